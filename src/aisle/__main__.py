@@ -1,4 +1,4 @@
-"""`python -m aisle` is `aisle`."""
+"""`python -m aisle` runs the command `aisle`."""
 
 import sys
 

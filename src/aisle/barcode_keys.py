@@ -1,7 +1,7 @@
-"""Forms of a code: what all spellings of one barcode have in common. Pure, and the same for session and service.
+"""Keys of barcodes, so that all spellings of a code find the same object. Pure; used by session and service.
 
-A stored code has the keys `index_keys`. A code that is scanned or typed is looked up under `lookup_keys`, which are
-certain, and after them under `guessed_keys`, which count only where exactly one thing has them.
+A stored code has the keys `index_keys`. A scanned or typed code is looked up by `lookup_keys`, which are certain. Then
+follow `guessed_keys`, which count only if exactly one object has them.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ _CHECKED_LENGTHS = (8, 12, 13, 14)
 _SSCC_LENGTHS = (17, 18)
 _UPC_E_LENGTHS = (6, 7, 8)
 _UNCHECKED_LENGTHS = (7, 10, 11, 12, 13)
-"""Digits of an EAN-8, UPC-A without its number system, UPC-A, EAN-13 and GTIN-14 whose check digit is missing."""
+"""Digits of an EAN-8, UPC-A without number system, UPC-A, EAN-13 and GTIN-14 without check digit."""
 _LONG_NUMBER_DIGITS = 10
-"""Digits of a number that is hardly equal to another code by chance."""
+"""Digits from which a number hardly equals another code by chance."""
 _ADD_ON_BASES = (13, 12, 8)
 _ADD_ON_LENGTHS = (5, 2)
 
 _CODE_39_STARS = re.compile(r"\*([^*]+)\*")
 _GTIN_ELEMENT = re.compile(r"\(0[12]\) ?([\d ]{8,20})|0[12](\d{14})", re.ASCII)
 _ELEMENT_LENGTH = 16
-"""Digits of a GTIN with its identifier."""
+"""Digits of a GTIN with its application identifier."""
 _SYMBOLOGY_LETTER = re.compile(r"(?:FF|[A-F])(\d{8,14})", re.ASCII)
-"""A code behind the letters by which some scanners say what symbology they read."""
+"""Letters by which some scanners name the symbology, with the code after them."""
 _GROUPED_DIGITS = re.compile(r"[0-9Xx]+(?:[ \-.]+[0-9Xx]+)+")
 _ISSN = re.compile(r"(\d{4})-?(\d{3})([\dXx])", re.ASCII)
 _ISMN = re.compile(r"M(\d{9})", re.ASCII | re.IGNORECASE)
 _ISMN_WITH_HYPHENS = re.compile(r"M[ \-.]*(?:\d[ \-.]*){8}\d", re.ASCII | re.IGNORECASE)
-"""An ISMN of ten characters, with hyphens or without."""
+"""An ISMN of ten characters, with or without hyphens."""
 _GROUP_SEPARATORS = str.maketrans("", "", " -.\t")
 _DASHES = "‐‑‒–—―−﹣"
 _BLANKS = "\xa0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000\t"
@@ -45,10 +45,10 @@ _ASCII_FORMS = str.maketrans(
 
 
 def normalise_code(code: str) -> str:
-    """A code as a scanner with the usual settings sends it.
+    """Return a code as a scanner with default settings sends it.
 
-    Digits of every script and full-width characters become ASCII; the asterisks of Code 39, the `(01)` of a printed
-    GTIN, and blanks, hyphens and points inside a number with a right check digit go.
+    Digits of every script and full-width characters become ASCII. The asterisks of Code 39 and the `(01)` of a printed
+    GTIN are removed; so are blanks, hyphens and points in a number with a valid check digit.
     """
     text = to_ascii_forms(code).strip()
     if text.isalnum() and len(text) != _ELEMENT_LENGTH:
@@ -66,9 +66,9 @@ def normalise_code(code: str) -> str:
 
 
 def to_ascii_forms(text: str) -> str:
-    """Turns digits of every script, full-width characters, dashes and blanks into their ASCII forms.
+    """Return the text with digits of every script, full-width characters, dashes and blanks in ASCII.
 
-    Characters without width go. Unlike NFKC it leaves `²` and `½` alone: they are no digits of a quantity.
+    Zero-width characters are removed. Unlike NFKC it keeps `²` and `½`, which are no digits of a quantity.
     """
     if text.isascii():
         return text
@@ -88,12 +88,12 @@ def _has_check_digit(digits: str) -> bool:
 
 
 def canonical_key(code: str) -> str:
-    """The one key under which a stored code is found, however it is written.
+    """Return the one key under which a stored code is found, however it is written.
 
-    The text is stripped of white space at both ends. If what is left is 6 to 14 ASCII digits and nothing else (the
-    lengths of UPC-E, EAN-8, UPC-A, EAN-13 and GTIN-14), its leading zeros go, but the last digit stays (`000000` is
-    `0`). Everything else is casefolded (`str.casefold`), inner characters untouched. Nothing is ever padded, checked or
-    expanded, so `canonical(canonical(x)) == canonical(x)`. Empty text gives the empty string: store nothing under that.
+    White space at both ends is removed. A rest of 6 to 14 ASCII digits (the lengths of UPC-E, EAN-8, UPC-A, EAN-13 and
+    GTIN-14) loses its leading zeros, but never its last digit (`000000` is `0`). Everything else is casefolded
+    (`str.casefold`), inner characters untouched. Nothing is padded, checked or expanded, so
+    `canonical_key(canonical_key(x)) == canonical_key(x)`. Empty text gives the empty string: store nothing under that.
     """
     text = code.strip()
     if len(text) in _GTIN_LENGTHS and _are_digits(text):
@@ -105,57 +105,57 @@ def canonical_key(code: str) -> str:
 
 
 def index_keys(code: str) -> tuple[str, ...]:
-    """The keys to store a code under: as written (casefolded), and the canonical key of it and of its tidy spelling.
+    """Return the keys to store a code under: as written (casefolded), and the canonical keys of it and its normal form.
 
-    With both, `000123` and `123` stay two things for whoever scans `000123`: of a look-up's keys the first that is
-    known wins.
+    With both, `000123` and `123` stay two objects for a scan of `000123`, because the first known key of a look-up
+    counts.
     """
     text = code.strip().casefold()
     return _deduplicate((text, canonical_key(code), canonical_key(normalise_code(code))))
 
 
 def lookup_keys(text: str) -> tuple[str, ...]:
-    """The certain keys of a scanned or typed code, best first, without repeats.
+    """Return the certain keys of a scanned or typed code, best first, without repeats.
 
-    As scanned; casefolded; canonical; the same of its tidy spelling; the UPC-A that a UPC-E stands for and the UPC-E
-    that a UPC-A can be shortened to. A UPC-E without its check digit is a guess: any six digits look like one. The
-    first key that anything is stored under decides. `text` has no AIM prefix.
+    As scanned; casefolded; canonical; the same of its normal form; the UPC-A of a UPC-E and the UPC-E of a UPC-A. A
+    UPC-E without check digit is only a guess, because any six digits look like one. The first key with a stored object
+    decides. `text` has no AIM prefix.
     """
     text = text.strip()
-    neat = normalise_code(text)
+    normalised = normalise_code(text)
     keys = [text, text.casefold(), canonical_key(text)]
-    if neat != text:
-        keys += [neat, neat.casefold(), canonical_key(neat)]
-    if _are_digits(neat):
-        expanded = expand_upc_e(neat) if len(neat) == 8 else ""
-        keys += [canonical_key(other) for other in (expanded, *_upc_e_forms(neat)) if other]
-        keys += sscc_forms(neat)
+    if normalised != text:
+        keys += [normalised, normalised.casefold(), canonical_key(normalised)]
+    if _are_digits(normalised):
+        expanded = expand_upc_e(normalised) if len(normalised) == 8 else ""
+        keys += [canonical_key(other) for other in (expanded, *_upc_e_forms(normalised)) if other]
+        keys += sscc_forms(normalised)
     return _deduplicate(keys)
 
 
 def guessed_keys(text: str) -> tuple[str, ...]:
-    """The keys of what a code stands for if something of it was left out or added; none of them is a certain key.
+    """Return the keys of codes that differ from this one by a missing or added part; none is a certain key.
 
-    UPC-E and UPC-A in all lengths; a check digit that was not sent or not stored; the base of an add-on of two or five
-    digits; ISBN-10 and ISBN-13, ISMN, ISSN; blanks inside; the code behind a scanner's letters for its symbology. Take
-    what has one of them only where that is exactly one thing.
+    UPC-E and UPC-A in all lengths; a check digit not sent or not stored; the code before an add-on of two or five
+    digits; ISBN-10 and ISBN-13, ISMN, ISSN; inner blanks; a code after symbology letters. Use them only if exactly one
+    object has one of them.
     """
-    neat = normalise_code(text)
-    bare = neat.replace(" ", "") if any(map(str.isdigit, neat)) else neat
+    normalised = normalise_code(text)
+    bare = normalised.replace(" ", "") if any(map(str.isdigit, normalised)) else normalised
     bare = normalise_code(re.sub(r"^(?i:issn|isbn|ismn):?(?=M?[\dX-]+$)", "", bare))
-    named = _SYMBOLOGY_LETTER.fullmatch(neat)
-    coded = [canonical_key(named[1])] if named and has_valid_check_digit(named[1]) else []
+    lettered = _SYMBOLOGY_LETTER.fullmatch(normalised)
+    coded = [canonical_key(lettered[1])] if lettered and has_valid_check_digit(lettered[1]) else []
     keys = _deduplicate(
-        [canonical_key(bare), *coded, *_guess_keys(bare), *(_add_on_keys(neat) if bare == neat else ())]
+        [canonical_key(bare), *coded, *_guess_keys(bare), *(_add_on_keys(normalised) if bare == normalised else ())]
     )
     certain = lookup_keys(text)
     return tuple(key for key in keys if key not in certain)
 
 
 def may_identify(key: str, number: str, text: str) -> bool:
-    """Whether `key`, one of the keys of a code `text`, may lead to a thing whose own number or name this is.
+    """Return True if `key`, one of the keys of the code `text`, may identify an object with this number or name.
 
-    A UPC-E or a completed code is a barcode, and no number of a few digits that it happens to be equal to.
+    A UPC-E or a completed code is a barcode, not a short number that it happens to equal.
     """
     if (
         key != canonical_key(number)
@@ -164,12 +164,12 @@ def may_identify(key: str, number: str, text: str) -> bool:
         or _has_check_digit(number)
     ):
         return True
-    neat = normalise_code(text)
-    return key in (canonical_key(text), canonical_key(neat), canonical_key(neat.replace(" ", "")))
+    normalised = normalise_code(text)
+    return key in (canonical_key(text), canonical_key(normalised), canonical_key(normalised.replace(" ", "")))
 
 
 def _guess_keys(code: str) -> Iterator[str]:
-    """Keys of all codes that this one may stand for."""
+    """Yield the keys of all codes that this one may mean."""
     if len(code) < _MIN_LENGTH:
         return
     if isbn := isbn_13_of(code):
@@ -189,14 +189,14 @@ def _guess_keys(code: str) -> Iterator[str]:
 
 
 def _add_on_keys(code: str) -> Iterator[str]:
-    """Keys of what stands before an add-on, which is digits right behind it."""
+    """Yield the keys of the code before an add-on, which is digits directly after it."""
     for base in add_on_bases(code) if _are_digits(code) else ():
         yield canonical_key(base)
         yield from _upc_keys(base)
 
 
 def _upc_keys(code: str) -> Iterator[str]:
-    """Keys of every form of a UPC-E or of the UPC-A that it stands for."""
+    """Yield the keys of every form of a UPC-E or its UPC-A."""
     for upc_a in _expand_upc_a(code):
         yield canonical_key(upc_a)
         for upc_e in _upc_e_forms(upc_a):
@@ -213,7 +213,7 @@ def _expand_upc_a(code: str) -> Iterator[str]:
 
 
 def _ten_character_keys(code: str) -> Iterator[str]:
-    """The ISBN-10 of an ISBN-13, or the ISMN of ten characters of one of thirteen digits."""
+    """Yield the key of an ISBN-13's ISBN-10, or of the ten-character form of an ISMN."""
     if len(code) == 13 and code.startswith("9790") and has_valid_check_digit(code):
         yield canonical_key("M" + code[4:])
     if len(code) == 13 and code.startswith("978") and has_valid_check_digit(code):
@@ -221,7 +221,7 @@ def _ten_character_keys(code: str) -> Iterator[str]:
 
 
 def _add_check_digit(code: str) -> Iterator[str]:
-    """The code with the check digit that may not have been sent. An EAN-13 with a right one lacks none."""
+    """Yield the code with the check digit that may not have been sent. An EAN-13 with a valid one lacks none."""
     if len(code) not in _UNCHECKED_LENGTHS or (len(code) == 13 and has_valid_check_digit(code)):
         return
     body = "0" + code if len(code) == 10 else code
@@ -229,7 +229,7 @@ def _add_check_digit(code: str) -> Iterator[str]:
 
 
 def add_on_bases(code: str) -> Iterator[str]:
-    """The codes with a right check digit that an add-on of two or five digits may stand behind."""
+    """Yield the codes with a valid check digit that an add-on of two or five digits may follow."""
     if len(code) in (13, 14) and has_valid_check_digit(code):
         return  # it is a GTIN itself
     for length in _ADD_ON_BASES:
@@ -253,7 +253,7 @@ _CODE_SEPARATOR = re.compile(r"[\s,;|]+|(?<=[0-9]{7})/(?=[0-9]{7})")
 
 
 def split_codes(text: str) -> list[str]:
-    """The further codes of a product, which stand in one text; signs inside a code do not part it."""
+    """Return the codes in the text of a product's further codes; punctuation inside a code does not split it."""
     return [code for part in _CODE_SEPARATOR.split(text) if (code := part.strip("[]\"'"))]
 
 
@@ -261,26 +261,26 @@ def split_codes(text: str) -> list[str]:
 
 
 def check_digit(body: str) -> str:
-    """The GS1 check digit of digits that have none yet: weights 3 and 1 alternate from the right."""
+    """Return the GS1 check digit of digits without one: weights 3 and 1 alternate from the right."""
     return str(-(3 * sum(map(int, body[-1::-2])) + sum(map(int, body[-2::-2]))) % 10)
 
 
 def has_valid_check_digit(code: str) -> bool:
-    """Whether a code is a GTIN (8, 12, 13 or 14 digits) whose last digit is right."""
+    """Return True if a code is a GTIN (8, 12, 13 or 14 digits) with a valid check digit."""
     return len(code) in _CHECKED_LENGTHS and expected_check_digit(code) == code[-1]
 
 
 def expected_check_digit(code: str) -> str:
-    """The digit that digits of this length should end in (GS1); empty where their length has none."""
+    """Return the check digit that digits of this length should end in (GS1); empty if their length has none."""
     if len(code) not in (*_CHECKED_LENGTHS, *_SSCC_LENGTHS) or not _are_digits(code):
         return ""
     return check_digit(code[:-1])
 
 
 def wrong_check_digit(code: str) -> str:
-    """The digit that a code should end in and does not; empty where it ends in the right one, or has none.
+    """Return the check digit that a code should end in; empty if it does, or has none.
 
-    Eight digits are an EAN-8, or a UPC-E, whose digit is that of the twelve that it stands for.
+    Eight digits are an EAN-8, or a UPC-E, whose check digit is that of its twelve digits.
     """
     right = expected_check_digit(code)
     is_right = right == code[-1:] or (len(code) == 8 and expand_upc_e(code))
@@ -288,13 +288,13 @@ def wrong_check_digit(code: str) -> str:
 
 
 def isbn_10_check_digit(body: str) -> str:
-    """The check digit of the nine digits of an ISBN-10; `X` stands for ten."""
+    """Return the check digit of the nine digits of an ISBN-10; `X` means ten."""
     rest = -sum(weight * int(digit) for weight, digit in zip(range(10, 1, -1), body, strict=True)) % 11
     return "X" if rest == 10 else str(rest)
 
 
 def isbn_13_of(code: str) -> str:
-    """The ISBN-13 of an ISBN-10; empty where it is none or its check digit is wrong."""
+    """Return the ISBN-13 of an ISBN-10; empty if the code is none or its check digit is wrong."""
     body = code[:9]
     if len(code) != 10 or not _are_digits(body) or code[9:].upper() != isbn_10_check_digit(body):
         return ""
@@ -302,17 +302,19 @@ def isbn_13_of(code: str) -> str:
 
 
 def ismn_13_of(code: str) -> str:
-    """The ISMN of 13 digits of one of ten characters, `M230671187`; empty where it is none or its check digit is wrong.
+    """Return the 13-digit form of a ten-character ISMN, `M230671187`; empty if it is none or its check digit is wrong.
 
-    The check digit is the same: the M counts as much as the `9790` that stands for it.
+    Both have the same check digit, because `M` and `9790` add the same sum.
     """
     found = _ISMN.fullmatch(code)
     return f"9790{found[1]}" if found and has_valid_check_digit(f"9790{found[1]}") else ""
 
 
 def issn_13_of(code: str) -> Iterator[str]:
-    """Every EAN-13 of an ISSN (`1234-5679` or without its hyphen), the one of variant 00 first; none where its check
-    digit is wrong."""
+    """Yield every EAN-13 of an ISSN (`1234-5679`, hyphen optional), variant 00 first.
+
+    Yield none if its check digit is wrong.
+    """
     found = _ISSN.fullmatch(code)
     if found is None:
         return
@@ -326,7 +328,7 @@ def issn_13_of(code: str) -> Iterator[str]:
 
 
 def sscc_forms(code: str) -> tuple[str, ...]:
-    """The number of a logistic unit with the zero that it begins with, and without; empty where it is none."""
+    """Return the SSCC with its leading zero added or removed; empty if the code is no SSCC."""
     if len(code) not in _SSCC_LENGTHS or expected_check_digit(code) != code[-1]:
         return ()
     if len(code) == 17:
@@ -335,7 +337,7 @@ def sscc_forms(code: str) -> tuple[str, ...]:
 
 
 def expand_upc_e(code: str) -> str:
-    """The UPC-A (12 digits) that a UPC-E of 6, 7 (number system first) or 8 digits stands for; empty if it is none."""
+    """Return the UPC-A (12 digits) of a UPC-E of 6, 7 (number system first) or 8 digits; empty if it is none."""
     if len(code) not in _UPC_E_LENGTHS or not _are_digits(code):
         return ""
     body = code if len(code) == 6 else code[1:7]
@@ -356,12 +358,12 @@ def expand_upc_e(code: str) -> str:
 
 
 def shorten_upc_a(code: str) -> str:
-    """The UPC-E (8 digits) of a UPC-A of 11 to 14 digits; empty if it has none or its check digit is wrong."""
+    """Return the UPC-E (8 digits) of a UPC-A of 11 to 14 digits; empty if it has none or its check digit is wrong."""
     return next(_upc_e_forms(code), "")
 
 
 def _upc_e_forms(code: str) -> Iterator[str]:
-    """Every UPC-E of a UPC-A, the usual one first: a few have two."""
+    """Yield every UPC-E of a UPC-A, the usual one first; a few have two."""
     if not 11 <= len(code) <= 14:
         return
     upc_a = (code.lstrip("0") or "0").rjust(12, "0")

@@ -1,4 +1,4 @@
-"""How a text or a moment names a day, for client and service alike: a date alone, or a midnight of UTC."""
+"""Dates in texts and times, for client and service: a date alone, or midnight UTC."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import date, datetime, time, timedelta
 
 
 def is_date(text: str) -> bool:
-    """Whether a text is a date alone (ISO 8601)."""
+    """Return True if a text is a date alone (ISO 8601)."""
     try:
         date.fromisoformat(text.strip())
     except ValueError:
@@ -15,5 +15,5 @@ def is_date(text: str) -> bool:
 
 
 def is_utc_midnight(moment: datetime) -> bool:
-    """Whether a moment is a midnight of UTC: senders that have nothing but date-times say a day by it."""
+    """Return True if a time is midnight UTC, which senders with date-times only use for a day."""
     return moment.time() == time() and moment.utcoffset() == timedelta()

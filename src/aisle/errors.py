@@ -1,33 +1,32 @@
-"""The error tree. Each error says what, why and what to do.
+"""Error tree. Each error says what happened, why, and what to do.
 
 AisleError
 ├── UsageError          the command line or a settings file is wrong (exit status 2)
 ├── SettingsError       a settings file cannot be used
 ├── StorageError        this host's files cannot be used
 └── ContractError       something does not fit the interface
-    (the client's own tree hangs below it: aisle.client.errors)
+    (base of the client's own tree: aisle.client.errors)
 """
 
 from __future__ import annotations
 
 
 class AisleError(Exception):
-    """Base of all errors that aisle raises on purpose; `str()` is fit for a person."""
+    """Base of all errors that aisle raises on purpose; `str()` is fit for people."""
 
 
 class UsageError(AisleError):
-    """What was asked for on the command line cannot be done as written."""
+    """The command line cannot be carried out as written."""
 
 
 class SettingsError(AisleError):
-    """A settings file, variable or token file is wrong; names the file and the key."""
+    """A settings file, variable or token file is wrong; the text names the file and the key."""
 
 
 class StorageError(AisleError):
-    """A database of this host cannot be opened, is of another version, or lies where it must not.
+    """A database of this host cannot be opened, has another version, or lies at a wrong place.
 
-    `trouble` says which of the troubles it is that a session tells its people of (see local.host.troubles); the text
-    is for operators.
+    `kind` tells a session which message to show; the text is for operators.
     """
 
     def __init__(self, *args: object, kind: str = "") -> None:

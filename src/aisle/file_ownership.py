@@ -1,4 +1,4 @@
-"""Whose a file or folder is: what others may change is not believed, and no link is followed to it."""
+"""Ownership of files and folders: those that other accounts may change are not trusted, and no link is followed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ _ROOT = 0
 
 
 def ownership_error(file_stat: os.stat_result, *, folder: bool = False, or_root: bool = False) -> str:
-    """Why others than this account (and root, with `or_root`) may change what this is; empty where they may not."""
+    """Return the reason for which others than this account (and root, with `or_root`) may change the file.
+
+    It is empty if they may not.
+    """
     if stat.S_ISLNK(file_stat.st_mode):
         return "it is a link"
     if not (stat.S_ISDIR if folder else stat.S_ISREG)(file_stat.st_mode):
@@ -26,7 +29,7 @@ def ownership_error(file_stat: os.stat_result, *, folder: bool = False, or_root:
 
 
 def untrusted_error(path: Path, *, folder: bool = False) -> str:
-    """The sentence that refuses what lies there; empty where this account alone can change it, or nothing is there."""
+    """Return the sentence that refuses a path; empty if only this account can change it, or if nothing is there."""
     try:
         why = ownership_error(path.lstat(), folder=folder)
     except OSError:
@@ -35,7 +38,7 @@ def untrusted_error(path: Path, *, folder: bool = False) -> str:
 
 
 def ownership_advice(path: Path, error: str) -> str:
-    """What to do about it."""
+    """Return the advice for an ownership error."""
     if error.startswith("others may write"):
         return f"Look what is in it, then run: chmod go-w {path}"
     return "Remove it, or set AISLE_HOME."

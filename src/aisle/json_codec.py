@@ -1,4 +1,4 @@
-"""States and events as JSON and back, by the type hints of their NamedTuples: one codec for journal and snapshot."""
+"""States and events as JSON and back, by the type hints of their NamedTuples; used by journal and snapshot."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 _JSON_TYPES = (str, int, float, bool, type(None))
 _COMMON_TYPES = frozenset(_JSON_TYPES)
-"""Kinds that most values are of: asked first."""
+"""Types of most values, checked first."""
 
 
 def dump(value: Any) -> Any:
-    """Plain JSON data: a NamedTuple becomes an object with its class in `@`, a Decimal `{"@": "n", "v": text}`.
+    """Return plain JSON data: a NamedTuple becomes an object with its class in `@`, a Decimal `{"@": "n", "v": text}`.
 
-    A mapping that holds the key `@` itself, as rows from outside may, becomes `{"@": "m", "v": mapping}`.
-    Fields that stand at their default are left out; a job whose defaults change gets a new version.
+    A mapping with its own key `@`, as external rows may have, becomes `{"@": "m", "v": mapping}`. Fields with their
+    default value are omitted; a job whose defaults change needs a new version.
     """
     if type(value) in _COMMON_TYPES:
         return value
     if isinstance(value, Decimal):
         return {"@": "n", "v": str(value)}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        usual: dict[str, Any] = getattr(value, "_field_defaults", {})
+        defaults: dict[str, Any] = getattr(value, "_field_defaults", {})
         fields = zip(value._fields, value, strict=True)
-        said = {name: dump(item) for name, item in fields if name not in usual or usual[name] != item}
-        return {"@": type(value).__name__, **said}
+        content = {name: dump(item) for name, item in fields if name not in defaults or defaults[name] != item}
+        return {"@": type(value).__name__, **content}
     if isinstance(value, list | tuple):
         return [dump(item) for item in value]
     if isinstance(value, dict):
-        said = {str(key): dump(item) for key, item in value.items()}
-        return {"@": "m", "v": said} if "@" in said else said
+        content = {str(key): dump(item) for key, item in value.items()}
+        return {"@": "m", "v": content} if "@" in content else content
     if isinstance(value, _JSON_TYPES):
         return value
     raise TypeError(f"{type(value).__name__} cannot be kept in the journal")
@@ -50,9 +50,9 @@ def _union_members(hint: Any) -> tuple[Any, ...]:
 
 
 def load(hint: Any, data: Any) -> Any:
-    """The value of type `hint` that `dump` made `data` of. Fields that are missing take their defaults.
+    """Return the value of type `hint` from the data of `dump`. Missing fields get their defaults.
 
-    Raises ValueError where data does not fit the hint (a journal of another version).
+    Raise ValueError if the data do not fit the hint (a journal of another version).
     """
     if isinstance(data, dict) and data.get("@") == "n":
         return _parse_decimal(data.get("v"))
@@ -94,25 +94,25 @@ def _load_sequence(hint: Any, data: list[Any]) -> Any:
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-"""One for all: to make it takes as long as to write what most events say."""
+"""Shared encoder, because making one takes as long as encoding an event."""
 
 
 def to_text(value: Any) -> str:
-    """Compact JSON text of `dump(value)`."""
+    """Return `dump(value)` as compact JSON text."""
     return _ENCODER.encode(dump(value))
 
 
 def from_text(hint: Any, text: str) -> Any:
-    """The value of type `hint` in a text made by `to_text`."""
+    """Return the value of type `hint` from a text of `to_text`."""
     if hint is not Any or '"m"' in text:
         return load(hint, json.loads(text))
     return _DECODER.decode(text) if '"@"' in text else json.loads(text)
 
 
 def _load_object(data: dict[str, Any]) -> Any:
-    """An object that a decoder has just read, whose mappings hold no `@` of their own: as `load` makes it of Any."""
+    """Convert an object just decoded, whose mappings have no key `@` of their own, as `load` does for Any."""
     return load(Any, data) if "@" in data else data
 
 
 _DECODER = json.JSONDecoder(object_hook=_load_object)
-"""Reads numbers on the way: to go through all of it once more takes longer than to read it."""
+"""Decoder that converts numbers while reading; a second pass over the data would take longer than reading."""

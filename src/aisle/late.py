@@ -1,4 +1,4 @@
-"""Modules that are imported when something of them is asked for: a start pays for what its first screen needs."""
+"""Modules imported on first use, so that a start pays only for its first screen."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class LazyModule:
-    """Stands for the module of this name; a type checker is shown the module itself."""
+    """Placeholder for the module of this name; type checkers see the module itself."""
 
     def __init__(self, name: str) -> None:
         self.__name = name

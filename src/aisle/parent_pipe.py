@@ -1,4 +1,4 @@
-"""The lifeline: a pipe that a process inherits; when its other end is closed, nobody needs the process any more."""
+"""A pipe inherited from the parent process: when its other end is closed, the process is no longer needed."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import threading
 from collections.abc import Callable, Mapping
 
 PARENT_PIPE_VARIABLE = "AISLE_LIFELINE_FD"
-"""Names the one descriptor that is inherited."""
+"""Environment variable with the number of the inherited descriptor."""
 
 
 def parent_pipe_fd() -> int:
-    """The descriptor of the lifeline, or -1 when nobody holds one."""
+    """Return the descriptor of the pipe, or -1 if there is none."""
     text = os.environ.get(PARENT_PIPE_VARIABLE, "")
     if not (text.isascii() and text.isdigit() and int(text) > 2):
         return -1
     try:
         os.fstat(int(text))
-    except (OSError, OverflowError):  # the name was handed on, the line was not
+    except (OSError, OverflowError):  # the variable was inherited without the descriptor
         return -1
     return int(text)
 
 
 def watch_parent_pipe(environ: Mapping[str, str], on_parent_exit: Callable[[], None]) -> threading.Thread | None:
-    """Call `leave` when the inherited pipe named in the environment ends, that is, when its holder is gone."""
+    """Call `on_parent_exit` in a thread when the inherited pipe ends, that is, when its holder has exited."""
     fd = environ.get(PARENT_PIPE_VARIABLE, "")
     if not fd.isdecimal():
         return None

@@ -1,17 +1,17 @@
-"""Who does what only a supervisor does; said once, for whoever asks."""
+"""Roles, and the one rule on who may act as a supervisor."""
 
 from __future__ import annotations
 
 from typing import Final
 
 SUPERVISORS: Final = frozenset({"supervisor", "admin"})
-"""Roles of people who may do what supervisors do."""
+"""Roles of people who may act as supervisors."""
 
 
 def may_supervise(role: str, *, service_known: bool, knows_people: bool) -> bool:
-    """Whether somebody of this role (empty where nobody knows it) may do what supervisors do, as far as a host knows.
+    """Return True if a person of this role (empty if unknown) may act as a supervisor, as far as a host knows.
 
-    Nobody before the service was `heard` of. One that knows no `people` leaves it to its token, so that everybody may;
-    where it does, whoever is not known to be one may not: the list of people may not have come yet.
+    Nobody may before the service was reached. A service without a list of people leaves it to its token, so everybody
+    may. With a list, only known supervisors may; the list may not have been read yet.
     """
     return service_known and (not knows_people or role in SUPERVISORS)

@@ -1,6 +1,6 @@
-"""Text as people look for it: what session and service keep of a text for searches, and what they take a search for.
+"""Text for searches: what session and service index of a text, and the meanings of a search. Pure.
 
-Pure, and the same on both sides, so that both find the same.
+Both sides use it, so that they find the same.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ _NO_APOSTROPHES = str.maketrans("", "", "'’‘ʼ`´")
 _LETTERS = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ł": "l", "ŧ": "t", "ŋ": "n", "þ": "th", "ı": "i"}
 )
-"""Letters of their own that no accent makes, as somebody types them whose keyboard has none of them."""
+"""Letters that are no accented ones, in the spelling of a keyboard without them."""
 _WORD, _ASCII_WORD = re.compile(r"[^\W_]+"), re.compile(r"[0-9a-z]+")
 _UNIT_SPELLINGS = {"gr": "g", "grs": "g", "lt": "l", "ltr": "l"}
-"""Units that are written in other ways, too."""
+"""Units with other spellings."""
 _MEASURE_UNITS = (*_UNIT_SPELLINGS, "g", "kg", "mg", "l", "dl", "cl", "ml", "mm", "cm", "m", "oz", "lb")
 _DIGITS = frozenset("0123456789")
 _INNER_PUNCTUATION, _ASCII_INNER_PUNCTUATION = (
@@ -26,7 +26,7 @@ _INNER_PUNCTUATION, _ASCII_INNER_PUNCTUATION = (
 
 
 def normalise_characters(text: str) -> str:
-    """Without case, accents and apostrophes; punctuation stays: `L'Été à 1.5 L` → `lete a 1.5 l`."""
+    """Return text without case, accents and apostrophes; punctuation stays: `L'Été à 1.5 L` → `lete a 1.5 l`."""
     if text.isascii():
         return text.replace("'", "").replace("`", "").lower()
     from unicodedata import combining, normalize
@@ -36,49 +36,53 @@ def normalise_characters(text: str) -> str:
 
 
 def normalise_text(text: str) -> str:
-    """Words without case, accents and punctuation, a space between them: `Müsli-Riegel “50 %”` → `musli riegel 50`."""
+    """Return the words without case, accents and punctuation: `Müsli-Riegel “50 %”` → `musli riegel 50`."""
     return " ".join(_split_words(normalise_characters(text)))
 
 
 def join_punctuated(text: str) -> str:
-    """The same with punctuation inside a word left out: `Müsli-Riegel 1.5 l` → `musliriegel 15 l`."""
+    """Return the words without punctuation inside them: `Müsli-Riegel 1.5 l` → `musliriegel 15 l`."""
     return " ".join(word for chunk in normalise_characters(text).split() if (word := "".join(_split_words(chunk))))
 
 
 def find_measures(text: str) -> list[str]:
-    """The measures in a text, each as one word that no other one ends with, whether it is written in one or in two:
-    `Tea 200 g, 6x1,5l` → `=200=g`, `=1.5=l`."""
+    """Return the measures in a text as words that match no other ending: `Tea 200 g, 6x1,5l` → `=200=g`, `=1.5=l`."""
     return _measure_words(_find_measures(normalise_characters(text)))
 
 
 def index_text(text: str) -> str:
-    """What is searched through of a text: its words, those once more in one that punctuation takes apart, so that they
-    are found however they are typed, and its measures: `7-Up 33 cl` → `7 up 33 cl 7up =33=cl`."""
+    """Return the index text: words, words with their punctuation removed, and measures.
+
+    Words are then found however they are typed: `7-Up 33 cl` → `7 up 33 cl 7up =33=cl`.
+    """
     text = normalise_characters(text)
     words = _split_words(text)
     if (_ASCII_INNER_PUNCTUATION if text.isascii() else _INNER_PUNCTUATION).search(text):
-        parted = ("".join(parts) for chunk in text.split() if len(parts := _split_words(chunk)) > 1)
-        words += dict.fromkeys(parted)
+        joined = ("".join(parts) for chunk in text.split() if len(parts := _split_words(chunk)) > 1)
+        words += dict.fromkeys(joined)
     return " ".join([*words, *_measure_words(_find_measures(text))])
 
 
 def search_variants(text: str) -> tuple[str, ...]:
-    """The ways in which a search is meant, each some words that a text has all of: as it is typed, and where it has
-    punctuation inside a word, also without: `7-up 33` → `7 up 33`, `7up 33`; where it has measures, both with these,
-    however they are written: `7-up 33cl` → `7 up 33cl`, `7 up =33=cl`, `7up =33=cl`. None where it has no words."""
-    ways = (normalise_text(text), *(_measure_variants(normalise_characters(text)) or (join_punctuated(text),)))
-    return tuple(dict.fromkeys(way for way in ways if way))
+    """Return the variants of a search, each as words that a hit contains all of; none for a search without words.
+
+    As typed, and without punctuation inside words: `7-up 33` → `7 up 33`, `7up 33`. With measures also in their normal
+    form: `7-up 33cl` → `7 up 33cl`, `7 up =33=cl`, `7up =33=cl`.
+    """
+    variants = (normalise_text(text), *(_measure_variants(normalise_characters(text)) or (join_punctuated(text),)))
+    return tuple(dict.fromkeys(variant for variant in variants if variant))
 
 
 def _measure_variants(text: str) -> tuple[str, ...]:
-    """A search with its measures, behind its other words and behind these without punctuation; none where it has no
-    measures."""
+    """Return the variants with measures after the other words, with and without punctuation; none without measures."""
     found = _find_measures(text)
     for measure in reversed(found):
         text = f"{text[: measure.start()]} {text[measure.end() :]}"
-    named = " ".join(_measure_words(found))
+    measures = " ".join(_measure_words(found))
     return (
-        tuple(f"{words} {named}".lstrip() for words in (normalise_text(text), join_punctuated(text))) if found else ()
+        tuple(f"{words} {measures}".lstrip() for words in (normalise_text(text), join_punctuated(text)))
+        if found
+        else ()
     )
 
 
@@ -90,10 +94,10 @@ def _find_measures(text: str) -> list[re.Match[str]]:
 
 @cache
 def _measure_pattern() -> re.Pattern[str]:
-    """Made when it is needed first: a start needs none.
+    """Return the pattern of a measure, compiled on first use because a start needs none.
 
-    A number is tried once, from its first digit and at its full length: tried from each digit and at each length, the
-    barcodes in a text took longer than all else of it.
+    A number is tried once, from its first digit and at full length. Trying every digit and length took longer for
+    barcodes than everything else.
     """
     return re.compile(
         rf"([0-9](?<![0-9][0-9])[0-9]{{0,5}}+(?:[.,][0-9]{{1,3}}+)?+) ?({'|'.join(_MEASURE_UNITS)})(?![^\W_])"
@@ -101,15 +105,14 @@ def _measure_pattern() -> re.Pattern[str]:
 
 
 def _is_inside_number(before: str) -> bool:
-    """Whether what looks like a measure behind these two characters is the end of a longer number or word; but
-    `6x330 ml` has one."""
+    """Return True if a measure after these two characters is the end of a longer number or word; not in `6x330 ml`."""
     number, last = before[:-1].isdecimal(), before[-1:]
     return not (number and last == "x") if last.isalnum() else number and last in ".,/\u2044"
 
 
 def _measure_words(measures: Iterable[re.Match[str]]) -> list[str]:
-    named = (f"={each[1].replace(',', '.')}={_UNIT_SPELLINGS.get(each[2], each[2])}" for each in measures)
-    return list(dict.fromkeys(named))
+    words = (f"={each[1].replace(',', '.')}={_UNIT_SPELLINGS.get(each[2], each[2])}" for each in measures)
+    return list(dict.fromkeys(words))
 
 
 def _split_words(text: str) -> list[str]:
@@ -117,7 +120,7 @@ def _split_words(text: str) -> list[str]:
 
 
 def natural_key(code: str) -> str:
-    """A text that sorts as people do, `A-2` before `A-10`: each number gets its length in front, in four digits."""
+    """Return a text that sorts naturally, `A-2` before `A-10`: each number is preceded by its length in four digits."""
     return re.sub(r"\d+", _prefix_length, code.casefold())
 
 

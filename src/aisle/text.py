@@ -1,8 +1,8 @@
-"""The one gate for text from outside: what a service, a scanner, a file or a person wrote becomes text for a terminal.
+"""Text from outside (service, scanner, file, person) made safe for a terminal, and fitted to its cells.
 
-Raw strings are kept for matching and for sending back; whatever is drawn, logged or printed goes through `clean` first.
-Widths are counted in terminal cells. Where terminals disagree (regional indicators, spacing marks), the wider count is
-taken, so that nothing runs over an edge.
+Raw strings are kept for matching and sending; whatever is drawn, logged or printed passes `clean` first. Widths are
+terminal cells. If terminals disagree (regional indicators, spacing marks), the wider count is used, so that nothing
+exceeds an edge.
 """
 
 from __future__ import annotations
@@ -14,23 +14,25 @@ from functools import lru_cache
 from unicodedata import category, east_asian_width, normalize
 
 MAX_LENGTH = 500
-"""Characters that `clean` lets through at most: more than the longest field of the interface that is ever shown."""
+"""Greatest number of characters after `clean`; more than the longest field that is ever shown."""
 
 REPLACEMENT = "\ufffd"
-"""Stands for a character that must not reach a terminal but should not vanish either."""
+"""Replacement for a character that must not reach a terminal but should stay visible."""
 
 ELLIPSIS, ASCII_ELLIPSIS = "…", "~"
-"""What stands where text was cut."""
+"""Marks where text was cut."""
 
 _MIN_CELLS_FOR_MIDDLE = 7
-"""Cells of text below which a cut in the middle leaves too little of either end."""
+"""Cells of text below which a cut in the middle leaves too little at both ends."""
 
 _MAX_COMBINING_MARKS = 3
-"""Combining marks on one base character at most; more is an attack on the lines above and below."""
+"""Greatest number of combining marks on a base character; more would overwrite the lines above and below."""
 
 _INVISIBLE = "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufe00-\ufe0f\U000e0000-\U000e0fff]"
-"""A pattern (compiled when first needed, for the sake of the start) of characters without a glyph that are not format
-characters: fillers, variation selectors, tags."""
+"""Pattern of invisible characters that are no format characters: fillers, variation selectors, tags.
+
+It is compiled on first use, because a start does not need it.
+"""
 
 _JOINERS = "\u200c\u200d"
 _JOINER_RUN = f"[{_JOINERS}]+"
@@ -54,12 +56,12 @@ _ASCII_FORMS = str.maketrans(
 
 @lru_cache(maxsize=2048)
 def clean(text: str, limit: int = MAX_LENGTH) -> str:
-    """Text that is harmless and readable in a terminal, on one line; `clean(clean(x)) == clean(x)`.
+    """Return text that is harmless and readable in a terminal, on one line; `clean(clean(x)) == clean(x)`.
 
-    Tab, newline and every other kind of space become a space. Control characters (C0, DEL, C1), surrogates, private and
-    unassigned characters show as `UNKNOWN`. Bidi controls, zero-width, tag and other format characters vanish; so do
-    the joiners, except between letters of scripts that need them: an emoji sequence falls into its parts, because
-    terminals do not agree on its width. Marks pile up no higher than three. Longer than `limit` characters is cut.
+    Every kind of space becomes a space. Control characters (C0, DEL, C1), surrogates, private and unassigned characters
+    become `REPLACEMENT`. Bidi controls, zero-width, tag and other format characters are removed. Joiners are kept only
+    between letters of scripts that need them: an emoji sequence is split, because terminals disagree on its width. At
+    most three marks stay on a character. Text longer than `limit` characters is cut.
     """
     if text.isascii() and text.isprintable():
         return text if len(text) <= limit else text[: limit - 1] + ELLIPSIS
@@ -71,14 +73,17 @@ def clean(text: str, limit: int = MAX_LENGTH) -> str:
 
 
 def _clean_once(text: str) -> str:
-    """One round of `clean`. What goes may change what stands beside what; a text that a round leaves alone is clean."""
-    kept: list[str] = []
+    """Run one pass of `clean`; text that a pass leaves unchanged is clean.
+
+    A removal may change the neighbours of a character.
+    """
+    cleaned: list[str] = []
     marks = 0
     for char in re.sub(_INVISIBLE, "", text):
         kind = category(char)
         marks = marks + 1 if kind in ("Mn", "Me") else 0
-        kept.append(_limit_combining(char, kept, marks) if marks else _clean_character(char, kind))
-    return re.sub(_JOINER_RUN, _keep_joiner, "".join(kept))
+        cleaned.append(_limit_combining(char, cleaned, marks) if marks else _clean_character(char, kind))
+    return re.sub(_JOINER_RUN, _keep_joiner, "".join(cleaned))
 
 
 def _clean_character(char: str, kind: str) -> str:
@@ -90,12 +95,12 @@ def _clean_character(char: str, kind: str) -> str:
 
 
 def _limit_combining(char: str, kept: list[str], marks: int) -> str:
-    """A combining mark, where it has something to stand on and not too much company."""
+    """Return a combining mark if it has a base and not too many others; else nothing."""
     return char if kept and kept[-1] not in ("", " ") and marks <= _MAX_COMBINING_MARKS else ""
 
 
 def _keep_joiner(match: re.Match[str]) -> str:
-    """A joiner, where it shapes the letters beside it."""
+    """Return a joiner if it shapes the letters beside it; else nothing."""
     text, first, last = match.string, match.start(), match.end()
     shapes = first > 0 and last < len(text) and _is_shaped_letter(text[first - 1]) and _is_shaped_letter(text[last])
     return match.group()[0] if shapes else ""
@@ -107,7 +112,7 @@ def _is_shaped_letter(char: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def cell_width(char: str) -> int:
-    """Cells that one character takes: 0, 1 or 2."""
+    """Return the cells of one character: 0, 1 or 2."""
     kind = category(char)
     code = ord(char)
     if kind in ("Mn", "Me", "Cf") or 0x1160 <= code <= 0x11FF:
@@ -118,12 +123,12 @@ def cell_width(char: str) -> int:
 
 
 def width(text: str) -> int:
-    """Cells that clean text takes in a terminal."""
+    """Return the cells of clean text in a terminal."""
     return len(text) if text.isascii() else sum(map(cell_width, text))
 
 
 def end_sentence(text: str) -> str:
-    """The text with one full stop at its end, unless another mark ends it."""
+    """Return the text with one full stop at its end, unless another mark ends it."""
     bare = text.rstrip()
     if bare.endswith(("!", "?", "…")):
         return bare
@@ -131,7 +136,7 @@ def end_sentence(text: str) -> str:
 
 
 def fit(text: str, cells: int, *, mark: str = ELLIPSIS, pad: bool = False) -> str:
-    """Clean text in at most `cells` cells, cut with a mark; with `pad` in exactly so many."""
+    """Return clean text in at most `cells` cells, cut with a mark; with `pad` in exactly that many."""
     if width(text) <= cells:
         return text + " " * (cells - width(text)) if pad else text
     if cells < width(mark):
@@ -141,7 +146,7 @@ def fit(text: str, cells: int, *, mark: str = ELLIPSIS, pad: bool = False) -> st
 
 
 def fit_start(text: str, cells: int) -> str:
-    """The longest head of clean text that fits into `cells`; a mark stays with its base."""
+    """Return the longest head of clean text that fits into `cells`; a combining mark stays with its base."""
     if text.isascii():
         return text[: max(0, cells)]
     used = 0
@@ -153,13 +158,13 @@ def fit_start(text: str, cells: int) -> str:
 
 
 def fit_end(text: str, cells: int, *, mark: str = ELLIPSIS) -> str:
-    """The end of clean text in at most `cells`, the cut marked in front: for what is being typed."""
+    """Return the end of clean text in at most `cells`, with the mark in front; used for text being typed."""
     if width(text) <= cells:
         return text
     if cells < width(mark):
         return ""
-    room, at = cells - width(mark), len(text)
-    while at and (room := room - cell_width(text[at - 1])) >= 0:
+    remaining, at = cells - width(mark), len(text)
+    while at and (remaining := remaining - cell_width(text[at - 1])) >= 0:
         at -= 1
     while at < len(text) and not cell_width(text[at]):
         at += 1
@@ -167,17 +172,19 @@ def fit_end(text: str, cells: int, *, mark: str = ELLIPSIS) -> str:
 
 
 def fit_middle(text: str, cells: int, *, mark: str = ELLIPSIS) -> str:
-    """Clean text in at most `cells` cells with its head and its tail: names that begin alike differ at their end."""
-    room = cells - width(mark)
-    if width(text) <= cells or room < _MIN_CELLS_FOR_MIDDLE:
+    """Return clean text in at most `cells` cells with head and tail, because similar names differ at their end."""
+    free = cells - width(mark)
+    if width(text) <= cells or free < _MIN_CELLS_FOR_MIDDLE:
         return fit(text, cells, mark=mark)
-    tail = text[_tail_start(text, room) :]
-    return fit_start(text, room - width(tail)).rstrip() + mark + tail if tail else fit(text, cells, mark=mark)
+    tail = text[_tail_start(text, free) :]
+    return fit_start(text, free - width(tail)).rstrip() + mark + tail if tail else fit(text, cells, mark=mark)
 
 
 def _tail_start(text: str, room: int) -> int:
-    """Where the end of a text begins that stays in so many cells: with a whole word where there is one, and with all of
-    a measure, for half of `500 g` says something else."""
+    """Return the start of the tail that stays within `room` cells.
+
+    It begins with a whole word if possible, and keeps a measure whole, because half of `500 g` means something else.
+    """
     at = len(text) - len(fit_end(text, room * 2 // 5 + 1, mark=" ")) + 1
     word = text.rfind(" ", 0, at) + 1
     if word != at:
@@ -191,29 +198,37 @@ def _tail_start(text: str, room: int) -> int:
 
 
 def shorten_distinctly(texts: Sequence[str], cells: int, *, mark: str = ELLIPSIS) -> list[str]:
-    """Clean texts in at most `cells` cells each, cut in the middle; of those that would look alike, what they begin
-    with in common is cut before what tells them apart. `Lindén Shampoo Dry 1 l` becomes `Lin…Dry 1 l`."""
+    """Return clean texts in at most `cells` cells each, cut in the middle so that they stay different.
+
+    Of texts that would look equal, the common beginning is cut: `Lindén Shampoo Dry 1 l` becomes `Lin…Dry 1 l`.
+    """
     cut = [fit_middle(text, cells, mark=mark) for text in texts]
     alike: dict[str, set[str]] = {}
     for text, shown in zip(texts, cut, strict=True):
         alike.setdefault(shown, set()).add(text)
-    parted: dict[str, str] = {}
+    shortened: dict[str, str] = {}
     for group in alike.values():
         if len(group) > 1:
-            parted.update(_shorten_common_prefix(group, cells, mark))
-    return [parted.get(text, shown) for text, shown in zip(texts, cut, strict=True)]
+            shortened.update(_shorten_common_prefix(group, cells, mark))
+    return [shortened.get(text, shown) for text, shown in zip(texts, cut, strict=True)]
 
 
 def _shorten_common_prefix(group: Collection[str], cells: int, mark: str) -> dict[str, str]:
-    """Texts that would look alike, cut in what they begin with in common, and then in the middle, at the end or in all
-    but the end: by the first of these ways that leaves the most of them different."""
+    """Return texts that would look equal, cut in their common beginning and then in the middle, at the end or start.
+
+    The cut that leaves the most of them different is used.
+    """
     at = _common_prefix_length(group)
-    ways = [{text: _cut_prefix(text, at, cells, mark, cut) for text in group} for cut in (fit_middle, fit)]
-    return max(*ways, {text: fit_end(text, cells, mark=mark) for text in group}, key=lambda way: len({*way.values()}))
+    variants = [{text: _cut_prefix(text, at, cells, mark, cut) for text in group} for cut in (fit_middle, fit)]
+    return max(
+        *variants,
+        {text: fit_end(text, cells, mark=mark) for text in group},
+        key=lambda variant: len({*variant.values()}),
+    )
 
 
 def _common_prefix_length(texts: Collection[str]) -> int:
-    """Characters of the whole words that texts begin with in common."""
+    """Return the characters of the whole words that all texts begin with."""
     first, last = min(texts), max(texts)
     shorter = min(len(first), len(last))
     same = next((at for at in range(shorter) if first[at] != last[at]), shorter)
@@ -221,32 +236,32 @@ def _common_prefix_length(texts: Collection[str]) -> int:
 
 
 def _cut_prefix(text: str, at: int, cells: int, mark: str, cut: Callable[..., str]) -> str:
-    """A text from there on, and as much of its beginning as there is room for."""
-    rest, room = text[at:], cells - width(mark)
+    """Return a text from a position on, with as much of its beginning as fits."""
+    rest, free = text[at:], cells - width(mark)
     if not at:
         return cut(rest, cells, mark=mark)
-    if width(rest) >= room:
-        return fit(mark + cut(rest, room, mark=mark), cells, mark=mark)
-    return fit_start(text, room - width(rest)).rstrip() + mark + rest
+    if width(rest) >= free:
+        return fit(mark + cut(rest, free, mark=mark), cells, mark=mark)
+    return fit_start(text, free - width(rest)).rstrip() + mark + rest
 
 
 def wrap(text: str, cells: int, rows: int, *, first: int = 0, mark: str = ELLIPSIS, middle: bool = False) -> list[str]:
-    """Clean text on at most `rows` lines of at most `cells` cells, broken between words; a cut is marked.
+    """Return clean text on at most `rows` lines of at most `cells` cells, broken between words; a cut is marked.
 
-    The first line has `first` cells instead, if given; where that is much less, a word that is too long for it begins
-    the next one. With `middle` the end of the text stays.
+    `first`: cells of the first line, if given; if that is much less, a word too long for it begins the next line. With
+    `middle` the end of the text stays.
     """
     lines: list[str] = []
     rest = text.strip()
     while rest and cells > 0 and len(lines) < rows:
-        room = cells if lines or not first else first
-        if width(rest) <= room or len(lines) == rows - 1:
-            return [*lines, fit_middle(rest, room, mark=mark) if middle else fit(rest, room, mark=mark)]
-        head = fit_start(rest, room)
+        free = cells if lines or not first else first
+        if width(rest) <= free or len(lines) == rows - 1:
+            return [*lines, fit_middle(rest, free, mark=mark) if middle else fit(rest, free, mark=mark)]
+        head = fit_start(rest, free)
         space = _last_break(rest, len(head))
         if space > 0:
             head = head[:space]
-        elif room < cells * 3 // 4 and width(rest.split(" ", 1)[0]) <= cells:
+        elif free < cells * 3 // 4 and width(rest.split(" ", 1)[0]) <= cells:
             lines.append("")
             continue
         head = head or rest[0]
@@ -256,7 +271,10 @@ def wrap(text: str, cells: int, rows: int, *, first: int = 0, mark: str = ELLIPS
 
 
 def _last_break(text: str, end: int) -> int:
-    """The last space up to there at which a line may end; French puts one before some signs, and they stay together."""
+    """Return the last space before `end` at which a line may break.
+
+    It is not before the signs that French separates by a space.
+    """
     last = space = end if text[end] == " " else text.rfind(" ", 0, end)
     while space > 0 and (text[space + 1] in "?!:;»" or text[space - 1] == "«"):
         space = text.rfind(" ", 0, space)
@@ -265,7 +283,10 @@ def _last_break(text: str, end: int) -> int:
 
 @lru_cache(maxsize=2048)
 def to_ascii(text: str) -> str:
-    """Clean text for a terminal without UTF-8: accents fall, lines and bars have stand-ins, the rest becomes `?`."""
+    """Return clean text for a terminal without UTF-8.
+
+    Accents are removed, lines and bars replaced; the rest becomes `?`.
+    """
     if text.isascii():
         return text
     folded = normalize("NFKD", text.translate(_ASCII_FORMS)).translate(_ASCII_FORMS)
@@ -273,13 +294,13 @@ def to_ascii(text: str) -> str:
 
 
 def supports_utf8(environ: Mapping[str, str] | None = None) -> bool:
-    """Whether the terminal takes UTF-8: what the locale says, and where it says nothing, what kind of terminal it is.
+    """Return True if the terminal takes UTF-8, from the locale, or else from the kind of terminal.
 
-    Python itself sets LC_CTYPE to C.UTF-8 where the locale is C, so that value alone says nothing about the terminal.
+    Python itself sets LC_CTYPE to C.UTF-8 in the C locale, so that value alone says nothing about the terminal.
     """
     env = os.environ if environ is None else environ
     coerced = env.get("LC_CTYPE") == "C.UTF-8"
-    told = env.get("LC_ALL") or ("" if coerced else env.get("LC_CTYPE")) or env.get("LANG") or ""
-    if told:
-        return told.lower().replace("-", "").endswith("utf8") or "utf8" in told.lower().replace("-", "")
+    locale_name = env.get("LC_ALL") or ("" if coerced else env.get("LC_CTYPE")) or env.get("LANG") or ""
+    if locale_name:
+        return locale_name.lower().replace("-", "").endswith("utf8") or "utf8" in locale_name.lower().replace("-", "")
     return not env.get("TERM", "").startswith(("vt", "dumb", "ansi", "unknown"))

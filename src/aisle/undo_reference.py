@@ -1,6 +1,6 @@
-"""How an entry of the log says which one it takes back."""
+"""Reference by which a log entry names the entry that it undoes."""
 
 from __future__ import annotations
 
 UNDO_PREFIX = "undo-"
-"""A reference that begins so names the entry that it takes back: by the service's number, or by its moment."""
+"""Prefix of such a reference; the service's number of the entry, or its time, follows."""

@@ -6,14 +6,16 @@ import asyncio
 import gc
 import json
 from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import httpx
 import pytest
 
+from aisle.service.errors import Refusal
 from aisle.service.factory import open_service
 from aisle.service.handlers.registry import BULK_BODY_LIMIT
-from aisle.service.http.large_body_turns import MIB, MOST_OF_TOKEN, SMALL
+from aisle.service.http.large_body_turns import ADDRESS_BYTES, MIB, MOST_BYTES, MOST_OF_TOKEN, SMALL, TOKEN_BYTES, Turns
 from aisle.service.http.request import MOST_VALUES
 from tests.service.served import Served, served
 from tests.service.world import API, LOGS, World
@@ -151,3 +153,56 @@ async def test_what_has_too_many_values_is_not_read(world: World, value: str, mo
     answer = await world.client.post(PRODUCTS, content=body)
     assert answer.status_code == 413
     assert "values" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("value", ["[]", "{}", "[[]]", '[""' + " " * 25 + "]"])
+async def test_lists_of_no_length_are_not_read_where_few_rows_may_come(
+    world: World, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aisle.service.http.request.json", None)
+    body = f"[{','.join([value] * (MIB // (len(value) + 1) - 2))}]".encode()
+    async with world.open_client(world.token("staff", ["S1"])) as client:
+        answer = await client.post(API + LOGS, content=body)
+    assert answer.status_code == 413
+    assert ("lists and objects" if " " in value else "values") in answer.json()["detail"]
+
+
+async def test_bodies_of_all_callers_have_a_sum() -> None:
+    turns = Turns()
+
+    async def refused(token: str, address: str, size: int = MIB) -> int:
+        async with turns.turn(address) as turn:
+            try:
+                await turn.begin(token, size)
+            except Refusal as refusal:
+                return refusal.status
+        return 0
+
+    async with AsyncExitStack() as held:
+
+        async def hold(token: str, address: str) -> None:
+            turn = await held.enter_async_context(turns.turn(address))
+            await turn.begin(token, MIB)
+
+        for number in range(TOKEN_BYTES // MIB):
+            await hold("t0", f"a{number}")
+        assert await refused("t0", "b") == 429, "a token has too many"
+        assert await refused("t1", "b") == 0
+        for number in range(ADDRESS_BYTES // MIB):
+            await hold(f"t{1 + number}", "b")
+        assert await refused("u", "b") == 429, "an address has too many"
+        for number in range((MOST_BYTES - TOKEN_BYTES - ADDRESS_BYTES) // MIB):
+            await hold(f"u{number}", f"c{number}")
+        assert await refused("v", "d") == 503
+        assert await refused("v", "d", 1) == 503
+    assert not turns._bytes._by_key
+    assert not turns._bytes._sum
+
+
+async def test_a_body_in_small_parts_is_counted_in_large_ones() -> None:
+    turns = Turns()
+    async with turns.turn("a") as turn:
+        for size in range(1, MIB, 1000):
+            await turn.begin("t", size)
+        assert MIB - 1000 < turns._bytes._sum <= MIB
+        assert len(turn._held._exit_callbacks) < 30  # type: ignore[attr-defined]

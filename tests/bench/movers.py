@@ -8,8 +8,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from selectors import EVENT_READ, DefaultSelector
-
-from aisle.tuples import NamedTuple
+from typing import NamedTuple
 
 PATIENCE_S = 60
 """After so long without an answer a run is given up."""

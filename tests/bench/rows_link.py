@@ -25,7 +25,9 @@ LOOKED_AT = 1
 """The index of the product whose page is open while its stock changes."""
 
 
-@measures("change", Row("a change in the cache until it is painted, median", "ms", "floor app's one scan", at_most=0.2))
+@measures(
+    "change", Row("a change in the cache until it is painted, median", "ms", "floor app's one scan", at_most=0.25)
+)
 def change(bench: Bench) -> Sequence[Pair]:
     """From just before the commit of a stock entry, and the ring that follows, to the frame that has its quantity."""
     found: list[float] = []

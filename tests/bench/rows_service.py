@@ -91,8 +91,8 @@ def _ms(work: Callable[[], object]) -> float:
     "service",
     Row("page of 100 stock entries, requests a second", "1/s", "Starlette, the same statements", at_least=0.7),
     Row("page 300 of 100 stock entries, median", "ms", "page 1", at_most=1.5),
-    *(Row(f"{name}, median", "ms", "datasette, the same statements", at_most=1.2) for name in SINGLE),
-    Row(f"movements a second, {CLIENTS} clients, durable", "1/s", "bare INSERT and COMMIT", at_least=0.2),
+    *(Row(f"{name}, median", "ms", "datasette, the same statements", at_most=0.6) for name in SINGLE),
+    Row(f"movements a second, {CLIENTS} clients, durable", "1/s", "bare INSERT and COMMIT", at_least=0.1),
 )
 def service(bench: Bench) -> Sequence[Pair]:
     """`aisle serve` over the prepared store in a process of its own; floors in processes of their own, in turns."""

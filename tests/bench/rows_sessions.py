@@ -25,7 +25,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 @measures(
     "sessions",
     Row(f"{SESSIONS} sessions, PSS of one, median", "MB"),
-    Row("their courier with its heir (PSS)", "MB", most=45),
+    Row("their courier with its heir (PSS)", "MB", most=50),
     Row("processor time of an idle session, each second", "ms"),
     Row("times an idle session wakes, each minute", ""),
     Row("scan to verdict while all scan every 3 s, p99", "ms", "floor app's spaced p99, alone", at_most=0.35),

@@ -309,7 +309,7 @@ class Machine(RuleBasedStateMachine):
                 body, first = self.sent.setdefault(row.op_id, (row.body, content))
                 assert (row.body, content) == (body, first)
 
-    @rule(event=st.sampled_from(["confirm", "reject", "doubt", "retry"]))
+    @rule(event=st.sampled_from(["confirm", "refuse", "mark_in_doubt", "retry"]))
     def answer(self, event: str) -> None:
         for row in self.outbox.interrupted()[:1]:
             self._answer(row, event)

@@ -1,4 +1,4 @@
-"""The file of the cache: made, emptied and opened. Light, because every session imports it."""
+"""The file cache.db: create, empty and open it. Keep the imports few, because every session imports this module."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from aisle.errors import StorageError
 from aisle.host.database import check_not_newer, connect, empty_database, schema_version, transaction
 
 WAL_PAGES = 4096
-"""So many pages the log has when its one writer moves them into the database: a full sync writes them a hundredfold."""
+"""Pages of the write-ahead log at which the one writer checkpoints. A full sync writes a hundred times as many."""
 
 
 def open_cache(folder: Path, *, writer: bool) -> apsw.Connection:
-    """The cache of a home folder.
+    """Open the cache of a home folder. Raise StorageError if there is none that can be read.
 
-    The writer makes it, and empties one that is damaged or of an older version; the change feed of the new one goes on
-    above that of the old one. It keeps days and times by the zone in which this process works. One of a newer program
-    is left alone, whoever opens it. A reader gets it as it is. Raises StorageError, also when there is none that can be
-    read.
+    The writer creates the file, and empties one that is damaged or of an older version. The change feed of the new file
+    continues above the numbers of the old one. The writer also recomputes days and times if the zone of this process is
+    another one. A file of a newer program is never changed. A reader gets the file as it is.
     """
     path = folder / "cache.db"
     if not writer:
         return _open_readable(path)
     if not path.exists():
-        for log in ("-wal", "-shm"):  # of one that was deleted: it must not be read into the new one
+        for log in ("-wal", "-shm"):  # left by a deleted database; SQLite must not read them into the new one
             path.with_name(path.name + log).unlink(missing_ok=True)
     try:
         connection = connect(path)
@@ -49,7 +48,9 @@ def open_cache(folder: Path, *, writer: bool) -> apsw.Connection:
             connection.execute("INSERT INTO sqlite_sequence VALUES ('change', ?)", (int(time.time() * 1000),))
             connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}").fetchall()
     connection.wal_autocheckpoint(WAL_PAGES)
-    from aisle.cache.zone_change import recompute_times  # with all that writes; no session pays for it
+    from aisle.cache.zone_change import (
+        recompute_times,
+    )  # only the writer pays for this import
 
     recompute_times(connection)
     return connection
@@ -66,7 +67,7 @@ def _open_readable(path: Path) -> apsw.Connection:
 
 
 def empty_cache() -> apsw.Connection:
-    """A cache in memory in which nothing is known: what a session reads while there is no other."""
+    """Return an empty cache in memory, for a session to read while there is no file."""
     connection = apsw.Connection(":memory:")
     connection.execute(CACHE_TABLES).fetchall()
     connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}").fetchall()

@@ -1,7 +1,4 @@
-"""The chain's catalogue as a person browses it: by number, by words, by category, supplier and what few products are.
-
-interface: Product.
-"""
+"""Queries on the chain's catalogue: by number, words, category, supplier and rare flags. interface: Product."""
 
 from __future__ import annotations
 
@@ -20,16 +17,16 @@ from aisle.json_codec import to_text
 from aisle.search_text import index_text, normalise_text
 
 DEFAULT_SIZE = 20
-"""Rows of a window when nobody says how many."""
+"""Rows of a window if the query names no size."""
 
 MAX_RELATED = 100
-"""Variants of a product, and parts of a set, that are shown."""
+"""Greatest number of variants, and of parts of a set, on a product's page."""
 
 FLAG_FILTERS = {"promotion": "is_promotion", "set": "is_set", "ended": "is_active", "by_hand": "is_order_manually"}
-"""What the list shows beside all: a flag of the product."""
+"""Filters of the catalogue list, each with the product's flag."""
 
 FACET_COLUMNS = {"category": "category", "supplier": "supplier"}
-"""What products are gathered by."""
+"""Columns by which products are grouped."""
 
 _LIST_COLUMNS = "p.product_number, p.name, p.brand, p.category, p.marks, p.raw <> '', s.quantity"
 _LIST_TABLES = "FROM product p LEFT JOIN stock s ON s.id = p.id"
@@ -39,29 +36,29 @@ _FACET_NAMES = {
     "supplier": "SELECT p.raw ->> 'supplier_name' FROM product p"
     " WHERE p.supplier <> '' AND p.supplier = ? ORDER BY p.product_number LIMIT 1",
 }
-"""The name that a product of it gives it; of a category only the stock list has one."""
+"""Name of a category or supplier, taken from one of its products. Only the stock list names categories."""
 
 
 def list_catalogue(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowRows:
-    """A window on the products: with words to `search` the best first, a hundred of all that is shown at most; else by
-    number.
+    """Return a window on the products, by number; with words to `search` the best hits first, at most `MAX_HITS`.
 
-    `show`: all, or one of `SHOWS`; `category` and `supplier`: one of them; `among`: only products of these numbers.
+    `show`: empty for all, or one of `FLAG_FILTERS`. `category`, `supplier`: only products of it. `among`: only these
+    product numbers.
     """
     first, size = window_bounds(args, DEFAULT_SIZE)
-    where, said = _sql_conditions(args)
+    where, values = _sql_conditions(args)
     if not normalise_text(str(args.get("search") or "")).split():
-        ((total,),) = fetch(cache, f"SELECT count(*) FROM product p{where}", *said)  # noqa: S608
+        ((total,),) = fetch(cache, f"SELECT count(*) FROM product p{where}", *values)  # noqa: S608
         return WindowRows(
-            [_catalogue_row(*row) for row in _window(cache, where, said, first, size, int(total))], int(total)
+            [_catalogue_row(*row) for row in _window(cache, where, values, first, size, int(total))], int(total)
         )
     hits, count, partly = search_products(cache, {"search": args["search"], "size": MAX_HITS})
     numbers = [str(hit["product_number"]) for hit in hits]
-    if where and (partly or count >= MAX_HITS):  # the others may be those that are shown
-        numbers, partly = search_within(cache, str(args["search"]), where, said)
+    if where and (partly or count >= MAX_HITS):  # the search stopped early: hits that pass the filter may lie beyond
+        numbers, partly = search_within(cache, str(args["search"]), where, values)
     among = f"{where or ' WHERE 1'} AND p.product_number IN (SELECT value FROM json_each(?))"  # noqa: S608
     found = {
-        row[0]: row for row in fetch(cache, f"SELECT {_LIST_COLUMNS} {_LIST_TABLES}{among}", *said, to_text(numbers))
+        row[0]: row for row in fetch(cache, f"SELECT {_LIST_COLUMNS} {_LIST_TABLES}{among}", *values, to_text(numbers))
     }
     ranked = [_catalogue_row(*found[number]) for number in numbers if number in found]
     return WindowRows(ranked[first : first + size], len(ranked), partly)
@@ -70,32 +67,35 @@ def list_catalogue(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowRo
 def _window(
     cache: apsw.Connection, condition: str, values: list[Any], first: int, size: int, total: int
 ) -> list[tuple[Any, ...]]:
-    """The rows of a window by number, stepped to from the nearer end."""
+    """Return the rows of a window in the order of numbers, skipping from the nearer end."""
     behind = total - first - size
     from_end = behind < first
     skip, count = (max(0, behind), min(size, total - first)) if from_end else (first, size)
     if count <= 0:
         return []
-    way = "DESC" if from_end else "ASC"
-    sql = f"SELECT {_LIST_COLUMNS} {_LIST_TABLES}{condition} ORDER BY p.product_number {way} LIMIT ? OFFSET ?"
+    direction = "DESC" if from_end else "ASC"
+    sql = f"SELECT {_LIST_COLUMNS} {_LIST_TABLES}{condition} ORDER BY p.product_number {direction} LIMIT ? OFFSET ?"
     rows = fetch(cache, sql, *values, count, skip)
     return rows[::-1] if from_end else rows
 
 
 def _sql_conditions(args: Mapping[str, Json]) -> tuple[str, list[Any]]:
-    """As SQL, with what stands in it; each has an index that begins with it, or has few products in it."""
-    where, said = [], []
+    """Return the conditions as SQL and their values.
+
+    Each has an index that begins with its column, or matches few products.
+    """
+    where, values = [], []
     for name in FACET_COLUMNS:
         if args.get(name):
             where.append(f"p.{name} <> '' AND p.{name} = ?")
-            said.append(str(args[name]))
+            values.append(str(args[name]))
     if args.get("among"):
         where.append("p.product_number IN (SELECT value FROM json_each(?))")
-        said.append(to_text(args["among"]))
+        values.append(to_text(args["among"]))
     show = FLAG_FILTERS.get(str(args.get("show") or ""))
     if show:
         where.append(f"p.marks <> 0 AND p.marks & {FLAG_BITS[show][0]}")
-    return (f" WHERE {' AND '.join(where)}" if where else ""), said
+    return (f" WHERE {' AND '.join(where)}" if where else ""), values
 
 
 def _catalogue_row(number: str, name: str, brand: str, category: str, marks: int, known: int, quantity: Json) -> Row:
@@ -112,8 +112,10 @@ def _catalogue_row(number: str, name: str, brand: str, category: str, marks: int
 
 
 def list_facets(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """A window on the categories or suppliers (`kind`) that products have, the most products first: `code`, `name`
-    where it is known, `count`. `search` words in code or name."""
+    """Return a window on the categories or suppliers (`kind`), most products first: `code`, `name` if known, `count`.
+
+    `search`: words that code or name must contain.
+    """
     column = FACET_COLUMNS[str(args["kind"])]
     first, size = window_bounds(args, DEFAULT_SIZE)
     counted = fetch(cache, "SELECT code, n FROM facet WHERE kind = ? AND n > 0 ORDER BY n DESC, code", column)
@@ -140,8 +142,10 @@ def _facet_name(cache: apsw.Connection, column: str, code: str) -> str:
 def load_catalogue_page(
     cache: apsw.Connection, load_product: Callable[[Mapping[str, Json]], QueryResult], args: Mapping[str, Json]
 ) -> QueryResult:
-    """One product (`product_number`): the row of the read `product`, what the `catalogue` says of it, the `variants` of
-    its family, and the `parts` of a set with their names."""
+    """Return one product (`product_number`): the row of the query `product`, and the `catalogue` row.
+
+    Added are the `variants` of its family and the `parts` of a set with their names.
+    """
     rows, _ = load_product(args)
     if not rows:
         return [], 0
@@ -149,7 +153,7 @@ def load_catalogue_page(
     family = str(row.get("variant_family") or "")
     own = fetch(cache, "SELECT raw FROM product WHERE product_number = ?", number)
     catalogue_row = parse_row(own[0][0]) if own and own[0][0] else {}
-    kin = fetch(
+    family_rows = fetch(
         cache,
         "SELECT p.product_number, p.name, p.raw FROM product p WHERE p.family <> '' AND p.family = ?"
         " ORDER BY p.product_number LIMIT ?",
@@ -161,26 +165,26 @@ def load_catalogue_page(
         {
             **row,
             "catalogue": catalogue_row,
-            "variants": [_variant(str(each), str(name), raw) for each, name, raw in kin if str(each) != number],
+            "variants": [_variant(str(each), str(name), raw) for each, name, raw in family_rows if str(each) != number],
             "parts": _set_parts(cache, parts if isinstance(parts, list) else []),
         }
     ], 1
 
 
 def _variant(number: str, name: str, raw: str) -> Row:
-    said = parse_row(raw) if raw else {}
+    product = parse_row(raw) if raw else {}
     return {
         "product_number": number,
         "product_name": name,
-        "color": said.get("color") or said.get("color_code"),
-        "size": said.get("size") or said.get("size_code"),
-        "factor": said.get("variant_factor"),
+        "color": product.get("color") or product.get("color_code"),
+        "size": product.get("size") or product.get("size_code"),
+        "factor": product.get("variant_factor"),
     }
 
 
 def _set_parts(cache: apsw.Connection, parts: list[Any]) -> list[Row]:
-    said = [part for part in parts[:MAX_RELATED] if isinstance(part, dict)]
-    numbers = [str(part.get("set_product_number") or "") for part in said]
+    rows = [part for part in parts[:MAX_RELATED] if isinstance(part, dict)]
+    numbers = [str(part.get("set_product_number") or "") for part in rows]
     names = dict(
         fetch(
             cache,
@@ -194,5 +198,5 @@ def _set_parts(cache: apsw.Connection, parts: list[Any]) -> list[Row]:
             "product_name": str(names.get(number) or ""),
             "quantity": str(part.get("set_item_quantity") or ""),
         }
-        for number, part in zip(numbers, said, strict=True)
+        for number, part in zip(numbers, rows, strict=True)
     ]

@@ -1,10 +1,11 @@
-"""What a clearance asks: who may, which places have a tag, what is held there, what is assigned to be moved.
+"""Queries of the clearance job.
 
-`clearing` (user): one row: what the service announces (`people`, `listed`; `heard` is False where it was never heard
-of), and the `role` of this person, empty where nobody knows it. `tags`: those of the places, with how many `places`
-have each. `tagged` (tag): the categories of what is held at the places of a tag, with `lines` and `quantity`.
-`assignments` (tag, first, size): what clearances want moved and nobody here has moved yet. `ask` (ask_id): how it
-stands.
+* `clearing` (user): one row with what the service announces (`people`, `listed`), and the `role` of the user, empty if
+  unknown. `heard` is False if the service was never reached.
+* `tags`: tags of locations, each with its number of locations (`places`).
+* `tagged` (tag): categories of the goods held at the locations of a tag, with `lines` and `quantity`.
+* `assignments` (tag, first, size): goods that clearances want moved and nobody of this host has moved yet.
+* `ask` (ask_id): state of a request.
 """
 
 from __future__ import annotations
@@ -40,32 +41,34 @@ JOIN session s ON s.session_id = j.session_id WHERE h.order_number >= ? AND h.or
 
 
 def clearance_permission(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """See above."""
-    who = load_person_rights(cache, str(args["user"]))
+    """Return the row of `clearing` (see the module)."""
+    rights = load_person_rights(cache, str(args["user"]))
     row: Row = {
-        "heard": who.service_known,
-        "people": who.knows_people,
-        "listed": "assignments" in who.features,
-        "role": who.role,
+        "heard": rights.service_known,
+        "people": rights.knows_people,
+        "listed": "assignments" in rights.features,
+        "role": rights.role,
     }
     return [row], 1
 
 
 def tag_rows(cache: apsw.Connection) -> QueryResult:
-    """See above."""
+    """Return the rows of `tags` (see the module)."""
     rows: list[Row] = [{"tag": tag, "places": count} for tag, count in count_tags(cache)]
     return rows, len(rows)
 
 
 def held_by_category(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """See above; only lines whose goods lie somewhere are looked at."""
-    lying = [(held_locations(parse_row(raw)), category) for raw, category in fetch(cache, _HELD_LINES)]
-    places = locations_with_tag(
-        cache, str(args["tag"]), {str(kept["location_code"]) for each, _ in lying for kept in each}
+    """Return the rows of `tagged` (see the module). Only lines with goods at a location count."""
+    held_lines = [(held_locations(parse_row(raw)), category) for raw, category in fetch(cache, _HELD_LINES)]
+    tagged_codes = locations_with_tag(
+        cache, str(args["tag"]), {str(goods["location_code"]) for each, _ in held_lines for goods in each}
     )
     found: dict[str, Row] = {}
-    for each, category in lying:
-        held = sum((to_decimal(kept["quantity"]) for kept in each if kept["location_code"] in places), Decimal(0))
+    for each, category in held_lines:
+        held = sum(
+            (to_decimal(goods["quantity"]) for goods in each if goods["location_code"] in tagged_codes), Decimal(0)
+        )
         if held > 0:
             empty: Row = {"category_code": str(category), "lines": 0, "quantity": Decimal(0)}
             row = found.setdefault(str(category), empty)
@@ -78,19 +81,22 @@ def held_by_category(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryR
 def open_assignments(
     cache: apsw.Connection, outbox: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]
 ) -> QueryResult:
-    """See above: `id`, `product_number`, `label`, `location_code`, `quantity`, `order_number`, `line_number`, `tag`,
-    `since`, `allow_decimal`, `unit`, and who works at it here (`taken_by`, `taken_user`)."""
-    moved, taken = _moved_quantities(cache, overlay), _workers_by_assignment(cache, outbox)
-    wanted, rows = str(args.get("tag") or ""), []
+    """Return the rows of `assignments` (see the module).
+
+    Columns: `id`, `product_number`, `label`, `location_code`, `quantity`, `order_number`, `line_number`, `tag`,
+    `since`, `allow_decimal`, `unit`, and who works on it at this host (`taken_by`, `taken_user`).
+    """
+    moved, workers = _moved_quantities(cache, overlay), _workers_by_assignment(cache, outbox)
+    tag, rows = str(args.get("tag") or ""), []
     for id_, raw in fetch(cache, _ASSIGNMENTS):
         row = _assignment_row(str(id_), parse_row(raw))
-        spot = (row["product_number"], row["location_code"], row["order_number"], row["line_number"])
-        gone = min(row["quantity"], moved.get(spot, Decimal(0)))
-        if gone:
-            moved[spot] -= gone
-            row["quantity"] -= gone
-        if row["quantity"] > 0 and wanted in ("", row["tag"]):
-            row["taken_user"], row["taken_by"] = taken.get(row["id"], ("", ""))
+        key = (row["product_number"], row["location_code"], row["order_number"], row["line_number"])
+        moved_here = min(row["quantity"], moved.get(key, Decimal(0)))
+        if moved_here:
+            moved[key] -= moved_here
+            row["quantity"] -= moved_here
+        if row["quantity"] > 0 and tag in ("", row["tag"]):
+            row["taken_user"], row["taken_by"] = workers.get(row["id"], ("", ""))
             rows.append(row)
     first, size = window_bounds(args, DEFAULT_SIZE)
     shown = rows[first : first + size]
@@ -120,25 +126,25 @@ def _add_product(cache: apsw.Connection, row: Row) -> None:
 
 
 def _moved_quantities(cache: apsw.Connection, overlay: Overlay) -> dict[tuple[str, str, str, int], Decimal]:
-    """What movements take from lines at places that the list does not know of yet."""
-    kept = fetch_one(cache, "SELECT cursor FROM sync WHERE topic = ?", ASSIGNMENTS_TOPIC)
-    began = float(kept[0]) if kept else None
+    """Return the quantities that pending movements take from lines at locations and the cached list still has."""
+    cursor = fetch_one(cache, "SELECT cursor FROM sync WHERE topic = ?", ASSIGNMENTS_TOPIC)
+    began = float(cursor[0]) if cursor else None
     moved: dict[tuple[str, str, str, int], Decimal] = {}
     for operation in overlay.operations(CREATE_MOVEMENT):
         if is_included(operation, began):
             continue
         for item in operation.body:
             end = item.get("from_location") or {}
-            spot = (
+            key = (
                 *(str(item.get("product_number")), str(end.get("location_code") or "")),
                 *(str(end.get("customer_order_number") or ""), int(to_decimal(end.get("customer_order_line_number")))),
             )
-            moved[spot] = moved.get(spot, Decimal(0)) + to_decimal(item.get("quantity"))
+            moved[key] = moved.get(key, Decimal(0)) + to_decimal(item.get("quantity"))
     return moved
 
 
 def _workers_by_assignment(cache: apsw.Connection, outbox: apsw.Connection) -> dict[str, tuple[str, str]]:
-    """Who works at an assignment at a terminal of this host: user and name by its id."""
+    """Return user and name of who works on an assignment at a terminal of this host, by its id."""
     found: dict[str, tuple[str, str]] = {}
     for name, user, *session in fetch(
         outbox, _ASSIGNMENTS_IN_WORK, ASSIGNMENT_PREFIX, ASSIGNMENT_PREFIX + "\U0010ffff"

@@ -1,4 +1,4 @@
-"""Rows of a named read as a CSV file that somebody has named. It is the one thing that a session writes for people."""
+"""Export of a query's rows as a CSV file that a person names. No other file of a session is for people."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from aisle.jobs.job import Export, Query, Rows, format_number
 from aisle.text import clean
 
 MAX_ROWS = 100_000
-"""Rows of a file at most; a spreadsheet takes hardly more."""
+"""Greatest number of rows in a file; spreadsheets take hardly more."""
 
 PAGE_ROWS = 1000
-"""Rows that are in the memory at once."""
+"""Rows in memory at once."""
 
 _FORMULA_SIGNS = "=+\\-@＝＋－＠﹦﹢﹣﹫⁺⁻⁼₊₋₌−"
-"""What a spreadsheet takes for the beginning of a formula, or makes of such a sign: wide, small, raised ones too."""
+"""Signs that start a formula in a spreadsheet, with the wide, small and raised forms that a spreadsheet converts."""
 _CELL_START = re.compile(f"""((?:^|[;|])[\\s"'‘’“”]*)(?=[{_FORMULA_SIGNS}])""")
-"""Where a spreadsheet may see a cell begin, blanks and quotes passed over: one that expects semicolons does at each."""
+"""Positions at which a spreadsheet may start a cell, after blanks and quotes. Some split at semicolons or bars."""
 
 MESSAGE_BY_ERRNO: Mapping[int, str] = {
     errno.EEXIST: "logs.why_there",
@@ -38,28 +38,28 @@ MESSAGE_BY_ERRNO: Mapping[int, str] = {
     errno.EDQUOT: "logs.why_full",
     errno.ENAMETOOLONG: "logs.why_name",
 }
-"""What an error of the system is called, as a message's id."""
+"""Message ids of system errors."""
 
 RunQuery = Callable[[str, Mapping[str, Any]], tuple[Sequence[Mapping[str, Any]], int]]
 
 
 def check_export_file(query: Query, *, allowed: bool) -> Rows:
-    """The whole path of the `file` that somebody names, and `why` it cannot be written, as far as can be told."""
+    """Return the absolute path of the `file` that a person names, and `why` it cannot be written, as far as known."""
     file = str(query.args["file"])
     if not allowed:
         return _answer(query, file, 0, "logs.why_here")
     try:
         path = _csv_path(file)
-        there = _exists(path)
-    except (OSError, ValueError, RuntimeError) as error:  # the last where "~name" names nobody
+        exists = _exists(path)
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: "~name" is no user
         return _answer(query, file, 0, _error_message(error))
-    if there:
+    if exists:
         return _answer(query, str(path), 0, "logs.why_there")
     return _answer(query, str(path), 0, "" if os.access(path.parent, os.W_OK | os.X_OK) else "logs.why_denied")
 
 
 def _exists(path: Path) -> bool:
-    """Whether there is anything of this name, were it a link to nowhere; raises OSError where nothing can be."""
+    """Return True if the name exists, even as a dangling link. Raise OSError if its folder cannot be read."""
     path.parent.stat()
     try:
         path.lstat()
@@ -69,9 +69,9 @@ def _exists(path: Path) -> bool:
 
 
 def write_csv(run_query: RunQuery, export: Export, *, allowed: bool) -> Rows:
-    """Writes the file and says its path and how many rows are in it, or `why` there is none.
+    """Write the file. Return its path and the number of rows in it, or `why` there is none.
 
-    A file that is there is never written over; one that could not be finished is taken away. All rows or none.
+    An existing file is never overwritten. A file that could not be finished is deleted: all rows or none.
     """
     if not allowed:
         return _answer(export, export.file, 0, "logs.why_here")
@@ -102,11 +102,11 @@ def write_csv(run_query: RunQuery, export: Export, *, allowed: bool) -> Rows:
 def _read_pages(
     run_query: RunQuery, export: Export, page: Sequence[Mapping[str, Any]]
 ) -> Iterator[Sequence[Mapping[str, Any]]]:
-    """Page by page, each after the last row of the one before: what is new meanwhile moves nothing."""
+    """Yield the pages, each from the last row of the one before, so that new rows shift nothing."""
     yield page
     while len(page) == PAGE_ROWS:
-        past = {"key": page[-1]["key"], "at": page[-1]["at"]}
-        page, _ = run_query(export.name, {**export.args, "first": 0, "size": PAGE_ROWS, "past": past})
+        after = {"key": page[-1]["key"], "at": page[-1]["at"]}
+        page, _ = run_query(export.name, {**export.args, "first": 0, "size": PAGE_ROWS, "past": after})
         yield page
 
 
@@ -116,7 +116,7 @@ def _csv_path(file: str) -> Path:
 
 
 def _error_message(error: Exception) -> str:
-    """What went wrong, as a message's id; what is no error of the system comes of the name."""
+    """Return the message id of an error. An error that is not of the system comes from the file's name."""
     return MESSAGE_BY_ERRNO.get(error.errno or 0, "logs.why_disk") if isinstance(error, OSError) else "logs.why_name"
 
 
@@ -125,7 +125,7 @@ def _answer(request: Export | Query, file: str, count: int, error: str) -> Rows:
 
 
 def format_cell(value: Any) -> str:
-    """A value as text: no control characters, and nothing that a spreadsheet would carry out."""
+    """Format a value as text without control characters and without anything that a spreadsheet would execute."""
     if value is None:
         return ""
     if isinstance(value, bool):

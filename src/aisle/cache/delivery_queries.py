@@ -1,14 +1,15 @@
-"""Deliveries as a session sees them: what was announced, and what came of it, with this host's receipts laid over.
+"""Deliveries as a session sees them: the announced lines and what was received, with this host's receipts overlaid.
 
-A receipt adds to what a line has received; it is laid over until the delivery was read after its confirmation. What the
-delivery itself does not say of its lines, its receipt does. interface: Delivery order, Receipt order.
+A receipt adds to the received quantity of a line. It is overlaid until the delivery was read after the receipt was
+confirmed. The quantities that the delivery itself lacks come from its receipt order. interface: Delivery order, Receipt
+order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -25,10 +26,9 @@ from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
 from aisle.search_text import natural_key, normalise_text
-from aisle.tuples import NamedTuple
 
 DEFAULT_DELIVERIES_SIZE = 20
-"""Rows of a window when nobody says how many."""
+"""Rows of a window if the query names no size."""
 
 _DELIVERIES_BY_NUMBER = """
 SELECT d.order_number, d.expected, d.began, d.raw FROM json_each(?) e
@@ -56,7 +56,7 @@ JOIN delivery d ON d.order_number = l.order_number WHERE l.product_number = ?1 A
 UNION SELECT l.order_number FROM json_each(?2) e JOIN delivery_line l ON l.order_number = e.value
 WHERE l.product_number = ?1
 """  # noqa: S608 - conditions of our own
-"""Deliveries that may expect a product: by what was read, and those of which something is on its way."""
+"""Deliveries that may expect a product: those in the cache, and those with a pending operation."""
 
 _PRODUCT_NAMES = """
 SELECT p.product_number, p.name, p.unit, p.allow_decimal FROM json_each(?) e
@@ -65,17 +65,17 @@ JOIN product p ON p.product_number = e.value
 
 
 class DeliveryList(NamedTuple):
-    """A list of deliveries, as an index has it."""
+    """A list of deliveries with the index that serves it."""
 
     index_name: str
-    """The index."""
+    """Name of the index."""
     where: str
     columns: tuple[str, ...]
-    """What it is sorted by; the last names the delivery."""
+    """Columns of the sort order; the last one identifies the delivery."""
     is_received: int | None = None
-    """Whether all has come of what is in it; None for either."""
+    """True: only fully received ones; False (0): only the others; None: both."""
     is_backward: bool = False
-    """It is read from the end of the index."""
+    """True if the list is read from the end of the index."""
 
 
 _LISTS_BY_STATE = {
@@ -88,7 +88,7 @@ _LISTS_BY_STATE = {
 
 
 class DeliveryHeader(NamedTuple):
-    """A delivery in a list."""
+    """Header of a delivery."""
 
     number: str
     expected: str
@@ -97,59 +97,59 @@ class DeliveryHeader(NamedTuple):
 
 
 class DeliverySums(NamedTuple):
-    """What its lines come to."""
+    """Sums over the lines of a delivery."""
 
     lines: int
     quantity: Decimal
     received: Decimal
-    """Of what was announced: what came beyond it fills no other line's gap."""
+    """Received part of the announced quantity. Excess on one line fills no gap of another."""
     is_complete: bool
     complete_lines: int = 0
-    """Of its lines: all of them has come."""
+    """Number of lines that are received in full."""
     has_no_sum: bool = False
-    """Measured goods beside others, or a line that says no quantity: there is no sum that says anything."""
+    """True if the sum says nothing: measured goods beside others, or a line without a quantity."""
     has_received: bool = True
-    """Something came, announced or not."""
+    """True if anything was received, announced or not."""
     is_unknown: bool = False
-    """Of a line nobody says how much came."""
+    """True if the received quantity of a line is unknown."""
 
     @property
     def state(self) -> str:
-        """`open`, `partial` or `received`."""
+        """State of the delivery: `open`, `partial` or `received`."""
         if not self.has_received:
             return "open"
         return STATUS_RECEIVED if self.is_complete else "partial"
 
 
 def list_deliveries(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]) -> QueryResult:
-    """A window on the deliveries: those to be received (`state` open), what has all come (`received`), or all.
+    """Return a window on the deliveries to be received (`state` open), those received in full (`received`), or all.
 
-    Those that are expected first come first; what was received, youngest first. `search` looks through numbers,
-    containers and suppliers.
+    The earliest expected delivery comes first; of the received ones the youngest. `search` matches numbers, containers
+    and suppliers.
     """
-    pending, wanted = overlay.index_by(REFERENCE_FIELD, deliveries_of_receipt), str(args.get("state") or "")
-    listed = _LISTS_BY_STATE.get(wanted, _LISTS_BY_STATE["open" if wanted else ""])
+    pending, state = overlay.index_by(REFERENCE_FIELD, deliveries_of_receipt), str(args.get("state") or "")
+    listed = _LISTS_BY_STATE.get(state, _LISTS_BY_STATE["open" if state else ""])
     words = normalise_text(str(args.get("search") or "")).split()
     touched = {head.number: of for head, of in _headers_with_sums(cache, list(pending), pending)}
     extra = sorted(_pending_keys(cache, listed, words, touched))
     source = f"FROM delivery INDEXED BY {listed.index_name}"
     where = " AND ".join([listed.where, *(["order_number NOT IN (SELECT value FROM json_each(?))"] if touched else [])])
     where += " AND instr(text, ?)" * len(words)
-    said = [*([to_text(list(touched))] if touched else []), *words]
+    values = [*([to_text(list(touched))] if touched else []), *words]
 
     def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
-        way = "DESC" if from_end else "ASC"
-        by = ", ".join(f"{column} {way}" for column in listed.columns)
+        direction = "DESC" if from_end else "ASC"
+        by = ", ".join(f"{column} {direction}" for column in listed.columns)
         sql = f"SELECT {', '.join(listed.columns)} {source} WHERE {where} ORDER BY {by} LIMIT ? OFFSET ?"
-        return fetch(cache, sql, *said, count, skip)
+        return fetch(cache, sql, *values, count, skip)
 
     if words or touched:
-        settled = int(fetch(cache, f"SELECT count(*) {source} WHERE {where}", *said)[0][0])
+        settled = int(fetch(cache, f"SELECT count(*) {source} WHERE {where}", *values)[0][0])
     else:
         settled = int(fetch(cache, f"SELECT ifnull(sum(n), 0) FROM delivery_tally WHERE {listed.where}")[0][0])  # noqa: S608
     total = settled + len(extra)
     first, size = window_bounds(args, DEFAULT_DELIVERIES_SIZE)
-    if listed.is_backward:  # the same window of the list from its other end
+    if listed.is_backward:  # the same window, counted from the other end of the list
         size = min(size, max(0, total - first))
         keys = read_merged_window(read, settled, extra, total - first - size, size)[::-1]
     else:
@@ -161,18 +161,21 @@ def list_deliveries(cache: apsw.Connection, overlay: Overlay, args: Mapping[str,
 def _pending_keys(
     cache: apsw.Connection, listed: DeliveryList, words: Sequence[str], pending_sums: Mapping[str, DeliverySums]
 ) -> Iterator[SortKey]:
-    """Where those stand in the list of which something is on its way, as far as they belong there."""
+    """Yield the sort keys of the deliveries with pending operations, as far as they belong to the list."""
     sql = "SELECT d.expected, d.due, d.sort, d.order_number, d.text FROM json_each(?) e"
     sql += " JOIN delivery d ON d.order_number = e.value"
     for expected, due, sort, number, text in fetch(cache, sql, to_text(list(pending_sums))) if pending_sums else ():
         came = int(pending_sums[number].state == STATUS_RECEIVED)
-        known = {"came": came, "expected": expected, "due": due, "sort": sort, "order_number": number}
+        columns = {"came": came, "expected": expected, "due": due, "sort": sort, "order_number": number}
         if listed.is_received in (None, came) and all(word in text for word in words):
-            yield tuple(known[column] for column in listed.columns)
+            yield tuple(columns[column] for column in listed.columns)
 
 
 def load_delivery(cache: apsw.Connection, overlay: Overlay, number: str) -> QueryResult:
-    """One delivery with its `lines`, those that nobody announced at the end (`line_number` 0 until it has one)."""
+    """Return one delivery with its `lines`, unannounced ones at the end.
+
+    An unannounced line has `line_number` 0 until the service numbers it.
+    """
     rows = fetch(cache, _DELIVERIES_BY_NUMBER, to_text([number]))
     if not rows:
         return [], 0
@@ -182,7 +185,7 @@ def load_delivery(cache: apsw.Connection, overlay: Overlay, number: str) -> Quer
 
 
 def deliveries_expecting(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]) -> QueryResult:
-    """The deliveries that still expect a product, each with how much of it (`missing`), the earliest first."""
+    """Return the deliveries that still expect a product, each with the quantity (`missing`), earliest first."""
     product = str(args["product_number"])
     pending = overlay.index_by(REFERENCE_FIELD, deliveries_of_receipt)
     numbers = [str(name) for (name,) in fetch(cache, _DELIVERIES_WITH_PRODUCT, product, to_text(list(pending)))]
@@ -190,8 +193,8 @@ def deliveries_expecting(cache: apsw.Connection, overlay: Overlay, args: Mapping
     lines = _load_lines(cache, heads, pending)
     rows: list[Row] = []
     for head in sorted(heads, key=lambda each: (each.expected or NO_DATE, natural_key(each.number))):
-        mine = [line for line in lines[head.number] if line["product_number"] == product]
-        missing = missing_quantity(mine)
+        own_lines = [line for line in lines[head.number] if line["product_number"] == product]
+        missing = missing_quantity(own_lines)
         if missing is None or missing > 0:
             rows.append({**_delivery_row(head, _sum_lines(lines[head.number], head)), "missing": missing})
     first, size = window_bounds(args, DEFAULT_DELIVERIES_SIZE)
@@ -199,8 +202,10 @@ def deliveries_expecting(cache: apsw.Connection, overlay: Overlay, args: Mapping
 
 
 def missing_quantity(lines: Iterable[Row]) -> Decimal | None:
-    """How much of these lines is still to come; None where one of which nothing came does not say it, or nobody says
-    how much of it came."""
+    """Return the quantity still to be received on these lines; None if unknown.
+
+    It is unknown if a line names no quantity and received nothing, or if the received quantity of a line is unknown.
+    """
     found = Decimal(0)
     for line in lines:
         if is_received_unknown(line):
@@ -213,7 +218,7 @@ def missing_quantity(lines: Iterable[Row]) -> Decimal | None:
 
 
 def is_received_unknown(line: Row) -> bool:
-    """Whether nobody says how much of a line came, and nothing of it is on its way from here."""
+    """Return True if the received quantity of a line is unknown and no pending receipt adds to it."""
     return bool(line.get("untold")) and line["received"] <= 0
 
 
@@ -240,10 +245,10 @@ def _delivery_row(header: DeliveryHeader, sums: DeliverySums) -> Row:
 def _headers_with_sums(
     cache: apsw.Connection, numbers: Sequence[str], pending: Mapping[str, Sequence[Operation]]
 ) -> list[tuple[DeliveryHeader, DeliverySums]]:
-    """These deliveries, in their order, with what their lines come to; those that are not here are left out."""
-    asked = to_text(list(numbers))
-    heads = [DeliveryHeader(*row) for row in (fetch(cache, _DELIVERIES_BY_NUMBER, asked) if numbers else ())]
-    sums = _load_sums(cache, asked) if heads else {}
+    """Return these deliveries in the given order with their sums; unknown numbers are left out."""
+    number_list = to_text(list(numbers))
+    heads = [DeliveryHeader(*row) for row in (fetch(cache, _DELIVERIES_BY_NUMBER, number_list) if numbers else ())]
+    sums = _load_sums(cache, number_list) if heads else {}
     rest = [head for head in heads if head.number in pending or head.number not in sums]
     lines = _load_lines(cache, rest, pending) if rest else {}
     sums |= {head.number: _sum_lines(lines[head.number], head) for head in rest}
@@ -251,7 +256,7 @@ def _headers_with_sums(
 
 
 def _load_sums(cache: apsw.Connection, numbers: str) -> dict[str, DeliverySums]:
-    """Of those of these deliveries whose lines say by themselves what was received."""
+    """Return the sums of those of these deliveries whose lines all name their received quantity."""
     return {
         str(number): DeliverySums(
             int(lines),
@@ -259,13 +264,13 @@ def _load_sums(cache: apsw.Connection, numbers: str) -> dict[str, DeliverySums]:
             to_decimal(received),
             full == lines,
             int(full),
-            bool(unsaid) or (lines > 1 and bool(measured)),
-            bool(begun),
+            bool(unmeasured) or (lines > 1 and bool(measured)),
+            bool(has_received),
         )
-        for number, lines, quantity, received, full, silent, measured, unsaid, begun in fetch(
+        for number, lines, quantity, received, full, without_received, measured, unmeasured, has_received in fetch(
             cache, _SUMS_OF_DELIVERIES, numbers
         )
-        if not silent
+        if not without_received
     }
 
 
@@ -273,14 +278,14 @@ def _sum_lines(lines: Sequence[Row], header: DeliveryHeader) -> DeliverySums:
     if not lines and parse_row(header.raw).get("status") == STATUS_RECEIVED:
         return DeliverySums(0, Decimal(0), Decimal(1), is_complete=True)
     complete = sum(is_line_received(line["received"], line["quantity"]) for line in lines)
-    said = [line for line in lines if line["quantity"] is not None]
+    with_quantity = [line for line in lines if line["quantity"] is not None]
     return DeliverySums(
         len(lines),
-        sum((line["quantity"] for line in said), Decimal(0)),
-        sum((min(line["received"], line["quantity"]) for line in said), Decimal(0)),
+        sum((line["quantity"] for line in with_quantity), Decimal(0)),
+        sum((min(line["received"], line["quantity"]) for line in with_quantity), Decimal(0)),
         complete == len(lines),
         complete,
-        len(said) < len(lines) or (len(lines) > 1 and any(line["allow_decimal"] for line in lines)),
+        len(with_quantity) < len(lines) or (len(lines) > 1 and any(line["allow_decimal"] for line in lines)),
         any(line["received"] > 0 for line in lines),
         any(map(is_received_unknown, lines)),
     )
@@ -292,16 +297,18 @@ def _sum_lines(lines: Sequence[Row], header: DeliveryHeader) -> DeliverySums:
 def _load_lines(
     cache: apsw.Connection, headers: Sequence[DeliveryHeader], pending: Mapping[str, Sequence[Operation]]
 ) -> dict[str, list[Row]]:
-    """The lines of these deliveries, with what is on its way laid over."""
+    """Return the lines of these deliveries with the pending receipts overlaid."""
     numbers = to_text([head.number for head in headers])
     found: dict[str, list[Row]] = {head.number: [] for head in headers}
-    said: dict[str, list[delivery_writer.DeliveryLine]] = {}
+    service_lines: dict[str, list[delivery_writer.DeliveryLine]] = {}
     for number, line, product, quantity, received, text, *about in fetch(cache, _LINES_OF_DELIVERIES, numbers):
         raw = parse_row(text)
         found[number].append(_line_row(cache, line, product, quantity, received, raw, about))
         product, barcode = found[number][-1]["product_number"], str(raw.get("barcode") or "")
-        said.setdefault(number, []).append(delivery_writer.DeliveryLine(line, product, barcode, quantity, received))
-    for number, lines in said.items():
+        service_lines.setdefault(number, []).append(
+            delivery_writer.DeliveryLine(line, product, barcode, quantity, received)
+        )
+    for number, lines in service_lines.items():
         apply_service_receipt(cache, number, found[number], lines)
     for head in headers:
         apply_local_receipts(found[head.number], head.number, pending.get(head.number, ()), head.read_began)
@@ -330,7 +337,7 @@ def _line_row(
 
 
 def _product_of_barcode(cache: apsw.Connection, barcode: str) -> str:
-    """The product of a line that names its barcode alone."""
+    """Return the product of a line that names only a barcode; empty unless exactly one product has it."""
     rows = fetch(cache, "SELECT key FROM code WHERE code = ? AND kind = 'product'", barcode) if barcode else []
     return str(rows[0][0]) if len(rows) == 1 else ""
 
@@ -338,8 +345,10 @@ def _product_of_barcode(cache: apsw.Connection, barcode: str) -> str:
 def apply_service_receipt(
     cache: apsw.Connection, number: str, rows: Iterable[Row], lines: Sequence[delivery_writer.DeliveryLine]
 ) -> None:
-    """Sets in these rows what came of lines that do not say it themselves (`lines` as the delivery says them), as the
-    receipt of the delivery has it; `untold` where nobody says it."""
+    """Set the received quantity of rows whose delivery does not name it, in place, from the receipt of the delivery.
+
+    `lines` are the lines of the delivery as the service sent them. `untold` becomes True if no receipt names it either.
+    """
     if all(line.received is not None for line in lines):
         return
     found = fetch(cache, "SELECT raw FROM receipt WHERE order_number = ?", number)
@@ -349,30 +358,30 @@ def apply_service_receipt(
 
 
 def _name_unannounced(cache: apsw.Connection, lines: list[Row]) -> None:
-    """What nobody announced has its name from the catalogue."""
+    """Name unannounced products from the catalogue, in place."""
     new = {line["product_number"]: line for line in lines if not line["line_number"]}
     for product, name, unit, decimals in fetch(cache, _PRODUCT_NAMES, to_text(list(new))) if new else ():
         new[product].update(description=name or product, unit=str(unit or ""), allow_decimal=bool(decimals))
 
 
-# What is on its way
+# Pending operations
 
 
 def deliveries_of_receipt(operation: Operation) -> Iterator[str]:
-    """The deliveries of which an operation says what came in."""
+    """Yield the deliveries that a receipt operation refers to."""
     if operation.operation == CREATE_LOGS and operation.query.get("is_from_receipt"):
         yield from (str(entry["reference"]) for entry in log_entries_of(operation) if entry.get("reference"))
 
 
 def log_entries_of(operation: Operation) -> Sequence[Mapping[str, Any]]:
-    """The entries of a log."""
+    """Return the log entries of an operation."""
     return operation.body.get("storeproductlog") or ()
 
 
 def apply_local_receipts(
     lines: list[Row], number: str, operations: Iterable[Operation], read_began: float | None
 ) -> None:
-    """Changes the lines of a delivery, in place, to what they will have received when these operations are done."""
+    """Add the received quantities of these operations to the lines of a delivery, in place."""
     for operation in operations:
         if is_included(operation, read_began):
             continue
@@ -382,27 +391,30 @@ def apply_local_receipts(
 
 
 def _apply_entry(lines: list[Row], product: str, quantity: Decimal, entry: Mapping[str, Any]) -> None:
-    """As the service counts it: the named line, else those of the product in order; back from the last first."""
-    mine = [line for line in lines if line["product_number"] == product]
-    named = [line for line in mine if line["line_number"] == entry.get("line_number")]
-    mine = named or mine
-    if not mine:
-        mine = [unannounced_line(product)]
-        lines.append(mine[0])
-    for line in mine if quantity > 0 else reversed(mine):
+    """Apply an entry as the service does: to the named line, else to the product's lines in order.
+
+    A negative quantity is taken back from the last line first.
+    """
+    own_lines = [line for line in lines if line["product_number"] == product]
+    named = [line for line in own_lines if line["line_number"] == entry.get("line_number")]
+    own_lines = named or own_lines
+    if not own_lines:
+        own_lines = [unannounced_line(product)]
+        lines.append(own_lines[0])
+    for line in own_lines if quantity > 0 else reversed(own_lines):
         part = min(quantity, _open_quantity(line, quantity)) if quantity > 0 else max(quantity, -line["received"])
         line["received"] += part
         quantity -= part
-    mine[-1]["received"] += quantity
+    own_lines[-1]["received"] += quantity
 
 
 def _open_quantity(line: Row, quantity: Decimal) -> Decimal:
-    """How much of this more a line takes: all of it where it does not say how much was announced."""
+    """Return the part of the quantity that a line takes; all of it if the line announces no quantity."""
     return quantity if line["quantity"] is None else max(Decimal(0), line["quantity"] - line["received"])
 
 
 def unannounced_line(product: str) -> Row:
-    """A line for what nobody announced."""
+    """Return a line for a product that nobody announced."""
     return {
         "line_number": 0,
         "product_number": product,
@@ -418,7 +430,7 @@ def unannounced_line(product: str) -> Row:
 
 
 DEFAULT_RECEIPTS_SIZE = 20
-"""Rows of a window when nobody says how many."""
+"""Rows of a window if the query names no size."""
 
 _RECEIPTS_BY_NUMBER = """
 SELECT r.order_number, r.kind, r.raw FROM json_each(?) e JOIN receipt r ON r.order_number = e.value ORDER BY e.key
@@ -426,27 +438,27 @@ SELECT r.order_number, r.kind, r.raw FROM json_each(?) e JOIN receipt r ON r.ord
 
 
 def list_receipts(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """A window on what the service says was received: of one `kind`, or all; the youngest first."""
+    """Return a window on the receipts of the service, of one `kind` or of all, youngest first."""
     words, kind = normalise_text(str(args.get("search") or "")).split(), str(args.get("kind") or "")
-    of_kind, said = ("kind = ?", [kind]) if kind else ("1", [])
-    where, sought = of_kind + " AND instr(text, ?)" * len(words), [*said, *words]
+    of_kind, kind_values = ("kind = ?", [kind]) if kind else ("1", [])
+    where, values = of_kind + " AND instr(text, ?)" * len(words), [*kind_values, *words]
 
     def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
         by = "ORDER BY import_id, order_number DESC" if from_end else "ORDER BY import_id DESC, order_number"
         sql = f"SELECT order_number FROM receipt WHERE {where} {by} LIMIT ? OFFSET ?"  # noqa: S608
-        return fetch(cache, sql, *sought, count, skip)
+        return fetch(cache, sql, *values, count, skip)
 
     if words:
-        ((total,),) = fetch(cache, f"SELECT count(*) FROM receipt WHERE {where}", *sought)  # noqa: S608
+        ((total,),) = fetch(cache, f"SELECT count(*) FROM receipt WHERE {where}", *values)  # noqa: S608
     else:
-        ((total,),) = fetch(cache, f"SELECT ifnull(sum(n), 0) FROM receipt_tally WHERE {of_kind}", *said)  # noqa: S608
+        ((total,),) = fetch(cache, f"SELECT ifnull(sum(n), 0) FROM receipt_tally WHERE {of_kind}", *kind_values)  # noqa: S608
     numbers = [str(name) for (name,) in read_window(read, int(total), *window_bounds(args, DEFAULT_RECEIPTS_SIZE))]
     found = fetch(cache, _RECEIPTS_BY_NUMBER, to_text(numbers))
     return [_receipt_row(str(number), str(of), parse_row(str(raw))) for number, of, raw in found], int(total)
 
 
 def count_receipt_kinds(cache: apsw.Connection) -> QueryResult:
-    """The types of receipts that are known, and how many there are of each."""
+    """Return the known types of receipts with the number of each."""
     rows: list[Row] = [
         {"kind": str(kind), "count": int(count)}
         for kind, count in fetch(cache, "SELECT kind, n FROM receipt_tally WHERE n > 0 ORDER BY kind")
@@ -470,7 +482,7 @@ def _receipt_row(number: str, kind: str, raw: Row) -> Row:
 
 
 def _sum_field(lines: Iterable[Row], name: str) -> Decimal | None:
-    """The sum of a field of all lines; None where one of them does not say it."""
+    """Return the sum of a field over all lines; None if a line lacks it."""
     found = [line.get(name) for line in lines]
     return None if None in found or not found else sum((to_decimal(value) for value in found), Decimal(0))
 
@@ -481,9 +493,9 @@ _RECEIVED_AMONG = (
 
 
 def partly_received_deliveries(cache: apsw.Connection, outbox: apsw.Connection) -> QueryResult:
-    """Their numbers, the last that was left first."""
-    left = sorted(notes_of_topic(outbox, PARTLY_RECEIVED).values(), key=lambda each: each.at, reverse=True)
-    numbers = [each.key for each in left]
-    came = {str(number) for (number,) in fetch(cache, _RECEIVED_AMONG, to_text(numbers))} if numbers else set()
-    rows = [{"order_number": number} for number in numbers if number not in came]
+    """Return the numbers of the partly received deliveries, the one left last first."""
+    notes = sorted(notes_of_topic(outbox, PARTLY_RECEIVED).values(), key=lambda each: each.at, reverse=True)
+    numbers = [each.key for each in notes]
+    received = {str(number) for (number,) in fetch(cache, _RECEIVED_AMONG, to_text(numbers))} if numbers else set()
+    rows = [{"order_number": number} for number in numbers if number not in received]
     return rows, len(rows)

@@ -1,10 +1,14 @@
-"""Whether all of a delivery has come, by what the service says: kept, so that no list looks at the lines of all."""
+"""Parsing and writing of deliveries and receipts.
+
+The flag "received in full" is stored with each delivery, so that no list has to read the lines of all.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
 import apsw
 
@@ -24,10 +28,9 @@ from aisle.host.database import fetch
 from aisle.jobs import store_time
 from aisle.scan.meaning import DELIVERY, PRODUCT
 from aisle.search_text import natural_key
-from aisle.tuples import NamedTuple
 
 STATUS_RECEIVED = "received"
-"""The `status` that our own service gives a delivery of which all has come; of one without lines nothing else tells."""
+"""`status` of a fully received delivery of our own service; the only sign if the delivery has no lines."""
 
 _DELIVERY_LINES = """
 SELECT d.order_number, d.raw ->> 'status', l.line_number, l.product_number, ifnull(l.raw ->> 'barcode', ''),
@@ -43,36 +46,38 @@ ZERO = Decimal(0)
 
 
 class DeliveryLine(NamedTuple):
-    """A line of a delivery as the delivery says it."""
+    """A line of a delivery as the delivery itself states it."""
 
     number: int
     product: str
     barcode: str
     quantity: Amount | Decimal | None
     received: Amount | Decimal | None
-    """Both None where it does not say it."""
+    """Announced and received quantity; None if the delivery does not state it."""
 
 
 def update_received(connection: apsw.Connection, numbers: Iterable[str]) -> None:
-    """Notes it of these deliveries: all that was announced is there, and something came. What a delivery does not say
-    of its lines, its receipt does."""
+    """Store for these deliveries if everything announced has come and at least something came.
+
+    Quantities that a delivery does not state are taken from its receipt.
+    """
     statuses: dict[str, bool] = {}
     lines: dict[str, list[DeliveryLine]] = {}
-    wanted = list(numbers)
-    for name, status, number_, *line in fetch(connection, _DELIVERY_LINES, encode_keys(wanted)) if wanted else ():
+    names = list(numbers)
+    for name, status, number_, *line in fetch(connection, _DELIVERY_LINES, encode_keys(names)) if names else ():
         statuses[name] = status == STATUS_RECEIVED
-        mine = lines.setdefault(name, [])
+        own_lines = lines.setdefault(name, [])
         if number_ is not None:
-            mine.append(DeliveryLine(number_, *line))
-    silent = [name for name, mine in lines.items() if any(line.received is None for line in mine)]
-    said = {
+            own_lines.append(DeliveryLine(number_, *line))
+    unstated = [name for name, own_lines in lines.items() if any(line.received is None for line in own_lines)]
+    receipts = {
         str(name): json.loads(text)
-        for name, text in (fetch(connection, _RECEIPT_LINES, encode_keys(silent)) if silent else ())
+        for name, text in (fetch(connection, _RECEIPT_LINES, encode_keys(unstated)) if unstated else ())
         if text
     }
     came = [
-        (_is_fully_received(mine, said.get(name)) if mine else is_received, name)
-        for (name, mine), is_received in zip(lines.items(), statuses.values(), strict=True)
+        (_is_fully_received(own_lines, receipts.get(name)) if own_lines else is_received, name)
+        for (name, own_lines), is_received in zip(lines.items(), statuses.values(), strict=True)
     ]
     connection.executemany("UPDATE delivery SET came = ?1 WHERE order_number = ?2 AND came <> ?1", came)
 
@@ -83,24 +88,26 @@ def _is_fully_received(lines: Sequence[DeliveryLine], receipt: object) -> bool:
 
 
 def received_quantities(lines: Sequence[DeliveryLine], receipt: object) -> list[Decimal | None]:
-    """How much of each of these lines of a delivery came: as it says itself, else as the lines of its receipt do (by
-    their line number, else by product or barcode, line after line); None where nobody says it."""
+    """Return the received quantity of each line of a delivery; None if unknown.
+
+    It is the line's own figure, else that of the receipt: by line number, else by product or barcode, line after line.
+    """
     found = [None if line.received is None else _to_decimal(line.received) for line in lines]
-    silent = [at for at, line in enumerate(lines) if line.received is None]
-    if not silent or not isinstance(receipt, list) or not receipt:
+    unstated = [at for at, line in enumerate(lines) if line.received is None]
+    if not unstated or not isinstance(receipt, list) or not receipt:
         return found
-    for at in silent:
+    for at in unstated:
         found[at] = ZERO
     unnumbered: dict[tuple[int, ...], Decimal] = {}
     for row in receipt:
         amount, at = _received_in_row(row), _line_of_receipt_row(lines, row)
-        if at in silent:
+        if at in unstated:
             found[at] = (found[at] or ZERO) + amount
         elif at < 0:
-            alike = tuple(of for of, line in enumerate(lines) if _has_product_of(line, row))
-            unnumbered[alike] = unnumbered.get(alike, ZERO) + amount
-    for alike, amount in unnumbered.items():
-        _split_over_lines(lines, found, alike, amount)
+            candidates = tuple(of for of, line in enumerate(lines) if _has_product_of(line, row))
+            unnumbered[candidates] = unnumbered.get(candidates, ZERO) + amount
+    for candidates, amount in unnumbered.items():
+        _split_over_lines(lines, found, candidates, amount)
     return found
 
 
@@ -116,17 +123,17 @@ def _received_in_row(row: object) -> Decimal:
 
 
 def _line_of_receipt_row(lines: Sequence[DeliveryLine], row: object) -> int:
-    """The line that a line of a receipt names by its number; -1 for none, or where that is of another product."""
-    said = row if isinstance(row, dict) else {}
-    line, product = said.get("line_number"), text_field(said, "product_number")
+    """Return the index of the line that a receipt row names by number; -1 if there is none or its product differs."""
+    receipt_row = row if isinstance(row, dict) else {}
+    line, product = receipt_row.get("line_number"), text_field(receipt_row, "product_number")
     at = next((at for at, each in enumerate(lines) if line is not None and each.number == line), -1)
     return -1 if at >= 0 and product and lines[at].product and lines[at].product != product else at
 
 
 def _has_product_of(line: DeliveryLine, row: object) -> bool:
-    """Whether a line has the product of a line of a receipt."""
-    said = row if isinstance(row, dict) else {}
-    product, barcode = text_field(said, "product_number"), text_field(said, "barcode")
+    """Return True if a line has the product of a receipt row."""
+    receipt_row = row if isinstance(row, dict) else {}
+    product, barcode = text_field(receipt_row, "product_number"), text_field(receipt_row, "barcode")
     if product and line.product:
         return line.product == product
     return bool(barcode) and line.barcode == barcode
@@ -135,40 +142,42 @@ def _has_product_of(line: DeliveryLine, row: object) -> bool:
 def _split_over_lines(
     lines: Sequence[DeliveryLine], received: list[Decimal | None], candidates: Sequence[int], quantity: Decimal
 ) -> None:
-    """What came of a product, in all, goes to its lines in order, what is too much to the last; without what the
-    delivery says of some of them."""
-    silent = [at for at in candidates if lines[at].received is None]
-    left = quantity - sum((received[at] or ZERO for at in candidates if at not in silent), ZERO)
-    for at in silent:
-        before, of = received[at] or ZERO, lines[at].quantity
-        room = left if at == silent[-1] or of is None else _to_decimal(of) - before
-        part = max(ZERO, min(left, room))
-        received[at], left = before + part, left - part
+    """Distribute the received quantity of a product over its lines in order; the last one takes the excess.
+
+    Lines that state their received quantity are deducted first and not changed.
+    """
+    unstated = [at for at in candidates if lines[at].received is None]
+    remaining = quantity - sum((received[at] or ZERO for at in candidates if at not in unstated), ZERO)
+    for at in unstated:
+        before, announced = received[at] or ZERO, lines[at].quantity
+        fitting = remaining if at == unstated[-1] or announced is None else _to_decimal(announced) - before
+        part = max(ZERO, min(remaining, fitting))
+        received[at], remaining = before + part, remaining - part
 
 
 def is_line_received(received: Amount | Decimal, announced: Amount | Decimal | None) -> bool:
-    """Whether a line is done: all that was announced is there, or anything where it is not said how much was."""
+    """Return True if a line is complete: everything announced has come, or anything if no quantity was announced."""
     return received > 0 if announced is None else received >= announced
 
 
 NO_DATE = "~"
-"""Sorts after every day."""
+"""Sort value after every day."""
 
 
 class DeliveryLineRow(NamedTuple):
-    """A line of a delivery."""
+    """A line of a delivery as stored."""
 
     order_number: str
     line_number: int
     product_number: str
     quantity: int | float | None
     received: int | float | None
-    """Both None where the delivery does not say it."""
+    """Announced and received quantity; None if the delivery does not state it."""
     raw: str
 
 
 class DeliveryRow(NamedTuple):
-    """A delivery; `codes` are those that lead to it, one a line: its numbers and its containers."""
+    """A delivery as stored. `codes` are the scannable codes of its numbers and containers, one per text line."""
 
     order_number: str
     expected: str
@@ -177,11 +186,11 @@ class DeliveryRow(NamedTuple):
     raw: str
     lines: tuple[DeliveryLineRow, ...]
     product_codes: tuple[tuple[str, str, str], ...]
-    """(code, product, base units) as its lines say them."""
+    """Triples (code, product, base units) from its lines."""
 
 
 class ReceiptRow(NamedTuple):
-    """What came of a delivery; `kind` is its type."""
+    """The receipt of a delivery; `kind` is its type."""
 
     order_number: str
     kind: str
@@ -191,18 +200,18 @@ class ReceiptRow(NamedTuple):
 
 
 def parse_delivery(service_row: object, store: str) -> DeliveryRow:
-    """interface: Delivery order. One of another store is malformed."""
+    """Parse a delivery. Raise InvalidRow if it is malformed or of another store. interface: Delivery order."""
     raw = require_object(service_row)
     text = dump_row({field: raw[field] for field in raw if field != "order_lines"})
     name = key_field(raw, "order_number")
     _check_store(text_field(raw, "store_number"), store)
-    said = raw.get("order_lines") or ()
-    if not isinstance(said, list | tuple):
+    service_lines = raw.get("order_lines") or ()
+    if not isinstance(service_lines, list | tuple):
         raise InvalidRow("order_lines is no list", "order_lines")
-    lines = tuple(_parse_delivery_line(name, at, line) for at, line in enumerate(said, 1))
+    lines = tuple(_parse_delivery_line(name, at, line) for at, line in enumerate(service_lines, 1))
     if len({line.line_number for line in lines}) < len(lines):
         raise InvalidRow("a line_number stands there twice", "line_number")
-    rows = [require_object(line) for line in said]
+    rows = [require_object(line) for line in service_lines]
     containers = dict.fromkeys(text_field(row, "container_barcode") for row in rows)
     named = (name, text_field(raw, "external_reference_number"), *containers)
     codes = dict.fromkeys(code for text in named if text.strip() for code in index_keys(text))
@@ -241,7 +250,7 @@ def _parse_delivery_line(order_number: str, position: int, service_row: object) 
 
 
 def _product_codes(raw: object) -> Iterable[tuple[str, str, str]]:
-    """What a line says of its product's codes: with it goods can be received before the catalogue is here."""
+    """Yield the product codes that a line names, so that goods can be received before the catalogue is cached."""
     row = require_object(raw)
     product = text_field(row, "product_number")
     if not product:
@@ -254,7 +263,7 @@ def _product_codes(raw: object) -> Iterable[tuple[str, str, str]]:
 
 
 def parse_receipt(service_row: object, store: str) -> ReceiptRow:
-    """interface: Receipt order. One of another store is malformed."""
+    """Parse a receipt. Raise InvalidRow if it is malformed or of another store. interface: Receipt order."""
     raw = require_object(service_row)
     name = key_field(raw, "order_number")
     _check_store(text_field(raw, "store_number"), store)
@@ -267,7 +276,7 @@ def parse_receipt(service_row: object, store: str) -> ReceiptRow:
 
 
 def _parse_import_id(raw: RawRow) -> int | float:
-    """What receipts are sorted by; 0 for what is no number."""
+    """Return the sort number of a receipt; 0 if it has no valid one."""
     try:
         return number_field(raw, "import_id") or 0
     except InvalidRow:
@@ -275,18 +284,19 @@ def _parse_import_id(raw: RawRow) -> int | float:
 
 
 def write_deliveries(connection: apsw.Connection, rows: Sequence[DeliveryRow], read_began: float) -> tuple[str, ...]:
-    """Writes deliveries inside a transaction; the numbers of those that changed.
+    """Write deliveries inside a transaction. Return the numbers of those that changed.
 
-    `began` is the moment at which the read began. What a later read has brought is never overwritten by an earlier one.
+    `read_began`: time at which the read began (seconds since 1970). Rows of a later read are never overwritten by an
+    earlier one.
     """
-    wanted = encode_keys(row.order_number for row in rows)
-    known = {
+    keys = encode_keys(row.order_number for row in rows)
+    stored = {
         str(name): rest
         for name, *rest in fetch(
             connection,
             "SELECT d.order_number, d.began, d.raw, d.codes FROM json_each(?) e"
             " JOIN delivery d ON d.order_number = e.value",
-            wanted,
+            keys,
         )
     }
     before: dict[str, list[str]] = {}
@@ -294,12 +304,12 @@ def write_deliveries(connection: apsw.Connection, rows: Sequence[DeliveryRow], r
         connection,
         "SELECT l.order_number, l.raw FROM json_each(?) e JOIN delivery_line l ON l.order_number = e.value"
         " ORDER BY l.order_number, l.line_number",
-        wanted,
+        keys,
     ):
         before.setdefault(str(name), []).append(str(text))
     changed = []
     for row in {row.order_number: row for row in rows}.values():
-        old = known.get(row.order_number)
+        old = stored.get(row.order_number)
         if old is not None and read_began < old[0]:
             continue
         lines = sorted(row.lines, key=lambda line: line.line_number)
@@ -352,12 +362,12 @@ def _write_delivery(
 
 
 def _due_time(expected: str) -> str:
-    """When a delivery is expected, in the time of the store."""
+    """Return the expected time of a delivery in the store's zone."""
     return store_time.to_local_text(expected) or NO_DATE
 
 
 def recompute_due_times(connection: apsw.Connection) -> int:
-    """Computes anew when deliveries are expected, in the zone in which this process works; how many are different."""
+    """Recompute the expected times in the zone of this process. Return how many changed."""
     rows = fetch(connection, "SELECT id, expected, due FROM delivery")
     changed = [(new, id_) for id_, expected, due in rows if (new := _due_time(str(expected))) != due]
     connection.executemany("UPDATE delivery SET due = ? WHERE id = ?", changed)
@@ -365,15 +375,15 @@ def recompute_due_times(connection: apsw.Connection) -> int:
 
 
 def write_receipts(connection: apsw.Connection, rows: Sequence[ReceiptRow]) -> tuple[str, ...]:
-    """Writes receipts inside a transaction; the numbers of the deliveries of those that changed."""
-    known = dict(
+    """Write receipts inside a transaction. Return the numbers of the deliveries whose receipt changed."""
+    stored = dict(
         fetch(
             connection,
             "SELECT r.order_number, r.raw FROM json_each(?) e JOIN receipt r ON r.order_number = e.value",
             encode_keys(row.order_number for row in rows),
         )
     )
-    fresh = [row for row in rows if known.get(row.order_number) != row.raw]
+    fresh = [row for row in rows if stored.get(row.order_number) != row.raw]
     connection.executemany(
         "INSERT INTO receipt (order_number, kind, import_id, raw, text) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT (order_number) DO UPDATE SET kind = excluded.kind, import_id = excluded.import_id,"
@@ -386,7 +396,7 @@ def write_receipts(connection: apsw.Connection, rows: Sequence[ReceiptRow]) -> t
 
 
 def delete_deliveries(connection: apsw.Connection, numbers: Iterable[str]) -> tuple[str, ...]:
-    """Deletes deliveries with all that hangs on them; those that were there."""
+    """Delete deliveries with their lines, receipts and codes. Return those that existed."""
     rows = fetch(
         connection,
         "SELECT d.order_number, d.codes FROM json_each(?) e JOIN delivery d ON d.order_number = e.value",
@@ -400,7 +410,7 @@ def delete_deliveries(connection: apsw.Connection, numbers: Iterable[str]) -> tu
 
 
 def find_unseen_deliveries(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
-    """The deliveries in the cache that a complete pass has not met."""
+    """Return the cached deliveries that a complete pass has not seen."""
     rows = fetch(
         connection,
         "SELECT d.order_number FROM delivery d WHERE NOT EXISTS (SELECT 1 FROM seen s"
@@ -411,20 +421,20 @@ def find_unseen_deliveries(connection: apsw.Connection, generation: int) -> tupl
 
 
 def delete_unseen_receipts(connection: apsw.Connection, seen: Iterable[str]) -> tuple[str, ...]:
-    """Deletes the receipts that a complete pass has not met and whose delivery is not here either; which."""
-    gone = fetch(
+    """Delete and return the receipts that a complete pass has not seen and whose delivery is not cached either."""
+    deleted = fetch(
         connection,
         "SELECT r.order_number FROM receipt r"
         " WHERE NOT EXISTS (SELECT 1 FROM delivery d WHERE d.order_number = r.order_number)"
         " AND r.order_number NOT IN (SELECT value FROM json_each(?))",
         encode_keys(seen),
     )
-    connection.executemany("DELETE FROM receipt WHERE order_number = ?", gone)
-    return tuple(str(name) for (name,) in gone)
+    connection.executemany("DELETE FROM receipt WHERE order_number = ?", deleted)
+    return tuple(str(name) for (name,) in deleted)
 
 
 def delete_orphan_codes(connection: apsw.Connection) -> None:
-    """Deletes the codes of products that the store does not know, once no delivery and no order names them any more."""
+    """Delete the codes of products that are not cached and that no delivery or order line names any more."""
     connection.execute(
         "DELETE FROM code WHERE kind = ?"
         " AND NOT EXISTS (SELECT 1 FROM product p WHERE p.product_number = code.key)"
@@ -435,5 +445,5 @@ def delete_orphan_codes(connection: apsw.Connection) -> None:
 
 
 def _delivery_codes(name: str, codes: str) -> list[Code]:
-    """What leads to a delivery."""
+    """Return the codes of a delivery."""
     return [(code, DELIVERY, name) for code in codes.split("\n") if code]

@@ -1,7 +1,8 @@
-"""Products of which orders have more in hand than the stock of the store holds beside its places.
+"""Queries of the exceptions page: over-picked products, ordered recounts, differences, negative stock, stuck orders.
 
-Only our own service is known to count goods in hand in `most_likely_quantity`. At any other service that number may
-leave out what is picked, and then only stock below none is certain.
+A product is over-picked if orders have more of it in hand than the store's stock holds outside its locations. Only our
+own service is known to count goods in hand in `most_likely_quantity`. Another service may leave out picked goods; there
+only negative stock is certain.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import NamedTuple
 
 import apsw
 
@@ -26,14 +28,13 @@ from aisle.jobs.job import Json
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
-from aisle.tuples import NamedTuple
 
 REREAD_S = 120
-"""Seconds in which stock and orders that changed are both read again."""
+"""Seconds within which changed stock and changed orders are both read again."""
 
 _AT_LOCATIONS_SQL = "(SELECT ifnull(sum(max(0, quantity)), 0) FROM place WHERE id = s.id)"
 _EXCESS_SQL = f"round(sum(l.in_hand) - s.quantity + {_AT_LOCATIONS_SQL}, 6)"
-"""Behind six digits, what adding fractions leaves says nothing."""
+"""Digits beyond the sixth are rounding errors of added fractions."""
 _HAS_STOCK_SQL = "ifnull(s.raw ->> 'is_stock', ifnull(nullif(p.raw, '') ->> 'is_stock', 1)) NOT IN (0, 'false')"
 _FROM_STORE_SQL = " AND ".join(
     f"ifnull(l.raw ->> '{path}', 0) NOT IN (1, 'true')"
@@ -47,7 +48,7 @@ SELECT p.product_number FROM (
 ) h JOIN product p ON p.product_number = h.product_number JOIN stock s ON s.id = p.id
 WHERE round(h.hand - s.quantity + {_AT_LOCATIONS_SQL}, 6) > 0
 """  # noqa: S608
-"""The candidates, found without a look into any JSON text."""
+"""Candidates for over-picked products, found without parsing JSON."""
 _PRODUCTS_IN_HAND_OF = """
 SELECT DISTINCT l.product_number FROM json_each(?) e JOIN line l ON l.order_number = e.value WHERE l.in_hand > 0
 """
@@ -62,8 +63,11 @@ SELECT product_number, name, more FROM (
 WHERE more > 0 AND (began >= seen OR seen < ifnull((SELECT last_ok FROM link), 0) - {REREAD_S})
 AND product_number NOT IN (SELECT product_number FROM below) ORDER BY name, product_number
 """  # noqa: S608
-"""Goods in hand are of the stock, at no place. Stock and orders are read one after the other: stock that was read
-before its picks is believed once both must have been read again."""
+"""Over-picked products. Goods in hand are part of the stock and at no location.
+
+Stock and orders are read one after the other. Stock that was read before its picks counts only after `REREAD_S`, when
+both must have been read again.
+"""
 _STILL_CANDIDATES = f"""
 SELECT product_number FROM (
   SELECT l.product_number, {_EXCESS_SQL} AS more
@@ -76,7 +80,7 @@ SELECT product_number FROM (
 
 
 class OverPickedProduct(NamedTuple):
-    """A product, and how much more of it is in hand than there was."""
+    """A product with the quantity in hand beyond the stock."""
 
     product_number: str
     name: str
@@ -84,7 +88,7 @@ class OverPickedProduct(NamedTuple):
 
 
 class PickedOverStock:
-    """Finds them. Which products they can be is kept, and brought up to date with what the change feed names."""
+    """Finder of over-picked products. It caches the candidates and updates them from the change feed."""
 
     def __init__(self) -> None:
         self._cache: apsw.Connection | None = None
@@ -92,7 +96,7 @@ class PickedOverStock:
         self._candidates: set[str] = set()
 
     def find(self, cache: apsw.Connection) -> list[OverPickedProduct]:
-        """All of them, by name; none where the service is not known to count goods in hand."""
+        """Return all over-picked products by name; none if the service is not known to count goods in hand."""
         if not _service_counts_in_hand(cache):
             return []
         self._refresh(cache)
@@ -105,12 +109,12 @@ class PickedOverStock:
         ((first, last),) = fetch(cache, "SELECT ifnull(min(seq), 0), ifnull(max(seq), 0) FROM change")
         is_known = cache is self._cache and first - 1 <= self._position <= last and self._position > 0
         changed = _changed_products(cache, self._position) if is_known and last > self._position else set[str]()
-        self._cache = None  # what breaks off below is found out anew
+        self._cache = None  # an exception below leads to a full search next time
         if not is_known or changed is None:
             self._candidates = {str(number) for (number,) in fetch(cache, _ALL_CANDIDATES)}
         elif changed:
-            looked_at = to_text(sorted(self._candidates | changed))
-            self._candidates = {str(number) for (number,) in fetch(cache, _STILL_CANDIDATES, looked_at)}
+            possible = to_text(sorted(self._candidates | changed))
+            self._candidates = {str(number) for (number,) in fetch(cache, _STILL_CANDIDATES, possible)}
         self._cache, self._position = cache, last
 
 
@@ -120,7 +124,7 @@ def _service_counts_in_hand(cache: apsw.Connection) -> bool:
 
 
 def _changed_products(cache: apsw.Connection, since: int) -> set[str] | None:
-    """Products of which stock or goods in hand may have changed since a position; None where it may be all."""
+    """Return the products whose stock or goods in hand may have changed since a position; None if it may be all."""
     sql = "SELECT DISTINCT topic, key FROM change WHERE seq > ? AND topic IN ('order', 'product')"
     found = fetch(cache, sql, since)
     if any(not key for _, key in found):
@@ -132,10 +136,10 @@ def _changed_products(cache: apsw.Connection, since: int) -> set[str] | None:
 
 
 ProductLocation = tuple[str, str]
-"""A product and a place, which may be written in capitals or not."""
+"""A product number and a location code in lower case."""
 
 AT_SERVICE, ON_ITS_WAY, LOCAL_ONLY = "kept", "noted", "here"
-"""The service has it; it is on its way there; no service hears of it."""
+"""Kinds of a recount: stored by the service; queued for the service; kept on this host only."""
 
 _PENDING_RECOUNTS = """
 SELECT app_user, occurred_at, body FROM operation INDEXED BY operation_live
@@ -155,13 +159,13 @@ AND superseded_by = ''
 
 
 def open_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> list[Row]:
-    """The counts that were ordered and that nobody has made since, the oldest first; `kind` says where each is known.
+    """Return the ordered recounts that nobody has counted since, oldest first; `kind` tells where each is stored.
 
-    What was said here lies over what was read: what is being withdrawn is gone.
+    Pending local changes are applied: a recount that is being withdrawn is left out.
     """
-    noted, withdrawn = _pending_recounts(cache, outbox)
-    kept = [row for row in _recounts_of_service(cache) if row["key"] not in withdrawn]
-    rows = [*kept, *noted, *_local_recounts(cache, outbox)]
+    pending, withdrawn = _pending_recounts(cache, outbox)
+    stored = [row for row in _recounts_of_service(cache) if row["key"] not in withdrawn]
+    rows = [*stored, *pending, *_local_recounts(cache, outbox)]
     counted, found = _CountTimes(cache, outbox, rows), dict[ProductLocation, Row]()
     for row in rows:
         if not counted.is_counted_since(row):
@@ -170,35 +174,37 @@ def open_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> list[Row]:
 
 
 def _recounts_of_service(cache: apsw.Connection) -> Iterator[Row]:
-    for id_, product, place, raw in fetch(cache, "SELECT id, product_number, location_code, raw FROM recount"):
+    for id_, product, location, raw in fetch(cache, "SELECT id, product_number, location_code, raw FROM recount"):
         entry = parse_row(raw)
-        who, at = str(entry.get("ordered_by") or ""), str(entry.get("ordered_on") or "")
+        user, at = str(entry.get("ordered_by") or ""), str(entry.get("ordered_on") or "")
         label = str(entry.get("product_description") or "")
-        yield _recount_row(cache, AT_SERVICE, str(id_), str(product), str(place), at, who, label)
+        yield _recount_row(cache, AT_SERVICE, str(id_), str(product), str(location), at, user, label)
 
 
 def _pending_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> tuple[list[Row], set[str]]:
-    """What was ordered and what was withdrawn here that was not read back yet."""
-    noted: list[Row] = []
+    """Return the recounts ordered here and the ids of those withdrawn here, as far as they were not read back yet."""
+    pending: list[Row] = []
     withdrawn: set[str] = set()
     for user, at, body in fetch(outbox, _PENDING_RECOUNTS):
-        for said in parse_row(body).get("recounts") or ():
-            if "id" in said:
-                withdrawn.add(str(said["id"]))
+        for recount in parse_row(body).get("recounts") or ():
+            if "id" in recount:
+                withdrawn.add(str(recount["id"]))
                 continue
-            logged = fetch_one(cache, "SELECT raw FROM log WHERE key = ?", str(said.get("log_id") or ""))
-            entry = parse_row(logged[0]) if logged else said
-            product, place = str(entry.get("product_number") or ""), str(entry.get("location_code") or "")
+            logged = fetch_one(cache, "SELECT raw FROM log WHERE key = ?", str(recount.get("log_id") or ""))
+            entry = parse_row(logged[0]) if logged else recount
+            product, location = str(entry.get("product_number") or ""), str(entry.get("location_code") or "")
             if product:
-                noted.append(_recount_row(cache, ON_ITS_WAY, f"{product}/{place}", product, place, str(at), str(user)))
-    return noted, withdrawn
+                pending.append(
+                    _recount_row(cache, ON_ITS_WAY, f"{product}/{location}", product, location, str(at), str(user))
+                )
+    return pending, withdrawn
 
 
 def _local_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> Iterator[Row]:
-    for kept in notes_of_topic(outbox, "recount").values():
-        product, _, place = kept.key.partition("/")
-        at = datetime.fromtimestamp(kept.at, UTC).isoformat()
-        yield _recount_row(cache, LOCAL_ONLY, kept.key, product, place, at, kept.user)
+    for note in notes_of_topic(outbox, "recount").values():
+        product, _, location = note.key.partition("/")
+        at = datetime.fromtimestamp(note.at, UTC).isoformat()
+        yield _recount_row(cache, LOCAL_ONLY, note.key, product, location, at, note.user)
 
 
 def _recount_row(
@@ -217,18 +223,18 @@ def _recount_row(
 
 
 class _CountTimes:
-    """What was counted here since the first of these counts was ordered: read once for all of them."""
+    """Counts made since the oldest of these recounts was ordered. One read serves all of them."""
 
     def __init__(self, cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[Row]) -> None:
         self._cache = cache
         self._counted_at: dict[ProductLocation, float] = {}
-        """When each place was counted last, as this host has noted it; in seconds since 1970."""
+        """Time of the last count of each location on this host, in seconds since 1970."""
         self._unconfirmed_at: dict[ProductLocation, float] = {}
-        """The same of what the service has not confirmed."""
-        here = any(row["kind"] == LOCAL_ONLY for row in rows)
+        """The same for counts that the service has not confirmed."""
+        is_local = any(row["kind"] == LOCAL_ONLY for row in rows)
         ordered = [at for row in rows if (at := to_utc_text(row["at"]))]
         for at, body, state in fetch(outbox, _LOCAL_COUNTS, _to_seconds(min(ordered))) if ordered else ():
-            for entry in parse_row(body).get("storeproductlog") or () if here or state != "done" else ():
+            for entry in parse_row(body).get("storeproductlog") or () if is_local or state != "done" else ():
                 if _is_count(entry):
                     self._counted_at[_product_location(entry)] = max(
                         at, self._counted_at.get(_product_location(entry), at)
@@ -239,20 +245,23 @@ class _CountTimes:
                         )
 
     def is_counted_since(self, row: Row) -> bool:
-        """Whether it was counted since: by what this host has noted; where no service tells, by anybody. Of what has
-        arrived the service says itself whether it was the count."""
-        ordered, spot = (
+        """Return True if the recount was made since it was ordered.
+
+        Counts of this host count; for recounts that no service stores, those of the log too. A confirmed count is left
+        to the service, which closes the recount itself.
+        """
+        ordered, key = (
             to_utc_text(row["at"]),
             _product_location(row),
-        )  # to the millisecond: a count may follow the order at once
+        )  # to the millisecond, because a count may follow the order at once
         if not ordered:
             return False
-        here = row["kind"] == LOCAL_ONLY
-        if (self._counted_at if here else self._unconfirmed_at).get(spot, 0.0) > _to_seconds(ordered):
+        is_local = row["kind"] == LOCAL_ONLY
+        if (self._counted_at if is_local else self._unconfirmed_at).get(key, 0.0) > _to_seconds(ordered):
             return True
-        logged = fetch(self._cache, _COUNTS_IN_LOG, row["product_number"], ordered) if here else ()
+        logged = fetch(self._cache, _COUNTS_IN_LOG, row["product_number"], ordered) if is_local else ()
         entries = [parse_row(raw) for (raw,) in logged]
-        return any(_is_count(entry) and _product_location(entry) == spot for entry in entries)
+        return any(_is_count(entry) and _product_location(entry) == key for entry in entries)
 
 
 def _to_seconds(moment: str) -> float:
@@ -270,7 +279,7 @@ def _is_count(entry: Mapping[str, Json]) -> bool:
 
 
 DEFAULT_SIZE = 50
-"""Rows of a window when nobody says how many."""
+"""Rows of a window if the query names no size."""
 
 _DIFFERENCE_ENTRIES = """
 SELECT l.key, l.at, l.product_number, l.app_user_name, l.raw, p.name, m.name FROM json_each(?) e
@@ -304,22 +313,24 @@ UNION ALL
 SELECT order_number, raw ->> 'claimed_on', first_began FROM orders INDEXED BY orders_at_work
 WHERE state = 0 AND status = 'open' AND claimed = 1
 """
-"""As two: asked for both at once, SQLite goes through all open orders."""
+"""Two queries, because for both conditions at once SQLite scans all open orders."""
 
 
 class ResolvedDifferences(NamedTuple):
-    """Differences of the cache that this host knows to be settled."""
+    """Differences in the cache that this host knows to be resolved."""
 
     keys: list[str]
     value: float
 
 
 def open_differences(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Counts of the last days that found something else than the books had, and that nobody has approved or taken back;
-    those of the highest value first. `value` is the difference at the price of the product, `known` whether there is
-    one. A window, or those of these `keys`."""
-    settled = _resolved_differences(cache, outbox)
-    hidden = [to_text(settled.keys)] if settled.keys else []
+    """Return the counts of the last days that differ from the expected quantity and are neither approved nor undone.
+
+    The highest value comes first. `value` is the difference times the product's price; `known` is False without a
+    price. Return a window, or only those of the `keys`.
+    """
+    resolved = _resolved_differences(cache, outbox)
+    hidden = [to_text(resolved.keys)] if resolved.keys else []
     among = f"{_DIFFERENCE_KEYS}{_EXCLUDE_KEYS if hidden else ''}"
     if args.get("keys"):
         sql = f"{among} AND key IN (SELECT value FROM json_each(?)) {_DIFFERENCE_ORDER.format(way='DESC', other='ASC')}"  # noqa: S608
@@ -334,33 +345,37 @@ def open_differences(cache: apsw.Connection, outbox: apsw.Connection, args: Mapp
         )
         return fetch(cache, f"{among} {by} LIMIT ? OFFSET ?", *hidden, count, skip)
 
-    total, _ = totals_without(cache, settled)
+    total, _ = totals_without(cache, resolved)
     keys = read_window(read, total, *window_bounds(args, DEFAULT_SIZE))
     return _difference_rows(cache, [str(key) for (key,) in keys]), total
 
 
 def difference_totals(cache: apsw.Connection, outbox: apsw.Connection) -> tuple[int, Decimal]:
-    """How many differences there are, and what they are worth together."""
+    """Return the number of open differences and their total value."""
     return totals_without(cache, _resolved_differences(cache, outbox))
 
 
 def totals_without(cache: apsw.Connection, resolved: ResolvedDifferences) -> tuple[int, Decimal]:
-    """The same without those."""
+    """Return number and total value of the differences without the resolved ones."""
     ((n, sum_),) = fetch(cache, "SELECT n, worth FROM difference_tally")
     return int(n) - len(resolved.keys), round_sum(max(0.0, float(sum_ - resolved.value)))
 
 
 def _resolved_differences(cache: apsw.Connection, outbox: apsw.Connection) -> ResolvedDifferences:
-    """What was approved here, and what was taken back here and is not in the log yet."""
+    """Return the differences approved here, and those undone here whose undo is not in the log yet."""
     ((first,),) = fetch(cache, "SELECT min(at) FROM difference WHERE gone = 0 AND at <> ''")
-    back = undone_locally(outbox, str(first)) if first else set()
-    seen = notes_of_topic(outbox, "review")
-    found = fetch(cache, _RESOLVED_DIFFERENCES, to_text(list(seen)), to_text(list(back))) if seen or back else []
+    undone = undone_locally(outbox, str(first)) if first else set()
+    reviewed = notes_of_topic(outbox, "review")
+    found = (
+        fetch(cache, _RESOLVED_DIFFERENCES, to_text(list(reviewed)), to_text(list(undone)))
+        if reviewed or undone
+        else []
+    )
     return ResolvedDifferences([str(key) for key, _ in found], sum(each for _, each in found))
 
 
 def _difference_rows(cache: apsw.Connection, keys: list[str]) -> list[Row]:
-    """The rows of these differences, in their order."""
+    """Return the rows of these differences in the given order."""
     rows = [_difference_row(*entry) for entry in fetch(cache, _DIFFERENCE_ENTRIES, to_text(keys))]
     prices = prices_of(cache, {row["product_number"] for row in rows if row["price"] is None})
     for row in rows:
@@ -389,29 +404,31 @@ def _difference_row(key: str, at: str, product: str, user: str, raw: str, name: 
 
 
 def negative_stock(cache: apsw.Connection, over_picked: PickedOverStock, args: Mapping[str, Json]) -> QueryResult:
-    """Stock that cannot be: `below` none at a place (empty: in all of the store), more `picked` of a line than was
-    ordered, or than its places hold, and more in hand for orders than there was (`overdrawn`). A window, or those of
-    these `keys`."""
+    """Return impossible stock: a window, or only the rows of the `keys`.
+
+    Kinds: `below` zero at a location (empty code: in the whole store); `picked` more on a line than ordered, or than
+    its locations hold; more in hand for orders than the stock (`overdrawn`).
+    """
     below, wrong = _count_cached(cache)
-    drawn = [
+    over_picked_rows = [
         _negative_stock_row("overdrawn", each.product_number, each.name, "", to_decimal(each.excess))
         for each in over_picked.find(cache)
     ]
-    total = below + wrong + len(drawn)
+    total = below + wrong + len(over_picked_rows)
     if args.get("keys"):
-        all_ = (*_below_zero_rows(cache, 0, below, below), *_inconsistent_rows(cache, 0, wrong), *drawn)
+        all_ = (*_below_zero_rows(cache, 0, below, below), *_inconsistent_rows(cache, 0, wrong), *over_picked_rows)
         rows = [row for row in all_ if row["key"] in args["keys"]]
         return rows, len(rows)
     first, size = window_bounds(args, DEFAULT_SIZE)
     rows = _below_zero_rows(cache, first, size, below)
     rows += _inconsistent_rows(cache, max(0, first - below), size - len(rows)) if len(rows) < size else []
     start = max(0, first - below - wrong)
-    rows += drawn[start : start + size - len(rows)]
+    rows += over_picked_rows[start : start + size - len(rows)]
     return rows, total
 
 
 def count_negative_stock(cache: apsw.Connection, over_picked: PickedOverStock) -> int:
-    """How many of them there are."""
+    """Return the number of rows of `negative_stock`."""
     return sum(_count_cached(cache)) + len(over_picked.find(cache))
 
 
@@ -426,8 +443,8 @@ def _below_zero_rows(cache: apsw.Connection, first: int, size: int, total: int) 
         return fetch(cache, _NEGATIVE_STOCK.format(way="DESC" if from_end else "ASC"), count, skip)
 
     return [
-        _negative_stock_row("below", str(product), str(name or product), str(place), to_decimal(quantity))
-        for product, name, place, quantity in read_window(read, total, first, size)
+        _negative_stock_row("below", str(product), str(name or product), str(location), to_decimal(quantity))
+        for product, name, location, quantity in read_window(read, total, first, size)
     ]
 
 
@@ -439,10 +456,14 @@ def _inconsistent_rows(cache: apsw.Connection, first: int, size: int) -> list[Ro
 
 def _inconsistent_row(order: str, line: int, product: str, raw: str, name: str | None) -> Row:
     entry = parse_row(raw)
-    kind, quantity, of = find_inconsistency(entry) or ("more", Decimal(0), Decimal(0))
+    kind, quantity, limit = find_inconsistency(entry) or ("more", Decimal(0), Decimal(0))
     label = str(entry.get("description") or name or product)
-    said = {"order_number": str(order), "line_number": int(line), "picked": to_decimal(entry.get("picked_quantity"))}
-    return {**_negative_stock_row(kind, str(product), label, "", quantity), **said, "of": of}
+    order_fields = {
+        "order_number": str(order),
+        "line_number": int(line),
+        "picked": to_decimal(entry.get("picked_quantity")),
+    }
+    return {**_negative_stock_row(kind, str(product), label, "", quantity), **order_fields, "of": limit}
 
 
 def _over_picked_row(found: OverPickedProduct) -> Row:
@@ -465,14 +486,18 @@ def _negative_stock_row(kind: str, product: str, label: str, location: str, quan
 
 
 def stuck_orders(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> list[str]:
-    """The orders that somebody has begun or claimed and of which nothing was heard for so many `minutes` at `now`, the
-    longest silence first. Where nobody ever heard of one, it is as silent as it is old here."""
+    """Return the orders in work without an event for so many `minutes` at `now`, longest silence first.
+
+    An order is in work if it is claimed or partly picked. If no event is known, the time of its first read counts.
+    """
     since = datetime.fromisoformat(str(args["now"])).astimezone(UTC) - timedelta(minutes=float(args["minutes"]))
     found = fetch(cache, _ORDERS_IN_WORK)
-    heard = last_events(cache, outbox, [str(number) for number, _, _ in found])
-    silent = []
-    for number, claimed_on, seen in found:
-        last = max(to_utc_text(str(claimed_on or "")), heard.get(number, "")) or to_utc_text(iso_time(seen))
+    last_event_by_order = last_events(cache, outbox, [str(number) for number, _, _ in found])
+    stuck = []
+    for number, claimed_on, first_read in found:
+        last = max(to_utc_text(str(claimed_on or "")), last_event_by_order.get(number, "")) or to_utc_text(
+            iso_time(first_read)
+        )
         if last < to_utc_text(since.isoformat()):
-            silent.append((last, str(number)))
-    return [number for _, number in sorted(silent)]
+            stuck.append((last, str(number)))
+    return [number for _, number in sorted(stuck)]

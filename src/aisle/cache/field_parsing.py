@@ -1,4 +1,4 @@
-"""Compact JSON of many rows: a full sync writes each of them once more as text."""
+"""Parsing of the service's rows: fields, limits of their texts, and the rows as the cache stores them."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from json import JSONEncoder
 from json import encoder as library
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.barcode_keys import index_keys, split_codes
 from aisle.jobs.quantities import to_decimal as amount
 from aisle.search_text import index_text
 from aisle.text import ELLIPSIS
-from aisle.tuples import NamedTuple
 
 
 def json_encoder(default: Callable[[object], object]) -> Callable[[object], str]:
-    """What writes values as JSON text; `default` makes something else of those that are none.
+    """Return a function that writes a value as compact JSON text; `default` converts values that JSON does not know.
 
-    The library makes the inner part of its encoder anew for each value, which takes a third of what a row does. Here it
-    is made once, without a look for cycles, which no row has that was JSON.
+    The standard library builds a new inner encoder for each value, which takes a third of a row's time. Here it is
+    built once, and without a check for cycles: rows come from JSON and have none.
     """
     make = getattr(library, "c_make_encoder", None)
-    if make is None:  # another Python
+    if make is None:  # another Python implementation
         return JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=default).encode
     parts = make(None, default, library.encode_basestring, None, ":", ",", False, False, True)
 
@@ -41,14 +40,14 @@ _NUMERIC_TYPES = (*_NUMBER_TYPES, str)
 _MAX_EXACT_INTEGER = 1 << 53
 
 _FURTHER_CODE_FIELDS = frozenset({"barcodes_array", "units", "purchase_unit_barcode"})
-"""Fields of a product that may hold more codes."""
+"""Fields of a product that may hold further codes."""
 
 FLAG_BITS = {"is_promotion": (1, True), "is_set": (2, True), "is_active": (4, False), "is_order_manually": (8, True)}
-"""What few products are and people look for: the flag, its mark, and which of its values is marked."""
+"""Rare flags that people filter by: the flag with its bit and the value that sets the bit."""
 
 
 class InvalidRow(ValueError):
-    """A row that cannot be used; says why, and by which field."""
+    """A row that cannot be used, with the reason and the field."""
 
     def __init__(self, reason: str, field: str = "") -> None:
         super().__init__(reason)
@@ -56,7 +55,7 @@ class InvalidRow(ValueError):
 
 
 class OverlongRow(InvalidRow):
-    """A row with a text that is longer than any that is kept; `clamped` makes one of it that is not."""
+    """A row with a text beyond the limits; `truncate_texts` shortens it."""
 
 
 class ProductRow(NamedTuple):
@@ -72,25 +71,25 @@ class ProductRow(NamedTuple):
     supplier: str
     family: str
     marks: int
-    """Sum of `MARKS`."""
+    """Sum of the bits of `FLAG_BITS`."""
     text: str
     codes: dict[str, str]
-    """Every key that leads to it, with the base units that it stands for."""
+    """Every code of the product, each with its quantity in base units."""
     raw: str
 
 
 class LocationStock(NamedTuple):
-    """A place where a product lies."""
+    """A location with stock of a product."""
 
     location_code: str
     quantity: float | None
-    """None where the service does not say it."""
+    """Quantity at the location; None if the service does not state it."""
     has_stock: bool
-    """Whether there is any of it, in all or in one of its pools; where nobody says how much, there is."""
+    """True if there is any stock, in total or in a pool, or if the quantity is unknown."""
 
 
 class StockRow(NamedTuple):
-    """The stock of a product in the store."""
+    """Stock of a product in the store."""
 
     product_number: str
     name: str
@@ -98,11 +97,11 @@ class StockRow(NamedTuple):
     barcode: str
     raw: str
     locations: tuple[LocationStock, ...] | None
-    """Each place in `raw` once; None when the answer says nothing about places."""
+    """Each location in `raw` once; None if the answer has no locations."""
 
 
 class LocationRow(NamedTuple):
-    """A place of the store."""
+    """A location of the store."""
 
     location_code: str
     location_order: int | float | None
@@ -128,14 +127,14 @@ class StoreRow(NamedTuple):
 
 
 def require_object(raw: object) -> RawRow:
-    """The row itself, if it is an object."""
+    """Return the row if it is an object. Raise InvalidRow otherwise."""
     if isinstance(raw, dict):
         return raw
     raise InvalidRow(f"a row has to be an object, not {type(raw).__name__}")
 
 
 def text_field(raw: RawRow, name: str) -> str:
-    """A text field; numbers are taken as text, whatever else or missing is empty."""
+    """Return a text field. A number becomes text; any other or a missing value becomes empty."""
     value = raw.get(name, "")
     if isinstance(value, str):
         return value
@@ -143,7 +142,7 @@ def text_field(raw: RawRow, name: str) -> str:
 
 
 def key_field(raw: RawRow, name: str) -> str:
-    """A field that names the row: must be there, as text or a whole number."""
+    """Return a field that identifies the row. Raise InvalidRow unless it is text or a whole number."""
     value = raw.get(name)
     if value is not None and not _is_key(value):
         raise InvalidRow(f"{name} is no name: {str(value)[:40]!r}", name)
@@ -154,14 +153,17 @@ def key_field(raw: RawRow, name: str) -> str:
 
 
 def _is_key(value: object) -> bool:
-    """Whether a value can name a row: a number that is not whole may have lost digits on its way."""
+    """Return True if a value can identify a row. A number that is not whole may have lost digits."""
     if isinstance(value, float):
         return value.is_integer() and abs(value) <= _MAX_EXACT_INTEGER
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def number_field(raw: RawRow, name: str) -> int | float | None:
-    """A number field as SQLite keeps it; None when it is missing. Numbers written as text are taken."""
+    """Return a number field as SQLite stores it; None if missing. Numbers in text are accepted.
+
+    Raise InvalidRow for any other value.
+    """
     value = raw.get(name)
     if value is None or value == "":
         return None
@@ -177,7 +179,10 @@ def number_field(raw: RawRow, name: str) -> int | float | None:
 
 
 def required_number(raw: RawRow, name: str) -> int | float:
-    """A number that the interface promises: a row that does not say it is not read as if it said none."""
+    """Return a number that the interface guarantees.
+
+    Raise InvalidRow if it is missing: a missing number is not zero.
+    """
     found = number_field(raw, name)
     if found is None:
         raise InvalidRow(f"{name} is missing", name)
@@ -185,7 +190,7 @@ def required_number(raw: RawRow, name: str) -> int | float:
 
 
 def flag_field(raw: RawRow, name: str, default: bool = False) -> bool:
-    """A boolean field; some services write 0, 1 or text."""
+    """Return a boolean field; some services write 0, 1 or text."""
     value = raw.get(name)
     if isinstance(value, str):
         return value.strip().casefold() in ("true", "1", "yes")
@@ -202,7 +207,10 @@ _encode_json = json_encoder(_encode_decimal)
 
 
 def dump_row(raw: RawRow) -> str:
-    """The row as it is kept, unknown fields and all. Raises UnicodeEncodeError for a lone surrogate."""
+    """Return the row as stored text, with unknown fields.
+
+    Raise UnicodeEncodeError for a lone surrogate and OverlongRow for a text beyond the limits.
+    """
     text = _encode_json(raw)
     if not text.isascii():
         text.encode()
@@ -212,9 +220,9 @@ def dump_row(raw: RawRow) -> str:
 
 
 _MAX_TEXT, _MAX_COMMENT, _MAX_IMAGE, _MAX_ROW = 1_000, 10_000, 256 << 10, 1 << 20
-"""Characters of what a service may say in one text, comment, image and row that are kept."""
+"""Greatest number of stored characters in a text, a comment, an image and a row."""
 _CHECK_FROM_LENGTH = _MAX_COMMENT
-"""Characters of a row; a shorter one is kept as it is."""
+"""Characters of a row from which its texts are checked; a shorter row cannot exceed a limit that matters."""
 _MAX_BY_FIELD = dict.fromkeys(
     ("comment", "order_comment", "loss_comment", "product_details", "barcodes_array"), _MAX_COMMENT
 )
@@ -225,8 +233,10 @@ _KEY_FIELDS = frozenset(
 
 
 def truncate_texts(raw: Any, name: str = "") -> Any:
-    """The row with each text cut that is too long, and without images that are. What names a thing is not cut: half a
-    number is another number. Raises Malformed."""
+    """Return the row with overlong texts cut and overlong images removed.
+
+    Raise InvalidRow for an overlong key field: half a number is another number.
+    """
     if isinstance(raw, dict):
         return {str(field)[:_MAX_TEXT]: truncate_texts(value, field) for field, value in raw.items()}
     if isinstance(raw, list):
@@ -242,17 +252,17 @@ def truncate_texts(raw: Any, name: str = "") -> Any:
 
 
 def replace_surrogates(raw: object) -> object:
-    """The row with U+FFFD for every half character, which no database takes."""
+    """Return the row with U+FFFD for each lone surrogate, which no database accepts."""
     return json.loads(re.sub(r"[\ud800-\udfff]", "\ufffd", _encode_json(raw)))
 
 
 def index_keys_of(code: str) -> tuple[str, ...]:
-    """`index_keys` of a code, with a short way for most of them."""
+    """Return the index keys of a code (see `index_keys`), with a shortcut for most codes."""
     return (code,) if code.isdecimal() and code.isascii() and code[0] != "0" else index_keys(code)
 
 
 def parse_product(service_row: object) -> ProductRow:
-    """interface: Product (catalogue item)."""
+    """Parse a product of the catalogue. Raise InvalidRow if it is malformed. interface: Product (catalogue item)."""
     raw = require_object(service_row)
     text = dump_row(raw)
     product_number = key_field(raw, "product_number")
@@ -276,18 +286,20 @@ def parse_product(service_row: object) -> ProductRow:
 
 
 def index_texts(*parts: str) -> str:
-    """What is searched through, however its words are typed: each with a space before it, so that ` mi` finds
-    beginnings."""
+    """Return the search text of these parts in normalised form.
+
+    A space precedes each word, so that ` mi` matches beginnings of words.
+    """
     return " " + index_text(" ".join(parts))
 
 
 def product_index_text(*parts: str) -> str:
-    """The same of a product; behind it spaces, so that each letter begins a piece of three for the index."""
+    """Return the search text of a product. Trailing spaces let each letter begin a trigram of the index."""
     return f"{index_texts(*parts)}  "
 
 
 def _parse_codes(raw: RawRow, product_number: str, barcode: str) -> dict[str, str]:
-    """Every code of a product and the base units that it stands for; the first mention of a code wins."""
+    """Return every code of a product with its quantity in base units; the first mention of a code wins."""
     codes: dict[str, str] = {}
     _add_code(codes, product_number, "1")
     _add_code(codes, barcode, "1")
@@ -317,7 +329,7 @@ def _parse_further_codes(raw: RawRow) -> Iterator[tuple[str, str]]:
 
 
 def _parse_factor(raw: RawRow, name: str) -> str:
-    """Base units of a code; empty where they make no sense, because a code of unknown size would count wrongly."""
+    """Return the base units of a code; empty if invalid, because a code with a wrong factor would miscount."""
     try:
         quantity = number_field(raw, name)
     except InvalidRow:
@@ -328,32 +340,32 @@ def _parse_factor(raw: RawRow, name: str) -> str:
 
 
 def all_codes(codes: Mapping[str, str], *further: str) -> dict[str, str]:
-    """The codes of a product: those of the catalogue, then its number and what the stock list adds to them."""
-    known = dict(codes)
+    """Return the codes of a product: those of the catalogue, then its number and the codes of the stock list."""
+    merged = dict(codes)
     for code in further:
-        for form in index_keys_of(code) if code and code not in known else ():
-            known.setdefault(form, "1")
-    return known
+        for form in index_keys_of(code) if code and code not in merged else ():
+            merged.setdefault(form, "1")
+    return merged
 
 
 def encode_codes(codes: Mapping[str, str]) -> str:
-    """Codes as they are kept: lines of `code TAB factor`."""
+    """Return the codes as stored: lines of `code TAB factor`."""
     return "\n".join([f"{code}\t{factor}" for code, factor in codes.items()])
 
 
 def decode_codes(text: str) -> dict[str, str]:
-    """What `codes_text` made a text of."""
+    """Return the codes from the text of `encode_codes`."""
     return dict(line.split("\t") for line in text.split("\n")) if text else {}
 
 
 def parse_stock(service_row: object, store: str) -> StockRow:
-    """interface: Store product stock entry. Entries of another store are refused."""
+    """Parse a stock entry. Raise InvalidRow for one of another store. interface: Store product stock entry."""
     raw = require_object(service_row)
     product_number = key_field(raw, "product_number")
     if text_field(raw, "store_number") not in ("", store):
         raise InvalidRow(f"it belongs to store {text_field(raw, 'store_number')}", "store_number")
-    places = raw.get("store_locations")
-    if places is not None and not isinstance(places, list):
+    locations = raw.get("store_locations")
+    if locations is not None and not isinstance(locations, list):
         raise InvalidRow("store_locations is no list", "store_locations")
     return StockRow(
         product_number,
@@ -361,7 +373,7 @@ def parse_stock(service_row: object, store: str) -> StockRow:
         required_number(raw, "most_likely_quantity"),
         text_field(raw, "barcode"),
         dump_row(raw),
-        None if places is None else parse_location_stock(places),
+        None if locations is None else parse_location_stock(locations),
     )
 
 
@@ -369,9 +381,11 @@ _POOL_FIELDS = tuple(f"stock_pool_{number}" for number in range(1, 11))
 
 
 def parse_location_stock(locations: Iterable[object]) -> tuple[LocationStock, ...]:
-    """The places of a stock entry, those without a code too. One that is said several times (in several carriers) has
-    the sums of these. interface: Stock location entry."""
-    entries = [require_object(place) for place in locations]
+    """Return the locations of a stock entry, including those without a code.
+
+    Entries of the same location (several carriers) are added up. interface: Stock location entry.
+    """
+    entries = [require_object(location) for location in locations]
     codes = [text_field(entry, "store_location_code") for entry in entries]
     if len(set(codes)) == len(codes):
         return tuple(_sum_location(code, (entry,)) for code, entry in zip(codes, entries, strict=True))
@@ -389,12 +403,12 @@ def _sum_location(code: str, entries: Sequence[RawRow]) -> LocationStock:
 
 
 def has_no_quantity(entry: RawRow) -> bool:
-    """Whether the entry of a place does not say how much lies there, neither in all nor by pool."""
+    """Return True if the entry of a location states no quantity, neither in total nor by pool."""
     return entry.get("quantity") is None and all(entry.get(pool) is None for pool in _POOL_FIELDS)
 
 
 def _total_quantity(entry: RawRow) -> float:
-    """How much lies there in all; of an entry that says its pools alone their sum."""
+    """Return the total quantity of an entry; the sum of its pools if it states only these."""
     if entry.get("quantity") is not None:
         return _to_float(entry["quantity"])
     return sum(_to_float(entry.get(pool)) for pool in _POOL_FIELDS)
@@ -407,13 +421,13 @@ def _sum_field(entries: Sequence[RawRow], name: str) -> float:
 
 
 _SUM_DECIMALS = 6
-"""Behind the point; what adding fractions leaves behind these says nothing."""
+"""Decimal places of a sum; digits beyond are rounding errors of added fractions."""
 _MAX_PLAIN_NUMBER = 1e12
-"""Below it a number is what it is."""
+"""Limit below which a number is taken as it is, without `amount`."""
 
 
 def _to_float(value: Any) -> float:
-    """A number as reads have it: 0 for what is none, or beyond all reckoning."""
+    """Return a number as queries see it: 0 for a value that is no number or too large."""
     if not value:
         return 0.0
     return (
@@ -424,21 +438,21 @@ def _to_float(value: Any) -> float:
 
 
 def keep_known_locations(row: StockRow, known_row: str) -> StockRow:
-    """An entry that says nothing about places, with those of an earlier one."""
-    places = json.loads(known_row).get("store_locations") or []
-    raw = {**json.loads(row.raw), "store_locations": places}
-    return row._replace(raw=dump_row(raw), locations=parse_location_stock(places))
+    """Return a stock entry that has no locations with those of the earlier row."""
+    locations = json.loads(known_row).get("store_locations") or []
+    raw = {**json.loads(row.raw), "store_locations": locations}
+    return row._replace(raw=dump_row(raw), locations=parse_location_stock(locations))
 
 
 def parse_location(service_row: object) -> LocationRow:
-    """interface: Location. Its stock is left out: the stock list says that."""
+    """Parse a location. Its stock is left out, because the stock list has it. interface: Location."""
     raw = require_object(service_row)
     text = dump_row({name: raw[name] for name in raw if name != "stock"})
     return LocationRow(key_field(raw, "location_code"), number_field(raw, "location_order"), text)
 
 
 def parse_person(service_row: object) -> PersonRow:
-    """A person: `user`, `name`, `badge`, `role`."""
+    """Parse a person: `user`, `name`, `badge`, `role`."""
     raw = require_object(service_row)
     text = dump_row(raw)
     user, name, badge = key_field(raw, "user"), text_field(raw, "name"), text_field(raw, "badge")
@@ -446,7 +460,7 @@ def parse_person(service_row: object) -> PersonRow:
 
 
 def parse_store(service_row: object) -> StoreRow:
-    """interface: Store (list item)."""
+    """Parse a store. interface: Store (list item)."""
     raw = require_object(service_row)
     text = dump_row(raw)
     number_ = key_field(raw, "storeNo")
@@ -455,7 +469,10 @@ def parse_store(service_row: object) -> StoreRow:
 
 
 def parse_surrounding(service_row: object) -> str:
-    """interface: Surrounding stock entry, as it is kept; it has to name a store and a quantity."""
+    """Return a surrounding stock entry as stored text. Raise InvalidRow unless it names a store and a quantity.
+
+    interface: Surrounding stock entry.
+    """
     raw = require_object(service_row)
     if not text_field(raw, "store_number") and not text_field(raw, "store_name"):
         raise InvalidRow("it names no store", "store_number")

@@ -1,4 +1,4 @@
-"""How much of a product is picked for open orders and lies at no place: it is theirs, also before that was sent."""
+"""Goods in hand: picked for open orders and at no location. They belong to the order, even before the pick was sent."""
 
 from __future__ import annotations
 
@@ -39,11 +39,13 @@ def product_in_hand(
     operations: Iterable[Operation],
     product: str,
 ) -> Decimal:
-    """By what the service said of the orders, and of those that are named by `operations`, which are on their way for
-    the product, by what they will be then."""
+    """Return the quantity of a product in hand for all open orders.
+
+    Orders that the pending `operations` of the product touch count with these operations applied, all others as cached.
+    """
     moved = {number for operation in operations for number in orders_of_operation(operation) if number in orders}
-    said = fetch(cache, _LINES_IN_HAND, product)
-    found = sum((to_decimal(quantity) for number, quantity in said if number not in moved), Decimal(0))
+    cached = fetch(cache, _LINES_IN_HAND, product)
+    found = sum((to_decimal(quantity) for number, quantity in cached if number not in moved), Decimal(0))
     return found + sum(
         (_product_in_hand_of_order(cache, orders, overlaid, number, product) for number in moved), Decimal(0)
     )
@@ -52,26 +54,30 @@ def product_in_hand(
 def _product_in_hand_of_order(
     cache: apsw.Connection, orders: PendingByOrder, overlaid: OverlaidOrders, number: str, product: str
 ) -> Decimal:
-    laid = overlaid_order(cache, orders, number, overlaid)
-    if laid is None or laid.row["is_rejected"] or not laid.row["is_active"]:
+    order_now = overlaid_order(cache, orders, number, overlaid)
+    if order_now is None or order_now.row["is_rejected"] or not order_now.row["is_active"]:
         return Decimal(0)
-    lines = (line for line in laid.lines if line.get("product_number") == product)
+    lines = (line for line in order_now.lines if line.get("product_number") == product)
     return sum((_line_in_hand(line, number) for line in lines), Decimal(0))
 
 
 def _line_in_hand(line: Row, number: str) -> Decimal:
-    """What of a line is picked, and neither moved nor at a place."""
-    said = line.get("store_locations")
-    lying = [each for each in said if isinstance(each, dict)] if isinstance(said, list) else []
-    mine = [each for each in lying if each.get("customer_order_number") == number and each.get("location_code")]
-    if any(each.get("quantity") is None for each in mine):  # so much of it lies there as is in no hand
+    """Return the quantity of a line that is picked and neither moved nor at a location."""
+    locations = line.get("store_locations")
+    entries = [each for each in locations if isinstance(each, dict)] if isinstance(locations, list) else []
+    held_here = [each for each in entries if each.get("customer_order_number") == number and each.get("location_code")]
+    if any(
+        each.get("quantity") is None for each in held_here
+    ):  # a location without a quantity holds all that is not in hand
         return Decimal(0)
-    laid = sum((to_decimal(each.get("quantity")) for each in mine), Decimal(0))
-    return max(Decimal(0), to_decimal(line.get("picked_quantity")) - max(to_decimal(line.get("moved_quantity")), laid))
+    put_down = sum((to_decimal(each.get("quantity")) for each in held_here), Decimal(0))
+    return max(
+        Decimal(0), to_decimal(line.get("picked_quantity")) - max(to_decimal(line.get("moved_quantity")), put_down)
+    )
 
 
 MAX_LISTED = 5
-"""So many of them are listed; whoever looks for another finds it by its words."""
+"""Greatest number of such orders in a list; others are found by search."""
 
 _FIND_IN_HAND = """
 SELECT o.order_number FROM orders o WHERE o.id IN (SELECT rowid FROM order_search WHERE order_search MATCH ? LIMIT 500)
@@ -92,8 +98,10 @@ def add_orders_in_hand(
     args: Mapping[str, Json],
     not_put_down: Sequence[str],
 ) -> tuple[ListChange, dict[str, Decimal]]:
-    """The list of open orders with those of these that were `left` here, or that are searched for; and how many pieces
-    of each are in hand."""
+    """Add orders with goods in hand to the list of open orders: those `not_put_down` here and those searched for.
+
+    Return the changed list and the quantity in hand of each added order.
+    """
     hidden, extra = list_change
     words = normalise_text(str(args.get("search") or "")).split()
     parts = " AND ".join(f'"{word}"*' for word in words if len(word) >= MIN_SEARCH_PART)
@@ -115,7 +123,7 @@ def add_orders_in_hand(
 
 
 def _order_in_hand(cache: apsw.Connection, pending: PendingByOrder, number: str) -> Decimal:
-    """Where nobody keeps places nothing is ever put down."""
+    """Return the quantity of an order in hand; 0 without locations, because then nothing is ever put down."""
     rows, _ = load_order(cache, pending, number)
     if not rows or rows[0]["is_rejected"] or not rows[0]["is_active"]:
         return Decimal(0)
@@ -124,10 +132,10 @@ def _order_in_hand(cache: apsw.Connection, pending: PendingByOrder, number: str)
 
 
 WORK_SHIFT_S = 16 * 3600.0
-"""What was opened before that is somebody else's matter by now."""
+"""Seconds after which an opened order no longer counts as this shift's work."""
 
 MAX_ORDERS = 20
-"""Orders that are looked at, the last ones first."""
+"""Greatest number of orders checked, last ones first."""
 
 _ORDERS_OF_USER = """
 SELECT h.order_number FROM hold h INDEXED BY hold_since JOIN job j ON j.job_id = h.job_id
@@ -139,7 +147,7 @@ SELECT body, merge_key = '' FROM operation
 WHERE operation = 'update-customer-order' AND body ->> '$.orders.order_number' = ? AND app_user = ?
 AND superseded_by = '' AND (merge_key = '' OR state <> 'rejected')
 """
-"""What is never merged is what found no room (aisle.outbox.rebase_excess)."""
+"""Updates with an empty merge key are excess that no line could take (aisle.outbox.rebase_excess)."""
 
 
 _MOVEMENTS_OF_USER = """
@@ -151,8 +159,11 @@ WHERE created_at > ? AND operation = 'create-movement' AND app_user = ? AND supe
 def user_in_hand(
     cache: apsw.Connection, outbox: apsw.Connection, pending: PendingByOrder, args: Mapping[str, Json]
 ) -> list[Row]:
-    """The orders that this `user` picked here lately (`now`: ISO 8601), and how many pieces (`count`) of each are in
-    his hand: picked and at no place, the last order first. Where nobody keeps places nothing is ever put down."""
+    """Return the orders that `user` picked here lately, last one first, with the pieces (`count`) in hand.
+
+    `now` is ISO 8601. In hand means picked and at no location. Without locations nothing is ever put down, so none is
+    listed.
+    """
     user = str(args.get("user") or "")
     if not user:
         return []
@@ -168,8 +179,11 @@ def user_in_hand(
 
 
 def _count_in_hand(row: Mapping[str, Any], user: str, outbox: apsw.Connection, since: float) -> Decimal:
-    """Of an open order: all of it where it is his, and nobody works on it beside him; else what he has picked himself.
-    Nothing of what he has left to somebody else."""
+    """Return the quantity of an open order in this user's hand.
+
+    It is all of the order if the user has claimed it and nobody else works on it, else what they picked themselves. It
+    is 0 if another person took the order over.
+    """
     owner = row.get("claimed_by") if row["is_claimed"] else None
     if row["is_rejected"] or not row["is_active"]:
         return Decimal(0)
@@ -179,34 +193,39 @@ def _count_in_hand(row: Mapping[str, Any], user: str, outbox: apsw.Connection, s
     if not any(line.location for line in lines):
         return Decimal(0)
     if owner != user or any(each["user"] != user for each in row["at_work"]):
-        own = _picked_by_user(outbox, str(row["order_number"]), user, since)
-        lines = tuple(line._replace(own_picked=own.get(line.line, Decimal(0))) for line in lines)
+        picked = _picked_by_user(outbox, str(row["order_number"]), user, since)
+        lines = tuple(line._replace(own_picked=picked.get(line.line, Decimal(0))) for line in lines)
         return sum_own_in_hand(lines)
     return sum_in_hand(lines)
 
 
 def _continued_after_take_over(row: Mapping[str, Any], user: str, outbox: apsw.Connection) -> bool:
-    """Whether he has picked on in somebody else's order: he left it with goods in his hand after it was taken over."""
-    left = find_note(outbox, NOT_PUT_DOWN, str(row["order_number"]))
-    if left is None or left.text != user:
+    """Return True if the user went on picking after another person took the order over.
+
+    They then left it with goods in hand after the take-over.
+    """
+    note = find_note(outbox, NOT_PUT_DOWN, str(row["order_number"]))
+    if note is None or note.text != user:
         return False
-    return is_later(datetime.fromtimestamp(left.at, UTC).isoformat(), str(row.get("claimed_on") or ""))
+    return is_later(datetime.fromtimestamp(note.at, UTC).isoformat(), str(row.get("claimed_on") or ""))
 
 
 def _picked_by_user(outbox: apsw.Connection, order: str, user: str, since: float) -> dict[int, Decimal]:
-    """How much of each line somebody has picked on this host, by all that the service took or may still take, and not
-    laid down since then."""
-    own: dict[int, Decimal] = {}
+    """Return the quantity of each line that a user picked on this host and has not put down since.
+
+    All operations count that the service accepted or may still accept.
+    """
+    picked: dict[int, Decimal] = {}
     for body, remains in fetch(outbox, _UPDATES_OF_USER, order, user):
         for line in filter(has_base, from_text(Any, body)["orders"].get("order_lines") or ()):
-            _add_to_line(own, line["line_number"], -picked_change(line) if remains else picked_change(line))
+            _add_to_line(picked, line["line_number"], -picked_change(line) if remains else picked_change(line))
     for (body,) in fetch(outbox, _MOVEMENTS_OF_USER, since, user):
         for item in from_text(Any, body) if order in body else ():
             for side, sign in (("from_location", -1), ("to_location", 1)):
                 end = item.get(side) or {}
                 if end.get("customer_order_number") == order and not end.get("location_code"):
-                    _add_to_line(own, end.get("customer_order_line_number"), sign * to_decimal(item.get("quantity")))
-    return own
+                    _add_to_line(picked, end.get("customer_order_line_number"), sign * to_decimal(item.get("quantity")))
+    return picked
 
 
 def _add_to_line(own: dict[int, Decimal], line: Any, quantity: Decimal) -> None:

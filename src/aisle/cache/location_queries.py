@@ -1,7 +1,7 @@
-"""Places as a session sees them: all of them in the order of feet, or one with everything that lies on it.
+"""Locations as a session sees them: all in walking order, or one with everything at it.
 
-What lies where is what the stock list says of each product; what of it is held for customers, the lines of their orders
-say. interface: Location, Stock location entry, Line location.
+The stock list says which products are at a location; the lines of orders say which of these goods are held for
+customers. interface: Location, Stock location entry, Line location.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -41,17 +41,16 @@ from aisle.outbox.operation_record import Operation, operation_from_row
 from aisle.outbox.rebase_excess import is_excess
 from aisle.scan.meaning import Candidate
 from aisle.search_text import normalise_text
-from aisle.tuples import NamedTuple
 
 DEFAULT_LOCATIONS_SIZE = 20
-"""Rows of a window when nobody says how many."""
+"""Rows of a window if the query names no size."""
 
 NamedRow = tuple[str, str, Row]
 """Name and number of a product, and its row."""
 
 _PRODUCT_COLUMNS = """p.product_number, p.name, p.unit, p.allow_decimal,
   CASE WHEN p.name = '' THEN s.raw ->> 'product_description' END, CASE WHEN p.raw <> '' THEN p.raw -> 'price' END"""
-"""What is said of a product at any place."""
+"""Columns of a product that do not depend on the location."""
 
 _STOCK_AT_LOCATION = f"""
 SELECT {_PRODUCT_COLUMNS}, s.raw -> 'price', (
@@ -64,7 +63,7 @@ FROM (
   ORDER BY p.name, p.product_number LIMIT ?
 ) x JOIN product p ON p.id = x.id JOIN stock s ON s.id = x.id ORDER BY p.name, p.product_number
 """  # noqa: S608 - columns of our own
-"""What lies at a place by the stock list, but for these products; of those that are left out nothing more is read."""
+"""Stock at a location without these products. The subquery keeps the skipped ones from being read further."""
 
 _STOCK_WITH_OVERLAY = f"""
 SELECT {_PRODUCT_COLUMNS}, s.raw, s.began FROM json_each(?) e
@@ -76,7 +75,7 @@ SELECT x.location_code, p.product_number, x.lies, x.quantity FROM json_each(?) e
 JOIN product p ON p.product_number = e.value JOIN place x ON x.id = p.id
 WHERE x.location_code IN (SELECT value FROM json_each(?))
 """
-"""What the stock list says of these products at these places."""
+"""Stock of these products at these locations as cached."""
 
 _HELD_AT_LOCATION = """
 SELECT h.product_number, h.order_number, h.line_number, h.quantity FROM json_each(?) e
@@ -88,9 +87,9 @@ _ALL_HELD = f"{_HELD_AT_LOCATION} ORDER BY h.order_number, h.line_number"
 
 
 def aisle_of(code: str) -> str:
-    """What the places of one aisle have in common: the code up to its first number that follows a letter or a mark.
+    """Return the common prefix of an aisle's locations: the code up to the first number after a letter or a mark.
 
-    `A-03-2` and `A03` belong to `A`; a code of digits alone belongs to those before its first mark.
+    `A-03-2` and `A03` are in `A`. A code of digits alone is in the group of its digits before the first mark.
     """
     found = re.match(r"[^\W\d_]+|\d+(?=\D)", code)
     return found[0].casefold() if found else ""
@@ -99,9 +98,9 @@ def aisle_of(code: str) -> str:
 def list_locations(
     cache: apsw.Connection, stock_overlay: StockOverlay, walk_order: WalkOrder, args: Mapping[str, Json]
 ) -> QueryResult:
-    """A window on the places in the order of feet, each with how many products lie there and how much in all.
+    """Return a window on the locations in walking order, each with its number of products and total quantity.
 
-    `beside` names a place: only those of its aisle. Without `first` the window then begins so that this place is in it.
+    `beside` names a location: only its aisle is listed, and without `first` the window contains that location.
     """
     words = normalise_text(str(args.get("search") or "")).split()
     beside = str(args.get("beside") or "")
@@ -114,12 +113,12 @@ def list_locations(
         at = next((index for index, (code, *_) in enumerate(found) if code == beside), 0)
         first = max(0, min(at - size // 2, len(found) - size))
     shown = found[first : first + size]
-    here = _StockHere(cache, stock_overlay, [code for code, *_ in shown])
-    return [{**location_header(cache, code, order), **here.sums(code)} for code, order, _ in shown], len(found)
+    stock = _StockHere(cache, stock_overlay, [code for code, *_ in shown])
+    return [{**location_header(cache, code, order), **stock.sums(code)} for code, order, _ in shown], len(found)
 
 
 def _matches(step: LocationStep, words: Sequence[str], aisle: str | None) -> bool:
-    """Whether a place has these words in its code, as it is written or without its marks, and is in this aisle."""
+    """Return True if the code of a location contains these words, with or without its marks, and is in this aisle."""
     code, _, text = step
     bare = text.replace(" ", "")
     return all(word in text or word in bare for word in words) and (aisle is None or aisle_of(code) == aisle)
@@ -128,21 +127,24 @@ def _matches(step: LocationStep, words: Sequence[str], aisle: str | None) -> boo
 def load_location(
     cache: apsw.Connection, stock_overlay: StockOverlay, walk_order: WalkOrder, args: Mapping[str, Json]
 ) -> QueryResult:
-    """One place with everything on it, and its neighbours in the order of feet (`before`, `after`; empty at an end).
+    """Return one location with everything at it.
 
-    `unsaid`: the service has not said of anything how much there is; `unnamed`: it has not said of any goods at which
-    place they lie.
-    `total` and `quantity` are of all of it; `products` are those by name, `size` of them at most where that is given,
-    or the `product_number` alone that is asked about.
+    `before`, `after`: its neighbours in walking order, empty at an end. `unsaid`: no stock is cached at all. `unnamed`:
+    no stock entry names a location. `total` and `quantity` cover everything at the location. `products` are sorted by
+    name, at most `size` of them, or only `product_number` if given.
     """
     code = str(args["location_code"])
     at = walk_order.position_by_code.get(code)
     if at is None:
         return [], 0
-    itself = location_header(cache, code, walk_order.steps[at][1])
-    only, size = str(args.get("product_number") or ""), args.get("size")
-    here = _StockHere(cache, stock_overlay, [code], only)
-    rows = here.row_of_product(code, only) if only else here.rows(code, -1 if size is None else max(0, int(size)))
+    header = location_header(cache, code, walk_order.steps[at][1])
+    asked_product, size = str(args.get("product_number") or ""), args.get("size")
+    stock = _StockHere(cache, stock_overlay, [code], asked_product)
+    rows = (
+        stock.row_of_product(code, asked_product)
+        if asked_product
+        else stock.rows(code, -1 if size is None else max(0, int(size)))
+    )
     pending = stock_overlay.by_product()
     held = held_goods(cache, code, [row["product_number"] for row in rows])
     began = lines_read_times(cache, [operation for row in rows for operation in pending.get(row["product_number"], ())])
@@ -150,10 +152,10 @@ def load_location(
         number = str(row["product_number"])
         row["held"] = apply_to_held(held.get(number, []), code, number, pending.get(number, ()), began)
     tags: list[str] = next((row["tags"] for row in rows if row["tags"]), [])
-    sums = here.sums(code)
-    one: Row = {
-        **itself,
-        "tags": itself["tags"] or tags,
+    sums = stock.sums(code)
+    location: Row = {
+        **header,
+        "tags": header["tags"] or tags,
         "unsaid": not fetch(cache, "SELECT 1 FROM stock LIMIT 1"),
         "unnamed": not fetch(cache, "SELECT 1 FROM place_tally LIMIT 1"),
         "total": sums["products"],
@@ -162,11 +164,11 @@ def load_location(
         "before": walk_order.steps[at - 1][0] if at else "",
         "after": walk_order.steps[at + 1][0] if at + 1 < len(walk_order.steps) else "",
     }
-    return [one], 1
+    return [location], 1
 
 
 def location_header(cache: apsw.Connection, code: str, order: Json) -> Row:
-    """What is known of a place itself."""
+    """Return the row of a location without its stock."""
     row = fetch_one(cache, "SELECT raw FROM location WHERE location_code = ?", code)
     raw = parse_row(row[0]) if row else {}
     tags = raw.get("tags")
@@ -179,8 +181,10 @@ def location_header(cache: apsw.Connection, code: str, order: Json) -> Row:
 
 
 class _StockHere:
-    """What lies at some places: by the stock list, but for products of which something is on its way, or that are asked
-    for by name. These are few, and are reckoned one by one."""
+    """Stock at some locations, with pending operations overlaid.
+
+    Only products with pending operations, and the one asked for by name, are computed one by one; these are few.
+    """
 
     def __init__(
         self, cache: apsw.Connection, stock_overlay: StockOverlay, codes: Sequence[str], only: str = ""
@@ -188,86 +192,90 @@ class _StockHere:
         self._cache = cache
         self._pending = stock_overlay.by_product()
         self._cached: dict[str, dict[str, tuple[bool, float | None]]] = {code: {} for code in codes}
-        """Of each place what the stock list says of these products: whether any is there, and how much."""
+        """Cached stock of these products by location: (has stock, quantity)."""
         named = [*self._pending.possible_keys(), *([only] if only else [])]
         for code, number, lies, quantity in (
             fetch(cache, _CACHED_QUANTITIES, to_text(named), to_text(list(codes))) if named else ()
         ):
             self._cached[code][number] = (bool(lies), quantity)
-        reckoned = {
+        computed = {
             code: {*self._cached[code], *stock_overlay.products_touched_at(code), *([only] if only else [])}
             for code in codes
         }
         self._overlaid: dict[str, list[NamedRow]] = {code: [] for code in codes}
-        """Of each place those that are there."""
-        numbers = sorted(set().union(*reckoned.values()))
-        for *about, stock, began in fetch(cache, _STOCK_WITH_OVERLAY, to_text(numbers)) if numbers else ():
-            number = str(about[0])
-            laid = apply_to_stock(parse_row(stock), number, self._pending.get(number, ()), began)
+        """Computed products with stock, by location."""
+        numbers = sorted(set().union(*computed.values()))
+        for *product, stock, began in fetch(cache, _STOCK_WITH_OVERLAY, to_text(numbers)) if numbers else ():
+            number = str(product[0])
+            overlaid = apply_to_stock(parse_row(stock), number, self._pending.get(number, ()), began)
             for code in codes:
-                row = _stock_row(about, laid.get("price"), stock_at(laid, code)) if number in reckoned[code] else {}
+                row = (
+                    _stock_row(product, overlaid.get("price"), stock_at(overlaid, code))
+                    if number in computed[code]
+                    else {}
+                )
                 if row and (row["quantity"] is None or row["quantity"] or row["pools"]):
-                    self._overlaid[code].append((str(about[1]), number, row))
+                    self._overlaid[code].append((str(product[1]), number, row))
 
     def sums(self, code: str) -> Row:
-        """How many products lie there (`products`), and how much in all (`quantity`; None where nobody says it)."""
+        """Return the number of `products` and the total `quantity` at a location; None if a quantity is unknown."""
         sql = "SELECT products, quantity, unsaid FROM place_tally WHERE location_code = ?"
         products, quantity, unsaid = fetch_one(self._cache, sql, code) or (0, 0.0, 0)
-        said = [quantity for lies, quantity in self._cached[code].values() if lies]
+        replaced = [quantity for lies, quantity in self._cached[code].values() if lies]
         rows = [row for *_, row in self._overlaid[code]]
-        found = {"products": products - len(said) + len(rows)}
-        if unsaid > said.count(None) or any(row["quantity"] is None for row in rows):
+        found = {"products": products - len(replaced) + len(rows)}
+        if unsaid > replaced.count(None) or any(row["quantity"] is None for row in rows):
             return {**found, "quantity": None}
-        rest = round_sum(float(quantity) - sum(each for each in said if each is not None))
+        rest = round_sum(float(quantity) - sum(each for each in replaced if each is not None))
         return {**found, "quantity": sum((row["quantity"] for row in rows), rest)}
 
     def rows(self, code: str, size: int) -> list[Row]:
-        """The products by name, `size` at most where it is not negative."""
-        known = fetch(self._cache, _STOCK_AT_LOCATION, code, to_text(list(self._cached[code])), size) if size else []
+        """Return the products at a location by name, at most `size` of them unless it is negative."""
+        cached = fetch(self._cache, _STOCK_AT_LOCATION, code, to_text(list(self._cached[code])), size) if size else []
         found: list[NamedRow] = []
-        for *about, price, entries in known:
-            here = stock_at(parse_row(f'{{"store_locations":{entries}}}'), code)
-            found.append((str(about[1]), str(about[0]), _stock_row(about, _parse_value(price), here)))
+        for *product, price, entries in cached:
+            stock = stock_at(parse_row(f'{{"store_locations":{entries}}}'), code)
+            found.append((str(product[1]), str(product[0]), _stock_row(product, _parse_value(price), stock)))
         if self._overlaid[code]:
             found = sorted([*found, *self._overlaid[code]], key=lambda each: each[:2])
         return [row for *_, row in (found if size < 0 else found[:size])]
 
     def row_of_product(self, code: str, number: str) -> list[Row]:
-        """This product, where any of it is there."""
+        """Return the row of this product; empty if none of it is at the location."""
         return [row for _, each, row in self._overlaid[code] if each == number]
 
 
 class StockAtLocation(NamedTuple):
-    """What of a product lies at a place: in all, and by pool."""
+    """Stock of a product at a location, in total and by pool."""
 
     quantity: Decimal | None
-    """None where nobody says it."""
+    """Total quantity; None if the service does not state it."""
     pools: dict[str, Decimal]
     tags: list[str]
-    """Those of the place, as the stock list has them."""
+    """Tags of the location, as the stock list has them."""
 
 
 def stock_at(stock: Row, code: str) -> StockAtLocation:
-    """By what a stock entry says."""
+    """Return the stock at a location from a stock entry."""
     entries = [entry for entry in stock.get("store_locations") or () if entry.get("store_location_code") == code]
     by_pool: dict[str, Decimal] = {}
     for entry in entries:
         for pool, quantity in pool_quantities(entry, "stock_pool_").items():
             by_pool[pool] = by_pool.get(pool, Decimal(0)) + to_decimal(quantity)
     tags: list[Any] = next((entry["tags"] for entry in entries if isinstance(entry.get("tags"), list)), [])
-    said = [entry_quantity(entry, "stock_pool_") for entry in entries]
+    quantities = [entry_quantity(entry, "stock_pool_") for entry in entries]
     return StockAtLocation(
-        None if None in said else sum((quantity for quantity in said if quantity is not None), Decimal(0)),
+        None if None in quantities else sum((quantity for quantity in quantities if quantity is not None), Decimal(0)),
         {pool: quantity for pool, quantity in by_pool.items() if quantity},
         [str(tag) for tag in tags],
     )
 
 
 def _stock_row(product: Sequence[Any], price: Json, stock: StockAtLocation) -> Row:
-    number, name, unit, decimals, told, catalogue = product
+    number, name, unit, decimals, stock_name, catalogue = product
     return {
         "product_number": number,
-        "description": name or str(told or ""),
+        "description": name or str(stock_name or ""),
         "quantity": stock.quantity,
         "pools": stock.pools,
         "allow_decimal": bool(decimals),
@@ -278,23 +286,25 @@ def _stock_row(product: Sequence[Any], price: Json, stock: StockAtLocation) -> R
 
 
 def _parse_value(text: str | None) -> Json:
-    """A part of a kept row, as text of its own."""
+    """Parse a part of a stored row that was selected as JSON text."""
     return parse_row(text) if text else None
 
 
 def lines_read_times(cache: apsw.Connection, operations: Iterable[Operation]) -> dict[str, float | None]:
-    """When the reads of the lines began of all orders that these operations move goods of."""
+    """Return for each order that these operations move goods of the time at which the read of its lines began."""
     numbers = sorted({number for operation in operations for number in orders_of_operation(operation)})
     sql = "SELECT o.order_number, o.lines_began FROM json_each(?) e JOIN orders o ON o.order_number = e.value"
     return dict(fetch(cache, sql, to_text(numbers))) if numbers else {}
 
 
 def held_goods(cache: apsw.Connection, code: str, numbers: Sequence[str], limit: int = 0) -> dict[str, list[Row]]:
-    """What of these products is held at this place for order lines, by product: all of it by order and line, or `most`
-    of these, whichever come first."""
+    """Return the goods of these products held at this location for order lines, by product.
+
+    Without `limit` all of them are returned, by order and line; else the first `limit` in any order.
+    """
     held: dict[str, list[Row]] = {}
-    asked = (to_text(list(numbers)), code)
-    found = fetch(cache, _SOME_HELD, *asked, limit) if limit else fetch(cache, _ALL_HELD, *asked)
+    query_args = (to_text(list(numbers)), code)
+    found = fetch(cache, _SOME_HELD, *query_args, limit) if limit else fetch(cache, _ALL_HELD, *query_args)
     for product, order, line, quantity in found:
         row: Row = {"order_number": order, "line_number": line, "quantity": to_decimal(quantity)}
         held.setdefault(product, []).append(row)
@@ -302,13 +312,13 @@ def held_goods(cache: apsw.Connection, code: str, numbers: Sequence[str], limit:
 
 
 ClosedOrders = Callable[[Iterable[str]], Set[str]]
-"""Those of these orders that were rejected or finished here."""
+"""Function that returns those of these orders that were rejected or finished here."""
 
 PRODUCT_BATCH = 10
-"""Products whose lines are asked for at once: the first of a place that is used mostly says so."""
+"""Products whose lines are queried at once. At a location in use for orders the first batch mostly tells."""
 
 FIRST_LINES = 10
-"""Lines of these that are looked at before all others."""
+"""Lines of a batch that are checked before all others."""
 
 _PRODUCTS_AT_LOCATION = """
 SELECT p.product_number FROM place x JOIN product p ON p.id = x.id WHERE x.location_code = ? ORDER BY x.id
@@ -327,20 +337,23 @@ def location_use(
     closed_orders: ClosedOrders,
     args: Mapping[str, Json],
 ) -> QueryResult:
-    """What a place is used for (location_code): its `tags`; whether it `is_used` for goods of orders already, not asked
-    where its own tags say that it waits for them; how many `goods` lie there for sale, where it is neither."""
+    """Return the use of a location (`location_code`): `tags`, `is_used`, `goods`.
+
+    `is_used`: True if goods of orders are there; not checked if its own tags make it a pick-up location. `goods`:
+    number of products for sale there, if it is neither.
+    """
     code = str(args["location_code"])
     if code not in walk_order.position_by_code:
         return [], 0
     tags: list[str] = location_header(cache, code, None)["tags"]
     if is_pickup_location(tags):
         return _use_row(tags)
-    place = _LocationUse(cache, stock_overlay, closed_orders, code)
-    if place.is_used():
+    use = _LocationUse(cache, stock_overlay, closed_orders, code)
+    if use.is_used():
         return _use_row(tags, is_used=True)
-    lying = list(place.stock(place.numbers))
-    tags = tags or next((each.tags for each in lying if each.tags), [])
-    return _use_row(tags, sum(each.quantity is None or each.quantity > 0 for each in lying))
+    stock = list(use.stock(use.numbers))
+    tags = tags or next((each.tags for each in stock if each.tags), [])
+    return _use_row(tags, sum(each.quantity is None or each.quantity > 0 for each in stock))
 
 
 def _use_row(tags: list[str], goods: int = 0, *, is_used: bool = False) -> QueryResult:
@@ -348,7 +361,7 @@ def _use_row(tags: list[str], goods: int = 0, *, is_used: bool = False) -> Query
 
 
 class _LocationUse:
-    """What lies at one place, with what is on its way laid over it."""
+    """Stock at one location with pending operations overlaid."""
 
     def __init__(
         self, cache: apsw.Connection, stock_overlay: StockOverlay, closed_orders: ClosedOrders, code: str
@@ -359,35 +372,38 @@ class _LocationUse:
             closed_orders,
             code,
         )
-        known = [str(number) for (number,) in fetch(cache, _PRODUCTS_AT_LOCATION, code)]
-        self.numbers = list(dict.fromkeys([*stock_overlay.products_touched_at(code), *known]))
-        """What comes is first: to a place that is used mostly for an order."""
+        cached_numbers = [str(number) for (number,) in fetch(cache, _PRODUCTS_AT_LOCATION, code)]
+        self.numbers = list(dict.fromkeys([*stock_overlay.products_touched_at(code), *cached_numbers]))
+        """Products at the location, those of pending operations first.
+
+        A location in use for orders mostly gets goods by pending operations.
+        """
 
     def is_used(self) -> bool:
-        """Whether anything lies here for an order."""
+        """Return True if goods of an order are here."""
         firsts = range(0, len(self.numbers), PRODUCT_BATCH)
         return any(self._is_held(self.numbers[first : first + PRODUCT_BATCH]) for first in firsts)
 
     def _is_held(self, numbers: Sequence[str]) -> bool:
-        few = held_goods(self._cache, self._code, numbers, FIRST_LINES)
-        if self._holds(numbers, few):
+        first_lines = held_goods(self._cache, self._code, numbers, FIRST_LINES)
+        if self._holds(numbers, first_lines):
             return True
-        is_all = sum(map(len, few.values())) < FIRST_LINES
+        is_all = sum(map(len, first_lines.values())) < FIRST_LINES
         return not is_all and self._holds(numbers, held_goods(self._cache, self._code, numbers))
 
     def _holds(self, numbers: Sequence[str], held: Mapping[str, list[Row]]) -> bool:
-        """Whether these lines, or what is on its way, say that something lies here for an order."""
+        """Return True if these lines or pending operations put goods of an open order here."""
         operations = {number: self._pending.get(number, ()) for number in numbers}
-        began = lines_read_times(self._cache, [each for mine in operations.values() for each in mine])
+        began = lines_read_times(self._cache, [each for own in operations.values() for each in own])
         orders: dict[str, set[str]] = {}
-        for number, mine in operations.items():
-            rows = apply_to_held(held.get(number, []), self._code, number, mine, began)
+        for number, own in operations.items():
+            rows = apply_to_held(held.get(number, []), self._code, number, own, began)
             orders[number] = {str(row["order_number"]) for row in rows}
-        gone = self._closed_orders({order for mine in orders.values() for order in mine})
-        return any(self.stock([number for number, mine in orders.items() if mine - gone]))
+        closed = self._closed_orders({order for own in orders.values() for order in own})
+        return any(self.stock([number for number, own in orders.items() if own - closed]))
 
     def stock(self, numbers: Sequence[str]) -> Iterator[StockAtLocation]:
-        """What of these products the stock list has here, by name; of each reckoned when its turn has come."""
+        """Yield the stock of these products here, by name; each is computed when its turn comes."""
         found = (
             stock_at(apply_to_stock(parse_row(raw), number, self._pending.get(number, ()), began), self._code)
             for number, raw, began in (fetch(self._cache, _STOCK_BY_NAME, to_text(list(numbers))) if numbers else ())
@@ -419,24 +435,28 @@ AND EXISTS (SELECT 1 FROM json_each(lanes) WHERE value = ?) ORDER BY n
 
 
 def add_refused(outbox: apsw.Connection, row: Row) -> None:
-    """Adds to an order, in place, `refused_by`: by user of this host, the number of the last of his operations on it
-    that the service refused, and why; without what found no room on a line (see `remainder`)."""
+    """Add `refused_by` to an order, in place: by user of this host, number and reason of their last refused operation.
+
+    Excess that no line could take is left out (see aisle.outbox.rebase_excess).
+    """
     found = [operation_from_row(each) for each in fetch(outbox, _REFUSED_OF_ORDER, f"order/{row['order_number']}")]
     row["refused_by"] = {each.app_user: {"n": each.n, "why": each.last_error} for each in found if not is_excess(each)}
 
 
 def locations_of_products(cache: apsw.Connection, pending: PendingByProduct, args: Mapping[str, Json]) -> QueryResult:
-    """The places of these products, one row each: those that have some first, in the order of feet; then the places
-    that order lines prefer for them, the most frequent first."""
+    """Return the locations of these products, one row each: those with stock first, in walking order.
+
+    After them come the locations that order lines prefer, the most frequent first.
+    """
     found: list[Row] = []
     numbers = to_text([str(each) for each in args["product_numbers"]])
     for number, raw, began in fetch(cache, _STOCK_OF_PRODUCTS, numbers):
-        known = apply_to_stock(parse_row(raw), number, pending.get(number, ()), began)
-        found += [{"product_number": number, **place} for place in stock_locations(known)]
-    orders = load_walk_orders(cache, {str(place["location_code"]) for place in found})
+        stock = apply_to_stock(parse_row(raw), number, pending.get(number, ()), began)
+        found += [{"product_number": number, **location} for location in stock_locations(stock)]
+    orders = load_walk_orders(cache, {str(location["location_code"]) for location in found})
     rows = [
-        {name: place[name] for name in ("product_number", "location_code", "location_order", "quantity")}
-        for place in sort_by_walk_order(found, orders)
+        {name: location[name] for name in ("product_number", "location_code", "location_order", "quantity")}
+        for location in sort_by_walk_order(found, orders)
     ]
     rows.sort(key=lambda row: row["quantity"] is not None and to_decimal(row["quantity"]) <= 0)
     rows += _preferred_locations(cache, numbers, {(row["product_number"], row["location_code"]) for row in rows})
@@ -444,22 +464,25 @@ def locations_of_products(cache: apsw.Connection, pending: PendingByProduct, arg
 
 
 def _preferred_locations(cache: apsw.Connection, numbers: str, known: set[tuple[str, str]]) -> list[Row]:
-    """Where order lines would have these products, as far as that is not among their places already."""
-    wanted = [
+    """Return the locations that order lines prefer for these products, without the known ones."""
+    preferred = [
         (number, code) for number, code, _ in fetch(cache, _PREFERRED_LOCATIONS, numbers) if (number, code) not in known
     ]
-    orders = load_walk_orders(cache, {code for _, code in wanted})
+    orders = load_walk_orders(cache, {code for _, code in preferred})
     return [
         {"product_number": number, "location_code": code, "location_order": orders.get(code), "quantity": Decimal(0)}
-        for number, code in wanted
+        for number, code in preferred
     ]
 
 
 def refused_operations(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Operations of one kind that the service refused and nobody has settled: op_id, user, why, label, body, and of
-    what found no room on an order line also what was `left` of it (see `remainder`); oldest first."""
-    asked = str(args["operation"]), str(args["since"]), to_text(args.get("ops") or [])
-    found = [operation_from_row(row) for row in fetch(outbox, _REFUSED_OPERATIONS, *asked)]
+    """Return the refused operations of one kind that nobody has resolved, oldest first.
+
+    Columns: `op_id`, `user`, `why`, `label`, `body`; for excess that no order line could take also `left` (see
+    aisle.outbox.rebase_excess).
+    """
+    query_args = str(args["operation"]), str(args["since"]), to_text(args.get("ops") or [])
+    found = [operation_from_row(row) for row in fetch(outbox, _REFUSED_OPERATIONS, *query_args)]
     rows: list[Row] = [
         {
             "op_id": each.op_id,
@@ -475,7 +498,7 @@ def refused_operations(outbox: apsw.Connection, args: Mapping[str, Json]) -> Que
 
 
 def candidate_rows(found: Iterable[Candidate], *, is_guess: bool = False) -> QueryResult:
-    """What a code is the number of: kind, key and label each, and whether that is a guess (`is_guess`)."""
+    """Return the candidates of a code as rows: `kind`, `key`, `label`, and `is_guess`."""
     rows: list[Row] = [
         {"kind": each.kind, "key": each.key, "label": each.label, "is_guess": is_guess} for each in found
     ]

@@ -1,4 +1,7 @@
-"""The tags of places in the cache, in a table of their own: asked for live, and few places of many have any."""
+"""Writing of locations and their tags.
+
+Tags have a table of their own, because they are queried live and few locations have any.
+"""
 
 from __future__ import annotations
 
@@ -21,40 +24,40 @@ WHERE json_type(l.raw, '$.tags') = 'array' AND t.type IN ('text', 'integer') AND
 
 
 def update_tags(connection: apsw.Connection, locations: Iterable[str]) -> None:
-    """Brings the tags of these places to what is said of them now; those that are gone have none."""
+    """Update the tags of these locations from their rows; deleted locations lose theirs."""
     named = to_text(list(locations))
     connection.execute("DELETE FROM tag WHERE location_code IN (SELECT value FROM json_each(?))", (named,))
     connection.execute(_INSERT_TAGS, (named,))
 
 
 def count_tags(connection: apsw.Connection) -> list[tuple[str, int]]:
-    """Each tag, and how many places have it."""
+    """Return each tag with its number of locations."""
     rows = fetch(connection, "SELECT tag, n FROM tag_tally WHERE n > 0 ORDER BY tag")
     return [(str(tag), int(count)) for tag, count in rows]
 
 
 def locations_with_tag(connection: apsw.Connection, tag: str, locations: Iterable[str]) -> set[str]:
-    """Those of these places that have the tag."""
+    """Return those of these locations that have the tag."""
     sql = "SELECT e.value FROM json_each(?) e CROSS JOIN tag t ON t.tag = ? AND t.location_code = e.value"
     return {str(code) for (code,) in fetch(connection, sql, to_text(list(locations)), tag)}
 
 
 def tagged_locations(connection: apsw.Connection, tags: Iterable[str]) -> set[str]:
-    """The places that have any of these tags."""
+    """Return the locations that have any of these tags."""
     sql = "SELECT t.location_code FROM json_each(?) e CROSS JOIN tag t ON t.tag = e.value"
     return {str(code) for (code,) in fetch(connection, sql, to_text(list(tags)))}
 
 
 def write_locations(connection: apsw.Connection, rows: Sequence[LocationRow]) -> tuple[str, ...]:
-    """Puts places in, inside a transaction; the codes of those that are new or changed."""
-    known = dict(
+    """Write locations inside a transaction. Return the codes of those that are new or changed."""
+    stored = dict(
         fetch(
             connection,
             "SELECT l.location_code, l.raw FROM json_each(?) e JOIN location l ON l.location_code = e.value",
             encode_keys(row.location_code for row in rows),
         )
     )
-    fresh = [row for row in rows if known.get(row.location_code) != row.raw]
+    fresh = [row for row in rows if stored.get(row.location_code) != row.raw]
     connection.executemany(
         "INSERT OR REPLACE INTO location (location_code, location_order, raw) VALUES (?, ?, ?)", fresh
     )
@@ -65,14 +68,21 @@ def write_locations(connection: apsw.Connection, rows: Sequence[LocationRow]) ->
 
 
 def delete_unseen_locations(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
-    """Takes places out that a pass of the list has not seen; which."""
-    gone = fetch(
+    """Delete and return the locations that a pass of the list has not seen."""
+    deleted = fetch(
         connection,
         "SELECT l.location_code FROM location l WHERE NOT EXISTS (SELECT 1 FROM seen s"
         " WHERE s.topic = 'location' AND s.generation = ? AND s.key = l.location_code)",
         generation,
     )
-    delete_codes(connection, [(code, LOCATION, place) for (place,) in gone for code in index_keys(place)])
-    connection.executemany("DELETE FROM location WHERE location_code = ?", gone)
-    update_tags(connection, (place for (place,) in gone))
-    return tuple(str(place) for (place,) in gone)
+    delete_codes(
+        connection,
+        [
+            (code, LOCATION, code_of_location)
+            for (code_of_location,) in deleted
+            for code in index_keys(code_of_location)
+        ],
+    )
+    connection.executemany("DELETE FROM location WHERE location_code = ?", deleted)
+    update_tags(connection, (code_of_location for (code_of_location,) in deleted))
+    return tuple(str(code_of_location) for (code_of_location,) in deleted)

@@ -1,7 +1,7 @@
-"""What was counted, lost and found today: the entries that this host has noted, and those of the service's log.
+"""Queries of the store's log: counts, losses and finds of today, the whole log, and losses by week.
 
-An entry of this host that the service's log has too is one row, with the service's figures. interface: Store product
-log entry, Create store product logs.
+The day's list joins the entries of this host with those of the service's log. An entry in both is one row, with the
+service's figures. interface: Store product log entry, Create store product logs.
 """
 
 from __future__ import annotations
@@ -32,14 +32,17 @@ from aisle.search_text import index_text, normalise_text
 from aisle.undo_reference import UNDO_PREFIX
 
 DEFAULT_DAY_SIZE = 20
-"""Rows of a window when nobody says how many."""
+"""Rows of a window if the query names no size."""
 
 _LOCAL_ENTRIES = """
 SELECT * FROM operation INDEXED BY operation_logs
 WHERE operation = 'create-store-product-logs' AND created_at >= ?1 AND store = ?2
   AND (?3 = '' OR app_user = ?3 OR instr(body, ?4)) ORDER BY n
 """
-"""Those of one person, or of all: an entry may name another one than who is signed in."""
+"""Entries of one person or of all.
+
+The body is searched too, because an entry may name another user than its operation.
+"""
 
 _LOG_ENTRIES = f"""
 SELECT key, at, raw FROM log INDEXED BY log_told
@@ -71,11 +74,11 @@ SELECT max(words), sum(quantity) > 0 FROM (
 )
 """  # noqa: S608 - conditions of our own
 _REASON_SAMPLE = 50
-"""So many of the youngest entries of a reason say what it is: a busy store has ten thousand of them."""
+"""Number of a reason's youngest entries that determine its text and sign; a busy store has ten thousand of them."""
 
 
 def log_reasons(cache: apsw.Connection) -> QueryResult:
-    """The reasons that the store's logs have named: code, description, and whether such entries add to the stock."""
+    """Return the reasons in the store's log: code, description, and `adds`: True if its entries add to the stock."""
     rows = []
     for (code,) in fetch(cache, _REASON_CODES):
         ((words, adds),) = fetch(cache, _REASON_TEXT, code, _REASON_SAMPLE)
@@ -87,48 +90,50 @@ def log_reasons(cache: apsw.Connection) -> QueryResult:
 def entries_of_day(
     cache: apsw.Connection, outbox: apsw.Connection, store: str, args: Mapping[str, Json]
 ) -> QueryResult:
-    """A window on the day of `now` (ISO 8601), youngest first: of a `user`, of a product, with these words, or
-    all; or the one with this `key`."""
+    """Return a window on the day of `now` (ISO 8601), youngest first, or the entry with this `key`.
+
+    Filters: `user`, `product_number`, words to `search`.
+    """
     midnight = store_time.start_of_today(str(args["now"]))
     since = to_utc_text(midnight.isoformat())
     user, product = str(args.get("user") or ""), str(args.get("product_number") or "")
-    noted = list(_local_rows(fetch(outbox, _LOCAL_ENTRIES, midnight.timestamp(), store, user, to_text(user))))
+    local_rows = list(_local_rows(fetch(outbox, _LOCAL_ENTRIES, midnight.timestamp(), store, user, to_text(user))))
     found = fetch(cache, _LOG_ENTRIES, since, user, product)
-    found += fetch(cache, _LOG_ENTRIES_BY_ID, to_text([row["id"] for row in noted if row["id"]]), since)
+    found += fetch(cache, _LOG_ENTRIES_BY_ID, to_text([row["id"] for row in local_rows if row["id"]]), since)
     logged = {str(key): log_row(str(key), str(at), parse_row(raw)) for key, at, raw in found}
-    for row in noted:
+    for row in local_rows:
         row["id"] = row["id"] or (_matching_log_entry(row, logged) if row["word"] == OUTCOME_CONFIRMED else "")
         if row["id"] in logged:
             logged[row["id"]] |= {"key": row["key"], "said": row["said"]}
     rows = [row for row in logged.values() if _is_listed(row)]
-    rows += [row for row in noted if row["id"] not in logged]
-    gone = undone_entries(cache, outbox, since)
+    rows += [row for row in local_rows if row["id"] not in logged]
+    undone = undone_entries(cache, outbox, since)
     rows = [row for row in rows if args["key"] in (row["key"], row["id"])] if args.get("key") else rows
-    wanted = _filter_rows(_add_product_names(cache, rows), args)
-    wanted.sort(key=lambda row: (row["at"], row["key"]), reverse=True)
+    filtered = _filter_rows(_add_product_names(cache, rows), args)
+    filtered.sort(key=lambda row: (row["at"], row["key"]), reverse=True)
     first, size = window_bounds(args, DEFAULT_DAY_SIZE)
-    return [{**row, "undone": is_undone(row, gone)} for row in wanted[first : first + size]], len(wanted)
+    return [{**row, "undone": is_undone(row, undone)} for row in filtered[first : first + size]], len(filtered)
 
 
 def undone_entries(cache: apsw.Connection, outbox: apsw.Connection, since: str) -> set[str]:
-    """What tells the entries that were taken back `since` then (ISO 8601 UTC), in the service's log or on this host."""
+    """Return the identities of the entries undone `since` then (ISO 8601 UTC), in the service's log or on this host."""
     rows = [log_row(str(key), str(at), parse_row(raw)) for key, at, raw in fetch(cache, _UNDO_ENTRIES, since)]
     return {undone_identity_of(row) for row in rows if is_undo(row)} | undone_locally(outbox, since)
 
 
 def undone_locally(outbox: apsw.Connection, since: str) -> set[str]:
-    """The same of this host alone: the service's log may not have it yet."""
+    """Return the identities of the entries undone on this host, which the service's log may lack yet."""
     rows = _local_rows(fetch(outbox, _LOCAL_UNDO_ENTRIES, datetime.fromisoformat(since).timestamp()))
     return {undone_identity_of(row) for row in rows if is_undo(row)}
 
 
 def is_undone(row: Row, undone: set[str]) -> bool:
-    """Whether another entry takes this one back, by its number or by its moment."""
+    """Return True if another entry undoes this one, referring to its number or its time."""
     return not undone.isdisjoint({_identity(row, row["id"]), _identity(row, row["said"])} - {""})
 
 
 def undone_identity_of(row: Row) -> str:
-    """What tells the entry that this one takes back."""
+    """Return the identity of the entry that this one undoes."""
     return _identity(row, str(row["reference"])[len(UNDO_PREFIX) :])
 
 
@@ -137,7 +142,7 @@ def _identity(row: Row, number_or_moment: str) -> str:
 
 
 def _matching_log_entry(row: Row, logged: Mapping[str, Row]) -> str:
-    """The entry of the service's log that says the same, for a service that does not number what it takes."""
+    """Return the number of the equal entry in the service's log, for a service that returns no numbers on creation."""
     same = ["product_number", "location_code", "app_user_name", "counted_quantity"]
     same += [] if row["difference"] is None else ["difference"]
     for key, other in logged.items():
@@ -151,7 +156,7 @@ def is_undo(row: Row) -> bool:
 
 
 def _is_listed(row: Row) -> bool:
-    """Whether an entry of the service's log is a count, a loss or a correction; no movement, receipt or shortage."""
+    """Return True if a log entry is a count, a loss or a correction; no movement, receipt or shortage."""
     if row["source"] in ("short", "rejected"):
         return False
     reason, counted = row["reason_code"] is not None, row["counted_quantity"] is not None
@@ -189,7 +194,7 @@ def _add_product_names(cache: apsw.Connection, rows: list[Row]) -> list[Row]:
 
 
 def log_row(key: str, at: str, raw: Row) -> Row:
-    """An entry of the service's log."""
+    """Return the row of an entry of the service's log."""
     counted = raw.get("counted_quantity")
     expected, quantity = raw.get("expected_quantity"), raw.get("quantity")
     pools = _pool_quantities(raw)
@@ -230,7 +235,7 @@ def _pool_quantities(raw: Mapping[str, Any]) -> dict[int, Decimal]:
 
 
 def _local_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[Row]:
-    """The entries that this host has noted, with what became of their operation; goods that came in are no count."""
+    """Yield the entries of this host with the state of their operation; receipts are no counts and are left out."""
     for row in rows:
         operation = operation_from_row(row)
         if operation.superseded_by or operation.query.get("is_from_receipt"):
@@ -241,13 +246,13 @@ def _local_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[Row]:
 
 
 def _difference_of_count(entry: Mapping[str, Any], counted_quantity: Decimal) -> Decimal | None:
-    """What a count changes the stock by; None where nobody said how much there was."""
+    """Return the change of stock by a count; None if the expected quantity is unknown."""
     expected = entry.get("expected_quantity")
     return None if expected is None else counted_quantity - to_decimal(expected)
 
 
 def _entry_numbers(operation: Operation) -> list[str]:
-    """The numbers that the service gave the entries, where it says so."""
+    """Return the numbers that the service gave the entries; empty if it gave none."""
     try:
         data = json.loads(operation.answer or "{}").get("data")
     except (ValueError, AttributeError):
@@ -280,13 +285,13 @@ def _local_entry(operation: Operation, index: int, entry: Mapping[str, Any], ent
 
 
 DEFAULT_LOG_SIZE = 20
-"""Rows of a window when nobody says how many."""
+"""Rows of a window if the query names no size."""
 
 MAX_WORDS = 4
-"""Words of a search that count."""
+"""Greatest number of words of a search; further ones are ignored."""
 
 LOSS_WEEKS = 8
-"""Weeks of losses, the present one included."""
+"""Weeks of losses, the current one included."""
 
 _WORK_OF_ENTRY = WORK_SQL.format(row="l")
 
@@ -305,7 +310,7 @@ _CONDITIONS = {
     "places": "lower(l.raw ->> 'location_code') IN (SELECT lower(value) FROM json_each(:places))",
     **{f"w{at}": f"(instr(l.text, :w{at}) > 0 OR instr(p.text, :w{at}) > 0)" for at in range(MAX_WORDS)},
 }
-"""Only what is asked for is said: entries without a limit, or within days, are then counted along an index."""
+"""Conditions by argument. Only those asked for enter the SQL, so that unfiltered counts run along an index."""
 
 _JOIN_PRODUCT = "LEFT JOIN product p ON p.product_number = l.product_number"
 _SELECT_ENTRIES = f"""
@@ -336,48 +341,52 @@ _LOG_BEGIN = "SELECT cursor ->> '$.since' FROM sync WHERE topic = 'logs_span'"
 _LOCATIONS_BY_CODE = "SELECT key FROM code WHERE code >= ? AND code < ? AND kind = ?"
 
 BEFORE_ALL, AFTER_ALL = "\0", "\U0010ffff"
-"""What comes before and behind everything that a code may go on with."""
+"""Bounds before and after everything that can follow a code's beginning."""
 
 
 def log_entries(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult | WindowRows:
-    """A window on the log, youngest first; or the one entry with this `key`.
+    """Return a window on the log, youngest first, or the one entry with this `key`.
 
-    `since` and `until` (days, ISO 8601; the second is not in it), `product_number`, `app_user_name`, `reason_code`,
-    `review_status`, `reference` (a part of it), `source` (what work it was: `work` of the rows), `from_id`, `to_id`,
-    `location_code` (a place's, or what those of several begin with), and words to `search`; what can only be such a
-    code means those places too. With `past`, the `key` and `at` of an entry, those that follow it, and nothing is
-    counted. There may be more (`partly`) where what is older than what was read is looked for too.
+    Filters: `since` and `until` (days, ISO 8601; `until` is excluded), `from_id`, `to_id`, `product_number`,
+    `app_user_name`, `reason_code`, `review_status`, `reference` (a part of it). Also `source` (column `work`),
+    `location_code` (a code or its beginning), and words to `search`; a word that can only be a location code filters by
+    these locations.
+
+    With `past`, the `key` and `at` of an entry, the entries after it are returned and nothing is counted. `partly` is
+    True if the range reaches back before the cached log.
     """
     if args.get("key"):
-        one = fetch(cache, _SELECT_ENTRY, str(args["key"]))
-        return _add_user_names(cache, [_full_entry(*row) for row in one]), len(one)
+        matching = fetch(cache, _SELECT_ENTRY, str(args["key"]))
+        return _add_user_names(cache, [_full_entry(*row) for row in matching]), len(matching)
     first, size = window_bounds(args, DEFAULT_LOG_SIZE)
     past: Mapping[str, Any] | None = args.get("past")
-    said = _condition_values(cache, args, past)
-    limits = " AND ".join(_CONDITIONS[name] for name in said) or "1"
-    window_of = {"first": first, "size": size, "past_at": past["at"] if past else ""}
-    rows = cache.execute(_SELECT_ENTRIES.format(product=_JOIN_PRODUCT, limits=limits), {**said, **window_of}).fetchall()
+    values = _condition_values(cache, args, past)
+    limits = " AND ".join(_CONDITIONS[name] for name in values) or "1"
+    window_values = {"first": first, "size": size, "past_at": past["at"] if past else ""}
+    rows = cache.execute(
+        _SELECT_ENTRIES.format(product=_JOIN_PRODUCT, limits=limits), {**values, **window_values}
+    ).fetchall()
     found = [_full_entry(*row) for row in rows]
     if past:
         return found, len(found)
-    if said.keys() <= {"since", "until"}:
-        total = _count_between(cache, said.get("since", ""), said.get("until", ""))
+    if values.keys() <= {"since", "until"}:
+        total = _count_between(cache, values.get("since", ""), values.get("until", ""))
     else:
-        sql = _COUNT_ENTRIES.format(product=_JOIN_PRODUCT if "w0" in said else "", limits=limits)
-        total = int(str(cache.execute(sql, said).fetchall()[0][0]))
+        sql = _COUNT_ENTRIES.format(product=_JOIN_PRODUCT if "w0" in values else "", limits=limits)
+        total = int(str(cache.execute(sql, values).fetchall()[0][0]))
     return WindowRows(_add_user_names(cache, found), total, _reaches_before_log(cache, str(args.get("since") or "")))
 
 
 def _condition_values(
     cache: apsw.Connection, args: Mapping[str, Json], past: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """What limits the window, by the names of `_LIMITS`: nothing that is not asked for."""
+    """Return the values of the requested conditions by their names in `_CONDITIONS`."""
     search = str(args.get("search") or "")
     code = str(args.get("location_code") or "")
-    meant = [] if code else _locations_meant(cache, search)
-    words = [] if meant else normalise_text(search).split()[:MAX_WORDS]
-    places = meant or (_locations_by_code(cache, code) or [code] if code else [])
-    asked: dict[str, Any] = {
+    meant_locations = [] if code else _locations_meant(cache, search)
+    words = [] if meant_locations else normalise_text(search).split()[:MAX_WORDS]
+    locations = meant_locations or (_locations_by_code(cache, code) or [code] if code else [])
+    values: dict[str, Any] = {
         "since": to_utc_text(str(args.get("since") or "")),
         "until": "" if past else to_utc_text(str(args.get("until") or "")),
         "past": past["key"] if past else "",
@@ -386,17 +395,17 @@ def _condition_values(
         "reason": str(args.get("reason_code") or ""),
         "review": str(args.get("review_status") or ""),
         "reference": str(args.get("reference") or "").lower(),
-        "places": to_text(_code_spellings(places)) if places else "",
+        "places": to_text(_code_spellings(locations)) if locations else "",
         "source": str(args.get("source") or ""),
         "low": _parse_bound(args.get("from_id")),
         "high": _parse_bound(args.get("to_id")),
         **{f"w{at}": word for at, word in enumerate(words)},
     }
-    return {name: value for name, value in asked.items() if value not in ("", None)}
+    return {name: value for name, value in values.items() if value not in ("", None)}
 
 
 def _count_between(cache: apsw.Connection, since: str, until: str) -> int:
-    """How many entries there are between two moments (empty: no limit): whole hours are counted already."""
+    """Return the number of entries between two moments (empty: no limit); whole hours come from the stored sums."""
     first, last = since[:_HOUR_LENGTH], until[:_HOUR_LENGTH]
     ((total,),) = fetch(cache, _COUNT_BY_HOUR, first, since != "", last)
     for hour in {first, last} - {""}:
@@ -406,7 +415,7 @@ def _count_between(cache: apsw.Connection, since: str, until: str) -> int:
 
 
 def _reaches_before_log(cache: apsw.Connection, since: str) -> bool:
-    """Whether older entries are looked for than were read; a day is given for the zones of host and service."""
+    """Return True if the range begins before the cached log; one day of tolerance covers zones of host and service."""
     span = fetch_one(cache, _LOG_BEGIN)
     if not span or not span[0] or not since:
         return False
@@ -414,28 +423,30 @@ def _reaches_before_log(cache: apsw.Connection, since: str) -> bool:
 
 
 def _locations_by_code(cache: apsw.Connection, text: str) -> list[str]:
-    """The place whose whole code that is, in capitals or not, else all whose codes begin with it."""
+    """Return the location with exactly this code, in any case, else all whose codes begin with it."""
     code = text.strip().casefold()
-    whole = fetch(cache, _LOCATIONS_BY_CODE, code, code + BEFORE_ALL, LOCATION)
-    found = whole or (fetch(cache, _LOCATIONS_BY_CODE, code, code + AFTER_ALL, LOCATION) if code else [])
+    exact = fetch(cache, _LOCATIONS_BY_CODE, code, code + BEFORE_ALL, LOCATION)
+    found = exact or (fetch(cache, _LOCATIONS_BY_CODE, code, code + AFTER_ALL, LOCATION) if code else [])
     return [str(key) for (key,) in found]
 
 
 def _locations_meant(cache: apsw.Connection, text: str) -> list[str]:
-    """The places that a search means: of the beginning of a code it has to look like one, as no word and no number of a
-    product does."""
+    """Return the locations that a search text means.
+
+    The beginning of a code counts only if it is no plain word or number.
+    """
     code = text.strip().casefold()
     found = _locations_by_code(cache, code)
     return found if [code] == [each.casefold() for each in found] or not (code.isalpha() or code.isdigit()) else []
 
 
 def _code_spellings(locations: list[str]) -> list[str]:
-    """Their codes as an entry may have them; SQL's own `lower` knows no letter beyond ASCII."""
-    return sorted({spelt for place in locations for spelt in (place, place.casefold(), place.upper())})
+    """Return the codes in the spellings an entry may have; SQL's `lower` knows only ASCII letters."""
+    return sorted({spelt for location in locations for spelt in (location, location.casefold(), location.upper())})
 
 
 def _add_user_names(cache: apsw.Connection, rows: list[Row]) -> list[Row]:
-    """With the names of those who did it, as `user_name`."""
+    """Add the name of each entry's user as `user_name`, in place. Return the rows."""
     names = names_by_user(cache)
     for row in rows:
         row["user_name"] = str(names.get(row["app_user_name"]) or "")
@@ -448,37 +459,37 @@ def _parse_bound(value: Json) -> int | None:
 
 
 def _full_entry(key: Any, at: Any, raw: Any, name: Any, work: Any) -> Row:
-    """An entry with all that it says; numbers as Decimal."""
-    said = parse_row(str(raw))
-    row = log_row(str(key), str(at), said)
+    """Return the row of an entry with all its fields; numbers as Decimal."""
+    entry = parse_row(str(raw))
+    row = log_row(str(key), str(at), entry)
     return {
         **row,
         "work": str(work),
         "description": str(name or row["product_number"]),
-        "expected_quantity": None if said.get("expected_quantity") is None else to_decimal(said["expected_quantity"]),
-        "quantity": to_decimal(said.get("quantity")),
-        "review_status": str(said.get("review_status") or ""),
-        "customer_order_number": str(said.get("customer_order_number") or ""),
-        "customer_order_line_number": said.get("customer_order_line_number"),
-        "stock_pool": str(said.get("stock_pool") or (row["pool"] or "")),
-        "price": None if said.get("price") is None else to_decimal(said["price"]),
+        "expected_quantity": None if entry.get("expected_quantity") is None else to_decimal(entry["expected_quantity"]),
+        "quantity": to_decimal(entry.get("quantity")),
+        "review_status": str(entry.get("review_status") or ""),
+        "customer_order_number": str(entry.get("customer_order_number") or ""),
+        "customer_order_line_number": entry.get("customer_order_line_number"),
+        "stock_pool": str(entry.get("stock_pool") or (row["pool"] or "")),
+        "price": None if entry.get("price") is None else to_decimal(entry["price"]),
         "reason_code_description": row["reason"],
     }
 
 
 def losses_by_week(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """What was lost, reason by reason, in each of the last weeks up to that of `now`: `reason_code`, `description`,
-    `weeks` (oldest first) and `total`; the greatest first. What was taken back is not lost. Weeks begin on Monday.
+    """Return the losses by reason in each of the last weeks up to that of `now`, greatest first.
 
-    Whole days are summed already; of those in which a week of this host begins, each quarter of an hour.
+    Columns: `reason_code`, `description`, `weeks` (oldest first), `total`. Undone losses do not count; weeks begin on
+    Monday. Whole days come from stored sums; days on which a local week begins from sums of quarter hours.
     """
-    begins = [to_utc_text(each.isoformat()) for each in week_starts(str(args["now"]))]
-    parted = {begin[:_DAY_LENGTH] for begin in begins if begin[_DAY_LENGTH:_MINUTE_LENGTH] != "T00:00"}
-    sums = [row for row in fetch(cache, _LOSSES_BY_DAY, begins[0][:_DAY_LENGTH]) if row[0] not in parted]
-    sums += fetch(cache, _LOSSES_BY_QUARTER, to_text(sorted(parted)))
+    starts = [to_utc_text(each.isoformat()) for each in week_starts(str(args["now"]))]
+    split_days = {begin[:_DAY_LENGTH] for begin in starts if begin[_DAY_LENGTH:_MINUTE_LENGTH] != "T00:00"}
+    sums = [row for row in fetch(cache, _LOSSES_BY_DAY, starts[0][:_DAY_LENGTH]) if row[0] not in split_days]
+    sums += fetch(cache, _LOSSES_BY_QUARTER, to_text(sorted(split_days)))
     found: dict[str, Row] = {}
     for at, code, words, quantity in sums:
-        week = sum(at >= begin[: len(at)] for begin in begins) - 1
+        week = sum(at >= begin[: len(at)] for begin in starts) - 1
         if week >= 0:
             empty = {"reason_code": str(code), "description": str(words or ""), "weeks": [Decimal(0)] * LOSS_WEEKS}
             reason = found.setdefault(code, {**empty, "total": Decimal(0)})
@@ -489,7 +500,7 @@ def losses_by_week(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryRes
 
 
 def week_starts(now: str) -> list[datetime]:
-    """The beginnings of the last weeks in the time of the store, the oldest first."""
+    """Return the beginnings of the last weeks in the store's zone, oldest first."""
     today = store_time.start_of_today(now).date()
     monday = today - timedelta(days=today.weekday())
     return [store_time.start_of_day(monday - timedelta(weeks=LOSS_WEEKS - 1 - at)) for at in range(LOSS_WEEKS)]

@@ -1,27 +1,27 @@
-"""The store's log in cache.db: its entries, the sums that are kept of them, and what of them waits to be looked at."""
+"""Tables of the store's log in cache.db: entries, sums over them, and open differences and losses."""
 
 from __future__ import annotations
 
 from aisle.undo_reference import UNDO_PREFIX
 
 COUNT_MARK = '"counted_quantity"'
-"""Stands in every entry of the log that is a count."""
+"""Text in every entry that is a count."""
 
 REASON_MARK = '"reason_code"'
-"""Stands in every entry that has a reason."""
+"""Text in every entry that has a reason."""
 
 UNDO_MARK = f'"{UNDO_PREFIX}'
-"""Stands in every entry that takes another one back."""
+"""Text in every entry that undoes another one."""
 
 IS_LISTED_SQL = f"""(instr(raw, '{COUNT_MARK}') OR instr(raw, '{REASON_MARK}') OR instr(raw, '{UNDO_MARK}'))"""
-"""An entry of the log that may be a count, a loss or a correction; what is none of it has no word of these."""
+"""Condition for entries that may be a count, a loss or a correction; all others contain none of these texts."""
 
 HAS_REASON_SQL = """(raw ->> 'reason_code' IS NOT NULL AND raw ->> 'reason_code_description' <> ''
 AND ifnull(raw ->> 'source', '') NOT IN ('short', 'rejected'))"""
-"""An entry that says in words why goods were lost or found."""
+"""Condition for entries with a described reason for a loss or a find."""
 
 _OPERATION_ID_PATTERN = "[A-Z2-7]" * 26
-"""The reference of what nobody gave one: the id of its operation."""
+"""Pattern of a reference that is an operation id; aisle sends it where nobody entered a reference."""
 
 WORK_SQL = """
 CASE WHEN {row}.raw ->> 'source' = 'aisle' OR {row}.raw ->> 'source' GLOB 'aisle/*' THEN
@@ -31,27 +31,29 @@ CASE WHEN {row}.raw ->> 'source' = 'aisle' OR {row}.raw ->> 'source' GLOB 'aisle
     ELSE 'receipt' END
   ELSE ifnull({row}.raw ->> 'source', '') END
 """.replace("OP_ID", _OPERATION_ID_PATTERN).replace("BACK", UNDO_PREFIX)
-"""What work an entry of the log tells of, in the words that our own service has for sources. What aisle sent has aisle
-for its source, whatever it was: counts, losses and corrections show it, and of all others a receipt names its delivery.
+"""Kind of work of an entry, in the words that our own service uses for sources.
+
+All entries sent by aisle have the source aisle. Counts, losses and corrections are recognised by their fields; of the
+others a receipt has the number of its delivery as reference.
 """
 
 _KIND_SQL = """
 CASE WHEN {row}.raw ->> 'counted_quantity' IS NOT NULL THEN 'count' ELSE
   CASE OF_WORK WHEN 'pick' THEN 'pick' WHEN 'short' THEN 'short' WHEN 'movement' THEN 'move' ELSE '' END END
 """.replace("OF_WORK", WORK_SQL)
-"""What an entry of the log is; of a movement, which is two of them, only the arrival counts as work."""
+"""Kind of an entry in the sums. A movement is two entries, of which only the arrival counts as work."""
 
 
 def _sum_triggers(name: str, event: str, row: str, sign: int) -> str:
-    """A trigger that keeps the sums of the log by hour and person, and by hour and place."""
+    """Return a trigger that updates the sums by hour and person, and by hour and location."""
     kind = _KIND_SQL.format(row=row)
     quantity = f"ifnull({row}.raw ->> 'quantity', 0)"
     place = f"ifnull({row}.raw ->> 'location_code', '')"
-    swept = f"""
+    cleanup = f"""
   DELETE FROM log_hour WHERE hour = substr({row}.at, 1, 13) AND n = 0;
   DELETE FROM log_place WHERE kind = {kind} AND hour = substr({row}.at, 1, 13) AND place = {place} AND n = 0;
 """  # noqa: S608 - names of our own
-    swept = "" if sign > 0 else swept
+    cleanup = "" if sign > 0 else cleanup
     return f"""
 CREATE TRIGGER log_{name} AFTER {event} ON log WHEN {row}.at <> '' BEGIN
   INSERT INTO log_hour SELECT substr({row}.at, 1, 13), k.kind, {row}.app_user_name, {sign}, {sign} * {quantity}
@@ -60,13 +62,13 @@ CREATE TRIGGER log_{name} AFTER {event} ON log WHEN {row}.at <> '' BEGIN
   INSERT INTO log_place SELECT substr({row}.at, 1, 13), k.kind, {place}, {sign}
     FROM (SELECT {kind} AS kind) k WHERE k.kind <> '' AND {place} <> ''
     ON CONFLICT DO UPDATE SET n = n + excluded.n;
-{swept}
+{cleanup}
 END;
 """  # noqa: S608 - names of our own
 
 
 def _restore_undone(table: str) -> str:
-    """What was taken back by an entry that is gone, and by no other one."""
+    """Return the SQL that restores what only the deleted entry had undone."""
     return f"""
   UPDATE {table} SET gone = 0 WHERE gone = 1 AND key IN (
     SELECT key FROM {table} WHERE number_name = old.name AND number_name <> ''
@@ -76,13 +78,13 @@ def _restore_undone(table: str) -> str:
 
 
 QUARTER_MINUTES = 15
-"""No zone of a host differs from UTC by less: days of all of them are made of whole quarters of an hour."""
+"""Minutes of a quarter hour. Offsets of zones are multiples of it, so every local day consists of whole quarters."""
 
 _QUARTER = "substr({row}.at, 1, 14) || printf('%02d', substr({row}.at, 15, 2) / {minutes} * {minutes})"
 
 
 def _loss_sum_trigger(row: str, sign: int) -> str:
-    """Counts a loss, or counts it no more, on its day and in its quarter of an hour."""
+    """Return the SQL that adds a loss to the sums of its day and quarter hour, or subtracts it."""
     spans = (("day", f"substr({row}.at, 1, 10)"), ("quarter", _QUARTER.format(row=row, minutes=QUARTER_MINUTES)))
     added = "".join(
         f"""
@@ -90,12 +92,12 @@ def _loss_sum_trigger(row: str, sign: int) -> str:
     ON CONFLICT DO UPDATE SET n = n + excluded.n, quantity = quantity + excluded.quantity;"""
         for span, at in spans
     )
-    swept = "".join(
+    cleanup = "".join(
         f"""
   DELETE FROM loss_sum WHERE span = '{span}' AND at = {at} AND reason = {row}.reason AND n = 0;"""  # noqa: S608
         for span, at in spans
     )
-    return added + (swept if sign < 0 else "") + "\n"
+    return added + (cleanup if sign < 0 else "") + "\n"
 
 
 LOG_TABLES = f"""

@@ -1,8 +1,7 @@
-"""Counts that found something else than the books had, and losses, kept apart from the log with what each is worth: so
-that no list of them looks at all that was logged.
+"""Writing of the store's log, with differences and losses in tables of their own, so that no list scans the whole log.
 
-Of counts those are kept that the service does not say were approved. `gone` are those that the log takes back itself;
-what this host knows beyond the log lies over it (aisle.cache.exception_queries). interface: Store product log entry.
+Counts are kept unless the service says they were approved. `gone` marks entries that the log itself undoes; pending
+undos of this host are applied by queries (aisle.cache.exception_queries). interface: Store product log entry.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -24,21 +23,20 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.search_text import index_text
-from aisle.tuples import NamedTuple
 from aisle.undo_reference import UNDO_PREFIX
 
 STATUS_REVIEWED = "2"
-"""interface: review_status, in the numbers of our own service."""
+"""Value of `review_status` for an approved entry, in the numbers of our own service. interface: review_status."""
 
 MAX_VALUE = Decimal(10) ** 15
-"""What one difference is worth at most in the sum."""
+"""Greatest value of one difference in the sum."""
 
 _WITHOUT_OWN_PRICE = """
 SELECT d.key, d.product_number, d.size FROM json_each(?) e
 JOIN difference d ON d.product_number = e.value AND d.priced = 0
 """
 _UNDOABLE_TABLES = ("difference", "loss")
-"""What is kept of entries that another one may take back."""
+"""Tables of entries that another entry may undo."""
 
 _MARK_UNDONE = """
 UPDATE {table} SET gone = 1 WHERE gone = 0 AND key IN (
@@ -53,7 +51,7 @@ AND EXISTS (SELECT 1 FROM back b WHERE b.name IN (number_name, moment_name))
 
 
 class LogEntry(NamedTuple):
-    """What is needed of an entry of the log."""
+    """Fields of a log entry that differences and losses need."""
 
     key: str
     at: str
@@ -63,28 +61,27 @@ class LogEntry(NamedTuple):
 
 
 LogEntries = Sequence[tuple[LogEntry, Mapping[str, Any]]]
-"""Entries, with all that they say."""
+"""Entries, each with its parsed row."""
 
 
 def difference_of_count(entry: Mapping[str, Any], user: str) -> Decimal | None:
-    """How much more was counted than the books had; None where nobody has to look at it."""
+    """Return counted minus expected quantity; None if nobody has to review it."""
     if entry.get("counted_quantity") is None or str(entry.get("review_status")) == STATUS_REVIEWED:
         return None
     counted, expected = to_decimal(entry["counted_quantity"]), entry.get("expected_quantity")
     difference = to_decimal(entry.get("quantity")) if expected is None else counted - to_decimal(expected)
     if not difference or (not user and expected is not None and not to_decimal(expected)):
-        return None  # stock that came with a load of the store was counted by nobody
+        return None  # stock from loading the store is no count
     return difference
 
 
 def entry_price(entry: Mapping[str, Any]) -> Any:
-    """The price that an entry has itself; None where it says none."""
+    """Return the price stated by an entry; None if it has none."""
     return next((entry[each] for each in ("store_products_price", "price") if entry.get(each)), None)
 
 
 def entry_identity(product: str, location: str, user: str, number_or_moment: str) -> str:
-    """What tells an entry from all others, by its number or by its moment, as one that takes it back says it; empty
-    without either."""
+    """Return the identity of an entry by its number or its time, as an undo refers to it; empty without either."""
     moment = to_utc_text(number_or_moment) if "T" in number_or_moment else ""
     return (
         "\n".join((moment, product, location.casefold(), user) if moment else (number_or_moment, product))
@@ -94,49 +91,58 @@ def entry_identity(product: str, location: str, user: str, number_or_moment: str
 
 
 def undone_identity(entry: Mapping[str, Any], user: str) -> str:
-    """The name of the entry that this one takes back; empty where it takes none back."""
+    """Return the identity of the entry that this one undoes; empty if it undoes none."""
     reference = str(entry.get("reference") or "")
     if not reference.startswith(UNDO_PREFIX):
         return ""
-    product, place = (str(entry.get(name) or "") for name in ("product_number", "location_code"))
-    return entry_identity(product, place, user, reference[len(UNDO_PREFIX) :])
+    product, location = (str(entry.get(name) or "") for name in ("product_number", "location_code"))
+    return entry_identity(product, location, user, reference[len(UNDO_PREFIX) :])
 
 
 def write_differences(connection: apsw.Connection, rows: Iterable[LogEntry]) -> None:
-    """Takes up what these entries, new in the log, say of differences and losses. What they said before went with
-    them."""
-    told = [
+    """Write differences, losses and undos of new log entries. Triggers have deleted those of replaced entries."""
+    relevant = [
         (row, json.loads(row.raw))
         for row in rows
         if any(word in row.raw for word in (COUNT_MARK, UNDO_MARK, REASON_MARK))
     ]
-    backs = [(row.key, back) for row, entry in told if (back := undone_identity(entry, row.app_user_name))]
-    found, lost = list(_parse_differences(told)), list(_parse_losses(told))
-    words = {
-        code: said for _, entry in told if (said := _reason_text(entry)) and (code := _reason_code(entry)) is not None
+    undos = [
+        (row.key, undone_entry)
+        for row, entry in relevant
+        if (undone_entry := undone_identity(entry, row.app_user_name))
+    ]
+    found, losses = list(_parse_differences(relevant)), list(_parse_losses(relevant))
+    reason_texts = {
+        code: reason_text
+        for _, entry in relevant
+        if (reason_text := _reason_text(entry)) and (code := _reason_code(entry)) is not None
     }
     many = connection.executemany
-    many("INSERT OR REPLACE INTO back (key, name) VALUES (?, ?)", backs)
+    many("INSERT OR REPLACE INTO back (key, name) VALUES (?, ?)", undos)
     many(
         "INSERT INTO difference (key, number_name, moment_name, at, product_number, size, priced, worth)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         found,
     )
-    many("INSERT INTO loss (key, number_name, moment_name, at, reason, quantity) VALUES (?, ?, ?, ?, ?, ?)", lost)
-    many("INSERT OR REPLACE INTO loss_reason (reason, words) VALUES (?, ?)", words.items())
-    for table, fresh in zip(_UNDOABLE_TABLES, (found, lost), strict=True):
-        if backs:
-            connection.execute(_MARK_UNDONE.format(table=table), (encode_keys(back for _, back in backs),))
+    many("INSERT INTO loss (key, number_name, moment_name, at, reason, quantity) VALUES (?, ?, ?, ?, ?, ?)", losses)
+    many("INSERT OR REPLACE INTO loss_reason (reason, words) VALUES (?, ?)", reason_texts.items())
+    for table, fresh in zip(_UNDOABLE_TABLES, (found, losses), strict=True):
+        if undos:
+            connection.execute(
+                _MARK_UNDONE.format(table=table), (encode_keys(undone_entry for _, undone_entry in undos),)
+            )
         if fresh:
             connection.execute(_MARK_UNDONE_BEFORE.format(table=table), (encode_keys(row[0] for row in fresh),))
     update_values(connection, {row[4] for row in found})
 
 
 def _identities(row: LogEntry, entry: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Its key, and what tells it from all others by its number and by its moment."""
-    place, user = str(entry.get("location_code") or ""), row.app_user_name
+    """Return the key of an entry and its identities by number and by time."""
+    location, user = str(entry.get("location_code") or ""), row.app_user_name
     id_ = "" if row.key.startswith("#") else row.key
-    by_number, by_moment = (entry_identity(row.product_number, place, user, said) for said in (id_, row.at))
+    by_number, by_moment = (
+        entry_identity(row.product_number, location, user, reference) for reference in (id_, row.at)
+    )
     return row.key, by_number, by_moment
 
 
@@ -157,7 +163,7 @@ def _parse_losses(entries: LogEntries) -> Iterator[tuple[Any, ...]]:
 
 
 def lost_quantity(entry: Mapping[str, Any]) -> Decimal:
-    """How much less there is since an entry; a shortage of an order is no loss."""
+    """Return the stock lost by an entry; a shortage of an order is no loss."""
     if str(entry.get("source") or "") == "short":
         return Decimal(0)
     counted, expected = entry.get("counted_quantity"), entry.get("expected_quantity")
@@ -180,13 +186,13 @@ def _value(quantity: Decimal | float, price: Any) -> float:
 
 
 def updated_values(connection: apsw.Connection, products: tuple[str, ...]) -> tuple[str, ...]:
-    """These products, that changed or are gone: what differences of them are worth may have changed with them."""
+    """Update the differences of changed or deleted products, and return these products."""
     update_values(connection, products)
     return products
 
 
 def update_values(connection: apsw.Connection, products: Iterable[str]) -> None:
-    """Brings what differences of these products are worth to what they cost now."""
+    """Update the value of the differences of these products to the current prices."""
     waiting = fetch(connection, "SELECT 1 FROM difference INDEXED BY difference_unpriced WHERE priced = 0 LIMIT 1")
     found = fetch(connection, _WITHOUT_OWN_PRICE, encode_keys(products)) if waiting else []
     if not found:
@@ -199,15 +205,17 @@ def update_values(connection: apsw.Connection, products: Iterable[str]) -> None:
 
 
 TIME_FIELDS = ("moved_on", "created_on", "updated_on")
-"""Fields with the time of an entry; the first one that says something stands."""
+"""Fields with the time of an entry; the first one with a value counts."""
 
 NUMBER_FIELDS = ("id", "product_number", "customer_order_number", "reference")
-"""Fields in which a number is a name."""
+"""Fields in which a number is an identifier."""
 
 
 DELETE_BATCH = 2000
-"""So many old entries at most are forgotten with one write, for nobody else writes meanwhile; the next ones forget the
-rest."""
+"""Greatest number of old entries deleted in one write, because other writers wait meanwhile.
+
+Later writes delete the rest.
+"""
 
 _DELETE_OLD = f"""
 DELETE FROM log WHERE key IN (
@@ -218,8 +226,10 @@ DELETE FROM log WHERE key IN (
 
 
 class LogRow(NamedTuple):
-    """One entry; `at` is the moment at which it happened, ISO 8601 UTC, empty where the service does not say; `text` is
-    what is looked for in it, folded."""
+    """A log entry as stored.
+
+    `at`: time of the event, ISO 8601 UTC, empty if unknown. `text`: normalised search text.
+    """
 
     key: str
     at: str
@@ -230,44 +240,49 @@ class LogRow(NamedTuple):
 
 
 def parse_log_entry(service_row: object) -> LogRow:
-    """interface: Store product log entry. One without an id is known by all that it says."""
+    """Parse a log entry. One without an id gets a hash of its content as key. interface: Store product log entry."""
     raw = require_object(service_row)
     text = dump_row(raw)
     moment = _entry_time(raw)
-    known = text_field(raw, "id") or f"#{short_hash(text.encode())}"
+    key = text_field(raw, "id") or f"#{short_hash(text.encode())}"
     return LogRow(
-        known, moment, key_field(raw, "product_number"), text_field(raw, "app_user_name"), entry_index_text(raw), text
+        key, moment, key_field(raw, "product_number"), text_field(raw, "app_user_name"), entry_index_text(raw), text
     )
 
 
 def _entry_time(raw: RawRow) -> str:
-    return to_utc_text(next((said for name in TIME_FIELDS if (said := text_field(raw, name))), ""))
+    return to_utc_text(next((time_text for name in TIME_FIELDS if (time_text := text_field(raw, name))), ""))
 
 
 def entry_index_text(raw: RawRow) -> str:
-    """The words and numbers by which people look for an entry; moments and quantities are none."""
+    """Return the search text of an entry: its words and identifiers, without times and quantities."""
     names = (name for name in raw if name in NUMBER_FIELDS or (isinstance(raw[name], str) and not name.endswith("_on")))
     return index_text(" ".join(text_field(raw, name) for name in names if name != "store_number"))
 
 
 def write_logs(connection: apsw.Connection, rows: Sequence[LogRow], since: str, losses_since: str) -> tuple[str, ...]:
-    """Puts entries in and forgets, in parts, what happened before `since`, of what has a reason what happened before
-    `losses`; the keys of those that are new or changed."""
-    known = dict(
+    """Write entries, and delete a part of those before `since`, or before `losses_since` if they have a reason.
+
+    Return the keys of new and changed entries.
+    """
+    stored = dict(
         fetch(
             connection,
             "SELECT l.key, l.raw FROM json_each(?) e JOIN log l ON l.key = e.value",
             to_text([row.key for row in rows]),
         )
     )
-    fresh = list({row.key: row for row in rows if known.get(row.key) != row.raw}.values())
-    _replace_entries(connection, fresh, [row.key for row in fresh if row.key in known])
+    fresh = list({row.key: row for row in rows if stored.get(row.key) != row.raw}.values())
+    _replace_entries(connection, fresh, [row.key for row in fresh if row.key in stored])
     connection.execute(_DELETE_OLD, (since, min(since, losses_since), DELETE_BATCH))
     return tuple(row.key for row in fresh)
 
 
 def _replace_entries(connection: apsw.Connection, new_rows: Sequence[LogRow], deleted_keys: Sequence[str]) -> None:
-    """Sums are kept by triggers, and a row that is only replaced would leave none of what it was."""
+    """Delete and insert entries.
+
+    Triggers keep the sums, and a plain replacement would not subtract old rows.
+    """
     connection.executemany("DELETE FROM log WHERE key = ?", [(name,) for name in deleted_keys])
     connection.executemany(
         "INSERT INTO log (key, at, product_number, app_user_name, text, raw) VALUES (?, ?, ?, ?, ?, ?)",
@@ -287,8 +302,7 @@ SELECT key, at, product_number, app_user_name, text, raw FROM (
 
 
 def recompute_log_times(connection: apsw.Connection) -> int:
-    """Computes anew when entries happened whose time names no zone: it is one of the zone in which this process works;
-    how many are different."""
+    """Recompute the times that name no zone in the zone of this process. Return how many changed."""
     rows = (LogRow(*map(str, row)) for row in fetch(connection, _WITHOUT_ZONE))
     changed = [row._replace(at=at) for row in rows if (at := _entry_time(json.loads(row.raw))) != row.at]
     _replace_entries(connection, changed, [row.key for row in changed])

@@ -1,12 +1,13 @@
-"""What becomes of orders by what is on its way for them: which of them enter the list of open ones, leave it, or are
-gone. Found out once for each, and again only when something of what is on its way for it counts that did not, or
-when something else was read of it: others write all the time, and mostly an operation is but a step further.
+"""Effect of pending operations on the list of open orders: which orders enter it, leave it, or are closed.
+
+The state of an order is computed once, and again only if its relevant operations or its cached row changed. Other
+processes write all the time, and mostly an operation only changes its own state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -20,78 +21,77 @@ from aisle.jobs.job import Json
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.rebase import PICKED
-from aisle.tuples import NamedTuple
 
 MAX_KEPT_STATES = 500
-"""Of so many orders what was found out is kept without a look whether something is still on its way for them."""
+"""Number of kept states beyond which orders without pending operations are dropped."""
 MAX_COUNTED_OPERATIONS = 500
-"""Of so many operations it is kept what of them counts; of the others it is found out anew."""
+"""Number of operations whose relevant part is kept; for others it is computed again."""
 ORDER_BATCH = 25
-"""Orders whose operations are read at one go."""
+"""Orders whose operations are read at once."""
 
 _READ_ORDERS = """
 SELECT o.order_number, o.state, o.pickup, o.sort, o.header_began, o.lines_began
 FROM json_each(?) e JOIN orders o ON o.order_number = e.value
 """
-"""Whoever reads an order's header or lines anew notes when that began."""
+"""Query for the cached state; every read of an order's header or lines updates the time of that read."""
 
 _STATE_FIELDS = ("is_active", "is_picked", "is_rejected")
 _LINE_FIELDS = ("line_number", "quantity", PICKED, "moved_quantity", "is_picked")
-"""What of an order says how it stands."""
+"""Fields of a line that determine its state."""
 
 
 OperationKeys = tuple[tuple[Any, ...], ...]
 
 
 class OrderBase(NamedTuple):
-    """An order as it was read, as far as that says how it stands."""
+    """Cached data of an order that determine its state."""
 
     cached: tuple[Any, ...]
     header: Row
     lines: list[Row]
     open_lines: frozenset[Json]
-    """The numbers of its lines that still have to be picked; empty where it is not open."""
+    """Numbers of its unpicked lines; empty if the order is not open."""
 
     @property
     def read_began(self) -> float | None:
-        """When the read of its lines began; None where nobody knows them."""
+        """Time at which the read of its lines began; None if they are unknown."""
         began: float | None = self.cached[-1]
         return began
 
 
 class PendingOrderState(NamedTuple):
-    """How one order stands, and what that was found out from."""
+    """State of one order, with the data it was computed from."""
 
     base: OrderBase
     revision: int
-    """Of what was on its way for it then (`Index.tick`)."""
+    """Revision of its pending operations at that time (`OverlayIndex.revision`)."""
     is_open: bool
     is_closed: bool
-    """Rejected or finished."""
+    """True if rejected or finished."""
 
 
 class PendingOrderStates:
-    """Those of the orders with pending operations."""
+    """States of the orders with pending operations."""
 
     def __init__(self) -> None:
         self._states: dict[str, PendingOrderState] = {}
         self._operation_keys: RecentCache[str, OperationKeys] = RecentCache(MAX_COUNTED_OPERATIONS)
-        """What of the operations counts (`_counts`), of those orders that were reckoned last."""
+        """Relevant parts of the operations (`_operation_key`) of the orders computed last."""
         self._pending_count = 0
-        """Of how many of them something was on its way when that was looked at last."""
+        """Number of orders with pending operations at the last check."""
         self._version: int | None = None
-        """That of the cache of which these are reckoned."""
+        """Version of the cache that the computed list change belongs to."""
         self._removed: set[str] = set()
         self._added: dict[str, SortKey] = {}
 
     def states_of(
         self, cache: apsw.Connection, pending: OverlayIndex, numbers: Iterable[str]
     ) -> dict[str, PendingOrderState]:
-        """By number, of those of these orders that the cache knows and something is pending for."""
-        wanted = [number for number in numbers if pending.may_contain(number)]
+        """Return by number the states of those of these orders that are cached and have pending operations."""
+        pending_numbers = [number for number in numbers if pending.may_contain(number)]
         found: dict[str, PendingOrderState] = {}
-        for first in range(0, len(wanted), ORDER_BATCH):
-            found |= self._states_of_batch(cache, pending, wanted[first : first + ORDER_BATCH])
+        for first in range(0, len(pending_numbers), ORDER_BATCH):
+            found |= self._states_of_batch(cache, pending, pending_numbers[first : first + ORDER_BATCH])
         if len(self._states) > max(MAX_KEPT_STATES, 2 * self._pending_count):
             self._states = {number: each for number, each in self._states.items() if pending.may_contain(number)}
             self._pending_count = len(self._states)
@@ -107,84 +107,91 @@ class PendingOrderStates:
             if (known := self._states.get(number))
             and (known.base.cached, known.revision) == (read, pending.revision(number))
         }
-        anew = [number for number in rows if number not in found]
-        pending.preload(anew)
-        for number in anew:
+        outdated = [number for number in rows if number not in found]
+        pending.preload(outdated)
+        for number in outdated:
             operations = pending.get(number)
-            standing = self._compute_state(cache, number, rows[number], operations) if operations else None
-            if standing is not None:  # known at once, as what it counts by is: the next one may break off
-                found[number] = self._states[number] = standing._replace(revision=pending.revision(number))
+            state = self._compute_state(cache, number, rows[number], operations) if operations else None
+            if state is not None:  # stored at once, like its operation keys: the next order may raise
+                found[number] = self._states[number] = state._replace(revision=pending.revision(number))
         return found
 
     def _compute_state(
         self, cache: apsw.Connection, number: str, cached: tuple[Any, ...], operations: Sequence[Operation]
     ) -> PendingOrderState | None:
-        """How it stands now, by what was known before; None where it is not there any more."""
+        """Return the current state, reusing the earlier one if possible; None if the order is no longer cached."""
         before = self._states.get(number)
         if before is not None and before.base.cached != cached:
             before = None
         base = before.base if before is not None else _load_base(cache, number, cached)
         if base is None:
             return None
-        laid = [each for each in operations if not is_included(each, base.read_began)]
-        counts = tuple(_operation_key(each) for each in laid)
-        if before is not None and _are_same(self._operation_keys.get(number), counts):
-            standing = before
-        elif _is_surely_open(base, laid):
-            standing = PendingOrderState(base, 0, is_open=True, is_closed=False)
+        relevant = [each for each in operations if not is_included(each, base.read_began)]
+        keys = tuple(_operation_key(each) for each in relevant)
+        if before is not None and _are_same(self._operation_keys.get(number), keys):
+            state = before
+        elif _is_surely_open(base, relevant):
+            state = PendingOrderState(base, 0, is_open=True, is_closed=False)
         else:
             header, lines = dict(base.header), [dict(line) for line in base.lines]
-            apply_to_order(header, lines, laid, base.read_began)
+            apply_to_order(header, lines, relevant, base.read_began)
             is_gone = bool(header["is_rejected"] or not header["is_active"])
-            standing = PendingOrderState(base, 0, not is_gone and not header["is_picked"], is_gone)
-        self._operation_keys.put(number, counts, len(operations))
-        return standing
+            state = PendingOrderState(base, 0, not is_gone and not header["is_picked"], is_gone)
+        self._operation_keys.put(number, keys, len(operations))
+        return state
 
     def list_change(self, cache: apsw.Connection, pending: OverlayIndex, version: int) -> ListChange:
-        """What the pending operations do to the list of open orders; `version` is that of the cache. Of a cache that
-        nobody has written to since, those are looked at alone that something else is on its way for."""
+        """Return the change of the list of open orders by pending operations; `version` is that of the cache.
+
+        If the cache has the same version as before, only orders with changed operations are computed.
+        """
         touched = pending.changed_keys
         if touched is None or version != self._version:
             touched, self._removed, self._added = pending.possible_keys(), set(), {}
-        pending.changed_keys, self._version = set(), None  # what breaks off below is reckoned anew
+        pending.changed_keys, self._version = set(), None  # an exception below leads to a full computation next time
         for number in touched:
             self._removed.discard(number)
             self._added.pop(number, None)
-        for number, standing in self.states_of(cache, pending, touched).items():
-            state, pickup, sort, *_ = standing.base.cached
-            if state == ORDER_OPEN and not standing.is_open:
+        for number, order_state in self.states_of(cache, pending, touched).items():
+            state, pickup, sort, *_ = order_state.base.cached
+            if state == ORDER_OPEN and not order_state.is_open:
                 self._removed.add(number)
-            elif state != ORDER_OPEN and standing.is_open:
+            elif state != ORDER_OPEN and order_state.is_open:
                 self._added[number] = (pickup, sort, number)
         self._version = version
         return frozenset(self._removed), sorted(self._added.values())
 
 
 def _is_surely_open(base: OrderBase, operations: Iterable[Operation]) -> bool:
-    """Whether it is open without a closer look: nobody says anything else of the order itself, and of its lines that
-    still have to be picked one at least is none of theirs."""
-    left = set(base.open_lines)
-    for operation in operations if left else ():
+    """Return True if the order is certainly open.
+
+    That is, no operation changes the order itself, and one unpicked line is untouched.
+    """
+    untouched = set(base.open_lines)
+    for operation in operations if untouched else ():
         if operation.operation == UPDATE_ORDER:
             order = operation.body["orders"]
             if any(name in order for name in _STATE_FIELDS):
                 return False
-            left.difference_update(change["line_number"] for change in order.get("order_lines") or ())
+            untouched.difference_update(change["line_number"] for change in order.get("order_lines") or ())
         elif operation.operation == CREATE_MOVEMENT:
             ends = (item.get(side) or {} for item in operation.body for side in ("from_location", "to_location"))
-            left.difference_update(end.get("customer_order_line_number") for end in ends)
+            untouched.difference_update(end.get("customer_order_line_number") for end in ends)
         else:
             return False
-    return bool(left)
+    return bool(untouched)
 
 
 def _operation_key(operation: Operation) -> tuple[Any, ...]:
-    """What of an operation that lies over an order says how that stands, beside the order itself."""
+    """Return the part of an overlaid operation that determines the state of its order."""
     return operation.body, operation.first_sent_at is not None, operation.op_id
 
 
 def _are_same(earlier: OperationKeys | None, current: OperationKeys) -> bool:
-    """Bodies are the same where they are the same object: to compare them takes as long as to lay them over."""
+    """Return True if the keys are equal.
+
+    Bodies are compared by identity, because comparing content costs as much as applying it.
+    """
     return (
         earlier is not None
         and len(earlier) == len(current)
@@ -199,8 +206,10 @@ def _load_base(cache: apsw.Connection, number: str, cached: tuple[Any, ...]) -> 
     header = parse_header(found[0], number, found[1])
     lines = [_line_fields(line) for line in (load_lines(cache, number) if cached[-1] is not None else ())]
     is_open = header["is_active"] and not (header["is_rejected"] or header["is_picked"])
-    left = frozenset(line["line_number"] for line in lines if is_open and not is_line_complete(line))
-    return OrderBase(cached, {"order_number": number, **{name: header[name] for name in _STATE_FIELDS}}, lines, left)
+    open_lines = frozenset(line["line_number"] for line in lines if is_open and not is_line_complete(line))
+    return OrderBase(
+        cached, {"order_number": number, **{name: header[name] for name in _STATE_FIELDS}}, lines, open_lines
+    )
 
 
 def _line_fields(line: Row) -> dict[str, Json]:

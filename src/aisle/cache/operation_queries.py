@@ -1,4 +1,7 @@
-"""What both sides say of an operation: what stood at the service before, what we said, and what stands there now."""
+"""Queries on operations that the service has not confirmed: figures of both sides, and what a person can decide.
+
+For each operation they compare what the service had before, what the operation says, and what the service has now.
+"""
 
 from __future__ import annotations
 
@@ -40,16 +43,16 @@ from aisle.outbox.reconciliation import replacement_write
 from aisle.outbox.user_tokens import user_awaited_by
 
 ORDER_FLAGS = ("is_active", "is_claimed", "is_picked", "is_rejected")
-"""What an update says of a whole order."""
+"""Flags that an update may set on a whole order."""
 
 _FLAG_YES, _FLAG_NO = "yes", "no"
 
 CONFLICT_STATUS = 409
-"""Status of an answer that says that the goods are not there."""
+"""HTTP status of an answer that the goods are not there."""
 
 
 def items_of_operation(op: Operation) -> list[Mapping[str, Any]]:
-    """The parts of an operation: entries of a log, items of a movement, lines of an order."""
+    """Return the parts of an operation: entries of a log, items of a movement, lines of an order."""
     if op.operation == UPDATE_ORDER:
         return list(op.body["orders"].get("order_lines") or ())
     body = op.body.get("storeproductlog") if op.operation == CREATE_LOGS else op.body
@@ -57,19 +60,22 @@ def items_of_operation(op: Operation) -> list[Mapping[str, Any]]:
 
 
 def is_count(op: Operation) -> bool:
-    """Whether it says what lies somewhere, rather than what came or went."""
+    """Return True if the operation states how much is there, rather than a change."""
     if op.operation != CREATE_LOGS:
         return False
     return any("counted_quantity" in each or op.query.get("is_counted_quantity") for each in items_of_operation(op))
 
 
 def compare_figures(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
-    """By place, by line, or by field of an order. What was not looked at for this operation is as the cache has it."""
+    """Yield the figures of both sides by location, by order line, or by field of an order.
+
+    If the service was not asked for this operation, its figures come from the cache.
+    """
     before, after = op.evidence.get("before") or {}, op.evidence.get("after") or {}
     if op.operation == UPDATE_ORDER:
-        left = from_text(Any, op.answer) if op.state == "rejected" and op.answer else {}
+        excess = from_text(Any, op.answer) if op.state == "rejected" and op.answer else {}
         now = after.get("order") or _cached_order(op, cache)
-        yield from _compare_order(op, before.get("order") or {}, _excess_as_order(left) if left else now)
+        yield from _compare_order(op, before.get("order") or {}, _excess_as_order(excess) if excess else now)
         return
     if op.operation == UPDATE_STORE_PRODUCTS:
         yield from _compare_settings(op, before.get("product") or {}, after.get("product"), cache)
@@ -80,47 +86,47 @@ def compare_figures(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
 def _compare_stock(op: Operation, stock: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Row]:
     changes, counts = expected_changes(op), _counted_quantities(op)
     for product in dict.fromkeys((*stock, *now)):
-        for place in dict.fromkeys((*stock.get(product, {}), *now.get(product, {}))):
-            change, count = changes.get((product, place)), counts.get((product, place))
+        for location in dict.fromkeys((*stock.get(product, {}), *now.get(product, {}))):
+            change, count = changes.get((product, location)), counts.get((product, location))
             ours = f"{change:+f}" if change is not None else None if count is None else f"={count.normalize():f}"
-            if place or len({*stock.get(product, {}), *now.get(product, {})}) == 1:
+            if location or len({*stock.get(product, {}), *now.get(product, {})}) == 1:
                 yield {
                     "subject": product,
-                    "location": place,
-                    "before": _format_number(stock.get(product, {}).get(place)),
+                    "location": location,
+                    "before": _format_number(stock.get(product, {}).get(location)),
                     "ours": ours,
-                    "after": _format_number(now.get(product, {}).get(place)),
+                    "after": _format_number(now.get(product, {}).get(location)),
                 }
 
 
 def _compare_order(op: Operation, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Row]:
-    said = op.body["orders"]
+    update = op.body["orders"]
     for name in ORDER_FLAGS:
-        if name in said:
-            was, now = (side.get("head", {}).get(name) for side in (before, after))
+        if name in update:
+            before_value, after_value = (side.get("head", {}).get(name) for side in (before, after))
             yield {
                 "subject": name,
                 "location": "",
-                "before": _format_flag(was),
-                "ours": _format_flag(said[name]),
-                "after": _format_flag(now),
+                "before": _format_flag(before_value),
+                "ours": _format_flag(update[name]),
+                "after": _format_flag(after_value),
             }
     for line in items_of_operation(op):
         number = str(line.get("line_number"))
-        was, now = before.get("lines", {}).get(number, {}), after.get("lines", {}).get(number, {})
+        before_value, after_value = before.get("lines", {}).get(number, {}), after.get("lines", {}).get(number, {})
         yield {
             "subject": str(line.get("product_number") or ""),
             "location": "",
-            "before": _format_number(was.get(PICKED, line.get(BASE))),
+            "before": _format_number(before_value.get(PICKED, line.get(BASE))),
             "ours": _format_number(line.get(PICKED)),
-            "after": _format_number(now.get(PICKED)),
+            "after": _format_number(after_value.get(PICKED)),
         }
 
 
 def _compare_settings(
     op: Operation, before: Mapping[str, Any], after: Mapping[str, Any] | None, cache: apsw.Connection
 ) -> Iterator[Row]:
-    """By field of each product; what nobody says is None."""
+    """Yield the figures by field of each product; None if unknown."""
     from aisle.outbox.operation_record import EXPECTED, parse_entry_values, parse_update_values
 
     for item in items_of_operation(op):
@@ -128,14 +134,26 @@ def _compare_settings(
         row = fetch_one(
             cache, "SELECT s.raw FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?", number
         )
-        here = parse_entry_values(json.loads(row[0], parse_float=Decimal)) if row else {}
-        was, now = before.get(number) or item.get(EXPECTED) or {}, here if after is None else after.get(number, {})
+        cached = parse_entry_values(json.loads(row[0], parse_float=Decimal)) if row else {}
+        before_values, now = (
+            before.get(number) or item.get(EXPECTED) or {},
+            cached if after is None else after.get(number, {}),
+        )
         for name, ours in parse_update_values(item).items():
-            yield {"subject": name, "location": "", "before": was.get(name), "ours": ours, "after": now.get(name)}
+            yield {
+                "subject": name,
+                "location": "",
+                "before": before_values.get(name),
+                "ours": ours,
+                "after": now.get(name),
+            }
 
 
 def _excess_as_order(line: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Where a line stood when something found no room on it (see `remainder`)."""
+    """Return a line as it was when it could not take the excess, in the form of an order.
+
+    See aisle.outbox.rebase_excess.
+    """
     return {"lines": {str(line.get("line_number")): line}}
 
 
@@ -152,15 +170,17 @@ def _cached_order(op: Operation, cache: apsw.Connection) -> Mapping[str, Any]:
 
 
 def _cached_stock(op: Operation, cache: apsw.Connection) -> Mapping[str, Any]:
-    """The stock of what it is about at the places that it names, as far as the cache knows."""
+    """Return the cached stock of the operation's products at the locations that it names."""
     found: dict[str, dict[str, Any]] = {}
-    for product, place in dict.fromkeys((*expected_changes(op), *_counted_quantities(op))):
+    for product, location in dict.fromkeys((*expected_changes(op), *_counted_quantities(op))):
         sql = "SELECT s.raw FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?"
         row = fetch_one(cache, sql, product)
         entries = json.loads(row[0], parse_float=Decimal).get("store_locations") if row else None
-        if place and isinstance(entries, list):
-            here = (_entry_quantity(entry) for entry in entries if str(entry.get("store_location_code") or "") == place)
-            found.setdefault(product, {})[place] = sum(here, Decimal(0))
+        if location and isinstance(entries, list):
+            quantities = (
+                _entry_quantity(entry) for entry in entries if str(entry.get("store_location_code") or "") == location
+            )
+            found.setdefault(product, {})[location] = sum(quantities, Decimal(0))
     return found
 
 
@@ -171,7 +191,7 @@ def _entry_quantity(entry: Mapping[str, Any]) -> Decimal:
 
 
 def _counted_quantities(op: Operation) -> dict[tuple[str, str], Decimal]:
-    """What lies of a product at a place, by what a count says; pools together."""
+    """Return the counted quantity by product and location; pools are added up."""
     found: dict[tuple[str, str], Decimal] = {}
     for each in items_of_operation(op) if is_count(op) else ():
         at = str(each.get("product_number") or ""), str(each.get("location_code") or "")
@@ -181,12 +201,12 @@ def _counted_quantities(op: Operation) -> dict[tuple[str, str], Decimal]:
 
 
 def expected_changes(op: Operation) -> dict[tuple[str, str], Decimal]:
-    """By how much an operation changes the stock of a product at a place; counts say no such thing."""
+    """Return the change of stock by product and location; counts state none."""
     found: dict[tuple[str, str], Decimal] = {}
 
-    def add(product: str, place: str, change: Decimal) -> None:
-        if place:
-            found[product, place] = found.get((product, place), Decimal(0)) + change
+    def add(product: str, location: str, change: Decimal) -> None:
+        if location:
+            found[product, location] = found.get((product, location), Decimal(0)) + change
 
     for each in items_of_operation(op):
         product, quantity = str(each.get("product_number") or ""), to_decimal(each.get("quantity"))
@@ -199,24 +219,26 @@ def expected_changes(op: Operation) -> dict[tuple[str, str], Decimal]:
 
 
 def stock_outcome(op: Operation) -> str:
-    """What the stock before and after looks like: `there`, `not_there`, `mixed`; empty where nothing can be said."""
+    """Return what the stock before and after indicates: `there`, `not_there`, `mixed`; empty if unknown."""
     before = (op.evidence.get("before") or {}).get("stock") or {}
     after = (op.evidence.get("after") or {}).get("stock") or {}
-    seen = []
-    for (product, place), change in expected_changes(op).items():
-        was, now = before.get(product, {}).get(place), after.get(product, {}).get(place)
-        if was is None or now is None:
+    outcomes = []
+    for (product, location), change in expected_changes(op).items():
+        stock_before, stock_after = before.get(product, {}).get(location), after.get(product, {}).get(location)
+        if stock_before is None or stock_after is None:
             return ""
-        moved = to_decimal(now) - to_decimal(was)
-        seen.append("there" if moved == change else "not_there" if moved == 0 else "mixed")
-    if not seen:
+        moved = to_decimal(stock_after) - to_decimal(stock_before)
+        outcomes.append("there" if moved == change else "not_there" if moved == 0 else "mixed")
+    if not outcomes:
         return ""
-    return seen[0] if len(set(seen)) == 1 else "mixed"
+    return outcomes[0] if len(set(outcomes)) == 1 else "mixed"
 
 
 def lacks_stock(op: Operation, cache: apsw.Connection) -> bool:
-    """Whether a movement may have been refused because the books have too little of free goods where it began: by the
-    answer's status, or by what is known of that place. Goods of an order never go beyond."""
+    """Return True if a movement may have been refused for too little free stock at its source.
+
+    The answer's status or the known stock there decide. Goods of an order can never be too few.
+    """
     if op.operation != CREATE_MOVEMENT:
         return False
     if any((item.get("from_location") or {}).get("customer_order_number") for item in op.body):
@@ -225,8 +247,8 @@ def lacks_stock(op: Operation, cache: apsw.Connection) -> bool:
         return True
     stock = (op.evidence.get("after") or {}).get("stock") or _cached_stock(op, cache)
     leaving = [(at, -change) for at, change in expected_changes(op).items() if change < 0]
-    found = [(stock.get(product, {}).get(place), wanted) for (product, place), wanted in leaving]
-    return not found or any(have is None or to_decimal(have) < wanted for have, wanted in found)
+    found = [(stock.get(product, {}).get(location), quantity) for (product, location), quantity in leaving]
+    return not found or any(available is None or to_decimal(available) < quantity for available, quantity in found)
 
 
 def _format_flag(value: Any) -> str | None:
@@ -247,7 +269,7 @@ OUTCOME_QUEUED, OUTCOME_SENT, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_UNCLEA
     "unclear",
 )
 OUTCOME_RESOLVED = "settled"
-"""The words for what can have become of a piece of work."""
+"""Words for the state of an operation."""
 
 OUTCOME_BY_STATE: Mapping[str, str] = {
     QUEUED: OUTCOME_QUEUED,
@@ -267,7 +289,7 @@ SELECT * FROM operation WHERE n IN (
   SELECT n FROM operation INDEXED BY operation_live WHERE live = 1 {_BY_URGENCY} LIMIT ? OFFSET ?
 ) {_BY_URGENCY}
 """  # noqa: S608 - an order of our own
-"""Much may be waiting: of what is in no window the index alone is read."""
+"""Page of live operations. The subquery reads only the index for rows outside the window, because many may wait."""
 
 _EARLIER_IN_DOUBT = """
 SELECT o.op_id FROM op_lane mine JOIN op_lane older ON older.lane = mine.lane AND older.n < mine.n
@@ -276,11 +298,11 @@ WHERE mine.n = ? AND o.state IN ('in_doubt', 'needs_person') ORDER BY o.n LIMIT 
 """
 
 RETURNED, GIVEN_TO_OTHER_ORDER = "put_back", "other_order"
-"""What has become of goods that an order did not get: each closes the operation, and says so."""
+"""Resolutions for goods that an order did not get; each closes the operation and says so."""
 
 
 def unconfirmed_operations(outbox: apsw.Connection, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """The unsettled operations, those that need a person first; `op_id` asks for one of them."""
+    """Return a window on the unconfirmed operations, those that need a person first, or the one with `op_id`."""
     if args.get("op_id"):
         found = fetch(outbox, "SELECT * FROM operation WHERE live = 1 AND op_id = ?", str(args["op_id"]))
         return [unconfirmed_row(operation_from_row(row), cache, outbox) for row in found], len(found)
@@ -291,15 +313,18 @@ def unconfirmed_operations(outbox: apsw.Connection, cache: apsw.Connection, args
 
 
 def count_needing_person(outbox: apsw.Connection) -> QueryResult:
-    """How many operations need a person, as a total without rows."""
+    """Return the number of operations that need a person, as a total without rows."""
     sql = "SELECT count(*) FROM operation WHERE live = 1 AND state IN ('needs_person', 'rejected', 'in_doubt')"
     row = fetch_one(outbox, sql)
     return [], int(row[0]) if row else 0
 
 
 def unconfirmed_row(op: Operation, cache: apsw.Connection, outbox: apsw.Connection) -> Row:
-    """One operation as a page shows it; `waits_for` is the doubtful one that has to be settled before it can go,
-    `principal` whose token it goes with (empty: the store's), and `pin` whose PIN it waits for."""
+    """Return one operation as a page shows it.
+
+    `waits_for`: the operation in doubt that blocks it. `principal`: name of the person whose token it is sent with;
+    empty for the store's token. `pin`: name of the person whose PIN it waits for.
+    """
     names = _product_names(cache, op)
     pin = user_awaited_by(outbox, op, time.time())
     return {
@@ -331,8 +356,11 @@ def unconfirmed_row(op: Operation, cache: apsw.Connection, outbox: apsw.Connecti
 
 
 def resolutions(op: Operation, *, is_last: bool, lacks_stock: bool = True) -> list[str]:
-    """What a person can say of it; nothing while the machine can still find out. `last`: nothing waits behind it,
-    so that what is sent in its place comes in its turn. `lacking`: that the books had too little may be why."""
+    """Return the possible resolutions by a person; none while reconciliation can still decide.
+
+    `is_last`: no operation waits behind it, so that a replacement keeps its turn. `lacks_stock`: too little stock may
+    be the reason.
+    """
     if op.state == NEEDS_PERSON:
         return [ARRIVED, RESEND, *_replacement_resolutions(op, is_last, lacks_stock), CLOSED_BY_HAND]
     if op.state == REFUSED:
@@ -351,7 +379,7 @@ def _replacement_resolutions(op: Operation, is_last: bool, lacks_stock: bool) ->
 
 
 def _has_picked_goods(op: Operation) -> bool:
-    """Whether goods were taken for an order that does not get them now."""
+    """Return True if goods were picked for an order that does not get them now."""
     lines = items_of_operation(op) if op.operation == UPDATE_ORDER else []
     return any(to_decimal(line.get(PICKED)) > to_decimal(line.get(BASE)) for line in lines)
 
@@ -387,9 +415,9 @@ def _end_name(end: Mapping[str, Any]) -> str:
 
 
 def _product_names(cache: apsw.Connection, op: Operation) -> dict[str, str]:
-    wanted = to_text(list({str(each.get("product_number") or "") for each in items_of_operation(op)}))
+    numbers = to_text(list({str(each.get("product_number") or "") for each in items_of_operation(op)}))
     sql = "SELECT product_number, name FROM product WHERE product_number IN (SELECT value FROM json_each(?))"
-    return {str(number): str(name) for number, name in fetch(cache, sql, wanted)}
+    return {str(number): str(name) for number, name in fetch(cache, sql, numbers)}
 
 
 def _order_number(op: Operation) -> str:
@@ -401,7 +429,7 @@ def _product_number(op: Operation) -> str:
 
 
 def _location_code(op: Operation) -> str:
-    """The place whose stock is in question: where goods were counted, lost or taken from."""
+    """Return the location whose stock is in question: where goods were counted, lost or taken from."""
     for each in items_of_operation(op):
         for end in (each, each.get("from_location") or {}, each.get("to_location") or {}):
             if end.get("location_code"):

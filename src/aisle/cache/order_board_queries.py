@@ -1,5 +1,6 @@
-"""What of the order board is asked for, and what that means of an order: in SQL, and of one that is laid over, so that
-both say the same. Pure.
+"""The order board: its filter, its rows and its windows, with pending operations overlaid.
+
+A filter is expressed twice, as SQL for cached orders and as `matches` for overlaid ones; both must agree.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -26,49 +27,48 @@ from aisle.jobs.job import Json
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.search_text import normalise_text
-from aisle.tuples import NamedTuple
 
 ORDER_STATUSES = ("open", "partial", "picked", "rejected", "finished")
-"""interface: fulfillment_status, in the words of our own service."""
+"""States of an order, in the words of our own service. interface: fulfillment_status."""
 
 SortKey = tuple[Any, ...]
-"""What the list is sorted by; the last part is the order's number."""
+"""Sort key of an order; the last part is its number."""
 
 SORT_COLUMNS = {
     "pickup": ("pickup", "sort", "order_number"),
     "age": ("first_began", "sort", "order_number"),
     "number": ("sort", "order_number"),
 }
-"""Columns of the cache by what the list is sorted by."""
+"""Columns of the cache by sort order."""
 
 IS_SHORT_SQL = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
 _HAS_SHORT_SQL = f"o.order_number IN (SELECT order_number FROM line INDEXED BY line_short WHERE {IS_SHORT_SQL})"  # noqa: S608
 
 
 class BoardFilter(NamedTuple):
-    """What of the list is asked for. Empty parts ask for nothing."""
+    """A filter of the board. Empty fields do not filter."""
 
     status: tuple[str, ...] = ORDER_STATUSES
     words: tuple[str, ...] = ()
-    """Of number, reference, customer, description and comment; folded."""
+    """Normalised words that number, reference, customer, description or comment must contain."""
     reference: str = ""
     claimed: bool | None = None
     short: bool = False
-    """Has a line that is closed with less than was ordered."""
+    """True: only orders with a line closed short of the ordered quantity."""
     due_before: str = ""
-    """Due before this moment or day; without a date they are none of these."""
+    """Only orders due before this moment or day; orders without a date never match."""
     due_until: str = ""
-    """Due up to this day, or without a date (interface: pickup_offset)."""
+    """Only orders due up to this day or without a date. interface: pickup_offset."""
     sort: str = "pickup"
 
     @property
     def is_plain(self) -> bool:
-        """Whether the states alone are asked for, whose counts are kept."""
+        """True if only states are filtered; their counts are stored."""
         return self == BoardFilter(self.status, sort=self.sort)
 
 
 def parse_filter(args: Mapping[str, Json]) -> BoardFilter:
-    """What the arguments of the read ask for; `now` (ISO 8601) is needed for `late` and `pickup_offset`."""
+    """Return the filter for a query's arguments; `late` and `pickup_offset` need `now` (ISO 8601)."""
     status = tuple(word for word in ORDER_STATUSES if word in (args.get("status") or ORDER_STATUSES))
     now = datetime.fromisoformat(str(args["now"])).astimezone() if args.get("now") else None
     offset = args.get("pickup_offset")
@@ -86,12 +86,12 @@ def parse_filter(args: Mapping[str, Json]) -> BoardFilter:
 
 
 def sort_key(cached: Mapping[str, Any], sort: str) -> SortKey:
-    """Where an order stands in the list, by what the cache says of it."""
+    """Return the sort key of an order from its cached columns."""
     return tuple(cached[name] for name in SORT_COLUMNS[sort])
 
 
 def matches(row: Row, cached: Mapping[str, Any], board_filter: BoardFilter) -> bool:
-    """Whether a touched order, as it will be, is one of those that are asked for."""
+    """Return True if an order with pending operations matches the filter once they are done."""
     pickup = str(cached["pickup"])
     return (
         row["status"] in board_filter.status
@@ -108,39 +108,39 @@ def matches(row: Row, cached: Mapping[str, Any], board_filter: BoardFilter) -> b
 
 
 def sql_conditions(board_filter: BoardFilter) -> tuple[list[str], list[Any]]:
-    """What it says in SQL of an order `o`, and its values."""
-    wanted, values = ["o.status IN (SELECT value FROM json_each(?))"], [to_text(list(board_filter.status))]
+    """Return the filter as SQL conditions on an order `o`, and their values."""
+    conditions, values = ["o.status IN (SELECT value FROM json_each(?))"], [to_text(list(board_filter.status))]
     if set(board_filter.status) == set(ORDER_STATUSES):
-        wanted, values = ["1"], []
+        conditions, values = ["1"], []
     for word in board_filter.words:
-        wanted.append("instr(o.text, ?)")
+        conditions.append("instr(o.text, ?)")
         values.append(word)
     if board_filter.reference:
-        wanted.append("o.reference = ?")
+        conditions.append("o.reference = ?")
         values.append(board_filter.reference)
     if board_filter.claimed is not None:
-        wanted.append(f"o.claimed = {int(board_filter.claimed)}")
+        conditions.append(f"o.claimed = {int(board_filter.claimed)}")
     if board_filter.short:
-        wanted.append(_HAS_SHORT_SQL)
+        conditions.append(_HAS_SHORT_SQL)
     if board_filter.due_before:
-        wanted.append("o.pickup < ? AND (length(o.pickup) > 10 OR o.pickup < ?)")
+        conditions.append("o.pickup < ? AND (length(o.pickup) > 10 OR o.pickup < ?)")
         values += [board_filter.due_before, board_filter.due_before[:10]]
     if board_filter.due_until:
-        wanted.append("(o.pickup <= ? OR o.pickup = '~')")
+        conditions.append("(o.pickup <= ? OR o.pickup = '~')")
         values.append(board_filter.due_until)
-    return wanted, values
+    return conditions, values
 
 
 DEFAULT_SIZE = 50
 
 _END_KEYS = {"pickup": "\U0010ffff", "age": 1e18, "number": "\U0010ffff"}
-"""Sorts after everything."""
+"""Keys that sort after all others."""
 
 _ORDER_COLUMNS = (
     "o.order_number, o.status, o.pickup, o.sort, o.first_began, o.text, o.reference, o.claimed, o.header_began,"
     " o.lines_began"
 )
-"""What the cache says of an order; the last two are noted whenever anything of it is read anew."""
+"""Cached columns of an order; the last two change with every read of it."""
 
 _COUNT_SHORT_LINES = f"SELECT count(*) FROM line INDEXED BY line_short WHERE order_number = ? AND {IS_SHORT_SQL}"  # noqa: S608
 
@@ -156,25 +156,25 @@ WHERE pickup > ? AND pickup < ? AND status IN (SELECT value FROM json_each(?))
 
 
 class PendingOrder(NamedTuple):
-    """An order with pending operations: as it will be, and what that was found out from."""
+    """An order with pending operations applied, and the data it was computed from."""
 
     row: Row
     cached: Mapping[str, Any]
-    """What the cache says of it."""
+    """Cached columns of the order."""
     revision: int
-    """Of what was pending for it (`Index.tick`)."""
+    """Revision of its pending operations (`OverlayIndex.revision`)."""
 
 
 def find_absent_order(cache: apsw.Connection, number: str, since: str) -> QueryResult:
-    """One row where the service, asked since then, has said that it has no such order; none else."""
-    kept = fetch_one(cache, "SELECT cursor FROM sync WHERE topic = ?", ABSENT_ORDERS)
-    asked = dict(json.loads(kept[0])).get(number) if kept else None
-    found = asked is not None and asked >= datetime.fromisoformat(since).timestamp()
-    return ([{"order_number": number}], 1) if found else ([], 0)
+    """Return one row if the service, asked since then, answered that it has no such order; otherwise none."""
+    cursor = fetch_one(cache, "SELECT cursor FROM sync WHERE topic = ?", ABSENT_ORDERS)
+    asked_at = dict(json.loads(cursor[0])).get(number) if cursor else None
+    is_absent = asked_at is not None and asked_at >= datetime.fromisoformat(since).timestamp()
+    return ([{"order_number": number}], 1) if is_absent else ([], 0)
 
 
 class OrderBoard:
-    """The read `board`; remembers what it counted until cache or outbox change."""
+    """The query `board`. It keeps computed orders and keys until cache or outbox change."""
 
     def __init__(self, outbox: apsw.Connection, overlay: Overlay) -> None:
         self._outbox = outbox
@@ -183,15 +183,15 @@ class OrderBoard:
         self._pending_orders: dict[str, PendingOrder] = {}
         self._overlaid: OverlaidOrders = {}
         self._filtered_keys: dict[BoardFilter, list[SortKey]] = {}
-        """The whole list of each filter that is more than states."""
+        """All keys of each filter that is more than states."""
 
     def read(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-        """A window of the board: `first` and `size`, or `anchor` (order_number) and the `row` where it shall stand;
-        it gives way where all of the list is in the window, or with `fills`, rather than leave rows blank.
+        """Return a window of the board: `first` and `size`, or `anchor` (order_number) and its `row` in the window.
 
-        `near`: order_number and `position` of a row that was read before, from where to look. Rows are those of `order`
-        without lines, with `position`, `status`, `short` (lines closed short), `seen_at` (since when this host knows
-        it) and `silent_since` (the last that was heard of it, where somebody works on it).
+        The anchor yields if the whole list fits the window, or with `fills`, rather than leave rows blank. `near`:
+        order_number and `position` of a row read before, to search from. Rows are those of the query `order` without
+        lines. They have `position`, `status` and `short` (number of lines closed short), and `seen_at`, the time of the
+        first read here. `silent_since` is the time of the last event if somebody works on the order.
         """
         pending = self._overlay.by_order()
         self._refresh(cache, pending)
@@ -212,68 +212,70 @@ class OrderBoard:
         return self._add_people(cache, found), total
 
     def count_late(self, cache: apsw.Connection, now: str) -> int:
-        """How many orders that are to be picked should have been by now; those of whole days are counted already."""
+        """Return the number of unpicked orders that are overdue at `now`; whole days come from stored counts."""
         self._refresh(cache, self._overlay.by_order())
-        asked = parse_filter({"status": STATUSES_TO_PICK, "late": True, "now": now})
-        day, waiting = asked.due_before[:10], to_text(list(STATUSES_TO_PICK))
+        late_filter = parse_filter({"status": STATUSES_TO_PICK, "late": True, "now": now})
+        day, waiting = late_filter.due_before[:10], to_text(list(STATUSES_TO_PICK))
         ((before,),) = fetch(cache, _COUNT_DUE_DAYS, waiting, day)
-        ((today,),) = fetch(cache, _COUNT_DUE_TODAY, day, asked.due_before, waiting)
-        moved = sum(
-            matches(row, said, asked) - matches({"status": said["status"]}, said, asked)
-            for row, said, _ in self._pending_orders.values()
+        ((today,),) = fetch(cache, _COUNT_DUE_TODAY, day, late_filter.due_before, waiting)
+        change = sum(
+            matches(row, cached, late_filter) - matches({"status": cached["status"]}, cached, late_filter)
+            for row, cached, _ in self._pending_orders.values()
         )
-        return int(before) + int(today) + moved
+        return int(before) + int(today) + change
 
     def rows_of_orders(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-        """The rows of these `orders`, in their order; those that this host does not know are left out."""
+        """Return the rows of these `orders` in the given order; unknown numbers are left out."""
         pending = self._overlay.by_order()
         self._refresh(cache, pending)
         rows = [row for number in args["orders"] if (row := self._load_row(cache, pending, str(number))) is not None]
         return self._add_people(cache, rows), len(rows)
 
     def _add_people(self, cache: apsw.Connection, rows: list[Row]) -> list[Row]:
-        """Who works on each, and since when nothing was heard of it."""
+        """Add to each order who works on it and the time of its last event, in place. Return the rows."""
         add_claims(cache, self._outbox, rows)
         add_priority(cache, self._outbox, rows)
         add_batch_pickers(cache, self._outbox, rows)
         add_pieces(cache, self._overlay.by_order(), rows, self._overlaid)
-        at_work = [row for row in rows if _is_in_work(row)]
-        heard = last_events(cache, self._outbox, [row["order_number"] for row in at_work])
+        in_work = [row for row in rows if _is_in_work(row)]
+        last_event_by_order = last_events(cache, self._outbox, [row["order_number"] for row in in_work])
         for row in rows:
             row["silent_since"] = ""
-        for row in at_work:
-            row["silent_since"] = max(to_utc_text(str(row.get("claimed_on") or "")), heard.get(row["order_number"], ""))
+        for row in in_work:
+            row["silent_since"] = max(
+                to_utc_text(str(row.get("claimed_on") or "")), last_event_by_order.get(row["order_number"], "")
+            )
         return rows
 
     def _refresh(self, cache: apsw.Connection, pending: OverlayIndex) -> None:
         stamp = (*self._overlay.revision(), fetch(cache, "PRAGMA data_version")[0][0], id(cache))
         if stamp == self._revision:
             return
-        self._revision, self._filtered_keys = (), {}  # what breaks off below is found out anew
+        self._revision, self._filtered_keys = (), {}  # an exception below leads to a full computation next time
         sql = f"SELECT {_ORDER_COLUMNS} FROM json_each(?) e JOIN orders o ON o.order_number = e.value"  # noqa: S608
         names = [name.strip().removeprefix("o.") for name in _ORDER_COLUMNS.split(",")]
         found = fetch(cache, sql, to_text(sorted(pending.possible_keys())))
-        saids = {str(columns[0]): dict(zip(names, columns, strict=True)) for columns in found}
+        cached_orders = {str(columns[0]): dict(zip(names, columns, strict=True)) for columns in found}
         before, self._pending_orders = self._pending_orders, {}
-        for number in saids.keys() & before.keys():
-            known = before[number]
-            if (known.cached, known.revision) == (saids[number], pending.revision(number)):
-                self._pending_orders[number] = known
-        anew = [number for number in saids if number not in self._pending_orders]
-        for at, number in enumerate(anew):
+        for number in cached_orders.keys() & before.keys():
+            earlier = before[number]
+            if (earlier.cached, earlier.revision) == (cached_orders[number], pending.revision(number)):
+                self._pending_orders[number] = earlier
+        outdated = [number for number in cached_orders if number not in self._pending_orders]
+        for at, number in enumerate(outdated):
             if at % ORDER_BATCH == 0:
-                pending.preload(anew[at : at + ORDER_BATCH])
+                pending.preload(outdated[at : at + ORDER_BATCH])
             row = self._load_row(cache, pending, number)
             if row is not None:
-                self._pending_orders[number] = PendingOrder(row, saids[number], pending.revision(number))
+                self._pending_orders[number] = PendingOrder(row, cached_orders[number], pending.revision(number))
         self._revision = stamp
 
     def _pending_keys(self, board_filter: BoardFilter) -> list[SortKey]:
-        """Keys of the touched orders that belong into the list."""
+        """Return the sorted keys of the orders with pending operations that match the filter."""
         keys = [
-            sort_key(said, board_filter.sort)
-            for row, said, _ in self._pending_orders.values()
-            if matches(row, said, board_filter)
+            sort_key(cached, board_filter.sort)
+            for row, cached, _ in self._pending_orders.values()
+            if matches(row, cached, board_filter)
         ]
         return sorted(keys)
 
@@ -296,14 +298,14 @@ class OrderBoard:
         return row
 
     def _count_short(self, cache: apsw.Connection, pending: PendingByOrder, number: str) -> int:
-        """How many lines are closed with less than was ordered."""
+        """Return the number of lines closed short of the ordered quantity."""
         if number not in pending:
             return int(fetch(cache, _COUNT_SHORT_LINES, number)[0][0])
         return sum(map(is_short_line, overlaid_lines(cache, pending, number, self._overlaid)))
 
 
 def order_status(row: Mapping[str, Any]) -> str:
-    """The state of an order in one word."""
+    """Return the state of an order, one of `ORDER_STATUSES`."""
     if row.get("is_rejected") and row.get("is_active", True):
         return "rejected"
     if not row.get("is_active", True):
@@ -314,7 +316,7 @@ def order_status(row: Mapping[str, Any]) -> str:
 
 
 def is_short_line(line: Mapping[str, Any]) -> bool:
-    """Whether a line is closed with less than was ordered."""
+    """Return True if a line is closed short of the ordered quantity."""
     return is_line_complete(line) and to_decimal(line.get("picked_quantity")) < to_decimal(line.get("quantity"))
 
 
@@ -323,7 +325,7 @@ def _is_in_work(row: Mapping[str, Any]) -> bool:
 
 
 class BoardList:
-    """The list of some states: the cache without the touched orders, and the touched ones that belong into it."""
+    """List of a filter: cached orders without those with pending operations, and the matching ones of these."""
 
     def __init__(
         self,
@@ -337,43 +339,43 @@ class BoardList:
         self._pending_keys = pending_keys
         self._pending_orders = pending_orders
         self._columns = SORT_COLUMNS[board_filter.sort]
-        wanted, self._values = sql_conditions(board_filter)
+        conditions, self._values = sql_conditions(board_filter)
         if pending_orders:
-            wanted.append("o.order_number NOT IN (SELECT value FROM json_each(?))")
+            conditions.append("o.order_number NOT IN (SELECT value FROM json_each(?))")
             self._values.append(to_text(list(pending_orders)))
-        self._where = " AND ".join(wanted)
+        self._where = " AND ".join(conditions)
 
     @property
     def total(self) -> int:
-        """How many there are."""
+        """Number of orders in the list."""
         rows: dict[str, int] = dict(fetch(self._cache, "SELECT status, n FROM status_tally"))
-        hidden = sum(said["status"] in self._filter.status for _, said, _ in self._pending_orders.values())
+        hidden = sum(cached["status"] in self._filter.status for _, cached, _ in self._pending_orders.values())
         return sum(rows.get(status, 0) for status in self._filter.status) - hidden + len(self._pending_keys)
 
     def all_keys(self) -> list[SortKey]:
-        """The keys of all of it, in their order."""
+        """Return all keys in the order of the list."""
         sql = f"SELECT {', '.join(self._columns)} FROM orders o INDEXED BY orders_list WHERE {self._where}"  # noqa: S608
         return sorted([*(tuple(row) for row in fetch(self._cache, sql, *self._values)), *self._pending_keys])
 
     def key_of(self, number: str) -> SortKey | None:
-        """Where an order stands, or would stand."""
+        """Return the sort key of an order; None if it is not cached."""
         columns = ", ".join(self._columns)
         found = fetch_one(self._cache, f"SELECT {columns} FROM orders WHERE order_number = ?", number)  # noqa: S608
         return None if found is None else tuple(found)
 
     def rank(self, key: SortKey) -> int:
-        """How many stand before this key."""
+        """Return the number of orders before this key."""
         columns, marks = ", ".join(self._columns), ", ".join("?" * len(key))
         sql = f"SELECT count(*) FROM orders o WHERE ({columns}) < ({marks}) AND {self._where}"  # noqa: S608
         return int(fetch(self._cache, sql, *key, *self._values)[0][0]) + bisect_left(self._pending_keys, key)
 
     def known_start(self, number: str, position: Json) -> tuple[SortKey, int] | None:
-        """A row that was read before, while it is still known."""
+        """Return key and position of a row that was read before; None if it is no longer cached."""
         key = self.key_of(number) if number and isinstance(position, int) else None
         return None if key is None else (key, int(position))
 
     def window(self, first: int, size: int, start: tuple[SortKey, int] | None) -> list[SortKey]:
-        """The keys from this position on, read from the nearest row whose position is known."""
+        """Return the keys from a position on, read from the nearest row with a known position."""
         ends: list[tuple[SortKey, int]] = [((), 0), ((_END_KEYS[self._filter.sort],), self.total)]
         key, at = min([*ends, *([start] if start else [])], key=lambda each: abs(each[1] - first))
         before, behind = max(0, at - first), max(0, first + size - at)
@@ -382,7 +384,7 @@ class BoardList:
         return [*earlier, *later][max(0, first - at + len(earlier)) :][:size]
 
     def _read_keys(self, key: SortKey, count: int, sign: str, order: str) -> list[SortKey]:
-        """So many keys from one on, or before it, in the order of the list."""
+        """Return `count` keys from one on, or before it, in the direction of `order`."""
         columns = ", ".join(self._columns)
         where, values = self._where, [*self._values]
         if key:
@@ -399,17 +401,17 @@ class BoardList:
 
 
 class FilteredList(BoardList):
-    """A list of which all keys are known already."""
+    """A list whose keys are all known."""
 
     @property
     def total(self) -> int:
-        """How many there are."""
+        """Number of orders in the list."""
         return len(self._pending_keys)
 
     def rank(self, key: SortKey) -> int:
-        """How many stand before this key."""
+        """Return the number of orders before this key."""
         return bisect_left(self._pending_keys, key)
 
     def window(self, first: int, size: int, start: tuple[SortKey, int] | None) -> list[SortKey]:
-        """The keys from this position on."""
+        """Return the keys from a position on."""
         return self._pending_keys[first : first + size]

@@ -1,4 +1,4 @@
-"""When something was last heard of an order: by the store's log, and what was done to it on this host."""
+"""Events of an order, from the store's log and from this host's operations and events."""
 
 from __future__ import annotations
 
@@ -38,15 +38,17 @@ ON o.operation = 'update-customer-order' AND o.body ->> '$.orders.order_number' 
 
 
 def last_events(cache: apsw.Connection, outbox: apsw.Connection, numbers: Sequence[str]) -> dict[str, str]:
-    """When something was last heard of each order, ISO 8601 UTC; those of which nobody knows are left out."""
-    asked = to_text(list(numbers))
-    heard = {number: str(at) for number, at in fetch(cache, _LAST_LOG_ENTRY, asked)}
-    for number, at in fetch(outbox, _LAST_LOCAL_EVENT, asked):
+    """Return the time of the last event of each order, ISO 8601 UTC; orders without a known event are left out."""
+    number_list = to_text(list(numbers))
+    last_event_by_order = {number: str(at) for number, at in fetch(cache, _LAST_LOG_ENTRY, number_list)}
+    for number, at in fetch(outbox, _LAST_LOCAL_EVENT, number_list):
         if at:
-            heard[number] = max(heard.get(number, ""), to_utc_text(datetime.fromtimestamp(at, UTC).isoformat()))
-    for number, said in fetch(outbox, _LAST_UPDATE, asked):
-        heard[number] = max(heard.get(number, ""), to_utc_text(str(said)))
-    return {number: at for number, at in heard.items() if at}
+            last_event_by_order[number] = max(
+                last_event_by_order.get(number, ""), to_utc_text(datetime.fromtimestamp(at, UTC).isoformat())
+            )
+    for number, occurred_at in fetch(outbox, _LAST_UPDATE, number_list):
+        last_event_by_order[number] = max(last_event_by_order.get(number, ""), to_utc_text(str(occurred_at)))
+    return {number: at for number, at in last_event_by_order.items() if at}
 
 
 DEFAULT_SIZE = 40
@@ -70,19 +72,24 @@ ORDER BY CASE o.state WHEN 'rejected' THEN 0 WHEN 'needs_person' THEN 1 WHEN 'in
 
 
 def order_history(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """What happened to an order (`order_number`), youngest first: `at`, `who`, `what`, `label`, `quantity`,
-    `place`, `why`, `word` (what became of it, where this host has said it)."""
+    """Return the history of an order (`order_number`), youngest first.
+
+    Columns: `at`, `who`, `what`, `label`, `quantity`, `place`, `why`, `word` (state of the operation, for entries of
+    this host).
+    """
     number = str(args["order_number"])
     first, size = window_bounds(args, DEFAULT_SIZE)
-    most = first + size
-    rows = list(_local_rows(outbox, cache, number, most))
-    said = {(row["what"], row["label"], row["at"][:19]) for row in rows}
-    rows += [row for row in _log_rows(cache, number, most) if (row["what"], row["label"], row["at"][:19]) not in said]
+    limit = first + size
+    rows = list(_local_rows(outbox, cache, number, limit))
+    local_keys = {(row["what"], row["label"], row["at"][:19]) for row in rows}
+    rows += [
+        row for row in _log_rows(cache, number, limit) if (row["what"], row["label"], row["at"][:19]) not in local_keys
+    ]
     names = names_by_user(cache)
     for row in rows:
         row["who"] = names.get(row["who"], row["who"])
     rows.sort(key=lambda row: str(row["at"]), reverse=True)
-    return rows[first:most], len(rows)
+    return rows[first:limit], len(rows)
 
 
 def _log_rows(cache: apsw.Connection, number: str, limit: int) -> Iterator[Row]:
@@ -105,12 +112,12 @@ def _local_rows(outbox: apsw.Connection, cache: apsw.Connection, number: str, li
         op = operation_from_row(found)
         head = {"at": to_utc_text(op.occurred_at), "who": op.app_user, "word": OUTCOME_BY_STATE[op.state]}
         head["why"] = reason_of_operation(op)
-        for said in _parts_of_update(op, cache):
-            yield {**said, **head, "why": said["why"] or head["why"]}
+        for part in _parts_of_update(op, cache):
+            yield {**part, **head, "why": part["why"] or head["why"]}
 
 
 def _parts_of_update(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
-    """The things that one update says."""
+    """Yield the parts of one update."""
     order = op.body["orders"]
     reason = store_text(str(order.get("rejection_reason_code_description") or ""))
     for name, yes, no in (
@@ -127,8 +134,8 @@ def _parts_of_update(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
         reason = store_text(str(line.get("rejection_reason_code_description") or ""))
         more = to_decimal(line.get("picked_quantity")) - to_decimal(line.get("base_picked_quantity"))
         what = "pick" if more > 0 else "unpick" if more < 0 else "short" if line.get("is_picked") else "opened"
-        place = "" if what == "opened" else str(line.get("preferred_location_code") or "")
-        yield {"what": what, "label": name, "quantity": abs(more), "place": place, "why": reason}
+        location = "" if what == "opened" else str(line.get("preferred_location_code") or "")
+        yield {"what": what, "label": name, "quantity": abs(more), "place": location, "why": reason}
 
 
 def _product_name(cache: apsw.Connection, product: str) -> str:
@@ -137,20 +144,22 @@ def _product_name(cache: apsw.Connection, product: str) -> str:
 
 
 def order_outcomes(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """What becomes of what was said of these `orders`: `order_number`, `word` and `why` each, the worst of it first to
-    be told; `confirmed` where nothing is under way. With `since` (ISO 8601 UTC) only of updates from then on."""
+    """Return the state of the pending operations of these `orders`: `order_number`, `word` and `why`, worst one each.
+
+    `confirmed` if nothing is pending. With `since` (ISO 8601 UTC) only updates from then on count.
+    """
     rows: list[Row] = []
     since = args.get("since")
     for number in args["orders"]:
-        under_way = [operation_from_row(row) for row in fetch(outbox, _LIVE_OPERATIONS, f"order/{number}")]
+        pending = [operation_from_row(row) for row in fetch(outbox, _LIVE_OPERATIONS, f"order/{number}")]
         if since:
-            under_way = [
+            pending = [
                 op
-                for op in under_way
+                for op in pending
                 if op.operation in (UPDATE_ORDER, REJECT_LINES)
                 and to_utc_text(op.occurred_at) >= to_utc_text(str(since))
             ]
-        worst = next((op for op in under_way if op.operation != CREATE_MOVEMENT or op.state != "done"), None)
+        worst = next((op for op in pending if op.operation != CREATE_MOVEMENT or op.state != "done"), None)
         word = OUTCOME_BY_STATE[worst.state] if worst else "confirmed"
         rows.append({"order_number": number, "word": word, "why": _reason_of(worst)})
     return rows, len(rows)

@@ -1,8 +1,8 @@
-"""What this host still has to tell the service, laid over what the service said last.
+"""Overlay of pending operations on cached rows, and its application to orders.
 
-An effect leaves the overlay when a read that began after its confirmation is in the cache. Picked quantities are
-absolute, or add up (see `rebase`) until they may have arrived: laid over twice they do no harm. Movements add up, so
-they are laid over until then and not a moment longer.
+An operation leaves the overlay when the cache has a read that began after its confirmation. Picked quantities are
+absolute, or are added up (see `rebase`) until they may have arrived: applied twice they do no harm. Movements are
+always added up, so they must be applied until then and not longer.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ from aisle.outbox.operation_state import IN_DOUBT, NEEDS_PERSON, QUEUED
 from aisle.outbox.rebase import BASE, PICKED, has_base, is_picked, picked_change, rebase_line
 
 CLAIM_FIELDS = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
-"""What our own service says of a claim beside `is_claimed`."""
+"""Fields of a claim that our own service sends beside `is_claimed`."""
 
 Row = dict[str, Json]
 
 _STATUS_FIELDS = """n, op_id, parts, state, confirmed_at, first_sent_at, doubted_at,
   CASE WHEN state IN ('in_doubt', 'needs_person', 'done') THEN evidence END"""
-"""The fields of `Said`."""
+"""Columns of `OperationStatus`."""
 
 _PENDING_STATUS = f"""
 SELECT {_STATUS_FIELDS} FROM operation WHERE n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected')
 """  # noqa: S608 - fields of our own
 
 LOAD_BATCH = 250
-"""Operations that are read at one go."""
+"""Operations that are read at once."""
 MAX_LOADED = 500
-"""Operations that are kept as they were read; the others are read again when somebody asks for them."""
+"""Greatest number of operations kept with their bodies; others are read again on demand."""
 _BY_NUMBER = "FROM operation WHERE n IN (SELECT value FROM json_each(?))"
 
 _WRITTEN_SINCE = f"""
 SELECT written, live = 1 AND state <> 'rejected', {_STATUS_FIELDS}
 FROM (SELECT DISTINCT n AS written FROM turn WHERE turn > ?) LEFT JOIN operation ON n = written
 """  # noqa: S608 - fields of our own
-"""In one look: others write between two, and what is written in the second alone would be none of the first."""
+"""One statement, because others write in between: an operation written between two statements would be lost."""
 
 _WRITE_RANGE = "SELECT (SELECT min(turn) FROM turn), (SELECT max(turn) FROM turn)"
 
 
 def to_decimal(value: Any) -> Decimal:
-    """A number of an answer, whatever it is written as; 0 for what is none, or beyond all reckoning."""
+    """Return a number of an answer as Decimal; 0 for a value that is no number or too large."""
     if isinstance(value, Decimal):
         return value
     try:
@@ -64,51 +64,54 @@ def to_decimal(value: Any) -> Decimal:
 
 
 def is_line_complete(line: Mapping[str, Json]) -> bool:
-    """True when nothing of a line is left to be picked."""
+    """Return True if nothing of a line is left to pick."""
     return bool(line.get("is_picked")) or to_decimal(line.get("picked_quantity")) >= to_decimal(line.get("quantity"))
 
 
 class Overlay:
-    """The pending operations of the outbox by what they change; looked for again only when the outbox changed, and
-    then only those that were written since: others write to it all the time, and much may be waiting."""
+    """Pending operations of the outbox, indexed by what they change.
+
+    Only operations written since the last look are read again, because others write all the time and many may be
+    pending.
+    """
 
     def __init__(self, outbox: apsw.Connection) -> None:
         self._db = outbox
         self._revision: tuple[int, int] | None = None
         self._last_write: int | None = None
-        """All that was written up to this turn is known; None: nothing is."""
+        """Last write that is applied; None if nothing was read yet."""
         self._pending: dict[int, PendingOperation] = {}
-        """By their numbers."""
+        """Pending operations by number."""
         self._indexes: dict[KeysOf, OverlayIndex] = {}
         self._loaded: dict[int, PendingOperation] = {}
-        """Those that were read in full; what was asked for last comes last."""
+        """Operations read with their bodies, the last used one last."""
 
     def data_version(self) -> int:
-        """Changes when another connection has written to the outbox."""
+        """Return a number that changes when another connection has written to the outbox."""
         with storage_errors(self._db.filename):
             row = fetch_one(self._db, "PRAGMA data_version")
         return int(row[0]) if row else 0
 
     def revision(self) -> tuple[int, int]:
-        """Changes when anybody has written to the outbox, this connection included."""
+        """Return a value that changes when any connection, including this one, has written to the outbox."""
         return self.data_version(), self._db.total_changes()
 
     def by_order(self) -> OverlayIndex:
-        """The pending operations of each order, oldest first."""
+        """Return the index of pending operations by order, oldest first."""
         return self.index_by(ORDER_FIELD, orders_of_operation)
 
     def operations(self, kind: str) -> Iterator[Operation]:
-        """All pending ones of this operation of the interface, oldest first."""
+        """Yield all pending operations of one kind of the interface, oldest first."""
         self.refresh()
-        wanted = [self._pending[n] for n in sorted(self._pending) if self._pending[n].kind == kind]
-        for first in range(0, len(wanted), LOAD_BATCH):
-            part = wanted[first : first + LOAD_BATCH]
+        matching = [self._pending[n] for n in sorted(self._pending) if self._pending[n].kind == kind]
+        for first in range(0, len(matching), LOAD_BATCH):
+            part = matching[first : first + LOAD_BATCH]
             self.load(part)
             yield from [entry.operation for entry in part if entry.operation is not None]
 
     def index_by(self, field: str, keys_of: KeysOf) -> OverlayIndex:
-        """The pending operations by what they touch, which fields of that name hold."""
-        if not self._pending:  # what is read now is read with what it says
+        """Return the index of pending operations by the keys that `keys_of` yields, which are values of that field."""
+        if not self._pending:  # an index made before the first read gets its operations with their bodies
             self._indexes.setdefault(keys_of, OverlayIndex(field, keys_of, self))
         self.refresh()
         index = self._indexes.get(keys_of)
@@ -119,12 +122,12 @@ class Overlay:
         return index
 
     def refresh(self) -> None:
-        """Brings all of it up to date."""
+        """Update the overlay from the outbox."""
         stamp = self.revision()
         if stamp != self._revision:
             try:
                 self._read_changes()
-            except BaseException:  # in the middle of it: what is known by now is no state that ever was
+            except BaseException:  # interrupted halfway: the state in memory is inconsistent
                 self._pending, self._indexes, self._loaded, self._last_write = {}, {}, {}, None
                 self._revision = None
                 raise
@@ -133,39 +136,39 @@ class Overlay:
     def _read_changes(self) -> None:
         first, last = fetch(self._db, _WRITE_RANGE)[0]
         since = self._last_write
-        # What is undone takes its turn back, for another write to have: nothing can be said of what comes after it.
+        # A rollback frees its number for another write, so in a transaction nothing is known about later writes.
         self._last_write = None if self._db.in_transaction else last
         if since is None or last is None or not first - 1 <= since <= last:
             found = {row[0]: _status_from_row(*row) for row in self._db.execute(_PENDING_STATUS)}
             self._apply_changes(found, [n for n in self._pending if n not in found])
         elif since < last:
-            found, over = {}, []
-            for n, is_pending, *said in fetch(self._db, _WRITTEN_SINCE, since):
+            found, finished = {}, []
+            for n, is_pending, *status in fetch(self._db, _WRITTEN_SINCE, since):
                 if is_pending:
-                    found[n] = _status_from_row(*said)
+                    found[n] = _status_from_row(*status)
                 elif n in self._pending:
-                    over.append(n)
-            self._apply_changes(found, over)
+                    finished.append(n)
+            self._apply_changes(found, finished)
 
     def _apply_changes(self, statuses: Mapping[int, OperationStatus], finished: Iterable[int]) -> None:
-        """What these say now, and that those are pending no more."""
-        known = self._pending
-        changed = [n for n, said in statuses.items() if n not in known or known[n].status != said]
-        anew = [n for n in changed if n not in known or _may_have_other_body(statuses[n], known[n].status)]
-        for n in [*finished, *(n for n in anew if n in known)]:
-            entry = known.pop(n)
+        """Apply changed statuses and remove operations that are no longer pending."""
+        pending = self._pending
+        changed = [n for n, status in statuses.items() if n not in pending or pending[n].status != status]
+        reread = [n for n in changed if n not in pending or _may_have_other_body(statuses[n], pending[n].status)]
+        for n in [*finished, *(n for n in reread if n in pending)]:
+            entry = pending.pop(n)
             self._loaded.pop(n, None)
             for index in self._indexes.values():
                 index.remove(entry)
         for n in changed:
-            if n in known:
-                known[n].update_status(statuses[n])
+            if n in pending:
+                pending[n].update_status(statuses[n])
                 for index in self._indexes.values():
-                    index.mark_changed(known[n])
-        self._add_pending(statuses, anew)
+                    index.mark_changed(pending[n])
+        self._add_pending(statuses, reread)
 
     def _add_pending(self, statuses: Mapping[int, OperationStatus], numbers: Sequence[int]) -> None:
-        """These are pending, too. What they say is read for those that ask already."""
+        """Add pending operations. Their bodies are read if an index exists already."""
         for rows in self._rows("n, operation, body" if self._indexes else "n, operation, ''", numbers):
             entries = [PendingOperation(intern(str(kind)), statuses[n]) for n, kind, _ in rows]
             self._pending.update((entry.status.number, entry) for entry in entries)
@@ -173,28 +176,28 @@ class Overlay:
                 index.add(entries, [(n, str(body)) for n, _, body in rows])
 
     def bodies(self, entries: Sequence[PendingOperation]) -> Iterator[tuple[int, str]]:
-        """See `Source`."""
+        """Yield the bodies of these operations (see `OperationSource`)."""
         for rows in self._rows("n, body", [entry.status.number for entry in entries]):
             yield from ((n, str(body)) for n, body in rows)
 
     def load(self, entries: Iterable[PendingOperation]) -> None:
-        """See `Source`. They may have moved on since they were looked for; the next look finds that.
+        """Read these operations with their bodies (see `OperationSource`). The next refresh sees later changes of them.
 
-        What leaves for it is none of what is asked for, however long ago that was read.
+        Of the operations read before, those used longest ago are dropped beyond `MAX_LOADED`; never those asked for.
         """
-        asked = {entry.status.number: entry for entry in entries}
-        unread = [n for n, entry in asked.items() if entry.operation is None]
+        requested = {entry.status.number: entry for entry in entries}
+        unread = [n for n, entry in requested.items() if entry.operation is None]
         for rows in self._rows("*", unread):
             for row in rows:
-                asked[row[0]].load(row)
-        for n in asked:
+                requested[row[0]].load(row)
+        for n in requested:
             self._loaded.pop(n, None)
-        self._loaded |= asked
-        while len(self._loaded) > max(MAX_LOADED, len(asked)):
+        self._loaded |= requested
+        while len(self._loaded) > max(MAX_LOADED, len(requested)):
             self._loaded.pop(next(iter(self._loaded))).unload()
 
     def _rows(self, fields: str, numbers: Sequence[int]) -> Iterator[list[tuple[Any, ...]]]:
-        """In parts: of much that waits no more lies in memory than is looked at just then."""
+        """Yield the rows in batches, so that only one batch of many is in memory."""
         for first in range(0, len(numbers), LOAD_BATCH):
             yield fetch(self._db, f"SELECT {fields} {_BY_NUMBER}", to_text(list(numbers[first : first + LOAD_BATCH])))
 
@@ -204,8 +207,11 @@ def _status_from_row(n: int, op_id: str, parts: Any, state: str, *rest: Any) -> 
 
 
 def _may_have_other_body(current: OperationStatus, earlier: OperationStatus) -> bool:
-    """Whether its body may hold something else: what nobody knew to have arrived may be told again in other words, and
-    be on its way already, or asked about once more; and what was rolled back leaves its number to another."""
+    """Return True if the body of an operation may have changed.
+
+    An operation that is not known to have arrived may be rewritten, and may be sent or looked up again by now. A number
+    that was rolled back is used again by another operation.
+    """
     if current.state in (QUEUED, NEEDS_PERSON) or earlier.state in (IN_DOUBT, NEEDS_PERSON):
         return True
     if (current.op_id, current.remaining_entries, current.in_doubt_since) != (
@@ -218,7 +224,7 @@ def _may_have_other_body(current: OperationStatus, earlier: OperationStatus) -> 
 
 
 def orders_of_operation(operation: Operation) -> Iterator[str]:
-    """The orders that an operation changes."""
+    """Yield the orders that an operation changes."""
     if operation.operation == "update-customer-order":
         yield str(operation.body["orders"]["order_number"])
     elif operation.operation == REJECT_LINES:
@@ -232,34 +238,36 @@ def orders_of_operation(operation: Operation) -> Iterator[str]:
 
 
 def is_included(operation: Operation, read_began: float | None) -> bool:
-    """Whether a read that began at this moment has brought what the operation did; None: nobody knows when."""
+    """Return True if a read that began at this moment includes the effect of the operation; None: unknown moment."""
     if read_began is None:
         return False
     confirmed_at = None if _was_lost_by_restore(operation) else operation.confirmed_at
     if confirmed_at is not None and confirmed_at < read_began:
         return True
-    return any(confirmed < read_began <= anew for confirmed, anew in operation.was_in or ())
+    return any(confirmed < read_began <= replayed for confirmed, replayed in operation.was_in or ())
 
 
 def _was_lost_by_restore(operation: Operation) -> bool:
-    """Whether the service does not have what it confirmed: it was put back from an earlier copy, and has not confirmed
-    it again. What it may still have keeps the moment when it was first sent."""
-    anew, sent = operation.replayed_at, operation.first_sent_at
-    if anew is None or (operation.confirmed_at or 0.0) > anew:
+    """Return True if the service was restored from an earlier copy, lost the operation, and has not confirmed it again.
+
+    An operation that it may still have keeps the time at which it was first sent.
+    """
+    replayed, sent = operation.replayed_at, operation.first_sent_at
+    if replayed is None or (operation.confirmed_at or 0.0) > replayed:
         return False
-    return sent is None or sent > anew
+    return sent is None or sent > replayed
 
 
 def may_be_included(operation: Operation, read_began: float | None) -> bool:
-    """Whether a read that began at this moment may have brought what the operation did, and may not."""
+    """Return True if a read that began at this moment may or may not include the effect of the operation."""
     return operation.first_sent_at is not None and not is_included(operation, read_began)
 
 
 def apply_to_order(header: Row, lines: list[Row], operations: Iterable[Operation], read_began: float | None) -> None:
-    """Changes an order, in place, to what it will be when these operations are done.
+    """Apply operations to an order, in place.
 
-    `began` is when the read began that brought its lines (None when they are not known): what was confirmed before then
-    is in them already.
+    `read_began`: time at which the read of its lines began, None if they are unknown. Operations confirmed before then
+    are included already.
     """
     touched, by_number = False, {line["line_number"]: line for line in lines}
     for operation in operations:
@@ -290,12 +298,12 @@ def _apply_update(header: Row, lines: Mapping[Json, Row], operation: Operation) 
             added = True
         elif line is not None:
             line.update(change)
-    if added:  # who sent it did not know what others do to its lines
+    if added:  # the sender did not know the picks of others on these lines
         header["is_picked"] = all(is_line_complete(line) for line in lines.values())
 
 
 def _apply_line_rejection(lines: list[Row], rejections: Iterable[Mapping[str, Json]]) -> None:
-    """Nobody picks these any more, and what is picked of them goes back; or they are open again."""
+    """Reject lines or reopen them, in place. Picked goods of a rejected line go back."""
     changes = {change["line_number"]: change for change in rejections}
     for line in lines:
         change = changes.get(line["line_number"])
@@ -306,21 +314,21 @@ def _apply_line_rejection(lines: list[Row], rejections: Iterable[Mapping[str, Js
 
 
 def _add_picked(line: Row, change: Mapping[str, Json], *, may_be_included: bool) -> None:
-    """A picker's share on top of what a line stands at; what may be in that already is not added once more."""
-    stands, of = to_decimal(line.get(PICKED)), to_decimal(line.get("quantity"))
-    now = rebase_line(change, stands, of, to_decimal(line.get("moved_quantity")))
+    """Add a picker's share to a line, in place; a share that may be included already is not added again."""
+    picked, ordered = to_decimal(line.get(PICKED)), to_decimal(line.get("quantity"))
+    now = rebase_line(change, picked, ordered, to_decimal(line.get("moved_quantity")))
     if may_be_included:
-        said = to_decimal(change[PICKED])
+        stated = to_decimal(change[PICKED])
         reached = (
-            max(stands, min(said, now.picked)) if picked_change(change) > 0 else min(stands, max(said, now.picked))
+            max(picked, min(stated, now.picked)) if picked_change(change) > 0 else min(picked, max(stated, now.picked))
         )
         now = now._replace(picked=reached)
     line.update({name: value for name, value in change.items() if name != BASE})
-    line[PICKED], line["is_picked"] = now.picked, is_picked(change, now, of)
+    line[PICKED], line["is_picked"] = now.picked, is_picked(change, now, ordered)
 
 
 def _apply_claim(header: Row, operation: Operation, is_claimed: bool) -> None:
-    """Whose the order is: the claim that was made last stands; who let go before it let go of another one."""
+    """Apply a claim or release, in place. The latest claim wins; a release before it released an earlier claim."""
     if not is_claimed:
         same = (header.get("claimed_by"), header.get("claimed_terminal") or "") == (
             operation.app_user,
@@ -334,25 +342,26 @@ def _apply_claim(header: Row, operation: Operation, is_claimed: bool) -> None:
     elif str(header.get("claimed_on") or "") <= operation.occurred_at:
         header["is_claimed"] = True
         header.pop("claimed_name", None)
-        said = (operation.app_user, operation.occurred_at, operation.terminal)
-        header.update(zip(("claimed_by", "claimed_on", "claimed_terminal"), said, strict=True))
+        claim = (operation.app_user, operation.occurred_at, operation.terminal)
+        header.update(zip(("claimed_by", "claimed_on", "claimed_terminal"), claim, strict=True))
 
 
 def _apply_movement(order: str, lines: list[Row], item: Mapping[str, Json]) -> None:
-    """Goods brought to a place for a line, or taken away from there. More than was picked is picked with it.
+    """Apply a movement to a location of a line or away from it, in place.
 
-    What the line's own hand lays down was picked before: read back already and laid over once more, it does no harm.
+    More than was picked is picked with it. Goods put down from the line's own hand were picked before; applying that
+    again to a line that includes it does no harm.
     """
     quantity = to_decimal(item.get("quantity"))
     source = item.get("from_location") or {}
     for side, sign in (("from_location", -1), ("to_location", 1)):
-        place = item.get(side) or {}
-        if place.get("customer_order_number") != order or not place.get("location_code"):
+        end = item.get(side) or {}
+        if end.get("customer_order_number") != order or not end.get("location_code"):
             continue
         for line in lines:
-            if line["line_number"] != place.get("customer_order_line_number"):
+            if line["line_number"] != end.get("customer_order_line_number"):
                 continue
-            _add_held(line, str(place["location_code"]), sign * quantity)
+            _add_held(line, str(end["location_code"]), sign * quantity)
             picked = to_decimal(line.get("picked_quantity"))
             moved = max(Decimal(0), to_decimal(line.get("moved_quantity")) + sign * quantity)
             if _comes_from_hand(source, order, line["line_number"]):
@@ -362,18 +371,18 @@ def _apply_movement(order: str, lines: list[Row], item: Mapping[str, Json]) -> N
 
 
 def _add_held(line: Row, code: str, change: Decimal) -> None:
-    """Where goods of the line are kept, as far as that was read."""
-    kept = line.get("kept")
-    if kept is None:
+    """Change the quantity held for the line at a location, in place, if these quantities were read."""
+    held = line.get("kept")
+    if held is None:
         return
-    for entry in kept:
+    for entry in held:
         if entry["location_code"] == code:
             entry["quantity"] = to_decimal(entry["quantity"]) + change
             return
-    kept.append({"location_code": code, "quantity": change})
+    held.append({"location_code": code, "quantity": change})
 
 
 def _comes_from_hand(end: Mapping[str, Json], order: str, line: Json) -> bool:
-    """True for goods that are picked for a line and lie nowhere."""
+    """Return True for goods that are picked for a line and at no location."""
     held_by = (end.get("customer_order_number"), end.get("customer_order_line_number"))
     return held_by == (order, line) and not end.get("location_code")

@@ -1,4 +1,4 @@
-"""Orders as a session sees them: the cache with the outbox laid over it."""
+"""Orders as a session sees them: cached rows with pending operations overlaid."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.search_text import normalise_text
 
 SortKey = tuple[str, str, str]
-"""(pickup, sort, order_number): what the list is sorted by."""
+"""Sort key of the list: (pickup, sort, order_number)."""
 
 ListChange = tuple[frozenset[str], list[SortKey]]
-"""How pending operations change the list: orders that leave it, and keys of those that come into it, in its order."""
+"""Change of the list by pending operations: orders that leave it, and sorted keys of those that enter it."""
 
 DEFAULT_SIZE = 50
-"""Rows of a window when nobody says how many."""
+"""Rows of a window if the query names no size."""
 
 MAX_HITS = MAX_COUNTED
-"""Orders with some words that are counted; whoever gets as many types another letter."""
+"""Greatest number of hits of a search that are counted; with more hits people type another letter."""
 
 SAMPLE_ORDERS, SAMPLE_HITS = 200, 10
-"""Of so many orders at the beginning of the list, so many with the words: the list itself has enough of them soon."""
+"""Sample of the list's first orders, and number of hits in it from which scanning the list is fast enough."""
 
 MAX_INDEX_HITS = 500
-"""More orders than this, by their index, are not looked through: the list has them sooner."""
+"""Hits of the index beyond which the list itself is scanned, which is faster then."""
 
 
 def open_orders(
@@ -65,14 +65,16 @@ def open_orders(
     list_change: ListChange,
     args: Mapping[str, Json],
 ) -> WindowRows:
-    """A window on the open orders: those named `ahead`, then by pickup date and number. `laid`: orders that were laid
-    over before."""
+    """Return a window on the open orders: those named `ahead`, then by pickup date and number.
+
+    `overlaid`: cache of orders overlaid before.
+    """
     first, size = window_bounds(args, DEFAULT_SIZE)
     search, product = normalise_text(str(args.get("search") or "")), str(args.get("product_number") or "")
-    ahead = {number: rank for rank, number in enumerate(args.get("ahead") or ())}
+    rank_by_number = {number: rank for rank, number in enumerate(args.get("ahead") or ())}
     if search or product:
-        keys = _matching_keys(cache, pending, list_change, search.split(), product, list(ahead))
-        keys.sort(key=lambda key: ahead.get(key[2], len(ahead)))
+        keys = _matching_keys(cache, pending, list_change, search.split(), product, list(rank_by_number))
+        keys.sort(key=lambda key: rank_by_number.get(key[2], len(rank_by_number)))
         partly = not product and len(keys) > MAX_HITS
         keys = keys[:MAX_HITS] if partly else keys
         return WindowRows(_load_headers(cache, pending, overlaid, keys[first : first + size]), len(keys), partly)
@@ -81,32 +83,34 @@ def open_orders(
         - len(list_change[0])
         + len(list_change[1])
     )
-    before = _keys_ahead(cache, list_change, list(ahead)) if ahead else []
-    keys = before[first : first + size]
+    keys_ahead = _keys_ahead(cache, list_change, list(rank_by_number)) if rank_by_number else []
+    keys = keys_ahead[first : first + size]
     list_change = (
-        (list_change[0].union(ahead), [key for key in list_change[1] if key[2] not in ahead]) if ahead else list_change
+        (list_change[0].union(rank_by_number), [key for key in list_change[1] if key[2] not in rank_by_number])
+        if rank_by_number
+        else list_change
     )
-    rest = _window_keys(cache, list_change, max(0, first - len(before)), size - len(keys))
+    rest = _window_keys(cache, list_change, max(0, first - len(keys_ahead)), size - len(keys))
     return WindowRows(_load_headers(cache, pending, overlaid, [*keys, *rest]), total)
 
 
 def _keys_ahead(cache: apsw.Connection, list_change: ListChange, numbers: list[str]) -> list[SortKey]:
-    """Keys of those of these orders that are in the list, in the order in which they are named."""
+    """Return the keys of those of these orders that are in the list, in the given order."""
     rows = fetch(
         cache,
         "SELECT o.pickup, o.sort, o.order_number FROM json_each(?) e JOIN orders o ON o.order_number = e.value"
         " WHERE o.state = 0",
         to_text(numbers),
     )
-    known = {number: (pickup, sort, number) for pickup, sort, number in rows if number not in list_change[0]}
-    known |= {key[2]: key for key in list_change[1]}
-    return [known[number] for number in numbers if number in known]
+    key_by_number = {number: (pickup, sort, number) for pickup, sort, number in rows if number not in list_change[0]}
+    key_by_number |= {key[2]: key for key in list_change[1]}
+    return [key_by_number[number] for number in numbers if number in key_by_number]
 
 
 def _window_keys(cache: apsw.Connection, list_change: ListChange, first: int, size: int) -> list[SortKey]:
-    """Keys of the window: the list of the cache without the hidden orders, the extra ones put where they belong."""
+    """Return the keys of the window: the cached list without the hidden orders, with the extra ones merged in."""
     hidden, extra = to_text(list(list_change[0])), list_change[1]
-    places = []
+    positions = []
     for index, key in enumerate(extra):
         before = fetch(
             cache,
@@ -115,18 +119,18 @@ def _window_keys(cache: apsw.Connection, list_change: ListChange, first: int, si
             *key,
             hidden,
         )
-        places.append(int(before[0][0]) + index)
-    passed, inside = bisect_left(places, first), bisect_left(places, first + size)
+        positions.append(int(before[0][0]) + index)
+    extra_before, extra_until = bisect_left(positions, first), bisect_left(positions, first + size)
     keys = fetch(
         cache,
         "SELECT pickup, sort, order_number FROM orders"
         " WHERE state = 0 AND order_number NOT IN (SELECT value FROM json_each(?))"
         " ORDER BY pickup, sort, order_number LIMIT ? OFFSET ?",
         hidden,
-        size - (inside - passed),
-        first - passed,
+        size - (extra_until - extra_before),
+        first - extra_before,
     )
-    return sorted([(pickup, sort, number) for pickup, sort, number in keys] + extra[passed:inside])
+    return sorted([(pickup, sort, number) for pickup, sort, number in keys] + extra[extra_before:extra_until])
 
 
 def _matching_keys(
@@ -137,8 +141,10 @@ def _matching_keys(
     product: str,
     ahead: list[str],
 ) -> list[SortKey]:
-    """Keys of all open orders with an open line of this product, or of those with these words: where there are many,
-    the first of the list, and those `ahead`."""
+    """Return the keys of all open orders with an open line of this product, or with these words.
+
+    With many hits only the first ones of the list and those `ahead` are returned.
+    """
     if product:
         rows = fetch(
             cache,
@@ -168,24 +174,24 @@ WHERE id IN (SELECT rowid FROM order_search WHERE order_search MATCH ? LIMIT ?)
 
 
 def _orders_with_words(cache: apsw.Connection, list_change: ListChange, words: list[str]) -> list[tuple[Any, ...]]:
-    """Open orders with these words: all of them, or the first of the list where there are more than `MOST`."""
-    having = " AND ".join("instr(text, ?)" for _ in words)
+    """Return the open orders with these words: all, or the first of the list if there are more than `MAX_HITS`."""
+    has_words = " AND ".join("instr(text, ?)" for _ in words)
     parts = " AND ".join(f'"{word}"*' for word in words if len(word) >= MIN_SEARCH_PART)
     listed = f"{_KEYS_SQL} WHERE state = 0"
     order = "ORDER BY pickup, sort, order_number LIMIT ?"
-    glance = f"SELECT count(*) FROM (SELECT text FROM orders WHERE state = 0 {order}) WHERE {having}"  # noqa: S608
-    if parts and fetch(cache, glance, SAMPLE_ORDERS, *words)[0][0] < SAMPLE_HITS:
+    sample_sql = f"SELECT count(*) FROM (SELECT text FROM orders WHERE state = 0 {order}) WHERE {has_words}"  # noqa: S608
+    if parts and fetch(cache, sample_sql, SAMPLE_ORDERS, *words)[0][0] < SAMPLE_HITS:
         found = fetch(cache, _KEYS_BY_SEARCH, parts, MAX_INDEX_HITS)
         if len(found) < MAX_INDEX_HITS:
             return [row[:4] for row in found if row[4] == ORDER_OPEN]
     hidden = "order_number NOT IN (SELECT value FROM json_each(?))"
     return fetch(
-        cache, f"{listed} AND {having} AND {hidden} {order}", *words, to_text(list(list_change[0])), MAX_HITS + 1
+        cache, f"{listed} AND {has_words} AND {hidden} {order}", *words, to_text(list(list_change[0])), MAX_HITS + 1
     )
 
 
 def _needs_product(cache: apsw.Connection, pending: PendingByOrder, number: str, product: str) -> bool:
-    """True when the order still has an open line of this product."""
+    """Return True if the order still has an open line of this product."""
     lines = load_lines(cache, number, product)
     header: Row = {"order_number": number}
     apply_to_order(header, lines, pending.get(number, ()), None)
@@ -195,19 +201,19 @@ def _needs_product(cache: apsw.Connection, pending: PendingByOrder, number: str,
 def orders_with_product(
     cache: apsw.Connection, pending: PendingByOrder, overlaid: OverlaidOrders, args: Mapping[str, Json]
 ) -> QueryResult:
-    """Orders with this product that are not closed, those that still need some of it first; by pickup date.
+    """Return the unclosed orders with this product, those that still need some first; by pickup date.
 
-    Each with what it still needs of it and what it holds: `needed`, `held`.
+    Each has the quantity it still needs (`needed`) and holds (`held`).
     """
     product = str(args["product_number"])
-    known = fetch(
+    keys = fetch(
         cache,
         "SELECT DISTINCT o.pickup, o.sort, o.order_number FROM line l"
         " JOIN orders o ON o.order_number = l.order_number WHERE l.product_number = ? AND o.state < 2",
         product,
     )
     rows = [
-        row for *_, number in sorted(known) if (row := _order_with_product(cache, pending, overlaid, number, product))
+        row for *_, number in sorted(keys) if (row := _order_with_product(cache, pending, overlaid, number, product))
     ]
     rows.sort(key=lambda row: row["needed"] <= 0)
     first, size = window_bounds(args, DEFAULT_SIZE)
@@ -222,10 +228,10 @@ def _order_with_product(
         return None
     lines = load_lines(cache, number, product)
     if number in pending:
-        mine = {line["line_number"] for line in lines}
-        lines = [line for line in overlaid_lines(cache, pending, number, overlaid) if line["line_number"] in mine]
-    wanted = (to_decimal(line.get("quantity")) - to_decimal(line.get("picked_quantity")) for line in lines)
-    needed = (rest for line, rest in zip(lines, wanted, strict=True) if not is_line_complete(line))
+        numbers = {line["line_number"] for line in lines}
+        lines = [line for line in overlaid_lines(cache, pending, number, overlaid) if line["line_number"] in numbers]
+    open_quantities = (to_decimal(line.get("quantity")) - to_decimal(line.get("picked_quantity")) for line in lines)
+    needed = (rest for line, rest in zip(lines, open_quantities, strict=True) if not is_line_complete(line))
     return {
         "order_number": number,
         "customer_name": str(row.get("customer_name") or row.get("reference") or ""),
@@ -254,20 +260,22 @@ SELECT l.order_number, sum(CASE WHEN p.allow_decimal THEN 1 ELSE l.raw ->> 'quan
 FROM json_each(?) e JOIN line l ON l.order_number = e.value
 LEFT JOIN product p ON p.product_number = l.product_number GROUP BY l.order_number
 """
-"""As `_pieces` counts the lines of orders of which nothing is on its way."""
+"""Counts the lines of orders without pending operations as `_count_line_pieces` does."""
 
 
 def add_pieces(cache: apsw.Connection, pending: PendingByOrder, rows: list[Row], overlaid: OverlaidOrders) -> list[Row]:
-    """Orders with measured goods, whose quantities have no sum, with how many `pieces` they are of and how many of
-    these are picked (`picked_pieces`): a measured line is one, as where it is picked."""
+    """Add `pieces` and `picked_pieces` to orders with measured goods, whose quantities have no sum. Return the rows.
+
+    A measured line counts as one piece, as on the pick screen.
+    """
     by_number = {str(row["order_number"]): row for row in rows}
     measured: dict[str, set[str]] = {}
     for number, product in fetch(cache, _MEASURED_LINES, to_text(list(by_number))):
         measured.setdefault(number, set()).add(product)
-    settled = [number for number in measured if number not in pending]
-    for number, of, picked in fetch(cache, _COUNT_PIECES, to_text(settled)) if settled else ():
-        by_number[number].update(picked_pieces=to_decimal(picked), pieces=to_decimal(of))
-    for number in measured.keys() - set(settled):
+    without_pending = [number for number in measured if number not in pending]
+    for number, ordered, picked in fetch(cache, _COUNT_PIECES, to_text(without_pending)) if without_pending else ():
+        by_number[number].update(picked_pieces=to_decimal(picked), pieces=to_decimal(ordered))
+    for number in measured.keys() - set(without_pending):
         lines = overlaid_lines(cache, pending, number, overlaid)
         counted = (
             _count_line_pieces(line, is_measured=line.get("product_number") in measured[number]) for line in lines
@@ -278,12 +286,12 @@ def add_pieces(cache: apsw.Connection, pending: PendingByOrder, rows: list[Row],
 
 def _sum_pieces(lines: Iterable[tuple[Decimal, Decimal]]) -> Row:
     counted = list(lines)
-    picked, of = (sum((line[at] for line in counted), Decimal(0)) for at in (0, 1))
-    return {"picked_pieces": picked, "pieces": of}
+    picked, ordered = (sum((line[at] for line in counted), Decimal(0)) for at in (0, 1))
+    return {"picked_pieces": picked, "pieces": ordered}
 
 
 def _count_line_pieces(line: Row, *, is_measured: bool) -> tuple[Decimal, Decimal]:
-    """(picked, ordered) of a line."""
+    """Return (picked, ordered) pieces of a line."""
     picked = to_decimal(line.get("picked_quantity"))
     return (
         (Decimal(picked > 0 and is_line_complete(line)), Decimal(1))
@@ -293,10 +301,13 @@ def _count_line_pieces(line: Row, *, is_measured: bool) -> tuple[Decimal, Decima
 
 
 def load_order(cache: apsw.Connection, pending: PendingByOrder, number: str) -> QueryResult:
-    """One order with its lines, each with its product's unit, the places where it lies, where it is kept, and
-    whether stock is kept of it at all: by the store, else by the catalogue. `unsure` while something of this host may
-    be in what was read, and nobody has said so: then its figures may be off until it is read again. `moved_by`: by
-    user of this host, the number of his last movement or rejection of lines of it that is not in what was read."""
+    """Return one order with its lines.
+
+    Each line has its product's unit, the locations of the product, the locations where its goods are held, and
+    `is_stock`: False if no stock is kept of it (by the store, else by the catalogue). `unsure` is True while an
+    operation of this host may or may not be included in the read; its figures may be off until the next read.
+    `moved_by`: by user of this host, the number of their last movement or rejection that is not included.
+    """
     found = fetch_one(cache, "SELECT raw, lines_began, pickup FROM orders WHERE order_number = ?", number)
     if found is None:
         return [], 0
@@ -314,9 +325,9 @@ def load_order(cache: apsw.Connection, pending: PendingByOrder, number: str) -> 
 
 
 def _last_move_by_user(pending: Iterable[Operation], read_began: float | None) -> dict[str, Json]:
-    """The last operation on an order by user, other than what was picked."""
-    others = (each for each in pending if each.operation != UPDATE_ORDER and not is_included(each, read_began))
-    return {each.app_user: each.n for each in sorted(others, key=lambda each: each.n)}
+    """Return the last operation on an order by user, without picks."""
+    moves = (each for each in pending if each.operation != UPDATE_ORDER and not is_included(each, read_began))
+    return {each.app_user: each.n for each in sorted(moves, key=lambda each: each.n)}
 
 
 def _load_full_lines(cache: apsw.Connection, number: str) -> list[Row]:
@@ -329,7 +340,7 @@ def _load_full_lines(cache: apsw.Connection, number: str) -> list[Row]:
         number,
     )
     lines = [_full_line(*row) for row in rows]
-    walk = load_walk_orders(cache, {place["location_code"] for line in lines for place in line["places"]})
+    walk = load_walk_orders(cache, {location["location_code"] for line in lines for location in line["places"]})
     for line in lines:
         line["places"] = sort_by_walk_order(line["places"], walk)
     return lines
@@ -346,8 +357,8 @@ def _full_line(
     is_stock: int | str | None,
 ) -> Row:
     line = parse_row(raw)
-    places = line_locations(line) or (stock_locations(parse_row(stock)) if stock else [])
-    kept = held_locations(line)
+    locations = line_locations(line) or (stock_locations(parse_row(stock)) if stock else [])
+    held = held_locations(line)
     line.pop("store_locations", None)
     line.update(
         line_number=line_number,
@@ -357,8 +368,8 @@ def _full_line(
         picked_quantity=to_decimal(line.get("picked_quantity")),
         moved_quantity=to_decimal(line.get("moved_quantity")),
         is_picked=bool(line.get("is_picked")),
-        places=places,
-        kept=kept,
+        places=locations,
+        kept=held,
         allow_decimal=bool(decimals),
         unit=unit or "",
         is_stock=is_stock not in (0, "false"),
@@ -379,37 +390,41 @@ SELECT p.product_number, s.raw, s.began FROM json_each(?) e
 JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id
 """
 _LOCATIONS_MARK = '"store_locations"'
-"""Stands in every stock entry that tells of places."""
+"""Text in every stock entry that names locations."""
 
 
 def add_stock_at_locations(cache: apsw.Connection, pending: PendingByProduct, orders: Iterable[Row]) -> None:
-    """Adds to each line its `stock`: what lies of its product at each place, by code. None where nobody says, and for
-    what comes from the warehouse, whose stock is not here."""
+    """Add `stock` to each line, in place: quantity of its product by location.
+
+    It is empty if unknown, and for lines picked from the warehouse, whose stock is not here.
+    """
     lines = [line for order in orders for line in order["lines"]]
-    own = [line for line in lines if not _is_from_warehouse(line)]
-    numbers = sorted({str(line["product_number"]) for line in own})
+    from_store = [line for line in lines if not _is_from_warehouse(line)]
+    numbers = sorted({str(line["product_number"]) for line in from_store})
     read = ((str(number), raw, began) for number, raw, began in _read_stock(cache, numbers) if _LOCATIONS_MARK in raw)
     found = {number: _stock_by_location(number, raw, began, pending) for number, raw, began in read}
     for line in lines:
         line["stock"] = {}
-    for line in own:
+    for line in from_store:
         line["stock"] = _with_own_location(line, found.get(str(line["product_number"])))
 
 
 def _with_own_location(line: Row, stock: dict[str, Decimal | None] | None) -> dict[str, Decimal]:
-    """With none at the place of the line where the store tells of places: one that is empty is in no list of them.
-    Places whose quantity nobody said are left out."""
-    place = str(line.get("preferred_location_code") or line.get("stock_location") or "")
+    """Return the known quantities by location, with 0 at the line's own location if the store names locations.
+
+    An empty location is in no list. Locations without a quantity are left out.
+    """
+    own = str(line.get("preferred_location_code") or line.get("stock_location") or "")
     if stock is None:
         return {}
-    known: dict[str, Decimal | None] = {**({place: Decimal(0)} if place else {}), **stock}
-    return {code: quantity for code, quantity in known.items() if quantity is not None}
+    quantities: dict[str, Decimal | None] = {**({own: Decimal(0)} if own else {}), **stock}
+    return {code: quantity for code, quantity in quantities.items() if quantity is not None}
 
 
 def _is_from_warehouse(line: Row) -> bool:
-    beside = line.get("aisle")
-    told = (line, beside if isinstance(beside, dict) else {})
-    return any(each.get("is_picked_from_warehouse") in (True, "true") for each in told)
+    extension = line.get("aisle")
+    sources = (line, extension if isinstance(extension, dict) else {})
+    return any(each.get("is_picked_from_warehouse") in (True, "true") for each in sources)
 
 
 def _read_stock(cache: apsw.Connection, numbers: list[str]) -> list[tuple[str, str, float | None]]:
@@ -419,12 +434,12 @@ def _read_stock(cache: apsw.Connection, numbers: list[str]) -> list[tuple[str, s
 def _stock_by_location(
     number: str, raw: str, read_began: float | None, pending: PendingByProduct
 ) -> dict[str, Decimal | None] | None:
-    """What lies at each place; None where a place has no code, for any place may be that one."""
+    """Return the quantity by location; None if an entry has no code, because it may be any location."""
     entry = parse_row(raw)
-    if not all(place.get("store_location_code") for place in entry.get("store_locations") or ()):
+    if not all(location.get("store_location_code") for location in entry.get("store_locations") or ()):
         return None
     stock = apply_to_stock(entry, number, pending.get(number, ()), read_began)
-    return {str(place["location_code"]): _location_quantity(place) for place in stock_locations(stock)}
+    return {str(location["location_code"]): _location_quantity(location) for location in stock_locations(stock)}
 
 
 def _location_quantity(place: Row) -> Decimal | None:

@@ -1,6 +1,6 @@
-"""Orders of the service's answers as rows of the cache; pure. One that makes no sense raises `Malformed`.
+"""Parsing and writing of orders and their lines. A malformed order raises InvalidRow.
 
-Interface: Customer order, Order line, Line location.
+interface: Customer order, Order line, Line location.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -33,17 +33,16 @@ from aisle.jobs import store_time
 from aisle.jobs.quantities import to_decimal as amount
 from aisle.scan.meaning import ORDER, PRODUCT, REFERENCE
 from aisle.search_text import natural_key
-from aisle.tuples import NamedTuple
 
 NO_PICKUP_DATE = "~"
-"""Sorts after every pickup date."""
+"""Sort value after every pickup date."""
 
 HeldQuantities = tuple[tuple[str, str], ...]
-"""Places, and how much lies at each: codes with the texts of numbers."""
+"""Locations with the quantity at each, as text."""
 
 
 class OrderRow(NamedTuple):
-    """The header of an order."""
+    """Header of an order as stored."""
 
     order_number: str
     state: int
@@ -57,25 +56,25 @@ class OrderRow(NamedTuple):
 
 
 class OrderLineRow(NamedTuple):
-    """A line of an order; the first six are kept, and where its goods lie."""
+    """A line of an order. The first six fields are stored in `line`, `held` in a table of its own."""
 
     order_number: str
     line_number: int
     product_number: str
     raw: str
     in_hand: str
-    """How much was picked and lies at no place; text of a number."""
+    """Picked quantity at no location, as text."""
     wrong: int
-    """Whether more of it is picked than was ordered, or laid down than its places hold."""
+    """1 if more is picked than was ordered, or more was put down than its locations hold; else 0."""
     held: HeldQuantities
-    """Where its goods lie for the order."""
+    """Goods held for the order, by location."""
     picked_quantity: int | float
     pickup_date: str
     barcode: str
 
 
 def parse_order(service_row: object, lines: list[OrderLineRow] | None) -> OrderRow:
-    """interface: Customer order. `lines` are its lines where they are known."""
+    """Parse the header of an order; `lines` are its lines if known. interface: Customer order."""
     raw = require_object(service_row)
     order_number = key_field(raw, "order_number")
     text = dump_row({name: raw[name] for name in raw if name != "lines"})
@@ -95,14 +94,17 @@ def parse_order(service_row: object, lines: list[OrderLineRow] | None) -> OrderR
 
 
 def pickup_time(order_date: str, line_dates: Iterable[str]) -> str:
-    """When an order is picked up, in the time of the store: as it says itself, else the first of its lines."""
+    """Return the pick-up time of an order in the store's zone: its own, else the earliest of its lines."""
     return store_time.to_local_text(order_date) or min(
         (store_time.to_local_text(text) for text in line_dates if text), default=NO_PICKUP_DATE
     )
 
 
 def parse_order_lines(service_row: object) -> list[OrderLineRow]:
-    """interface: Order line; all lines of an order, by number. Two lines of one number make the order malformed."""
+    """Parse all lines of an order, sorted by number. interface: Order line.
+
+    Raise InvalidRow if two have the same number.
+    """
     raw = require_object(service_row)
     order_number = key_field(raw, "order_number")
     lines = raw.get("lines") or ()
@@ -132,8 +134,11 @@ def _parse_order_line(order_number: str, raw: RawRow) -> OrderLineRow:
 
 
 def find_inconsistency(raw: RawRow) -> tuple[str, Decimal, Decimal] | None:
-    """What of a line cannot be: (`more`, how much more is picked than was ordered, that), or (`missing`, how much more
-    lies somewhere than its places hold, that). interface: Line location."""
+    """Return what is impossible in a line, or None. interface: Line location.
+
+    (`more`, excess of the picked over the ordered quantity, ordered quantity), or (`missing`, excess of the moved
+    quantity over that at its locations, quantity there).
+    """
     if not (raw.get("picked_quantity") or raw.get("moved_quantity")):
         return None
     picked, moved = amount(raw.get("picked_quantity")), amount(raw.get("moved_quantity"))
@@ -141,41 +146,41 @@ def find_inconsistency(raw: RawRow) -> tuple[str, Decimal, Decimal] | None:
     if picked > ordered:
         return "more", picked - ordered, ordered
     if moved > 0 and isinstance(entries, list) and entries:
-        spots = (each for each in entries if isinstance(each, dict) and each.get("location_code"))
-        mine = [each.get("quantity") for each in spots if each.get("customer_order_number")]
-        if None in mine:
+        at_locations = (each for each in entries if isinstance(each, dict) and each.get("location_code"))
+        quantities = [each.get("quantity") for each in at_locations if each.get("customer_order_number")]
+        if None in quantities:
             return None
-        kept = sum((amount(quantity) for quantity in mine), Decimal(0))
-        if moved > kept:
-            return "missing", moved - kept, kept
+        at_location = sum((amount(quantity) for quantity in quantities), Decimal(0))
+        if moved > at_location:
+            return "missing", moved - at_location, at_location
     return None
 
 
 def _in_hand_and_held(
     order_number: str, line_number: int, raw: RawRow, picked: int | float
 ) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """What of a line is in hand, and what lies at places for it. interface: Line location."""
+    """Return the quantity of a line in hand, and its goods by location. interface: Line location."""
     entries = raw.get("store_locations")
     entries = entries if isinstance(entries, list | tuple) else ()
     named = [entry for entry in entries if isinstance(entry, dict) and entry.get("customer_order_number")]
     if not (named or picked):
         return "0", ()
-    laid, held = Decimal(0), dict[str, Decimal]()
+    put_down, held = Decimal(0), dict[str, Decimal]()
     for entry in named:
         code, quantity = text_field(entry, "location_code"), _decimal_field(entry, "quantity")
         if not code or text_field(entry, "customer_order_number") != order_number:
             continue
-        if entry.get("quantity") is None:  # so much of it lies there as is in no hand
-            laid += Decimal(str(picked))
-        laid += quantity
+        if entry.get("quantity") is None:  # a location without a quantity holds all that is not in hand
+            put_down += Decimal(str(picked))
+        put_down += quantity
         if _decimal_field(entry, "customer_order_line_number") in (0, line_number):
             held[code] = held.get(code, Decimal(0)) + quantity
-    in_hand = Decimal(str(picked)) - max(_decimal_field(raw, "moved_quantity"), laid)
+    in_hand = Decimal(str(picked)) - max(_decimal_field(raw, "moved_quantity"), put_down)
     return str(max(Decimal(0), in_hand)), tuple((code, str(quantity)) for code, quantity in held.items() if quantity)
 
 
 def _decimal_field(raw: RawRow, name: str) -> Decimal:
-    """A number; 0 for what is none."""
+    """Return a number field; 0 if invalid."""
     try:
         return Decimal(str(number_field(raw, name) or 0))
     except InvalidRow:
@@ -187,11 +192,11 @@ class OrderRead(NamedTuple):
 
     header: OrderRow
     lines: list[OrderLineRow] | None
-    """None where the answer had headers only."""
+    """Lines of the order; None if the answer has headers only."""
 
 
 class _KnownOrder(NamedTuple):
-    """What the cache has of an order."""
+    """Cached columns of an order."""
 
     header_began: float
     lines_began: float | None
@@ -202,14 +207,14 @@ class _KnownOrder(NamedTuple):
 
 
 BATCH_ROWS = 5000
-"""So many rows are in memory at once when all are looked through."""
+"""Rows in memory at once while all orders are scanned."""
 
 MAX_WORD = 40
-"""Letters of a word of which parts are kept: a number is shorter."""
+"""Letters of a word that are indexed; numbers are shorter."""
 
 
 def word_endings(text: str) -> str:
-    """All that the words of a text end with, as words: what begins one of these is somewhere in the text."""
+    """Return all endings of the words of a text, so that a prefix search finds text inside of words."""
     words = dict.fromkeys(text.split())
     return " ".join(word[at:] for word in words for at in range(max(1, min(len(word), MAX_WORD) - MIN_SEARCH_PART + 1)))
 
@@ -227,16 +232,16 @@ ON CONFLICT (order_number) DO UPDATE SET
 
 
 def write_orders(connection: apsw.Connection, reads: Sequence[OrderRead], read_began: float) -> tuple[str, ...]:
-    """Writes orders inside a transaction; the numbers of those that changed.
+    """Write orders inside a transaction. Return the numbers of those that changed.
 
-    `began` is the moment at which the read began. What a later read has brought is never overwritten by an earlier one.
+    `read_began`: time at which the read began. Rows of a later read are never overwritten by an earlier one.
     """
     changed: list[str] = []
     for chunk in split_chunks(reads):
-        known = _known_orders(connection, [read.header.order_number for read in chunk])
+        stored = _known_orders(connection, [read.header.order_number for read in chunk])
         bulk = _OrderBatch(connection, read_began)
         for read in {read.header.order_number: read for read in chunk}.values():
-            if bulk.add(read, known.get(read.header.order_number)):
+            if bulk.add(read, stored.get(read.header.order_number)):
                 changed.append(read.header.order_number)
         bulk.write()
     return tuple(changed)
@@ -255,11 +260,11 @@ JOIN orders o ON o.order_number = t.number
 
 
 _HELD_MARK = '"customer_order_number"'
-"""Stands in every line whose goods lie somewhere for an order."""
+"""Text in every line with goods at a location."""
 
 
 class _OrderBatch:
-    """Orders gathered for a bulk write."""
+    """Orders collected for a bulk write."""
 
     def __init__(self, connection: apsw.Connection, read_began: float) -> None:
         self._db = connection
@@ -269,30 +274,30 @@ class _OrderBatch:
         self._lines: list[tuple[Any, ...]] = []
         self._held: list[tuple[Any, ...]] = []
         self._moved_lines: list[tuple[str, int]] = []
-        """Lines whose goods lay somewhere and may lie elsewhere now."""
+        """Lines whose goods were at a location and may be elsewhere now."""
         self._replaced_lines: list[tuple[str]] = []
         self._codes: list[tuple[str, str, str]] = []
         self._deleted_lines: list[tuple[str, int]] = []
         self._product_code_pairs: set[tuple[str, str]] = set()
-        """Numbers and barcodes, and the products that lines say they are of."""
+        """Pairs of a number or barcode and the product that a line has it for."""
         self._deleted_codes: list[tuple[str, str, str]] = []
         self._before: dict[str, list[tuple[int, str]]] = {}
         self._texts: list[tuple[str, str]] = []
 
     def add(self, read: OrderRead, old: _KnownOrder | None) -> bool:
-        """True when the order says something new."""
+        """Collect an order. Return True if it differs from the cached one."""
         header, lines = read
         if old is not None and lines is not None and self._read_began < (old.lines_began or 0):
             lines = None
-        relined = lines is not None and self._replace_lines(header.order_number, lines, old)
+        has_new_lines = lines is not None and self._replace_lines(header.order_number, lines, old)
         lines_began = None if lines is None else self._read_began
-        stale = old is not None and self._read_began < old.header_began
-        if stale or (old is not None and old.raw == header.raw):
-            began = old.header_began if old is not None and stale else self._read_began
+        is_older = old is not None and self._read_began < old.header_began
+        if is_older or (old is not None and old.raw == header.raw):
+            began = old.header_began if old is not None and is_older else self._read_began
             self._confirmed.append(
                 (began, lines_began, None if lines is None else header.picked_quantity, header.order_number)
             )
-            return relined
+            return has_new_lines
         if old is not None and header.pickup == NO_PICKUP_DATE:
             header = header._replace(pickup=old.pickup)
         self._headers.append((*header, self._read_began, lines_began, self._read_began))
@@ -300,23 +305,26 @@ class _OrderBatch:
         return True
 
     def _replace_lines(self, number: str, lines: list[OrderLineRow], old: _KnownOrder | None) -> bool:
-        """Replaces the lines of an order that differ: each is in indexes, and mostly it is one that somebody picks."""
-        known = old is not None and old.lines_began is not None
+        """Collect the lines of an order that differ.
+
+        Each line is in indexes, and mostly a pick has changed only one.
+        """
+        has_lines = old is not None and old.lines_began is not None
         before: dict[int, str] = {}
-        if known:
+        if has_lines:
             before = dict(fetch(self._db, "SELECT line_number, raw FROM line WHERE order_number = ?", number))
         else:
             self._replaced_lines.append((number,))
         fresh = [line for line in lines if before.get(line.line_number) != line.raw]
-        gone = before.keys() - {line.line_number for line in lines}
-        if known and not (fresh or gone):
+        deleted = before.keys() - {line.line_number for line in lines}
+        if has_lines and not (fresh or deleted):
             return False
-        self._deleted_lines += [(number, line_number) for line_number in gone]
+        self._deleted_lines += [(number, line_number) for line_number in deleted]
         self._moved_lines += [
             (number, line.line_number) for line in fresh if _HELD_MARK in before.get(line.line_number, "")
         ]
         self._lines += [line[:6] for line in fresh]
-        self._held += [(number, line.line_number, line.product_number, *spot) for line in fresh for spot in line.held]
+        self._held += [(number, line.line_number, line.product_number, *held) for line in fresh for held in line.held]
         self._product_code_pairs.update(
             (line.product_number, line.product_number) for line in lines if line.product_number
         )
@@ -335,13 +343,13 @@ class _OrderBatch:
             self._codes += [(code, REFERENCE, number) for code in index_keys(header.reference)]
 
     def _product_codes(self) -> list[tuple[str, str, str]]:
-        """What a line says of its product's codes: with it an order can be picked before the catalogue is here."""
+        """Return the product codes from the lines, so that an order can be picked before the catalogue is cached."""
         return sorted(
             (code, PRODUCT, number) for text, number in self._product_code_pairs for code in index_keys_of(text)
         )
 
     def write(self) -> None:
-        """All at once."""
+        """Write everything collected."""
         many = self._db.executemany
         many(_UPSERT_ORDER, self._headers)
         many(_INSERT_SEARCH, self._texts)
@@ -389,12 +397,13 @@ FROM orders o WHERE o.id > ? ORDER BY o.id LIMIT ?
 
 
 def recompute_pickup_times(connection: apsw.Connection) -> int:
-    """Computes anew when orders are picked up, in the zone in which this process works; how many are different."""
+    """Recompute the pick-up times in the zone of this process. Return how many changed."""
     last, count = 0, 0
     while rows := fetch(connection, _PICKUP_DATES, last, BATCH_ROWS):
         last = rows[-1][0]
         found = (
-            (pickup_time(_as_text(said), map(_as_text, json.loads(lines))), old, id_) for id_, old, said, lines in rows
+            (pickup_time(_as_text(stated), map(_as_text, json.loads(lines))), old, id_)
+            for id_, old, stated, lines in rows
         )
         changed = [(new, id_) for new, old, id_ in found if new != old]
         connection.executemany("UPDATE orders SET pickup = ? WHERE id = ?", changed)
@@ -407,7 +416,7 @@ def _as_text(said: object) -> str:
 
 
 def delete_orders(connection: apsw.Connection, numbers: Sequence[str]) -> tuple[str, ...]:
-    """Deletes orders with all that hangs on them; those that were there."""
+    """Delete orders with their lines and codes. Return those that existed."""
     rows = fetch(
         connection,
         "SELECT order_number, reference FROM orders WHERE order_number IN (SELECT value FROM json_each(?))",
@@ -415,15 +424,15 @@ def delete_orders(connection: apsw.Connection, numbers: Sequence[str]) -> tuple[
     )
     codes = [(code, ORDER, number) for number, _ in rows for code in index_keys(number)]
     codes += [(code, REFERENCE, number) for number, reference in rows for code in index_keys(reference)]
-    gone = [(number,) for number, _ in rows]
+    deleted = [(number,) for number, _ in rows]
     delete_codes(connection, codes)
-    connection.executemany("DELETE FROM line WHERE order_number = ?", gone)
-    connection.executemany("DELETE FROM orders WHERE order_number = ?", gone)
+    connection.executemany("DELETE FROM line WHERE order_number = ?", deleted)
+    connection.executemany("DELETE FROM orders WHERE order_number = ?", deleted)
     return tuple(str(number) for number, _ in rows)
 
 
 def find_unseen_orders(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
-    """The open and picked orders in the cache that a pass has not seen."""
+    """Return the cached open and picked orders that a pass of the list has not seen."""
     rows = fetch(
         connection,
         "SELECT o.order_number FROM orders o WHERE o.state < 2 AND NOT EXISTS (SELECT 1 FROM seen s"

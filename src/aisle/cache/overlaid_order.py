@@ -1,12 +1,13 @@
-"""Orders as they will be when what is on its way for them is done, each found out once: a list is drawn again after
-every commit of anybody, and mostly that is about one of its orders, or about none.
+"""Orders with pending operations applied, each computed once.
+
+A list is drawn again after every commit of any process; mostly the commit concerns one of its orders, or none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -14,12 +15,11 @@ from aisle.cache.order_overlay import Row, apply_to_order, to_decimal
 from aisle.cache.row_values import parse_row
 from aisle.host.database import fetch, fetch_one
 from aisle.outbox.operation_record import Operation
-from aisle.tuples import NamedTuple
 
 PendingByOrder = Mapping[str, Sequence[Operation]]
 
 MAX_KEPT_ORDERS = 100
-"""So many orders are kept, more than any screen shows; where one more is read, all are read anew."""
+"""Greatest number of kept orders, more than any screen shows. Beyond it all are dropped and computed again."""
 
 _ORDER_HEADER = "SELECT raw, picked_quantity, lines_began, pickup FROM orders WHERE order_number = ?"
 _ORDER_LINES = "SELECT line_number, raw FROM line WHERE order_number = ? ORDER BY line_number"
@@ -29,27 +29,30 @@ _LINES_OF_PRODUCT = (
 
 
 class OverlaidOrder(NamedTuple):
-    """An order with what is on its way for it laid over; nobody may change `row` or `lines`."""
+    """An order with its pending operations applied. Nobody may change `row` or `lines`."""
 
     header: tuple[Any, ...]
     cached_lines: Sequence[tuple[Any, ...]]
-    """Its lines, as the cache has them."""
+    """Its lines as cached."""
     operations: Sequence[Operation]
     row: Row
     lines: list[Row]
 
 
 OverlaidOrders = dict[str, OverlaidOrder]
-"""By their numbers; kept by whoever reads them."""
+"""Overlaid orders by number, kept by the caller."""
 
 
 def load_order_header(
     cache: apsw.Connection, pending: PendingByOrder, number: str, overlaid: OverlaidOrders
 ) -> Row | None:
-    """The header of an order with its progress; lines are read only where something is pending."""
+    """Return the header of an order with its progress; None if unknown.
+
+    Lines are read only if operations are pending.
+    """
     if number in pending:
-        laid = _overlay_order(cache, pending[number], number, overlaid)
-        return None if laid is None else {**laid.row}
+        order = _overlay_order(cache, pending[number], number, overlaid)
+        return None if order is None else {**order.row}
     found = fetch_one(cache, _ORDER_HEADER, number)
     if found is None:
         return None
@@ -60,15 +63,15 @@ def load_order_header(
 
 
 def overlaid_lines(cache: apsw.Connection, pending: PendingByOrder, number: str, overlaid: OverlaidOrders) -> list[Row]:
-    """The lines of an order for which something is pending; none where nobody knows them."""
-    laid = overlaid_order(cache, pending, number, overlaid)
-    return [] if laid is None else laid.lines
+    """Return the lines of an order with pending operations; empty if they are unknown."""
+    order = overlaid_order(cache, pending, number, overlaid)
+    return [] if order is None else order.lines
 
 
 def overlaid_order(
     cache: apsw.Connection, pending: PendingByOrder, number: str, overlaid: OverlaidOrders
 ) -> OverlaidOrder | None:
-    """An order for which something is pending."""
+    """Return an order with pending operations; None if it is not cached."""
     return _overlay_order(cache, pending[number], number, overlaid)
 
 
@@ -79,28 +82,28 @@ def _overlay_order(
     if header is None:
         return None
     raw, picked, began, pickup = header
-    read = fetch(cache, _ORDER_LINES, number) if began is not None else []
-    before = overlaid.get(number)
+    cached_lines = fetch(cache, _ORDER_LINES, number) if began is not None else []
+    earlier = overlaid.get(number)
     if (
-        before is not None
-        and before.operations is operations
-        and before.header == header
-        and before.cached_lines == read
+        earlier is not None
+        and earlier.operations is operations
+        and earlier.header == header
+        and earlier.cached_lines == cached_lines
     ):
-        return before
+        return earlier
     row = {**parse_header(raw, number, pickup), "lines_known": began is not None}
-    lines = [{**parse_row(raw), "line_number": line} for line, raw in read]
+    lines = [{**parse_row(raw), "line_number": line} for line, raw in cached_lines]
     apply_to_order(row, lines, operations, began)
     picked = sum((to_decimal(line.get("picked_quantity")) for line in lines), Decimal(0)) if lines else picked
     row["picked_quantity"] = picked_quantity(row, picked)
     if len(overlaid) >= MAX_KEPT_ORDERS:
         overlaid.clear()
-    laid = overlaid[number] = OverlaidOrder(header, read, operations, row, lines)
-    return laid
+    order = overlaid[number] = OverlaidOrder(header, cached_lines, operations, row, lines)
+    return order
 
 
 def parse_header(raw: str, number: str, pickup: str) -> Row:
-    """The header of an order, with the fields that every order has."""
+    """Parse the header of an order and set the fields that every order has."""
     row = parse_row(raw)
     row["order_number"] = number
     row.setdefault("pickup_date", "" if pickup == "~" else pickup)
@@ -111,13 +114,13 @@ def parse_header(raw: str, number: str, pickup: str) -> Row:
 
 
 def picked_quantity(row: Row, picked: Any) -> Decimal:
-    """How much of an order is picked; `picked` is None where its lines are not known, and its header says it."""
+    """Return the picked quantity of an order; `picked` is None if its lines are unknown, then its header states it."""
     if picked is None:
         return to_decimal(row.get("total_quantity" if row["is_picked"] else "total_delivery_quantity"))
     return to_decimal(picked)
 
 
 def load_lines(cache: apsw.Connection, number: str, product: str = "") -> list[Row]:
-    """The plain lines of an order, or those of one product."""
+    """Return the cached lines of an order, or those of one product."""
     rows = fetch(cache, _LINES_OF_PRODUCT, number, product) if product else fetch(cache, _ORDER_LINES, number)
     return [{**parse_row(raw), "line_number": line} for line, raw in rows]

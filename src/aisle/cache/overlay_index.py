@@ -1,4 +1,4 @@
-"""What was made lately and may be asked for again, as much of it as a session has room for."""
+"""Index of pending operations by a key that they touch, and a size-limited cache for what was computed from them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from sys import intern
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from aisle.json_codec import from_text
 from aisle.outbox.operation_record import Operation, operation_from_row
-from aisle.tuples import NamedTuple
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
 class RecentCache(Generic[K, V]):
-    """Values by their keys. What was put in first leaves first, when all together weigh more than `most`; what was put
-    in last stays, whatever it weighs."""
+    """Values by key with a weight each.
+
+    Beyond `max_weight` the first inserted are removed; the last one always stays.
+    """
 
     def __init__(self, max_weight: int) -> None:
         self._max_weight = max_weight
@@ -30,12 +31,12 @@ class RecentCache(Generic[K, V]):
         return len(self._kept)
 
     def get(self, key: K) -> V | None:
-        """What is kept of it."""
-        kept = self._kept.get(key)
-        return kept[0] if kept else None
+        """Return the value of a key; None if it is not kept."""
+        entry = self._kept.get(key)
+        return entry[0] if entry else None
 
     def put(self, key: K, value: V, weight: int = 1) -> None:
-        """Keep it, in the place of what was there."""
+        """Store a value, replacing an earlier one."""
         self.remove(key)
         self._kept[key] = value, weight
         self._weight += weight
@@ -43,7 +44,7 @@ class RecentCache(Generic[K, V]):
             self.remove(next(iter(self._kept)))
 
     def remove(self, key: K) -> None:
-        """Nothing of it is true any more."""
+        """Remove a key whose value is outdated."""
         if key in self._kept:
             self._weight -= self._kept.pop(key)[1]
 
@@ -54,25 +55,25 @@ ORDER_FIELD, PRODUCT_FIELD, LOCATION_FIELD, REFERENCE_FIELD = (
     "location_code",
     "reference",
 )
-"""What is named in bodies, by the end of the field."""
+"""Ends of the field names that identify something in bodies."""
 
 _FIELD_PATTERNS = {
     field: re.compile(rf'{field}"\s*:\s*(?:"((?:[^"\\]|\\.)*)")?')
     for field in (ORDER_FIELD, PRODUCT_FIELD, LOCATION_FIELD, REFERENCE_FIELD)
 }
-"""A field that ends so, and its text. Each begins with letters alone: a search for them is quick."""
+"""Patterns for a field with this ending and its text. Each begins with plain letters, which makes the search fast."""
 
 KeysOf = Callable[[Operation], Iterable[str]]
 
 MAX_KEPT_OPERATIONS = 500
-"""Operations that an index keeps together, by what they touch."""
+"""Greatest weight of kept operations in an index."""
 
 _REVISIONS = count(1)
-"""No index has one that another one had: what was reckoned by one is nothing to the next."""
+"""Counter for revisions. It is shared, so that a new index never repeats a revision of an earlier one."""
 
 
 class OperationStatus(NamedTuple):
-    """What may change of an operation while it is on its way."""
+    """Columns of an operation that may change while it is pending."""
 
     number: int
     op_id: str
@@ -82,7 +83,7 @@ class OperationStatus(NamedTuple):
     first_sent_at: float | None
     in_doubt_since: float | None
     evidence: str | None
-    """None where nobody asks for it."""
+    """Evidence as JSON text; None in states that have none."""
 
 
 class PendingOperation:
@@ -97,40 +98,42 @@ class PendingOperation:
 
     @property
     def operation(self) -> Operation | None:
-        """All of it, as it stands; None as long as it was not read."""
+        """The operation with its current status; None if it was not read."""
         return self._operation
 
     def load(self, row: Sequence[Any]) -> None:
-        """Its row in the outbox."""
-        made, said = operation_from_row(row), self.status
-        is_as_said = (made.state, made.confirmed_at, made.first_sent_at) == said[3:6] and not said.evidence
-        self._operation = made if is_as_said else _with_status(made, said)
+        """Set the operation from its row in the outbox."""
+        operation, status = operation_from_row(row), self.status
+        is_current = (operation.state, operation.confirmed_at, operation.first_sent_at) == status[
+            3:6
+        ] and not status.evidence
+        self._operation = operation if is_current else _with_status(operation, status)
 
     def unload(self) -> None:
-        """It is read again when somebody asks for it."""
+        """Drop the body; it is read again on demand."""
         self._operation = None
 
     def update_status(self, status: OperationStatus) -> None:
-        """Something else is true of it now."""
+        """Set the current status."""
         self.status = status
         if self._operation is not None:
             self._operation = _with_status(self._operation, status)
 
 
 class OperationSource(Protocol):
-    """The outbox, as far as its pending operations are read from there."""
+    """Outbox as the source of pending operations."""
 
     def bodies(self, entries: Sequence[PendingOperation]) -> Iterable[tuple[int, str]]:
-        """The numbers of these and what they say, as text; those that are there no more are left out."""
+        """Yield the numbers of these operations and their bodies as text; deleted ones are left out."""
         ...
 
     def load(self, entries: Iterable[PendingOperation]) -> None:
-        """Reads those that were not yet, at one go; of those that are there no more there is nothing to read."""
+        """Read those of these operations that were not read yet, at once; deleted ones stay unread."""
         ...
 
 
 def _keys_touched(operation: Operation, keys_of: KeysOf) -> set[str]:
-    """What it touches: nothing where its body makes no sense, so that one such hides nothing of what others do."""
+    """Return the keys of an operation; none if its body is malformed, so that it hides no other operation."""
     try:
         return set(keys_of(operation))
     except (AttributeError, KeyError, TypeError):
@@ -138,14 +141,14 @@ def _keys_touched(operation: Operation, keys_of: KeysOf) -> set[str]:
 
 
 def _with_status(operation: Operation, status: OperationStatus) -> Operation:
-    read = from_text(Any, status.evidence) if status.evidence else operation.evidence
+    evidence = from_text(Any, status.evidence) if status.evidence else operation.evidence
     return operation._replace(
-        state=status.state, confirmed_at=status.confirmed_at, first_sent_at=status.first_sent_at, evidence=read
+        state=status.state, confirmed_at=status.confirmed_at, first_sent_at=status.first_sent_at, evidence=evidence
     )
 
 
 def _field_values(text: str, field: str) -> Iterable[str] | None:
-    """What a body names in fields that end so; None where only the body itself can say it: one of these is no text."""
+    """Return the values of the fields with this ending; None if one is no text, so that the body has to be parsed."""
     if field not in text:
         return ()
     names = _FIELD_PATTERNS[field].findall(text)
@@ -153,10 +156,10 @@ def _field_values(text: str, field: str) -> Iterable[str] | None:
 
 
 class OverlayIndex(Mapping[str, tuple[Operation, ...]]):
-    """The pending operations by something that they touch, named in fields of that name: of each, oldest first.
+    """Pending operations by a key that they touch, oldest first.
 
-    A tuple that is the same object as before says the same. Of what is not looked at nothing is kept but its names: on
-    a host whose link is down for an hour much is waiting, and each of its sessions would keep all of it.
+    A value is the same object as long as its operations are unchanged. Bodies of operations that nobody looks at are
+    not kept: after an hour without a link many operations wait, and each session of the host would keep all of them.
     """
 
     def __init__(self, field: str, keys_of: KeysOf, source: OperationSource) -> None:
@@ -164,32 +167,32 @@ class OverlayIndex(Mapping[str, tuple[Operation, ...]]):
         self._keys_of = keys_of
         self._source = source
         self._entries: dict[str, dict[int, PendingOperation]] = {}
-        """Those that may touch it, by their numbers."""
+        """Operations that may touch a key, by number."""
         self._keys_by_number: dict[int, tuple[str, ...]] = {}
-        """What each may touch, by their numbers."""
+        """Keys that an operation may touch, by its number."""
         self._operations: RecentCache[str, tuple[Operation, ...]] = RecentCache(MAX_KEPT_OPERATIONS)
         self._revisions: dict[str, int] = {}
         self.changed_keys: set[str] | None = None
-        """What was touched since somebody made this an empty set, who is the one that asks; None where nobody does."""
+        """Keys touched since the reader last set this to an empty set; None if nobody reads it."""
 
     def possible_keys(self) -> set[str]:
-        """All that may be touched, and perhaps some that is not: nothing is read for it."""
+        """Return the keys that may be touched, without reading bodies; some may prove untouched."""
         return set(self._entries)
 
     def may_contain(self, key: str) -> bool:
-        """Whether it is one of these."""
+        """Return True if operations may touch the key."""
         return key in self._entries
 
     def revision(self, key: str) -> int:
-        """Another number whenever something else is pending for it, or something else is true of that."""
+        """Return the revision of a key; it changes with each change of its operations."""
         return self._revisions.get(key, 0)
 
     def preload(self, keys: Iterable[str]) -> None:
-        """All of these will be asked for."""
+        """Read the operations of these keys at once."""
         self._source.load(entry for name in keys for entry in self._entries.get(name, {}).values())
 
     def add(self, entries: Sequence[PendingOperation], bodies: Iterable[tuple[int, str]] | None = None) -> None:
-        """These are pending, too; `bodies` is what they say, where that is read already."""
+        """Add operations; `bodies` are theirs if they were read already."""
         found = self._find_keys(entries, bodies)
         for entry in entries:
             names = self._keys_by_number[entry.status.number] = found.get(entry.status.number, ())
@@ -198,7 +201,7 @@ class OverlayIndex(Mapping[str, tuple[Operation, ...]]):
                 self._mark_key_changed(name)
 
     def remove(self, entry: PendingOperation) -> None:
-        """One is not pending any more."""
+        """Remove an operation that is no longer pending."""
         for name in self._keys_by_number.pop(entry.status.number, ()):
             entries = self._entries[name]
             del entries[entry.status.number]
@@ -207,7 +210,7 @@ class OverlayIndex(Mapping[str, tuple[Operation, ...]]):
                 del self._entries[name], self._revisions[name]
 
     def mark_changed(self, entry: PendingOperation) -> None:
-        """Something else is true of one; what it touches is the same."""
+        """Record that the status of an operation changed; its keys stay the same."""
         for name in self._keys_by_number.get(entry.status.number, ()):
             self._mark_key_changed(name)
 
@@ -220,30 +223,30 @@ class OverlayIndex(Mapping[str, tuple[Operation, ...]]):
     def _find_keys(
         self, entries: Sequence[PendingOperation], bodies: Iterable[tuple[int, str]] | None
     ) -> dict[int, tuple[str, ...]]:
-        """What these may touch: by their text, where that can say it, else by all that they are."""
+        """Return the keys that these operations may touch, from their text if possible, else by parsing them."""
         found: dict[int, tuple[str, ...]] = {}
-        deep = {entry.status.number: entry for entry in entries}
+        to_parse = {entry.status.number: entry for entry in entries}
         for n, text in self._source.bodies(entries) if bodies is None else bodies:
             names = _field_values(text, self._field)
             if names is not None:
-                del deep[n]
+                del to_parse[n]
                 found[n] = tuple(map(intern, dict.fromkeys(names)))
-        self._source.load(deep.values())
-        for n, entry in deep.items():
+        self._source.load(to_parse.values())
+        for n, entry in to_parse.items():
             found[n] = tuple(_keys_touched(entry.operation, self._keys_of)) if entry.operation else ()
         return found
 
     def __getitem__(self, key: str) -> tuple[Operation, ...]:
-        made = self._operations.get(key)
-        if made is None:
+        value = self._operations.get(key)
+        if value is None:
             entries = self._entries[key]
             self._source.load(entries.values())
-            operations = (entries[n].operation for n in sorted(entries))
-            made = tuple(each for each in operations if each and key in _keys_touched(each, self._keys_of))
-            self._operations.put(key, made, 1 + len(made))
-        if not made:
+            loaded = (entries[n].operation for n in sorted(entries))
+            value = tuple(each for each in loaded if each and key in _keys_touched(each, self._keys_of))
+            self._operations.put(key, value, 1 + len(value))
+        if not value:
             raise KeyError(key)
-        return made
+        return value
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in list(self._entries) if name in self)

@@ -1,6 +1,6 @@
-"""What picking asks of the books where something does not fit: a product that no order wants, a place that is no stop.
+"""Queries for picking where something does not fit: a product that no order needs, a location that is no stop.
 
-All of it is made of other reads; nothing of this is asked while everything goes as it should.
+All are built on other queries; none runs while a pick goes as planned.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from aisle.search_text import natural_key
 RunQuery = Callable[[Mapping[str, Json]], QueryResult]
 
 MAX_LOCATIONS = 4
-"""Pick-up places that are named."""
+"""Greatest number of pick-up locations that are named."""
 
 MAX_ORDERS = 3
-"""Other orders that are named for a product."""
+"""Greatest number of other orders that are named for a product."""
 
 _PRODUCTS_BY_NUMBER = """
 SELECT p.product_number, p.name, p.raw FROM json_each(?) e JOIN product p ON p.product_number = e.value ORDER BY e.key
@@ -42,49 +42,49 @@ SELECT p.product_number, p.name, p.raw FROM json_each(?) e JOIN product p ON p.p
 def unexpected_product(
     cache: apsw.Connection, product: RunQuery, orders_with_product: RunQuery, args: Mapping[str, Json]
 ) -> QueryResult:
-    """What a product is that none of `orders` wants (product_number, orders, and the `products` that they still want).
+    """Return one row on a product that none of `orders` needs (product_number, orders, and their open `products`).
 
-    One row: `deprecation_date`, `is_active` and `is_template` as the catalogue has them, `referral` and its
-    `referral_label`; of the wanted products the `wholes` that it is a part of and the `parts` that it is made of
-    (product_number and label each); `orders` besides, that need it (order_number, customer_name).
+    Columns: `deprecation_date`, `is_active` and `is_template` of the catalogue; `referral` and `referral_label`; among
+    the open products the `wholes` that contain it and the `parts` it consists of (product_number and label each); other
+    `orders` that need it (order_number, customer_name).
     """
     number = str(args["product_number"])
-    (rows, _), wanted = product({"product_number": number}), [str(each) for each in args.get("products") or ()]
-    known: Row = rows[0] if rows else {}
-    named = [
+    (rows, _), open_numbers = product({"product_number": number}), [str(each) for each in args.get("products") or ()]
+    found_product: Row = rows[0] if rows else {}
+    open_products = [
         (str(each), str(name or each), parse_row(raw) if raw else {})
-        for each, name, raw in _load_products(cache, wanted)
+        for each, name, raw in _load_products(cache, open_numbers)
     ]
-    mine = _set_components(known)
-    referral = str(known.get("referral_product_id") or known.get("referral_product") or "")
+    components = _set_components(found_product)
+    referral = str(found_product.get("referral_product_id") or found_product.get("referral_product") or "")
     label = next((str(name or each) for each, name, _ in _load_products(cache, [referral])), referral)
-    own = {str(each) for each in args.get("orders") or ()}
-    found, _ = orders_with_product({"product_number": number, "size": MAX_ORDERS + len(own)})
+    own_orders = {str(each) for each in args.get("orders") or ()}
+    found, _ = orders_with_product({"product_number": number, "size": MAX_ORDERS + len(own_orders)})
     row: Row = {
-        **{name: known[name] for name in ("deprecation_date", "is_active") if name in known},
-        "is_template": bool(known.get("is_template")),
+        **{name: found_product[name] for name in ("deprecation_date", "is_active") if name in found_product},
+        "is_template": bool(found_product.get("is_template")),
         "referral": referral,
         "referral_label": label,
-        "wholes": [_product_label(each, name) for each, name, raw in named if number in _set_components(raw)],
-        "parts": [_product_label(each, name) for each, name, _ in named if each in mine],
+        "wholes": [_product_label(each, name) for each, name, raw in open_products if number in _set_components(raw)],
+        "parts": [_product_label(each, name) for each, name, _ in open_products if each in components],
         "orders": [
             {name: each[name] for name in ("order_number", "customer_name")}
             for each in found
-            if each["needed"] > 0 and each["order_number"] not in own
+            if each["needed"] > 0 and each["order_number"] not in own_orders
         ][:MAX_ORDERS],
     }
     return [row], 1
 
 
 def _load_products(cache: apsw.Connection, numbers: Sequence[str]) -> list[tuple[Any, ...]]:
-    wanted = [number for number in numbers if number]
-    return fetch(cache, _PRODUCTS_BY_NUMBER, to_text(wanted)) if wanted else []
+    given_numbers = [number for number in numbers if number]
+    return fetch(cache, _PRODUCTS_BY_NUMBER, to_text(given_numbers)) if given_numbers else []
 
 
 def _set_components(raw: Mapping[str, Any]) -> set[str]:
-    """The components of a set. interface: Product (set_product)."""
-    given = raw.get("set_product")
-    parts = given if isinstance(given, list) else ()
+    """Return the components of a set. interface: Product (set_product)."""
+    set_parts = raw.get("set_product")
+    parts = set_parts if isinstance(set_parts, list) else ()
     return {str(part.get("set_product_number")) for part in parts if isinstance(part, dict)}
 
 
@@ -93,23 +93,30 @@ def _product_label(number: str, label: str) -> Row:
 
 
 def stock_of_product_at(product: RunQuery, args: Mapping[str, Json]) -> QueryResult:
-    """What of a product lies at a place (product_number, location_code): its `pools` by number, `quantity` in all."""
+    """Return the stock of a product at a location: `pools` by number and total `quantity`.
+
+    Arguments: product_number, location_code.
+    """
     rows, _ = product({"product_number": args["product_number"]})
     code = str(args["location_code"]).casefold()
-    found = [place for row in rows for place in row["places"] if str(place["location_code"]).casefold() == code]
+    found = [
+        location for row in rows for location in row["places"] if str(location["location_code"]).casefold() == code
+    ]
     if not found:
         return [], 0
     pools: dict[str, Decimal] = {}
-    for place in found:
-        for pool, quantity in place["pools"].items():
+    for location in found:
+        for pool, quantity in location["pools"].items():
             pools[pool] = pools.get(pool, Decimal(0)) + to_decimal(quantity)
-    quantity = sum((to_decimal(place["quantity"]) for place in found), Decimal(0))
+    quantity = sum((to_decimal(location["quantity"]) for location in found), Decimal(0))
     return [{"pools": pools, "quantity": quantity}], 1
 
 
 def pickup_locations(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """The places where goods wait for customers: one row with the codes of some (`places`), those that are most `like`
-    a code first, and how many there are (`count`)."""
+    """Return one row with the codes of some pick-up locations (`places`), and the number of all (`count`).
+
+    Codes most similar to `like` come first.
+    """
     waiting = [tag for tag, _ in count_tags(cache) if is_pickup_location((tag,))]
     found = list(tagged_locations(cache, waiting))
     like = _code_parts(str(args.get("like") or ""))
@@ -118,12 +125,12 @@ def pickup_locations(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryR
 
 
 def _code_parts(code: str) -> tuple[str, ...]:
-    """A code without its marks and the zeros in front of its numbers."""
+    """Return the parts of a code without separators and leading zeros."""
     return tuple(part.lstrip("0") for part in re.findall(r"[^\W\d_]+|\d+", code.casefold()))
 
 
 MAX_RECENT = 300
-"""So many orders of each state are looked through for reasons."""
+"""Orders of each state that are searched for reasons."""
 
 _HELD_OF_PRODUCT = """
 SELECT l.order_number, l.line_number, l.raw FROM line l JOIN orders o ON o.order_number = l.order_number
@@ -153,11 +160,11 @@ def other_locations(
     product: Row | None,
     args: Mapping[str, Json],
 ) -> QueryResult:
-    """The other places where some of a product belongs to no order, the nearest to `place` first.
+    """Return the other locations with stock of a product that belongs to no order, nearest to `place` first.
 
-    `row` is the product's answer of the read `product`; `pools` says from which it may be taken, none: from any. Each
-    with `location_code`, the free `quantity` in these pools, and `pool`: the first of them that has some; 0 where
-    nobody keeps pools. What is picked and not yet told to the service is taken off in `row`.
+    `product` is the row of the query `product`; `pools` names the pools to pick from, none: any. Columns:
+    `location_code`, free `quantity` in these pools, `pool`: the first of them with stock, 0 without pools. Picks that
+    the service has not confirmed are deducted in `product` already.
     """
     if product is None:
         return [], 0
@@ -165,64 +172,71 @@ def other_locations(
     held = _held_by_location(cache, number)
     began = lines_read_times(cache, pending.get(number, ()))
     found: list[Row] = []
-    for place in product["places"]:
-        code = str(place["location_code"])
-        kept = held.get(code, [])
-        still = apply_to_held([dict(one) for one in kept], code, number, pending.get(number, ()), began)
-        if place["quantity"] is None:
-            continue  # nobody says whether any of it lies there
-        whole = to_decimal(place["quantity"]) - sum((one["quantity"] for one in still), Decimal(0))
-        pool, free = _free_quantity(place, kept, allowed, whole)
+    for location in product["places"]:
+        code = str(location["location_code"])
+        held_here = held.get(code, [])
+        still_held = apply_to_held([dict(row) for row in held_here], code, number, pending.get(number, ()), began)
+        if location["quantity"] is None:
+            continue  # the quantity there is unknown
+        free_in_all = to_decimal(location["quantity"]) - sum((row["quantity"] for row in still_held), Decimal(0))
+        pool, free = _free_quantity(location, held_here, allowed, free_in_all)
         if free > 0 and code.casefold() != str(args.get("place") or "").casefold():
             found.append({"location_code": code, "quantity": free, "pool": pool})
-    steps = _distances(walk_order, str(args.get("place") or ""), [str(one["location_code"]) for one in found])
-    found.sort(key=lambda one: steps[one["location_code"]])
+    steps = _distances(walk_order, str(args.get("place") or ""), [str(row["location_code"]) for row in found])
+    found.sort(key=lambda row: steps[row["location_code"]])
     return found, len(found)
 
 
 def _free_quantity(
     place: Row, held: Iterable[Row], allowed: Sequence[str], free_in_all: Decimal
 ) -> tuple[int, Decimal]:
-    """(pool, quantity) of what lies at a place for nobody and may be taken; `whole` is what lies there for nobody."""
-    there = {str(pool): to_decimal(quantity) for pool, quantity in place["pools"].items()}
-    if not there:
+    """Return (pool, quantity) of the free goods at a location in the allowed pools.
+
+    `free_in_all` is the free quantity over all pools.
+    """
+    available = {str(pool): to_decimal(quantity) for pool, quantity in place["pools"].items()}
+    if not available:
         return 0, free_in_all
-    for one in held:
-        for pool, quantity in one["pools"].items():
-            if pool in there:
-                there[pool] -= to_decimal(quantity)
-    own = str(int(to_decimal(place.get("default_stock_pool"))))
-    wanted = allowed or sorted(there, key=lambda pool: (pool != own, int(pool)))
-    having = [pool for pool in wanted if there.get(pool, Decimal(0)) > 0]
-    if not having:
+    for goods in held:
+        for pool, quantity in goods["pools"].items():
+            if pool in available:
+                available[pool] -= to_decimal(quantity)
+    default_pool = str(int(to_decimal(place.get("default_stock_pool"))))
+    candidates = allowed or sorted(available, key=lambda pool: (pool != default_pool, int(pool)))
+    usable = [pool for pool in candidates if available.get(pool, Decimal(0)) > 0]
+    if not usable:
         return 0, Decimal(0)
-    return int(having[0]), min(free_in_all, sum((there[pool] for pool in having), Decimal(0)))
+    return int(usable[0]), min(free_in_all, sum((available[pool] for pool in usable), Decimal(0)))
 
 
 def _held_by_location(cache: apsw.Connection, number: str) -> dict[str, list[Row]]:
-    """What of a product is held for order lines, by place."""
+    """Return the goods of a product held for order lines, by location."""
     held: defaultdict[str, list[Row]] = defaultdict(list)
     for order, line, raw in fetch(cache, _HELD_OF_PRODUCT, number):
         for entry in location_entries(parse_row(raw)):
             if str(entry.get("customer_order_number") or "") != order or not entry.get("location_code"):
                 continue
             if to_decimal(entry.get("customer_order_line_number") or line) == line:
-                one = {"order_number": order, "line_number": line, "quantity": to_decimal(entry.get("quantity"))}
-                held[str(entry["location_code"])].append({**one, "pools": pool_quantities(entry, "most_likely_pool_")})
+                goods = {"order_number": order, "line_number": line, "quantity": to_decimal(entry.get("quantity"))}
+                held[str(entry["location_code"])].append(
+                    {**goods, "pools": pool_quantities(entry, "most_likely_pool_")}
+                )
     return held
 
 
 def _distances(walk_order: WalkOrder, here: str, codes: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """How far these places are from here in the order of feet, those ahead before those behind; without a here, their
-    order."""
+    """Return the distance of these locations from `here` in walking order, those ahead first.
+
+    Without `here` return their position.
+    """
     at = walk_order.position_by_folded_code
     start = at.get(here.casefold())
-    far = {code: at.get(code.casefold(), len(at)) - (start or 0) for code in codes}
-    return {code: (abs(steps), int(steps < 0)) for code, steps in far.items()}
+    offsets = {code: at.get(code.casefold(), len(at)) - (start or 0) for code in codes}
+    return {code: (abs(steps), int(steps < 0)) for code, steps in offsets.items()}
 
 
 def recent_reasons(cache: apsw.Connection) -> QueryResult:
-    """The reasons that orders and their lines have named lately: `code` and `words`, each code once."""
+    """Return the rejection reasons that orders and lines named lately: `code` and `words`, each code once."""
     found: dict[str, str] = {}
     for sql in (_ORDER_REASONS, _LINE_REASONS):
         for state in (2, 1, 0):
@@ -233,6 +247,6 @@ def recent_reasons(cache: apsw.Connection) -> QueryResult:
 
 
 def service_features(cache: apsw.Connection) -> QueryResult:
-    """One row with the words by which the service announces what it understands; none while it was never heard of."""
+    """Return one row with the announced `features`; none if the service was never reached."""
     words = announced_features(cache)
     return ([], 0) if words is None else ([{"features": list(words)}], 1)

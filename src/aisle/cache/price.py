@@ -1,4 +1,4 @@
-"""What products cost in this store, by catalogue and stock list."""
+"""Prices of products in this store. This module has the only price rule."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ LEFT JOIN stock s ON s.id = p.id
 
 
 def price_of(item: Mapping[str, Any], stock: Mapping[str, Any]) -> Any:
-    """What one base unit costs in this store by catalogue and stock list; None where nobody says.
+    """Return the price of a base unit from catalogue row and stock entry; None if unknown.
 
-    Where a temporary or promotion price may have been printed instead, nobody knows what a label was reckoned by.
+    If a temporary or promotion price differs, a label may have been computed with either, so the price is unknown.
     """
     price = stock.get("price") or item.get("price")
     if price and not any(row.get(name) not in (None, 0, price) for row in (item, stock) for name in _TEMPORARY_PRICES):
@@ -33,7 +33,7 @@ def price_of(item: Mapping[str, Any], stock: Mapping[str, Any]) -> Any:
 
 
 def prices_of(connection: apsw.Connection, products: Iterable[str]) -> dict[str, Decimal]:
-    """What one base unit of these products costs in this store, as far as that is said without doubt."""
+    """Return the prices of a base unit of these products; products with an unknown price are left out."""
     found = {
         str(product): price_of(json.loads(item) if item else {}, json.loads(stock) if stock else {})
         for product, item, stock in fetch(connection, _CATALOGUE_AND_STOCK, to_text(list(products)))

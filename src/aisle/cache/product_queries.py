@@ -1,13 +1,14 @@
-"""The next deliveries that bring a product: which, how much of it still comes, and when.
+"""Queries for a product's pages: next deliveries, and the settings of the store with their pending changes.
 
-Read along the index of what is still missing of it, with no other line of a delivery but its own: a page asks for it at
-every look. interface: Delivery order.
+Deliveries are found by the index of missing quantities, without reading lines of other products, because a page repeats
+the query often. interface: Delivery order.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import apsw
 
@@ -29,13 +30,12 @@ from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, parse_update_values
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation, operation_from_row
-from aisle.tuples import NamedTuple
 
 DEFAULT_DELIVERY_COUNT = 3
-"""Rows of a window when nobody says how many."""
+"""Rows of a window if the query names no size."""
 
 DELIVERY_BATCH = 20
-"""Deliveries that are looked through at one go."""
+"""Deliveries that are read at once."""
 
 _NEXT_DELIVERIES = f"""
 SELECT DISTINCT d.due, d.sort, d.order_number, d.expected, d.began
@@ -64,11 +64,10 @@ class _NextDelivery(NamedTuple):
 def next_deliveries(
     cache: apsw.Connection, pending: Mapping[str, Iterable[Operation]], args: Mapping[str, Json]
 ) -> QueryResult:
-    """The next deliveries that bring a product: `order_number`, `missing` and `datetime_expected`, the earliest first.
+    """Return the next deliveries of a product, earliest first: `order_number`, `missing`, `datetime_expected`.
 
-    `missing` is None where nobody says it.
-
-    `pending` is what is on its way of each product: receipts of it are laid over. The total counts these rows alone.
+    `missing` is None if unknown. `pending` has the operations by product; receipts among them are overlaid. The total
+    counts only the returned rows.
     """
     product = str(args["product_number"])
     receipts = [operation for operation in pending.get(product, ()) if any(deliveries_of_receipt(operation))]
@@ -89,28 +88,28 @@ def _next_delivery_rows(
     cache: apsw.Connection, product: str, deliveries: Sequence[_NextDelivery], receipts: Iterable[Operation]
 ) -> list[Row]:
     lines: dict[str, list[Row]] = {head.number: [] for head in deliveries}
-    said: dict[str, list[DeliveryLine]] = {head.number: [] for head in deliveries}
+    service_lines: dict[str, list[DeliveryLine]] = {head.number: [] for head in deliveries}
     for number, line, quantity, received, barcode in fetch(cache, _LINES_OF_PRODUCT, product, to_text(list(lines))):
         announced = None if quantity is None else to_decimal(quantity)
-        known = {"line_number": int(line), "product_number": product, "quantity": announced}
-        lines[number].append({**known, "received": to_decimal(received)})
-        said[number].append(DeliveryLine(int(line), product, str(barcode), quantity, received))
+        fields = {"line_number": int(line), "product_number": product, "quantity": announced}
+        lines[number].append({**fields, "received": to_decimal(received)})
+        service_lines[number].append(DeliveryLine(int(line), product, str(barcode), quantity, received))
     rows = []
     for head in deliveries:
-        mine = lines[head.number]
-        apply_service_receipt(cache, head.number, mine, said[head.number])
-        apply_local_receipts(mine, head.number, receipts, head.read_began)
-        missing = missing_quantity(line for line in mine if line["product_number"] == product)
+        own_lines = lines[head.number]
+        apply_service_receipt(cache, head.number, own_lines, service_lines[head.number])
+        apply_local_receipts(own_lines, head.number, receipts, head.read_began)
+        missing = missing_quantity(line for line in own_lines if line["product_number"] == product)
         if missing is None or missing > 0:
             rows.append({"order_number": head.number, "missing": missing, "datetime_expected": head.expected})
     return rows
 
 
 _FIELD_PREFIX = re.compile(r"^\[\d+\]\.\w+: ")
-"""Where in a request something is wrong, as our own service says it before the words."""
+"""Position of an invalid field in a request; our own service puts it before the error text."""
 
 MAX_CHANGES = 8
-"""Changes of a product that are told."""
+"""Greatest number of changes of a product that are shown."""
 
 _CHANGES_OF_PRODUCT = """
 SELECT * FROM operation INDEXED BY operation_settings
@@ -125,10 +124,12 @@ def load_store_product(
     product: Callable[[Mapping[str, Json]], QueryResult],
     args: Mapping[str, Json],
 ) -> QueryResult:
-    """The row of the read `product` (product_number) with `is_ranged` (the store's stock list has it), `read_at` (ISO
-    8601), `may` (this `user` changes it, as far as is known), `keeps_all` (the service shows all that it takes, being
-    ours) and `said`: changes from this host, the youngest first, with `word`, `why`, `who`, `at` and `fields` (name,
-    before, after)."""
+    """Return the row of the query `product` (product_number) with the store's settings.
+
+    Added: `is_ranged` (in the store's stock list), `read_at` (ISO 8601), `may` (this `user` may change it, as far as
+    known). `keeps_all` is True if the service returns every field it accepts; ours does. `said` has the changes from
+    this host, youngest first, with `word`, `why`, `who`, `at` and `fields` (name, before, after).
+    """
     rows, total = product(args)
     if not rows:
         return rows, total

@@ -1,4 +1,4 @@
-"""Products as a session sees them: found by typing, or one with all its stock."""
+"""Products as a session sees them: search while typing, and one product with its stock."""
 
 from __future__ import annotations
 
@@ -29,34 +29,34 @@ from aisle.json_codec import to_text
 from aisle.search_text import normalise_text, search_variants
 
 DEFAULT_SIZE = 20
-"""Rows of a window when nobody says how many."""
+"""Rows of a window if the query names no size."""
 
 MAX_HITS = MAX_COUNTED
-"""Hits of a search that are counted and ranked; whoever gets as many types another letter."""
+"""Greatest number of hits that are counted and ranked; with more hits people type another letter."""
 
 MAX_CODE_HITS = 20
-"""Codes that begin as what is looked for, whose products are ranked in any case."""
+"""Greatest number of codes with the typed beginning whose products are always ranked."""
 
 INDEXED_PREFIX = 24
-"""Characters of a product's text that the cache keeps in order."""
+"""Characters of a product's text that the cache has sorted."""
 
 NEXT_CHARACTERS = f" {digits}{ascii_lowercase}"
-"""What a letter goes on with in a product's text, as far as it is Latin."""
+"""Characters that can follow in the text of a product in Latin script."""
 
 HitRow = tuple[Any, ...]
-"""A row of a search: the columns of `_ROW`."""
+"""Row of a search: the columns of `_HIT_COLUMNS`."""
 
 MAX_SHORT_WORDS = 4
-"""Words of one or two letters that the index is asked for at once; others are looked for in what it finds."""
+"""Greatest number of words of one or two letters in one index query; others are checked in its hits."""
 
 MAX_LETTERS = 2
-"""Letters that the index is asked for by themselves, where it cannot be asked for them beside others."""
+"""Greatest number of single letters queried alone, if they cannot be part of a query with other words."""
 
 MAX_TRIGRAMS = 64
-"""Pieces that begin with one or two letters of another script which the index is asked for at once."""
+"""Greatest number of trigrams of another script in one index query."""
 
 IndexHits = tuple[list[HitRow], bool]
-"""What the index was asked for, a hundred at most, and whether all that is looked for is among it where it is less."""
+"""Hits of an index query, at most `MAX_HITS`, and True if they are complete when there are fewer."""
 
 _HIT_COLUMNS = "p.id, p.text, p.product_number, p.name, p.brand, p.barcode, p.unit, p.allow_decimal"
 
@@ -87,31 +87,31 @@ _STOCK_QUANTITIES = """
 SELECT s.id, s.quantity FROM json_each(?) e JOIN stock s ON s.id = e.value
 WHERE ifnull(s.raw ->> 'is_stock', 1) <> 0
 """
-"""How much there is of these, as far as any stock is kept of them."""
+"""Quantities of these products, without those of which no stock is kept."""
 
 
 def search_products(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowRows:
-    """Products whose name, brand, number or barcode has all these words, in any order and anywhere; best first.
+    """Return the products whose name, brand, number or barcode contain all these words; best first.
 
-    Where more names than are counted begin so, those are listed as they are spelled, and only the rows of the window
-    are read. One letter beside other words is found at the beginning of words; anywhere else only in the first hundred
-    that have the others or the letter: where that were not all of them, the answer is partly.
+    If more than `MAX_HITS` products begin with the text, they are listed in its order; then only the window is read. A
+    single letter beside other words matches beginnings of words; elsewhere only among the first hits for the other
+    words or the letter. `partly` is True if that may have left hits out.
     """
-    said = str(args.get("search") or "")
+    search = str(args.get("search") or "")
     first, size = window_bounds(args, DEFAULT_SIZE)
-    ways = search_variants(said)
-    if not ways:
+    variants = search_variants(search)
+    if not variants:
         return WindowRows([], 0)
-    text = ways[0]
-    coded = _hits_by_code(cache, said)
-    begun = _ids_with_prefix(cache, text)
-    if len(begun) == MAX_HITS and len(text) < INDEXED_PREFIX:
-        exact = [row[0] for row in coded if _is_exact(row, text)]
-        ids = list(dict.fromkeys([*exact, *begun]))[:MAX_HITS]
+    text = variants[0]
+    code_hits = _hits_by_code(cache, search)
+    prefix_ids = _ids_with_prefix(cache, text)
+    if len(prefix_ids) == MAX_HITS and len(text) < INDEXED_PREFIX:
+        exact = [row[0] for row in code_hits if _is_exact(row, text)]
+        ids = list(dict.fromkeys([*exact, *prefix_ids]))[:MAX_HITS]
         total, partly, shown = len(ids), True, fetch(cache, _HITS_BY_ID, to_text(ids[first : first + size]))
     else:
-        good, partly = _collect_hits(cache, ways, [*coded, *fetch(cache, _HITS_BY_ID, to_text(begun))])
-        ranked = sorted(good.values(), key=lambda row: min(_rank_hit(row, way) for way in ways))[:MAX_HITS]
+        hits, partly = _collect_hits(cache, variants, [*code_hits, *fetch(cache, _HITS_BY_ID, to_text(prefix_ids))])
+        ranked = sorted(hits.values(), key=lambda row: min(_rank_hit(row, variant) for variant in variants))[:MAX_HITS]
         total, shown = len(ranked), ranked[first : first + size]
     stock = dict(fetch(cache, _STOCK_QUANTITIES, to_text([row[0] for row in shown])))
     return WindowRows([_hit_row(stock.get(row[0]), *row[2:]) for row in shown], total, partly)
@@ -120,60 +120,61 @@ def search_products(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowR
 def search_within(
     cache: apsw.Connection, search: str, condition: str, values: Sequence[Json]
 ) -> tuple[list[str], bool]:
-    """The numbers of products `p` of which that SQL is true and that have these words, the best first, a hundred at
-    most; and whether there are more. All of them are looked through, so that they should not be too many."""
-    ways = search_variants(search)
-    wanted = [way.split() for way in ways]
-    fits = " OR ".join(" AND ".join("instr(p.text, ?) > 0" for _ in words) for words in wanted)
-    looked_for = [word for words in wanted for word in words]
-    found = fetch(cache, f"SELECT {_HIT_COLUMNS} FROM product p{condition} AND ({fits})", *values, *looked_for)  # noqa: S608
-    ranked = sorted(found, key=lambda row: min(_rank_hit(row, way) for way in ways))
+    """Return the numbers of the products `p` that meet the SQL condition and contain these words, best first.
+
+    At most `MAX_HITS` are returned, with True if there are more. All candidates are scanned, so they should be few.
+    """
+    variants = search_variants(search)
+    words_of_variants = [variant.split() for variant in variants]
+    conditions = " OR ".join(" AND ".join("instr(p.text, ?) > 0" for _ in words) for words in words_of_variants)
+    all_words = [word for words in words_of_variants for word in words]
+    found = fetch(cache, f"SELECT {_HIT_COLUMNS} FROM product p{condition} AND ({conditions})", *values, *all_words)  # noqa: S608
+    ranked = sorted(found, key=lambda row: min(_rank_hit(row, variant) for variant in variants))
     return [str(row[2]) for row in ranked[:MAX_HITS]], len(ranked) > MAX_HITS
 
 
 def _collect_hits(
     cache: apsw.Connection, ways: Sequence[str], known_hits: list[HitRow]
 ) -> tuple[dict[int, HitRow], bool]:
-    """Products that fit, of those found `before` and of those that the index has, and whether there may be more."""
-    wanted = [way.split() for way in ways]
-    good: dict[int, HitRow] = {}
+    """Return the matching products of `known_hits` and of the index, and True if there may be more."""
+    words_of_variants = [variant.split() for variant in ways]
+    hits: dict[int, HitRow] = {}
     partly = False
 
     def fits(row: HitRow) -> bool:
-        return any(all(word in row[1] for word in words) for words in wanted)
+        return any(all(word in row[1] for word in words) for words in words_of_variants)
 
-    good |= {row[0]: row for row in known_hits if fits(row)}
-    # The longer its words, the fewer have them; and what a measure is among them, before what only looks like it.
-    for way in sorted(ways, key=lambda way: (len(way.split()), "=" not in way)):
+    hits |= {row[0]: row for row in known_hits if fits(row)}
+    # More words have fewer hits; parsed measures go before texts that only look like them.
+    for variant in sorted(ways, key=lambda variant: (len(variant.split()), "=" not in variant)):
         is_all = False
-        for rows, is_whole in _hits_by_words(cache, way):
-            good |= {row[0]: row for row in rows if fits(row)}
-            if len(good) >= MAX_HITS:
-                return good, True
+        for rows, is_whole in _hits_by_words(cache, variant):
+            hits |= {row[0]: row for row in rows if fits(row)}
+            if len(hits) >= MAX_HITS:
+                return hits, True
             is_all = is_whole and len(rows) < MAX_HITS
             if is_all:
                 break
         partly |= not is_all
-    return good, partly
+    return hits, partly
 
 
 def _ids_with_prefix(cache: apsw.Connection, text: str) -> list[int]:
-    """The ids of products whose text begins so, as they are spelled; from the index alone."""
+    """Return the ids of products whose text begins so, in the order of their text; read from the index alone."""
     beginning = f" {text}"[:INDEXED_PREFIX]
     return [id_ for (id_,) in fetch(cache, _IDS_BY_PREFIX, beginning, beginning + chr(0x10FFFF), MAX_HITS)]
 
 
 def _hits_by_code(cache: apsw.Connection, text: str) -> list[HitRow]:
-    """Products of which a code begins so, exact ones first: of all that have these digits somewhere the index of text
-    knows no order."""
+    """Return the products with a code that begins so, exact matches first; the text index has no order for them."""
     code = normalise_code(text).casefold()
     return fetch(cache, _HITS_BY_CODE, code, code + chr(0x10FFFF), MAX_CODE_HITS)
 
 
 def _hits_by_words(cache: apsw.Connection, text: str) -> Iterator[IndexHits]:
-    """Products with these words, a hundred at a time: those that have them at the beginning of words, then the others.
+    """Yield products with these words, `MAX_HITS` at a time: first those with words beginning so, then all others.
 
-    The index has pieces of three letters; what is shorter is found by all the pieces that begin with it.
+    The index has trigrams; shorter words are found by all trigrams that begin with them.
     """
     words = list(dict.fromkeys(text.split()))
     text = " ".join(words)
@@ -182,35 +183,43 @@ def _hits_by_words(cache: apsw.Connection, text: str) -> Iterator[IndexHits]:
     elif len(text) < 3:
         yield from _hits_by_letters(cache, text)
     else:
-        if not text.isdecimal():  # of a number the index would have to go through all that has each part of it
+        if not text.isdecimal():  # for digits the index would scan all hits of each part
             yield fetch(cache, _HITS_BY_TEXT, f'" {text}"', MAX_HITS), False
         yield fetch(cache, _HITS_BY_TEXT, f'"{text}"', MAX_HITS), True
 
 
 def _hits_by_several_words(cache: apsw.Connection, words: list[str]) -> Iterator[IndexHits]:
-    """The same of several words: what the index finds by all that it has pieces of; where those were letters, also by
-    the other words, which have to be anywhere, and by a letter."""
+    """Yield products with several words.
+
+    The first query combines all words that the index has trigrams for. If some were single letters, a query with the
+    other words and one by letter follow.
+    """
     long = [word for word in words if len(word) > 2]
     pairs = [word for word in words if len(word) == 2 and word.isascii()]
     letters = [word for word in words if len(word) == 1 and word.isascii()]
-    odd = {word: _trigram_query(cache, word) for word in words if len(word) < 3 and not word.isascii()}
-    few = [*map(_word_query, (*long, *pairs[:MAX_SHORT_WORDS])), *(pieces for pieces in odd.values() if pieces)]
-    rest = [*map(_word_query, letters[: max(0, MAX_SHORT_WORDS - len(pairs))])]
-    # A pair is asked for with all that is Latin behind it; what goes on otherwise is looked at first, and is nothing.
+    non_latin = {word: _trigram_query(cache, word) for word in words if len(word) < 3 and not word.isascii()}
+    strong_terms = [
+        *map(_word_query, (*long, *pairs[:MAX_SHORT_WORDS])),
+        *(pieces for pieces in non_latin.values() if pieces),
+    ]
+    letter_terms = [*map(_word_query, letters[: max(0, MAX_SHORT_WORDS - len(pairs))])]
+    # A pair is queried with every Latin continuation. Check first for others, which are mostly absent.
     is_whole = not any(_continues_non_latin(cache, pair) for pair in pairs[:MAX_SHORT_WORDS])
-    if rest:
-        yield fetch(cache, _HITS_BY_TEXT, " AND ".join((*few, *rest)), MAX_HITS), False
-    if few:
-        yield fetch(cache, _HITS_BY_TEXT, " AND ".join(few), MAX_HITS), is_whole
+    if letter_terms:
+        yield fetch(cache, _HITS_BY_TEXT, " AND ".join((*strong_terms, *letter_terms)), MAX_HITS), False
+    if strong_terms:
+        yield fetch(cache, _HITS_BY_TEXT, " AND ".join(strong_terms), MAX_HITS), is_whole
     if not is_whole and long:
         yield fetch(cache, _HITS_BY_TEXT, " AND ".join(map(_word_query, long)), MAX_HITS), True
-    for letter in [*(word for word, pieces in odd.items() if not pieces), *letters][:MAX_LETTERS]:
+    for letter in [*(word for word, pieces in non_latin.items() if not pieces), *letters][:MAX_LETTERS]:
         yield from _hits_by_letters(cache, letter)
 
 
 def _trigram_query(cache: apsw.Connection, word: str) -> str:
-    """What the index is asked for one or two letters that are not Latin: the pieces that begin so, wherever they stand;
-    nothing where these are too many."""
+    """Return the index query for one or two non-Latin letters: all trigrams that begin so.
+
+    Return an empty text if there are too many.
+    """
     pieces: list[str] = []
     last = word + chr(0x10FFFF)
     while found := fetch(cache, _NEXT_TRIGRAM, f"{pieces[-1]}\1" if pieces else word, last):
@@ -221,19 +230,19 @@ def _trigram_query(cache: apsw.Connection, word: str) -> str:
 
 
 def _continues_non_latin(cache: apsw.Connection, pair: str) -> bool:
-    """Whether a word somewhere goes on behind these two letters with what is not Latin."""
+    """Return True if a word anywhere continues after these two letters with a character that is not Latin."""
     beyond = "SELECT 1 FROM search_piece WHERE term >= ? AND term < ? LIMIT 1"
     return bool(fetch(cache, beyond, f"{pair}{{", pair + chr(0x10FFFF)))
 
 
 def _hits_by_letters(cache: apsw.Connection, text: str) -> Iterator[IndexHits]:
-    """Products with one or two letters at the beginning of a word, then anywhere."""
+    """Yield products with one or two letters, at the beginning of a word, then anywhere."""
     for piece in (f" {text}", text):
         yield fetch(cache, _HITS_BY_TRIGRAM, piece, piece + chr(0x10FFFF), MAX_HITS), piece == text
 
 
 def _word_query(word: str) -> str:
-    """What the index is asked for a word beside others."""
+    """Return the index query of a word among others."""
     if len(word) > 2:
         return f'"{word}"'
     piece = word if len(word) > 1 else f" {word}"
@@ -241,7 +250,7 @@ def _word_query(word: str) -> str:
 
 
 def _is_exact(row: HitRow, text: str) -> bool:
-    """Whether this is its number or barcode."""
+    """Return True if the text is the number or barcode of the product."""
     _, _, number, _, _, barcode, *_ = row
     return text in (number.casefold(), barcode) or (
         " " in text and text in (normalise_text(number), normalise_text(barcode))
@@ -249,11 +258,13 @@ def _is_exact(row: HitRow, text: str) -> bool:
 
 
 def _rank_hit(row: HitRow, text: str) -> tuple[Any, ...]:
-    """Exact number or barcode, then names that begin so, then those that have it in a row, then those whose words begin
-    so, then the rest; short names first."""
+    """Return the sort key of a hit.
+
+    Order: exact number or barcode; name begins so; words in sequence; words begin so; the rest. Short names come first.
+    """
     _, haystack, number, name, *_ = row
-    # What is a number or a barcode stands in the text as such: only then it is worth a closer look.
-    in_a_row = (f" {text} " if "=" in text else f" {text}") in haystack  # no metre is the beginning of a millimetre
+    # A number or barcode is part of the text, so only then the exact check is needed.
+    in_a_row = (f" {text} " if "=" in text else f" {text}") in haystack  # a metre is no beginning of a millimetre
     exact = in_a_row and _is_exact(row, text)
     beginning = haystack.startswith(" " + text)
     every = all(f" {word}" in haystack for word in text.split())
@@ -277,9 +288,9 @@ def _hit_row(
 def load_product(
     cache: apsw.Connection, pending: PendingByProduct, number: str, store: str, configured_pools: Mapping[int, str]
 ) -> QueryResult:
-    """One product: what catalogue and stock list say, its stock in each pool and place.
+    """Return one product: catalogue row, stock entry, and its stock by pool and location.
 
-    Pools have the store's names, else those of the settings (`settled`). One that holds something is shown in any case.
+    Pools have the store's names, else the `configured_pools`. A pool with stock is always shown.
     """
     found = fetch_one(
         cache,
@@ -290,23 +301,23 @@ def load_product(
     if found is None:
         return [], 0
     catalogue, stock, began, *hit = found
-    known = parse_row(stock) if stock else {}
+    stock_entry = parse_row(stock) if stock else {}
     operations = pending.get(number, ()) if stock else ()
     if operations:
-        apply_to_stock(known, number, operations, began)
-        hit[0] = known.get("most_likely_quantity")
-    places = stock_locations(known)
+        apply_to_stock(stock_entry, number, operations, began)
+        hit[0] = stock_entry.get("most_likely_quantity")
+    locations = stock_locations(stock_entry)
     named = {**{str(pool): name for pool, name in configured_pools.items()}, **_pool_names(cache, store)}
     row: Row = {
         **(parse_row(catalogue) if catalogue else {}),
-        **{name: value for name, value in known.items() if name != "store_locations"},
+        **{name: value for name, value in stock_entry.items() if name != "store_locations"},
         **_hit_row(*hit),
         "pools": [
             {"pool": int(pool), "name": str(named.get(pool) or ""), "quantity": to_decimal(quantity)}
-            for pool, quantity in pool_quantities(known, "most_likely_pool_").items()
+            for pool, quantity in pool_quantities(stock_entry, "most_likely_pool_").items()
         ],
         "places": sort_by_walk_order(
-            places, load_walk_orders(cache, {str(place["location_code"]) for place in places})
+            locations, load_walk_orders(cache, {str(location["location_code"]) for location in locations})
         ),
         "in_catalogue": bool(catalogue),
     }
@@ -314,10 +325,10 @@ def load_product(
 
 
 def load_surrounding(cache: apsw.Connection, number: str, store: str) -> QueryResult:
-    """What the stores around and the warehouses have of a product, as the service said when it was last asked.
+    """Return the stock of a product in nearby stores and warehouses, as last read.
 
-    One row: `stores` (those that have something first), `read_at` (ISO 8601) and `refused` (why it does not say, or
-    empty). interface: Surrounding stock entry.
+    One row: `stores` (those with stock first), `read_at` (ISO 8601), `refused` (reason for a refusal, or empty).
+    interface: Surrounding stock entry.
     """
     found = fetch_one(cache, "SELECT began, refused, raw FROM surrounding WHERE product_number = ?", number)
     if found is None:

@@ -1,6 +1,7 @@
-"""Stock that cannot be, of which there is less than none: kept apart, so that a list of it need not look at all stock.
+"""Writing of products, stock, codes and search index.
 
-interface: Store product stock entry, Stock location entry.
+Negative stock has a table of its own, so that no list scans all stock. interface: Product, Store product stock entry,
+Stock location entry.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
@@ -28,43 +29,42 @@ from aisle.cache.field_parsing import (
 from aisle.host.database import fetch, fetch_one
 from aisle.jobs.quantities import to_decimal
 from aisle.scan.meaning import PRODUCT
-from aisle.tuples import NamedTuple
 
 NEGATIVE_MARK = ":-"
-"""Stands in every stock entry with a number below zero."""
+"""Text in every stock entry with a negative number."""
 
 
 def negative_stock(entry: Mapping[str, Any]) -> list[tuple[str, Decimal]]:
-    """The places with less than nothing, and how much; an empty one for what lies at none."""
-    places = entry.get("store_locations")
-    spots = [
-        (str(place.get("store_location_code") or ""), to_decimal(place.get("quantity")))
-        for place in (places if isinstance(places, list) else ())
-        if isinstance(place, dict)
+    """Return the locations with a negative quantity; an empty code is the stock outside of locations."""
+    locations = entry.get("store_locations")
+    quantities = [
+        (str(location.get("store_location_code") or ""), to_decimal(location.get("quantity")))
+        for location in (locations if isinstance(locations, list) else ())
+        if isinstance(location, dict)
     ]
-    at_places = sum((quantity for _, quantity in spots), Decimal(0))
-    whole = to_decimal(entry.get("most_likely_quantity"))
-    if whole < at_places or (whole < 0 and not spots):
-        spots.insert(0, ("", whole - at_places))
-    return [(place, quantity) for place, quantity in spots if quantity < 0]
+    at_places = sum((quantity for _, quantity in quantities), Decimal(0))
+    total = to_decimal(entry.get("most_likely_quantity"))
+    if total < at_places or (total < 0 and not quantities):
+        quantities.insert(0, ("", total - at_places))
+    return [(location, quantity) for location, quantity in quantities if quantity < 0]
 
 
 Code = tuple[str, str, str]
-"""A code, the kind of what it leads to, and the key of that."""
+"""A code, the kind of object it identifies, and the key of that object."""
 
 
 def insert_codes(connection: apsw.Connection, codes: Iterable[Code]) -> None:
-    """These lead to one each of what they name."""
+    """Insert codes of one base unit each."""
     connection.executemany("INSERT OR REPLACE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')", sorted(codes))
 
 
 def delete_codes(connection: apsw.Connection, codes: Iterable[Code]) -> None:
-    """These lead there no more."""
+    """Delete codes."""
     connection.executemany("DELETE FROM code WHERE code = ? AND kind = ? AND key = ?", codes)
 
 
 CHUNK_ROWS = 1000
-"""Rows looked up together."""
+"""Rows that are looked up in one query."""
 
 T = TypeVar("T")
 
@@ -75,21 +75,21 @@ class SkippedRow(NamedTuple):
     row: Any
     reason: str
     field: str = ""
-    """The field that makes no sense, where it is one."""
+    """Invalid field, if the error concerns one."""
 
 
 class WriteResult(NamedTuple):
-    """What became of some rows."""
+    """Result of writing rows."""
 
     keys: tuple[str, ...]
-    """Of all that made sense."""
+    """Keys of all valid rows."""
     changed: tuple[str, ...]
-    """Of those that were not in the cache like this before."""
+    """Keys of the rows that differ from the cached ones."""
     skipped: tuple[SkippedRow, ...]
 
 
 def parse_rows(rows: Iterable[Any], parse: Callable[[Any], T]) -> tuple[list[T], tuple[SkippedRow, ...]]:
-    """The rows that make sense, and the others with the reason."""
+    """Return the valid rows, and the invalid ones with the reason."""
     good: list[T] = []
     bad: list[SkippedRow] = []
     for row in rows:
@@ -110,33 +110,33 @@ def _parse_row(row: Any, parse: Callable[[Any], T]) -> T:
 
 
 def split_chunks(rows: Sequence[T]) -> Iterator[Sequence[T]]:
-    """The rows in pieces that are looked up together."""
+    """Yield the rows in chunks of `CHUNK_ROWS`."""
     for first in range(0, len(rows), CHUNK_ROWS):
         yield rows[first : first + CHUNK_ROWS]
 
 
 def encode_keys(rows: Iterable[str]) -> str:
-    """Keys as one parameter for json_each."""
+    """Return keys as one parameter for json_each."""
     return json.dumps(list(rows))
 
 
 class _KnownProduct(NamedTuple):
-    """What the cache has of a product."""
+    """Cached columns of a product."""
 
     id: int
     text: str
     codes: str
     raw: str
-    """Empty when the catalogue does not have it."""
+    """Catalogue row; empty if the catalogue does not have the product."""
     stock_barcode: str
     stock: str | None
-    """Its stock entry."""
+    """Stock entry."""
     read_began: float | None
-    """When the read of that began."""
+    """Time at which the read of the stock entry began."""
 
 
 class IndexChanges:
-    """Changes of search index and codes, gathered for a bulk write."""
+    """Changes of search index and codes, collected for a bulk write."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._db = connection
@@ -146,7 +146,7 @@ class IndexChanges:
         self._codes: list[tuple[str, str, str, str]] = []
 
     def change_text(self, id_: int, before: str | None, after: str | None) -> None:
-        """The searched text of a product changes; None stands for no such product."""
+        """Collect a change of a product's search text; None means no such product."""
         if before == after:
             return
         if before is not None:
@@ -155,7 +155,7 @@ class IndexChanges:
             self._texts.append((id_, after))
 
     def change_codes(self, key: str, before: dict[str, str], after: dict[str, str]) -> None:
-        """The codes of a product change."""
+        """Collect a change of a product's codes."""
         if before == after:
             return
         if before:
@@ -165,7 +165,7 @@ class IndexChanges:
             self._codes.append((code, PRODUCT, key, factor))
 
     def write(self) -> None:
-        """All at once."""
+        """Write everything collected."""
         many = self._db.executemany
         many("INSERT INTO search (search, rowid, text) VALUES ('delete', ?, ?)", self._deleted_texts)
         many("INSERT INTO search (rowid, text) VALUES (?, ?)", self._texts)
@@ -192,15 +192,15 @@ ON CONFLICT (id) DO UPDATE SET began = excluded.began, quantity = excluded.quant
 
 
 def write_products(connection: apsw.Connection, rows: Sequence[ProductRow]) -> tuple[str, ...]:
-    """Writes products of the catalogue inside a transaction; the numbers of those that changed."""
+    """Write products of the catalogue inside a transaction. Return the numbers of those that changed."""
     changed: list[str] = []
     for chunk in split_chunks(rows):
-        known = _known_products(connection, [row.product_number for row in chunk])
+        stored = _known_products(connection, [row.product_number for row in chunk])
         next_id = _next_id(connection)
         texts = IndexChanges(connection)
         fresh = []
         for row in {row.product_number: row for row in chunk}.values():
-            old = known.get(row.product_number)
+            old = stored.get(row.product_number)
             if old is not None and old.raw == row.raw:
                 continue
             id_, next_id = (old.id, next_id) if old is not None else (next_id, next_id + 1)
@@ -216,17 +216,17 @@ def write_products(connection: apsw.Connection, rows: Sequence[ProductRow]) -> t
 
 
 def write_stock(connection: apsw.Connection, rows: Sequence[StockRow], read_began: float) -> tuple[str, ...]:
-    """Writes stock entries inside a transaction; the numbers of those that changed.
+    """Write stock entries inside a transaction. Return the numbers of those that changed.
 
-    `began` is the moment at which their read began. A product that the catalogue does not have (yet) is known by what
-    the stock list says of it.
+    `read_began`: time at which their read began. A product that is not in the cached catalogue gets name and codes of
+    its stock entry.
     """
     changed: list[str] = []
     for chunk in split_chunks(rows):
-        known = _known_products(connection, [row.product_number for row in chunk])
+        stored = _known_products(connection, [row.product_number for row in chunk])
         bulk = _StockBatch(connection, _next_id(connection), read_began)
         for row in {row.product_number: row for row in chunk}.values():
-            if bulk.add(row, known.get(row.product_number)):
+            if bulk.add(row, stored.get(row.product_number)):
                 changed.append(row.product_number)
         bulk.write()
     return tuple(changed)
@@ -239,7 +239,7 @@ SELECT id, ?, name, product_number, ?, ? FROM product WHERE id = ?
 
 
 class _StockBatch:
-    """Stock entries gathered for a bulk write."""
+    """Stock entries collected for a bulk write."""
 
     def __init__(self, connection: apsw.Connection, next_id: int, read_began: float) -> None:
         self._db = connection
@@ -252,11 +252,11 @@ class _StockBatch:
         self._replaced_locations: list[tuple[int]] = []
         self._locations: list[tuple[int, int, str, float | None, bool]] = []
         self._corrected: list[tuple[int]] = []
-        """Products of which there was less than none somewhere."""
+        """Products that had a negative quantity."""
         self._negative_stock: list[tuple[int, str, str, int]] = []
 
     def add(self, row: StockRow, old: _KnownProduct | None) -> bool:
-        """True when it says something new."""
+        """Collect a stock entry. Return True if it differs from the cached one."""
         began = self._read_began
         if old is not None and old.stock is not None:
             if row.locations is None and '"store_locations"' in old.stock:
@@ -276,14 +276,14 @@ class _StockBatch:
             self._texts.change_codes(row.product_number, before, all_codes(codes, row.product_number, row.barcode))
         self._stock.append((old.id, began, row.quantity, row.barcode, row.raw))
         if NEGATIVE_MARK in row.raw:
-            spots = enumerate(negative_stock(json.loads(row.raw)))
-            self._negative_stock += [(n, place, str(quantity), old.id) for n, (place, quantity) in spots]
+            negative = enumerate(negative_stock(json.loads(row.raw)))
+            self._negative_stock += [(n, code, str(quantity), old.id) for n, (code, quantity) in negative]
         if row.locations:
-            self._locations += [(old.id, n, *spot) for n, spot in enumerate(row.locations)]
+            self._locations += [(old.id, n, *location) for n, location in enumerate(row.locations)]
         return True
 
     def _add_uncatalogued(self, row: StockRow, old: _KnownProduct | None) -> _KnownProduct:
-        """A product that is not in the catalogue is what its stock entry says."""
+        """Return a product that is not in the catalogue, made from its stock entry."""
         text = product_index_text(row.name, row.product_number, row.barcode)
         codes: dict[str, str] = {}
         if old is None:
@@ -294,12 +294,12 @@ class _StockBatch:
             codes = all_codes({}, row.product_number, old.stock_barcode)
             self._texts.change_text(old.id, old.text, text)
         self._texts.change_codes(row.product_number, codes, all_codes({}, row.product_number, row.barcode))
-        kept = (old.id, row.product_number, row.name, "", row.barcode, "", 0, "", "", "", 0, text, "", "")
-        self._products.append(kept)
+        product = (old.id, row.product_number, row.name, "", row.barcode, "", 0, "", "", "", 0, text, "", "")
+        self._products.append(product)
         return old
 
     def write(self) -> None:
-        """All at once."""
+        """Write everything collected."""
         many = self._db.executemany
         many(_UPSERT_PRODUCT, self._products)
         many(_UPSERT_STOCK, self._stock)
@@ -327,8 +327,11 @@ def _next_id(connection: apsw.Connection) -> int:
 
 
 def delete_unseen_products(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
-    """Takes products out that a pass of the catalogue has not seen; those with stock stay, known by that alone."""
-    gone = fetch(
+    """Delete and return the products that a pass of the catalogue has not seen.
+
+    Those with stock lose the catalogue row only.
+    """
+    deleted = fetch(
         connection,
         "SELECT p.id, p.product_number, p.codes, ifnull(t.barcode, '') FROM product p LEFT JOIN stock t ON t.id = p.id"
         " WHERE p.raw <> '' AND NOT EXISTS (SELECT 1 FROM seen s"
@@ -336,20 +339,23 @@ def delete_unseen_products(connection: apsw.Connection, generation: int) -> tupl
         generation,
     )
     texts = IndexChanges(connection)
-    for _, number, codes, barcode in gone:
+    for _, number, codes, barcode in deleted:
         texts.change_codes(number, all_codes(decode_codes(codes), number, barcode), all_codes({}, number, barcode))
     texts.write()
     connection.executemany(
         "UPDATE product SET codes = '', raw = '', category = '', supplier = '', family = '', marks = 0 WHERE id = ?",
-        [(row[0],) for row in gone],
+        [(row[0],) for row in deleted],
     )
-    _delete_unknown_products(connection, [row[0] for row in gone])
-    return tuple(str(number) for _, number, _, _ in gone)
+    _delete_unknown_products(connection, [row[0] for row in deleted])
+    return tuple(str(number) for _, number, _, _ in deleted)
 
 
 def delete_unseen_stock(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
-    """Takes stock out that a pass of the stock list has not seen, and products that nobody else knows."""
-    gone = fetch(
+    """Delete and return the stock entries that a pass has not seen.
+
+    Products that the catalogue does not have are deleted with them.
+    """
+    deleted = fetch(
         connection,
         "SELECT p.id, p.product_number, p.codes, t.barcode FROM stock t JOIN product p ON p.id = t.id"
         " WHERE NOT EXISTS (SELECT 1 FROM seen s"
@@ -357,20 +363,20 @@ def delete_unseen_stock(connection: apsw.Connection, generation: int) -> tuple[s
         generation,
     )
     texts = IndexChanges(connection)
-    for _, number, kept, barcode in gone:
-        codes = decode_codes(kept)
+    for _, number, stored_codes, barcode in deleted:
+        codes = decode_codes(stored_codes)
         texts.change_codes(number, all_codes(codes, number, barcode), all_codes(codes, number))
     texts.write()
-    ids = [(row[0],) for row in gone]
+    ids = [(row[0],) for row in deleted]
     connection.executemany("DELETE FROM place WHERE id = ?", ids)
     connection.executemany("DELETE FROM below WHERE id = ?", ids)
     connection.executemany("DELETE FROM stock WHERE id = ?", ids)
-    _delete_unknown_products(connection, [row[0] for row in gone])
-    return tuple(str(number) for _, number, _, _ in gone)
+    _delete_unknown_products(connection, [row[0] for row in deleted])
+    return tuple(str(number) for _, number, _, _ in deleted)
 
 
 def _delete_unknown_products(connection: apsw.Connection, ids: Iterable[int]) -> None:
-    """Deletes products that are neither in the catalogue nor in the stock list."""
+    """Delete products that are neither in the catalogue nor in the stock list."""
     rows = fetch(
         connection,
         "SELECT p.id, p.product_number, p.text FROM json_each(?) e JOIN product p ON p.id = e.value"
@@ -389,13 +395,13 @@ def _delete_unknown_products(connection: apsw.Connection, ids: Iterable[int]) ->
 
 
 MAX_SURROUNDING = 2000
-"""Products whose surroundings are kept, those asked for last."""
+"""Greatest number of products with surrounding stock; the last read ones are kept."""
 
 
 def write_surrounding(
     connection: apsw.Connection, number: str, read_began: float, refusal: str, stores: Iterable[str]
 ) -> None:
-    """What is around (rows as they are kept), inside a transaction; an older read changes nothing."""
+    """Write the surrounding stock (stored rows) inside a transaction; an older read changes nothing."""
     connection.execute(
         "INSERT INTO surrounding (product_number, began, refused, raw) VALUES (?, ?, ?, ?)"
         " ON CONFLICT (product_number) DO UPDATE SET began = excluded.began, refused = excluded.refused,"

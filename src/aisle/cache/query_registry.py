@@ -1,50 +1,59 @@
-"""The reads that any page asks for, by name: windows on the store's data with the outbox laid over them.
+"""Queries of sessions by name: windows on the store's data with pending operations overlaid.
 
-Each makes (rows, how many there are in all) of its arguments. A supervisor's pages have more:
-aisle.cache.supervisor_queries.
+Each returns rows and the total number for its arguments. Queries of supervisors: aisle.cache.supervisor_queries.
 
-`orders` (search, product_number, user, lying, first, size): open orders, those before all others that were given to
-this user or go first, then by pickup date and number, with progress, and whose they are (aisle.cache.claim_queries,
-reads_walks); of those with words, a hundred at most. Where `lying` is asked for, before them those that are picked and
-not put down (aisle.cache.goods_in_hand_queries).
-`given` (user): see aisle.cache.claim_queries.
-`order` (order_number): one row with `lines`; `lines_known` is False where only the header is here. `order_to_pick`
-(order_number): the same, and of each line its `stock`, see aisle.cache.order_queries.
-`product` (product_number): one row with stock by pool and place. `surrounding` (product_number): one row with the
-`stores` around. `holders` (product_number, first, size): orders that need or hold it. `search` (search, first, size):
-products, best first, 100 at most. `place` (location_code, size, product_number): one row with the `products` on it (so
-many by name, or that one), their pools and what of them is `held`, how many there are in all, and the places `before`
-and `after` it. `places` (search, beside, first, size): in the order of feet,
-with the number of `products` on each. `people` (search, size): user and name, and whether it `is_badge` of his that is
-searched for.
-`person` (user): that one, and how many there are in all.
-`pass` (user, now): see aisle.outbox.user_tokens.
-`store` (store_number; without it this one). `count_log` (now, user, product_number, search, first, size): the day's
-counts, losses and corrections, youngest first. `reasons`: those that the store's logs have named.
-`homes` (product_numbers): the places of each, those that have some first, in the order of feet. `refusals` (operation,
-since, ops): what the service refused since then, or of these operations, and why, oldest first.
-`doubts` (op_id, first, size): what is not settled, those that
-need a person first; `trouble`: how many these are; `open` (user, now): how many wait to be
-sent, with rows of what this user has in hand (aisle.cache.goods_in_hand_queries). `named` (code): what it is the
-number of. Of picking: `stranger`, `lying`, `pickups`, see aisle.cache.pick_queries; `spot`, see
-aisle.cache.location_queries.
-Of deliveries: `deliveries`, `delivery`, `expecting`, see aisle.cache.delivery_queries; `coming` (product_number, size),
-see aisle.cache.product_queries; `receipts`, `receipt_kinds`, see aisle.cache.delivery_queries. Of the log: `logs`,
-`losses`, see aisle.cache.log_queries.
-`elsewhere` (product_number, place, pools): other places with some that no order holds, the nearest first.
-`short_reasons`: those that orders have named. `features`: what the service announces beyond the interface.
-`language` (user): the one that this person has chosen on this host, if any.
-`unread`: each `list` of the store that was never read to its end.
-`store_product` (product_number, user): see aisle.cache.product_queries.
-`stores`, `store_page`: see aisle.cache.store_queries.
-`catalogue`, `catalogue_page`, `facets`: see aisle.cache.catalogue_queries.
+Orders and picking:
+
+* `orders` (search, product_number, user, lying, first, size): open orders with progress and claim. First those assigned
+  to this user and those with priority, then by pickup date and number; with search words a hundred at most. With
+  `lying`, before all others those picked and not put down (aisle.cache.goods_in_hand_queries).
+* `given` (user): see aisle.cache.claim_queries.
+* `order` (order_number): one row with `lines`; `lines_known` is False if only the header is cached.
+* `order_to_pick` (order_number): the same, with the `stock` of each line; see aisle.cache.order_queries.
+* `holders` (product_number, first, size): orders that need or hold a product.
+* `stranger`, `lying`, `pickups`, `elsewhere` (product_number, place, pools), `short_reasons`: see
+  aisle.cache.pick_queries.
+* `spot`: see aisle.cache.location_queries.
+
+Products, locations and stores:
+
+* `search` (search, first, size): products, best first, 100 at most.
+* `product` (product_number): one row with stock by pool and location.
+* `surrounding` (product_number): one row with the stock of nearby `stores`.
+* `store_product` (product_number, user), `coming` (product_number, size): see aisle.cache.product_queries.
+* `catalogue`, `catalogue_page`, `facets`: see aisle.cache.catalogue_queries.
+* `place` (location_code, size, product_number): one row with the `products` at a location, their pools and `held`
+  goods, their total number, and the locations `before` and `after` it.
+* `places` (search, beside, first, size): locations in walking order, with the number of `products` at each.
+* `homes` (product_numbers): the locations of each product, those with stock first, in walking order.
+* `store` (store_number; without it this one); `stores`, `store_page`: see aisle.cache.store_queries.
+
+Deliveries and log:
+
+* `deliveries`, `delivery`, `expecting`, `receipts`, `receipt_kinds`, `halfway`: see aisle.cache.delivery_queries.
+* `count_log` (now, user, product_number, search, first, size): counts, losses and corrections of the day, youngest
+  first.
+* `reasons`, `logs`, `losses`: see aisle.cache.log_queries.
+
+People and operations:
+
+* `people` (search, size): user and name, and `is_badge`: the search is their badge.
+* `person` (user): that person; the total counts all people.
+* `pass` (user, now): see aisle.outbox.user_tokens.
+* `language` (user): the language this person has chosen on this host, if any.
+* `refusals` (operation, since, ops): operations refused since then, or of these ids, with the reason, oldest first.
+* `doubts` (op_id, first, size): unconfirmed operations, those that need a person first; `trouble`: number of these.
+* `open` (user, now): number of operations to be sent, with rows of the goods in this user's hand.
+* `named` (code): objects that a code identifies.
+* `features`: features that the service announces beyond the interface.
+* `unread`: each `list` of the store that was never read to its end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import apsw
 
@@ -70,7 +79,6 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.scan.meaning import PERSON, Candidate
 from aisle.scan.resolve import unique_results
 from aisle.search_text import normalise_text
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.cache import catalogue_queries as reads_catalogue
@@ -112,13 +120,13 @@ else:
     reads_walks = LazyModule("aisle.cache.claim_queries")
 
 PEOPLE_SIZE = 50
-"""Rows of a window on people when nobody says how many."""
+"""Rows of a window on people if the query names no size."""
 
 Args = Mapping[str, Json]
 
 
 class QueryContext(NamedTuple):
-    """What is read from, as it is at this moment, and what of it is known already."""
+    """Connections and caches that queries read from, as they are at this moment."""
 
     store_folder: StoreFolder
     cache: apsw.Connection
@@ -126,37 +134,40 @@ class QueryContext(NamedTuple):
     overlay: Overlay
     stock_overlay: StockOverlay
     pools: Mapping[int, str]
-    """Stock pools in use, by the settings; empty for those that the store names."""
+    """Names of the configured stock pools; empty for those that the store names."""
     overlaid_orders: Laid
-    """Orders with something on its way that were read before; kept up to date by whoever reads one."""
+    """Overlaid orders read before, updated by each query that reads one."""
     find: Callable[[Iterable[str]], list[Candidate]]
     walk_order: Callable[[], WalkOrder]
-    """The order of feet."""
+    """Function that returns the walking order."""
     list_change: Callable[[], ListChange]
-    """What waits does this to the list of open orders."""
+    """Function that returns the change of the list of open orders by pending operations."""
     closed_orders: Callable[[Iterable[str]], set[str]]
-    """Those of these orders that were rejected or finished here."""
+    """Function that returns those of these orders that were rejected or finished here."""
 
 
 R = TypeVar("R", QueryResult, WindowRows)
 
 
 def _query_orders(context: QueryContext, args: Args) -> WindowRows:
-    user, shift = str(args.get("user") or ""), context.list_change()
-    lying: Mapping[str, Json] = {}
-    left = (
+    user, list_change = str(args.get("user") or ""), context.list_change()
+    in_hand: Mapping[str, Json] = {}
+    not_put_down = (
         reads_walks.orders_not_put_down(context.outbox, user, of_everybody=bool(args.get("search")))
         if args.get("lying")
         else []
     )
-    if left or (args.get("lying") and args.get("search")):
-        shift, lying = reads_lying.add_orders_in_hand(context.cache, context.overlay.by_order(), shift, args, left)
-    wanted = {**args, "ahead": [*lying, *reads_walks.orders_ahead(context.outbox, user)]}
+    if not_put_down or (args.get("lying") and args.get("search")):
+        list_change, in_hand = reads_lying.add_orders_in_hand(
+            context.cache, context.overlay.by_order(), list_change, args, not_put_down
+        )
+    order_args = {**args, "ahead": [*in_hand, *reads_walks.orders_ahead(context.outbox, user)]}
     found = _with_claims(
-        context, open_orders(context.cache, context.overlay.by_order(), context.overlaid_orders, shift, wanted)
+        context,
+        open_orders(context.cache, context.overlay.by_order(), context.overlaid_orders, list_change, order_args),
     )
-    for row in found[0] if lying else ():
-        row["lying"] = lying.get(str(row["order_number"]), 0)
+    for row in found[0] if in_hand else ():
+        row["lying"] = in_hand.get(str(row["order_number"]), 0)
     return found
 
 
@@ -199,12 +210,12 @@ def _query_orders_with_product(context: QueryContext, args: Args) -> QueryResult
 
 
 def _query_location(context: QueryContext, args: Args) -> QueryResult:
-    """What lies there for orders that were rejected here lies there for nobody."""
+    """Return a location. Goods held for orders that were rejected or finished here are held for nobody."""
     rows, total = load_location(context.cache, context.stock_overlay, context.walk_order(), args)
     products = [product for row in rows for product in row["products"]]
-    gone = context.closed_orders({str(each["order_number"]) for product in products for each in product["held"]})
-    for product in products if gone else ():
-        product["held"] = [each for each in product["held"] if str(each["order_number"]) not in gone]
+    closed = context.closed_orders({str(each["order_number"]) for product in products for each in product["held"]})
+    for product in products if closed else ():
+        product["held"] = [each for each in product["held"] if str(each["order_number"]) not in closed]
     return rows, total
 
 
@@ -226,8 +237,8 @@ def _query_open_work(context: QueryContext, args: Args) -> QueryResult:
 
 
 def _query_language(outbox: apsw.Connection, user: str) -> QueryResult:
-    kept = notes_of_keys(outbox, [user], LANGUAGE)
-    return [{"language": each.text} for each in kept.values()], len(kept)
+    notes = notes_of_keys(outbox, [user], LANGUAGE)
+    return [{"language": each.text} for each in notes.values()], len(notes)
 
 
 def _query_people(context: QueryContext, args: Args) -> QueryResult:
@@ -246,13 +257,15 @@ def _query_people(context: QueryContext, args: Args) -> QueryResult:
 
 def _query_person(context: QueryContext, args: Args) -> QueryResult:
     row = fetch_one(context.cache, "SELECT user, name FROM person WHERE user = ?", str(args["user"]))
-    known = fetch_one(context.cache, "SELECT count(*) FROM person")
-    return [{"user": row[0], "name": row[1]}] if row else [], int(known[0]) if known else 0
+    count = fetch_one(context.cache, "SELECT count(*) FROM person")
+    return [{"user": row[0], "name": row[1]}] if row else [], int(count[0]) if count else 0
 
 
 def _find_by_code(context: QueryContext, code: str) -> tuple[list[Candidate], bool]:
-    """All that has this code, or else the one thing that a guess leads to, and whether it is a guess: beside a
-    quantity, which of several was meant cannot be asked."""
+    """Return everything with this code, or the only object that a guess finds, and True for a guess.
+
+    Beside a quantity nobody can be asked which of several was meant.
+    """
     if found := _find_identified(context, code, lookup_keys(code)):
         return found, False
     guessed = unique_results((each, each) for each in _find_identified(context, code, guessed_keys(code)))
@@ -271,8 +284,8 @@ def _query_by_number(context: QueryContext, code: str) -> QueryResult:
 def _query_store(context: QueryContext, args: Args) -> QueryResult:
     number = str(args.get("store_number") or context.store_folder.store)
     row = fetch_one(context.cache, "SELECT raw FROM store WHERE store_number = ?", number)
-    mine = context.pools if number == context.store_folder.store else {}
-    if row is None and not mine:
+    configured = context.pools if number == context.store_folder.store else {}
+    if row is None and not configured:
         return [], 0
     raw = parse_row(row[0]) if row else {}
     store: Row = {
@@ -280,7 +293,7 @@ def _query_store(context: QueryContext, args: Args) -> QueryResult:
         "store_number": number,
         "store_name": raw.get("storeName"),
         "is_warehouse": bool(raw.get("isWarhouse")),
-        "pools": used_pools(pool_quantities(raw, "storeStockPool"), mine),
+        "pools": used_pools(pool_quantities(raw, "storeStockPool"), configured),
     }
     return [store], 1
 
@@ -344,7 +357,10 @@ QUERIES: Mapping[str, Callable[[QueryContext, Args], QueryResult | WindowRows]] 
 
 
 MAX_KEYED_PRODUCTS = 200
-"""Products of one answer; of more than these a page is rung for any of them: their names are told with every frame."""
+"""Greatest number of products in an answer with a topic each, because topics go with every frame.
+
+Beyond it any product concerns the answer.
+"""
 
 QueryArgs = Mapping[str, Json]
 TopicsOf = Callable[[QueryArgs, Sequence[Mapping[str, Any]]], Iterable[str]]
@@ -355,31 +371,31 @@ def _whole_topics(*topics: str) -> TopicsOf:
 
 
 def _topic_of_argument(topic: str, field: str) -> TopicsOf:
-    """The one thing that is asked for by this argument; all of them where it is not said."""
+    """Return the topic of the one object named by this argument; all objects of the topic without it."""
     return lambda args, _rows: [format_topic(topic, str(args.get(field) or ""))]
 
 
 def _topic_and_outbox(topic: str, field: str) -> TopicsOf:
-    """The same, and what becomes of what was said of it here."""
+    """Return the same topic and that of the outbox."""
     return lambda args, _rows: [format_topic(topic, str(args.get(field) or "")), OUTBOX]
 
 
 def _topics_of_list(topic: str, field: str) -> TopicsOf:
-    """The things whose names this argument lists."""
+    """Return the topics of the objects listed by this argument."""
     return lambda args, _rows: [format_topic(topic, str(each)) for each in args.get(field) or ()]
 
 
 def _topics_of_rows(topic: str, field: str) -> TopicsOf:
-    """What the rows are of; anything of that topic where there are none yet."""
+    """Return the topics of the objects in the rows; the whole topic if there are no rows."""
     return lambda _args, rows: [format_topic(topic, str(row.get(field) or "")) for row in rows] or [topic]
 
 
 def _topics_of_location(args: QueryArgs, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     products = [product for row in rows for product in row.get("products") or ()]
-    here = format_topic("location", str(args.get("location_code") or ""))
+    own_topic = format_topic("location", str(args.get("location_code") or ""))
     if len(products) > MAX_KEYED_PRODUCTS:
-        return [here, "product"]
-    return [here, *(format_topic("product", str(product.get("product_number") or "")) for product in products)]
+        return [own_topic, "product"]
+    return [own_topic, *(format_topic("product", str(product.get("product_number") or "")) for product in products)]
 
 
 _NO_TOPICS = _whole_topics()
@@ -422,14 +438,14 @@ _TOPICS_BY_QUERY: Mapping[str, TopicsOf] = {
     "stores": _whole_topics("store"),
     "surrounding": _topic_of_argument("surrounding", "product_number"),
     "trouble": _whole_topics(REFUSAL),
-    # answers to one input, or made of what no ring tells of
+    # answers to one input, or queries of data without a topic
     **dict.fromkeys(("features", "file", "given", "lying", "named", "pickups", "reasons", "receipt_kinds"), _NO_TOPICS),
     **dict.fromkeys(("short_reasons", "spot", "stranger", "terminal", "unread", "open", "views", "words"), _NO_TOPICS),
 }
-"""By the read's name (see `Reads.query`); any other read may show anything."""
+"""Topics by query name; any other query may show anything."""
 
 
 def topics_of_query(name: str, args: QueryArgs, rows: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-    """The topics whose change would change this answer."""
-    told = _TOPICS_BY_QUERY.get(name)
-    return frozenset((ANYTHING,) if told is None else told(args, rows))
+    """Return the topics whose change would change this answer."""
+    topics_of = _TOPICS_BY_QUERY.get(name)
+    return frozenset((ANYTHING,) if topics_of is None else topics_of(args, rows))

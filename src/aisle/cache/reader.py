@@ -1,7 +1,7 @@
-"""What a session reads: exact look-ups of codes, and named windows on the store's data with the outbox laid over them.
+"""The cache as a session reads it: exact look-ups of codes, and named queries with pending operations overlaid.
 
-Rows are plain mappings with the interface's field names; fractions are Decimal. Everything here works without
-locations, without a catalogue, and without a cache at all (then nothing is known).
+Rows are mappings with the interface's field names; fractions are Decimal. Everything works without locations, without a
+catalogue, and without a cache file (then nothing is known).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ else:
     reads_desk = LazyModule("aisle.cache.supervisor_queries")
 
 _CACHE_REPLACED = (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.SchemaChangeError)
-"""What a reader meets when the courier makes the cache anew under its feet."""
+"""Errors of a reader while the courier replaces the cache."""
 
 _FIND_CODES = """
 SELECT e.value, c.kind, c.key, c.factor, p.name, p.allow_decimal, o.label, m.name, p.unit, m.badge
@@ -57,12 +57,12 @@ ALL_TOPICS = tuple((topic, "") for topic in CHANGE_TOPICS)
 
 
 class CacheReader:
-    """The cache of a home folder and the outbox on top of it, read only. Not for use from several threads."""
+    """Read-only view of a home folder's cache with the outbox overlaid. Not for use from several threads."""
 
     def __init__(self, store_folder: StoreFolder, outbox: apsw.Connection) -> None:
         self._store_folder = store_folder
         self.pools: Mapping[int, str] = {}
-        """Stock pools in use, by the settings; empty for those that the store names."""
+        """Names of the configured stock pools; empty for those that the store names."""
         self._outbox = outbox
         self._overlay = Overlay(outbox)
         self._stock_overlay = StockOverlay(self._overlay)
@@ -72,18 +72,18 @@ class CacheReader:
         self._overlaid_orders: Laid = {}
         self._walk_orders = WalkOrderCache()
         self._link: tuple[int, LinkState, float | None] | None = None
-        """The link and the moment of the last answer, as of this version of the cache."""
+        """Link state and time of the last answer, for this version of the cache."""
         self._has_file = True
-        """False while an empty cache in memory stands for the one that nobody has made yet."""
+        """False while an empty cache in memory replaces a file that cannot be read or does not exist."""
         self.is_outdated = False
-        """Whether that one was made by a newer program: nothing of the store is known to this one any more."""
+        """True if a newer program made the cache; this one then knows nothing of the store."""
         self._file: FileId = None
         self._open_count = 0
-        """How often a cache was opened."""
+        """Number of times a cache was opened."""
         self._cache = self._open()
 
     def _open(self) -> apsw.Connection:
-        """The cache, or an empty one where there is none that this program can read."""
+        """Open the cache, or an empty one if there is none that this program can read."""
         try:
             found = open_cache(self._store_folder.folder, writer=False)
         except StorageError as error:
@@ -103,11 +103,11 @@ class CacheReader:
         self._cache = self._open()
 
     def close(self) -> None:
-        """Lets go of the cache; the outbox is the caller's."""
+        """Close the cache; the outbox belongs to the caller."""
         self._cache.close()
 
     def _read_safely(self, read: Callable[[], Any]) -> Any:
-        """Runs a read; when the cache is being made anew, once more on what is there then."""
+        """Run a read; if the courier replaced the cache meanwhile, reopen it and read once more."""
         if not self._has_file:
             self._cache = self._open()
         try:
@@ -119,23 +119,23 @@ class CacheReader:
     # Codes
 
     def find(self, keys: Iterable[str]) -> list[Candidate]:
-        """All that is stored under any of these keys (`aisle.barcode_keys.lookup_keys`), in the order of the keys."""
-        wanted = list(keys)
-        found: list[Candidate] = self._read_safely(lambda: self._find_candidates(wanted))
+        """Return everything stored under these keys (`aisle.barcode_keys.lookup_keys`), in the order of the keys."""
+        key_list = list(keys)
+        found: list[Candidate] = self._read_safely(lambda: self._find_candidates(key_list))
         return found
 
     def _find_candidates(self, keys: Iterable[str]) -> list[Candidate]:
-        wanted = list(dict.fromkeys(keys))
-        rows = [(*row[:-1], str(row[-1] or "")) for row in fetch(self._cache, _FIND_CODES, to_text(wanted))]
+        unique_keys = list(dict.fromkeys(keys))
+        rows = [(*row[:-1], str(row[-1] or "")) for row in fetch(self._cache, _FIND_CODES, to_text(unique_keys))]
         badges = {key: badge for _, kind, key, *_, badge in rows if kind == PERSON}
         found = [_make_candidate(*row[:-1]) for row in rows]
         if len(badges) < 2:
             return found
-        person = _exact_person(wanted[0], badges)
-        return [one for one in found if one.kind != PERSON or one.key == person]
+        person = _exact_person(unique_keys[0], badges)
+        return [candidate for candidate in found if candidate.kind != PERSON or candidate.key == person]
 
     def with_prices(self, candidates: list[Candidate]) -> list[Candidate]:
-        """The same, with the price of each product for which one is in force without doubt."""
+        """Return the candidates with the prices of products; None for a product with an unknown price."""
         numbers = [candidate.key for candidate in candidates if candidate.kind == PRODUCT]
         prices: dict[str, Decimal] = self._read_safely(lambda: cache_prices.prices_of(self._cache, numbers))
         return [candidate._replace(price=prices.get(candidate.key)) for candidate in candidates]
@@ -143,12 +143,12 @@ class CacheReader:
     # Windows
 
     def query(self, name: str, args: Mapping[str, Json]) -> QueryResult:
-        """(rows, how many there are in all) of a named read, see aisle.cache.query_registry."""
+        """Return rows and total number of a named query (see aisle.cache.query_registry)."""
         rows, total, _ = self.query_window(name, args)
         return rows, total
 
     def query_window(self, name: str, args: Mapping[str, Json]) -> WindowRows:
-        """The same, and whether there may be more than are counted."""
+        """Return rows and total of a named query, and True if there may be more."""
         read = self._queries.get(name)
         if read is not None:
             result: QueryResult | WindowRows = self._read_safely(lambda: read(self._query_context(), args))
@@ -176,12 +176,15 @@ class CacheReader:
         return reads_desk.SupervisorQueries(self._outbox, self._overlay)
 
     def _closed_orders(self, orders: Iterable[str]) -> set[str]:
-        """Those of these orders that were rejected or finished here."""
-        standings = self._order_states.states_of(self._cache, self._overlay.by_order(), orders)
-        return {number for number, standing in standings.items() if standing.is_closed}
+        """Return those of these orders that were rejected or finished here."""
+        states = self._order_states.states_of(self._cache, self._overlay.by_order(), orders)
+        return {number for number, state in states.items() if state.is_closed}
 
     def _open_list_change(self) -> ListChange:
-        """Reckoned again only when cache or outbox have changed: a list is asked for at every key of a search."""
+        """Return the change of the list of open orders, computed only if cache or outbox changed.
+
+        A search asks for the list at every key.
+        """
         stamp = (*self._overlay.revision(), self._version())
         if self._list_change is None or self._list_change[0] != stamp:
             self._list_change = stamp, self._order_states.list_change(self._cache, self._overlay.by_order(), stamp[-1])
@@ -193,31 +196,36 @@ class CacheReader:
     def _version(self) -> int:
         return int(fetch(self._cache, "PRAGMA data_version")[0][0])
 
-    # What is new
+    # Changes
 
     def data_version(self) -> tuple[int, int]:
-        """Changes when another process has written to the cache or the outbox; costs microseconds."""
+        """Return a value that changes when another process has written to cache or outbox; takes microseconds."""
         return self._read_safely(self._version), self._overlay.data_version()
 
     def cache_version(self) -> tuple[int, int]:
-        """Changes when another process has written to the cache, or another cache was opened; costs microseconds."""
+        """Return a value that changes when another process has written to the cache or another cache was opened.
+
+        It takes microseconds.
+        """
         version: int = self._read_safely(self._version)
         return self._open_count, version
 
     def changes(self, since: int) -> tuple[int, list[tuple[str, str]]]:
-        """(position, what changed after position `since`): (topic, key) each, once; an empty key is the whole topic.
+        """Return the current position and the distinct changes (topic, key) after `since`; an empty key is the whole
+        topic.
 
-        Topics: those of aisle.cache.schema. Since 0, or from where nobody remembers, everything changed.
+        Topics are `schema.CHANGE_TOPICS`. For 0, and for a position that the feed no longer has, everything counts as
+        changed.
         """
         result: tuple[int, list[tuple[str, str]]] = self._read_safely(lambda: self._changes(since))
         return result
 
     def _changes(self, since: int) -> tuple[int, list[tuple[str, str]]]:
-        there = file_id(self._store_folder.cache)
-        if schema_version(self._cache) != SCHEMA_VERSION or there not in (
+        current_file = file_id(self._store_folder.cache)
+        if schema_version(self._cache) != SCHEMA_VERSION or current_file not in (
             None,
             self._file,
-        ):  # another has been put in its place
+        ):  # another file was put in its place
             self._reopen()
         first, last = fetch(self._cache, "SELECT ifnull(min(seq), 0), ifnull(max(seq), 0) FROM change")[0]
         if since == last:
@@ -230,26 +238,27 @@ class CacheReader:
         return last, [(str(topic), str(key)) for topic, key in rows]
 
     def is_complete(self) -> bool:
-        """Whether all of the store has been read at least once; False while the first sync is on its way."""
+        """Return True if the whole store was read at least once; False during the first sync."""
         sql = "SELECT 1 FROM sync WHERE topic = 'full' AND json_extract(cursor, '$.completed') > 0"
         return self._read_safely(lambda: fetch_one(self._cache, sql)) is not None
 
     def link(self, now: float) -> LinkState:
-        """The state of the link; `now` in seconds since 1970. What waits and what is doubtful, the outbox counts.
+        """Return the state of the link; `now` in seconds since 1970.
 
-        Read again only when the cache has changed: every frame has it.
+        The outbox counts waiting operations and those in doubt. The state is read again only if the cache changed,
+        because every frame shows it.
         """
 
         def read() -> tuple[int, LinkState, float | None]:
             version = self._version()
             if self._link is not None and self._link[0] == version:
                 return self._link
-            state, last_ok, done, total, why = fetch(
+            state, last_ok, done, total, server = fetch(
                 self._cache, "SELECT state, last_ok, done, total, server FROM link"
             )[0]
-            without = tuple(str(why).split(", ")) if state == "partial" else ()
+            missing = tuple(str(server).split(", ")) if state == "partial" else ()
             lists, left_out = missing_lists(self._cache)
-            link = LinkState(str(state), -1.0, 0, 0, int(done), int(total), without, unread_lists(self._cache))
+            link = LinkState(str(state), -1.0, 0, 0, int(done), int(total), missing, unread_lists(self._cache))
             return version, link._replace(unreadable_lists=lists, unusable_rows=left_out), last_ok
 
         self._link = self._read_safely(read)
@@ -257,16 +266,19 @@ class CacheReader:
         return link if last_ok is None else link._replace(age_s=max(0.0, now - last_ok))
 
     def why_refused(self) -> str:
-        """Why the link is refused, as it is kept; empty where it is not."""
+        """Return the reason for which the link is refused, as stored; empty if it is not refused."""
         rows = self._read_safely(lambda: fetch(self._cache, "SELECT server FROM link WHERE state = 'refused'"))
         return str(rows[0][0] or "") if rows else ""
 
 
 def _exact_person(text: str, badges: Mapping[str, str]) -> str:
-    """Whose badge or user name is exactly this one, where the forms of it lead to several people; empty if nobody's."""
-    said = text.strip().casefold()
-    exact = [user for user, badge in badges.items() if said == badge.strip().casefold()]
-    exact = exact or [user for user in badges if said == user.strip().casefold()]
+    """Return the person with exactly this badge or user; empty if there is none.
+
+    Used if several people have forms of it.
+    """
+    searched = text.strip().casefold()
+    exact = [user for user, badge in badges.items() if searched == badge.strip().casefold()]
+    exact = exact or [user for user in badges if searched == user.strip().casefold()]
     return exact[0] if len(exact) == 1 else ""
 
 

@@ -1,6 +1,6 @@
-"""Windows on lists that an index of the cache keeps in order, with rows that are on their way put where they belong.
+"""Windows on lists that an index of the cache sorts, with rows of pending operations merged in.
 
-No list is read whole: a window is stepped to from the nearer end, and so costs at both ends what it costs of a short
+No list is read whole: a window is reached from the nearer end, so both ends of a long list cost as little as a short
 list.
 """
 
@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 SortKey = tuple[Any, ...]
-"""What the list is sorted by; no two rows have the same."""
+"""Sort key of the list; no two rows share one."""
 
 ReadKeys = Callable[[bool, int, int], Sequence[SortKey]]
-"""(from the end, how many, how many to pass over) → keys, in the order in which they are met."""
+"""Function (from the end, count, skip) that returns keys in reading direction."""
 
 
 def read_window(read: ReadKeys, total: int, first: int, size: int) -> list[SortKey]:
-    """The keys of a window on a list of which the cache has `total` rows, in its order."""
+    """Return the keys of a window on a list with `total` cached rows, in the order of the list."""
     count = min(size, total - first)
     if count <= 0:
         return []
@@ -29,16 +29,18 @@ def read_window(read: ReadKeys, total: int, first: int, size: int) -> list[SortK
 
 
 def read_merged_window(read: ReadKeys, total: int, extra: Sequence[SortKey], first: int, size: int) -> list[SortKey]:
-    """The same with rows that the cache has elsewhere, or not at all; `extra` in the order of the list. `total` is what
-    the cache has without them."""
+    """Return the keys of a window with `extra` rows merged in, which are sorted like the list.
+
+    `total` is the number of cached rows without the extra ones.
+    """
     if not extra:
         return read_window(read, total, first, size)
-    # So many rows earlier is early enough: no more of the extra ones can stand before the window.
-    early = max(0, first - len(extra))
-    rows = read_window(read, total, early, first + size - early)
-    if early and not rows:
+    # Reading this many rows earlier suffices: no more extra rows can precede the window.
+    start = max(0, first - len(extra))
+    rows = read_window(read, total, start, first + size - start)
+    if start and not rows:
         return []
-    passed = bisect_left(extra, rows[0]) if early else 0
-    within = sorted([*rows, *extra[passed:]])
-    at = first - early - passed
-    return within[at : at + size]
+    extra_before = bisect_left(extra, rows[0]) if start else 0
+    merged = sorted([*rows, *extra[extra_before:]])
+    offset = first - start - extra_before
+    return merged[offset : offset + size]

@@ -1,4 +1,4 @@
-"""Raw answers in the cache as rows for a job."""
+"""Parsing of stored rows, and values that several queries read from them: pools, locations, walking order, windows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -16,29 +16,28 @@ from aisle.host.database import fetch
 from aisle.jobs.job import Json
 from aisle.json_codec import to_text
 from aisle.search_text import natural_key
-from aisle.tuples import NamedTuple
 
 QueryResult = tuple[list[Row], int]
-"""Rows, and how many there are in all."""
+"""Rows and the total number."""
 
 
 class WindowRows(NamedTuple):
-    """The same of a read that stops counting."""
+    """Result of a query that stops counting at a limit."""
 
     rows: list[Row]
     total: int
     is_partial: bool = False
-    """There may be more than are counted."""
+    """True if there may be more than were counted."""
 
 
 NO_WALK_ORDER = Decimal(10) ** 12
-"""Where a place without a walking order goes."""
+"""Sort value of a location without a walking order."""
 
 
 def window_bounds(args: Mapping[str, Json], size: int) -> tuple[int, int]:
-    """(first, size) of a window that is asked for; `size` when nobody says how many rows."""
-    first, wanted = args.get("first"), args.get("size")
-    return max(0, int(first or 0)), size if wanted is None else max(0, int(wanted))
+    """Return (first, size) of the requested window; `size` if the query names no size."""
+    first, requested = args.get("first"), args.get("size")
+    return max(0, int(first or 0)), size if requested is None else max(0, int(requested))
 
 
 def _parse_fraction(text: str) -> Decimal | int:
@@ -47,31 +46,31 @@ def _parse_fraction(text: str) -> Decimal | int:
 
 
 def _parse_constant(word: str) -> None:
-    """What is infinite, or no number at all, says nothing."""
+    """Return None for NaN and the infinities."""
 
 
 _DECODER = json.JSONDecoder(parse_float=_parse_fraction, parse_constant=_parse_constant)
-"""Made once: to make one takes as long as to read a row."""
+"""Shared decoder, because making one takes as long as parsing a row."""
 
 
 def parse_row(raw: str) -> Row:
-    """A kept row: whole numbers as int, fractions as Decimal."""
+    """Parse a stored row: whole numbers as int, fractions as Decimal."""
     row: Row = _DECODER.decode(raw)
     return row
 
 
 def round_sum(value: float) -> Decimal:
-    """A sum that the cache keeps: what adding fractions has left behind the sixth digit says nothing."""
+    """Return a stored sum as Decimal, rounded to six digits; digits beyond are rounding errors."""
     return Decimal(int(value)) if value.is_integer() else to_decimal(round(value, 6))
 
 
 def iso_time(at: float) -> str:
-    """Seconds since 1970 as ISO 8601 UTC."""
+    """Return seconds since 1970 as ISO 8601 UTC."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def pool_quantities(raw: Mapping[str, Any], prefix: str) -> dict[str, Json]:
-    """The pools of a row that say anything, by number as text."""
+    """Return the pools of a row that have a value, by number as text."""
     return {pool: value for pool, name in _pool_fields(prefix) if (value := raw.get(name))}
 
 
@@ -81,7 +80,7 @@ def _pool_fields(prefix: str) -> tuple[tuple[str, str], ...]:
 
 
 def used_pools(names: Mapping[str, Json], configured_pools: Mapping[int, str]) -> dict[str, Json]:
-    """The pools that are used, by number as text: those of the settings under the store's own names, else all named."""
+    """Return the pools in use, by number as text: the configured ones with the store's names, else all named ones."""
     return (
         {str(pool): names.get(str(pool)) or name for pool, name in configured_pools.items()}
         if configured_pools
@@ -90,7 +89,7 @@ def used_pools(names: Mapping[str, Json], configured_pools: Mapping[int, str]) -
 
 
 def load_walk_orders(cache: apsw.Connection, codes: Iterable[str]) -> dict[str, Json]:
-    """The walking order of places that have one."""
+    """Return the walking order of those of these locations that have one."""
     rows = fetch(
         cache,
         "SELECT l.location_code, l.location_order FROM json_each(?) e JOIN location l ON l.location_code = e.value"
@@ -101,13 +100,13 @@ def load_walk_orders(cache: apsw.Connection, codes: Iterable[str]) -> dict[str, 
 
 
 def location_entries(raw: Mapping[str, Any]) -> list[Row]:
-    """Where the goods of a row lie, as far as it says that in rows."""
+    """Return the location entries of a row."""
     entries = raw.get("store_locations")
     return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
 def stock_locations(raw: Mapping[str, Any]) -> list[Row]:
-    """The places of a stock entry. interface: Stock location entry."""
+    """Return the locations of a stock entry. interface: Stock location entry."""
     return [
         _location_row(entry, "store_location_code", "stock_pool_")
         for entry in location_entries(raw)
@@ -116,7 +115,7 @@ def stock_locations(raw: Mapping[str, Any]) -> list[Row]:
 
 
 def line_locations(raw: Mapping[str, Any]) -> list[Row]:
-    """The places of an order line where free goods lie. interface: Line location."""
+    """Return the locations of an order line with free goods. interface: Line location."""
     return [
         _location_row(entry, "location_code", "most_likely_pool_")
         for entry in location_entries(raw)
@@ -125,7 +124,7 @@ def line_locations(raw: Mapping[str, Any]) -> list[Row]:
 
 
 def held_locations(raw: Mapping[str, Any]) -> list[Row]:
-    """The places where goods of an order line are kept. interface: Line location."""
+    """Return the locations where goods of an order line are held. interface: Line location."""
     return [
         {"location_code": str(entry["location_code"]), "quantity": entry_quantity(entry, "most_likely_pool_")}
         for entry in location_entries(raw)
@@ -134,11 +133,11 @@ def held_locations(raw: Mapping[str, Any]) -> list[Row]:
 
 
 def entry_quantity(entry: Mapping[str, Any], pool_prefix: str) -> Decimal | None:
-    """How much lies at a place: in all, else in all its pools; None where the entry says neither."""
+    """Return the quantity of an entry, in total or else over its pools; None if it states neither."""
     if entry.get("quantity") is not None:
         return to_decimal(entry["quantity"])
-    said = [entry[name] for _, name in _pool_fields(pool_prefix) if entry.get(name) is not None]
-    return sum((to_decimal(quantity) for quantity in said), Decimal(0)) if said else None
+    pool_values = [entry[name] for _, name in _pool_fields(pool_prefix) if entry.get(name) is not None]
+    return sum((to_decimal(quantity) for quantity in pool_values), Decimal(0)) if pool_values else None
 
 
 def _location_row(entry: Mapping[str, Any], code: str, pool_prefix: str) -> Row:
@@ -152,13 +151,13 @@ def _location_row(entry: Mapping[str, Any], code: str, pool_prefix: str) -> Row:
 
 
 def sort_by_walk_order(locations: Sequence[Row], orders: Mapping[str, Json]) -> list[Row]:
-    """Places in the order of feet, each with its walking order where it has one."""
-    for place in locations:
-        place["location_order"] = place["location_order"] or orders.get(place["location_code"])
+    """Return locations in walking order; sets `location_order` of each that has one, in place."""
+    for location in locations:
+        location["location_order"] = location["location_order"] or orders.get(location["location_code"])
     return sorted(
         locations,
-        key=lambda place: (
-            to_decimal(place["location_order"]) or NO_WALK_ORDER,
-            natural_key(str(place["location_code"])),
+        key=lambda location: (
+            to_decimal(location["location_order"]) or NO_WALK_ORDER,
+            natural_key(str(location["location_code"])),
         ),
     )

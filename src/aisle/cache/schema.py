@@ -1,40 +1,41 @@
-"""Orders and their lines in cache.db: the tables, what they are found by, and the counts that are kept of them."""
+"""Tables of cache.db, their indexes, and the triggers that keep counts."""
 
 from __future__ import annotations
 
 from aisle.cache.log_schema import LOG_TABLES
 
 ORDER_OPEN, ORDER_PICKED, ORDER_CLOSED = 0, 1, 2
-"""States of an order in the table: to be picked; all picked; finished or rejected."""
+"""States of an order in the table: to be picked; picked; finished or rejected."""
 
 MIN_SEARCH_PART = 2
-"""Letters of a part of a word that orders are found by in their index."""
+"""Shortest part of a word in the index of orders, in letters."""
 
 STATUS_SQL = """
 CASE state WHEN 1 THEN 'picked' WHEN 0 THEN CASE WHEN picked_quantity > 0 THEN 'partial' ELSE 'open' END
 ELSE CASE WHEN ifnull(raw ->> 'is_active', 1) IN (1, 'true') AND ifnull(raw ->> 'is_rejected', 0) IN (1, 'true')
   THEN 'rejected' ELSE 'finished' END END
 """
-"""The words of our own service for the state of an order (`fulfillment_status`), from what every service says.
+"""State of an order in the words of our own service (`fulfillment_status`), computed from what every service sends.
 
-No column that SQLite itself generates: an index with such a one never stands for its table."""
+It is no generated column: SQLite does not use an index on such a column as a covering index.
+"""
 
 IS_CLAIMED_SQL = "ifnull(raw ->> 'is_claimed', 0) IN (1, 'true')"
 
 _IS_SHORT_SQL = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
-"""A line that is closed with less than was ordered."""
+"""Condition for a line closed short of the ordered quantity."""
 
 _IS_OVER_PICKED_OR_MOVED_SQL = "(raw ->> 'picked_quantity') > (raw ->> 'quantity') OR (raw ->> 'moved_quantity') > 0"
-"""A line of which more is picked than was ordered, or whose goods lie somewhere, where they can be compared."""
+"""Condition for a line with excess picks or with goods at locations, to compare the two."""
 
 
 def _due_count_trigger(row: str, change: int) -> str:
-    """Counts an order that is to be picked, or counts it no more, on its day; a day without one has no row."""
+    """Return the SQL that adds an unpicked order to the count of its day, or subtracts it; a count of 0 has no row."""
     added = f"""INSERT INTO due_tally SELECT {row}.status, substr({row}.pickup, 1, 10), {change}
   WHERE {row}.status IN ('open', 'partial') ON CONFLICT DO UPDATE SET n = n + excluded.n;"""
-    swept = f"""
+    cleanup = f"""
   DELETE FROM due_tally WHERE status = {row}.status AND day = substr({row}.pickup, 1, 10) AND n = 0;"""  # noqa: S608
-    return added + (swept if change < 0 else "")
+    return added + (cleanup if change < 0 else "")
 
 
 ORDER_TABLES = f"""
@@ -138,15 +139,15 @@ END;
 
 
 SCHEMA_VERSION = 29
-"""Counted up with every change below."""
+"""Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"
-"""The row of `sync` with the orders that the service did not have: number and when it was asked, the last one last."""
+"""Row of `sync` with the orders that the service lacked: number and time of the question, last one last."""
 FEED_ENTRIES = 5000
-"""Entries of the change feed that are kept."""
+"""Greatest number of entries in the change feed."""
 
 MAX_KEYED_CHANGES = 100
-"""More changes than this at once are one entry without a key: everything of that topic."""
+"""Number of changes at once beyond which one entry without a key covers the whole topic."""
 
 CHANGE_TOPICS = (
     "order",
@@ -164,14 +165,14 @@ CHANGE_TOPICS = (
 
 IS_WAREHOUSE_SQL = "ifnull(raw ->> 'isWarhouse', 0) IN (1, 'true')"
 AREA_SQL = "ifnull(raw ->> 'areaId', '')"
-"""What a store is, and where, as conditions that have an index."""
+"""Conditions on warehouse and area of a store; each has an index."""
 
 IS_MISSING_SQL = "received IS NULL OR quantity IS NULL OR received < quantity"
-"""A line of a delivery of which something may have to come yet."""
+"""Condition for a delivery line that may still expect goods."""
 
 
 def _facet_triggers(column: str) -> str:
-    """Triggers that keep how many products have each value of a column."""
+    """Return the triggers that count the products with each value of a column."""
     into = f"""
   INSERT INTO facet SELECT '{column}', new.{column}, 1 WHERE new.{column} <> '' ON CONFLICT DO UPDATE SET n = n + 1;"""
     out = f"""

@@ -1,4 +1,7 @@
-"""What waits in a store of this host that a terminal has left: only read, so that nobody waits for its files."""
+"""Queries on the stores of the chain, on lists that are not read yet, and on work waiting in other stores of this host.
+
+The files of other stores are only read, so that nobody waits for a lock.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +29,11 @@ from aisle.outbox.outcome_reasons import DUPLICATE_KEY
 from aisle.search_text import normalise_text
 
 KEPT_S: Final = 3.0
-"""So long what was seen of a store counts in a list of many."""
+"""Seconds for which the counts of another store are kept."""
 
 
 def unfinished_work(store_folder: StoreFolder, user: str = "") -> tuple[int, Sequence[str]]:
-    """What is not sent of a store, and the jobs that wait there for this person; nothing where that cannot be read."""
+    """Return the number of unsent operations of a store, and this person's open jobs there; (0, ()) if unreadable."""
     with suppress(StorageError, apsw.Error):
         if store_folder.outbox.exists():
             with closing(connect(store_folder.outbox, read_only=True)) as outbox:
@@ -41,20 +44,20 @@ def unfinished_work(store_folder: StoreFolder, user: str = "") -> tuple[int, Seq
 
 
 def open_job_names(outbox: apsw.Connection, store: str, user: str) -> list[str]:
-    """The jobs that a person has left open in a store, oldest first."""
+    """Return the jobs that a person has left open in a store, oldest first."""
     sql = "SELECT name FROM job WHERE store = ? AND user = ? AND closed IS NULL ORDER BY opened_seq, opened"
     return [str(name) for (name,) in fetch(outbox, sql, store, user)]
 
 
 class WaitingCounts:
-    """How much waits in each of many stores, looked for once in a while."""
+    """Cached numbers of waiting operations by store."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._counts: dict[StoreFolder, tuple[float, int]] = {}
 
     def count_waiting(self, store_folder: StoreFolder) -> int:
-        """What is not sent of a store."""
+        """Return the number of unsent operations of a store, at most `KEPT_S` old."""
         now = self._clock()
         at, count = self._counts.get(store_folder, (float("-inf"), 0))
         if now - at >= KEPT_S:
@@ -64,11 +67,11 @@ class WaitingCounts:
 
 
 WAITING_COUNTS: Final = WaitingCounts()
-"""Of all that this process shows."""
+"""Counts of this process."""
 
 
 def count_waiting_in_other_stores(store_folder: StoreFolder, counts: WaitingCounts = WAITING_COUNTS) -> int:
-    """What is not sent of other stores that terminals of this host were changed to or from."""
+    """Return the number of unsent operations of other stores that terminals of this host were switched to or from."""
     return sum(
         counts.count_waiting(home)
         for home in visited_stores(store_folder.root, store_folder.base_url)
@@ -77,7 +80,7 @@ def count_waiting_in_other_stores(store_folder: StoreFolder, counts: WaitingCoun
 
 
 LISTS_SHOWN = ("headers", "lines", "locations", "deliveries", "products")
-"""Lists of the first sync that pages show, in its order."""
+"""Lists of the first sync that pages show, in the order of the sync."""
 
 _TABLE_BY_LIST = {
     "headers": "orders",
@@ -92,7 +95,7 @@ SELECT (SELECT cursor ->> '$.completed' FROM sync WHERE topic = 'full'),
   (SELECT cursor FROM sync WHERE topic = 'full' AND cursor ->> '$.full'),
   EXISTS (SELECT 1 FROM sync WHERE topic = 'logs_span')
 """
-"""The cursor only once all is being read: before that it has what somebody wished for."""
+"""The cursor counts only after a full sync has begun; before, it has requested lists only."""
 _UNREAD_LISTS = """
 SELECT value FROM json_each(?1, '$.todo') UNION ALL SELECT value FROM json_each(?1, '$.missing')
 UNION ALL SELECT ?1 ->> '$.at.stage'
@@ -105,25 +108,28 @@ _MISSING_AND_SKIPPED = (
 
 
 def missing_lists(cache: apsw.Connection) -> tuple[tuple[MissingList, ...], tuple[UnusableRows, ...]]:
-    """The lists that could not be read when they were last asked for, and rows that could not be used."""
+    """Return the lists that could not be read last time, and the rows that could not be used."""
     rows = fetch(cache, _MISSING_AND_SKIPPED)
     missing, reasons, left_out = (json.loads(each or "[]") for each in (rows[0] if rows else ("", "", "")))
-    why = {str(name): str(told) for name, told in reasons}
-    lists = tuple(MissingList(str(name), why.get(str(name), "")) for name in missing)
+    reason_by_list = {str(name): str(reason) for name, reason in reasons}
+    lists = tuple(MissingList(str(name), reason_by_list.get(str(name), "")) for name in missing)
     return lists, tuple(
-        UnusableRows(str(name), int(rows), str(why), why == DUPLICATE_KEY) for name, rows, why in left_out
+        UnusableRows(str(name), int(rows), str(reason_by_list), reason_by_list == DUPLICATE_KEY)
+        for name, rows, reason_by_list in left_out
     )
 
 
 def unread_lists(cache: apsw.Connection) -> tuple[str, ...]:
-    """Those of `SHOWN_LISTS`, and `logs` for the store's log; empty once all was read. A list that the service would
-    never let be read is among them, whatever else was read."""
+    """Return the lists of `LISTS_SHOWN` that were never read to the end, and `logs` for the store's log.
+
+    It is empty after a full sync, except for lists that the service has never allowed to be read.
+    """
     completed, cursor, logs = fetch(cache, _SYNC_STATE)[0]
     log = () if logs else ("logs",)
     if completed:
         return (*(name for name in _missing_names(cache) if name in LISTS_SHOWN and not _has_rows(cache, name)), *log)
-    left = LISTS_SHOWN if cursor is None else tuple(str(name) for (name,) in fetch(cache, _UNREAD_LISTS, cursor))
-    return (*(name for name in LISTS_SHOWN if name in left), *log)
+    unread = LISTS_SHOWN if cursor is None else tuple(str(name) for (name,) in fetch(cache, _UNREAD_LISTS, cursor))
+    return (*(name for name in LISTS_SHOWN if name in unread), *log)
 
 
 def _missing_names(cache: apsw.Connection) -> tuple[str, ...]:
@@ -131,18 +137,18 @@ def _missing_names(cache: apsw.Connection) -> tuple[str, ...]:
 
 
 def _has_rows(cache: apsw.Connection, name: str) -> bool:
-    """Whether something of a list has come at some time."""
+    """Return True if rows of a list were ever read."""
     return bool(fetch(cache, f"SELECT 1 FROM {_TABLE_BY_LIST[name]} LIMIT 1"))  # noqa: S608 - names of our own tables
 
 
 DEFAULT_SIZE = 20
-"""Rows of a window when nobody says how many."""
+"""Rows of a window if the query names no size."""
 
 MAX_WORDS = 4
-"""Words of a search that count."""
+"""Greatest number of words of a search; further ones are ignored."""
 
 MAX_HITS = MAX_COUNTED
-"""Stores with some words that are counted; whoever gets as many types another letter."""
+"""Greatest number of hits of a search that are counted; with more hits people type another letter."""
 
 _NUMBERS_WHERE = "SELECT store_number FROM store WHERE {}"
 _NUMBERS_BY_FILTER = {
@@ -155,7 +161,7 @@ _NUMBERS_BY_FILTER = {
     "anywhere": "SELECT store_number FROM store INDEXED BY store_words WHERE store_number <> :here",
     "visited": _NUMBERS_WHERE.format("store_number IN (SELECT value FROM json_each(:visited))"),
 }
-"""The numbers of the stores that are shown; each has an index. Where the own store has no area, all are near."""
+"""Queries for the numbers of the stores of a filter; each has an index. If the own store has no area, all are near."""
 
 _STORES_BY_NUMBER = (
     "SELECT store_number, raw FROM store WHERE store_number IN (SELECT value FROM json_each(?)) ORDER BY 1"
@@ -164,51 +170,56 @@ _STORES_PAGE = "SELECT store_number, raw FROM store ORDER BY store_number LIMIT 
 
 
 def list_stores(cache: apsw.Connection, store_folder: StoreFolder, args: Mapping[str, Json]) -> WindowRows:
-    """A window on the stores, by number: `show` (all, near, warehouse, visited), words to `search`, a hundred at most.
+    """Return a window on the stores, by number: `show` (all, near, warehouse, visited), words to `search`.
 
-    Near are those that the service counts as around: of the same area, and warehouses. Visited are those that terminals
-    of this host were changed to or from; they are known here although the list may not have come yet.
+    Near are those that the service counts as surrounding: the same area, and warehouses. Visited are those that
+    terminals of this host were switched to or from; they are listed even if the list of stores lacks them. A search has
+    at most `MAX_HITS` hits.
     """
     words = [
         f" {word}" if len(word) < 3 else word
         for word in normalise_text(str(args.get("search") or "")).split()[:MAX_WORDS]
     ]
     first, size = window_bounds(args, DEFAULT_SIZE)
-    area, been = (
+    area, visited = (
         _area_of_store(cache, store_folder.store),
         {each.store: each for each in visited_stores(store_folder.root, store_folder.base_url)},
     )
     show = str(args.get("show") or "all")
-    said: dict[str, Any] = {"here": store_folder.store, "area": area, "visited": to_text(list(been))}
+    values: dict[str, Any] = {"here": store_folder.store, "area": area, "visited": to_text(list(visited))}
     more = False
     if show == "all" and not words:
         rows = fetch(cache, _STORES_PAGE, size, first)
         total = int(fetch(cache, "SELECT count(*) FROM store")[0][0])
     else:
-        numbers = _matching_numbers(cache, "anywhere" if show == "near" and not area else show, words, said)
+        numbers = _matching_numbers(cache, "anywhere" if show == "near" and not area else show, words, values)
         more = bool(words) and len(numbers) > MAX_HITS
         numbers = numbers[:MAX_HITS] if words else numbers
         rows = fetch(cache, _STORES_BY_NUMBER, to_text(numbers[first : first + size]))
         total = len(numbers)
-    found = [_store_row(str(number), parse_row(str(raw)), store_folder, area, been) for number, raw in rows]
+    found = [_store_row(str(number), parse_row(str(raw)), store_folder, area, visited) for number, raw in rows]
     if show in ("all", "visited"):
         listed = "SELECT store_number FROM store WHERE store_number IN (SELECT value FROM json_each(?))"
-        known = {str(number) for (number,) in fetch(cache, listed, said["visited"])} if been else set()
-        unlisted = [number for number in been if number not in known and all(word.strip() in number for word in words)]
-        begin = max(0, first - total)
-        room = max(0, size - len(found))
-        found += [_store_row(number, {}, store_folder, area, been) for number in unlisted[begin : begin + room]]
+        listed_numbers = {str(number) for (number,) in fetch(cache, listed, values["visited"])} if visited else set()
+        unlisted = [
+            number
+            for number in visited
+            if number not in listed_numbers and all(word.strip() in number for word in words)
+        ]
+        skip = max(0, first - total)
+        free_rows = max(0, size - len(found))
+        found += [_store_row(number, {}, store_folder, area, visited) for number in unlisted[skip : skip + free_rows]]
         total += len(unlisted)
     return WindowRows(found, total, more)
 
 
 def _matching_numbers(cache: apsw.Connection, show: str, words: list[str], values: Mapping[str, Any]) -> list[str]:
-    """The numbers of the stores that are shown and have these words; with words no more than one above `MOST`."""
-    having = "".join(f" AND instr(text, :w{at})" for at in range(len(words)))
-    most = MAX_HITS + 1 if words else -1
-    sql = f"{_NUMBERS_BY_FILTER.get(show, _NUMBERS_BY_FILTER['all'])}{having} ORDER BY store_number LIMIT :most"
-    asked = {**values, "most": most, **{f"w{at}": word for at, word in enumerate(words)}}
-    return [str(number) for (number,) in cache.execute(sql, asked).fetchall()]
+    """Return the numbers of the stores of a filter with these words; with words at most `MAX_HITS` + 1."""
+    has_words = "".join(f" AND instr(text, :w{at})" for at in range(len(words)))
+    limit = MAX_HITS + 1 if words else -1
+    sql = f"{_NUMBERS_BY_FILTER.get(show, _NUMBERS_BY_FILTER['all'])}{has_words} ORDER BY store_number LIMIT :most"
+    all_values = {**values, "most": limit, **{f"w{at}": word for at, word in enumerate(words)}}
+    return [str(number) for (number,) in cache.execute(sql, all_values).fetchall()]
 
 
 def _area_of_store(cache: apsw.Connection, store: str) -> str:
@@ -245,35 +256,35 @@ _FIELD_NAMES = {
     "legalEntity": "legal_entity",
     "lastOrderLineExportedOn": "last_order_line_exported_on",
 }
-"""What the list calls the fields of a store, and what its creation does."""
+"""Names of a store's fields in its creation, by those of the list."""
 
 
 def load_store_page(
     cache: apsw.Connection, outbox: apsw.Connection, store_folder: StoreFolder, args: Mapping[str, Json]
 ) -> QueryResult:
-    """One store (`store_number`) under the names of its creation, `pools` by number.
+    """Return one store (`store_number`) with the field names of its creation, and `pools` by number.
 
-    `told`: yes; `unasked` (more may come), `refused`. And what a change to it means for `user` at `terminal`: `may`,
-    `waiting` and `jobs` of the store that would be left, `there_waiting` and `there_jobs` of that one; `there_known`:
-    whether data of that one are here.
+    `told`: `yes`; `unasked` (more may come); `refused`. For a switch by `user` at `terminal`: `may`; `waiting` and
+    `jobs` of the current store; `there_waiting` and `there_jobs` of the other one; `there_known`: True if it is cached
+    here.
     """
     number = str(args["store_number"])
     row = fetch_one(cache, "SELECT raw FROM store WHERE store_number = ?", number)
     more = fetch_one(cache, "SELECT raw, refused, began FROM store_said WHERE store_number = ?", number)
-    been = {each.store: each for each in visited_stores(store_folder.root, store_folder.base_url)}
-    if row is None and more is None and number not in been:
+    visited = {each.store: each for each in visited_stores(store_folder.root, store_folder.base_url)}
+    if row is None and more is None and number not in visited:
         return [], 0
-    listed, said = parse_row(row[0]) if row else {}, parse_row(more[0]) if more and more[0] else {}
+    listed, details = parse_row(row[0]) if row else {}, parse_row(more[0]) if more and more[0] else {}
     named = {_FIELD_NAMES.get(name, name): value for name, value in listed.items()}
     user, note = str(args.get("user") or ""), _terminal_store_note(store_folder, str(args.get("terminal") or ""))
-    there = been.get(number)
-    waits, jobs = unfinished_work(there, user) if there and number != store_folder.store else (0, ())
+    other_store = visited.get(number)
+    waits, jobs = unfinished_work(other_store, user) if other_store and number != store_folder.store else (0, ())
     store: Row = {
         **named,
-        **said,
+        **details,
         "store_number": number,
-        "pools": pool_quantities(listed, "storeStockPool") | pool_quantities(said, "store_stock_pool_"),
-        "told": "yes" if said else "refused" if more else "unasked",
+        "pools": pool_quantities(listed, "storeStockPool") | pool_quantities(details, "store_stock_pool_"),
+        "told": "yes" if details else "refused" if more else "unasked",
         "read_at": iso_time(more[2]) if more else "",
         "here": number == store_folder.store,
         "may": _may_switch(cache, number, user, note),
@@ -288,14 +299,16 @@ def load_store_page(
 
 
 def _terminal_store_note(store_folder: StoreFolder, terminal: str) -> TerminalStore | None:
-    """Who brought this terminal here, and where it belongs; None where it is at home."""
+    """Return the note on the switch that brought this terminal here; None if it is at its configured store."""
     note = load_terminal_store(store_folder.root, terminal)
     return note if note and note.store == store_folder.store else None
 
 
 def _may_switch(cache: apsw.Connection, number: str, user: str, note: TerminalStore | None) -> bool:
-    """Whether this person may change this terminal to that store: a supervisor, and whoever brings it back to where it
-    belongs or brought it here."""
+    """Return True if this person may switch this terminal to that store.
+
+    Supervisors may, and everybody to the configured store; so may the person who switched it here.
+    """
     if note and (number == note.configured_store or user == note.user):
         return True
     return load_person_rights(cache, user).may_supervise

@@ -1,4 +1,4 @@
-"""The stores of the chain in the cache: the list, and what our own service says of one beyond it."""
+"""Writing of the chain's stores, the details that our own service has of one, and the people of the store."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from aisle.scan.meaning import PERSON
 
 
 def write_stores(connection: apsw.Connection, rows: Sequence[StoreRow]) -> tuple[str, ...]:
-    """Puts stores of the list in, inside a transaction; the numbers of those that are new or changed."""
-    known = dict(fetch(connection, "SELECT store_number, raw FROM store"))
-    fresh = [row for row in rows if known.get(row.store_number) != row.raw]
+    """Write stores of the list inside a transaction. Return the numbers of those that are new or changed."""
+    stored = dict(fetch(connection, "SELECT store_number, raw FROM store"))
+    fresh = [row for row in rows if stored.get(row.store_number) != row.raw]
     connection.executemany("INSERT OR REPLACE INTO store (store_number, text, raw) VALUES (?, ?, ?)", fresh)
     return tuple(row.store_number for row in fresh)
 
@@ -26,8 +26,10 @@ def write_stores(connection: apsw.Connection, rows: Sequence[StoreRow]) -> tuple
 def write_store_details(
     connection: apsw.Connection, number: str, details: Mapping[str, Any] | None, refusal: str, read_began: float
 ) -> tuple[str, ...]:
-    """All that was said of a store when it was made (interface: Create stores); None with the reason where the service
-    does not tell. The number, where something is new."""
+    """Write the details of a store from its creation; None and the reason if the service refuses them.
+
+    Return the number if anything changed. interface: Create stores.
+    """
     raw = dump_row(details) if details is not None else ""
     before = fetch(connection, "SELECT raw, refused FROM store_said WHERE store_number = ?", number)
     connection.execute(
@@ -38,37 +40,37 @@ def write_store_details(
 
 
 def has_store_details(connection: apsw.Connection, number: str) -> bool:
-    """Whether more than the list says of a store was ever asked for."""
+    """Return True if the details of a store were ever requested."""
     return bool(fetch(connection, "SELECT 1 FROM store_said WHERE store_number = ?", number))
 
 
 def delete_stores(connection: apsw.Connection, numbers: Sequence[str]) -> tuple[str, ...]:
-    """Takes stores out that are no more."""
+    """Delete and return these stores."""
     for table in ("store", "store_said"):
         connection.executemany(f"DELETE FROM {table} WHERE store_number = ?", [(number,) for number in numbers])  # noqa: S608
     return tuple(numbers)
 
 
 def stores_except(connection: apsw.Connection, seen: Iterable[str]) -> list[str]:
-    """The stores that are not among these."""
-    kept = json.dumps(sorted(seen))
+    """Return the stored stores that are not among these."""
+    keys = json.dumps(sorted(seen))
     rows = fetch(
-        connection, "SELECT store_number FROM store WHERE store_number NOT IN (SELECT value FROM json_each(?))", kept
+        connection, "SELECT store_number FROM store WHERE store_number NOT IN (SELECT value FROM json_each(?))", keys
     )
     return [str(number) for (number,) in rows]
 
 
 def write_people(connection: apsw.Connection, rows: Sequence[PersonRow]) -> tuple[str, ...]:
-    """Puts these in the place of all that were there, inside a transaction; the users that came, changed or went."""
-    known = dict(fetch(connection, "SELECT user, raw FROM person"))
+    """Replace all people inside a transaction. Return the users that were added, changed or removed."""
+    stored = dict(fetch(connection, "SELECT user, raw FROM person"))
     people = {row.user: row for row in rows}
-    changed = [user for user, row in people.items() if known.get(user) != row.raw]
-    changed += [user for user in known if user not in people]
+    changed = [user for user, row in people.items() if stored.get(user) != row.raw]
+    changed += [user for user in stored if user not in people]
     if not changed:
         return ()
     connection.execute("DELETE FROM person")
     connection.execute("DELETE FROM code WHERE kind = ?", (PERSON,))
     connection.executemany("INSERT INTO person (user, name, badge, text, raw) VALUES (?, ?, ?, ?, ?)", people.values())
-    named = [(row.user, said) for row in people.values() for said in (row.user, row.badge)]
-    insert_codes(connection, {(code, PERSON, user) for user, said in named for code in index_keys(said)})
+    codes = [(row.user, text) for row in people.values() for text in (row.user, row.badge)]
+    insert_codes(connection, {(code, PERSON, user) for user, text in codes for code in index_keys(text)})
     return tuple(changed)

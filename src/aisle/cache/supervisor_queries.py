@@ -1,12 +1,13 @@
-"""The reads of a supervisor's pages, by name; loaded when the first of them is asked for.
+"""Queries of the supervisor's pages, by name; loaded with the first of them.
 
-`board`, `orders_by_number` and `absent` (order_number, since): see aisle.cache.order_board_queries. `history`
-(order_number, size) and `outcomes` (orders, since): see aisle.cache.order_history_queries.
-`exceptions` (now, minutes): one row with the number of each kind. `differences`, `impossible`, `stuck` (now,
-minutes) and `recounts`: windows (first, size), see aisle.cache.exception_queries. `views` (user): filters that a
-person has kept.
-Of clearances `clearing`, `tags`, `tagged`, `assignments` and `ask`: see aisle.cache.clearance_queries.
-Of today `today`, `today_hours`, `today_places`, `today_terminals`: see aisle.cache.today_queries.
+* `board`, `orders_by_number`, `absent` (order_number, since): see aisle.cache.order_board_queries.
+* `history` (order_number, size), `outcomes` (orders, since): see aisle.cache.order_history_queries.
+* `exceptions` (now, minutes): one row with the number of each kind.
+* `differences`, `impossible`, `stuck` (now, minutes), `recounts`: windows (first, size); see
+  aisle.cache.exception_queries.
+* `views` (user): saved filters of a person.
+* `clearing`, `tags`, `tagged`, `assignments`, `ask`: see aisle.cache.clearance_queries.
+* `today`, `today_hours`, `today_places`, `today_terminals`: see aisle.cache.today_queries.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ DEFAULT_SIZE = 50
 
 
 class SupervisorQueries:
-    """The reads, on one outbox and whatever cache there is."""
+    """Supervisor's queries on one outbox; each gets the current cache."""
 
     def __init__(self, outbox: apsw.Connection, overlay: Overlay) -> None:
         self._outbox = outbox
@@ -67,7 +68,7 @@ class SupervisorQueries:
         }
 
     def read(self, name: str, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-        """(rows, how many there are in all) of a named read."""
+        """Return rows and total number of a named query."""
         return self._queries[name](cache, args)
 
     def _query_stuck(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
@@ -97,17 +98,17 @@ class SupervisorQueries:
     def _query_saved_views(self, _: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
         prefix = view_key(str(args["user"]))
         rows: list[Row] = [
-            {"name": key.removeprefix(prefix), "filter": json.loads(kept.text)}
-            for key, kept in notes_of_topic(self._outbox, SAVED_VIEW).items()
+            {"name": key.removeprefix(prefix), "filter": json.loads(note.text)}
+            for key, note in notes_of_topic(self._outbox, SAVED_VIEW).items()
             if key.startswith(prefix)
         ]
         return rows, len(rows)
 
 
 def _cut_window(rows: list[Row], args: Mapping[str, Json]) -> QueryResult:
-    """A window on a list, or the rows that it asks for by their `keys`."""
+    """Return a window on a list, or the rows with these `keys`."""
     if args.get("keys"):
-        wanted = [row for row in rows if row.get("key") in args["keys"]]
-        return wanted, len(wanted)
+        matching = [row for row in rows if row.get("key") in args["keys"]]
+        return matching, len(matching)
     first, size = window_bounds(args, DEFAULT_SIZE)
     return rows[first : first + size], len(rows)

@@ -1,8 +1,11 @@
-"""The day of the store in figures, from sums that the cache keeps; nothing here reads a whole table.
+"""Figures of the store's day, from stored sums; no query scans a whole table.
 
-`today` (now): one row of orders, work, link, courier and cache. `today_hours` (now): what each person did, hour by
-hour. `today_places` (now, kind): what happened at each place, in the order of feet. `today_terminals`: who works where
-on this host. A day begins at midnight of the store, to the hour.
+* `today` (now): one row on orders, work, link, courier and cache.
+* `today_hours` (now): work of each person by hour.
+* `today_places` (now, kind): work at each location, in walking order.
+* `today_terminals`: people at the terminals of this host.
+
+A day begins at midnight of the store, rounded to the hour.
 """
 
 from __future__ import annotations
@@ -27,9 +30,9 @@ from aisle.jobs.walk_order import natural_key
 from aisle.outbox.journal import SessionRow, running_sessions
 
 WORK_KINDS = ("pick", "count", "move", "short")
-"""What is counted; see the triggers of the table `log`."""
+"""Kinds of work that are counted; see the triggers of the table `log`."""
 KIND_BY_OPERATION = {"update-customer-order": "pick", "create-store-product-logs": "count", "create-movement": "move"}
-"""What operations of this host are, as far as their names tell."""
+"""Kind of work by operation of this host, as far as its name tells."""
 
 _WORK_SUMS = "SELECT kind, sum(n), sum(quantity) FROM log_hour WHERE hour >= ? GROUP BY kind"
 _WORK_BY_HOUR = "SELECT app_user, hour, kind, n FROM log_hour WHERE hour >= ? ORDER BY app_user, hour"
@@ -39,7 +42,7 @@ SELECT CAST(created_at / 3600 AS INTEGER), operation, count(*) FROM operation IN
 WHERE created_at >= ? AND app_user = ? AND superseded_by = '' AND state <> 'rejected'
   AND (operation <> 'update-customer-order' OR json_array_length(body, '$.orders.order_lines') > 0) GROUP BY 1, 2
 """
-"""Updates without lines pick nothing; only the rows of those are read of whom the store's log says nothing."""
+"""Updates without lines pick nothing. Only people whom the store's log does not mention are queried here."""
 _WORK_BY_LOCATION = "SELECT place, sum(n) FROM log_place WHERE kind = ? AND hour >= ? GROUP BY place"
 _SHORTAGES_BY_LOCATION = """
 SELECT ifnull(l.raw ->> 'preferred_location_code', ''), count(*) FROM log g INDEXED BY log_short
@@ -51,7 +54,7 @@ _COUNT_FIRST_SEEN = "SELECT count(*) FROM orders INDEXED BY orders_age WHERE fir
 _DUE_BY_STATUS = (
     "SELECT status, count(*) FROM orders INDEXED BY orders_pickup WHERE pickup >= ? AND pickup < ? GROUP BY status"
 )
-"""From a day to the next one, both without hours: pickups are stored with them or without."""
+"""Both bounds are days without a time, because pick-up dates are stored with or without one."""
 _OPEN_JOBS = """
 SELECT job_id, name, opened FROM job WHERE session_id = ? AND closed IS NULL ORDER BY opened_seq DESC, opened DESC
 """
@@ -61,7 +64,7 @@ SELECT session_id, max(at) FROM (SELECT session_id, at FROM event ORDER BY seq D
 """
 
 CountLate = Callable[[str], int]
-"""How many orders are late at a moment."""
+"""Function that counts the orders that are late at a moment."""
 
 
 def _hour_key(moment: datetime) -> str:
@@ -71,7 +74,7 @@ def _hour_key(moment: datetime) -> str:
 def figures_of_day(
     cache: apsw.Connection, outbox: apsw.Connection, count_late: CountLate, args: Mapping[str, Json]
 ) -> QueryResult:
-    """See above."""
+    """Return the row of `today` (see the module)."""
     now = str(args["now"])
     began = store_time.start_of_today(now)
     ends = began + timedelta(days=1)
@@ -81,11 +84,11 @@ def figures_of_day(
     full = fetch_one(cache, "SELECT json_extract(cursor, '$.completed') FROM sync WHERE topic = 'full'")
     began_at = began.timestamp()
     first_read = fetch_one(cache, "SELECT min(first_began) FROM orders")
-    whole = bool(first_read and first_read[0] is not None and float(first_read[0]) < began_at)
+    seen_all_day = bool(first_read and first_read[0] is not None and float(first_read[0]) < began_at)
     row: Row = {
         **{f"orders_{name}": states.get(name, 0) for name in ("open", "partial", "picked")},
         "orders_in": int(fetch(cache, _COUNT_FIRST_SEEN, began_at)[0][0]),
-        "seen_all_day": whole,
+        "seen_all_day": seen_all_day,
         "unread": unread_lists(cache),
         **dict(zip(("lacking", "left_out"), missing_lists(cache), strict=True)),
         "due": sum(due.values()),
@@ -98,8 +101,8 @@ def figures_of_day(
         "courier_at": _heartbeat_time(cache),
         **{f"rows_{name}": _row_count(cache, name) for name in ("orders", "product", "log")},
     }
-    states_of = fetch(outbox, "SELECT state, count(*) FROM operation WHERE live = 1 GROUP BY state")
-    row["outbox"] = {str(state): int(count) for state, count in states_of}
+    outbox_states = fetch(outbox, "SELECT state, count(*) FROM operation WHERE live = 1 GROUP BY state")
+    row["outbox"] = {str(state): int(count) for state, count in outbox_states}
     return [row], 1
 
 
@@ -119,7 +122,7 @@ def _link_figures(cache: apsw.Connection) -> Row:
 
 
 def _row_count(cache: apsw.Connection, table: str) -> int:
-    """How many rows a table has, or for one without numbers of its own what its sums say."""
+    """Return the number of rows of a table; for the log the number in its sums."""
     if table == "orders":
         return sum(int(count) for (count,) in fetch(cache, "SELECT n FROM tally"))
     if table == "product":
@@ -134,7 +137,7 @@ def _cache_folder(cache: apsw.Connection) -> Path | None:
 
 
 def _cache_size(cache: apsw.Connection) -> int:
-    """Bytes of the cache's file; 0 where there is none."""
+    """Return the size of the cache file in bytes; 0 if there is none."""
     try:
         return os.stat(cache.filename).st_size if cache.filename else 0
     except OSError:
@@ -142,7 +145,7 @@ def _cache_size(cache: apsw.Connection) -> int:
 
 
 def _heartbeat_time(cache: apsw.Connection) -> float:
-    """When the courier gave its last sign of life; 0 for none."""
+    """Return the time of the courier's last heartbeat; 0 if there is none."""
     folder = _cache_folder(cache)
     try:
         return os.stat(folder / "courier.lock").st_mtime if folder else 0.0
@@ -151,8 +154,10 @@ def _heartbeat_time(cache: apsw.Connection) -> float:
 
 
 def work_by_hour(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """See above: `user`, `name`, `here` (known on this host only), and `hours`: by the hour since midnight, how much of
-    each kind."""
+    """Return the rows of `today_hours`: `user`, `name`, `here` (known on this host only), and `hours`.
+
+    `hours` has by hour since midnight the amount of each kind.
+    """
     began = store_time.start_of_today(str(args["now"]))
     found: dict[tuple[str, bool], dict[int, dict[str, int]]] = {}
     moments: dict[str, int] = {}
@@ -160,8 +165,10 @@ def work_by_hour(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[
         if hour not in moments:
             moments[hour] = _hours_since(began, datetime.fromisoformat(f"{hour}:00+00:00"))
         _add_count(found, (str(user), False), moments[hour], str(kind), int(count))
-    here = [str(user) for (user,) in fetch(outbox, _LOCAL_USERS, began.timestamp()) if (str(user), False) not in found]
-    for user in here:
+    local_users = [
+        str(user) for (user,) in fetch(outbox, _LOCAL_USERS, began.timestamp()) if (str(user), False) not in found
+    ]
+    for user in local_users:
         for hour, operation, count in fetch(outbox, _LOCAL_WORK, began.timestamp(), user):
             moment = datetime.fromtimestamp(int(hour) * 3600, UTC)
             if str(operation) in KIND_BY_OPERATION:
@@ -170,8 +177,8 @@ def work_by_hour(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[
                 )
     names = names_by_user(cache)
     rows: list[Row] = [
-        {"user": user, "name": str(names.get(user) or user), "here": here, "hours": by_hour}
-        for (user, here), by_hour in found.items()
+        {"user": user, "name": str(names.get(user) or user), "here": local_users, "hours": by_hour}
+        for (user, local_users), by_hour in found.items()
     ]
     rows.sort(key=lambda row: (-_total_work(row), row["name"]))
     return rows, len(rows)
@@ -184,8 +191,8 @@ def _hours_since(began: datetime, moment: datetime) -> int:
 def _add_count(
     found: dict[tuple[str, bool], dict[int, dict[str, int]]], user: tuple[str, bool], hour: int, kind: str, count: int
 ) -> None:
-    of = found.setdefault(user, {}).setdefault(hour, {})
-    of[kind] = of.get(kind, 0) + count
+    counts = found.setdefault(user, {}).setdefault(hour, {})
+    counts[kind] = counts.get(kind, 0) + count
 
 
 def _total_work(row: Row) -> int:
@@ -193,14 +200,14 @@ def _total_work(row: Row) -> int:
 
 
 class LocationFigures:
-    """The places in the order of feet, put in order again only when the list of them has changed."""
+    """Locations in walking order, sorted again only when the list of locations changes."""
 
     def __init__(self) -> None:
         self._revision: tuple[Any, ...] = ()
         self._codes: list[str] = []
 
     def codes_in_walk_order(self, cache: apsw.Connection) -> list[str]:
-        """Their codes."""
+        """Return the location codes in walking order."""
         stamp = fetch(cache, "SELECT count(*), total(location_order), max(location_code) FROM location")[0]
         if stamp != self._revision:
             rows = fetch(cache, "SELECT location_code, location_order FROM location")
@@ -209,7 +216,7 @@ class LocationFigures:
         return self._codes
 
     def read(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-        """`today_places`: `place` and `n`; those that the list of places does not have come last."""
+        """Return the rows of `today_places`: `place` and `n`; locations missing in the list come last."""
         began, kind = store_time.start_of_today(str(args["now"])), str(args["kind"])
         if kind == "short":
             since = began.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -217,19 +224,22 @@ class LocationFigures:
         else:
             counted = dict(fetch(cache, _WORK_BY_LOCATION, kind, _hour_key(began)))
         walk = self.codes_in_walk_order(cache)
-        strange = sorted((str(place) for place in counted.keys() - set(walk) if place), key=natural_key)
-        rows: list[Row] = [{"place": place, "n": int(counted.get(place, 0))} for place in (*walk, *strange)]
+        unlisted = sorted((str(location) for location in counted.keys() - set(walk) if location), key=natural_key)
+        rows: list[Row] = [{"place": location, "n": int(counted.get(location, 0))} for location in (*walk, *unlisted)]
         return rows, len(rows)
 
 
 def terminals_in_use(cache: apsw.Connection, outbox: apsw.Connection) -> QueryResult:
-    """See above: `terminal`, `user`, `name`, `job` (empty at home), `since`, `last` (since 1970; 0 for none)."""
+    """Return the rows of `today_terminals`: `terminal`, `user`, `name`, `job` (empty at home), `since`, `last`.
+
+    Times are seconds since 1970; 0 for none.
+    """
     rows: list[Row] = []
-    lately = dict(fetch(outbox, _LAST_INPUTS))
+    last_inputs = dict(fetch(outbox, _LAST_INPUTS))
     for session in running_sessions(outbox):
         jobs = fetch(outbox, _OPEN_JOBS, session.session_id)
         inputs = [fetch_one(outbox, _LAST_INPUT_OF_JOB, job_id) for job_id, _, _ in jobs[:3]]
-        last = [float(each[0]) for each in inputs if each] + [float(lately.get(session.session_id) or 0)]
+        last = [float(each[0]) for each in inputs if each] + [float(last_inputs.get(session.session_id) or 0)]
         user = _signed_in_user(outbox, session)
         rows.append(
             {
@@ -245,7 +255,7 @@ def terminals_in_use(cache: apsw.Connection, outbox: apsw.Connection) -> QueryRe
 
 
 def _signed_in_user(outbox: apsw.Connection, session: SessionRow) -> str:
-    """Who is at it now: somebody may have signed in since it began."""
+    """Return the user now at the terminal of a session; another one may have signed in since it began."""
     row = fetch_one(outbox, "SELECT user FROM stay WHERE terminal = ?", session.terminal)
     if row:
         return str(row[0])

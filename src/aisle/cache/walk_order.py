@@ -1,4 +1,4 @@
-"""All places of the store in the order of feet, kept for as long as none of them changes, comes or goes."""
+"""All locations of the store in walking order, cached until one changes, appears or disappears."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ SELECT DISTINCT location_code FROM place WHERE location_code <> '' AND id IN (
 """
 
 LocationStep = tuple[str, Json, str]
-"""(location_code, location_order or None, text to be searched) of a place."""
+"""A location: (location_code, location_order or None, search text)."""
 
 
 class WalkOrder:
-    """All places in the order of feet; `is_listed`: the location list names every one of them."""
+    """All locations in walking order. `is_listed` is True if the location list has all of them."""
 
     def __init__(self, steps: Sequence[LocationStep], *, is_listed: bool = True) -> None:
         self.steps = steps
@@ -37,27 +37,27 @@ class WalkOrder:
 
     @cached_property
     def position_by_code(self) -> Mapping[str, int]:
-        """Where each place stands in it, by its code."""
+        """Position of each location by its code."""
         return {code: index for index, (code, _, _) in enumerate(self.steps)}
 
     @cached_property
     def position_by_folded_code(self) -> Mapping[str, int]:
-        """The same by its code in small letters."""
+        """Position of each location by its code in lower case."""
         return {code.casefold(): index for code, index in self.position_by_code.items()}
 
 
 class WalkOrderCache:
-    """The walk as of now. It is made anew when the cache's own feed says that a place may have changed."""
+    """The current walking order, computed again only if the change feed says that a location may have changed."""
 
     def __init__(self) -> None:
         self._walk_order: WalkOrder | None = None
         self._version, self._last_change = -1, 0
 
     def current(self, cache: apsw.Connection, version: int) -> WalkOrder:
-        """All places, those of the location list and those that only the stock list names; `version` of the cache."""
+        """Return all locations of the location list and of the stock list; `version` is that of the cache."""
         if self._walk_order is None or version != self._version:
             first, last = fetch(cache, "SELECT ifnull(min(seq), 0), ifnull(max(seq), 0) FROM change")[0]
-            # What is no longer in the feed may have been anything.
+            # Changes that left the feed may have concerned any location.
             if (
                 self._walk_order is None
                 or not first <= self._last_change + 1 <= last + 1
@@ -68,7 +68,7 @@ class WalkOrderCache:
         return self._walk_order
 
     def _is_current(self, cache: apsw.Connection, walk_order: WalkOrder) -> bool:
-        """Whether none of the changes since then concerns it."""
+        """Return True if no change since the last computation concerns the order."""
         rows = fetch(
             cache,
             "SELECT DISTINCT topic, key FROM change WHERE seq > ? AND topic IN ('location', 'product')",
@@ -85,7 +85,7 @@ def _load_walk_order(cache: apsw.Connection) -> WalkOrder:
     listed = {row[0] for row in rows}
     rows += [row for row in fetch(cache, _STOCK_LOCATIONS) if row[0] not in listed]
     rows.sort(key=_order_key)
-    # Only where several have the same order, or none, the codes say which comes first: most of them need not be read.
+    # Codes only break ties; most of them need not be parsed.
     rows = [row for _, group in groupby(rows, key=_order_key) for row in _sort_by_code(list(group))]
     steps = [(code, None if order is None else to_decimal(order), normalise_text(code)) for code, order, _ in rows]
     return WalkOrder(steps, is_listed=all(listed for *_, listed in rows))

@@ -1,7 +1,7 @@
-"""cache.db from the courier's side: the one writer of what the service says. Sessions read it by `local.reads`.
+"""The courier's side of cache.db: the only writer of the service's data. Sessions read it by `aisle.cache.reader`.
 
-Rows are raw answers of the service. Those that make no sense are left out and handed back with the reason; all others
-are written in one transaction, with the cursor of the sync where it is set in the same `batch`.
+Rows are raw answers of the service. Invalid ones are left out and returned with the reason. All others are written in
+one transaction, together with the cursor of the sync if it is set in the same `transaction`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -57,24 +57,23 @@ from aisle.cache.store_writer import (
 from aisle.cache.task_writer import parse_assignment, parse_recount, write_assignments, write_recounts
 from aisle.host.database import fetch, fetch_one, transaction
 from aisle.jobs.job import Json
-from aisle.tuples import NamedTuple
 
 __all__ = ["CacheWriter", "LinkRow", "SkippedRow", "WriteResult", "open_cache"]
 
 MAX_ABSENT_ORDERS = 100
-"""Orders that the service does not have of which it is known that it said so."""
+"""Greatest number of orders that are recorded as absent at the service."""
 
 PRODUCT_TOPIC, STOCK_TOPIC, ORDER_TOPIC, LOCATION_TOPIC = "product", "stock", "order", "location"
 DELIVERY_TOPIC, ABSENT_TOPIC = "delivery", "absent"
 
 
 class LinkRow(NamedTuple):
-    """The state of the link, as the courier sees it. None leaves a value as it is."""
+    """State of the link as the courier sees it. None leaves a value unchanged."""
 
     state: str | None = None
-    """See aisle.jobs.view.LinkState."""
+    """One of the states of aisle.jobs.view.LinkState."""
     last_ok: float | None = None
-    """When the service last confirmed the cache, in seconds since 1970."""
+    """Time at which the service last confirmed the cache, in seconds since 1970."""
     done: int | None = None
     total: int | None = None
     server: str | None = None
@@ -82,7 +81,7 @@ class LinkRow(NamedTuple):
 
 
 class CacheWriter:
-    """The tables of cache.db, to be written. One instance a process."""
+    """Writer of the tables of cache.db. One instance per process."""
 
     def __init__(self, connection: apsw.Connection, store: str) -> None:
         self._db = connection
@@ -90,7 +89,7 @@ class CacheWriter:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Everything inside is one transaction; without it each method makes its own."""
+        """Run the block in one transaction; without it each method has its own."""
         if self._db.in_transaction:
             yield
         else:
@@ -100,9 +99,9 @@ class CacheWriter:
     # Rows of the service
 
     def write_products(self, rows: Iterable[Any], generation: int = 0) -> WriteResult:
-        """Products of the catalogue. interface: Product.
+        """Write products of the catalogue. interface: Product.
 
-        `generation` (also below) numbers a complete pass that is to end with `sweep`; 0 for anything else.
+        `generation` (also below) is the number of a complete pass that ends with `delete_unseen`; 0 otherwise.
         """
 
         def write(connection: apsw.Connection, fresh: Sequence[parse.ProductRow]) -> tuple[str, ...]:
@@ -113,11 +112,11 @@ class CacheWriter:
         )
 
     def write_stock(self, rows: Iterable[Any], generation: int = 0, read_began: float = 0.0) -> WriteResult:
-        """Stock entries of this store; with `store_locations` where they were asked for.
+        """Write stock entries of this store, with `store_locations` if they were requested.
 
-        interface: Store product stock entry. Places that an entry does not speak of stay as they were. `read_began`:
-        seconds since 1970, taken before the request left; what was confirmed before then is in the rows already. 0
-        where nobody knows.
+        Locations that an entry does not mention stay unchanged. `read_began`: time before the request was sent, in
+        seconds since 1970, 0 if unknown; operations confirmed before then are included in the rows. interface: Store
+        product stock entry.
         """
 
         def write(connection: apsw.Connection, fresh: Sequence[parse.StockRow]) -> tuple[str, ...]:
@@ -135,10 +134,10 @@ class CacheWriter:
     def write_orders(
         self, rows: Iterable[Any], lines_known: bool, read_began: float, generation: int = 0
     ) -> WriteResult:
-        """Orders, with their lines (an empty list included) or headers only. interface: Customer order.
+        """Write orders, with their lines (an empty list included) or headers only. interface: Customer order.
 
-        `read_began`: seconds since 1970, taken before the request left. `changed` names those whose lines have to be
-        read, when these were headers.
+        `read_began`: time before the request was sent, in seconds since 1970. If only headers were read, `changed` of
+        the result names the orders whose lines have to be read.
         """
 
         def order(raw: Any) -> OrderRead:
@@ -151,19 +150,19 @@ class CacheWriter:
         return self._write_rows(ORDER_TOPIC, rows, order, lambda read: read.header.order_number, write, generation)
 
     def write_locations(self, rows: Iterable[Any], generation: int = 0) -> WriteResult:
-        """Places of the store. interface: Location."""
+        """Write locations of the store. interface: Location."""
         return self._write_rows(
             LOCATION_TOPIC, rows, parse.parse_location, lambda row: row.location_code, write_locations, generation
         )
 
     def write_stores(self, rows: Iterable[Any]) -> WriteResult:
-        """Stores of the chain. interface: Store. A store that is not among them stays."""
+        """Write stores of the chain; stores that are not among them stay. interface: Store."""
         return self._write_rows("store", rows, parse.parse_store, lambda row: row.store_number, write_stores, 0)
 
     def write_surrounding(self, number: str, rows: Iterable[Any], read_began: float, refusal: str = "") -> None:
-        """What the stores around and the warehouses have of a product. interface: Surrounding stock entry.
+        """Write the stock of a product in nearby stores and warehouses. interface: Surrounding stock entry.
 
-        `refused`: why the service does not say; what it said before is forgotten then.
+        `refusal`: reason of the service for not telling; it replaces earlier stock.
         """
         good, _ = parse_rows(rows, parse.parse_surrounding)
         with self.transaction():
@@ -171,10 +170,9 @@ class CacheWriter:
             self._log_changes("surrounding", (number,))
 
     def write_logs(self, rows: Iterable[Any], since: str, losses_since: str = "") -> WriteResult:
-        """Entries of the store's log; what happened before that moment (ISO 8601 UTC) is forgotten, losses and finds
-        before `losses`.
+        """Write entries of the store's log, and delete those before `since` (ISO 8601 UTC).
 
-        interface: Store product log entry.
+        Losses and finds are deleted before `losses_since`. interface: Store product log entry.
         """
 
         def write(connection: apsw.Connection, fresh: Sequence[LogRow]) -> tuple[str, ...]:
@@ -183,7 +181,7 @@ class CacheWriter:
         return self._write_rows("log", rows, parse_log_entry, lambda row: row.key, write, 0)
 
     def write_deliveries(self, rows: Iterable[Any], read_began: float, generation: int = 0) -> WriteResult:
-        """Deliveries to this store with their lines; `read_began` as for orders. interface: Delivery order."""
+        """Write deliveries to this store with their lines; `read_began` as for orders. interface: Delivery order."""
         return self._write_rows(
             DELIVERY_TOPIC,
             rows,
@@ -194,7 +192,7 @@ class CacheWriter:
         )
 
     def write_receipts(self, rows: Iterable[Any]) -> WriteResult:
-        """What came of deliveries to this store. interface: Receipt order."""
+        """Write receipts of deliveries to this store. interface: Receipt order."""
         return self._write_rows(
             DELIVERY_TOPIC,
             rows,
@@ -205,86 +203,91 @@ class CacheWriter:
         )
 
     def delete_unseen_receipts(self, seen: Iterable[str]) -> None:
-        """Ends a complete pass of the receipts: forgets those that it has not met, except those of deliveries here."""
+        """End a complete pass of the receipts: delete those not seen, except those of cached deliveries."""
         with self.transaction():
             self._log_changes(DELIVERY_TOPIC, delete_unseen_receipts(self._db, seen))
 
     def delivery_types(self) -> tuple[int, ...]:
-        """The types of the deliveries that are known, as far as they are numbers."""
+        """Return the numeric types of the cached deliveries."""
         rows = fetch(self._db, "SELECT DISTINCT raw ->> 'order_type' FROM delivery")
         return tuple(int(kind) for (kind,) in rows if str(kind).isdecimal())
 
     def delete_deliveries(self, numbers: Sequence[str]) -> None:
-        """Takes deliveries out that the service does not have any more."""
+        """Delete deliveries that the service no longer has."""
         with self.transaction():
             self._log_changes(DELIVERY_TOPIC, delete_deliveries(self._db, numbers))
 
     def write_people(self, rows: Iterable[Any]) -> WriteResult:
-        """All people of the store: `user`, `name`, `badge`, `role`; others are forgotten."""
+        """Replace all people of the store: `user`, `name`, `badge`, `role`."""
         return self._write_rows("person", rows, parse.parse_person, lambda row: row.user, write_people, 0)
 
     def write_assignments(self, rows: Iterable[Any]) -> WriteResult:
-        """All that clearances want moved and that is not moved yet; others are forgotten."""
+        """Replace all assignments of clearances that are still to be moved."""
         return self._write_rows("assignment", rows, parse_assignment, lambda row: row.id, write_assignments, 0)
 
     def assignment_ids(self) -> set[str]:
-        """The ids of those that are known."""
+        """Return the ids of the cached assignments."""
         return {str(id_) for (id_,) in fetch(self._db, "SELECT id FROM assignment")}
 
     def delete_unseen_stores(self, seen: Iterable[str]) -> None:
-        """Ends a complete pass of the stores: forgets those that it has not met."""
+        """End a complete pass of the stores: delete those not seen."""
         with self.transaction():
             self._log_changes("store", delete_stores(self._db, stores_except(self._db, seen)))
 
     def write_store_details(self, number: str, details: Any, read_began: float, refusal: str = "") -> WriteResult:
-        """All that was said of a store when it was made; None, and why, where the service does not tell."""
+        """Write the details of a store from its creation; None and the reason if the service refuses them."""
         with self.transaction():
             changed = write_store_details(self._db, number, details, refusal, read_began)
             self._log_changes("store", changed)
         return WriteResult((number,), changed, ())
 
     def has_store_details(self, number: str) -> bool:
-        """Whether more than the list says of a store was ever asked for."""
+        """Return True if the details of a store were ever requested."""
         return has_store_details(self._db, number)
 
     def write_recounts(self, rows: Iterable[Any]) -> WriteResult:
-        """All counts that are ordered and open at the service; others are forgotten."""
+        """Replace all ordered recounts that are open at the service."""
         return self._write_rows("recount", rows, parse_recount, lambda row: row.id, write_recounts, 0)
 
     def delete_absent_orders(self, numbers: Sequence[str], *, read_began: float) -> tuple[str, ...]:
-        """Takes orders out that the service did not have when it was asked; of the last of them is kept when that was,
-        and each time it is told, for whoever has asked for one. Those of which that is news: who works on one asks
-        again when he hears that the order itself has changed, and would never come to an end."""
+        """Delete orders that the service did not have when asked, and record the time of the question.
+
+        Sessions hear of each of them on the topic `absent`. The topic `order`, and the result, have only those that are
+        newly absent: a session that works on an order asks again when the order changes, which would never end.
+        """
         with self.transaction():
-            known: dict[str, float] = dict(self.cursor(ABSENT_ORDERS) or ())
-            gone = {*delete_orders(self._db, numbers), *(number for number in numbers if number not in known)}
-            news = tuple(number for number in numbers if number in gone)
-            said = {
-                **{each: known[each] for each in known if each not in numbers},
+            known_absent: dict[str, float] = dict(self.cursor(ABSENT_ORDERS) or ())
+            newly_gone = {
+                *delete_orders(self._db, numbers),
+                *(number for number in numbers if number not in known_absent),
+            }
+            new_absent = tuple(number for number in numbers if number in newly_gone)
+            absent_at = {
+                **{each: known_absent[each] for each in known_absent if each not in numbers},
                 **dict.fromkeys(numbers, read_began),
             }
-            self.set_cursor(ABSENT_ORDERS, [[*each] for each in said.items()][-MAX_ABSENT_ORDERS:])
-            self._log_changes(ORDER_TOPIC, news)
+            self.set_cursor(ABSENT_ORDERS, [[*each] for each in absent_at.items()][-MAX_ABSENT_ORDERS:])
+            self._log_changes(ORDER_TOPIC, new_absent)
             self._log_changes(ABSENT_TOPIC, numbers)
-        return news
+        return new_absent
 
     def find_unseen_orders(self, generation: int) -> tuple[str, ...]:
-        """Active orders that a complete pass has not met: to be asked for one by one before they are forgotten."""
+        """Return the active orders that a complete pass has not seen; each is asked for before it is deleted."""
         return find_unseen_orders(self._db, generation)
 
     def orders_without_lines(self) -> tuple[str, ...]:
-        """Open and picked orders that only a list has brought so far."""
+        """Return the open and picked orders whose lines were never read."""
         rows = fetch(self._db, "SELECT order_number FROM orders WHERE state < 2 AND lines_began IS NULL ORDER BY sort")
         return tuple(str(number) for (number,) in rows)
 
     def delete_closed_orders(self, before: float) -> None:
-        """Takes out what is finished or rejected and was last read before that moment (seconds since 1970)."""
+        """Delete finished and rejected orders that were last read before that moment (seconds since 1970)."""
         with self.transaction():
             rows = fetch(self._db, "SELECT order_number FROM orders WHERE state = 2 AND header_began < ?", before)
             self._log_changes(ORDER_TOPIC, delete_orders(self._db, [str(number) for (number,) in rows]))
 
     def mark_seen(self, topic: str, generation: int, keys: Iterable[str]) -> None:
-        """A complete pass has met these keys, although a younger read has brought their rows already."""
+        """Record keys as seen by a complete pass, although a later read has written their rows already."""
         with self.transaction():
             self._db.executemany(
                 "INSERT OR IGNORE INTO seen (topic, generation, key) VALUES (?, ?, ?)",
@@ -292,36 +295,38 @@ class CacheWriter:
             )
 
     def count_seen(self, topic: str, generation: int) -> int:
-        """So many keys a complete pass has met."""
+        """Return the number of keys that a complete pass has seen."""
         row = fetch_one(self._db, "SELECT count(*) FROM seen WHERE topic = ? AND generation = ?", topic, generation)
         return int(row[0]) if row else 0
 
     def begin_pass(self, topic: str) -> None:
-        """A complete pass begins: what one before it has met, and never came to its end, is met by nobody any more."""
+        """Begin a complete pass: delete what an unfinished earlier pass has seen."""
         with self.transaction():
             self._db.execute("DELETE FROM seen WHERE topic = ?", (topic,))
 
     def delete_unseen(self, topic: str, generation: int) -> int:
-        """Ends a complete pass: drops what it has not seen of `product`, `stock`, `location`, `order` or `delivery`;
-        how many."""
+        """End a complete pass: delete the rows of the topic that it has not seen. Return their number.
+
+        Topics: `product`, `stock`, `location`, `order`, `delivery`.
+        """
         with self.transaction():
             if topic == PRODUCT_TOPIC:
-                gone = updated_values(self._db, delete_unseen_products(self._db, generation))
+                deleted = updated_values(self._db, delete_unseen_products(self._db, generation))
             elif topic == STOCK_TOPIC:
-                gone = updated_values(self._db, delete_unseen_stock(self._db, generation))
+                deleted = updated_values(self._db, delete_unseen_stock(self._db, generation))
             elif topic == ORDER_TOPIC:
-                gone = delete_orders(self._db, find_unseen_orders(self._db, generation))
+                deleted = delete_orders(self._db, find_unseen_orders(self._db, generation))
             elif topic == DELIVERY_TOPIC:
-                gone = delete_deliveries(self._db, find_unseen_deliveries(self._db, generation))
+                deleted = delete_deliveries(self._db, find_unseen_deliveries(self._db, generation))
                 delete_orphan_codes(self._db)
             else:
-                gone = delete_unseen_locations(self._db, generation)
+                deleted = delete_unseen_locations(self._db, generation)
             self._db.execute("DELETE FROM seen WHERE topic = ? AND generation <= ?", (topic, generation))
-            self._log_changes(PRODUCT_TOPIC if topic == STOCK_TOPIC else topic, gone)
-        return len(gone)
+            self._log_changes(PRODUCT_TOPIC if topic == STOCK_TOPIC else topic, deleted)
+        return len(deleted)
 
     def delete_log(self) -> None:
-        """Drops all entries of the store's log: the service that had them was put back from an earlier copy."""
+        """Delete the store's log, because its service was restored from an earlier copy."""
         with self.transaction():
             self._db.execute("DELETE FROM log")
             self._log_changes("log", [""])
@@ -329,17 +334,17 @@ class CacheWriter:
     # State of the sync
 
     def cursor(self, topic: str) -> Json:
-        """How far the sync of a topic has come; None at the beginning."""
+        """Return the cursor of a topic's sync; None at the beginning."""
         row = fetch_one(self._db, "SELECT cursor FROM sync WHERE topic = ?", topic)
         return None if row is None else json.loads(row[0])
 
     def set_cursor(self, topic: str, cursor: Json) -> None:
-        """Notes how far the sync has come; belongs into the `batch` of its rows."""
+        """Store the cursor of a topic's sync; belongs into the `transaction` of its rows."""
         with self.transaction():
             self._db.execute("INSERT OR REPLACE INTO sync (topic, cursor) VALUES (?, ?)", (topic, json.dumps(cursor)))
 
     def set_link(self, link: LinkRow) -> None:
-        """Notes the state of the link."""
+        """Store the state of the link."""
         with self.transaction():
             self._db.execute(
                 "UPDATE link SET state = ifnull(?, state), last_ok = ifnull(?, last_ok), done = ifnull(?, done),"
@@ -347,7 +352,7 @@ class CacheWriter:
                 link,
             )
 
-    # How rows are put
+    # Writing
 
     def _write_rows(
         self,

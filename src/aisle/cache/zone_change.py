@@ -1,6 +1,6 @@
-"""The time zone by which the cache keeps its days and times: in another one they are computed anew.
+"""Recomputation of stored days and times after a change of the time zone.
 
-Rows of the service whose text is the same are never written twice, so that no read would mend them.
+Rows with unchanged text are never written again, so no later read would correct their times.
 """
 
 from __future__ import annotations
@@ -16,23 +16,25 @@ from aisle.host.database import fetch_one, transaction
 from aisle.settings.time_zone import zone_identity
 
 ZONE_TOPIC = "zone"
-"""The row of `sync` that says the zone."""
+"""Row of `sync` with the zone."""
 
 
 def recompute_times(connection: apsw.Connection) -> tuple[str, ...]:
-    """Computes anew what the cache keeps in the time of the store, where this process works in another zone than its
-    last writer; the topics of which something is different now."""
+    """Recompute the stored times if the zone of this process differs from that of the last writer.
+
+    Return the topics in which anything changed.
+    """
     zone = json.dumps(zone_identity())
-    kept = fetch_one(connection, "SELECT cursor FROM sync WHERE topic = ?", ZONE_TOPIC)
-    if kept is not None and kept[0] == zone:
+    stored = fetch_one(connection, "SELECT cursor FROM sync WHERE topic = ?", ZONE_TOPIC)
+    if stored is not None and stored[0] == zone:
         return ()
     with transaction(connection):
-        dated = {
+        changed_counts = {
             "order": recompute_pickup_times(connection),
             "delivery": recompute_due_times(connection),
             "log": recompute_log_times(connection),
         }
-        changed = tuple(topic for topic, count in dated.items() if count)
+        changed = tuple(topic for topic, count in changed_counts.items() if count)
         connection.executemany("INSERT INTO change (topic, key) VALUES (?, '')", [(topic,) for topic in changed])
         connection.execute("INSERT OR REPLACE INTO sync (topic, cursor) VALUES (?, ?)", (ZONE_TOPIC, zone))
     return changed

@@ -1,7 +1,9 @@
-"""The door: `aisle` opens the app, `aisle COMMAND` does one thing and leaves.
+"""Command line: `aisle` opens the app, `aisle COMMAND` runs one command. Only this package composes courier, client and
+service.
 
-Exit status: 0 done, 1 failed, 2 wrong usage. Errors go to stderr and say what, why and what to do. Each command imports
-what it needs when it runs, so that the app itself starts without them.
+Exit status: 0 done, 1 failed, 2 wrong usage. Errors go to stderr, with their reason and advice. A command imports what
+it needs when it runs, so that the app starts without it.
+It holds no rules of jobs, cache or service. Start in `parser.py` (all commands, one module each) and `app.py`.
 """
 
 from __future__ import annotations
@@ -32,11 +34,11 @@ COMMANDS = (
     "web",
     "completion",
 )
-"""The commands; anything else opens the app."""
+"""Commands; any other first argument belongs to the app."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command line and returns the exit status."""
+    """Run one command line and return the exit status."""
     from aisle.errors import AisleError, SettingsError, StorageError, UsageError
 
     _repair_streams()
@@ -58,10 +60,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
-    except UnicodeEncodeError as error:  # half of a character, which nothing can be made of
-        said = error.object[max(0, error.start - 20) : error.end + 20]
+    except UnicodeEncodeError as error:  # a surrogate, which cannot be encoded
+        context = error.object[max(0, error.start - 20) : error.end + 20]
         return print_error(
-            UsageError(f"{said!r} holds a part of a character that cannot be used. Write it in UTF-8."), 2
+            UsageError(f"{context!r} holds a part of a character that cannot be used. Write it in UTF-8."), 2
         )
     except OSError as error:
         if error.filename is None:
@@ -71,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def print_error(error: Exception, status: int) -> int:
-    """Says on stderr what went wrong, with nothing of it left unsanitised."""
+    """Print an error on stderr without control characters, and return the exit status."""
     from aisle.text import clean
 
     print(f"aisle: {clean(str(error))}", file=sys.stderr)
@@ -79,7 +81,7 @@ def print_error(error: Exception, status: int) -> int:
 
 
 def _repair_streams() -> None:
-    """A stream that whoever started this has closed is one of nothing; what one has no sign for is spelled."""
+    """Open closed standard streams on /dev/null, and make stdout escape characters it cannot encode."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - until the end
@@ -90,7 +92,7 @@ def _repair_streams() -> None:
 
 
 def _escape_unencodable(error: UnicodeError) -> tuple[str, int]:
-    """What an encoding has no sign for, as JSON spells it: there it is that very sign."""
+    """Return characters that cannot be encoded as JSON escapes, which are equivalent in JSON output."""
     import json
 
     assert isinstance(error, UnicodeEncodeError)

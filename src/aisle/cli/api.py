@@ -1,4 +1,4 @@
-"""`aisle api OPERATION`: one operation of the interface from a shell, sent once, its answer printed as it came."""
+"""`aisle api OPERATION`: sends one operation of the interface and prints its response."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import json
 import sys
+from typing import NamedTuple
 
 from aisle.cli.options import settings_from_arguments
 from aisle.cli.service_client import service_client
@@ -14,17 +15,16 @@ from aisle.client.errors import Outcome, outcome_of, status_error
 from aisle.contract.wire import OPERATIONS, Operation, build_path, encode_headers, encode_query, get_operation
 from aisle.errors import ContractError, UsageError
 from aisle.settings import LoadedSettings
-from aisle.tuples import NamedTuple
 
 DANGEROUS_OPERATIONS = frozenset({"delete-products", "create-customer-order-clearance"})
-"""Operations that ask before they run; so does every one with flush=true."""
+"""Operations that need a confirmation; so does any operation with flush=true."""
 _BODY_OPTIONAL = frozenset({"create-customer-order-clearance"})
-"""Operations that say what they are about by their parameters; a body only restricts it."""
+"""Operations that are defined by their parameters; a body only restricts them."""
 _PAGED_BY_ID = frozenset({"list-store-products-stock", "list-store-product-logs"})
 
 
 class ApiCall(NamedTuple):
-    """One call, taken apart by where its values travel."""
+    """Parameters of one call, by where they are sent."""
 
     path: dict[str, str]
     query: dict[str, str]
@@ -33,7 +33,7 @@ class ApiCall(NamedTuple):
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs one operation; 0 when the service took it, 1 when it did not."""
+    """Run one operation; return 0 if the service accepted it, else 1."""
     if arguments.operation == "list":
         for op in OPERATIONS.values():
             print(f"{op.name:42} {op.method:6} {op.path}")
@@ -57,16 +57,16 @@ def run(arguments: argparse.Namespace) -> int:
 def _parse_call(op: Operation, arguments: argparse.Namespace, loaded: LoadedSettings) -> ApiCall:
     if arguments.all and op.paging is None:
         raise UsageError(f"{op.name} is no list; leave --all out.")
-    given = dict(_parse_pair(text) for text in arguments.query)
-    places = {param.name: param.where for param in op.params}
-    if places.get("store_number") == "path" or (arguments.store and "store_number" in places):
-        given.setdefault("store_number", loaded.settings.store)
+    values = dict(_parse_pair(text) for text in arguments.query)
+    locations = {param.name: param.where for param in op.params}
+    if locations.get("store_number") == "path" or (arguments.store and "store_number" in locations):
+        values.setdefault("store_number", loaded.settings.store)
     call = ApiCall({}, {}, {}, _read_body(op, arguments.body))
-    for name, value in given.items():
-        where = places.get(name, "query")  # an unknown name is refused with the nearest one by the encoder
+    for name, value in values.items():
+        where = locations.get(name, "query")  # the encoder rejects an unknown name and suggests the most similar one
         {"path": call.path, "query": call.query, "header": call.headers}[where][name] = value
     for param in op.params:
-        if param.required and param.name not in given:
+        if param.required and param.name not in values:
             raise UsageError(f"{op.name} needs {param.name}: --query {param.name}=…")
     build_path(op, call.path)
     encode_query(op, call.query)
@@ -112,14 +112,14 @@ def _confirm(op: Operation, call: ApiCall) -> bool:
         return True
     if not sys.stdin.isatty():
         raise UsageError(f"{op.name} can delete or change a great deal. Say --yes to run it from a script.")
-    what = "deletes what the stores in the request have before inserting" if flush else "cannot be taken back"
-    print(f"{op.name} {what}. Type the operation's name to go on: ", end="", file=sys.stderr, flush=True)
+    warning = "deletes what the stores in the request have before inserting" if flush else "cannot be taken back"
+    print(f"{op.name} {warning}. Type the operation's name to go on: ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip() == op.name
 
 
 async def _print_all_rows(op: Operation, call: ApiCall, loaded: LoadedSettings) -> int:
-    """Every row of a list, one JSON object a line, as the pages come."""
-    # Only these tell their rows' ids under the name that from_id goes by; who names a page wants pages.
+    """Print every row of a list as one JSON object per line, page by page."""
+    # Only these lists have row ids with the name that from_id expects; page_start requests pages.
     by_id = op.name in _PAGED_BY_ID and "page_start" not in call.query
     async with service_client(loaded) as client:
         pages = client.pages(
@@ -142,7 +142,7 @@ def _format_row(row: object) -> str:
 
 
 def escape_control_characters(text: str) -> str:
-    """The same JSON with all that is no letter, sign or space spelled out: whoever shows it is not told what to do."""
+    """Return the JSON text with non-printable characters escaped, so that it cannot control a terminal."""
     lines = text.split("\n")
     return text if all(map(str.isprintable, lines)) else "\n".join(map(_escape_line, lines))
 
@@ -171,7 +171,7 @@ async def _send_call(op: Operation, call: ApiCall, loaded: LoadedSettings, key: 
 
 
 def _is_array(response: Response) -> bool:
-    """Whether this is the bare array that some reads are answered with."""
+    """Return True if the response is a bare array, as some reads return it."""
     try:
         return response.is_success and isinstance(response.json(), list)
     except (ValueError, RecursionError):

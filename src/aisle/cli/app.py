@@ -9,13 +9,12 @@ import resource
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.errors import UsageError
 from aisle.host.store_folder import TERMINALS_FOLDER, VISITED_FOLDER, StoreFolder
 from aisle.settings import LoadedSettings, load_settings, service_url
 from aisle.text import supports_utf8
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.jobs.job import SignIn
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs the app until it is left; the exit status."""
-    gc.disable()  # hardly anything that a start makes is garbage
+    """Run the app until the user leaves it, and return the exit status."""
+    gc.disable()  # starting creates almost no garbage
     try:
         return open_app(_app_settings(arguments))
     finally:
@@ -33,37 +32,35 @@ def run(arguments: Sequence[str]) -> int:
 
 
 class BrowserView(NamedTuple):
-    """Who sits in front of the browser that shows this session, and how many columns and rows it has."""
+    """Signed-in person of a browser session, and its columns and rows."""
 
     person: SignIn
     size: tuple[int, int]
 
 
 def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
-    """Runs the app with these settings, on this terminal or in a browser; the exit status."""
-    settled = loaded
+    """Run the app with these settings, on this terminal or in a browser, and return the exit status."""
+    configured = loaded
     if not view and os.path.exists(loaded.data_folder / TERMINALS_FOLDER):
         from aisle.cli.switch_store import current_store_settings
 
-        loaded = current_store_settings(settled)
-    home = StoreFolder(loaded.data_folder, service_url(loaded.settings), loaded.settings.store)
+        loaded = current_store_settings(configured)
+    store_folder = StoreFolder(loaded.data_folder, service_url(loaded.settings), loaded.settings.store)
     if not (view or (sys.stdin.isatty() and sys.stdout.isatty())):
         raise UsageError("The app needs a terminal. From a script use 'aisle api', 'aisle load' or 'aisle sync'.")
     from aisle.tui import prepare_environment
-    from aisle.tui.import_trimming import import_asyncio_without_tls, without_unused_modules
 
     colourless = bool(os.environ.get("NO_COLOR"))
     prepare_environment(loaded.settings.rich)
-    if not loaded.settings.in_process:
-        import_asyncio_without_tls()
-    with without_unused_modules():
-        from aisle.session.session import open_session
-        from aisle.tui.app import run_app
+    from aisle.session.session import open_session
+    from aisle.tui.app import run_app
 
-    session = open_session(home, loaded.settings, _courier_starter(loaded), loaded, view.person if view else None)
+    session = open_session(
+        store_folder, loaded.settings, _courier_starter(loaded), loaded, view.person if view else None
+    )
 
     if not view:
-        session.open_store = _store_opener(settled)
+        session.open_store = _store_opener(configured)
     session.terminal.message_text = _message_text
     session.terminal.rows_in_view = partial(_visible_rows, plain=not (view or supports_utf8()))
     session.terminal.fits_screen = partial(_fits_screen, plain=not (view or supports_utf8()))
@@ -71,16 +68,16 @@ def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
 
     def painted() -> None:
         gc.collect()
-        gc.freeze()  # what stands now stays, so that no scan waits while the collector looks through it
+        gc.freeze()  # objects that exist now are kept, so that no scan waits while they are collected
         gc.enable()
         session.keep_courier()
         from aisle.settings.files import save_last_valid
 
-        save_last_valid(settled)
-        if os.path.exists(loaded.data_folder / VISITED_FOLDER):  # else nothing of it is loaded
+        save_last_valid(configured)
+        if os.path.exists(loaded.data_folder / VISITED_FOLDER):  # otherwise its module is not loaded
             from aisle.cli.switch_store import start_couriers_of_left_stores
 
-            start_couriers_of_left_stores(settled, loaded.settings.store, _courier_starter)
+            start_couriers_of_left_stores(configured, loaded.settings.store, _courier_starter)
 
     size = view.size if view else None
     rich = loaded.settings.rich
@@ -88,34 +85,34 @@ def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
 
 
 def has_256_colours(environ: Mapping[str, str]) -> bool:
-    """Whether a terminal says that it has at least 256 colours, which a theme takes."""
+    """Return True if the terminal reports at least 256 colours, which a theme needs."""
     return environ.get("COLORTERM", "") in ("truecolor", "24bit") or "256color" in environ.get("TERM", "")
 
 
 def _message_text(message: Msg, language: str) -> str:
-    """All lengths of a message together: whoever looks for a command may have any of them in mind."""
+    """Return all length variants of a message, so that a search for a command matches any of them."""
     from aisle.tui.message_text import MessageWriter, length_count
 
-    voice = MessageWriter(language=language)
-    return " ".join(voice.write(message, level) for level in range(length_count(message, language)))
+    writer = MessageWriter(language=language)
+    return " ".join(writer.write(message, level) for level in range(length_count(message, language)))
 
 
 def _visible_rows(frame: Frame, columns: int, rows: int, size: int, *, plain: bool) -> int:
-    """What the terminal shows of a list; hardly ever asked for, and no start pays for it."""
+    """Return the number of list rows that the terminal shows; imported late, to keep the start fast."""
     from aisle.tui.layout.screen import visible_row_count
 
     return visible_row_count(frame, columns, rows, size, plain)
 
 
 def _fits_screen(frame: Frame, columns: int, rows: int, *, plain: bool) -> bool:
-    """Whether the terminal shows all of a page at once; asked for help, which no start pays for either."""
+    """Return True if the terminal shows a page completely; imported late, to keep the start fast."""
     from aisle.tui.layout.screen import fits_whole
 
     return fits_whole(frame, columns, rows, plain)
 
 
 def _app_settings(arguments: Sequence[str]) -> LoadedSettings:
-    """The settings in force; where nothing is said, nothing that could understand it is loaded."""
+    """Return the settings in force; without arguments, no argument parser is loaded."""
     if not arguments:
         return load_settings({})
     from aisle.cli.options import create_app_parser, settings_from_arguments
@@ -125,11 +122,11 @@ def _app_settings(arguments: Sequence[str]) -> LoadedSettings:
         enter_kiosk(parsed.home or "")
     elif parsed.home:
         os.environ["AISLE_HOME"] = parsed.home
-    return settings_from_arguments(parsed, print_problems=False)  # the screen says it
+    return settings_from_arguments(parsed, print_problems=False)  # the app shows problems itself
 
 
 def _store_opener(configured: LoadedSettings) -> OpenStore:
-    """Opens another store for this terminal, when a person changes to it."""
+    """Return a function that opens another store on this terminal."""
 
     def open_store(store: str) -> OpenedStore:
         from aisle.cli.switch_store import store_opener
@@ -140,7 +137,7 @@ def _store_opener(configured: LoadedSettings) -> OpenStore:
 
 
 def _courier_starter(loaded: LoadedSettings) -> Callable[[], None]:
-    """What brings a courier up: once the first screen stands, and whenever there is none."""
+    """Return a function that starts a courier, called after the first screen and whenever none runs."""
     if loaded.settings.in_process:
 
         def inside() -> None:
@@ -154,14 +151,14 @@ def _courier_starter(loaded: LoadedSettings) -> Callable[[], None]:
         from aisle.host.processes import start_courier
 
         if "AISLE_HOME" in os.environ:
-            os.environ["AISLE_HOME"] = str(loaded.data_folder)  # the courier stands in another folder
+            os.environ["AISLE_HOME"] = str(loaded.data_folder)  # the courier has another working directory
         start_courier(courier_command(loaded))
 
     return outside
 
 
 def courier_command(loaded: LoadedSettings) -> list[str]:
-    """The command line of the courier of this store; secrets are not on it."""
+    """Return the command line of this store's courier; it holds no secrets."""
     command = [sys.executable, *(["-I"] if sys.flags.isolated else []), "-m", "aisle", "courier"]
     for name in ("store", "base_url", "token_file", "ca_file"):
         value = getattr(loaded.settings, name)
@@ -172,15 +169,15 @@ def courier_command(loaded: LoadedSettings) -> list[str]:
 
 
 _KEPT_VARIABLES = frozenset({"TERM", "LANG", "TZ", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "AISLE_LIFELINE_FD"})
-"""The terminal's, and the number of a pipe whose end ends the courier, for whoever starts a kiosk in a harness."""
+"""Variables of the terminal, and the number of the pipe that ends the courier with its parent process."""
 _KEPT_PREFIX = "LC_"
 _KIOSK_PATH = "/usr/bin:/bin"
 _MAX_TERM_LENGTH = 64
-"""Longer names of a terminal are none."""
+"""Longest accepted name of a terminal type."""
 
 
 def kiosk_environment(environ: Mapping[str, str], home: str = "") -> dict[str, str]:
-    """The variables that a kiosk lives with; `home` is the folder of its data and settings, '' the account's own."""
+    """Return the environment of a kiosk; `home` is the folder of data and settings, '' for the account's own."""
     kept = {name: text for name, text in environ.items() if name in _KEPT_VARIABLES or name.startswith(_KEPT_PREFIX)}
     term = kept.get("TERM", "")
     if len(term) > _MAX_TERM_LENGTH or not all(
@@ -193,7 +190,7 @@ def kiosk_environment(environ: Mapping[str, str], home: str = "") -> dict[str, s
 
 
 def enter_kiosk(home: str = "") -> None:
-    """Forget what this process was told; files that it makes are the account's alone, and it leaves no core behind."""
+    """Reduce the environment to that of a kiosk, make new files private, and disable core dumps."""
     environ = kiosk_environment(os.environ, home)
     os.environ.clear()
     os.environ.update(environ)

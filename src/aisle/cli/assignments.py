@@ -1,4 +1,4 @@
-"""`aisle assignments`: the goods that clearances want moved and that are still held where they were."""
+"""`aisle assignments`: lists goods that clearances want moved and that are still held at their location."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COLUMNS = (
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the assignments of the store; 0 when they could be read, 1 where the service keeps no list of them."""
+    """Print the assignments of the store; return 0 if they could be read, 1 if the service does not list them."""
     found = asyncio.run(_fetch(settings_from_arguments(arguments)))
     if found is None:
         print("aisle: assignments cannot be listed here; this service does not tell them.", file=sys.stderr)

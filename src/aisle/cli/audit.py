@@ -1,4 +1,4 @@
-"""`aisle audit`: who changed prices, settings, orders, people, PINs and tokens, from what to what."""
+"""`aisle audit`: lists changes of prices, settings, orders, people, PINs and tokens."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PAGE_SIZE = 1000
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints one line for each field that was changed; 1 where the service keeps no audit."""
+    """Print one line for each changed field; return 1 if the service has no audit log."""
     found = asyncio.run(_fetch(settings_from_arguments(arguments), arguments))
     if found is None:
         print("aisle: changes cannot be listed here; this service keeps no audit.", file=sys.stderr)
@@ -43,15 +43,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _fetch(loaded: LoadedSettings, arguments: argparse.Namespace) -> list[dict[str, Any]] | None:
-    """All entries, page by page. Raises ClientError."""
+    """Return all entries, read page by page. Raise ClientError."""
     path = "/aisle/v1/audit" if arguments.chain else extension_path(loaded, "audit")
-    asked: dict[str, Any] = {"limit": _PAGE_SIZE, "after": 0}
-    named = {"last_modified_date": arguments.since, "subject": arguments.subject}
-    asked |= {name: value for name, value in named.items() if value}
-    found: list[dict[str, Any]] = []
+    query: dict[str, Any] = {"limit": _PAGE_SIZE, "after": 0}
+    filters = {"last_modified_date": arguments.since, "subject": arguments.subject}
+    query |= {name: value for name, value in filters.items() if value}
+    entries: list[dict[str, Any]] = []
     async with service_client(loaded) as client:
         while True:
-            answer = await client.request_extension("GET", path, query=asked)
+            answer = await client.request_extension("GET", path, query=query)
             if answer.status == 404:
                 return None
             if not answer.is_success:
@@ -59,13 +59,13 @@ async def _fetch(loaded: LoadedSettings, arguments: argparse.Namespace) -> list[
             try:
                 page = answer.json()
                 rows, more = page["audit"], page["more"]
-                after = rows[-1]["number"] if rows else asked["after"]
+                after = rows[-1]["number"] if rows else query["after"]
             except (ValueError, TypeError, KeyError) as error:
                 raise InvalidResponse("The answer to list-audit holds no audit.") from error
-            found += rows
-            if not more or after <= asked["after"]:
-                return found
-            asked["after"] = after
+            entries += rows
+            if not more or after <= query["after"]:
+                return entries
+            query["after"] = after
 
 
 def _entry_lines(entry: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
@@ -76,6 +76,6 @@ def _entry_lines(entry: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def _format_value(values: dict[str, Any], field: str) -> str:
-    """A value as it was; empty where there was none."""
+    """Return a value as text; empty if there was none."""
     value = values.get(field, "")
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

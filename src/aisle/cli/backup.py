@@ -1,4 +1,4 @@
-"""`aisle backup` and `aisle restore`: the service's SQLite database copied and put back while it is in use."""
+"""`aisle backup` and `aisle restore`: copy the service's SQLite database, and put the copy back, while it is in use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aisle.settings import EMBEDDED, find_data_folder
 
 
 def backup(arguments: argparse.Namespace) -> int:
-    """Makes a copy."""
+    """Make a backup."""
     file = Path(arguments.file)
     copied = back_up(_database_path(arguments.database), file, replace=arguments.replace)
     print(f"{file} holds {_describe_backup(copied)}, and was looked through.", file=sys.stderr)
@@ -23,7 +23,7 @@ def backup(arguments: argparse.Namespace) -> int:
 
 
 def restore_backup(arguments: argparse.Namespace) -> int:
-    """Puts a copy back."""
+    """Restore a backup."""
     database = _database_path(arguments.database)
     done = restore(Path(arguments.file), database, allow_loss=arguments.yes)
     kept = f" What was there before is in {done.previous}." if done.previous else ""

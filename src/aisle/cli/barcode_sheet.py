@@ -1,4 +1,4 @@
-"""`aisle sheet`: a page to print with the commands as barcodes, for hands that hold a scanner and no keyboard."""
+"""`aisle sheet`: prints commands as barcodes, for use with a scanner and no keyboard."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from aisle.errors import StorageError
 from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS
 
 MODULE_MM = 0.33
-"""Width of the thinnest bar: fine for any scanner and any office printer."""
+"""Width of the narrowest bar in mm: readable by any scanner, printable by any office printer."""
 QUIET_ZONE = 10
-"""Modules of white on both sides, the least that Code 128 asks for."""
+"""Quiet zone on both sides in modules, the minimum of Code 128."""
 HEIGHT = 40
 """Height of the bars in modules."""
 
@@ -29,7 +29,7 @@ COMMAND_LABELS = {
     "QUIT": "Leave aisle",
     "OK": "OK (Enter)",
 }
-"""What the commands do, by their names; those that are numbers or letters take the choice that has it."""
+"""Labels of the commands by name; numbers and letters select a choice and have no label here."""
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -59,7 +59,7 @@ b {{ margin-left: {quiet}mm; font-size: 11pt; }}
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the page, or writes it to a file."""
+    """Print the sheet, or write it to a file."""
     text = sheet_html()
     if arguments.out is None:
         print(text, end="")
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def sheet_html() -> str:
-    """The whole page: one HTML document that needs nothing from anywhere else."""
+    """Return the sheet as one self-contained HTML document."""
     items = "\n".join(
         f"<li>{_barcode_svg(code)}<b>{escape(_command_label(code))}</b> <small>{escape(code)}</small></li>"
         for code in (*PRINTED_COMMANDS, *PRINTED_LETTERS)
@@ -89,7 +89,7 @@ def _command_label(code: str) -> str:
 
 
 def _barcode_svg(code: str) -> str:
-    """The code in Code 128: a drawing whose unit is one module."""
+    """Return the code as a Code 128 drawing in SVG, with one module as unit."""
     from barcode import Code128
 
     modules = Code128(code).build()[0]

@@ -1,59 +1,58 @@
-"""`aisle completion`: a script for a shell, made from the parsers themselves, so that it knows what they know.
+"""`aisle completion`: prints a completion script for a shell, generated from the argument parsers.
 
-The script holds one table: what may follow each command, and what each option takes. Nothing of aisle runs while
-somebody types.
+The script has one table: the words that may follow each command, and the values of each option. It does not run aisle.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from aisle.cli.options import add_app_options
 from aisle.contract.wire import OPERATIONS
-from aisle.tuples import NamedTuple
 
 PATH_METAVARS = ("FILE", "DIR")
-"""Metavars, or ends of them, of what is a path."""
+"""Metavars, or their endings, of paths."""
 
 
 class Completion(NamedTuple):
-    """One word that may come, and what it is for."""
+    """Completion word and its description."""
 
     text: str
     help: str
 
 
 class CommandNode(NamedTuple):
-    """A command, or a command and its action: what may come there."""
+    """Command, or command and action, with the words that may follow."""
 
     path: str
-    """The words that lead there, with blanks between them; empty at the beginning."""
+    """Words of the command path, separated by blanks; empty for the top level."""
     commands: tuple[Completion, ...]
     options: tuple[Completion, ...]
     values: tuple[str, ...]
-    """What an argument may be."""
+    """Possible values of positional arguments."""
     option_values: tuple[tuple[str, tuple[str, ...] | None], ...]
-    """Options with a value, and what it may be; None for a path."""
+    """Options with a value, and their possible values; None for a path."""
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the script."""
+    """Print the script."""
     print(completion_script(arguments.shell), end="")
     return 0
 
 
 def completion_script(shell: str) -> str:
-    """The script of a shell: bash, zsh or fish."""
-    found = command_nodes()
+    """Return the completion script of a shell: bash, zsh or fish."""
+    nodes = command_nodes()
     if shell == "fish":
-        return _fish_script(found)
-    begin = "autoload -Uz compinit bashcompinit\ncompinit\nbashcompinit\n" if shell == "zsh" else ""
-    return f"# aisle, completed by {shell}\n{begin}{_bash_script(found)}"
+        return _fish_script(nodes)
+    preamble = "autoload -Uz compinit bashcompinit\ncompinit\nbashcompinit\n" if shell == "zsh" else ""
+    return f"# aisle, completed by {shell}\n{preamble}{_bash_script(nodes)}"
 
 
 def command_nodes() -> list[CommandNode]:
-    """All of them, as the parsers have them."""
+    """Return all commands of the argument parsers."""
     from aisle.cli.parser import create_parser
 
     parser = create_parser()
@@ -69,9 +68,9 @@ def _command_nodes(at: str, parser: argparse.ArgumentParser) -> Iterator[Command
     below: list[CommandNode] = []
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            told = {choice.dest: choice.help or "" for choice in action._choices_actions}
+            help_texts = {choice.dest: choice.help or "" for choice in action._choices_actions}
             for name, each in action.choices.items():
-                commands.append(Completion(name, told.get(name, "")))
+                commands.append(Completion(name, help_texts.get(name, "")))
                 below += _command_nodes(f"{at} {name}".strip(), each)
         elif not action.option_strings:
             values += OPERATIONS if action.dest == "operation" else [str(choice) for choice in action.choices or ()]
@@ -86,7 +85,7 @@ def _command_nodes(at: str, parser: argparse.ArgumentParser) -> Iterator[Command
 
 
 def _help_text(text: str | None) -> str:
-    """A help text as a shell shows it beside a word."""
+    """Return a help text in the form that a shell shows."""
     return (text or "").replace("%(default)s", "…").replace("%%", "%")
 
 
@@ -111,15 +110,15 @@ complete -o bashdefault -o default -F _aisle aisle
 
 
 def _bash_script(found: list[CommandNode]) -> str:
-    steps = "|".join(f'"{place.path if " " in place.path else f" {place.path}"}"' for place in found if place.path)
+    steps = "|".join(f'"{node.path if " " in node.path else f" {node.path}"}"' for node in found if node.path)
     takes = [
-        f'        "{place.path}:{option}") COMPREPLY=($({_bash_values(values)} -- "$cur")); return ;;'
-        for place in found
-        for option, values in place.option_values
+        f'        "{node.path}:{option}") COMPREPLY=($({_bash_values(values)} -- "$cur")); return ;;'
+        for node in found
+        for option, values in node.option_values
     ]
     words = [
-        f'        "{place.path}") COMPREPLY=($(compgen -W "{" ".join(_all_words(place))}" -- "$cur")) ;;'
-        for place in found
+        f'        "{node.path}") COMPREPLY=($(compgen -W "{" ".join(_all_words(node))}" -- "$cur")) ;;'
+        for node in found
     ]
     return _BASH.format(steps=steps, takes="\n".join(takes), words="\n".join(words))
 
@@ -151,16 +150,14 @@ complete -c aisle -f
 
 
 def _fish_script(found: list[CommandNode]) -> str:
-    steps = " ".join(
-        _quote_for_fish(place.path if " " in place.path else f" {place.path}") for place in found if place.path
-    )
+    steps = " ".join(_quote_for_fish(node.path if " " in node.path else f" {node.path}") for node in found if node.path)
     lines = []
-    for place in found:
-        start = f"complete -c aisle -n {_quote_for_fish(f'__aisle_at {_quote_for_fish(place.path)}')}"
-        takes = dict(place.option_values)
-        lines += [f"{start} -a {_quote_for_fish(word.text)} -d {_quote_for_fish(word.help)}" for word in place.commands]
-        lines += [f"{start} -a {_quote_for_fish(value)}" for value in place.values]
-        for option in place.options:
+    for node in found:
+        start = f"complete -c aisle -n {_quote_for_fish(f'__aisle_at {_quote_for_fish(node.path)}')}"
+        takes = dict(node.option_values)
+        lines += [f"{start} -a {_quote_for_fish(word.text)} -d {_quote_for_fish(word.help)}" for word in node.commands]
+        lines += [f"{start} -a {_quote_for_fish(value)}" for value in node.values]
+        for option in node.options:
             values = takes.get(option.text, ())
             kind = "-l" if option.text.startswith("--") else "-s"
             need = (
@@ -175,5 +172,5 @@ def _fish_script(found: list[CommandNode]) -> str:
 
 
 def _quote_for_fish(text: str) -> str:
-    """A word for fish, as it is."""
+    """Return a word quoted for fish."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,6 +1,6 @@
-"""`aisle courier`: the process that sends and fetches for this host, and whoever waits behind it.
+"""`aisle courier`: runs the process that talks to the service for this host, or waits as standby for its leader.
 
-Who waits keeps what is imported here, so what the work needs is imported when somebody is in office.
+A standby keeps all modules imported here, so the modules of a leader are imported only when it leads.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Is the courier until nobody needs it; 0 also when another one is in office.
+    """Run the courier. Exit status 0 also if another one leads.
 
-    Nobody sees what it would say of a wrong settings file, and what was noted has to go out: it goes by what is right.
+    An invalid settings file does not stop it: nobody would see the error, and queued operations must be sent. Valid
+    parts of the file apply.
     """
     loaded = settings_from_arguments(arguments, strict=False)
-    home = StoreFolder(loaded.data_folder, service_url(loaded.settings), loaded.settings.store)
+    store_folder = StoreFolder(loaded.data_folder, service_url(loaded.settings), loaded.settings.store)
     return run_with_standby(
-        home, PROGRAM_VERSION, partial(_lead, loaded, home), absolute_path(loaded.settings.token_file)
+        store_folder, PROGRAM_VERSION, partial(_lead, loaded, store_folder), absolute_path(loaded.settings.token_file)
     )
 
 
@@ -39,7 +40,7 @@ def _lead(loaded: LoadedSettings, store_folder: StoreFolder, lock: LeaderLock) -
     from aisle.courier.leader import LeaderOptions, run_process
 
     preload_client(loaded)
-    term = LeaderOptions(
+    options = LeaderOptions(
         push_settings=push_settings_of(loaded), translate=reason_text, is_zone_changed=ZoneWatch(loaded).has_changed
     )
-    run_process(store_folder, client_factory(loaded), lock, term)
+    run_process(store_folder, client_factory(loaded), lock, options)

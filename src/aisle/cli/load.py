@@ -1,4 +1,4 @@
-"""`aisle load DIR`: a shop or a chain from CSV files, through the service's own interface."""
+"""`aisle load DIR`: loads a store or a chain from CSV files through the service's interface."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from aisle.settings import EMBEDDED, LoadedSettings, service_url
 from aisle.text import clean
 
 LOADS_FOLDER = "loads"
-"""The folder of this host's data that keeps the names of loads which have not come to their end."""
+"""Subfolder of the data folder with the names of unfinished loads."""
 
 PROGRESS_INTERVAL_S = 0.2
-"""Seconds between two lines of progress on a terminal; elsewhere one a file is enough."""
+"""Seconds between progress updates on a terminal; other output gets one line for each file."""
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Loads what is there; 0 when every row was loaded, 1 when one was not. With `--columns` it prints those alone."""
+    """Load the files; return 0 if every row was loaded, else 1. With `--columns` print only the columns."""
     if arguments.columns is not None:
         for line in describe_columns(arguments.columns):
             print(line)
@@ -60,13 +60,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _name_file(loaded: LoadedSettings, directory: Path) -> Path:
-    """The file that keeps the name of a load from this folder into this service until its end."""
-    what = f"{service_url(loaded.settings)}\n{directory.resolve()}"
-    return loaded.data_folder / LOADS_FOLDER / f"{short_hash(what.encode('utf-8', 'surrogateescape'))}.json"
+    """Return the file that keeps the name of an unfinished load from this folder into this service."""
+    key = f"{service_url(loaded.settings)}\n{directory.resolve()}"
+    return loaded.data_folder / LOADS_FOLDER / f"{short_hash(key.encode('utf-8', 'surrogateescape'))}.json"
 
 
 def _service_name(loaded: LoadedSettings) -> str:
-    """The service in the settings, in words: its address, or the database of the one that aisle brings along."""
+    """Return the name of the service for messages: its address, or the database of the embedded one."""
     url = service_url(loaded.settings)
     if url != EMBEDDED:
         return f"the service at {url}"
@@ -76,8 +76,11 @@ def _service_name(loaded: LoadedSettings) -> str:
 async def _load(
     directory: Path, loaded: LoadedSettings, *, strict: bool, recount: bool, brings_stores: bool, name_file: Path
 ) -> LoadReport:
-    """What brings its own stores goes into an embedded service of its own, all else into the store that is there: in a
-    new one that is the demo store."""
+    """Load the files into the service.
+
+    A load with its own stores creates an embedded service without the demo store; any other load adds to the existing
+    store, which in a new service is the demo store.
+    """
     async with service_client(loaded, demo=not brings_stores) as client:
         try:
             return await load(
@@ -96,7 +99,7 @@ async def _load(
 
 
 def _print_cut_off(report: LoadReport) -> None:
-    """Prints what became of the files before the load ended early."""
+    """Print what was loaded before the load ended early."""
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     print("The load ended early. Until then:")
@@ -105,20 +108,20 @@ def _print_cut_off(report: LoadReport) -> None:
 
 
 def _progress_printer() -> Callable[[LoadProgress], None]:
-    """Progress on stderr: one line that changes on a terminal, a line for each file elsewhere."""
-    last, seen = 0.0, ""
+    """Return a function that prints progress on stderr: one changing line on a terminal, else a line for each file."""
+    printed_at, current_file = 0.0, ""
 
     def tell(progress: LoadProgress) -> None:
-        nonlocal last, seen
+        nonlocal printed_at, current_file
         part = f"{progress.bytes_done * 100 // max(1, progress.bytes_total)} %"
         line = f"{clean(progress.file)}: {progress.rows} rows, {part}"
         now = time.monotonic()
         if sys.stderr.isatty():
-            if now - last >= PROGRESS_INTERVAL_S:
-                last = now
+            if now - printed_at >= PROGRESS_INTERVAL_S:
+                printed_at = now
                 print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
-        elif progress.file != seen:
-            seen = progress.file
+        elif progress.file != current_file:
+            current_file = progress.file
             print(f"{clean(progress.file)} …", file=sys.stderr, flush=True)
 
     return tell

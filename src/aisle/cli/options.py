@@ -1,4 +1,4 @@
-"""The options that the app and every command share, and the settings they make."""
+"""Options shared by the app and all commands, and the settings they result in."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _SETTING_OPTIONS = {
 
 
 class CommandParser(argparse.ArgumentParser):
-    """An ArgumentParser whose errors look like all others and give exit status 2."""
+    """ArgumentParser with the error format of aisle and exit status 2."""
 
     def error(self, message: str) -> Any:
-        """Leaves with what is wrong and where to read on."""
+        """Exit with the error and a pointer to the help."""
         self.exit(2, f"aisle: {clean(message)}\nTry '{self.prog} --help'.\n")
 
 
@@ -49,14 +49,16 @@ In the app: h and Enter is help on any page, . and Enter lists all commands.
 
 
 def add_setting_options(parser: argparse._ActionsContainer) -> None:
-    """The settings that can be given on any command line."""
+    """Add the settings that every command line accepts."""
     for flag, (dest, text) in _SETTING_OPTIONS.items():
         parser.add_argument(flag, dest=dest, metavar=dest.split("_")[-1].upper(), help=text)
 
 
 def add_parent_options(actions: Iterable[argparse.ArgumentParser], parser: argparse.ArgumentParser) -> None:
-    """The options of a command that takes values, also behind each of its actions: what is said there stands, else what
-    was said before it. One that an action's own option begins with is that option's short form there, and stays it."""
+    """Add the options of a command to each of its actions as well; a value after the action overrides one before it.
+
+    An option is left out if it is a prefix of an action's own option, because it is the short form of that.
+    """
     for action in actions:
         own = [name for each in action._actions for name in each.option_strings]
         for each in parser._actions:
@@ -68,7 +70,7 @@ def add_parent_options(actions: Iterable[argparse.ArgumentParser], parser: argpa
 
 
 def create_app_parser() -> CommandParser:
-    """The command line of the app."""
+    """Return the parser of the app."""
     parser = CommandParser(
         prog="aisle",
         description="The store in the hand: scan anything, anywhere; nothing is ever lost.",
@@ -81,7 +83,7 @@ def create_app_parser() -> CommandParser:
 
 
 def add_app_options(parser: argparse.ArgumentParser) -> None:
-    """The options of the app, in groups."""
+    """Add the options of the app, in groups."""
     where = parser.add_argument_group("where it works")
     add_setting_options(where)
     where.add_argument("--terminal", help="name under which this terminal is remembered")
@@ -107,11 +109,11 @@ def add_app_options(parser: argparse.ArgumentParser) -> None:
 def settings_from_arguments(
     arguments: argparse.Namespace, *, strict: bool = True, print_problems: bool = True, is_write: bool = False
 ) -> LoadedSettings:
-    """The settings in force for this command line; not strict, what is wrong in a file is left out. `tell` says on
-    stderr what is wrong, where what a file said before is in force.
+    """Return the settings in force for this command line.
 
-    Raises SettingsError where a file has an error and the command `writes`: which service a mistake was to name, nobody
-    knows.
+    If `strict` is False, invalid values in files are ignored. If `print_problems` is True, print errors of files whose
+    last valid version is in force. Raise SettingsError if a file has an error and the command writes (`is_write`): the
+    file may have named another service.
     """
     from aisle.settings import Settings
 

@@ -1,4 +1,4 @@
-"""`aisle outbox` and `aisle journal`: what this host has to send, and what was scanned on it."""
+"""`aisle outbox` and `aisle journal`: operations of this host, and the inputs made on it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from aisle.settings import service_url
 from aisle.text import clean, fit, width
 
 MAX_OPERATIONS = 1000
-"""Operations shown at most."""
+"""Maximum number of operations shown."""
 
 _STOCK_EVIDENCE = {
     "there": "By the stock it looks as if it arrived.",
@@ -51,60 +51,65 @@ _STOCK_EVIDENCE = {
 
 
 def outbox(arguments: argparse.Namespace) -> int:
-    """Prints operations that are not settled, or the youngest of all of them; shows or settles one."""
-    home = _existing_store_folder(arguments)
+    """Print pending operations, or the latest of all; show, resolve or replay operations."""
+    store_folder = _existing_store_folder(arguments)
     if arguments.action == "replay":
         return _replay(
-            home, arguments.since, settings_from_arguments(arguments, print_problems=False).settings.time_zone
+            store_folder, arguments.since, settings_from_arguments(arguments, print_problems=False).settings.time_zone
         )
     if arguments.action:
-        return _run_action(home, arguments)
-    connection = open_outbox(home.folder)
+        return _run_action(store_folder, arguments)
+    connection = open_outbox(store_folder.folder)
     store = OperationQueue(connection)
     rows = list(store.recent(MAX_OPERATIONS))[::-1] if arguments.all else store.live_operations()
-    heads = ("at", "state", "operation", "lanes", "as", "tries", "id", "note")
+    titles = ("at", "state", "operation", "lanes", "as", "tries", "id", "note")
     waiting_for = user_tokens.operations_waiting_for_tokens(connection, time.time())
-    with closing(_open_cache(home)) as cache:
+    with closing(_open_cache(store_folder)) as cache:
         names = {each.user: person_name(cache, each.user) for each in waiting_for}
-    _print_table(heads, [_operation_cells(row, names) for row in rows])
-    waiting, doubtful = store.pending_counts()
-    print(f"{waiting} waiting, {doubtful} for a person to settle.", file=sys.stderr)
+    _print_table(titles, [_operation_cells(row, names) for row in rows])
+    waiting, in_doubt = store.pending_counts()
+    print(f"{waiting} waiting, {in_doubt} for a person to settle.", file=sys.stderr)
     for each in waiting_for:
         who = clean(names[each.user])
         print(
             f"{each.operation_count} of them for the PIN of {who}, given in the app: . and then PIN.", file=sys.stderr
         )
-    _explain_refused_token(home, settings_from_arguments(arguments, print_problems=False).settings.token_file)
-    seen = ObservedBehaviour(connection).all()
-    if seen:
-        told = ", ".join(f"{probe.name} {clean(probe.value)}" for probe in seen)
-        print(f"Seen of the service: {told}.", file=sys.stderr)
+    _explain_refused_token(store_folder, settings_from_arguments(arguments, print_problems=False).settings.token_file)
+    observed = ObservedBehaviour(connection).all()
+    if observed:
+        text = ", ".join(f"{probe.name} {clean(probe.value)}" for probe in observed)
+        print(f"Seen of the service: {text}.", file=sys.stderr)
     return 0
 
 
 def _replay(store_folder: StoreFolder, since_text: str | None, zone: str) -> int:
-    """Begins anew with what was confirmed; the courier does the rest. `zone` is that of the store, as it is set."""
+    """Send operations again that a restored service may have lost; the courier does the work.
+
+    `zone` is the configured time zone of the store.
+    """
     now = time.time()
     since = None if since_text is None else parse_time(since_text, now)
     with closing(open_outbox(store_folder.folder)) as connection:
         with closing(_open_cache(store_folder)) as cache:
-            found = CacheWriter(cache, store_folder.store).cursor("features")
-        kept_since = now - parse_features(str(found or "")).key_lifetime_s + KEY_MARGIN_S
-        done = OperationQueue(connection).replay_since(since, kept_since, REPORTED)
+            features = CacheWriter(cache, store_folder.store).cursor("features")
+        kept_since = now - parse_features(str(features or "")).key_lifetime_s + KEY_MARGIN_S
+        result = OperationQueue(connection).replay_since(since, kept_since, REPORTED)
         request_read(connection, "orders", FULL_SYNC, now)
-        with closing(SessionSocket(store_folder)) as bell:
-            bell.wake_courier()
+        with closing(SessionSocket(store_folder)) as socket:
+            socket.wake_courier()
     if since is not None:
         at = datetime.fromtimestamp(since).astimezone().isoformat(timespec="minutes")
         where = clean(zone) or "the zone of this host"
         print(f"Since {at}, by the time of store {clean(store_folder.store)} ({where}).", file=sys.stderr)
-    print(f"{done.resent} operations are sent again under their keys; what the service has of them is not done twice.")
-    if done.looked_up:
-        print(f"{done.looked_up} had none, and are looked for first; what cannot be found is for a person.")
-    if done.too_old:
-        kept = datetime.fromtimestamp(kept_since).astimezone().isoformat(timespec="minutes")
+    print(
+        f"{result.resent} operations are sent again under their keys; what the service has of them is not done twice."
+    )
+    if result.looked_up:
+        print(f"{result.looked_up} had none, and are looked for first; what cannot be found is for a person.")
+    if result.too_old:
+        kept_text = datetime.fromtimestamp(kept_since).astimezone().isoformat(timespec="minutes")
         print(
-            f"{done.too_old} are from before {kept}: the service may have forgotten their keys."
+            f"{result.too_old} are from before {kept_text}: the service may have forgotten their keys."
             " They stay as they are; count what they were about.",
             file=sys.stderr,
         )
@@ -113,29 +118,32 @@ def _replay(store_folder: StoreFolder, since_text: str | None, zone: str) -> int
 
 
 def parse_time(text: str, now: float) -> float:
-    """A moment as an operator says it, in seconds since 1970: a date or time of the store, in whose zone this process
-    works, or how long ago it was (90m, 12h, 3d). Raises UsageError."""
+    """Return a time in seconds since 1970: a date or time of the store, or an age such as 90m, 12h, 3d. Raise
+    UsageError.
+
+    Dates use the zone of this process, which is the store's.
+    """
     number, unit = text[:-1], _UNIT_SECONDS.get(text[-1:])
     if unit and number.isascii() and number.isdigit():
         return now - int(number) * unit
-    said = store_time.parse_time(text)
-    if said is None:
+    parsed = store_time.parse_time(text)
+    if parsed is None:
         raise UsageError(f"{text!r} is no moment: say 2026-11-26T18:00, 2026-11-26, 90m, 12h or 3d.")
-    if said.timestamp() > now:
+    if parsed.timestamp() > now:
         raise UsageError(f"{text} is still to come at the store; say when the copy of the service was made.")
-    return said.timestamp()
+    return parsed.timestamp()
 
 
 _UNIT_SECONDS = {"m": 60, "h": 3600, "d": 86400}
 
 
 def _explain_refused_token(store_folder: StoreFolder, token_file: str) -> None:
-    """Why nothing is sent, when the service does not let this host in, or the token cannot even be read."""
+    """Print why nothing is sent if the service refuses the token of this host, or the token is unreadable."""
     with closing(_open_cache(store_folder)) as cache:
         rows = fetch(cache, "SELECT server FROM link WHERE state = 'refused'")
     for (why,) in rows:
-        if unread := stored_detail(str(why), NO_TOKEN):
-            print(f"Nothing is sent: {clean(unread)}", file=sys.stderr)
+        if detail := stored_detail(str(why), NO_TOKEN):
+            print(f"Nothing is sent: {clean(detail)}", file=sys.stderr)
             continue
         file = token_file or "the file that token_file names"
         print(f"Nothing is sent: the service lets nobody of this host in ({reason_text(str(why))}).", file=sys.stderr)
@@ -152,19 +160,19 @@ def _run_action(store_folder: StoreFolder, arguments: argparse.Namespace) -> int
         with closing(_open_cache(store_folder)) as cache:
             _print_operation(unconfirmed_row(op, cache, connection))
         return 0
-    how = arguments.how.replace("-", "_")
+    resolution = arguments.how.replace("-", "_")
     with transaction(connection):
-        done = store.resolve(Resolve(op.op_id, how, arguments.note), arguments.by or getpass.getuser())
+        done = store.resolve(Resolve(op.op_id, resolution, arguments.note), arguments.by or getpass.getuser())
     if not done:
         raise UsageError(f"{op.op_id} is {op.state}: {arguments.how} cannot be said of it. See 'aisle outbox'.")
-    with closing(SessionSocket(store_folder)) as bell:
-        bell.wake_courier()
+    with closing(SessionSocket(store_folder)) as socket:
+        socket.wake_courier()
     print(f"{op.op_id} is {store.get(op.op_id).state} now.")
     return 0
 
 
 def _find_operation(store: OperationQueue, start: str) -> Operation:
-    """The one operation whose id begins so."""
+    """Return the only operation whose id begins with this text. Raise UsageError if there is none or more than one."""
     found = [op for op in store.live_operations() if op.op_id.startswith(start.upper())]
     if len(found) != 1:
         raise UsageError(f"{len(found)} operations begin with {start!r}. See 'aisle outbox' for their ids.")
@@ -172,7 +180,7 @@ def _find_operation(store: OperationQueue, start: str) -> Operation:
 
 
 def _open_cache(store_folder: StoreFolder) -> apsw.Connection:
-    """The cache, for the names in it; where there is none, products go by their numbers."""
+    """Return the cache for names; if there is none, an empty one, so that products appear by number."""
     try:
         return open_cache(store_folder.folder, writer=False)
     except StorageError:
@@ -180,7 +188,7 @@ def _open_cache(store_folder: StoreFolder) -> apsw.Connection:
 
 
 def _print_operation(row: Mapping[str, Any]) -> None:
-    """What was meant, what became of it, and what both sides say."""
+    """Print an operation: its items, its state, and the stock on both sides."""
     for name in ("op_id", "word", "operation", "who", "principal", "terminal", "at", "why", "tries"):
         shown = reason_text(row[name]) if name == "why" else clean(str(row[name]))
         print(f"{name.replace('_', ' ')}: {shown}")
@@ -192,8 +200,8 @@ def _print_operation(row: Mapping[str, Any]) -> None:
         print(_STOCK_EVIDENCE[row["looks"]])
     if row["pin"]:
         print(f"waits for the PIN of {clean(str(row['pin']))}, given in the app: . and then PIN")
-    ways = ", ".join(way.replace("_", "-") for way in row["ways"] if way not in (RETURNED, GIVEN_TO_OTHER_ORDER))
-    print(f"can be settled as: {ways or 'nothing, it goes on by itself'}")
+    resolutions = ", ".join(way.replace("_", "-") for way in row["ways"] if way not in (RETURNED, GIVEN_TO_OTHER_ORDER))
+    print(f"can be settled as: {resolutions or 'nothing, it goes on by itself'}")
 
 
 def _item_cells(item: Mapping[str, Any]) -> Sequence[str]:
@@ -208,14 +216,15 @@ def _side_cells(side: Mapping[str, Any]) -> Sequence[str]:
 
 
 def journal(arguments: argparse.Namespace) -> int:
-    """Prints the youngest events, oldest of them first."""
+    """Print the latest events in ascending order."""
     if arguments.last < 1:
         raise UsageError(f"--last {arguments.last} shows nothing; it takes 1 or more.")
     if arguments.archive:
         return _print_archive(_existing_store_folder(arguments), arguments)
     rows = Journal(open_outbox(_existing_store_folder(arguments).folder)).last_events(arguments.last)
     if arguments.json:
-        escaped = sys.stdout.isatty()  # a terminal would obey what was scanned; a file gets it as it came
+        # Control characters in scanned text must not reach a terminal; a file gets them unchanged.
+        escaped = sys.stdout.isatty()
         for row in rows:
             print(json.dumps(row._asdict(), ensure_ascii=escaped))
         return 0
@@ -224,17 +233,17 @@ def journal(arguments: argparse.Namespace) -> int:
 
 
 def _print_archive(store_folder: StoreFolder, arguments: argparse.Namespace) -> int:
-    """Prints how much is archived of each day, by person and job; its youngest rows, oldest of them first."""
+    """Print the number of archived events by day, user and job; the latest days in ascending order."""
     rows: list[tuple[str, str, str, int]] = []
     if archive.archive_path(store_folder.folder).exists():
         with closing(archive.open_archive(store_folder.folder)) as kept:
             rows = archive.daily_totals(kept)[-arguments.last :]
-    heads = ("day", "user", "job", "events")
+    titles = ("day", "user", "job", "events")
     if arguments.json:
         for row in rows:
-            print(json.dumps(dict(zip(heads, row, strict=True)), ensure_ascii=sys.stdout.isatty()))
+            print(json.dumps(dict(zip(titles, row, strict=True)), ensure_ascii=sys.stdout.isatty()))
         return 0
-    _print_table(heads, [(day, user, job, str(events)) for day, user, job, events in rows])
+    _print_table(titles, [(day, user, job, str(events)) for day, user, job, events in rows])
     return 0
 
 
@@ -247,7 +256,7 @@ def _existing_store_folder(arguments: argparse.Namespace) -> StoreFolder:
 
 
 def _operation_cells(row: Operation, waiting_for: Mapping[str, str]) -> Sequence[str]:
-    """`waiting_for`: whose PIN is missing, with their names."""
+    """Return the table cells of an operation; `waiting_for` maps users whose PIN is missing to their names."""
     user = user_of_principal(row.principal)
     waits = user in waiting_for and row.state == QUEUED
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.created_at))
@@ -269,7 +278,7 @@ def _event_cells(row: EventRow) -> Sequence[str]:
 
 
 def _print_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Columns as wide as their widest cell, for eyes and for `cut`; nothing unsanitised."""
+    """Print a table with columns as wide as their widest cell, without control characters."""
     cells = [tuple(clean(cell) for cell in row) for row in rows]
     if not cells:
         print("Nothing.")

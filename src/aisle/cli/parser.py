@@ -1,4 +1,4 @@
-"""The command lines of all commands but the app; each names the function that does it, imported when it runs."""
+"""Argument parsers of all commands except the app. Each names its function, whose module is imported when it runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from aisle.settings import LANGUAGES
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Parses a command line and does it; the exit status."""
+    """Run one command and return the exit status."""
     parsed = create_parser().parse_args(arguments)
     module, _, function = parsed.does.partition(":")
     status: int = getattr(import_module(f"aisle.cli.{module}"), function)(parsed)
@@ -19,7 +19,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def create_parser() -> CommandParser:
-    """The parser of all commands."""
+    """Return the parser of all commands."""
     parser = CommandParser(prog="aisle")
     commands = parser.add_subparsers(dest="command", required=True, parser_class=CommandParser)
     _add_serve(commands)
@@ -40,7 +40,7 @@ def create_parser() -> CommandParser:
     return parser
 
 
-_Subparsers = argparse._SubParsersAction  # argparse gives it no public name
+_Subparsers = argparse._SubParsersAction  # argparse has no public name for it
 
 
 def _add_command(commands: _Subparsers[CommandParser], name: str, handler: str, text: str) -> CommandParser:
@@ -126,7 +126,7 @@ def _add_per_address(parser: CommandParser) -> None:
 
 
 def _connections(text: str) -> int:
-    """Read a number of connections. Raises ArgumentTypeError."""
+    """Return a number of connections. Raise ArgumentTypeError."""
     if not (text.isascii() and text.isdecimal()):
         raise argparse.ArgumentTypeError(f"{text} is no number of them; 0 is for any number.")
     return int(text)

@@ -1,4 +1,4 @@
-"""`aisle people`: who works in the store, with which rights, and their PINs."""
+"""`aisle people`: lists and changes the people of a store, their roles and PINs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Person = dict[str, Any]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Lists people, sets one or lets one go; 0 when it is done, 1 where the service keeps no people."""
+    """List people, or set or remove one; return 0 if done, 1 if the service has no people."""
     loaded = settings_from_arguments(arguments, is_write=arguments.action != "list")
     return asyncio.run(
         {"list": _print_people, "set": _set_person, "remove": _remove_person}[arguments.action](loaded, arguments)
@@ -39,12 +39,12 @@ async def _print_people(loaded: LoadedSettings, arguments: argparse.Namespace) -
 
 
 async def _set_person(loaded: LoadedSettings, arguments: argparse.Namespace) -> int:
-    known = await _fetch_people(loaded)
-    if known is None:
-        return _exit_status(known)
-    before = next((person for person in known if person["badge"] == arguments.badge), {})
-    said = {"user": arguments.user_name, "name": arguments.name, "role": arguments.role}
-    person = {name: text or before.get(name) for name, text in said.items()}
+    people = await _fetch_people(loaded)
+    if people is None:
+        return _exit_status(people)
+    before = next((person for person in people if person["badge"] == arguments.badge), {})
+    given = {"user": arguments.user_name, "name": arguments.name, "role": arguments.role}
+    person = {name: text or before.get(name) for name, text in given.items()}
     person["role"] = person["role"] or "staff"
     if not (person["user"] and person["name"]):
         raise UsageError(f"Nobody has the badge {arguments.badge} yet: say --user-name and --name.")
@@ -56,18 +56,18 @@ async def _set_person(loaded: LoadedSettings, arguments: argparse.Namespace) -> 
 
 
 async def _remove_person(loaded: LoadedSettings, arguments: argparse.Namespace) -> int:
-    known = await _fetch_people(loaded)
-    if known is None:
-        return _exit_status(known)
-    person = next((person for person in known if person["badge"] == arguments.badge), None)
+    people = await _fetch_people(loaded)
+    if people is None:
+        return _exit_status(people)
+    person = next((person for person in people if person["badge"] == arguments.badge), None)
     if person is None:
         raise UsageError(f"Nobody has the badge {arguments.badge}.")
-    said = {name: person[name] for name in ("badge", "user", "name")}
-    return await _write_person(loaded, {**said, "is_active": False})
+    identity = {name: person[name] for name in ("badge", "user", "name")}
+    return await _write_person(loaded, {**identity, "is_active": False})
 
 
 def _read_pin(user: str) -> str:
-    """A PIN as it was typed, twice, where nobody sees it; from a script the first line of its input."""
+    """Return a PIN typed twice without echo; without a terminal, the first line of standard input."""
     if not sys.stdin.isatty():
         pin = sys.stdin.readline().strip()
     else:
@@ -80,7 +80,7 @@ def _read_pin(user: str) -> str:
 
 
 async def _fetch_people(loaded: LoadedSettings) -> list[Person] | None:
-    """The people of the store; None where the service keeps none."""
+    """Return the people of the store; None if the service has none."""
     async with service_client(loaded) as client:
         return await extension_rows(client, loaded, "people")
 

@@ -1,5 +1,4 @@
-"""`aisle purge`: what is old leaves the service's database and this host's outbox and archive, while
-they are in use."""
+"""`aisle purge`: deletes old data from the service's database and from this host's outbox and archive, while in use."""
 
 from __future__ import annotations
 
@@ -33,31 +32,31 @@ from aisle.settings import EMBEDDED, LoadedSettings, Settings, load_settings
 
 OUTBOX, ARCHIVE = "outbox", "archive"
 OF_HOST = {OUTBOX: OPERATION_DAYS, ARCHIVE: JOURNAL_DAYS}
-"""Parts of this host, of which its courier does the same by itself; nothing younger goes."""
+"""Parts of this host, with the minimum age in days; the courier purges them regularly."""
 _DAY = 86400.0
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Purges, and says what is gone."""
+    """Purge the requested parts and print how many rows were deleted."""
     now, loaded = time.time(), load_settings({})
     before = _parse_time(arguments.before, now) if arguments.before else None
     database = _database(arguments, loaded)
     parts = arguments.only or ((*PARTS, *OF_HOST) if database else OF_HOST)
-    asked = {part: _before(part, before, loaded.settings, now) for part in parts}
-    _check(asked, now, loaded.settings, is_said=before is not None)
-    gone = _service(database, asked, now) if database else {}
+    before_by_part = {part: _before(part, before, loaded.settings, now) for part in parts}
+    _check(before_by_part, now, loaded.settings, is_said=before is not None)
+    deleted = _service(database, before_by_part, now) if database else {}
     folder = store_folder_of(loaded).folder
-    if OUTBOX in asked:
-        gone[OUTBOX] = _outbox(folder, now, _kept(before, loaded.settings, now))
-    if asked.get(ARCHIVE):
-        gone[ARCHIVE] = _archive(folder, asked[ARCHIVE])
-    told = ", ".join(f"{count} of the {part}" for part, count in gone.items())
-    print(f"Rows that are gone: {told or 'none'}.", file=sys.stderr)
+    if OUTBOX in before_by_part:
+        deleted[OUTBOX] = _outbox(folder, now, _kept(before, loaded.settings, now))
+    if before_by_part.get(ARCHIVE):
+        deleted[ARCHIVE] = _archive(folder, before_by_part[ARCHIVE])
+    text = ", ".join(f"{count} of the {part}" for part, count in deleted.items())
+    print(f"Rows that are gone: {text or 'none'}.", file=sys.stderr)
     return 0
 
 
 def _database(arguments: argparse.Namespace, loaded: LoadedSettings) -> Path | str | None:
-    """The service's database; None where only this host's own files are to be purged. Raises UsageError."""
+    """Return the service's database; None if only files of this host are purged. Raise UsageError."""
     named = arguments.database
     database = parse_database_url(named) if named else StoreFolder(loaded.data_folder, EMBEDDED, "").service_db
     if not isinstance(database, Path) or database.exists():
@@ -68,7 +67,7 @@ def _database(arguments: argparse.Namespace, loaded: LoadedSettings) -> Path | s
 
 
 def _before(part: str, said: float | None, settings: Settings, now: float) -> float:
-    """Before which moment a part is purged; 0.0 for never."""
+    """Return the time before which a part is purged; 0.0 for never."""
     if said is not None:
         return said
     days = float(getattr(settings, _setting(part)))
@@ -76,12 +75,12 @@ def _before(part: str, said: float | None, settings: Settings, now: float) -> fl
 
 
 def _setting(part: str) -> str:
-    """Names the setting of how long a part is kept."""
+    """Return the name of the setting for a part's retention."""
     return "keep_operations_days" if part == OUTBOX else f"keep_{part}_days"
 
 
 def _kept(said: float | None, settings: Settings, now: float) -> Retention:
-    """For how long outbox and journal are kept; the archive is a part of its own."""
+    """Return the retention of outbox and journal; the archive is purged separately."""
     if said is None:
         return Retention(float(settings.keep_operations_days), float(settings.keep_journal_days), 0)
     days = (now - said) / _DAY
@@ -89,54 +88,56 @@ def _kept(said: float | None, settings: Settings, now: float) -> Retention:
 
 
 def _check(asked: Mapping[str, float], now: float, settings: Settings, *, is_said: bool) -> None:
-    """Nothing is purged where a part cannot be, and no answers that hosts were told to be kept. Raises UsageError."""
-    kept = {"answers": keys_kept(settings.keep_answers_days)} if is_said else {}
+    """Raise UsageError if a part would lose data that must be kept, such as answers promised to hosts."""
+    promised = {"answers": keys_kept(settings.keep_answers_days)} if is_said else {}
     for part, before in asked.items():
-        least = kept.get(part) or OF_HOST.get(part) or least_days(part)
+        least = promised.get(part) or OF_HOST.get(part) or least_days(part)
         if before > now - least * _DAY:
-            what = "--before" if is_said else _setting(part)
-            raise UsageError(f"{what} is too near: nothing of the {part} that is younger than {least} days is purged.")
+            source = "--before" if is_said else _setting(part)
+            raise UsageError(
+                f"{source} is too near: nothing of the {part} that is younger than {least} days is purged."
+            )
 
 
 def _service(database: Path | str, asked: Mapping[str, float], now: float) -> dict[str, int]:
-    gone = {}
+    deleted = {}
     service = open_service(database)
     try:
         for part in (part for part in PARTS if asked.get(part)):
-            gone[part] = asyncio.run(purge(service.database, asked[part], now, [part]))[PARTS.index(part)]
+            deleted[part] = asyncio.run(purge(service.database, asked[part], now, [part]))[PARTS.index(part)]
     finally:
         service.close()
-    return gone
+    return deleted
 
 
 def _outbox(folder: Path, now: float, kept: Retention) -> int:
-    """What this host has done with and noted long ago; of the journal it goes to the archive."""
-    gone = 0
+    """Delete old operations and move old journal events to the archive; return the number of rows."""
+    deleted = 0
     if not (folder / "outbox.db").exists():
-        return gone
+        return deleted
     with closing(open_outbox(folder)) as outbox:
         while moved := tidy(folder, outbox, now, kept):
-            gone += moved
-    return gone
+            deleted += moved
+    return deleted
 
 
 def _archive(folder: Path, before: float) -> int:
-    """What this host has archived of its journal."""
-    gone = 0
+    """Delete old events from the archive; return their number."""
+    deleted = 0
     if not archive_path(folder).exists():
-        return gone
+        return deleted
     with closing(open_archive(folder)) as archive:
         while dropped := delete_archived_events(archive, before):
-            gone += dropped
-    return gone
+            deleted += dropped
+    return deleted
 
 
 def _parse_time(text: str, now: float) -> float:
-    """A day or moment (UTC where it names no zone), or so many days ago: `400d`. Raises UsageError."""
+    """Return a time in seconds: a date or time (UTC without a zone), or days ago such as `400d`. Raise UsageError."""
     if text.endswith("d") and text[:-1].isascii() and text[:-1].isdigit() and len(text) < 8:
         return now - int(text[:-1]) * _DAY
     try:
-        said = datetime.fromisoformat(text)
+        parsed = datetime.fromisoformat(text)
     except ValueError:
         raise UsageError(f"--before {text} is no day and no number of days: 2025-01-01, or 400d.") from None
-    return (said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()
+    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()

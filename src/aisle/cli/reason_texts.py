@@ -1,4 +1,4 @@
-"""What rows keep for people, in the words of the command line: English, as all that operators read."""
+"""Stored messages and list names as English text for operators."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ if TYPE_CHECKING:
 
 
 def reason_text(text: str) -> str:
-    """A kept message as a sentence, with what an operator wants to know besides; somebody else's words as they are."""
+    """Return a stored message as a sentence, with its technical detail; text of the service is unchanged."""
     from aisle.tui.message_text import MessageWriter
 
     message = read_message(text)
     detail = str(dict(message.args).get(DETAIL_ARGUMENT) or "")
-    said = MessageWriter().write(message)
-    return f"{said} ({MessageWriter().clean_text(detail)})" if detail else said
+    sentence = MessageWriter().write(message)
+    return f"{sentence} ({MessageWriter().clean_text(detail)})" if detail else sentence
 
 
 def unread_lists(progress: SyncProgress) -> Iterator[tuple[str, str]]:
-    """The lists that could not be read, or not wholly, and why."""
+    """Return the lists that could not be read completely, with the reasons."""
     for name in progress.missing:
         yield list_name(name), reason_text(progress.reason_of(name))
 
 
 def unusable_rows(progress: SyncProgress) -> Iterator[tuple[str, int, str]]:
-    """The lists of which rows could not be used, how many, and the field of one of them that makes no sense."""
+    """Return the lists with unusable rows, their number, and an invalid field of one of them."""
     for left in progress.left_out:
         if left.reason != DUPLICATE_KEY:
             yield list_name(left.list_name), left.rows, left.reason
 
 
 def repeated_rows(progress: SyncProgress) -> Iterator[tuple[str, int]]:
-    """The lists of which rows are there twice, and how many."""
+    """Return the lists with duplicate rows, and their number."""
     for left in progress.left_out:
         if left.reason == DUPLICATE_KEY:
             yield list_name(left.list_name), left.rows
 
 
 def list_name(name: str) -> str:
-    """What a list is called."""
+    """Return the display name of a list."""
     from aisle.jobs.message import list_name
     from aisle.tui.message_text import MessageWriter
 

@@ -1,4 +1,4 @@
-"""`aisle serve` and `aisle token`: the service for other hosts, and who may call it."""
+"""`aisle serve` and `aisle token`: run the service for other hosts, and manage its tokens."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MAX_DRAIN_S = 600
 
 
 def serve(arguments: argparse.Namespace) -> int:
-    """Serves until it is told to stop; with `--json-logs` the error that it ends with is such a line, too."""
+    """Serve until stopped; with `--json-logs` a final error is logged as JSON too."""
     if not arguments.json_logs:
         return _serve(arguments)
     with log_as_json():
@@ -46,7 +46,7 @@ def serve(arguments: argparse.Namespace) -> int:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    """A demo store comes of itself into the embedded store's file alone."""
+    """Check the arguments and serve; only the embedded store's file gets a demo store by default."""
     if not 0 <= arguments.port <= 65535:
         raise UsageError(f"--port {arguments.port} is no port; it takes 0 to 65535.")
     if (arguments.certificate is None) != (arguments.private_key is None):
@@ -61,15 +61,15 @@ def _serve(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--workers {arguments.workers} is too few or too many; it takes 1 to 64.")
     if not 0 <= arguments.drain_seconds <= _MAX_DRAIN_S:
         raise UsageError(f"--drain-seconds {arguments.drain_seconds} is no time; it takes 0 to {_MAX_DRAIN_S}.")
-    home = _embedded_folder()
-    own = arguments.database is None
-    database = arguments.database or f"sqlite:///{home.service_db}"
+    store_folder = _embedded_folder()
+    is_embedded = arguments.database is None
+    database = arguments.database or f"sqlite:///{store_folder.service_db}"
     run_server(
         database,
         arguments.host,
         arguments.port,
-        demo=own if arguments.demo is None else arguments.demo,
-        token_file=home.embedded_token if own else None,
+        demo=is_embedded if arguments.demo is None else arguments.demo,
+        token_file=store_folder.embedded_token if is_embedded else None,
         allow_plain_http=arguments.allow_plain_http,
         certificate=arguments.certificate,
         private_key=arguments.private_key,
@@ -90,7 +90,7 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 
 def _parse_proxies(named: Sequence[str]) -> list[str]:
-    """The proxies that are believed. Raises UsageError."""
+    """Return the trusted proxies. Raise UsageError."""
     try:
         return [str(ip_network(each, strict=False)) for each in named]
     except ValueError as problem:
@@ -98,14 +98,14 @@ def _parse_proxies(named: Sequence[str]) -> list[str]:
 
 
 def _store_zones(name: str | None) -> TimeZones:
-    """The time zones of the stores: what the command line says goes for all, else what the settings say."""
+    """Return the time zones of the stores: that of the command line for all, else those of the settings."""
     if name:
         return TimeZones(parse_zone(name))
     return service_zones(load_settings({}, strict=False))
 
 
 def _print_url(database: Path | str, url: str) -> None:
-    """A file is named in full: one that was meant from the root may lie here."""
+    """Print the address, and the full path of a database file, so that a wrong relative path is noticed."""
     where = f"\nfrom {clean(str(database.resolve()))}" if isinstance(database, Path) else ""
     print(f"aisle serves at {url}{where}", file=sys.stderr, flush=True)
 
@@ -115,7 +115,7 @@ def _print_url_as_json(url: str) -> None:
 
 
 def token(arguments: argparse.Namespace) -> int:
-    """Adds, lists or ends a token."""
+    """Add, list or revoke a token."""
     days = arguments.days if arguments.action == "add" else None
     if days is not None and not 1 <= days <= _MAX_DAYS:
         raise UsageError(f"--days {days} is no time; it takes 1 to {_MAX_DAYS}. Without it the token does not expire.")
@@ -128,7 +128,7 @@ def token(arguments: argparse.Namespace) -> int:
         if arguments.action == "add":
             stores = None if arguments.stores == ALL_STORES else [each for each in arguments.stores.split(",") if each]
             expires = None if days is None else format_timestamp(now + days * DAY)
-            made = create_token(
+            created = create_token(
                 service.database,
                 name=arguments.name,
                 role=arguments.role,
@@ -136,8 +136,10 @@ def token(arguments: argparse.Namespace) -> int:
                 now=format_timestamp(now),
                 expires_on=expires,
             )
-            print(f"{made.token_id} is made. It is shown this once, keep it in a file of mode 0600:", file=sys.stderr)
-            print(made.secret)
+            print(
+                f"{created.token_id} is made. It is shown this once, keep it in a file of mode 0600:", file=sys.stderr
+            )
+            print(created.secret)
             return 0
         known = list_tokens(service.database)
         if arguments.action == "list":
@@ -152,7 +154,7 @@ def token(arguments: argparse.Namespace) -> int:
 
 
 def _find_token(name: str, known: list[TokenInfo]) -> str:
-    """The id of the one token of this name or id. Raises UsageError when there is none, or more than one."""
+    """Return the id of the only token with this name or id. Raise UsageError if there is none, or more than one."""
     found = [each for each in known if name in (each.token_id, each.name) and each.revoked_on is None]
     if len(found) != 1:
         what = "No token in force" if not found else "More than one token"

@@ -1,4 +1,4 @@
-"""Where client and service meet: the client of the service in the settings, or of the one that aisle brings along."""
+"""Client of the configured service, or of the embedded service opened in this process."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from aisle.service.factory import Service
 
 COURIER_TERMINAL = "courier"
-"""What stands for the terminal of a process that has none: no section of a device is meant for it."""
+"""Terminal name for processes without a terminal; no device section matches it."""
 EMBEDDED_URL = "http://localhost"
-"""The embedded service's address; nothing listens there, it is called in this process."""
+"""Base URL of the embedded service, which is called in process; nothing listens there."""
 
 
 def store_folder_of(loaded: LoadedSettings) -> StoreFolder:
-    """The home of the store in the settings."""
+    """Return the folder of the store in the settings."""
     return StoreFolder(loaded.data_folder, service_url(loaded.settings), loaded.settings.store)
 
 
 def preload_client(loaded: LoadedSettings) -> None:
-    """Imports what `service_client` and its first call would import."""
+    """Import what `service_client` and its first request would import."""
     if service_url(loaded.settings) == EMBEDDED:
         import aisle.service.factory
         import aisle.service.http.app  # noqa: F401
@@ -46,21 +46,23 @@ def preload_client(loaded: LoadedSettings) -> None:
 def client_factory(
     loaded: LoadedSettings,
 ) -> Callable[[Callable[[Response], None]], AbstractAsyncContextManager[Client]]:
-    """Makes the client of the courier; it shows every answer to the function it is given."""
+    """Return a function that opens the courier's client; it passes every response to the given function."""
     language = host_language(loaded)
     retry = RetryPolicy(waits_for_rate_limit=False)
     return lambda observe: service_client(loaded, on_response=observe, language=language, retry=retry)
 
 
 def host_language(loaded: LoadedSettings) -> str:
-    """The language that names are asked for, for all terminals: as set for the store or the host, else the system's."""
+    """Return the language of names for all terminals: that of the store or host in the settings, else the
+    environment's.
+    """
     return effective_language(
         load_settings({**loaded.command_line_values, "terminal": COURIER_TERMINAL}, strict=False).settings
     )
 
 
 def push_settings_of(loaded: LoadedSettings) -> PushSettings:
-    """The courier's part of the settings."""
+    """Return the settings of the courier's push."""
     settings = loaded.settings
     days = (settings.keep_operations_days, settings.keep_journal_days, settings.keep_archive_days)
     return PushSettings(float(settings.settle_seconds), settings.client_reference, Retention(*map(float, days)))
@@ -75,11 +77,11 @@ async def service_client(
     language: str = "",
     retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - a tuple
 ) -> AsyncIterator[Client]:
-    """A client of the service in the settings, closed at the end.
+    """Open a client of the configured service, closed at the end.
 
-    The embedded service is opened in this process; when it is new, `demo` gives it the demo store. What it is made
-    of is loaded for it alone. Names come in `language`, where the service has them so. Raises SettingsError for a token
-    or an address that cannot be used.
+    The embedded service is opened in this process, and its modules are loaded only then; a new one gets the demo store
+    if `demo` is True. Names are in `language` if the service has them. Raise SettingsError for an invalid token or
+    address.
     """
     settings, url = loaded.settings, service_url(loaded.settings)
     if url != EMBEDDED:
@@ -100,13 +102,13 @@ async def service_client(
     from aisle.service.factory import open_service
     from aisle.service.limits import keys_kept
 
-    home = store_folder_of(loaded)
+    store_folder = store_folder_of(loaded)
     zones, keys_days = service_zones(loaded), keys_kept(settings.keep_answers_days)
 
     def opened() -> tuple[Service, str]:
-        service = open_service(home.service_db, demo=demo, time_zones=zones, keys_days=keys_days)
+        service = open_service(store_folder.service_db, demo=demo, time_zones=zones, keys_days=keys_days)
         try:
-            return service, service.ensure_admin_token(home.embedded_token)
+            return service, service.ensure_admin_token(store_folder.embedded_token)
         except BaseException:
             service.close()
             raise
@@ -123,7 +125,10 @@ async def service_client(
 
 
 async def _open_on_thread(open_function: Callable[[], tuple[Service, str]]) -> tuple[Service, str]:
-    """What another process may hold up for a minute, done while this loop goes on. Nobody waits for it who leaves."""
+    """Open the service on a thread, because another process may hold its database for a minute.
+
+    If the caller is cancelled, the service is closed as soon as it is open.
+    """
     answer: Future[tuple[Service, str]] = Future()
 
     def work() -> None:
@@ -148,12 +153,12 @@ def _close_late(late: Future[tuple[Service, str]]) -> None:
 
 
 def extension_path(loaded: LoadedSettings, array: str) -> str:
-    """Where our own service keeps such rows of the store in the settings."""
+    """Return the path of a list of the store in the extension of aisle's own service."""
     return f"/aisle/v1/stores/{encode_segment(loaded.settings.store)}/{array}"
 
 
 async def extension_rows(client: Client, loaded: LoadedSettings, array: str) -> list[dict[str, Any]] | None:
-    """A list of the store that only our own service has; None where the service has none. Raises ClientError."""
+    """Return a list of the store that only aisle's own service has; None if the service has none. Raise ClientError."""
     answer = await client.request_extension("GET", extension_path(loaded, array))
     if answer.status == 404 or not features_of_headers(answer.headers):
         return None

@@ -1,4 +1,6 @@
-"""A terminal in another store than that of its settings: where it works, how it gets there, and what it left behind."""
+"""Switching of a terminal to another store: its settings, the opening of the store, and couriers of stores left
+behind.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ from aisle.settings import LoadedSettings, load_settings, service_url, terminal_
 COMMAND_LINE = "the command line"
 
 CourierStarter = Callable[[LoadedSettings], Callable[[], None]]
-"""What brings a courier up for these settings."""
+"""Function that returns the courier starter for these settings."""
 
 
 def current_store_settings(configured: LoadedSettings) -> LoadedSettings:
-    """The settings of the store that this terminal was changed to; a store that the command line names wins."""
+    """Return the settings of the store that this terminal was switched to, unless the command line names a store."""
     settings = configured.settings
     note = load_terminal_store(configured.data_folder, terminal_name(settings), settings.store)
     if note is None or _is_store_given(configured):
@@ -33,19 +35,19 @@ def current_store_settings(configured: LoadedSettings) -> LoadedSettings:
 
 
 def settings_for_store(configured: LoadedSettings, store: str) -> LoadedSettings:
-    """The same settings for another store, with what the files say of that one. Raises SettingsError."""
+    """Return the settings for another store, including its sections in the files. Raise SettingsError."""
     return load_settings({**configured.command_line_values, "store": store})
 
 
 def store_opener(configured: LoadedSettings, courier_starter: CourierStarter) -> OpenStore:
-    """Opens any store that this terminal is changed to."""
+    """Return a function that opens the store that this terminal switches to."""
 
     def open_other_store(store: str) -> OpenedStore:
         loaded = settings_for_store(configured, store)
-        terms = profile_from_settings(loaded.settings, loaded.sources)
-        rooms = open_store(StoreFolder(loaded.data_folder, service_url(loaded.settings), store))
+        profile = profile_from_settings(loaded.settings, loaded.sources)
+        opened = open_store(StoreFolder(loaded.data_folder, service_url(loaded.settings), store))
         home = "" if _is_store_given(configured) else configured.settings.store
-        return OpenedStore(rooms, terms, SettingsWatch(loaded), courier_starter(loaded), home)
+        return OpenedStore(opened, profile, SettingsWatch(loaded), courier_starter(loaded), home)
 
     return open_other_store
 
@@ -53,23 +55,26 @@ def store_opener(configured: LoadedSettings, courier_starter: CourierStarter) ->
 def start_couriers_of_left_stores(
     configured: LoadedSettings, current_store: str, courier_starter: CourierStarter
 ) -> Thread:
-    """What was not sent when a terminal left a store is sent by that store's courier; after a host was started again
-    nobody else would call it. The loop of the screen, which this is called on, waits for none of those files."""
+    """Start couriers of stores that this terminal left with unsent operations.
+
+    After a restart of the host nothing else would start them. The files are read on a thread, so that the screen's loop
+    does not wait.
+    """
     loop = get_running_loop()
 
     def look() -> None:
         for home in visited_stores(configured.data_folder, service_url(configured.settings)):
             if home.store != current_store and unfinished_work(home)[0]:
-                with suppress(RuntimeError):  # the program has ended meanwhile
+                with suppress(RuntimeError):  # the program has ended
                     loop.call_soon_threadsafe(call, home.store)
 
     def call(store: str) -> None:
         with suppress(AisleError, OSError):
             courier_starter(settings_for_store(configured, store))()
 
-    looking = Thread(target=look, name="aisle-left", daemon=True)
-    looking.start()
-    return looking
+    thread = Thread(target=look, name="aisle-left", daemon=True)
+    thread.start()
+    return thread
 
 
 def _is_store_given(configured: LoadedSettings) -> bool:

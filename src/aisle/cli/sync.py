@@ -1,4 +1,4 @@
-"""How long a sync waits for a service that says nothing, and what it says meanwhile."""
+"""`aisle sync`: updates the cache of a store and sends queued operations, in this process or by the running courier."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, closing
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import apsw
 
@@ -39,23 +39,25 @@ from aisle.outbox.outcome_reasons import NO_TOKEN, stored_detail
 from aisle.outbox.session_requests import FULL_SYNC, ORDER_LISTS, request_read
 from aisle.settings import EMBEDDED, LoadedSettings
 from aisle.text import clean
-from aisle.tuples import NamedTuple
 
 T = TypeVar("T")
 
 CHECK_S = 0.2
-"""How often it is looked how long nothing was heard."""
+"""Seconds between checks of the time without a response."""
 
 MESSAGE_S = 15.0
-"""After so long without an answer it is said that it is waited for, and again each time."""
+"""Seconds without a response after which a message is printed, and again after each such time."""
 
 MAX_SILENCE_S = 45.0
-"""After so long without any answer nobody waits on: longer than three tries take of a request that nothing comes back
-for. One whose answers drip in may take twice as long, and is not waited for to its end."""
+"""Seconds without any response after which a sync fails.
+
+That is longer than three attempts of an unanswered request. A request with a slow response may take twice as long and
+is not waited for.
+"""
 
 
 class WaitMessages:
-    """What is said, line by line, and when it ends; `tell` prints a line."""
+    """Messages about missing responses, and the limit of waiting; `print_line` prints one."""
 
     def __init__(self, url: str, print_line: Callable[[str], None]) -> None:
         self._service_name = "service that aisle brings along" if url == EMBEDDED else f"service at {url}"
@@ -63,7 +65,7 @@ class WaitMessages:
         self._last_message_s = 0.0
 
     def check(self, silent: float, *, is_down: bool = True) -> None:
-        """Nothing was heard for so many seconds; `is_down`: nor is anything to be expected. Raises AisleError."""
+        """Report the seconds without a response; if `is_down` is True, raise AisleError above the limit."""
         if is_down and silent >= MAX_SILENCE_S:
             raise AisleError(
                 f"The {self._service_name} has not answered for {silent:.0f} s, so nothing more could be read or sent;"
@@ -77,11 +79,13 @@ class WaitMessages:
 
 
 class ResponseTimer:
-    """How long this process has waited for an answer. What it was busy with itself does not count, nor what a service
-    has asked it to wait."""
+    """Timer of the seconds without a response.
+
+    It excludes time that this process was busy, and time that the service asked it to wait.
+    """
 
     def __init__(self, clock: Callable[[], float], wall: Callable[[], float]) -> None:
-        """`clock` tells seconds that pass, whatever is set; `wall` Unix time, by which a service says until when."""
+        """Create a timer; `clock` is monotonic, `wall` is Unix time, for the service's Retry-After dates."""
         self._clock = clock
         self._wall = wall
         self._ticked_at = clock()
@@ -89,17 +93,17 @@ class ResponseTimer:
         self.silent_s = 0.0
 
     def record_response(self, response: Response) -> None:
-        """Any answer, refusals too."""
+        """Record a response, including errors."""
         self.silent_s = 0.0
-        asked = parse_retry_after(response.headers.get("retry-after"), self._wall())
-        self._paused_until = self._clock() + (asked or 0.0)
+        retry_after_s = parse_retry_after(response.headers.get("retry-after"), self._wall())
+        self._paused_until = self._clock() + (retry_after_s or 0.0)
 
     def record_progress(self) -> None:
-        """Work has gone on."""
+        """Record that work has made progress."""
         self.silent_s = 0.0
 
     def tick(self) -> None:
-        """Another look; the one before was not long ago, or nobody could look."""
+        """Add the time since the last tick, at most two intervals, so that blocked time is not counted."""
         now, before = self._clock(), self._ticked_at
         self._ticked_at = now
         if now >= self._paused_until:
@@ -112,7 +116,7 @@ async def wait_while_answered(
     messages: WaitMessages,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> T:
-    """Waits for this work for as long as it gets answers. Raises AisleError, and what the work raises."""
+    """Wait for the work as long as responses arrive. Raise AisleError otherwise, and any exception of the work."""
     task = asyncio.ensure_future(work)
     try:
         while not task.done():
@@ -130,37 +134,37 @@ async def wait_while_answered(
 
 
 POLL_S = 0.2
-"""How often a sync looks how far the courier in office has come."""
+"""Seconds between checks of the leading courier's progress."""
 
 START_WAIT_S = 10.0
-"""How long it waits for the cache of one that has just come into office."""
+"""Seconds to wait for the cache of a courier that has just become leader."""
 
 NO_PROGRESS_S = 300.0
-"""How long a sync waits for a courier that makes no progress."""
+"""Seconds without progress after which waiting for a courier fails."""
 
 _courier_tasks: set[asyncio.Task[None]] = set()
 
 
 def this_leader(loaded: LoadedSettings) -> Leader:
-    """This process as a courier."""
+    """Return the leader record of this process."""
     return Leader(os.getpid(), PROGRAM_VERSION, time.time(), absolute_path(loaded.settings.token_file))
 
 
 def start_courier_in_process(loaded: LoadedSettings) -> None:
-    """Runs the courier in this process's loop; on a host with another courier it does nothing."""
-    home = store_folder_of(loaded)
-    election = LeaderLock(home.lock)
-    if not election.try_acquire(this_leader(loaded)):
+    """Run the courier in the loop of this process; do nothing if another courier leads."""
+    store_folder = store_folder_of(loaded)
+    lock = LeaderLock(store_folder.lock)
+    if not lock.try_acquire(this_leader(loaded)):
         return
 
     async def work() -> None:
         from aisle.cli.time_zones import ZoneWatch
         from aisle.courier.leader import LeaderOptions, lead
 
-        term = LeaderOptions(
+        options = LeaderOptions(
             push_settings=push_settings_of(loaded), translate=reason_text, is_zone_changed=ZoneWatch(loaded).has_changed
         )
-        await lead(home, client_factory(loaded), election, term)
+        await lead(store_folder, client_factory(loaded), lock, options)
 
     task = asyncio.get_running_loop().create_task(work())
     _courier_tasks.add(task)
@@ -168,35 +172,37 @@ def start_courier_in_process(loaded: LoadedSettings) -> None:
 
 
 def sync(arguments: argparse.Namespace) -> int:
-    """Brings the cache up to date, by itself or by the courier in office, and delivers what waits."""
+    """Update the cache and send queued operations, in this process or by the leading courier; return the exit
+    status.
+    """
     loaded = settings_from_arguments(arguments)
-    home = store_folder_of(loaded)
-    election = LeaderLock(home.lock)
-    if not election.try_acquire(this_leader(loaded)):
-        _sync_by_leader(home, full=arguments.full)
-        return _print_summary(home)
+    store_folder = store_folder_of(loaded)
+    lock = LeaderLock(store_folder.lock)
+    if not lock.try_acquire(this_leader(loaded)):
+        _sync_by_leader(store_folder, full=arguments.full)
+        return _print_summary(store_folder)
     try:
-        asyncio.run(_sync_in_process(home, loaded, full=arguments.full))
+        asyncio.run(_sync_in_process(store_folder, loaded, full=arguments.full))
     finally:
-        election.release()
-    return _print_summary(home)
+        lock.release()
+    return _print_summary(store_folder)
 
 
 async def _sync_in_process(store_folder: StoreFolder, loaded: LoadedSettings, *, full: bool) -> None:
-    silence, connect = ResponseTimer(time.monotonic, time.time), client_factory(loaded)
+    timer, connect = ResponseTimer(time.monotonic, time.time), client_factory(loaded)
 
     def both(observe: Callable[[Response], None]) -> AbstractAsyncContextManager[Client]:
         def heard(answer: Response) -> None:
-            silence.record_response(answer)
+            timer.record_response(answer)
             observe(answer)
 
         return connect(heard)
 
     async with Courier(store_folder, both, push_settings=push_settings_of(loaded)) as courier:
         freeze_gc()
-        turn = courier.sync_once(full=full, progress=_progress_printer(silence))
+        turn = courier.sync_once(full=full, progress=_progress_printer(timer))
         try:
-            await wait_while_answered(turn, silence, WaitMessages(store_folder.base_url, _print_line))
+            await wait_while_answered(turn, timer, WaitMessages(store_folder.base_url, _print_line))
         except OutcomeUnknown as error:
             raise AisleError(f"{error} See that it runs and can be reached from here, then sync again.") from error
         courier.maintenance.checkpoint(truncate=True)
@@ -204,7 +210,7 @@ async def _sync_in_process(store_folder: StoreFolder, loaded: LoadedSettings, *,
 
 
 class SyncStatus(NamedTuple):
-    """What a sync sees of the courier in office."""
+    """State of the leading courier as a sync sees it."""
 
     outbox: OperationQueue
     cache: CacheWriter
@@ -213,35 +219,36 @@ class SyncStatus(NamedTuple):
     full: bool
 
     def is_done(self, link: LinkState, now: float) -> bool:
-        """Whether the cache was confirmed, or read anew, since this began, and nothing is left that could be sent."""
+        """Return True if the cache was confirmed, or read completely, since the start, and nothing is left to send."""
         progress = load_progress(self.cache)
         if self.full:
-            read = progress.is_idle and not progress.full and progress.completed >= self.began_at
+            is_read = progress.is_idle and not progress.full and progress.completed >= self.began_at
         else:
-            read = link.state in ("live", "partial") and progress.is_idle
-        mine = self.outbox.sendable()
-        return read and now - link.age_s >= self.began_at and not (mine or self.outbox.interrupted())
+            is_read = link.state in ("live", "partial") and progress.is_idle
+        sendable = self.outbox.sendable()
+        return is_read and now - link.age_s >= self.began_at and not (sendable or self.outbox.interrupted())
 
 
 def _sync_by_leader(store_folder: StoreFolder, *, full: bool) -> None:
-    """Rings at it, and waits until it has confirmed the cache, or read it anew, and delivered what waits."""
-    began = time.time()
+    """Wake the leading courier and wait until it has updated the cache and sent queued operations."""
+    began_at = time.time()
     with (
         closing(open_outbox(store_folder.folder)) as outbox,
         closing(_wait_for_cache(store_folder)) as cache,
-        closing(CacheReader(store_folder, outbox)) as reads,
-        closing(SessionSocket(store_folder)) as bell,
+        closing(CacheReader(store_folder, outbox)) as reader,
+        closing(SessionSocket(store_folder)) as socket,
     ):
-        request_read(outbox, "orders", FULL_SYNC if full else ORDER_LISTS, began)
-        bell.wake_courier()
+        request_read(outbox, "orders", FULL_SYNC if full else ORDER_LISTS, began_at)
+        socket.wake_courier()
         _wait_for_leader(
-            store_folder, SyncStatus(OperationQueue(outbox), CacheWriter(cache, store_folder.store), reads, began, full)
+            store_folder,
+            SyncStatus(OperationQueue(outbox), CacheWriter(cache, store_folder.store), reader, began_at, full),
         )
     _clear_line()
 
 
 def _wait_for_cache(store_folder: StoreFolder) -> apsw.Connection:
-    """The cache, when the courier has made it, which takes one that has just come into office a moment."""
+    """Return the cache once the courier has created it; a new leader needs a moment."""
     until = time.monotonic() + START_WAIT_S
     while True:
         try:
@@ -258,13 +265,13 @@ def _wait_for_leader(
     clock: Callable[[], float] = time.time,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Returns when the courier is done. Raises AisleError when it gets nowhere, or the service says nothing."""
-    moved, seen = status.began_at, (-1, "", -1)
-    patience = WaitMessages(store_folder.base_url, _print_line)
-    pulse = CourierMonitor(store_folder, time.time)
+    """Wait until the courier is done. Raise AisleError if it makes no progress or the service does not respond."""
+    progressed_at, seen = status.began_at, (-1, "", -1)
+    messages = WaitMessages(store_folder.base_url, _print_line)
+    monitor = CourierMonitor(store_folder, time.time)
     while True:
         now = clock()
-        pulse.check()  # one that stands still is ended after a while, and another goes on
+        monitor.check()  # a hung courier is ended after a while, and its standby takes over
         link = status.reader.link(now)
         if link.state == "refused":
             unread = stored_detail(status.reader.why_refused(), NO_TOKEN)
@@ -272,18 +279,18 @@ def _wait_for_leader(
         if status.is_done(link, now):
             return
         silent = now - status.began_at if link.age_s < 0 else min(now - status.began_at, link.age_s)
-        patience.check(silent, is_down=link.state == OFFLINE)
+        messages.check(silent, is_down=link.state == OFFLINE)
         waiting, _ = status.outbox.pending_counts()
         if (link.done, link.state, waiting) != seen:
-            moved, seen = now, (link.done, link.state, waiting)
-        if now - moved > NO_PROGRESS_S:
+            progressed_at, seen = now, (link.done, link.state, waiting)
+        if now - progressed_at > NO_PROGRESS_S:
             raise AisleError(
                 f"The courier in office makes no progress (it is {link.state}). See {store_folder.courier_log}."
             )
-        still = (
-            f"the courier has not answered for {pulse.heartbeat_age:.0f} s; another comes after {KILL_AFTER_S:.0f} s"
+        hung_text = (
+            f"the courier has not answered for {monitor.heartbeat_age:.0f} s; another comes after {KILL_AFTER_S:.0f} s"
         )
-        _show_progress_line(still if pulse.is_hung else f"{link.state}: {link.done} of {link.total or '?'}")
+        _show_progress_line(hung_text if monitor.is_hung else f"{link.state}: {link.done} of {link.total or '?'}")
         sleep(POLL_S)
 
 
@@ -297,7 +304,7 @@ def _progress_printer(timer: ResponseTimer) -> Callable[[SyncProgress], None]:
 
 
 def _print_line(text: str) -> None:
-    """A line that stays, on a terminal and in a pipe."""
+    """Print a line that stays, on a terminal and in a pipe."""
     _clear_line()
     print(clean(text), file=sys.stderr, flush=True)
 
@@ -313,8 +320,10 @@ def _clear_line() -> None:
 
 
 def _print_summary(store_folder: StoreFolder) -> int:
-    """Tells what is in the cache now, and what could not be read or used; 1 when something waits that could not be
-    sent, or a list could not be read."""
+    """Print the content of the cache and what could not be read or used.
+
+    Return 1 if operations are unsent or a list could not be read, else 0.
+    """
     with (
         closing(open_cache(store_folder.folder, writer=False)) as cache,
         closing(open_outbox(store_folder.folder)) as outbox,
@@ -325,8 +334,8 @@ def _print_summary(store_folder: StoreFolder) -> int:
         }
         progress = load_progress(CacheWriter(cache, store_folder.store))
         waiting, _ = OperationQueue(outbox).pending_counts()
-    told = ", ".join(f"{row[0] if row else 0} {name}" for name, row in counts.items())
-    print(f"Store {clean(store_folder.store)}: {told}.")
+    text = ", ".join(f"{row[0] if row else 0} {name}" for name, row in counts.items())
+    print(f"Store {clean(store_folder.store)}: {text}.")
     for name, why in unread_lists(progress):
         print(clean(f"Not all of {name} could be read{': ' + why if why else ''}.").replace("..", "."), file=sys.stderr)
     for name, count, why in unusable_rows(progress):

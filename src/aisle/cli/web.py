@@ -1,6 +1,7 @@
-"""Who may sign in from a browser: asked of the service by one client that is kept, on a thread of its own.
+"""`aisle web`: serves the app to browsers, and checks sign-ins with the service.
 
-The embedded service is opened in this process: whatever it takes, the loop that carries the screens never waits for it.
+One client of the service is kept on its own thread. The embedded service runs in this process, and its work must not
+delay the loop that carries the screens.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequenc
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from aisle.cli import web_session
@@ -29,7 +30,6 @@ from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd, watch_parent
 from aisle.roles import SUPERVISORS
 from aisle.settings import ENGLISH, effective_language
 from aisle.tui.message_text import MessageWriter
-from aisle.tuples import NamedTuple
 from aisle.web.client_address import Network, is_loopback, network
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _FIELDS: Final = ("badge", "user", "name", "role")
 
 
 class StorePerson(NamedTuple):
-    """One of the store's people."""
+    """Person of the store."""
 
     badge: str
     user: str
@@ -56,7 +56,7 @@ class StorePerson(NamedTuple):
 
 
 class SharedClient:
-    """A client, until it is of no use any more and nobody uses it."""
+    """Client that is closed when it has failed or is not needed, and nobody uses it."""
 
     def __init__(self, opened: AbstractAsyncContextManager[Client], client: Client) -> None:
         self.context = opened
@@ -65,7 +65,7 @@ class SharedClient:
 
 
 class PeopleClient:
-    """The people of the store as the service knows them."""
+    """People of the store as the service has them."""
 
     def __init__(self, loaded: LoadedSettings, open_client: ClientOpener | None = None) -> None:
         self._loaded = loaded
@@ -77,7 +77,7 @@ class PeopleClient:
         self._thread.start()
 
     async def check_pin(self, who: str, pin: str) -> Person | SignInError:
-        """Who that is, if the service knows the PIN and the person is a supervisor of the store."""
+        """Return the person if the service accepts the PIN and the person is a supervisor of the store."""
         from aisle.web.app import SignInError
 
         try:
@@ -86,7 +86,7 @@ class PeopleClient:
             return SignInError("web.no_answer")
 
     async def supervisors(self) -> frozenset[str] | None:
-        """The users of all supervisors of the store; None as long as nobody says who they are."""
+        """Return the users of all supervisors of the store; None if the service does not answer or has no people."""
         try:
             people = await self._run_on_thread(self._fetch_people())
         except AisleError:
@@ -94,7 +94,7 @@ class PeopleClient:
         return frozenset(each.user for each in people if each.role in SUPERVISORS) if people else None
 
     def close(self) -> None:
-        """Lets go of the service."""
+        """Close the client and the thread."""
         closing = asyncio.run_coroutine_threadsafe(self._release(self._shared_client), self._loop)
         with suppress(TimeoutError, AisleError):
             closing.result(_CLOSE_S)
@@ -103,7 +103,7 @@ class PeopleClient:
         if not self._thread.is_alive():
             self._loop.close()
 
-    # On the other thread
+    # On the thread
 
     async def _run_on_thread(self, work: Coroutine[Any, Any, T]) -> T:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
@@ -116,7 +116,7 @@ class PeopleClient:
             try:
                 people = await fetch_people(client, self._loaded)
             except ClientError:
-                people = ()  # this host may not ask, or not now: the name goes on as it is
+                people = ()  # this host may not read people, or not now: the name is sent as typed
             if people is None:
                 return SignInError("web.no_people")
             signed = await sign_in(
@@ -134,23 +134,23 @@ class PeopleClient:
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[Client]:
-        """The client that is kept; after anything that went wrong the next one is a new one."""
+        """Open the shared client; after an error the next caller gets a new one."""
         async with self._open_lock:
             if self._shared_client is None:
-                opened = self._open_client()
-                self._shared_client = SharedClient(opened, await opened.__aenter__())
-        kept = self._shared_client
-        kept.users += 1
+                context = self._open_client()
+                self._shared_client = SharedClient(context, await context.__aenter__())
+        shared = self._shared_client
+        shared.users += 1
         try:
-            yield kept.client
+            yield shared.client
         except BaseException:
-            if self._shared_client is kept:
+            if self._shared_client is shared:
                 self._shared_client = None
             raise
         finally:
-            kept.users -= 1
-            if self._shared_client is not kept:
-                await self._release(kept)
+            shared.users -= 1
+            if self._shared_client is not shared:
+                await self._release(shared)
 
     async def _release(self, shared_client: SharedClient | None) -> None:
         if self._shared_client is shared_client:
@@ -160,7 +160,7 @@ class PeopleClient:
 
 
 async def fetch_people(client: Client, loaded: LoadedSettings) -> Sequence[StorePerson] | None:
-    """The people of the store; None where the service keeps none. Raises ClientError."""
+    """Return the people of the store; None if the service has none. Raise ClientError."""
     rows = await extension_rows(client, loaded, "people")
     return None if rows is None else [_parse_person(row) for row in rows]
 
@@ -173,24 +173,24 @@ def _parse_person(row: Mapping[str, Any]) -> StorePerson:
 
 
 def identify_person(people: Sequence[StorePerson], who: str) -> dict[str, str]:
-    """Whom somebody means by a badge, a user name or a name; what nobody is called goes on as it is."""
-    asked = who.casefold()
-    exact = [each for each in people if asked in (each.badge.casefold(), each.user.casefold())]
-    found = exact or [each for each in people if asked in _name_forms(each.name.casefold())]
+    """Return the badge of the only person with this badge, user name or name; otherwise the text as user name."""
+    folded = who.casefold()
+    exact = [each for each in people if folded in (each.badge.casefold(), each.user.casefold())]
+    found = exact or [each for each in people if folded in _name_forms(each.name.casefold())]
     return {"badge": found[0].badge} if len(found) == 1 else {"user": who or "?"}
 
 
 def _name_forms(name: str) -> tuple[str, ...]:
-    """What people call somebody of this name."""
+    """Return the full name and the first name."""
     return (name, *name.split()[:1])
 
 
 _SESSION_SETTINGS = ("store", "base_url", "token_file", "ca_file", "language")
-"""What the command line says of settings goes to each session; all else it finds where this process found it."""
+"""Settings of the command line that are passed to each session; other settings a session reads itself."""
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serves until it is told to stop."""
+    """Serve until stopped."""
     _check_installed()
     from aisle.server.certificates import tls_context
     from aisle.server.connections import connection_limits
@@ -231,7 +231,7 @@ def _print_url(url: str) -> None:
 
 
 def _check_installed() -> None:
-    """Raises AisleError where the extra is not installed."""
+    """Raise AisleError if the extra is not installed."""
     try:
         import textual_serve  # noqa: F401
         import websockets  # noqa: F401
@@ -240,7 +240,7 @@ def _check_installed() -> None:
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
-    """Raises UsageError for what cannot be served, or not safely."""
+    """Raise UsageError for arguments that cannot be served, or not safely."""
     if not 0 <= arguments.port <= 65535:
         raise UsageError(f"--port {arguments.port} is no port; it takes 0 to 65535.")
     if (arguments.certificate is None) != (arguments.private_key is None):
@@ -256,14 +256,14 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
 
 
 def _parse_proxies(named: Sequence[str]) -> list[Network]:
-    """The proxies that are believed. Raises UsageError."""
+    """Return the trusted proxies. Raise UsageError."""
     try:
         return [network(each) for each in named]
     except ValueError as problem:
         raise UsageError(f"--proxy: {problem}; it takes an address, or a network like 10.0.0.0/24.") from problem
 
 
-# What is started
+# Session processes
 
 
 def _session_options(arguments: argparse.Namespace) -> list[str]:
@@ -276,7 +276,7 @@ def _session_options(arguments: argparse.Namespace) -> list[str]:
 
 
 def _session_start(options: Sequence[str], environ: Mapping[str, str], person: Person) -> Any:
-    """A session of this person, on the terminal that is called after him; his token goes to it by its pipe alone."""
+    """Return how to start a person's session, on a terminal named after the user; the token is passed by pipe only."""
     from aisle.web.app_process import Start
 
     who = (f"--user={person.user}", f"--called={person.name}", f"--terminal=web-{person.user}")

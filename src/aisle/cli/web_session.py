@@ -1,4 +1,4 @@
-"""The app behind a browser: started by `aisle web` for each screen, it speaks with it through its two pipes."""
+"""Session process behind a browser: started by `aisle web` for each screen, connected by two pipes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from aisle.cli.app import BrowserView
 
 TERM = "xterm-256color"
-"""What the terminal in the page is like."""
+"""TERM of the terminal in the page."""
 
 
 def session_command(options: Sequence[str]) -> list[str]:
-    """The command line of such a process."""
+    """Return the command line of a session process."""
     return [sys.executable, *(["-I"] if sys.flags.isolated else []), "-m", "aisle.cli.web_session", *options]
 
 
 def main() -> int:
-    """Runs one session; the exit status."""
+    """Run one session and return the exit status."""
     from aisle.cli import print_error
     from aisle.errors import AisleError, UsageError
 
@@ -43,7 +43,7 @@ def _run(arguments: Sequence[str]) -> int:
     parser.add_argument("--columns", type=int, required=True)
     parser.add_argument("--rows", type=int, required=True)
     parsed = parser.parse_args(arguments)
-    parsed.kiosk = True  # nobody at a browser names a file of this host
+    parsed.kiosk = True  # a browser user must not name files of this host
     os.environ["TERM"] = TERM
     return app.open_app(settings_from_arguments(parsed, print_problems=False), _browser_view(parsed))
 

@@ -1,6 +1,8 @@
-"""The async HTTP client over the contract: `async with Client(base_url, token) as client: await client.list_stores()`.
+"""Async HTTP client over the contract: `async with Client(base_url, token) as client: await client.list_stores()`.
 
-Reads are tried again within bounds; a write is sent once, and its fate (`classify`) is for the outbox to settle.
+Reads are retried within limits. A write is sent once; `outcome_of` judges its result, and the outbox resolves a doubt.
+The client imports the contract only, and httpx only in `transport`. Start reading at `base` (requests, pages, typed
+calls) and `errors`; `*_calls` have a method an operation; `load` is `aisle load`.
 """
 
 from __future__ import annotations
@@ -23,11 +25,14 @@ __all__ = ["Client", "Outcome", "Response", "RetryPolicy", "Timeouts", "Transpor
 
 
 class Client(CustomerOrderCalls, StoreProductCalls, DeliveryCalls, LocationCalls, LogCalls, StoreCalls, ProductCalls):
-    """One service, one token: a typed method for each operation, `pages` and `items` for lists, `request` for bytes."""
+    """Client of one service with one token: a typed method for each operation, `pages` and `items` for lists.
+
+    `request` sends and returns bytes.
+    """
 
 
 def __getattr__(name: str) -> Any:
-    """What only exists with httpx, which is loaded when the first client is made: who waits for office has none."""
+    """Load what needs httpx on first use: a standby process of the courier must not load httpx."""
     if name in ("Timeouts", "Transport", "asgi_transport"):
         return getattr(import_module("aisle.client.transport"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Whether a read is tried again, and after how long: a pure decision. Writes are never retried by the client."""
+"""Base of the client: requests, retries of reads, pages, typed results. Writes are never retried here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 from urllib.parse import quote
 
 from aisle import __version__
@@ -37,7 +37,6 @@ from aisle.contract.wire import (
 )
 from aisle.errors import ContractError, SettingsError
 from aisle.text import clean
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -49,21 +48,21 @@ _TRANSIENT_STATUSES = frozenset({408, 429, 502, 503, 504})
 
 
 class RetryPolicy(NamedTuple):
-    """How patient a read is; times in seconds."""
+    """Retry limits of a read; times in seconds."""
 
     tries: int = 3
     first_wait: float = 0.5
     longest_wait: float = 8.0
     longest_retry_after: float = 120.0
     waits_for_rate_limit: bool = True
-    """Whether patience that the service asks for (429) is given here; False where the caller has other things to do."""
+    """True if a rate limit (429) is waited for; False if the caller has other work meanwhile."""
 
 
 def wait_before_retry(error: ClientError, tries: int, random_fraction: float, policy: RetryPolicy) -> float | None:
-    """Seconds to wait before the next try, or None to give up.
+    """Return the seconds before the next try; None to give up.
 
-    `tries` were made so far; `roll` is a random number in [0, 1): full jitter, so that many clients do not come back
-    together. A service's Retry-After is the least that is waited; one beyond the policy is left to the caller.
+    `tries` were made so far. `random_fraction` in [0, 1) gives full jitter, so that many clients do not return
+    together. Retry-After is the minimum; one above the policy's limit is left to the caller.
     """
     passing = isinstance(error, TransportError) or (
         isinstance(error, StatusError) and error.status in _TRANSIENT_STATUSES
@@ -78,7 +77,7 @@ def wait_before_retry(error: ClientError, tries: int, random_fraction: float, po
 
 
 def parse_retry_after(value: str | None, now: float) -> float | None:
-    """A Retry-After header as seconds from `now` (Unix time): a number of seconds or an HTTP date; None if neither."""
+    """Return a Retry-After header as seconds from `now` (Unix time); None if it is no number and no HTTP date."""
     if value is None:
         return None
     text = value.strip()
@@ -98,7 +97,7 @@ EXTENSION_PREFIX = "/aisle/v1/"
 
 
 class BaseClient:
-    """The client's machinery; the operations themselves are methods of its subclasses in `client.areas`."""
+    """Requests, retries and paging; subclasses add the operations (`catalogue_calls`, `order_calls`, `stock_calls`)."""
 
     def __init__(
         self,
@@ -117,15 +116,15 @@ class BaseClient:
         random_source: Callable[[], float] = random.random,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """`token_header` is the Authorization value with `{token}` in it; `timeouts`: see aisle.client.transport, None
-        for the usual ones; `observe` is shown every answer; reads that take a language (`accept_language`,
-        `Accept-Language`) are asked in `language`, where the caller names none.
+        """Store the settings. Raise SettingsError for an invalid address or template.
 
-        Raises SettingsError for an address or a template that cannot be used.
+        `token_header` is the Authorization value with `{token}` in it. `timeouts`: see aisle.client.transport; None for
+        the defaults. `on_response` receives every response. Reads that take a language (`accept_language`,
+        `Accept-Language`) ask for `language` unless the caller gives one.
         """
         if "{token}" not in token_header:
             raise SettingsError(f"token_header {token_header!r} has no {{token}} in it.")
-        from aisle.client.transport import (  # and with it httpx, for which an heir of the courier has no use
+        from aisle.client.transport import (  # imports httpx, which a standby of the courier does not need
             HttpSender,
             Timeouts,
         )
@@ -156,10 +155,10 @@ class BaseClient:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Closes all connections."""
+        """Close all connections."""
         await self._sender.aclose()
 
-    # --- raw ---------------------------------------------------------------------------------------------------------
+    # --- Raw requests
 
     async def request(
         self,
@@ -171,10 +170,10 @@ class BaseClient:
         body: bytes | None = None,
         token: str | None = None,
     ) -> Response:
-        """One operation, sent once, with exactly these bytes; whatever the service answers is handed back.
+        """Send one operation once, with exactly these bytes. Return the response whatever its status.
 
-        `path` and `query` hold wire names; `headers` may hold others than the documented ones; `token` replaces the
-        client's own. Raises ContractError before anything is sent, NotSent, Ambiguous or TooLong after. `fate.classify`
+        `path` and `query` have wire names; `headers` may have undocumented ones; `token` replaces the client's own.
+        Raise ContractError before anything is sent; NotSent, OutcomeUnknown or ResponseTooLong after. `outcome_of`
         judges.
         """
         op = get_operation(name)
@@ -191,9 +190,10 @@ class BaseClient:
         body: object = None,
         token: str | None = None,
     ) -> Response:
-        """A call that only our own service knows, below /aisle/v1/; sent once, and handed back whatever it answers.
+        """Send a request that only our own service knows, below /aisle/v1/, once. Return the response whatever its
+        status.
 
-        `path` is already encoded (`wire.encode_segment`); `body` is anything `wire.encode_json` takes, or bytes.
+        `path` is already encoded (`wire.encode_segment`); `body` is anything that `wire.encode_json` takes, or bytes.
         """
         parts = path.split("/")
         if not path.startswith(EXTENSION_PREFIX) or "?" in path or "#" in path or not {".", ".."}.isdisjoint(parts):
@@ -203,7 +203,7 @@ class BaseClient:
         data = body if body is None or isinstance(body, bytes) else encode_json(to_plain(body))
         return await self._send(method, target, headers or {}, data, method != "GET", token)
 
-    # --- pages -------------------------------------------------------------------------------------------------------
+    # --- Pages
 
     async def pages(
         self,
@@ -215,11 +215,11 @@ class BaseClient:
         by: Literal["page", "id"] = "page",
         scroll: bool = False,
     ) -> AsyncGenerator[tuple[list[Row], dict[str, Any]], None]:
-        """Each page of a list as its raw rows and its whole envelope, until the last one.
+        """Yield raw rows and envelope of each page of a list.
 
-        `by="id"` walks with `from_id`, where the list has it. With `scroll` the `scroll_id` of a page is sent beside
-        the next one's number: a service that knows it repeats and leaves out no row, another one does not mind. Raises
-        Endless for pages that do not end, after the last of them, and AnswerError for one that cannot be read.
+        `by="id"` pages with `from_id`, if the list has it. With `scroll`, each request repeats the `scroll_id` of the
+        page before: a service that supports it repeats and omits no row; others ignore it. Raise PagingLoop after the
+        last page if pages do not end, and InvalidResponse for one that cannot be read.
         """
         op = get_operation(name)
         if op.paging is None or (by == "id" and not any(param.name == "from_id" for param in op.params)):
@@ -231,15 +231,15 @@ class BaseClient:
             try:
                 more = walk.advance(rows, envelope)
             except PagingLoop:
-                yield rows, envelope  # what was read is not lost to what comes after it
+                yield rows, envelope  # the page itself was read
                 raise
             yield rows, envelope
-            del envelope, rows  # pages are big: this one does not lie beside the next while that is read
+            del envelope, rows  # frees this page before the next one is read
 
     async def first_page(
         self, name: str, *, path: Mapping[str, str] | None = None, query: Query | None = None
     ) -> tuple[list[Row], dict[str, Any]]:
-        """The first page of a list alone, as `pages` brings it: for what is asked for by its own number."""
+        """Return only the first page of a list, as `pages` yields it; for reads of one row by its number."""
         op = get_operation(name)
         if op.paging is None:
             raise ContractError(f"{name} has no pages.")
@@ -274,7 +274,7 @@ class BaseClient:
         headers: Mapping[str, str] | None,
         scroll_id: str | None,
     ) -> tuple[list[Row], dict[str, Any]]:
-        """A page that is too long for one answer, read as smaller ones; its envelope leads to the page behind it."""
+        """Read a page that is too long for one response as smaller pages. Its envelope leads to the page after it."""
         found: list[Row] = []
         pages: dict[str, Any] = {}
         for part in parts:
@@ -301,7 +301,7 @@ class BaseClient:
         query: Query | None = None,
         by: Literal["page", "id"] = "page",
     ) -> AsyncIterator[M]:
-        """All rows of a list as models, page by page: `client.items("list-stores", Store)`."""
+        """Yield all rows of a list as models, page by page: `client.items("list-stores", Store)`."""
         from pydantic import ValidationError
 
         async for rows, _ in self.pages(name, path=path, query=query, by=by):
@@ -314,7 +314,7 @@ class BaseClient:
                     ) from error
                 yield item
 
-    # --- typed -------------------------------------------------------------------------------------------------------
+    # --- Typed calls
 
     async def _read(self, name: str, path: Mapping[str, str], query: Query, headers: Query | None = None) -> Any:
         op = get_operation(name)
@@ -337,7 +337,7 @@ class BaseClient:
         headers: Mapping[str, str],
         scroll_id: str | None = None,
     ) -> Response:
-        """A read, tried again where that may help. Raises the last try's error."""
+        """Send a read, and retry it if that may help. Raise the last try's error."""
         target = _request_target(op, path, self._with_language(op, "query", "accept_language", query))
         if scroll_id:
             target += f"{'&' if '?' in target else '?'}scroll_id={quote(scroll_id, safe='')}"
@@ -356,7 +356,7 @@ class BaseClient:
     def _with_language(
         self, op: Operation, where: Literal["query", "header"], name: str, values: Mapping[str, V]
     ) -> Mapping[str, V | str]:
-        """What is given, and the language, where the operation takes one and none is given."""
+        """Return the values, with the language added if the operation takes one and none is given."""
         if (
             not self._language
             or values.get(name) is not None
@@ -383,7 +383,7 @@ class BaseClient:
             sent[name] = value
         answer = await self._sender.send(method, target, headers=sent, body=body, write=write)
         if self._on_response is not None and not (token is not None and answer.status == 401):
-            self._on_response(answer)  # that a person's token is not taken says nothing of the client's own
+            self._on_response(answer)  # a refused user token is not about the client's own token
         return answer
 
     def _authorization(self, token: str | None) -> dict[str, str]:
@@ -398,12 +398,12 @@ class BaseClient:
 
 
 def to_plain(value: object) -> object:
-    """A body with its models turned into what was set in them; everything else as it is."""
+    """Return a body with models replaced by the fields that were set in them."""
     if isinstance(value, Mapping):
         return {key: to_plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [to_plain(item) for item in value]
-    wire = getattr(value, "wire", None)  # of aisle.contract.models.RequestModel, which nobody has loaded who has none
+    wire = getattr(value, "wire", None)  # of aisle.contract.models.RequestModel, without importing it
     return wire() if wire else value
 
 
@@ -413,14 +413,14 @@ def _request_target(op: Operation, path: Mapping[str, str], query: Query) -> str
 
 
 def _check_headers(op: Operation, headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers, those that the document names checked as it says."""
+    """Return the headers; those that the interface names are checked and encoded."""
     known = {param.name for param in op.params_in("header")}
     named = {name: value for name, value in headers.items() if name in known}
     return {**headers, **encode_headers(op, named)}
 
 
 def _parse_result(op: Operation, response: Response) -> Any:
-    """The answer as the operation's model. A missing `success` is accepted, `false` is Rejected."""
+    """Return the response as the operation's model. Raise UnsuccessfulResult for `success: false`."""
     from pydantic import ValidationError
 
     from aisle.contract.models import result_adapter

@@ -1,4 +1,4 @@
-"""What typed calls take: models, or plain data that is sent as it stands."""
+"""Types of bodies of typed calls: models, or plain data that is sent unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The product catalogue: typed calls. Each raises the errors drawn in `client.errors`."""
+"""Typed calls of catalogue and stores. Each raises the errors listed in `client.errors`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 class ProductCalls(BaseClient):
-    """The product catalogue (interface: Endpoints)."""
+    """Product catalogue (interface: Endpoints)."""
 
     async def create_or_update_products(
         self,
         body: Body[ProductsRequest],
     ) -> StandardResult:
-        """Creates or updates products. The body is assumed (interface: Create or update products)."""
+        """Create or update products. The body is assumed (interface: Create or update products)."""
         result: StandardResult = await self._write("create-or-update-products", {}, {}, body)
         return result
 
@@ -47,7 +47,7 @@ class ProductCalls(BaseClient):
         page_number: QueryNumber | None = None,
         page_start: QueryNumber | None = None,
     ) -> ProductList:
-        """One page of the catalogue. The parameters are assumed (interface: List products)."""
+        """Read one page of the catalogue. The parameters are assumed (interface: List products)."""
         result: ProductList = await self._read(
             "list-products",
             {},
@@ -70,7 +70,7 @@ class ProductCalls(BaseClient):
         self,
         body: Body[DeleteProductsRequest],
     ) -> StandardResult:
-        """Deletes products. The body is assumed (interface: Delete products)."""
+        """Delete products. The body is assumed (interface: Delete products)."""
         result: StandardResult = await self._write("delete-products", {}, {}, body)
         return result
 
@@ -78,7 +78,7 @@ class ProductCalls(BaseClient):
         self,
         body: Body[ProductAttributesRequest],
     ) -> AttributeResult:
-        """Updates attributes of products. The body is assumed (interface: Update product attributes)."""
+        """Update attributes of products. The body is assumed (interface: Update product attributes)."""
         result: AttributeResult = await self._write("update-product-attributes", {}, {}, body)
         return result
 
@@ -86,7 +86,7 @@ class ProductCalls(BaseClient):
         self,
         body: Body[PricesRequest],
     ) -> StandardResult:
-        """Sets prices. The body is assumed (interface: Create prices)."""
+        """Set prices. The body is assumed (interface: Create prices)."""
         result: StandardResult = await self._write("create-prices", {}, {}, body)
         return result
 
@@ -94,7 +94,7 @@ class ProductCalls(BaseClient):
         self,
         body: Body[DiscountPricesRequest],
     ) -> StandardResult:
-        """Sets discount prices. The body is assumed (interface: Create discount prices)."""
+        """Set discount prices. The body is assumed (interface: Create discount prices)."""
         result: StandardResult = await self._write("create-discount-prices", {}, {}, body)
         return result
 
@@ -102,7 +102,7 @@ class ProductCalls(BaseClient):
         self,
         body: Body[ProductFreeFieldsRequest],
     ) -> StandardResult:
-        """Sets free fields. The body is assumed (interface: Create product free fields)."""
+        """Set free fields. The body is assumed (interface: Create product free fields)."""
         result: StandardResult = await self._write("create-product-free-fields", {}, {}, body)
         return result
 
@@ -119,7 +119,7 @@ class StoreCalls(BaseClient):
         search_text: str | None = None,
         secondary_key: str | None = None,
     ) -> StoreList:
-        """One page of stores; `secondary_key` has at most 500 characters (interface: List stores)."""
+        """Read one page of stores; `secondary_key` has at most 500 characters (interface: List stores)."""
         result: StoreList = await self._read(
             "list-stores",
             {},
@@ -137,6 +137,6 @@ class StoreCalls(BaseClient):
         self,
         body: Body[StoresRequest],
     ) -> StandardResult:
-        """Creates or updates stores (interface: Create stores)."""
+        """Create or update stores (interface: Create stores)."""
         result: StandardResult = await self._write("create-stores", {}, {}, body)
         return result

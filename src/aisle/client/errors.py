@@ -1,21 +1,21 @@
-"""What can go wrong between the client and the service.
+"""Errors between the client and the service.
 
 ClientError (AisleError)
 ├── TransportError           no answer that could be used
 │   ├── NotSent              not one byte of the request reached the service
-│   └── Ambiguous            it may have arrived, may have been carried out, and no answer tells
+│   └── OutcomeUnknown       it may have arrived and been carried out, and no answer tells
 ├── StatusError              the service answered with a status that is not 2xx
 │   ├── Unauthorized         401: the token is missing, wrong or no longer valid
 │   ├── Forbidden            403: the token may not do this, or not in this store
 │   ├── NotFound             404
 │   ├── Conflict             409, 412: the service's state is not what the request assumed
-│   ├── RateLimited          429: too many requests; `retry_after` says how long to wait
-│   ├── ServerError          5xx, 408 and anything unforeseen: the request may have been carried out
-│   └── Refused              every other 4xx: the request is wrong as it stands
-├── Rejected                 2xx, and the standard result says `success: false`
-└── AnswerError              2xx, and the body is not what the interface promises (also a ContractError)
-    ├── TooLong              it is longer than anybody reads
-    └── Endless              the pages of a list do not lead to an end; `rows` were on the last one
+│   ├── RateLimited          429: too many requests; `retry_after` is how long to wait
+│   ├── ServerError          5xx, 408 and any unexpected status: the request may have been carried out
+│   └── InvalidRequest       every other 4xx: the request is wrong
+├── UnsuccessfulResult       2xx with `success: false` in the standard result
+└── InvalidResponse          2xx with a body that does not fit the interface (also a ContractError)
+    ├── ResponseTooLong      it is longer than MAX_RESPONSE_BYTES
+    └── PagingLoop           the pages of a list do not end; `rows` are those of the last one
 
 `message` is the service's own text, raw; `str()` of every error is clean enough for a terminal.
 """
@@ -36,23 +36,23 @@ _TAG = re.compile(r"(?is)<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*(?:>|\Z)")
 
 
 class ClientError(AisleError):
-    """Base of everything the client raises once a request was well formed."""
+    """Base of all errors that the client raises for a well-formed request."""
 
 
 class TransportError(ClientError):
-    """No usable answer came from the service."""
+    """No usable response came from the service."""
 
 
 class NotSent(TransportError):
-    """The service cannot have seen the request: it may be sent again without any doubt."""
+    """The service cannot have received the request, so it may be sent again safely."""
 
 
 class OutcomeUnknown(TransportError):
-    """The request may have been carried out; only reading back, or the service's own key, can tell."""
+    """The request may have been carried out; only a read, or a resend under its key, can tell."""
 
 
 class StatusError(ClientError):
-    """An answer that is not a 2xx: `status`, the service's raw `message`, its `content`, and how long to wait."""
+    """Response that is not a 2xx: `status`, raw `message` of the service, `content`, and `retry_after` in seconds."""
 
     def __init__(self, operation: str, response: Response, retry_after: float | None = None) -> None:
         self.status = response.status
@@ -64,27 +64,27 @@ class StatusError(ClientError):
 
 
 class Unauthorized(StatusError):
-    """401. Check the token."""
+    """Status 401. Check the token."""
 
 
 class Forbidden(StatusError):
-    """403. The token lacks the role or the store."""
+    """Status 403. The token lacks the role or the store."""
 
 
 class NotFound(StatusError):
-    """404."""
+    """Status 404."""
 
 
 class Conflict(StatusError):
-    """409 or 412. Read again before deciding."""
+    """Status 409 or 412. Read again before deciding."""
 
 
 class RateLimited(StatusError):
-    """429. Wait `retry_after` seconds, where it is given."""
+    """Status 429. Wait `retry_after` seconds if it is given."""
 
 
 class ServerError(StatusError):
-    """5xx, 408 or an unforeseen status: of a write, nobody knows whether it was carried out."""
+    """Status 5xx, 408 or unexpected: a write may have been carried out."""
 
 
 class InvalidRequest(StatusError):
@@ -92,7 +92,7 @@ class InvalidRequest(StatusError):
 
 
 class UnsuccessfulResult(ClientError):
-    """The service answered 2xx and `success: false`; `message` is its raw text."""
+    """Response 2xx with `success: false`; `message` is its raw text."""
 
     def __init__(self, operation: str, response: Response) -> None:
         self.message = message_of(response)
@@ -102,15 +102,15 @@ class UnsuccessfulResult(ClientError):
 
 
 class InvalidResponse(ClientError, ContractError):
-    """A 2xx whose body does not fit the interface."""
+    """Response 2xx with a body that does not fit the interface."""
 
 
 class ResponseTooLong(InvalidResponse):
-    """An answer that was given up on the way, because it is too long."""
+    """Response of which reading was stopped because it is too long."""
 
 
 class PagingLoop(InvalidResponse):
-    """Pages that lead in a circle, or nowhere. The page itself could be read: its `rows` have been handed out."""
+    """Pages that repeat or do not advance. The last page could be read: its `rows` have been yielded."""
 
     def __init__(self, message: str, rows: Sequence[Mapping[str, Any]]) -> None:
         super().__init__(message)
@@ -129,19 +129,21 @@ _BY_STATUS: dict[int, type[StatusError]] = {
 
 
 def _sentence(text: str, message: str) -> str:
-    """One sentence of what happened and what the service said of it, with one full stop."""
+    """Return one sentence of what happened and the service's message, with one full stop."""
     return end_sentence(f"{text}: {message}" if message else text)
 
 
 def status_error(operation: str, response: Response, retry_after: float | None = None) -> StatusError:
-    """The error for an answer that is not a 2xx; `what` names the operation."""
+    """Return the error for a response that is not a 2xx."""
     other = InvalidRequest if 400 <= response.status < 500 else ServerError
     return _BY_STATUS.get(response.status, other)(operation, response, retry_after)
 
 
 def message_of(response: Response) -> str:
-    """The service's own words: `message`, else RFC 9457 `detail` or `title`, else the start of the body, of a page its
-    text. Raw."""
+    """Return the service's message, raw: `message`, or RFC 9457 `detail` or `title`, or the start of the body.
+
+    Of an HTML page it is the text.
+    """
     try:
         body = response.json()
     except (ValueError, RecursionError):
@@ -154,37 +156,36 @@ def message_of(response: Response) -> str:
 
 
 def _without_tags(text: str) -> str:
-    """What a page says, such as that of a balancer."""
+    """Return the text of an HTML page, such as that of a load balancer."""
     if not text.startswith("<"):
         return text
     return " ".join(_TAG.sub(" ", text).split())
 
 
 class Outcome(Enum):
-    """The five things that can have become of a request."""
+    """Outcome of a request."""
 
     NOT_SENT = "not sent"
-    """It never reached the service; send it again freely."""
+    """The request never reached the service; it may be sent again."""
     UNKNOWN = "ambiguous"
-    """It may have been carried out. A keyed service takes it again under the same key; elsewhere it is read back."""
+    """The request may have been carried out. With keys it is resent under its key; without, it is read back."""
     REFUSED = "refused"
-    """The service understood and said no; nothing was done. A person decides."""
+    """The service refused the request, and nothing was done. A person decides."""
     RETRY_LATER = "wait"
-    """Not now: the token has to be renewed, the service asked for patience, or somebody on the way said no in its
-    stead. Nothing was done."""
+    """Nothing was done for now: the token has to be renewed, there is a rate limit, or a proxy refused."""
     ACCEPTED = "accepted"
-    """Done."""
+    """The request was carried out."""
 
 
 _NOT_IMPLEMENTED = (501, 505)
 
 
 def outcome_of(result: BaseException | Response | int, *, retry_after: bool = False) -> Outcome:
-    """The fate of a request that ended in this error, answer or bare status.
+    """Return the outcome of a request that ended in this error, response or status.
 
-    `retry_after` says whether the answer had that header; it is taken from an Answer or StatusError itself. Whatever
-    this table does not know is ambiguous, because believing that nothing happened is the mistake that doubles stock.
-    A refusal is final, so it has to be the service's own: one without its words is a gateway's, and tried again later.
+    `retry_after` is True if a bare status came with that header; Response and StatusError carry it themselves. What
+    this table does not know is `UNKNOWN`: assuming that nothing happened would double stock. A refusal is final, so it
+    must come from the service itself; one that is no JSON object is a gateway's, and is retried later.
     """
     if isinstance(result, Response):
         return _outcome_of_response(result)
@@ -206,7 +207,7 @@ def _outcome_of_response(response: Response) -> Outcome:
     except (ValueError, RecursionError):
         return Outcome.UNKNOWN  # cut off, or not from the service at all
     if not isinstance(body, dict):
-        return Outcome.UNKNOWN  # every answer to a write is an object
+        return Outcome.UNKNOWN  # every response to a write is an object
     said = body.get("success")
     if said is None or said is True:
         return Outcome.ACCEPTED

@@ -1,4 +1,4 @@
-"""Customer orders: typed calls. Each raises the errors drawn in `client.errors`."""
+"""Typed calls of customer orders, deliveries and receipts. Each raises the errors listed in `client.errors`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CustomerOrderCalls(BaseClient):
         search_text: str | None = None,
         show_lines: bool | None = None,
     ) -> CustomerOrderList:
-        """One page of a store's orders; lines only with `show_lines` (interface: List customer orders)."""
+        """Read one page of a store's orders; lines only with `show_lines` (interface: List customer orders)."""
         result: CustomerOrderList = await self._read(
             "list-customer-orders",
             {"store_number": store_number},
@@ -68,7 +68,7 @@ class CustomerOrderCalls(BaseClient):
         store_number: str,
         body: Body[CustomerOrdersRequest],
     ) -> StandardResult:
-        """Creates orders in one store; an unknown product refuses them all (interface: Create customer orders)."""
+        """Create orders in one store; an unknown product refuses them all (interface: Create customer orders)."""
         result: StandardResult = await self._write(
             "create-customer-orders-one-store", {"store_number": store_number}, {}, body
         )
@@ -78,7 +78,7 @@ class CustomerOrderCalls(BaseClient):
         self,
         body: Body[MultiStoreCustomerOrdersRequest],
     ) -> StandardResult:
-        """Creates orders that each name their own store (interface: Create customer orders)."""
+        """Create orders that each name their own store (interface: Create customer orders)."""
         result: StandardResult = await self._write("create-customer-orders-several-stores", {}, {}, body)
         return result
 
@@ -87,7 +87,7 @@ class CustomerOrderCalls(BaseClient):
         store_number: str,
         body: Body[CustomerOrderUpdateRequest],
     ) -> StandardResult:
-        """Sets new values of one order and of the lines that are named (interface: Update customer order)."""
+        """Set new values of one order and of the lines that are named (interface: Update customer order)."""
         result: StandardResult = await self._write("update-customer-order", {"store_number": store_number}, {}, body)
         return result
 
@@ -97,9 +97,10 @@ class CustomerOrderCalls(BaseClient):
         *,
         location_code_tag: str,
     ) -> StandardResult:
-        """Makes movement assignments that clear held goods; may touch every store, so it is never repeated in doubt.
+        """Create movement assignments that clear held goods. It may affect every store, so it is never repeated in
+        doubt.
 
-        (interface: Create customer order clearance)
+        interface: Create customer order clearance.
         """
         result: StandardResult = await self._write(
             "create-customer-order-clearance", {}, {"location_code_tag": location_code_tag}, body
@@ -125,7 +126,7 @@ class DeliveryCalls(BaseClient):
         page_size: QueryNumber | None = None,
         page_start: QueryNumber | None = None,
     ) -> DeliveryList:
-        """One page of deliveries (interface: List deliveries)."""
+        """Read one page of deliveries (interface: List deliveries)."""
         result: DeliveryList = await self._read(
             "list-deliveries",
             {},
@@ -152,7 +153,7 @@ class DeliveryCalls(BaseClient):
         *,
         container_override: bool | None = None,
     ) -> StandardResult:
-        """Creates deliveries for one store (interface: Create store deliveries)."""
+        """Create deliveries for one store (interface: Create store deliveries)."""
         result: StandardResult = await self._write(
             "create-store-deliveries",
             {"store_number": store_number},
@@ -168,7 +169,7 @@ class DeliveryCalls(BaseClient):
         *,
         container_override: bool | None = None,
     ) -> StandardResult:
-        """Creates deliveries that each name their own store (interface: Create multi store deliveries)."""
+        """Create deliveries that each name their own store (interface: Create multi store deliveries)."""
         result: StandardResult = await self._write(
             "create-multi-store-deliveries", {}, {}, body, {"container_override": container_override}
         )
@@ -187,7 +188,7 @@ class DeliveryCalls(BaseClient):
         page_size: QueryNumber | None = None,
         page_start: QueryNumber | None = None,
     ) -> ReceiptList:
-        """One page of receipts of any store (interface: List receipts)."""
+        """Read one page of receipts of any store (interface: List receipts)."""
         result: ReceiptList = await self._read(
             "list-receipts",
             {},
@@ -218,7 +219,7 @@ class DeliveryCalls(BaseClient):
         page_size: QueryNumber | None = None,
         page_start: QueryNumber | None = None,
     ) -> ReceiptList:
-        """One page of one store's receipts (interface: List store receipts)."""
+        """Read one page of one store's receipts (interface: List store receipts)."""
         result: ReceiptList = await self._read(
             "list-store-receipts",
             {"store_number": store_number},

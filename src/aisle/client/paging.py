@@ -1,7 +1,7 @@
-"""Walking through the pages of a list: pure cursors, fed with each page, that say what to ask next.
+"""Paging through lists: pure cursors that receive each page and give the next query.
 
-An answer is never trusted to end: a page that was already asked for, or a run of empty pages, is an error, and not a
-quiet end, because a walk that ends too early makes rows look deleted (interface: Paged list envelope, Limits).
+A list is never trusted to end. A repeated page, or several empty pages, are an error and not the end, because ending
+too early makes rows look deleted (interface: Paged list envelope, Limits).
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _MAX_EMPTY_PAGES = 3
 
 
 class PageCursor(Protocol):
-    """A walk in progress: the query of the next request."""
+    """Position in a list: the query of the next request."""
 
     query: dict[str, QueryValue]
     scroll_id: str | None
-    """What the service said of the next page, if it did (interface: Paged list envelope)."""
+    """Scroll id of the next page, if the service gave one (interface: Paged list envelope)."""
 
     def advance(self, rows: Sequence[Row], envelope: Mapping[str, Any]) -> bool:
-        """Takes in a page and sets the next query. Returns whether there is one to ask."""
+        """Take in a page and set the next query. Return True if there is a next page."""
 
 
 class PageNumberCursor:
-    """By page number: follows `next_page` where it is given, else counts, else goes on until a page is not full."""
+    """Cursor by page number: follows `next_page` if given, otherwise the total, otherwise until a page is not full."""
 
     def __init__(self, op: Operation, query: Mapping[str, QueryValue]) -> None:
         self._op = op
@@ -38,12 +38,12 @@ class PageNumberCursor:
         self._page = _to_int(query.get(self._param)) or 1
         self._empty = 0
         self._seen_digests: set[bytes] = set()
-        """What tells the pages that were read."""
+        """Digests of the pages that were read."""
         self.scroll_id: str | None = None
         self.query: dict[str, QueryValue] = {**query, self._param: self._page}
 
     def advance(self, rows: Sequence[Row], envelope: Mapping[str, Any]) -> bool:
-        """See Walk. Raises Endless when the pages run in a circle or never end."""
+        """Advance as PageCursor. Raise PagingLoop if pages repeat or never end."""
         following = self._next_page(rows, envelope)
         if following is None:
             return False
@@ -77,9 +77,9 @@ class PageNumberCursor:
 
 
 class IdCursor:
-    """By id: each request asks for what lies above the last id, so rows that come or go do not shift the pages.
+    """Cursor by id: each request asks for ids above the last one, so rows that come or go do not shift the pages.
 
-    Only for lists with `from_id` whose rows have an `id`; rows that are not in ascending order are an error.
+    Only for lists with `from_id` and rows with `id`; rows that are not in ascending order are an error.
     """
 
     def __init__(self, op: Operation, query: Mapping[str, QueryValue]) -> None:
@@ -89,7 +89,7 @@ class IdCursor:
         self.query: dict[str, QueryValue] = dict(query)
 
     def advance(self, rows: Sequence[Row], envelope: Mapping[str, Any]) -> bool:
-        """See Walk. Raises AnswerError when ids are missing, unordered or below what was asked for."""
+        """Advance as PageCursor. Raise InvalidResponse if ids are missing, unordered or below the requested one."""
         if not rows:
             return False
         last = self._from - 1 if self._from is not None else None
@@ -107,9 +107,9 @@ class IdCursor:
 
 
 def smaller_pages(op: Operation, query: Mapping[str, QueryValue]) -> list[dict[str, QueryValue]]:
-    """The queries of smaller pages that have the rows of one page together; none where it cannot be parted.
+    """Return queries of smaller pages that together have the rows of one page; empty if it cannot be divided.
 
-    By id it is one query: the next request asks for what lies behind its last row.
+    By id it is one query: the next request asks for ids above its last row.
     """
     size = _to_int(query.get("page_size"))
     if size is None or size < 2:
@@ -123,7 +123,7 @@ def smaller_pages(op: Operation, query: Mapping[str, QueryValue]) -> list[dict[s
 
 
 def rows_of(op: Operation, body: Any) -> list[Row]:
-    """The rows of a page. Raises AnswerError when the body is no page: an empty store must not be read out of it."""
+    """Return the rows of a page. Raise InvalidResponse if the body is no page: it must not look like an empty list."""
     name = "records" if op.paging == "products" else "list"
     rows = body.get(name) if isinstance(body, dict) else None
     if rows is None and isinstance(body, dict) and _may_lack_rows(op, body):
@@ -134,15 +134,15 @@ def rows_of(op: Operation, body: Any) -> list[Row]:
 
 
 def _may_lack_rows(op: Operation, body: Mapping[str, Any]) -> bool:
-    """Rows are optional in the order list and in the catalogue; there a count of 0 tells that there are none."""
+    """Return True if rows may be missing: order list and catalogue, with a count of 0."""
     counted = body.get("total_record_count" if op.paging == "products" else "total_count")
     return op.name in ("list-customer-orders", "list-products") and type(counted) is int and counted == 0
 
 
 def page_digest(rows: Any) -> bytes | None:
-    """What tells one page from another, without keeping it; None for one that is nested too deeply to be told."""
+    """Return a digest that identifies a page; None if it is nested too deeply."""
     try:
-        content = dumps(rows, 2)  # later forms of marshal look at who else holds an object
+        content = dumps(rows, 2)  # later versions of marshal depend on reference counts
     except ValueError:
         return None
     return blake2b(content, digest_size=16).digest()

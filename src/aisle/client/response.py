@@ -1,16 +1,14 @@
-"""What came back: a status, headers and bytes, before anyone judges them."""
+"""Response of the service, before it is judged."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NoReturn
-
-from aisle.tuples import NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 
 class Response(NamedTuple):
-    """An HTTP answer. Header names are in lower case; the bytes are as the service sent them."""
+    """HTTP response. Header names are in lower case; the bytes are as the service sent them."""
 
     status: int
     headers: Mapping[str, str]
@@ -18,19 +16,19 @@ class Response(NamedTuple):
 
     @property
     def is_success(self) -> bool:
-        """Whether the status is a 2xx; the body may still say `success: false`."""
+        """True if the status is a 2xx; the body may still have `success: false`."""
         return 200 <= self.status < 300
 
     @property
     def is_json_object(self) -> bool:
-        """Whether the body is a JSON object, as the service's own words always are; a gateway's page is not."""
+        """True if the body is a JSON object, as the service always sends; a gateway sends HTML."""
         try:
             return isinstance(self.json(), dict)
         except (ValueError, RecursionError):
             return False
 
     def json(self) -> Any:
-        """The body as JSON. Raises ValueError when it is none, or is NaN or infinite somewhere."""
+        """Return the body as JSON. Raise ValueError if it is none, or contains NaN or Infinity."""
         if self.content[:1] in (b"{", b"[") and self.content[1:2] != b"\0":  # UTF-8, as nearly always
             return _DECODER.decode(self.content.decode("utf-8", "surrogatepass"))
         return json.loads(self.content, parse_constant=_refuse_constant)

@@ -1,64 +1,65 @@
-"""Signing in by a PIN, which only our own service knows: asked and judged in one way, whoever asks."""
+"""Sign-in with a PIN, an extension of our own service: one request and one interpretation for all callers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from aisle.client.errors import InvalidResponse, message_of, status_error
 from aisle.client.response import Response
 from aisle.roles import SUPERVISORS
-from aisle.tuples import NamedTuple
 
 _PATH = "/aisle/v1/sign-in"
 WEB_CHANNEL = "web"
-"""Wrong PINs that come through the web are counted apart: nobody is locked out of the store by them."""
+"""Value of the channel for sign-ins through the web. Wrong PINs there are counted apart and lock nobody out in the
+store.
+"""
 DEFAULT_TOKEN_S = 900.0
-"""So long a token is used of which nobody says when it ends."""
+"""Seconds that a token without an expiry is used."""
 
 
 class SignedIn(NamedTuple):
-    """A person whom the service knows by the PIN."""
+    """Person whom the service identified by the PIN."""
 
     user: str
     name: str
     role: str
     token: str
     seconds: float = DEFAULT_TOKEN_S
-    """How long the token lasts, from now on."""
+    """Seconds from now until the token expires."""
 
     @property
     def is_supervisor(self) -> bool:
-        """Whether it is one, or more."""
+        """True if the role is supervisor or higher."""
         return self.role in SUPERVISORS
 
 
 class NotSignedIn(NamedTuple):
-    """Who that is, nobody knows; nothing was done."""
+    """Failed sign-in; nothing was done."""
 
     has_too_many_attempts: bool
-    """True where too many tries went before, however right this one is; else who or PIN is wrong."""
+    """True if there were too many attempts before, even if this one is right; otherwise person or PIN is wrong."""
     message: str
-    """The service's own words, raw; empty where it has none."""
+    """Message of the service, raw; empty if it has none."""
 
 
 class ExtensionClient(Protocol):
-    """The part of the client that is needed."""
+    """Part of the client that a sign-in needs."""
 
     async def request_extension(
         self, method: str, path: str, *, headers: Mapping[str, str] | None = None, body: object = None
     ) -> Response:
-        """See aisle.client.base."""
+        """Send a request of an extension (see aisle.client.base)."""
 
 
 async def sign_in(
     client: ExtensionClient, store: str, who: Mapping[str, str], pin: str, *, channel: str = ""
 ) -> SignedIn | NotSignedIn:
-    """Who that is in this store: `who` has a `badge` or a `user`. Sent once. `door` is WEB_DOOR where it is that one.
+    """Sign in to this store: `who` has a `badge` or a `user`. Sent once. `channel` may be WEB_CHANNEL.
 
-    What cannot even be a PIN or a name (422) is a wrong one. Raises ClientError for what says nothing of either.
+    Status 422 (not even a valid PIN or name) counts as wrong. Raise ClientError for any other failure.
     """
     said = {"Aisle-Door": channel} if channel else None
     answer = await client.request_extension(
@@ -80,7 +81,7 @@ async def sign_in(
 
 
 def _seconds(expires_on: Any, response: Response) -> float:
-    """How long it lasts, by the service's own clock: this host's may be another."""
+    """Return the seconds until the expiry, by the service's clock, since this host's may differ."""
     try:
         until = datetime.fromisoformat(expires_on)
         date = response.headers.get("date")

@@ -1,4 +1,4 @@
-"""Stock of store products and their settings: typed calls. Each raises the errors drawn in `client.errors`."""
+"""Typed calls of stock, locations and logs. Each raises the errors listed in `client.errors`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ class StoreProductCalls(BaseClient):
         page_start: QueryNumber | None = None,
         search_text: str | None = None,
     ) -> StoreProductStockList:
-        """One page of stock entries; places only with `include_locations` (interface: List store products stock)."""
+        """Read one page of stock entries; locations only with `include_locations` (interface: List store products
+        stock).
+        """
         result: StoreProductStockList = await self._read(
             "list-store-products-stock",
             {},
@@ -79,7 +81,7 @@ class StoreProductCalls(BaseClient):
         include_locations: bool | None = None,
         include_zero_lines: bool | None = None,
     ) -> ProductStockResult:
-        """Stock of one product in one store (interface: Retrieve store product stock)."""
+        """Read the stock of one product in one store (interface: Retrieve store product stock)."""
         result: ProductStockResult = await self._read(
             "retrieve-store-product-stock",
             {"store_number": store_number, "product_number": product_number},
@@ -96,7 +98,7 @@ class StoreProductCalls(BaseClient):
         store_number: str,
         product_number: str,
     ) -> list[SurroundingStock]:
-        """Stock of one product in the stores and warehouses around (interface: Retrieve store product surrounding)."""
+        """Read a product's stock in stores and warehouses nearby (interface: Retrieve store product surrounding)."""
         result: list[SurroundingStock] = await self._read(
             "retrieve-store-product-surrounding", {"store_number": store_number, "product_number": product_number}, {}
         )
@@ -107,7 +109,7 @@ class StoreProductCalls(BaseClient):
         store_number: str,
         body: Items[StoreProductUpdate],
     ) -> StandardResult:
-        """Sets new settings of products in one store; the body is a bare array (interface: Update store products)."""
+        """Set new settings of products in one store; the body is a bare array (interface: Update store products)."""
         result: StandardResult = await self._write("update-store-products", {"store_number": store_number}, {}, body)
         return result
 
@@ -116,13 +118,13 @@ class StoreProductCalls(BaseClient):
         store_number: str,
         body: Body[StoreProductsRequest],
     ) -> StandardResult:
-        """Ranges products in a store. The body is assumed (interface: Create store products)."""
+        """Add products to a store's range. The body is assumed (interface: Create store products)."""
         result: StandardResult = await self._write("create-store-products", {"store_number": store_number}, {}, body)
         return result
 
 
 class LocationCalls(BaseClient):
-    """Locations, and movement between them (interface: Endpoints)."""
+    """Locations, and movements between them (interface: Endpoints)."""
 
     async def list_locations(
         self,
@@ -135,7 +137,7 @@ class LocationCalls(BaseClient):
         page_start: QueryNumber | None = None,
         search_text: str | None = None,
     ) -> LocationList:
-        """One page of a store's places, with the stock on them (interface: List locations)."""
+        """Read one page of a store's locations, with the stock on them (interface: List locations)."""
         result: LocationList = await self._read(
             "list-locations",
             {"store_number": store_number},
@@ -163,7 +165,7 @@ class LocationCalls(BaseClient):
         search_text: str | None = None,
         accept_language: str | None = None,
     ) -> LocationProductList:
-        """One page of the products at one place (interface: List location products)."""
+        """Read one page of the products at one location (interface: List location products)."""
         result: LocationProductList = await self._read(
             "list-location-products",
             {"store_number": store_number, "location_code": location_code},
@@ -186,7 +188,7 @@ class LocationCalls(BaseClient):
         *,
         app_user_name: str | None = None,
     ) -> StandardResult:
-        """Moves goods between places of one store; the body is a bare array (interface: Create movement)."""
+        """Move goods between locations of one store; the body is a bare array (interface: Create movement)."""
         result: StandardResult = await self._write(
             "create-movement", {"store_number": store_number}, {"AppUserName": app_user_name}, body
         )
@@ -213,7 +215,7 @@ class LogCalls(BaseClient):
         review_status: QueryNumber | None = None,
         store_number: str | None = None,
     ) -> StoreProductLogList:
-        """One page of log entries. Dates are yyyy-MM-dd (interface: List store product logs)."""
+        """Read one page of log entries. Dates are yyyy-MM-dd (interface: List store product logs)."""
         result: StoreProductLogList = await self._read(
             "list-store-product-logs",
             {},
@@ -244,7 +246,7 @@ class LogCalls(BaseClient):
         is_counted_quantity: bool | None = None,
         is_from_receipt: bool | None = None,
     ) -> LogResult:
-        """Creates log entries: counts, losses, receipts (interface: Create store product logs)."""
+        """Create log entries: counts, losses, receipts (interface: Create store product logs)."""
         result: LogResult = await self._write(
             "create-store-product-logs",
             {"store_number": store_number},

@@ -1,33 +1,21 @@
-"""The one place that speaks HTTP, and the only module that imports httpx.
+"""HTTP transport; the only module that imports httpx.
 
-Reads and writes have connections of their own: a write never takes one that the service may be closing at this moment,
-because a write that dies with its connection is a write in doubt. Redirects are not followed, the environment is not
-consulted, and every call ends by a total time.
+Reads and writes have separate connections. A write never uses one that the service may be closing: a write that dies
+with its connection is in doubt. Redirects are not followed, the environment is ignored, and every call has a total
+timeout.
 """
-
-# ruff: noqa: E402 - something has to be said before httpx is imported
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import ssl
-import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from importlib.util import find_spec
 from ipaddress import ip_address
-from typing import Any, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
-
-from aisle.tuples import NamedTuple
-
-# httpx would load its own command line, and with it click, rich and pygments where they are installed: 7 MB and 70 ms.
-cast(dict[str, Any], sys.modules).setdefault("httpx._main", None)
-# httpcore asks for this one several times in every request, and each time it is looked for all along the path.
-if find_spec("sniffio") is None:
-    cast(dict[str, Any], sys.modules)["sniffio"] = None
 
 import httpx
 
@@ -54,19 +42,19 @@ _NOT_SENT_ERRORS = (
 
 _DEFAULT_HEADERS = ((b"Accept-Encoding", b"gzip, deflate"), (b"Connection", b"keep-alive"))
 _URL_CACHE_SIZE = 256
-"""Addresses that are kept taken apart: a store's orders are read again and again, and writes have few of them."""
+"""Number of parsed URLs that are cached: a store's orders are read repeatedly, and writes use few URLs."""
 
 
 MAX_RESPONSE_BYTES = 32 << 20
-"""Bytes of an answer that are read, after decompression; a longer one is given up."""
+"""Bytes of a response that are read at most, after decompression."""
 _CHUNK_BYTES = 64 << 10
 """Bytes that are decompressed at a time."""
 _MAX_LENGTH_DIGITS = 20
-"""More of a length need not be read to know that it is too long."""
+"""Digits of a declared length that are read; more are too long anyway."""
 
 
 class Timeouts(NamedTuple):
-    """Seconds. All but `total` are per socket operation; `total` ends a call whose answer drips in for ever."""
+    """Timeouts in seconds, per socket operation; `total` limits a whole call, also if the response arrives slowly."""
 
     connect: float = 3.0
     read: float = 10.0
@@ -76,21 +64,23 @@ class Timeouts(NamedTuple):
 
 
 def preload() -> None:
-    """Loads what the first request would load, which takes it 40 ms: for whoever has the time before."""
+    """Load what the first request would load, which takes 40 ms. For callers with idle time."""
     import anyio._backends._asyncio  # noqa: F401
     import httpcore  # noqa: F401
 
 
 def asgi_transport(app: Any) -> Transport:
-    """Calls an ASGI app in this process; its lifespan is the caller's to run. An exception in the app is a 500."""
+    """Return a transport to an ASGI app in this process. The caller runs its lifespan; an exception in the app is a
+    500.
+    """
     return httpx.ASGITransport(app=app, raise_app_exceptions=False)
 
 
 class _ConnectionPool:
-    """A connection pool and a gate before it, so that nobody waits inside the pool until a timeout.
+    """Connection pool behind a semaphore, so that no request waits inside the pool until a timeout.
 
-    It is httpx's transport without the client around it: what that one adds (cookies, redirects, logins, the merging of
-    defaults into each request) is not wanted here, and a quarter of what a request costs.
+    It is httpx's transport without its client: cookies, redirects, logins and merged defaults are not needed, and cost
+    a quarter of a request.
     """
 
     def __init__(self, size: int, keepalive: float) -> None:
@@ -111,7 +101,7 @@ class _ConnectionPool:
 
 
 class HttpSender:
-    """Sends requests to one service and hands back its answers, whatever their status."""
+    """Sender of requests to one service. It returns responses whatever their status."""
 
     def __init__(
         self,
@@ -134,7 +124,7 @@ class HttpSender:
         self._writes = _ConnectionPool(4, 2.0)
 
     def tls(self) -> ssl.SSLContext:
-        """Trust in the usual authorities, or in those of `ca_file` alone; nothing is loaded where TLS is not spoken."""
+        """Return the TLS context: usual authorities, or those of `ca_file` only. Load none if TLS is not used."""
         if self._tls is None:
             if not self.base_url.startswith("https:") or self.transport is not None:
                 self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -147,7 +137,10 @@ class HttpSender:
     async def send(
         self, method: str, target: str, *, headers: Mapping[str, str], body: bytes | None, write: bool
     ) -> Response:
-        """One request, once. Raises NotSent or Ambiguous, of a read also TooLong; a cancelled call stays cancelled."""
+        """Send one request once. Raise NotSent or OutcomeUnknown, for a read also ResponseTooLong.
+
+        A cancelled call stays cancelled.
+        """
         lane = self._writes if write else self._reads
         async with lane.slots:
             try:
@@ -172,7 +165,7 @@ class HttpSender:
                     f"The answer of {self.base_url} cannot be decompressed: {_describe_error(error)}."
                 ) from error
             except ResponseTooLong as error:
-                if write:  # whatever it said, it may have been carried out
+                if write:  # whatever the response is, it may have been carried out
                     raise OutcomeUnknown(str(error)) from error
                 raise
         return Response(response.status_code, _lower_case_headers(response.headers), content)
@@ -186,13 +179,13 @@ class HttpSender:
         return httpx.Request(method, url, headers=raw, content=body, extensions=self._extensions)
 
     async def aclose(self) -> None:
-        """Closes all connections."""
+        """Close all connections."""
         await self._reads.aclose()
         await self._writes.aclose()
 
 
 async def _read_body(response: httpx.Response) -> bytes:
-    """The body, decompressed while it comes. Raises TooLong before more of it than LONGEST_ANSWER is in memory."""
+    """Read the body and decompress it as it arrives. Raise ResponseTooLong above MAX_RESPONSE_BYTES."""
     if response.is_stream_consumed:
         return response.content if len(response.content) <= MAX_RESPONSE_BYTES else _raise_too_long()
     declared = response.headers.get("content-length", "")
@@ -214,29 +207,29 @@ def _raise_too_long() -> NoReturn:
 
 
 class _IdentityDecoder:
-    """A body as it came."""
+    """Decoder of an uncompressed body."""
 
     def decode(self, raw: bytes) -> Iterator[bytes]:
-        """The same bytes, once."""
+        """Yield the same bytes."""
         yield raw
 
 
 class _InflateDecoder(_IdentityDecoder):
-    """A compressed body, decompressed in small pieces, so that a small part never becomes a large one at once."""
+    """Decoder of a compressed body, in small pieces, so that little input cannot become large output at once."""
 
     def __init__(self, bits: int) -> None:
         self._zlib = zlib.decompressobj(bits)
         self._may_be_raw = bits == zlib.MAX_WBITS
 
     def decode(self, raw: bytes) -> Iterator[bytes]:
-        """What these bytes become. Raises zlib.error."""
+        """Yield the decompressed pieces. Raise zlib.error."""
         while True:
             try:
                 part = self._zlib.decompress(raw, _CHUNK_BYTES)
             except zlib.error:
                 if not self._may_be_raw:
                     raise
-                self._may_be_raw = False  # some services send `deflate` without its head
+                self._may_be_raw = False  # some services send `deflate` without its header
                 self._zlib = zlib.decompressobj(-zlib.MAX_WBITS)
                 continue
             self._may_be_raw = False
@@ -254,7 +247,7 @@ _DECODERS: dict[str, Callable[[], _IdentityDecoder]] = {
 
 
 def _lower_case_headers(headers: httpx.Headers) -> dict[str, str]:
-    """By their names in lower case; plain ones, each of which is there once, need no look at how they are encoded."""
+    """Return headers with names in lower case. Plain unique ones skip httpx's detection of the encoding."""
     try:
         plain = {name.decode("ascii").lower(): value.decode("ascii") for name, value in headers.raw}
     except UnicodeDecodeError:
@@ -294,5 +287,5 @@ def _is_loopback(host: str) -> bool:
 def _load_ca_file(ca_file: str) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=ca_file)
-    except OSError as error:  # ssl.SSLError is one
+    except OSError as error:  # includes ssl.SSLError
         raise SettingsError(f"The certificates in ca_file {ca_file!r} cannot be read: {error}.") from error

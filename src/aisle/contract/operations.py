@@ -1,10 +1,8 @@
-"""What an operation of the interface is: plain tuples, cheap to import in every process."""
+"""Table of the interface's operations, as plain tuples that every process can import cheaply."""
 
 from __future__ import annotations
 
-from typing import Literal
-
-from aisle.tuples import NamedTuple
+from typing import Literal, NamedTuple
 
 ParamLocation = Literal["path", "query", "header"]
 WireType = Literal["string", "number", "boolean"]
@@ -12,7 +10,7 @@ Paging = Literal["envelope", "reduced", "products"]
 
 
 class Param(NamedTuple):
-    """One parameter, named exactly as the document spells it."""
+    """Parameter of an operation, with the interface's spelling of its name."""
 
     name: str
     where: ParamLocation
@@ -23,10 +21,11 @@ class Param(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """One operation of the interface.
+    """Operation of the interface.
 
-    `body` and `result` name models of `aisle.contract.models`; `body_array` and `result_array` say that the JSON is a
-    bare array of them. `assumed` names what the document does not show and we chose: "params", "body".
+    `body` and `result` name models of `aisle.contract.models`; `body_array` and `result_array` are True if the JSON is
+    a bare array of them. `assumed` names parts that the interface does not show and that aisle defines: "params",
+    "body".
     """
 
     name: str
@@ -44,7 +43,7 @@ class Operation(NamedTuple):
     assumed: tuple[str, ...]
 
     def params_in(self, where: ParamLocation) -> tuple[Param, ...]:
-        """The parameters that travel in `where`, in the document's order."""
+        """Return the parameters in `where`, in the interface's order."""
         return tuple(param for param in self.params if param.where == where)
 
 

@@ -1,7 +1,7 @@
-"""The interface on the wire: the table of operations and the encoders of paths, queries, headers and bodies.
+"""Encoding of operations: paths, queries, headers and bodies.
 
-Only the standard library is imported, and nothing slow: this module is read by every session. Every function raises
-`ContractError` for a value that cannot be sent; the message names the value and, for a wrong name, the nearest one.
+It imports only the standard library and nothing slow, because every session loads it. Every function raises
+ContractError for a value that cannot be sent; the message names the value and, for an unknown name, the nearest one.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ JsonValue = Mapping[str, object] | Sequence[object]
 
 
 def pool_fields(prefix: str) -> tuple[str, ...]:
-    """The ten field names of one spelling, pool 1 first, such as `pool_fields("mostlikelypool")`."""
+    """Return the ten field names with this prefix, pool 1 first: `pool_fields("mostlikelypool")`."""
     return tuple(f"{prefix}{pool}" for pool in POOL_NUMBERS)
 
 
 def get_operation(name: str) -> Operation:
-    """The operation with this name: a heading of the document in kebab case, such as `list-customer-orders`."""
+    """Return the operation with this name, an interface heading in kebab case: `list-customer-orders`."""
     try:
         return OPERATIONS[name]
     except KeyError:
@@ -57,9 +57,9 @@ def get_operation(name: str) -> Operation:
 
 
 def encode_segment(value: str) -> str:
-    """One path segment, percent-encoded whole, so that `A/12` stays one segment (interface: Conventions).
+    """Return one path segment, fully percent-encoded, so that `A/12` stays one segment (interface: Conventions).
 
-    `.`, `..` and the empty string are refused: on the way they would change which resource is named.
+    Raise ContractError for `.`, `..` and the empty string: a server would resolve them to another resource.
     """
     if not isinstance(value, str):
         raise ContractError(f"{value!r} cannot stand in a path: a string is needed.")
@@ -72,7 +72,7 @@ def encode_segment(value: str) -> str:
 
 
 def build_path(op: Operation, values: Mapping[str, str]) -> str:
-    """The operation's path with its placeholders filled and encoded, without host and query."""
+    """Return the operation's path with encoded parameters, without host and query."""
     params = op.params_in("path")
     _refuse_unknown(op, "path parameter", values, params)
     path = op.path
@@ -84,16 +84,16 @@ def build_path(op: Operation, values: Mapping[str, str]) -> str:
 
 
 def encode_query(op: Operation, values: Mapping[str, QueryValue]) -> str:
-    """The query string without `?`; empty when nothing is set. Values that are None count as not set.
+    """Return the query string without `?`; empty if nothing is set. None counts as not set.
 
-    Text is taken for numbers and booleans as well, when it reads as one (that is how a command line gives them).
+    Text is accepted for numbers and booleans if it reads as one, because a command line gives text.
     """
     pairs = _encode_params(op, "query", "query parameter", values)
     return "&".join(f"{name}={_quote_value(name, text)}" for name, text in pairs)
 
 
 def encode_headers(op: Operation, values: Mapping[str, QueryValue]) -> dict[str, str]:
-    """The operation's own documented headers (`container_override`, `Accept-Language`), ready to send."""
+    """Return the operation's own headers (`container_override`, `Accept-Language`), ready to send."""
     headers = dict(_encode_params(op, "header", "header", values))
     for name, text in headers.items():
         if not text.isascii() or not text.isprintable():
@@ -102,7 +102,7 @@ def encode_headers(op: Operation, values: Mapping[str, QueryValue]) -> dict[str,
 
 
 def encode_body(op: Operation, value: object) -> bytes:
-    """The request body as compact UTF-8 JSON. Decimals keep every digit they have; nothing passes through a float."""
+    """Return the body as compact UTF-8 JSON. Decimals keep all digits; nothing is converted to a float."""
     if op.body is None:
         raise ContractError(f"{op.name} has no body.")
     if op.body_array and not isinstance(value, (list, tuple)):
@@ -113,7 +113,7 @@ def encode_body(op: Operation, value: object) -> bytes:
 
 
 def encode_json(value: object) -> bytes:
-    """Any JSON value as compact UTF-8; Decimals exactly, NaN and infinities refused."""
+    """Return any JSON value as compact UTF-8, with exact Decimals. Raise ContractError for NaN and infinities."""
     try:
         return "".join(_json_tokens(value)).encode()
     except UnicodeEncodeError:
@@ -192,7 +192,7 @@ def _number_text(value: QueryValue) -> str | None:
 
 
 def _is_sendable(number: Decimal) -> bool:
-    """Finite, and of a size that can be written out: 1E+999999 would be a megabyte of zeros."""
+    """Return True if the number is finite and short enough: 1E+999999 would be a megabyte of zeros."""
     return number.is_finite() and abs(number.adjusted()) <= _MAX_MAGNITUDE
 
 
@@ -211,7 +211,7 @@ def _refuse_unknown(op: Operation, noun: str, values: Mapping[str, object], para
 
 
 def _suggest_nearest(name: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches  # only on the way to an error
+    from difflib import get_close_matches  # imported only for an error
 
     close = get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f"; the nearest is {close[0]}" if close else ""

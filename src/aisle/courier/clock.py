@@ -1,7 +1,7 @@
-"""How far this host's clock is ahead of the service's: what is said by it means another moment there.
+"""Offset between this host's clock and the service's, and correction of stored times after the clock was set.
 
-An answer names a whole second that had begun, in its `Date`, and comes a while later: of several differences the least
-is the nearest.
+The `Date` header of a response names a whole second, and the response arrives later. So the smallest of several
+differences is the most accurate.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from aisle.cache.writer import CacheWriter
 from aisle.host.database import fetch_one, transaction
 
 MIN_SKEW_S = 2.0
-"""A clock that seems less off than this is right: a second is not told in parts, and an answer takes its time."""
+"""Seconds below which a skew counts as 0: `Date` has whole seconds, and a response takes time to arrive."""
 SKEW_WINDOW_S = 600.0
-"""Clocks drift: differences of longer ago than two of these say nothing any more."""
+"""Seconds of one measuring window. Clocks drift, so differences older than two windows are dropped."""
 
 
 class ClockSkew:
-    """Both clocks, as far as answers have told."""
+    """Smallest difference between this host's clock and the service's, over the last one or two windows."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """`clock` is this host's, in seconds since 1970."""
+        """Store `clock`, this host's clock in seconds since 1970."""
         self._clock = clock
         self._window_start = clock()
         self._min_difference: float | None = None
         self._previous_min: float | None = None
-        """The least difference of the window before."""
+        """Smallest difference of the window before the current one."""
 
     def record_response(self, headers: Mapping[str, str]) -> None:
-        """An answer has just come; names of headers are in lower case."""
+        """Record the `Date` of a response that has just arrived. Header names are in lower case."""
         now = self._clock()
         try:
             difference = now - parsedate_to_datetime(headers["date"]).timestamp()
@@ -50,19 +50,18 @@ class ClockSkew:
 
     @property
     def skew_s(self) -> float:
-        """Seconds; 0 where this host's clock is right as far as can be seen, or no answer has said what time it is."""
+        """Seconds that this host's clock is ahead; 0 if it is within `MIN_SKEW_S`, or no response had a date."""
         known = [each for each in (self._min_difference, self._previous_min) if each is not None]
         ahead = min(known, default=0.0)
         return ahead if abs(ahead) > MIN_SKEW_S else 0.0
 
 
 MIN_JUMP_S = 2.0
-"""Less than this is no step."""
+"""Seconds below which a change of the clock is ignored."""
 LONG_JUMP_S = 60.0
-"""After a longer one everything is read anew: what was asked for by its moment may have been missed."""
+"""Seconds of a jump after which everything is read again: reads by time may have missed changes."""
 MAX_RETRY_WAIT_S, MAX_SETTLING_S = 3600.0, 86400.0
-"""Nothing waits longer than this for its next try, or to be settled; what seems to was written down with another clock.
-"""
+"""Seconds that anything waits at most for its next try, or to settle. A later time was stored with another clock."""
 
 CLOCK_CURSOR = "clock"
 _BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
@@ -70,54 +69,57 @@ _FULL_SYNC_CURSOR, _STOCK_CURSOR, _LOG_SPAN_CURSOR = "full", "stock_since", "log
 
 
 class SteadyClock:
-    """Seconds since 1970 as the host's clock said when this began, and steadily from there on."""
+    """Clock in seconds since 1970 that follows the host's clock at creation and is not changed when that is set."""
 
     def __init__(
         self, wall: Callable[[], float] = time.time, monotonic: Callable[[], float] | None = None, boot_id: str = ""
     ) -> None:
-        """`ticks` counts seconds since the start of the host, those in which it slept too; `boot` names that start."""
+        """Store the clocks.
+
+        `monotonic` counts seconds since the host started, including those it slept; `boot_id` identifies that start.
+        """
         self._wall = wall
         self._monotonic = monotonic or (lambda: time.clock_gettime(time.CLOCK_BOOTTIME))
         self.boot_id = boot_id or _read_boot_id()
         self.offset = self._wall() - self._monotonic()
-        """The host's start in seconds since 1970; a clock that is set changes it."""
+        """Start of the host in seconds since 1970; it changes when the wall clock is set."""
 
     def __call__(self) -> float:
         return self._monotonic() + self.offset
 
     def adjusted(self) -> SteadyClock:
-        """The same clock as the host's says now."""
+        """Return a clock of the same kind, set to the host's present time."""
         return SteadyClock(self._wall, self._monotonic, self.boot_id)
 
     @property
     def has_jumped(self) -> bool:
-        """Whether the host's clock was set since."""
+        """True if the host's clock was set since this object was created."""
         return abs(self._wall() - self()) > MIN_JUMP_S
 
 
 def to_steady_clock(clock: Callable[[], float]) -> Callable[[], float]:
-    """The host's clock made steady, as it is set now; any other is its owner's business."""
+    """Return a steady clock, set to the host's present time. A clock of another kind is returned unchanged."""
     if isinstance(clock, SteadyClock):
         return clock.adjusted()
     return SteadyClock() if clock is time.time else clock
 
 
 def has_jumped(clock: Callable[[], float]) -> bool:
-    """Whether a courier with this clock has to begin anew."""
+    """Return True if the courier has to restart because its clock was set."""
     return isinstance(clock, SteadyClock) and clock.has_jumped
 
 
 def apply_clock_jump(
     cache: CacheWriter, cache_db: apsw.Connection, outbox_db: apsw.Connection, clock: Callable[[], float]
 ) -> float:
-    """Brings what is written down to this clock; by how many seconds it was set since the last courier, 0 for nothing.
+    """Shift the stored times to this clock. Return the seconds it was set by since the last courier; 0 if it was not.
 
-    Where nobody can know by how much, because the host was started anew, nothing at least lies in the future.
+    After a restart of the host the jump is unknown; then times in the future are reduced to the present.
     """
     if not isinstance(clock, SteadyClock):
         return 0.0
     kept = cache.cursor(CLOCK_CURSOR)
-    # Each file says for itself what it has followed: who ends between the two goes on with the second.
+    # Each file keeps the clock that it follows: if the process ends between the two, the next one does the second.
     of_outbox, follows = _jump_since(_outbox_clock(outbox_db) or kept, clock)
     if follows:
         with transaction(outbox_db):
@@ -138,7 +140,7 @@ def apply_clock_jump(
 
 
 def _jump_since(saved: Any, clock: SteadyClock) -> tuple[float, bool]:
-    """By how many seconds the clock was set since this was kept, and whether what was written by it has to follow."""
+    """Return the seconds the clock was set by since `saved`, and whether stored times have to be corrected."""
     if not isinstance(saved, list) or saved[0] != clock.boot_id:
         return 0.0, True
     step = clock.offset - float(saved[1])
@@ -146,7 +148,7 @@ def _jump_since(saved: Any, clock: SteadyClock) -> tuple[float, bool]:
 
 
 def _outbox_clock(outbox: apsw.Connection) -> Any:
-    """By which clock the outbox is written; None where only the cache says that."""
+    """Return boot id and offset of the clock that the outbox follows; None if only the cache keeps them."""
     row = fetch_one(outbox, "SELECT boot, began FROM clock")
     return None if row is None else [str(row[0]), float(row[1])]
 
@@ -178,7 +180,7 @@ _READ_TIME_COLUMNS = (
     *(("orders", column) for column in ("header_began", "lines_began", "first_began")),
     *((table, "began") for table in ("stock", "surrounding", "delivery", "store_said")),
 )
-"""Where the cache keeps when a read began: nothing that was asked for later may pass for older."""
+"""Columns of the cache that keep when a read began: a later read must not count as older."""
 
 
 def _shift_cache(cache: apsw.Connection, jump_s: float) -> None:
@@ -190,7 +192,7 @@ def _shift_cache(cache: apsw.Connection, jump_s: float) -> None:
 
 
 def _shift_cursors(cache: CacheWriter, jump_s: float, now: float) -> None:
-    """The same of the moments that are kept with what was asked: none of them lies in the future then."""
+    """Shift the times that are stored in cursors; none of them is left in the future."""
 
     def shifted(at: float) -> float:
         return min(at + jump_s, now) if at > 0 else at
@@ -216,7 +218,7 @@ def _clamp_cache(cache: apsw.Connection, now: float) -> None:
 
 
 def _schedule_full_sync(cache: apsw.Connection) -> None:
-    """As after a day: all of it was read once, and is due."""
+    """Make the full sync due, as after a day, and forget the stock cursor."""
     cache.execute(
         "UPDATE sync SET cursor = json_set(cursor, '$.completed', 1.0)"
         " WHERE topic = ? AND json_extract(cursor, '$.completed') > 0",

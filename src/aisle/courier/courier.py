@@ -1,6 +1,7 @@
-"""The courier: one a store and host. Pulls the store into cache.db, delivers outbox.db, tells the sessions.
+"""Courier of one store on one host: pulls the store into cache.db, pushes outbox.db, notifies the sessions.
 
-A plain async class: a process of its own runs it (`aisle.courier.leader`), tests and `--in-process` run it inside.
+It is a plain async class. A process of its own runs it (`aisle.courier.leader`); tests and `--in-process` run it inside
+theirs.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import random as chance
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
-from typing import Self
+from typing import NamedTuple, Self
 
 from aisle.cache.writer import CacheWriter, LinkRow, open_cache
 from aisle.client import Client, Response
@@ -56,14 +57,13 @@ from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_state import CONFIRMED
 from aisle.outbox.outcome_reasons import StoredMessage
 from aisle.outbox.session_requests import take_read_requests
-from aisle.tuples import NamedTuple
 
 ClientFactory = Callable[[Callable[[Response], None]], AbstractAsyncContextManager[Client]]
-"""Makes the client; it shows every answer to the function it is given."""
+"""Factory of the client. The client passes every response to the given function."""
 
 
 class Runtime(NamedTuple):
-    """What is not the courier's own: time, sleep and chance."""
+    """Clock, sleep and random source; tests replace them."""
 
     clock: Callable[[], float] = time.time
     sleep: Sleep = asyncio.sleep
@@ -71,7 +71,9 @@ class Runtime(NamedTuple):
 
 
 class Courier:
-    """Opened by `async with`; then `run`, or `catch_up` and `drain` for a single turn."""
+    """Courier of one store. Open it with `async with`; then call `run`, or `sync_once` or `push_once` for a single
+    turn.
+    """
 
     def __init__(
         self,
@@ -84,7 +86,9 @@ class Courier:
         socket: CourierSocket | None = None,
         on_notice: Callable[[Notice], None] | None = None,
     ) -> None:
-        """`socket` is the way to the sessions, for whoever won the election; `notify` is shown each notice."""
+        """Store the collaborators. `socket` reaches the sessions, and is for the leader; `on_notice` receives each
+        notice.
+        """
         self.store_folder = store_folder
         self.operator_log = OperatorLog(runtime.clock, on_notice)
         self._link_log = LinkLog(self.operator_log, runtime.clock)
@@ -95,13 +99,13 @@ class Courier:
         self._socket = socket
         self._notifier = Notifier(socket, runtime.clock, runtime.sleep)
         self._notified_link: tuple[str, ...] = ()
-        """The link, as the sessions were rung for it last."""
+        """State, reason and features of the link that sessions were notified of last."""
         self._notified_for_person = 0
-        """How many operations need a person, as they were rung for it last."""
+        """Number of operations for a person that sessions were notified of last."""
         self._exit_stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        """Opens databases and client. Raises StorageError, SettingsError."""
+        """Open databases and client. Raise StorageError or SettingsError."""
         async with AsyncExitStack() as stack:
             await self._open(stack)
             self._exit_stack = stack.pop_all()
@@ -115,7 +119,7 @@ class Courier:
             await self._exit_stack.aclose()
 
     def _recover_outbox(self) -> None:
-        """Whoever opens a deleted outbox next would begin with an empty one."""
+        """Put the outbox file back if it was deleted: the next process that opens it would start with an empty one."""
         if is_replaced(self._outbox_db) and self.store_folder.folder.exists():
             try:
                 self.operator_log.add("", recover_file(self._outbox_db).message)
@@ -154,11 +158,11 @@ class Courier:
         self.push_loop.recover_sending()
         for op in self.outbox.pending_operations(
             CONFIRMED
-        ):  # confirmed, and not read back by the courier before this one
+        ):  # confirmed under an earlier courier, and not read back yet
             self.incremental_sync.add_confirmed(op)
 
     def _create_pull(self, client: Client) -> None:
-        """What brings the store here and keeps it fresh."""
+        """Create the parts that read the store and keep the cache up to date."""
         world = self._runtime
         into = CacheUpdate(
             self.cache,
@@ -200,7 +204,7 @@ class Courier:
         )
 
     def _create_lookup(self, client: Client) -> None:
-        """What looks for what may have arrived."""
+        """Create the parts that look up operations in doubt."""
         world = self._runtime
         self.observations = ObservedBehaviour(self._outbox_db, clock=world.clock)
         looker = Lookup(client, self.store_folder.store, self.observations)
@@ -236,7 +240,7 @@ class Courier:
         )
 
     def _create_push(self, client: Client) -> None:
-        """What delivers the outbox, and asks what has to be answered."""
+        """Create the parts that push the outbox and send immediate requests."""
         world = self._runtime
         ready = PrePushChecks(
             self.single_reads, self.reconciler, self.observations, self.link, self.operator_log, self._cache_db
@@ -277,13 +281,13 @@ class Courier:
         )
 
     def _cached_features(self) -> Features:
-        """What the service announced when a courier last heard of it."""
+        """Return the features that the service announced to the last courier."""
         return parse_features(self.cache.cursor("features") or "")
 
-    # For whoever runs it
+    # Interface for the process that runs it
 
     async def run(self) -> None:
-        """Works until it is cancelled."""
+        """Run all loops until cancelled."""
         loops: tuple[Callable[[], Awaitable[None]], ...] = (
             self.push_loop.run,
             self.incremental_sync.run,
@@ -300,10 +304,10 @@ class Courier:
                 group.create_task(run_forever(loop, self.operator_log, self._runtime.sleep))
 
     async def sync_once(self, *, full: bool = False, progress: Callable[[SyncProgress], None] | None = None) -> None:
-        """Brings the cache up to date once, and delivers what can be delivered.
+        """Bring the cache up to date once, and push what can be pushed.
 
-        `full` reads everything anew; `progress` is shown how far it has come. Raises ClientError or SettingsError when
-        the service cannot be reached; what was read until then is kept.
+        `full` reads everything again; `progress` receives the progress of the sync. Raise ClientError or SettingsError
+        if the service cannot be reached; what was read until then is kept.
         """
         self.full_sync.on_progress = progress
         await self.single_reads.check_service()
@@ -318,7 +322,7 @@ class Courier:
         await self.incremental_sync.run_once()
 
     async def push_once(self) -> None:
-        """Delivers what may go now, and reads it back."""
+        """Push what can be sent now, and read it back."""
         if not self.link.is_up:
             await self.incremental_sync.check_service()
         await self.push_loop.push_all()
@@ -326,13 +330,13 @@ class Courier:
         await self.incremental_sync.run_once()
 
     def wake(self) -> None:
-        """A session has written something, or wishes for something."""
+        """Handle what a session has written or requested."""
         if self._socket is not None:
             self.receive_messages(self._socket.drain())
         self._wake_loops()
 
     def receive_messages(self, messages: Iterable[str]) -> None:
-        """What sessions said when they rang; some of it no file holds."""
+        """Take the secrets out of the messages of sessions; no file holds them."""
         for word in messages:
             name, _, secret = word.removeprefix(SECRET_PREFIX).partition(" ")
             if not (word.startswith(SECRET_PREFIX) and secret):
@@ -349,7 +353,7 @@ class Courier:
         self.immediate_requests.wake_event.set()
 
     async def finish_requests(self, within_s: float) -> None:
-        """Sends nothing new, and gives what is under way so many seconds to come back."""
+        """Send nothing new, and wait up to `within_s` seconds for requests in flight."""
         self.push_loop.is_stopping = self.immediate_requests.is_stopping = True
         landing = asyncio.gather(self.push_loop.wait_until_finished(), self.immediate_requests.wait_until_finished())
         time_is_up = asyncio.ensure_future(self._runtime.sleep(within_s))
@@ -359,16 +363,16 @@ class Courier:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is left that could be sent or has to be read back, and nobody waits for an answer."""
+        """True if nothing is left to send or to read back, and no session waits for a response."""
         waiting = self.outbox.next_due_at() is not None or self.outbox.next_lookup_at() is not None
         sendable = self.outbox.sendable(1, self.token_store.usable_principals)
         return not (waiting or sendable or self.push_loop.in_flight or self.immediate_requests.is_busy)
 
     def notify(self, topics: Iterable[str]) -> None:
-        """Rings at the sessions that these concern; during a full sync all show how far it has come."""
+        """Notify the sessions that show these topics; during a full sync, all sessions of its progress."""
         self._notifier.notify([*topics, SYNC] if self.link.state == SYNCING else topics)
 
-    # What the parts tell each other
+    # Callbacks of the parts
 
     def _save_link(self, status: LinkStatus) -> None:
         self._link_log.record(status, self.link.cause)
@@ -381,14 +385,17 @@ class Courier:
                     self.cache.set_cursor("features", features.header_value)
                     self.cache.set_link(LinkRow(features=features.header_value))
         except StorageError as error:
-            self.operator_log.add(str(error))  # whoever made the call has nothing to do with it
+            self.operator_log.add(str(error))  # the caller cannot do anything about it
         told = (status.state, status.reason, features.header_value if features else "")
-        if told != self._notified_link:  # else it is a sign of life
+        if told != self._notified_link:  # otherwise only the heartbeat changed
             self._notified_link = told
             self.notify([LINK])
 
     def _on_token_change(self) -> None:
-        """Somebody's token has come, and what waited for it goes; or it has gone, and he is asked."""
+        """Wake the loops and notify sessions after a user token was added or removed.
+
+        Operations that waited for it can go; a session asks its user if it is gone.
+        """
         self._wake_loops()
         self.notify([OUTBOX, REQUEST])
 
@@ -397,12 +404,12 @@ class Courier:
         self.full_sync.wake_event.set()
 
     async def _on_restore(self) -> None:
-        """The service was put back from an earlier copy: what it has lost is told to it again, and all is read anew."""
+        """Resend what the service lost in a restore from an earlier copy, and read everything again."""
         await self.restore_recovery.resend_lost()
         self._reread_everything()
 
     async def _has_lost_operations(self) -> bool:
-        """Whether the service has lost something, looked for where the cache cannot tell it."""
+        """Return True if the service has lost operations. Needed where the cache cannot show it."""
         is_lost = await self.restore_recovery.check_once()
         if is_lost:
             self._reread_everything()
@@ -446,8 +453,10 @@ class Courier:
         self.reconciler.wake_event.set()
 
     def _notify_state_change(self, *topics: str) -> None:
-        """Tells the sessions that an operation has another state, that none waits any more, that there is one more for
-        a person, or less."""
+        """Notify sessions that an operation changed state.
+
+        Sessions also learn that none waits any more, or that the number of operations for a person changed.
+        """
         waiting, doubtful = self.outbox.pending_counts()
         found = {OUTBOX, *topics}
         if not waiting:

@@ -1,4 +1,4 @@
-"""Being the courier of this host: won by the lock, held while there is work or anybody to work for, handed on."""
+"""Process of the leading courier: takes the lock, leads while there is work or a session, and gives it back."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from aisle.courier.clock import has_jumped, to_steady_clock
 from aisle.courier.courier import ClientFactory, Courier, Runtime
@@ -27,28 +28,30 @@ from aisle.host.program_version import PROGRAM_VERSION, is_newer
 from aisle.host.store_folder import StoreFolder
 from aisle.parent_pipe import parent_pipe_fd
 from aisle.text import clean
-from aisle.tuples import NamedTuple
 
 IDLE_EXIT_S = 120.0
-"""So long without a session, and with nothing to send, it stays: for whoever comes back at once."""
+"""Seconds that it stays without a session and with nothing to send, in case somebody returns soon."""
 SHUTDOWN_S = 5.0
-"""What a request under way gets when the courier has to go."""
+"""Seconds that requests in flight get when the courier has to stop."""
 CLOCK_SET = "the clock was set"
-"""Ends a term that goes on at once."""
+"""Reason after which leadership ends and begins again at once."""
 LOCK_GONE = "its lock is gone"
-"""Ends a term for good: by the file that is there now, or will be, somebody else comes into office."""
+"""Reason after which leadership ends for good: another process leads, or will, by the lock file that exists now."""
 TIME_ZONE_SET = "the time zone was set"
-"""Ends a term that goes on at once: what the cache keeps in the time of the store is computed anew."""
+"""Reason after which leadership begins again at once: the cache's times in store time are computed again."""
 RESTART_REASONS = (CLOCK_SET, FILES_GONE, TIME_ZONE_SET)
 _IDLE_CHECK_S = 30.0
 _LOCK_RETRY_S = 0.2
 _MAX_LOCK_TRIES = 75
-"""A newer program waits for the older courier's last flight, and a little longer."""
+"""Tries of `_LOCK_RETRY_S`: a newer program waits for the older courier's requests in flight, and a little longer."""
 
 
 async def become_leader(lock: LeaderLock, store_folder: StoreFolder, this_process: Leader, sleep: Sleep) -> bool:
-    """Becomes the courier, or finds that there is one. An older program's is asked to leave, and waited for; one that
-    goes by another token, too, which leaves where it is let in by nobody."""
+    """Acquire the lock, and return True if this process leads.
+
+    A courier of an older program is asked to step down, and waited for. So is a courier with another token file; it
+    steps down only if the service refuses its own token.
+    """
     if lock.try_acquire(this_process):
         return True
     holder = lock.read_leader()
@@ -68,7 +71,7 @@ async def become_leader(lock: LeaderLock, store_folder: StoreFolder, this_proces
 
 
 class Leadership:
-    """One term: runs the courier until somebody or something says that it is over."""
+    """One term of leadership: runs the courier until something ends it."""
 
     def __init__(
         self,
@@ -81,9 +84,12 @@ class Leadership:
         sleep: Sleep,
         is_zone_changed: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`election` is the one that it has won; `zone_set` says that this process works in another time zone now."""
+        """Store the collaborators.
+
+        `lock` is held already; `is_zone_changed` returns True if this process works in another time zone now.
+        """
         self.reason = ""
-        """Why it ended."""
+        """Reason for which it ended; empty while it runs."""
         self._courier = courier
         self._socket = socket
         self._lock = lock
@@ -94,12 +100,12 @@ class Leadership:
         self._ended = asyncio.Event()
 
     def end(self, reason: str) -> None:
-        """Ends the term; may be called from a signal handler of the loop."""
+        """End the term. May be called from a signal handler of the loop."""
         self.reason = self.reason or reason
         self._ended.set()
 
     async def run(self, parent_pipe: int = -1) -> str:
-        """Works until the term is over, lets the last flight land, and says why it left."""
+        """Run until the term ends, finish requests in flight, and return the reason."""
         loop = asyncio.get_running_loop()
         loop.add_reader(self._socket.fileno(), self._receive_messages)
         if parent_pipe >= 0:
@@ -124,26 +130,26 @@ class Leadership:
                 self.end("a newer program takes over")
             if word.startswith(OFFER_TOKEN_PREFIX) and self._yields_to_token(word.removeprefix(OFFER_TOKEN_PREFIX)):
                 self.end("it is let in by nobody, and another token is tried")
-        if said:  # else a session has only told what it shows
+        if said:  # otherwise a session only changed its subscription
             self._courier.receive_messages(said)
             self._courier.wake()
 
     def _yields_to_token(self, offer: str) -> bool:
-        """Whether another token may do better than the one that this courier goes by; never for an older program."""
+        """Return True if another token may work where this courier's is refused. Never for an older program."""
         version, _, path = offer.partition(" ")
         me = self._lock.read_leader()
         is_another = me is not None and path != me.token_file
         return is_another and self._courier.link.state == REFUSED and not is_newer(self._version, version)
 
     def _check_parent_pipe(self, parent_pipe: int) -> None:
-        """The lifeline is only ever readable when its other end is closed."""
+        """End the term if the pipe is closed: it becomes readable only when its other end closes."""
         if os.read(parent_pipe, 1) == b"":
             self.end("the lifeline was cut")
 
     async def _watch_files(self) -> None:
-        """Hangs the doorbell again when it is gone: else nobody could ring, and nobody could ask it to leave.
+        """Bind the socket again if its file is gone, check the files, and write the heartbeat.
 
-        Looks, too, whether it still stands on what it began with; and shows that it is alive.
+        Without the socket nobody could notify this courier or ask it to step down.
         """
         loop = asyncio.get_running_loop()
         while True:
@@ -162,7 +168,7 @@ class Leadership:
             self._courier.wake()
 
     def _end_reason(self) -> str:
-        """Why this term is over by what has become of the lock, zone, clock or files; empty where it is not."""
+        """Return the reason why lock, time zone, clock or files end this term; empty if they do not."""
         if not self._lock.is_held_at_path:
             return LOCK_GONE
         if self._is_zone_changed():
@@ -170,7 +176,7 @@ class Leadership:
         return CLOCK_SET if has_jumped(self._clock) else first_problem(self._courier.watched_databases)
 
     async def _watch_idle(self) -> None:
-        """Leaves when there is nobody and nothing to work for."""
+        """End the term after `IDLE_EXIT_S` without sessions and without work."""
         last_seen = self._clock()
         while True:
             await self._sleep(_IDLE_CHECK_S)
@@ -182,7 +188,7 @@ class Leadership:
 
 
 async def _cancel_tasks(tasks: Iterable[asyncio.Task[object]]) -> None:
-    """Cancels what still runs. Raises what ended a task that should not have ended."""
+    """Cancel the tasks that still run. Raise the exception of a task that failed."""
     waiting = list(tasks)
     for task in waiting:
         task.cancel()
@@ -192,30 +198,30 @@ async def _cancel_tasks(tasks: Iterable[asyncio.Task[object]]) -> None:
 
 
 MAX_LOG_BYTES = 1 << 20
-"""A log of this length is put aside, in the place of the one before it."""
+"""Bytes after which the log is renamed to `.log.1`, replacing the one before."""
 
 
 class LeaderOptions(NamedTuple):
-    """The circumstances of one term of office."""
+    """Settings of one term of leadership."""
 
     parent_pipe: int = -1
-    """A descriptor at whose end of file the courier leaves."""
+    """File descriptor; the courier stops when it reaches end of file."""
     version: str = PROGRAM_VERSION
     token_file: str = ""
-    """The whole path of what the service is asked with."""
+    """Full path of the file with the service token."""
     runtime: Runtime = Runtime()
     intervals: PullIntervals = PullIntervals()
     push_settings: PushSettings = PushSettings()
     is_zone_changed: Callable[[], bool] = lambda: False
-    """Whether this process works in another time zone than when it was asked last."""
+    """Returns True if the time zone of this process changed since the last call."""
     on_start: Callable[[Leadership], None] | None = None
-    """Is handed the office once it is held."""
+    """Called with the leadership once the lock is held."""
     translate: Callable[[str], str] = str
-    """Makes words of what rows keep, for the log that operators read."""
+    """Renders stored messages as text, for the operators' log."""
 
 
 def run_process(store_folder: StoreFolder, connect: ClientFactory, lock: LeaderLock, options: LeaderOptions) -> None:
-    """The work of a process of its own that is in office: see `work_here`. Signals end its term."""
+    """Lead in a process of its own, which holds the lock (see `lead`). Signals end the term."""
     asyncio.run(
         lead(store_folder, connect, lock, options._replace(parent_pipe=parent_pipe_fd(), on_start=_prepare_process))
     )
@@ -226,9 +232,9 @@ async def run_courier(
     connect: ClientFactory,
     options: LeaderOptions = LeaderOptions(),  # noqa: B008 - a tuple
 ) -> int:
-    """Is the courier of this home until it has to leave; the exit status, 0 also for the loser of the election.
+    """Run the courier of this store until it has to stop. Return the exit status, 0 also if another process leads.
 
-    Raises StorageError, also when a newer program has been at work here, and SettingsError.
+    Raise StorageError, also when a newer program has used these files, and SettingsError.
     """
     election = LeaderLock(store_folder.lock)
     me = Leader(os.getpid(), options.version, options.runtime.clock(), options.token_file)
@@ -243,7 +249,7 @@ async def lead(
     lock: LeaderLock,
     options: LeaderOptions = LeaderOptions(),  # noqa: B008 - a tuple
 ) -> None:
-    """Works in this loop, for whoever has won the election, until the term is over or it is cancelled; then resigns."""
+    """Lead in this loop, with the lock held, until the term ends or the task is cancelled; then release the lock."""
     try:
         with (
             _notice_writer(store_folder.courier_log, options.runtime.clock, options.translate) as note,
@@ -263,7 +269,7 @@ async def _lead_once(
     socket: CourierSocket,
     write_notice: Callable[[Notice], None],
 ) -> str:
-    """One term by one clock, and why it ended."""
+    """Run one term with one clock, and return the reason why it ended."""
     world = options.runtime._replace(clock=to_steady_clock(options.runtime.clock))
     async with Courier(
         store_folder,
@@ -298,7 +304,7 @@ def _prepare_process(leadership: Leadership) -> None:
 
 
 def handle_signals(leadership: Leadership) -> None:
-    """SIGTERM and SIGINT end the term; a terminal that goes away is no concern of the courier's."""
+    """End the term on SIGTERM and SIGINT; ignore SIGHUP."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, leadership.end, signal.Signals(number).name)
@@ -309,7 +315,7 @@ def handle_signals(leadership: Leadership) -> None:
 def _notice_writer(
     path: Path, clock: Callable[[], float], translate: Callable[[str], str]
 ) -> Iterator[Callable[[Notice], None]]:
-    """What writes notices into the courier's log, one a line with its moment; and what the courier ended with."""
+    """Yield a function that appends notices to the courier's log, one a line with its time. Log a fatal exception."""
 
     def note(notice: Notice) -> None:
         at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(notice.at))
@@ -324,7 +330,7 @@ def _notice_writer(
 
 
 def _append_line(path: Path, line: str) -> None:
-    """A term may last for months: a log that has become long is put aside, and one that was deleted is begun again."""
+    """Append to the log. A term may last for months: a long log is renamed, a deleted one is created again."""
     if path.exists() and path.stat().st_size > MAX_LOG_BYTES:
         path.replace(path.with_suffix(".log.1"))
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

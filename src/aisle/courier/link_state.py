@@ -1,9 +1,10 @@
-"""Whether the service can be reached, and since when it cannot: what every screen shows, and what the loops go by."""
+"""State of the link to the service, which every screen shows and the courier's loops follow."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
+from typing import NamedTuple
 
 from aisle.client.errors import ClientError, RateLimited, ServerError, StatusError, TransportError, Unauthorized
 from aisle.client.response import Response
@@ -13,29 +14,28 @@ from aisle.courier.schedule import RandomSource, backoff_s
 from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import SettingsError
 from aisle.outbox.outcome_reasons import NO_MESSAGE, StoredMessage
-from aisle.tuples import NamedTuple
 
 LIVE = "live"
 SYNCING = "syncing"
 PARTIAL = "partial"
-"""All is read, except lists that do not come."""
+"""State: everything is read, except lists that cannot be."""
 OFFLINE = "offline"
 REFUSED = "refused"
-"""The service answers, and does not let us in."""
+"""State: the service responds, and refuses the token."""
 
 HEARTBEAT_S = 10.0
-"""Seconds between two signs of life, where nothing else changes."""
+"""Seconds between two heartbeats if nothing else changes."""
 MIN_CHECK_S, MAX_CHECK_S = 1.0, 15.0
 MAX_PAUSE_S = 3600.0
-"""For no longer is a service left alone, whatever patience it asks for: nobody could tell its words from rubbish."""
+"""Longest pause in seconds, whatever the service asks for: its value may be garbage."""
 
 
 REQUEST_ERRORS = (ClientError, SettingsError)
-"""What a call can end in; the second when the token's file cannot be read."""
+"""Exceptions of a call; SettingsError if the token file cannot be read."""
 
 
 class LinkStatus(NamedTuple):
-    """The link as sessions read it. Times are seconds since 1970; `last_ok` is 0 when there never was an answer."""
+    """Link as sessions read it. Times are seconds since 1970; `last_ok` is 0 if there never was a response."""
 
     state: str
     reason: str
@@ -44,7 +44,7 @@ class LinkStatus(NamedTuple):
 
 
 class LinkState:
-    """Follows every answer and every failure. `save` writes the status; `up` is called when writes may go again."""
+    """State of the link, updated by every response and error. `save_status` stores it; `on_up` is called on return."""
 
     def __init__(
         self,
@@ -55,10 +55,10 @@ class LinkState:
         random_source: RandomSource,
     ) -> None:
         self.features: Features | None = None
-        """What the service announces; None until it has answered."""
+        """Features that the service announces; None until it has responded."""
         self.last_ok = 0.0
         self.announced_at = -inf
-        """When it was announced last, in seconds since 1970."""
+        """Time at which they were announced last, in seconds since 1970."""
         self._save_status = save_status
         self._on_up = on_up
         self._clock = clock
@@ -74,48 +74,48 @@ class LinkState:
 
     @property
     def state(self) -> str:
-        """One of the five words."""
+        """One of the five states above."""
         if self._state == LIVE and self._syncing:
             return SYNCING
         return PARTIAL if self._state == LIVE and self._missing else self._state
 
     @property
     def reason(self) -> str:
-        """What is the matter; of a part, the lists that do not come."""
+        """Reason for the state; for `PARTIAL`, the lists that cannot be read."""
         return ", ".join(self._missing) if self.state == PARTIAL else self._reason
 
     @property
     def cause(self) -> StoredMessage:
-        """Why the link or the token is lost, or was."""
+        """Last reason for which the link or the token was lost."""
         return self._reason
 
     @property
     def is_up(self) -> bool:
-        """True while the last answer was one."""
+        """True if the last request got a response."""
         return self._state == LIVE
 
     @property
     def can_write(self) -> bool:
-        """True while writes can be sent: the last answer was one, and the service has not asked for patience."""
+        """True if writes can be sent: the service responds and has not asked for a pause."""
         return self._state == LIVE and self.features is not None and self._clock() >= self._paused_until
 
     @property
     def skew_s(self) -> float:
-        """Seconds that this host's clock is ahead of the service's; 0 where it is right, or nobody knows."""
+        """Seconds that this host's clock is ahead of the service's; 0 if it is right or nothing is known."""
         return self._clock_skew.skew_s
 
     @property
     def pause_s(self) -> float:
-        """Seconds of patience that the service asked for and that are not over."""
+        """Seconds left of the pause that the service asked for."""
         return max(0.0, self._paused_until - self._clock())
 
     def record_response(self, response: Response) -> None:
-        """Any answer at all; the client shows each of them."""
+        """Update the state by a response; the client passes every one."""
         found, genuine = features_of_headers(response.headers), _is_from_service(response)
         if found is not None:
             self.features, self.announced_at = found, self._clock()
         elif genuine and (self.features is None or _is_list_response(response)):
-            self.features = Features()  # what was announced is not taken back by an answer that says nothing
+            self.features = Features()  # a response without the header does not revoke announced features
         if response.status == 401:
             self.record_refusal(reason_of(response))
         elif genuine:
@@ -125,7 +125,7 @@ class LinkState:
             self._set_state(LIVE, NO_MESSAGE)
 
     def record_error(self, error: Exception) -> None:
-        """A call ended in this error."""
+        """Update the state by the exception of a call."""
         if isinstance(error, TransportError | ServerError):
             self._failures += 1
             self._set_state(OFFLINE, reason_of(error))
@@ -137,34 +137,37 @@ class LinkState:
             self.record_refusal(reason_of(error))
 
     def record_check_error(self, error: Exception) -> None:
-        """Asking whether the service is there ended in this error: nothing else can be asked for either."""
+        """Update the state by the exception of the request that checks the link.
+
+        A status error counts as refusal then, because no other request would succeed.
+        """
         if isinstance(error, StatusError) and not isinstance(error, ServerError | RateLimited):
             self.record_refusal(reason_of(error))
         else:
             self.record_error(error)
 
     def record_refusal(self, reason: StoredMessage) -> None:
-        """The token does not open the door."""
+        """Record that the service refuses the token."""
         self._failures += 1
         self._set_state(REFUSED, reason)
 
     def pause(self, seconds: float | None) -> None:
-        """The service asked for patience."""
+        """Pause requests for `seconds`, or for a backoff if None."""
         self._failures += 1
         wait = self.check_wait_s() if seconds is None else min(seconds, MAX_PAUSE_S)
         self._paused_until = max(self._paused_until, self._clock() + wait)
 
     def check_wait_s(self) -> float:
-        """Seconds until the service is asked again whether it is there."""
+        """Return the seconds until the service is checked again."""
         return backoff_s(self._failures, self._random_source(), MIN_CHECK_S, MAX_CHECK_S)
 
     def set_syncing(self, on: bool, missing: tuple[str, ...] = ()) -> None:
-        """A full sync begins or ends; without the lists that could not be read."""
+        """Record that a full sync begins or ends; `missing` are the lists that could not be read."""
         self._syncing, self._missing = on, missing
         self.write_status()
 
     def write_status(self, *, force: bool = False) -> None:
-        """Writes the status when it has changed, when the last sign of life is old, or now."""
+        """Store the status if it changed, if the last heartbeat is old, or if `force` is set."""
         before, moment = self._last_status, self._clock()
         changed = before is None or (before.state, before.reason) != (self.state, self.reason)
         if before is None or changed or force or moment - before.heartbeat >= HEARTBEAT_S:
@@ -188,5 +191,5 @@ def _is_list_response(response: Response) -> bool:
 
 
 def _is_from_service(response: Response) -> bool:
-    """A gateway's error page or a hotel's welcome page announces nothing, and means nothing by it."""
+    """Return True if the service sent this response; a gateway or captive portal sends HTML and announces nothing."""
     return response.status == 204 or (response.is_success and response.content.lstrip()[:1] in (b"{", b"["))

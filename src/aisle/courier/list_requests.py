@@ -1,17 +1,16 @@
-"""Walks a list to its end at a service whose pages lead in a circle, or nowhere: by counting them."""
+"""Reading of lists page by number, for services whose next-page links do not advance; and probes of one row."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.client import Client
 from aisle.client.errors import ClientError, InvalidResponse, PagingLoop, TransportError, status_error
 from aisle.client.paging import rows_of
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, get_operation
-from aisle.tuples import NamedTuple
 
 Row = dict[str, Any]
 Page = tuple[list[Row], dict[str, Any]]
@@ -20,10 +19,10 @@ Page = tuple[list[Row], dict[str, Any]]
 async def pages_by_count(
     client: Client, name: str, *, path: Mapping[str, str] | None = None, query: Mapping[str, QueryValue]
 ) -> AsyncGenerator[Page, None]:
-    """Each page as its rows and its envelope, as `Client.pages`; where one names no next page that makes sense, the one
-    after it is asked for by its number, and an empty one is the end.
+    """Yield rows and envelope of each page, as `Client.pages`.
 
-    Raises Endless where a page says the same as the one before it, or none comes to an end.
+    If a page's link to the next one does not advance, the next page is requested by number; an empty page is the end.
+    Raise PagingLoop if a page repeats the one before it, or if pages never end.
     """
     number, before = 1, None
     while True:
@@ -33,7 +32,7 @@ async def pages_by_count(
                 async for page in pages:
                     walked += 1
                     yield page
-                    del page  # it does not lie beside the next one
+                    del page  # frees the page before the next one arrives
             return
         except PagingLoop as error:
             if _is_no_progress(error.rows, before, walked):
@@ -44,20 +43,20 @@ async def pages_by_count(
 
 
 def _is_no_progress(rows: Sequence[Any], before: Sequence[Any] | None, page_count: int) -> bool:
-    """Whether what came last is neither further rows nor an end."""
+    """Return True if the last page brought neither new rows nor the end."""
     return page_count > 1 if not rows else rows == before
 
 
 _INTERMEDIARY_STATUSES = (*range(200, 400), 400, 404, 405, 406, 410, 413, 414, 415, 421, 422, 431, 451)
-"""Answers that mean nothing without the service's own words: a gateway or a guest network gives them too."""
+"""Statuses that prove nothing without a JSON body: a gateway or captive portal sends them too."""
 
 
 class OneRowRequest(NamedTuple):
-    """How one row of a list is asked for."""
+    """Request for one row of a list."""
 
     operation: str
     is_store_list: bool
-    """It is a list of one store alone; else one of the chain."""
+    """True for a list of one store; False for a list of the chain."""
     query: dict[str, QueryValue]
 
 
@@ -71,15 +70,17 @@ ONE_ROW_REQUESTS = {
     "products": OneRowRequest("list-products", False, {"page_size": 1}),
     "stores": OneRowRequest("list-stores", False, {"page_size": "1"}),
 }
-"""By the names that a sync has for them."""
+"""Requests by the names that a sync uses for the lists."""
 
 CHECKED_LISTS = ("headers", "stock", "locations", "deliveries")
-"""Lists of a store that are asked, in this order, to know whether the service accepts requests."""
+"""Lists of a store that are requested, in this order, to check that the service accepts requests."""
 
 
 async def request_one_row(client: Client, name: str, store: str) -> Response:
-    """The answer to one row of a list, asked for once. Raises ClientError where no service of ours can have given it,
-    and for every status that is none of success."""
+    """Request one row of a list once, and return the response.
+
+    Raise TransportError if the response is not the service's, and ClientError for every status that is not a success.
+    """
     asked = ONE_ROW_REQUESTS[name]
     in_path = any(param.name == "store_number" for param in get_operation(asked.operation).params_in("path"))
     path = {"store_number": store} if asked.is_store_list and in_path else {}
@@ -93,7 +94,7 @@ async def request_one_row(client: Client, name: str, store: str) -> Response:
 
 
 async def list_error(client: Client, name: str, store: str) -> ClientError | None:
-    """Why a list cannot be read; None where its first row can."""
+    """Return why a list cannot be read; None if its first row can."""
     try:
         answer = await request_one_row(client, name, store)
         rows_of(get_operation(ONE_ROW_REQUESTS[name].operation), answer.json())

@@ -1,6 +1,4 @@
-"""What a courier does beside its work so that it can go on for months: signs of life, short logs, and an outbox that
-what is old has left.
-"""
+"""Tasks that let a courier run for months: heartbeat, checkpoints of the databases, archiving of old rows."""
 
 from __future__ import annotations
 
@@ -24,14 +22,14 @@ from aisle.outbox import archive
 HEARTBEAT_S = 5.0
 CHECKPOINT_S = 30.0
 ARCHIVE_INTERVAL_S, _ARCHIVE_PAUSE_S = 600.0, 1.0
-"""How often old rows are looked for, and the pause between two batches of them."""
+"""Seconds between two searches for old rows, and between two batches of them."""
 
 _RESTART_PAUSE_S = 5.0
-"""After something went wrong in one part."""
+"""Seconds before a loop that failed is started again."""
 
 
 async def run_forever(loop: Callable[[], Awaitable[None]], operator_log: OperatorLog, sleep: Sleep) -> None:
-    """Whatever goes wrong in one part, the others go on, and it tries again: work must not wait for an operator."""
+    """Run `loop` again and again, and log its exceptions: a failure in one part must not stop the others."""
     while True:
         try:
             await loop()
@@ -44,7 +42,7 @@ async def run_forever(loop: Callable[[], Awaitable[None]], operator_log: Operato
 
 
 class Maintenance:
-    """The two files of a courier, and its pulse. `wake` is called when somebody may have rung in vain."""
+    """Checkpoints, archive and heartbeat of a courier. `wake` is called when a notification may have been lost."""
 
     def __init__(
         self,
@@ -68,12 +66,12 @@ class Maintenance:
         self._checkpointed = 0.0
 
     async def run_heartbeat(self) -> None:
-        """Shows for ever that the courier lives, hears who rang in vain, and keeps the logs short."""
+        """Write the heartbeat, detect lost notifications and checkpoint the databases, in a loop."""
         seen = None
         while True:
             self._link.write_status()
             written = fetch_one(self._outbox, "PRAGMA data_version")
-            if written != seen:  # a session wrote; its ring may have been lost
+            if written != seen:  # a session wrote; its notification may have been lost
                 seen = written
                 self._wake()
             now = self._clock()
@@ -83,29 +81,29 @@ class Maintenance:
             await self._sleep(HEARTBEAT_S)
 
     async def run_archive(self) -> None:
-        """What is old leaves the outbox for ever, a little at a time."""
+        """Archive old rows of the outbox in a loop, a batch at a time."""
         while True:
             await self._sleep(ARCHIVE_INTERVAL_S)
             while self.archive_batch():
                 await self._sleep(_ARCHIVE_PAUSE_S)
 
     def archive_batch(self) -> int:
-        """Moves one batch of what is old out of the outbox, or out of the archive; how many rows."""
+        """Move one batch of old rows out of the outbox, or out of the archive. Return the number of rows."""
         return archive.tidy(self._store_folder.folder, self._outbox, self._clock(), self._kept)
 
     def checkpoint(self, *, truncate: bool = False) -> None:
-        """Moves both logs into their databases; alone, it leaves none behind."""
+        """Move both write-ahead logs into their databases. `truncate` empties the logs."""
         for connection in (self._cache, self._outbox):
             checkpoint(connection, truncate=truncate)
 
 
 def release_memory(*connections: apsw.Connection) -> None:
-    """Empties what these connections and the allocator keep for later; costs some milliseconds."""
+    """Free what these connections and the allocator hold in reserve; takes some milliseconds."""
     gc.collect()
     for connection in connections:
         connection.execute("PRAGMA shrink_memory").fetchall()
     if sys.platform == "linux":
-        with suppress(ImportError, OSError, AttributeError):  # another C library: it has ways of its own
+        with suppress(ImportError, OSError, AttributeError):  # another C library, without malloc_trim
             import ctypes
 
             ctypes.CDLL(None).malloc_trim(0)
@@ -113,8 +111,10 @@ def release_memory(*connections: apsw.Connection) -> None:
 
 @contextmanager
 def pause_gc() -> Iterator[None]:
-    """Keeps the collector of cycles away while a page is written: none of what that is made of has any, and it would
-    look through all of it several times."""
+    """Disable the cyclic garbage collector while a page is written.
+
+    The rows contain no cycles, and the collector would scan them several times.
+    """
     if not isenabled():
         yield
         return

@@ -1,52 +1,53 @@
-"""Whom a change concerns: what sessions show, turned round.
+"""Notification of sessions: subscriptions by topic, and the pace of notifications.
 
-A topic finds those who show it without a look at what all the others show. What is said of each is what
-`local.host.signals.concerning` says.
+Subscriptions are indexed by topic, so a change does not look at every session. The result is the same as that of
+`aisle.host.notify_sockets.matching_topics`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.cache.schema import MAX_KEYED_CHANGES
 from aisle.courier.read_topics import LOCATION
 from aisle.courier.schedule import Sleep, WakeEvent
 from aisle.host.notify_sockets import ANYTHING, LINK, SYNC, WAITING, CourierSocket, format_topic
-from aisle.tuples import NamedTuple
 
 ShownTopics = frozenset[str] | None
-"""What a session shows; None for one of which that is not known."""
+"""Topics that a session shows; None if they are unknown."""
 _NO_SESSIONS: frozenset[str] = frozenset()
 
 
 class Subscriptions:
-    """Sessions by what they show."""
+    """Index of the sessions by the topics that they show."""
 
     def __init__(self) -> None:
         self._topics_by_session: dict[str, ShownTopics] = {}
         self._sessions_by_topic: dict[str, set[str]] = {}
-        """Who shows a topic; under `order/`, who shows any order by its name."""
+        """Sessions of each topic. The key `order/` holds the sessions that show some order by its number."""
 
     def __contains__(self, name: str) -> bool:
         return name in self._topics_by_session
 
     def subscribe(self, session: str, topics: ShownTopics) -> None:
-        """It shows this from now on."""
+        """Replace the topics of a session."""
         self.unsubscribe(session)
         self._topics_by_session[session] = topics
         for topic in _index_keys(topics):
             self._sessions_by_topic.setdefault(topic, set()).add(session)
 
     def unsubscribe(self, session: str) -> None:
-        """It is not there any more."""
+        """Remove a session."""
         for topic in _index_keys(self._topics_by_session.pop(session)) if session in self._topics_by_session else ():
             self._sessions_by_topic[topic].discard(session)
             if not self._sessions_by_topic[topic]:
                 del self._sessions_by_topic[topic]
 
     def matching_sessions(self, topics: Iterable[str]) -> dict[str, tuple[list[str], bool]]:
-        """Those whom any of these topics concerns: of each, which ones, and whether it shows one by its name."""
+        """Return the sessions that these topics concern: for each, which topics, and if it shows one of them by its
+        key.
+        """
         found: dict[str, tuple[list[str], bool]] = {}
         for topic in topics:
             by_name, as_one = self._sessions_of_topic(topic)
@@ -57,7 +58,7 @@ class Subscriptions:
         return found
 
     def _sessions_of_topic(self, topic: str) -> tuple[Collection[str], Collection[str]]:
-        """Who shows this by its name, and whom else it concerns."""
+        """Return the sessions that show this topic by its key, and the other sessions that it concerns."""
         if topic == LINK:
             return self._topics_by_session.keys(), ()
         if topic == SYNC:
@@ -71,22 +72,22 @@ class Subscriptions:
 
 
 def _index_keys(topics: ShownTopics) -> frozenset[str]:
-    """Under what a page is found."""
+    """Return the keys of the index under which these topics are found."""
     if topics is None:
         return frozenset((ANYTHING,))
     return topics.union(f"{topic.partition('/')[0]}/" for topic in topics if "/" in topic)
 
 
 NAMED_INTERVAL_S = 0.1
-"""Between two rings at one session for what it shows by its name."""
+"""Seconds between two notifications of a session about something it shows by its key."""
 LIST_INTERVAL_S = 1.0
-"""Between two rings for what is but one of many on its page."""
+"""Seconds between two notifications about one row of a list."""
 SESSION_GAP_S = 0.004
-"""So long the others wait for one session that looks; who waits for an answer himself waits for none of them."""
+"""Seconds between two sessions: they do not read all at once. A session that waits for a response is not delayed."""
 
 
 class _PendingNotification(NamedTuple):
-    """What a session has still to be rung for."""
+    """Topics that a session still has to be notified of."""
 
     topics: frozenset[str]
     due: float
@@ -94,21 +95,21 @@ class _PendingNotification(NamedTuple):
 
 
 class Notifier:
-    """The courier's way to the sessions. Without a socket nobody is there to hear it."""
+    """Sender of notifications to the sessions. Without a socket it does nothing."""
 
     def __init__(self, socket: CourierSocket | None, clock: Callable[[], float], sleep: Sleep) -> None:
         self._socket = socket
         self._clock = clock
         self._wake_event = WakeEvent(sleep)
         self._sent_at: dict[str, float] = {}
-        """When each session was rung last."""
+        """Time of the last notification of each session, in seconds since 1970."""
         self._pending: dict[str, _PendingNotification] = {}
         self._subscriptions = Subscriptions()
         self._last_turn_at = 0.0
-        """When the last one was rung that others waited for, or would have."""
+        """Time of the last notification that took a turn among the sessions."""
 
     def notify(self, topics: Iterable[str]) -> None:
-        """These have changed (see `local.host.signals`): rings where it is time, and keeps the rest until it is."""
+        """Notify the sessions of changed topics, now or as soon as their interval has passed."""
         if self._socket is None:
             return
         told, now = set(topics), self._clock()
@@ -129,7 +130,7 @@ class Notifier:
             self._wake_event.set()
 
     def _update_subscriptions(self) -> None:
-        """Notes what sessions show now, where that is not what they did; who is gone is rung no more."""
+        """Read changed subscriptions, and drop sessions that are gone."""
         assert self._socket is not None
         turned = self._socket.take_changed_sessions()
         shown = self._socket.subscriptions() if turned else {}
@@ -163,7 +164,7 @@ class Notifier:
         self._sent_at[name] = now
 
     async def run(self) -> None:
-        """Rings for ever for what was kept."""
+        """Send delayed notifications, in a loop."""
         while True:
             now = self._clock()
             if self._socket is not None:
@@ -174,12 +175,12 @@ class Notifier:
 
 
 def notification_topics(topic: str, keys: Sequence[str]) -> list[str]:
-    """What is told of these changes of one topic: each by its name, many as a whole."""
+    """Return one topic for each key, or the whole topic for more than `MAX_KEYED_CHANGES` keys."""
     return [format_topic(topic, key) for key in keys] if len(keys) <= MAX_KEYED_CHANGES else [topic]
 
 
 def location_topics(rows: Iterable[Mapping[str, Any]], changed: Sequence[str]) -> list[str]:
-    """The places where these products lie now, by their stock entries: whoever stands at one sees what has come there.
+    """Return topics of the locations where the changed products now have stock.
 
     interface: Store product stock entry.
     """

@@ -1,35 +1,34 @@
-"""What an operator should know: kept short, written where nobody's screen is disturbed."""
+"""Notices for operators: the newest in memory, each passed on once, so that no session's screen is disturbed."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from aisle.courier.link_state import OFFLINE, REFUSED, LinkStatus
 from aisle.outbox.outcome_reasons import NO_MESSAGE, StoredMessage
 from aisle.text import clean
-from aisle.tuples import NamedTuple
 
 MAX_NOTICES = 100
 
 
 class Notice(NamedTuple):
-    """Something worth a line."""
+    """One notice."""
 
     at: float
     """Seconds since 1970."""
     text: str
     reason: StoredMessage = NO_MESSAGE
-    """What the row that it speaks of keeps; comes behind the text."""
+    """Reason stored with the row it is about; it follows the text."""
 
     def to_line(self, translate: Callable[[str], str]) -> str:
-        """All of it on one line; `say` makes words of what is kept."""
+        """Return the notice as one line; `translate` renders the stored reason."""
         return clean(f"{self.text} {translate(self.reason)}".strip()) if self.reason else self.text
 
 
 class OperatorLog:
-    """The youngest notices of a courier; each is shown once to `tell` as well. Their text is clean."""
+    """Newest notices of a courier, with clean text. Each is passed once to `on_notice`."""
 
     def __init__(self, clock: Callable[[], float], on_notice: Callable[[Notice], None] | None = None) -> None:
         self.recent: deque[Notice] = deque(maxlen=MAX_NOTICES)
@@ -37,7 +36,7 @@ class OperatorLog:
         self._on_notice = on_notice
 
     def add(self, text: str, reason: StoredMessage = NO_MESSAGE) -> None:
-        """Takes a notice; the same as the last one is not said again."""
+        """Add a notice, unless it repeats the last one."""
         shown = clean(text)
         if self.recent and self.recent[-1][1:] == (shown, reason):
             return
@@ -50,11 +49,11 @@ class OperatorLog:
 LinkProblem = Literal["", "link", "token", "certificate"]
 
 _CERTIFICATE_ERROR = "CERTIFICATE_VERIFY_FAILED"
-"""What OpenSSL says of a certificate that it does not trust, or that has ended."""
+"""Error code of OpenSSL for a certificate that is not trusted or has expired."""
 
 
 class LinkLog:
-    """Compares each status of the link with the one before."""
+    """Log of changes of the link: compares each status with the one before."""
 
     def __init__(self, operator_log: OperatorLog, clock: Callable[[], float]) -> None:
         self._operator_log = operator_log
@@ -63,7 +62,7 @@ class LinkLog:
         self._since = 0.0
 
     def record(self, status: LinkStatus, cause: StoredMessage) -> None:
-        """Notes what has changed, and why; a courier that has not asked for anything yet has lost nothing."""
+        """Log a change of the link and its cause. Nothing is logged before the first request."""
         if status.state == OFFLINE and status.reason == NO_MESSAGE:
             return
         lost = _problem_of(status)
@@ -78,7 +77,7 @@ class LinkLog:
 
 
 def _problem_of(status: LinkStatus) -> LinkProblem:
-    """What is the matter."""
+    """Return the kind of problem; empty if there is none."""
     if status.state == REFUSED:
         return "token"
     if status.state != OFFLINE:

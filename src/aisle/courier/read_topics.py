@@ -1,48 +1,47 @@
-"""What can be read by itself, and what of it an operation may have changed: words that reading and sending share."""
+"""Topics that can be read one by one, and the topics that an operation may have changed. Pull and push share them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.outbox.operation_record import CREATE_MOVEMENT, WRITE_RECOUNTS, Operation
-from aisle.tuples import NamedTuple
 
 ORDER, PRODUCT, LOCATION, STORE = "order", "product", "location", "store"
 CATALOGUE = "catalogue"
-"""What the chain says of a product; `PRODUCT` is what the store has of it."""
+"""Catalogue data of a product; `PRODUCT` is its stock in the store."""
 
 SURROUNDING = "surrounding"
-"""What the stores around have of a product; its key is the product's number."""
+"""Stock of a product in surrounding stores; the key is the product number."""
 
 DELIVERY = "delivery"
-"""A delivery to the store with its lines, and what was received of it."""
+"""Delivery to the store with its lines and receipts."""
 
 LOG = "log"
-"""The store's log of the last days; it has no keys."""
+"""Log of the store of the last days; it has no keys."""
 
 PERSON = "person"
-"""Somebody who works in the store; people are read as one list."""
+"""People of the store; they are read as one list."""
 
 RECOUNT = "recount"
-"""The counts that are ordered at our own service; they are read as one list, without keys."""
+"""Counts ordered at our own service; read as one list, without keys."""
 
 ASSIGNMENT = "assignment"
-"""What clearances want moved; read as one list, without keys."""
+"""Moves that clearances require; read as one list, without keys."""
 
 _READABLE_LANES = (f"{ORDER}/", f"{PRODUCT}/", f"{DELIVERY}/")
-"""Lanes that name what can be read by itself."""
+"""Prefixes of lanes that name a topic."""
 
 
 class Topic(NamedTuple):
-    """One thing that can be read by itself."""
+    """Topic with its key."""
 
     name: str
     key: str
 
 
 def topics_of_operation(op: Operation) -> tuple[Topic, ...]:
-    """What the operation may have changed, in a lasting order: named by its lanes, and by the numbers in its body."""
+    """Return the topics that the operation may have changed, sorted: from its lanes and the numbers in its body."""
     found = {Topic(*lane.split("/", 1)) for lane in op.lanes if lane.startswith(_READABLE_LANES)}
     found.update(_topics_in_body(op.body))
     if op.operation == WRITE_RECOUNTS:

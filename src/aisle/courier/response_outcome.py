@@ -1,4 +1,4 @@
-"""What is kept of an outcome for people: why something was not done, in messages, or in the service's own words."""
+"""Outcome of a request as it is stored for people: a message, or the service's own text."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ from aisle.errors import ContractError, SettingsError
 from aisle.outbox.outcome_reasons import NO_STORE, NO_TOKEN, StoredMessage, store_message, store_text
 
 MAX_MESSAGE_LENGTH = 300
-"""Characters of a service's words that are kept."""
+"""Characters of a service's message that are kept."""
 
 
 def reason_of(result: Response | Exception) -> StoredMessage:
-    """Why, for whoever looks at the row; never somebody else's page. What else an error says goes along as a detail."""
+    """Return why a request failed, for the operation's row. Text that is not the service's is never included.
+
+    Details of the exception go into the message's `detail`.
+    """
     if isinstance(result, Response):
         return _reason_of_response(result)
     if isinstance(result, Forbidden) and (nearest := _nearest_store(result)):
@@ -49,7 +52,7 @@ def reason_of(result: Response | Exception) -> StoredMessage:
 
 
 def _nearest_store(refusal: Forbidden) -> str:
-    """The store that may have been meant, as our own service says it; empty where nothing is said of one."""
+    """Return the store numbers that our own service suggests; empty if it suggests none."""
     try:
         nearest = json.loads(refusal.content)["nearest"]
     except (ValueError, LookupError, TypeError, RecursionError):
@@ -59,7 +62,7 @@ def _nearest_store(refusal: Forbidden) -> str:
 
 
 def is_service_refusal(error: Exception) -> bool:
-    """Whether the service itself said no to what was asked: nobody has to ask whether it is there."""
+    """Return True if the service itself refused the request, so that the link needs no check."""
     return (
         isinstance(error, StatusError)
         and not isinstance(error, ServerError | RateLimited)
@@ -68,7 +71,7 @@ def is_service_refusal(error: Exception) -> bool:
 
 
 def unread_reason(error: Exception) -> StoredMessage:
-    """Why a list could not be read: its status always, with the service's own words where there are any."""
+    """Return why a list could not be read: always with its status, and with the service's message if there is one."""
     if isinstance(error, StatusError):
         said = error.message[:MAX_MESSAGE_LENGTH]
         if not Response(error.status, {}, error.content).is_json_object:
@@ -91,11 +94,11 @@ def _reason_of_response(response: Response) -> StoredMessage:
 RequestResult = Response | ClientError | ContractError | SettingsError
 
 _RETRYABLE_STATUSES = (401, 407, 408, 425, 429)
-"""Refusals that are not final, and that anybody between here and the service may say."""
+"""Statuses of refusals that are not final, and that a proxy may send as well."""
 
 
 def is_from_intermediary(result: RequestResult, features: Features) -> bool:
-    """Whether a no came from somebody on the way: without words, or without what our own service says each time."""
+    """Return True if a refusal came from a proxy: not JSON, or without the header that our own service always sends."""
     if not isinstance(result, Response) or result.status < 400 or result.status in _RETRYABLE_STATUSES:
         return False
     if result.status >= 500 and outcome_of(result.status) is not Outcome.REFUSED:
@@ -104,14 +107,16 @@ def is_from_intermediary(result: RequestResult, features: Features) -> bool:
 
 
 def lacks_service_mark(result: RequestResult, features: Features) -> bool:
-    """Whether a 2xx lacks what a service that keeps keys says each time: then the same key is asked again."""
+    """Return True if a 2xx lacks the header or body of a service with idempotency keys. The same key is then sent
+    again.
+    """
     if not features.idempotency or not isinstance(result, Response) or not result.is_success:
         return False
     return FEATURES_HEADER not in result.headers or not (result.status == 204 or result.json())
 
 
 def is_empty_success(result: RequestResult, features: Features) -> bool:
-    """Whether a 2xx of a service that keeps no keys says nothing of what was done: empty, or an object of nothing."""
+    """Return True if a 2xx of a service without keys has no content: status 204, or an object of nulls only."""
     if features.idempotency or not isinstance(result, Response):
         return False
     return result.status == 204 or all(value is None for value in result.json().values())

@@ -1,67 +1,67 @@
-"""What a service announces beyond the interface, by the answer header `Aisle-Features`.
+"""Features that a service announces beyond the interface, by the response header `Aisle-Features`.
 
 `Aisle-Features: idempotency=30d, occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, claims,
 changes, people, receipt-line`.
-A service that only implements the interface announces nothing, and nothing beyond the interface is then sent to it.
+
+A service that only implements the interface announces nothing, and is sent nothing beyond the interface.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-
-from aisle.tuples import NamedTuple
+from typing import NamedTuple
 
 FEATURES_HEADER = "aisle-features"
 DEFAULT_KEY_LIFETIME_S = 30 * 86400.0
-"""Seconds that keys are kept by a service that does not say."""
+"""Seconds that a service keeps keys if it does not announce a time."""
 
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 class Features(NamedTuple):
-    """The announced extensions."""
+    """Announced extensions."""
 
     idempotency: bool = False
     """A write is carried out once for its `Idempotency-Key`, however often it is sent."""
     key_lifetime_s: float = DEFAULT_KEY_LIFETIME_S
-    """Seconds after which a key may be forgotten."""
+    """Seconds after which the service may forget a key."""
     occurred_at: bool = False
     clock_skew: bool = False
-    """How far this host's clock is ahead may be said, and moments are held against that."""
+    """Requests may state the offset of this host's clock, and the service corrects times by it."""
     app_user: bool = False
     pick_location: bool = False
-    """`preferred_location_code` and `stock_pool` of an update line name where the goods were taken."""
+    """`preferred_location_code` and `stock_pool` of an update line name where the goods were picked."""
     pick_base: bool = False
-    """`base_picked_quantity` of an update line says what its picker found; the difference is done to the line."""
+    """`base_picked_quantity` of an update line is the figure its picker started from; the difference is applied."""
     line_reasons: bool = False
-    """An update line may say why it is short; the order's lines say it again."""
+    """An update line may give a reason for a shortage; the order's lines return it."""
     claims: bool = False
-    """Whose `is_claimed` is, from whom and which terminal it came."""
+    """`is_claimed` comes with the person and the terminal that claimed the order."""
     changes: bool = False
     """The change cursor, `/aisle/v1/stores/{store}/changes`."""
     people: bool = False
     sign_in: bool = False
-    """A person gets a token of his own for his PIN."""
+    """A person gets a user token for a PIN."""
     reviews: bool = False
-    """Entries of the log that want to be reviewed can be."""
+    """Entries of the log that need a review can be reviewed."""
     recounts: bool = False
     """Counts can be ordered, and a count closes them."""
     assignments: bool = False
-    """What clearances want moved can be listed."""
+    """Moves that clearances require can be listed."""
     line_rejection: bool = False
-    """Lines of an order can be rejected for themselves, and taken up again."""
+    """Single lines of an order can be rejected and reopened."""
     receipt_line: bool = False
     """An entry that comes from a receipt may name the line of its delivery."""
 
     named_orders: bool = False
-    """Several orders are read in one request, by their numbers."""
+    """Several orders can be read in one request, by their numbers."""
     known_keys: bool = False
-    """What a restore has lost can be asked for by its keys, and is told apart from what is new."""
+    """The service lists the keys it does not know, so that operations lost in a restore can be found."""
 
     @property
     def header_value(self) -> str:
-        """As a header says it."""
+        """Value of the header that announces these features."""
         words = {
             f"idempotency={self.key_lifetime_s:.0f}s": self.idempotency,
             "occurred-at": self.occurred_at,
@@ -86,14 +86,14 @@ class Features(NamedTuple):
 
 
 def features_of_headers(headers: Mapping[str, str]) -> Features | None:
-    """The features in the headers of an answer (names in lower case); None where nothing is announced."""
+    """Return the features in the headers of a response (names in lower case); None if there is no such header."""
     value = headers.get(FEATURES_HEADER)
     return None if value is None else parse_features(value)
 
 
-@lru_cache(maxsize=8)  # every answer says it again
+@lru_cache(maxsize=8)  # every response repeats it
 def parse_features(text: str) -> Features:
-    """The features that a header value announces; words that are not known are left alone."""
+    """Return the features that a header value announces; unknown words are ignored."""
     said: dict[str, str] = {}
     for part in text.split(","):
         name, _, value = part.strip().partition("=")

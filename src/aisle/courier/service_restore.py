@@ -1,4 +1,4 @@
-"""A restore of the service: what it has lost is found by the keys that it confirmed here, and sent again under them."""
+"""Recovery from a restore of the service: lost operations are found and sent again, with or without keys."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, Operatio
 from aisle.outbox.service_restore import DETECTED, LOOKUP_DAYS
 
 MAX_RECENT_KEYS = 20
-"""So many of the keys that were confirmed last are named at each look at what changed."""
+"""Number of most recently confirmed keys that each request for changes names."""
 KEYS_PER_REQUEST = 200
-"""So many keys are asked for in one request."""
+"""Number of keys in one request."""
 CHECK_RETRY_S = 60.0
-"""So long it is not asked again for all of them, where that came to nothing."""
+"""Seconds before all keys are checked again after a failure."""
 CHECKED_CURSOR = "keys_asked"
-"""Says in the cache that the service was asked for all keys since the cache is there."""
+"""Cursor that is set once all keys were checked since the cache was created."""
 
 
 class KeyedRestoreRecovery:
-    """What of this host's work the service has lost."""
+    """Recovery at a service that can list the keys it does not know."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class KeyedRestoreRecovery:
         on_unconfirmed: Callable[[str], None],
         clock: Callable[[], float],
     ) -> None:
-        """`forget` is told of each operation that is not confirmed any more."""
+        """Store the collaborators. `on_unconfirmed` is called for each operation that is no longer confirmed."""
         self._single_reads = single_reads
         self._outbox = outbox
         self._link = link
@@ -51,7 +51,7 @@ class KeyedRestoreRecovery:
         self._on_unconfirmed = on_unconfirmed
         self._clock = clock
         self._checked_at = float("-inf")
-        """When it was last asked for all keys."""
+        """Time of the last check of all keys, in seconds since 1970."""
 
     @property
     def _features(self) -> Features:
@@ -59,17 +59,17 @@ class KeyedRestoreRecovery:
 
     @property
     def _keys_since(self) -> float:
-        """What was sent since then under a key the service has to know."""
+        """Start of the time whose keys the service has to know, in seconds since 1970."""
         return self._clock() - self._features.key_lifetime_s + KEY_MARGIN_S
 
     def recent_keys(self) -> Sequence[str]:
-        """The keys that were confirmed last; none for a service that cannot be asked for them."""
+        """Return the keys confirmed last; none if the service cannot be asked for them."""
         return self._outbox.newest_keys(self._keys_since, MAX_RECENT_KEYS) if self._features.known_keys else ()
 
     async def check_once(self) -> bool:
-        """Whether something is missing, looked for where nobody knows how far the service had come: the cache is new.
+        """Check all keys once for a new cache, and resend lost operations. Return True if some were lost.
 
-        Raises ClientError; then it is asked again.
+        A new cache does not know how far the service had come. Raise ClientError; the check is repeated then.
         """
         now = self._clock()
         if (
@@ -86,10 +86,10 @@ class KeyedRestoreRecovery:
         return bool(lost)
 
     async def resend_lost(self) -> None:
-        """Sends again what the service has lost. Raises ClientError, and has done nothing."""
+        """Resend the operations that the service lost. Raise ClientError before anything is changed."""
         if self._features.known_keys:
             self._resend(await self._lost_keys())
-        else:  # a service of ours from before it could be asked
+        else:  # our own service of an older version, which cannot list keys
             self._note_resent(self._outbox.replay_since(self._keys_since, self._keys_since, DETECTED).resent)
 
     def _resend(self, lost: Sequence[str]) -> None:
@@ -101,7 +101,7 @@ class KeyedRestoreRecovery:
         self._operator_log.add(f"The service was put back from an earlier copy: {count} operations are sent again.")
 
     async def _lost_keys(self) -> list[str]:
-        """The keys of all that was confirmed and that the service does not know."""
+        """Return the keys of confirmed operations that the service does not know."""
         lost: list[str] = []
         path = f"/aisle/v1/stores/{encode_segment(self._single_reads.store)}/keys"
         for keys in self._outbox.kept_keys(self._keys_since, KEYS_PER_REQUEST):
@@ -117,16 +117,18 @@ class KeyedRestoreRecovery:
 
 
 CHECK_INTERVAL_S = 900.0
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 RECHECK_S = 60.0
-"""Seconds after which what was not found is looked for once more, before that is believed."""
+"""Seconds after which a missing operation is looked up a second time before the result counts."""
 MAX_CHECKED_OPERATIONS = 30
-"""So many operations are looked for, from the last one back."""
+"""Number of operations that are looked up, newest first."""
 
 
 class UnkeyedRestoreRecovery:
-    """Looks for what was confirmed last. `notice` hears what an operator should know; `again` is called when there is
-    something to look for or to send."""
+    """Recovery at a service without keys: looks up the operations confirmed last.
+
+    `add_notice` receives what an operator should know; `on_lost` is called when there is something to look up or send.
+    """
 
     def __init__(
         self,
@@ -149,18 +151,18 @@ class UnkeyedRestoreRecovery:
         self._on_lost = on_lost
         self._clock = clock
         self._missing_op_id = ""
-        """The operation that was not found at the last look."""
+        """Operation that was missing at the last check."""
         self._last_found_op_id = ""
-        """The youngest operation of the last look that found all."""
+        """Newest operation of the last check that found all."""
 
     async def run(self) -> None:
-        """Looks for ever."""
+        """Run the check in a loop."""
         while True:
             await self.wake_event.wait(RECHECK_S if self._missing_op_id else CHECK_INTERVAL_S)
             await self.run_once()
 
     async def run_once(self) -> None:
-        """One look, where there is something that has to be there."""
+        """Run one check, if any operation can be checked."""
         features = self._link.features or Features(idempotency=True)
         if features.idempotency or not self._link.is_up or self._link.pause_s:
             return
@@ -170,15 +172,17 @@ class UnkeyedRestoreRecovery:
             if not missing:
                 self._missing_op_id, self._last_found_op_id = "", work[0].op_id if work else ""
             elif self._missing_op_id != missing[0].op_id:
-                self._missing_op_id = missing[0].op_id  # once more in a minute
+                self._missing_op_id = missing[0].op_id  # it is looked up again after RECHECK_S
             else:
                 await self._mark_lost_in_doubt(missing)
         except (ClientError, ContractError):
-            return  # what cannot be read proves nothing
+            return  # a failed read proves nothing
 
     async def _missing_operations(self, work: list[Operation]) -> list[Operation]:
-        """The youngest operation that is not there of those confirmed since the last look, and all before it; younger
-        work may be there, done after a restore."""
+        """Return the newest missing operation of those confirmed since the last check, and all older ones.
+
+        Newer operations may be present because they were done after a restore.
+        """
         for at, op in enumerate(work):
             if not await self._is_found(op):
                 return work[at:]
@@ -187,7 +191,7 @@ class UnkeyedRestoreRecovery:
         return []
 
     def _findable_operations(self) -> list[Operation]:
-        """What was confirmed last, and shows in the log of this service, youngest first."""
+        """Return the operations confirmed last that this service shows in its log, newest first."""
         ops = self._outbox.confirmed_without_key(
             (CREATE_LOGS, CREATE_MOVEMENT), self._clock() - LOOKUP_DAYS * 86400, MAX_CHECKED_OPERATIONS
         )
@@ -197,11 +201,11 @@ class UnkeyedRestoreRecovery:
         return decide(op, await self._lookup.look_up(op)).arrival == FOUND
 
     async def _mark_lost_in_doubt(self, work: list[Operation]) -> None:
-        """Finds the last work that is still there: what was confirmed since it was sent is in doubt."""
+        """Find the newest operation that is present, and put in doubt what was confirmed since that one was sent."""
         self._missing_op_id = ""
         for op in work[1:]:
             if await self._is_found(op):
-                # what was confirmed before it may have been done after it, but not before it was sent
+                # An operation confirmed before it may have been done after it, but not before it was sent.
                 count = self._outbox.look_up_without_key(op.first_sent_at or op.confirmed_at or 0.0, DETECTED)
                 self._add_notice(f"The service was put back from an earlier copy: {count} operations are looked for.")
                 self._on_lost()

@@ -1,9 +1,9 @@
-"""Somebody waits behind the courier, and is in office a moment after its death, however it died.
+"""Standby process behind the courier; it takes over a moment after the leader's death, whatever the cause.
 
-The heir is a copy of the courier's process from before it loaded what its work needs: counting references writes to
-what was shared, and all of it would be there twice. It sleeps on the lock, so it costs no wake-ups. In office it begins
-the program anew in its process: the one that is installed then, and not half of it. A courier that leaves takes its
-heir along.
+The standby is a fork of the courier's process, made before the work's modules are loaded. Later, reference counts would
+copy the shared pages, and the modules would be in memory twice. The standby blocks on the lock, so it costs no
+wake-ups. As leader it executes the program again: the version installed then, and completely. A courier that stops
+kills its standby.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from aisle.host.store_folder import StoreFolder
 from aisle.settings.time_zone import host_environ
 
 SHORT_TERM_S = 5.0
-"""A term that was over sooner ended for a reason that may end the next one as well."""
+"""Seconds below which a term counts as short: its cause may end the next one too."""
 MAX_SHORT_TERMS = 3
-"""After so many of them on end nobody waits any more; sessions call another courier in their own time."""
+"""Number of short terms in a row after which no standby is started; sessions start the next courier."""
 _LAST_STANDARD_FD = 2
-"""Descriptors up to it are a process's own from its birth."""
+"""Highest descriptor that a process has from its start."""
 HANDOVER_VARIABLE = "AISLE_SEAT"
-"""What a program that was begun anew in office has to know: the lock's descriptor, how many terms before were short."""
+"""Environment variable with which a restarted program leads on: the lock's descriptor and the number of short terms."""
 
 
 def run_with_standby(
     store_folder: StoreFolder, version: str, work: Callable[[LeaderLock], None], token_file: str = ""
 ) -> int:
-    """The body of the courier's process, and of its heirs: whoever is in office works until his term is over.
+    """Run the courier's process and its standbys: the leader calls `work` with the held lock. Return the exit status.
 
-    `work` loads what it needs itself. Only for a process with one thread that has opened nothing. Raises what `work`
+    `work` loads what it needs itself. Only for a process with one thread that has opened nothing. Raise what `work`
     raises, and StorageError.
     """
     seat = StandbyLock(store_folder.lock, restart_program)
@@ -52,8 +52,8 @@ def run_with_standby(
     ):
         return 0
     try:
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a terminal that goes away is no concern of the heir's either
-        signal.signal(signal.SIGTERM, _exit)  # until there is a loop that does it better
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a closed terminal must not end the standby either
+        signal.signal(signal.SIGTERM, _exit)  # until the event loop installs its handler
         freeze_gc()
         if seat.start_standby(me):
             work(seat)
@@ -63,7 +63,7 @@ def run_with_standby(
 
 
 def _take_over_from_leader(lock: LeaderLock, store_folder: StoreFolder, this_process: Leader) -> bool:
-    """Somebody is in office: whether he left to a newer program."""
+    """Return True if the present leader stepped down for this process."""
     import asyncio
 
     from aisle.courier.leader import become_leader
@@ -76,25 +76,30 @@ def _exit(_number: int, _frame: object) -> None:
 
 
 def restart_program(handover: str) -> None:
-    """Begins this process's program from its start, in office. Raises OSError when it is not there any more."""
+    """Execute this process's program again, as leader. Raise OSError if the program is gone."""
     os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**host_environ(), HANDOVER_VARIABLE: handover})  # noqa: S606 - ours
 
 
 class StandbyLock(LeaderLock):
-    """The lock, with an heir behind whoever holds it."""
+    """Leader lock with a standby process behind its holder."""
 
     def __init__(self, path: Path, restart: Callable[[str], None] | None = None) -> None:
-        """`anew` is called by each heir in office, with what `take_over` has to be told in the program that it begins;
-        without it, and where it raises OSError, the heir goes on as it is."""
+        """Store the path of the lock.
+
+        Each standby that becomes leader calls `restart` with the text that `resume_leadership` reads in the restarted
+        program. Without `restart`, or if it raises OSError, the standby continues in its own image.
+        """
         super().__init__(path)
         self._restart = restart
         self._standby_pid = 0
         self._short_terms = 0
-        """How many terms on end were over soon."""
+        """Number of short terms in a row."""
 
     def resume_leadership(self, handover: str, this_process: Leader) -> bool:
-        """Goes on in the office that this process is in already, if it was told so; what is no office is let go of,
-        so that neither this process nor its heirs carry it along."""
+        """Continue the leadership that `handover` describes, and return True if this process holds the lock.
+
+        A descriptor that is not the lock is closed, so that neither this process nor its standbys inherit it.
+        """
         fd, _, short = handover.partition(" ")
         if not (fd.isdecimal() and short.isdecimal()):
             return False
@@ -107,10 +112,10 @@ class StandbyLock(LeaderLock):
         return True
 
     def start_standby(self, this_process: Callable[[], Leader]) -> bool:
-        """Lets a copy of this process wait behind it. Returns at once in this process, which holds the lock.
+        """Fork a standby. Return True at once in this process, which holds the lock.
 
-        In each later process it returns when that one is in office: True, or False when there is nothing to take over.
-        Only for a process with one thread, and before it has opened anything.
+        In each later process it returns once that one leads: True, or False if there is nothing to take over. Only for
+        a process with one thread, before it has opened anything.
         """
         while self._short_terms < MAX_SHORT_TERMS:
             named = time.monotonic()
@@ -120,14 +125,14 @@ class StandbyLock(LeaderLock):
                 return True
             try:
                 heir = os.fork()
-            except OSError:  # no process to be had: the sessions will see to it
+            except OSError:  # no process available: sessions start the next courier
                 os.close(waiting)
                 return True
             if heir:
                 os.close(waiting)
                 self._standby_pid = heir
                 return True
-            super().release()  # the dead one's lock would outlive it with this copy of its descriptor
+            super().release()  # this copy of the descriptor would keep the dead leader's lock
             if not self.acquire_when_free(waiting, this_process):
                 return False
             self._short_terms = self._short_terms + 1 if time.monotonic() - named < SHORT_TERM_S else 0
@@ -143,7 +148,7 @@ class StandbyLock(LeaderLock):
         os.set_inheritable(fd, False)
 
     def release(self) -> None:
-        """Dismisses the heir, and gives the lock back; may be called twice."""
+        """Kill the standby and release the lock. May be called twice."""
         heir, self._standby_pid = self._standby_pid, 0
         if heir:
             with suppress(ProcessLookupError):

@@ -1,1 +1,5 @@
-"""What processes of one host share: folders, locks, doorbells, and the courier's life seen from outside."""
+"""Shared resources of one host: store folders, databases, locks, notification sockets, the courier's heartbeat.
+
+This package must not know rows, operations, jobs or the network. Start with `store_folder` (the files of a store), then
+`database` (how they are opened).
+"""

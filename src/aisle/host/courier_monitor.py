@@ -1,8 +1,8 @@
-"""Whether the courier in office still turns round: one that is stopped or stuck keeps its lock, and sends nothing.
-One of an older program works, but what it reads goes where this program does not look.
+"""Supervision of the courier by sessions: its heartbeat, and the end of one that hangs.
 
-It touches its lock's file every few seconds, which needs no room on a disk. Sessions look at it when they look anyway.
-That one is stopped the kernel says at once; that one is stuck only shows when it is late.
+A stopped or hung courier keeps its lock and sends nothing. One of an older program works, but writes data where this
+program does not read. The courier touches its lock file every few seconds, which needs no disk space. The kernel
+reports a stopped process at once; a hung one shows only by a late heartbeat.
 """
 
 from __future__ import annotations
@@ -20,21 +20,24 @@ from aisle.host.program_version import PROGRAM_VERSION, is_newer
 from aisle.host.store_folder import StoreFolder
 
 HUNG_AFTER_S = 30.0
-"""So long without a sign of life, and it counts for nobody."""
+"""Seconds without a heartbeat after which the courier counts as hung."""
 KILL_AFTER_S = 120.0
-"""So long, and it is ended: whoever comes after it goes on where it stood."""
+"""Seconds without a heartbeat after which the courier is killed; its successor continues the work."""
 SLEEP_GAP_S = 15.0
-"""Whoever has not looked for so long has slept, or the clock was set: then it is not the courier that is late."""
+"""Seconds between two checks after which the session itself slept or the clock was set.
+
+The courier is not late then.
+"""
 
 
 def write_heartbeat(lock: Path) -> None:
-    """The sign of life of the courier in office."""
+    """Record a heartbeat of the courier."""
     with suppress(OSError):
         os.utime(lock)
 
 
 def heartbeat_age(lock: Path, now: float) -> float:
-    """Seconds since the last sign of life; 0 where there is none to be seen."""
+    """Return the seconds since the last heartbeat; 0 if there is none."""
     try:
         return max(0.0, now - lock.stat().st_mtime)
     except OSError:
@@ -42,7 +45,7 @@ def heartbeat_age(lock: Path, now: float) -> float:
 
 
 def is_stopped(leader: Leader, lock: Path) -> bool:
-    """Whether somebody has stopped it (SIGSTOP, a debugger); False for one whom this host does not know."""
+    """Return True if the courier was stopped (SIGSTOP, a debugger); False for a process unknown to this host."""
     if process_state(leader.pid) not in STOPPED_STATES:
         return False
     with suppress(OSError):
@@ -51,7 +54,7 @@ def is_stopped(leader: Leader, lock: Path) -> bool:
 
 
 class CourierMonitor:
-    """What one session sees of it."""
+    """A session's view of the courier."""
 
     def __init__(self, store_folder: StoreFolder, clock: Callable[[], float]) -> None:
         self._store_folder = store_folder
@@ -60,37 +63,37 @@ class CourierMonitor:
         self._heartbeat_at = self._checked_at = 0.0
         self._is_stopped = False
         self.is_older_version = False
-        """Whether it was one of an older program at the last look."""
+        """True if the courier belonged to an older program at the last check."""
         self.token_file = ""
-        """What it went by then, as far as it says so."""
+        """Path of its token file at the last check; empty if it has none or does not state it."""
 
     @property
     def is_hung(self) -> bool:
-        """Whether nobody can count on it any more, as far as was seen at the last look."""
+        """True if the courier was stopped or hung at the last check."""
         return self._is_stopped or self._checked_at - self._heartbeat_at >= HUNG_AFTER_S
 
     @property
     def heartbeat_age(self) -> float:
-        """Seconds since its last sign of life."""
+        """Seconds since its last heartbeat."""
         return heartbeat_age(self._store_folder.lock, self._clock())
 
     def check(self) -> None:
-        """Looks for a sign of life, and ends who gave none for long enough."""
+        """Check the heartbeat, and kill a courier without one for `KILL_AFTER_S`."""
         now = self._clock()
-        seen = self._read_heartbeat()
-        if seen != self._heartbeat or not 0 <= now - self._checked_at <= SLEEP_GAP_S:
-            self._heartbeat, self._heartbeat_at = seen, now
+        heartbeat = self._read_heartbeat()
+        if heartbeat != self._heartbeat or not 0 <= now - self._checked_at <= SLEEP_GAP_S:
+            self._heartbeat, self._heartbeat_at = heartbeat, now
         self._checked_at = now
-        holder = LeaderLock(self._store_folder.lock).read_leader()
-        self._is_stopped = holder is not None and is_stopped(holder, self._store_folder.lock)
-        self.is_older_version = holder is not None and is_newer(PROGRAM_VERSION, holder.version)
-        self.token_file = holder.token_file if holder else ""
+        leader = LeaderLock(self._store_folder.lock).read_leader()
+        self._is_stopped = leader is not None and is_stopped(leader, self._store_folder.lock)
+        self.is_older_version = leader is not None and is_newer(PROGRAM_VERSION, leader.version)
+        self.token_file = leader.token_file if leader else ""
         if now - self._heartbeat_at >= KILL_AFTER_S:
             self._heartbeat_at = now
             self._kill()
 
     def reset(self) -> None:
-        """There is none."""
+        """Reset the state, because there is no courier."""
         self._heartbeat, self._heartbeat_at, self._checked_at = (0, 0), 0.0, 0.0
         self._is_stopped = self.is_older_version = False
         self.token_file = ""
@@ -103,16 +106,19 @@ class CourierMonitor:
         return found.st_ino, found.st_mtime_ns
 
     def _kill(self) -> None:
-        """By SIGKILL, which ends a stopped one too; never a process that does not have the lock's file open."""
-        holder = LeaderLock(self._store_folder.lock).read_leader()
-        if holder is None or holder.pid == os.getpid():
+        """Kill the courier with SIGKILL, which also ends a stopped one.
+
+        Never kill a process that does not have the lock file open.
+        """
+        leader = LeaderLock(self._store_folder.lock).read_leader()
+        if leader is None or leader.pid == os.getpid():
             return
-        with suppress(OSError):  # gone already, or somebody else's
-            process = os.pidfd_open(holder.pid)
+        with suppress(OSError):  # ended already, or not ours
+            process = os.pidfd_open(leader.pid)
             try:
-                if _has_open(holder.pid, self._store_folder.lock):
+                if _has_open(leader.pid, self._store_folder.lock):
                     signal.pidfd_send_signal(process, signal.SIGKILL)
-                    self._log_kill(holder.pid)
+                    self._log_kill(leader.pid)
             finally:
                 os.close(process)
 
@@ -127,9 +133,9 @@ class CourierMonitor:
 
 
 def _has_open(pid: int, path: Path) -> bool:
-    wanted = path.stat()
+    file_stat = path.stat()
     for descriptor in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(OSError):
-            if os.path.samestat(descriptor.stat(), wanted):
+            if os.path.samestat(descriptor.stat(), file_stat):
                 return True
     return False

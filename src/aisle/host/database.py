@@ -1,6 +1,6 @@
-"""SQLite on this host: opened one way, changed in one kind of transaction, brought up to date by numbered migrations.
+"""SQLite databases of this host: opening, transactions, migrations and checkpoints.
 
-apsw brings its own engine. SQLite before 3.51.3 can lose committed rows when several processes share one WAL file.
+apsw has its own engine, because SQLite before 3.51.3 can lose committed rows when several processes share a WAL file.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from aisle.host.fair_lock import FairLock
 from aisle.host.file_system import FileId, check_disk, file_id, is_locked, lock_folder, make_private_folder
 
 MIN_SQLITE_VERSION = (3, 51, 3)
-"""The first SQLite without the WAL-reset race."""
+"""First version of SQLite without the WAL-reset race."""
 
 BUSY_TIMEOUT_S = 5.0
 _COMMIT_S = 0.005
-"""A commit of another is mostly over by then."""
+"""Seconds within which another writer's commit is mostly finished."""
 _SHORT_POLL_NS, _LONG_POLL_NS = 500_000, 10_000_000
-"""Between two looks at a lock, at most: of who has just come, and of who stands in a crowd without a line."""
+"""Greatest time between two tries of a lock: for a newcomer, and for one of many without a queue; nanoseconds."""
 _FIRST_POLL_NS = 1_500_000
-"""The same of the first in the line."""
+"""The same for the first in the queue."""
 _QUEUE_WAIT_S = 0.25
-"""The same, in seconds, of who stands in it."""
+"""Seconds for which a waiter in the queue waits before it tries the lock itself."""
 RECOVERY_TIMEOUT_S = 10.0
-"""So long a newcomer waits for those who have open what was deleted: a courier looks every few seconds."""
+"""Seconds for which a newcomer waits until others restore a deleted file; a courier checks every few seconds."""
 WAL_SUFFIXES = ("-wal", "-shm")
 MAX_WAL_BYTES = 64 << 20
 LONG_WAL_PAGES = 4096
-"""Pages of a log that is begun anew where it can be: 16 MB."""
+"""Pages (16 MB) of a write-ahead log that is restarted if possible."""
 WAL_RESTART_S = 0.2
-"""So long writers stand still for that, at most."""
+"""Greatest number of seconds for which writers wait for that."""
 CACHE_KIB = 8000
 
 _WRITABLE = apsw.SQLITE_OPEN_READWRITE
@@ -56,41 +56,43 @@ _STORAGE_ERRORS = (
 
 
 class FileReplaced(StorageError):
-    """What is at the place of a precious database is not the file that was opened: nobody would read what is written
-    to that one now. See aisle.host.file_recovery."""
+    """Error: the file at the path of a guarded database is not the opened one; nobody would read what is written now.
+
+    See aisle.host.file_recovery.
+    """
 
 
 class GuardedConnection(apsw.Connection):
-    """A connection to a database that must not be written to once it has been deleted, or another put in its place.
+    """Connection to a database that must not be written once it was deleted or replaced.
 
-    What was committed last is in its log alone, and who joins finds the log by its memory: they belong to it.
+    The last commits are only in its log, and a newcomer finds the log by its shared memory: both files belong to it.
     """
 
     fair_lock: FairLock | None = None
-    """Of those who wait for their turn to write to it."""
+    """Queue of those who wait to write."""
     file_id: FileId = None
-    """What was opened; None for what no file system knows."""
+    """Identity of the opened file; None if it has no file."""
     wal_ids: tuple[FileId, ...] = ()
-    """Its log and that one's shared memory, as they were opened."""
+    """Identities of its log and of the log's shared memory when opened."""
 
     @property
     def is_replaced(self) -> bool:
-        """Whether something else, or nothing, is at its place now, or at that of its log."""
+        """True if the database or its log was deleted or replaced."""
         if self.file_id is None:
             return False
         return file_id(self.filename) != self.file_id or wal_file_ids(self.filename) != self.wal_ids
 
 
 def is_replaced(connection: apsw.Connection) -> bool:
-    """Whether this is a connection to a precious file that is not at its place any more."""
+    """Return True if this is a guarded connection whose file was deleted or replaced."""
     return isinstance(connection, GuardedConnection) and connection.is_replaced
 
 
 def connect(path: Path, *, guarded: bool = False, read_only: bool = False) -> apsw.Connection:
-    """A connection to the WAL database at `path`; file (0600) and folder (0700) are made when they are missing.
+    """Open the WAL database at `path`; create file (0600) and folder (0700) if missing.
 
-    Precious: every commit is on the disk before it returns (synchronous=FULL). Nobody checkpoints by the way, neither
-    in a commit nor at the close: that is `checkpoint`, called by the courier alone. Raises StorageError.
+    Guarded: every commit is on the disk before it returns (synchronous=FULL). Neither a commit nor a close checkpoints;
+    only the courier does, with `checkpoint`. Raise StorageError if the file cannot be opened.
     """
     check_sqlite_version(apsw.sqlite_lib_version())
     with storage_errors(path):
@@ -109,26 +111,27 @@ def connect(path: Path, *, guarded: bool = False, read_only: bool = False) -> ap
 
 def _open_guarded(path: Path) -> GuardedConnection:
     if not path.exists():
-        for log in WAL_SUFFIXES:  # of one that was deleted: it must not be read into the new one
+        for log in WAL_SUFFIXES:  # left by a deleted database; SQLite must not read them into the new one
             path.with_name(path.name + log).unlink(missing_ok=True)
         _create(path)
     connection = GuardedConnection(os.fspath(path), flags=_WRITABLE)
     connection.fair_lock = FairLock(path.with_suffix(".line"))
     _configure(connection, guarded=True, read_only=False)
-    schema_version(connection)  # opens its log, too, while nobody can put another file there
+    schema_version(connection)  # opens the log too, while nobody can replace the file
     connection.file_id, connection.wal_ids = file_id(path), wal_file_ids(path)
     return connection
 
 
 def wal_file_ids(path: Path | str) -> tuple[FileId, ...]:
-    """Which files of the log lie beside a database now; they are made at its first opening, and stay."""
+    """Return the identities of a database's log files; SQLite creates them at the first opening and keeps them."""
     return tuple(file_id(f"{path}{log}") for log in WAL_SUFFIXES)
 
 
 def _wait_for_recovery(path: Path) -> None:
-    """Waits while the log of a file that others have open is missing: they put back what it held within seconds.
+    """Wait while the log of a file that others have open is missing; they restore it within seconds.
 
-    A newcomer would begin another log beside theirs, and both would be lost. Raises StorageError.
+    A newcomer would begin another log beside theirs, and both would be lost. Raise StorageError after
+    `RECOVERY_TIMEOUT_S`.
     """
     until = time.monotonic() + RECOVERY_TIMEOUT_S
     while path.exists() and None in wal_file_ids(path) and is_locked(path):
@@ -142,7 +145,7 @@ def _wait_for_recovery(path: Path) -> None:
 
 
 def check_sqlite_version(version: str) -> None:
-    """Raises StorageError for an SQLite that cannot share a WAL file between processes safely."""
+    """Raise StorageError for an SQLite that cannot share a WAL file between processes safely."""
     if tuple(int(part) for part in version.split(".")[:3]) < MIN_SQLITE_VERSION:
         floor = ".".join(str(part) for part in MIN_SQLITE_VERSION)
         raise StorageError(
@@ -152,37 +155,37 @@ def check_sqlite_version(version: str) -> None:
 
 
 def _create(path: Path) -> None:
-    """Makes the file in a name of its own and links it, in WAL mode, so that nobody ever meets it half made.
+    """Create the file under a temporary name in WAL mode, then link it, so that nobody opens an unfinished one.
 
-    No descriptor of the database file is opened besides SQLite's: closing one would drop this process's locks on it.
+    Only SQLite opens descriptors of the file: closing any other would drop this process's locks on it.
     """
-    mine = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
-        os.mknod(mine, stat.S_IFREG | 0o600)
-        with closing(apsw.Connection(os.fspath(mine), flags=_WRITABLE)) as connection:
+        os.mknod(temporary, stat.S_IFREG | 0o600)
+        with closing(apsw.Connection(os.fspath(temporary), flags=_WRITABLE)) as connection:
             connection.execute("PRAGMA journal_mode=WAL").fetchall()
         with suppress(FileExistsError):
-            os.link(mine, path)
+            os.link(temporary, path)
     except OSError as error:
         raise StorageError(
             f"{path} cannot be made: {error.strerror}. Check the folder and its owner.", kind="shut"
         ) from error
     finally:
-        mine.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 class _BusyHandler:
-    """Waits for another writer, for five seconds at most, or for those given: looks often while it may be one commit
-    that it waits for, then stands in the line, if there is one, and looks often again when it is the first there.
+    """Busy handler: waits for another writer for at most five seconds, or the given time.
 
-    Nobody waits for one in the line that has been stopped: now and then all of them look. Without a line it looks less
-    often than a newcomer, but often enough: SQLite's own waits grow to 100 ms.
+    First it tries often, because the other may be in a single commit. Then it waits in the queue, if there is one, and
+    tries often again once it is first. All in the queue try now and then, because the first may have been stopped.
+    Without a queue it tries less often than a newcomer, but more often than SQLite, whose waits grow to 100 ms.
     """
 
     def __init__(self, fair_lock: FairLock | None = None, timeout_s: float | None = None) -> None:
         self._fair_lock = fair_lock
         self._timeout_s = timeout_s
-        """Seconds; None for the usual ones."""
+        """Timeout in seconds; None for the default."""
         self._started_at = 0.0
 
     def __call__(self, attempts: int) -> bool:
@@ -190,12 +193,12 @@ class _BusyHandler:
         if attempts == 0:
             self._started_at = now
         waited = now - self._started_at
-        left = (BUSY_TIMEOUT_S if self._timeout_s is None else self._timeout_s) - waited
-        if left <= 0:
+        remaining = (BUSY_TIMEOUT_S if self._timeout_s is None else self._timeout_s) - waited
+        if remaining <= 0:
             return False
         longest = _SHORT_POLL_NS
         if waited >= _COMMIT_S:
-            if self._fair_lock and not self._fair_lock.is_held and self._fair_lock.wait(min(left, _QUEUE_WAIT_S)):
+            if self._fair_lock and not self._fair_lock.is_held and self._fair_lock.wait(min(remaining, _QUEUE_WAIT_S)):
                 return True
             longest = _FIRST_POLL_NS if self._fair_lock and self._fair_lock.is_held else _LONG_POLL_NS
         time.sleep(time.monotonic_ns() % longest / 1e9)
@@ -220,11 +223,11 @@ def _configure(connection: apsw.Connection, *, guarded: bool, read_only: bool) -
 
 @contextmanager
 def transaction(connection: apsw.Connection) -> Iterator[None]:
-    """One write transaction: BEGIN IMMEDIATE, then COMMIT, or ROLLBACK when the block raises.
+    """Run the block in one write transaction: BEGIN IMMEDIATE, then COMMIT, or ROLLBACK if it raises.
 
-    IMMEDIATE waits for other writers; a deferred one would fail at its first write without waiting.
-    Raises StorageError when the database cannot be written (disk full, busy beyond 5 s, damaged); Gone, and nothing is
-    written, when a precious one is not at its place any more.
+    IMMEDIATE waits for other writers; a deferred transaction would fail at its first write without waiting. Raise
+    StorageError if the database cannot be written (disk full, busy beyond 5 s, damaged). Raise FileReplaced, with
+    nothing written, if a guarded file was deleted or replaced.
     """
     with storage_errors(connection.filename), _queue_for_lock(connection):
         connection.execute("BEGIN IMMEDIATE")
@@ -240,7 +243,7 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
 
 
 def try_write(connection: apsw.Connection, sql: str, *values: Any) -> bool:
-    """Carries out one statement durably where that can be done at once; whether it could. Nobody is waited for."""
+    """Execute and commit one statement if that is possible without waiting. Return True on success."""
     connection.set_busy_handler(None)
     try:
         if is_replaced(connection):
@@ -260,28 +263,28 @@ def try_write(connection: apsw.Connection, sql: str, *values: Any) -> bool:
 
 @contextmanager
 def _queue_for_lock(connection: apsw.Connection) -> Iterator[None]:
-    """Whoever had to wait for his turn in this block lets the next one come when he is done."""
-    line = connection.fair_lock if isinstance(connection, GuardedConnection) else None
-    if line is None:
+    """Let the next waiter of the queue proceed at the end of the block, if this one had to wait."""
+    fair_lock = connection.fair_lock if isinstance(connection, GuardedConnection) else None
+    if fair_lock is None:
         yield
         return
-    connection.set_busy_handler(_BusyHandler(line))
+    connection.set_busy_handler(_BusyHandler(fair_lock))
     try:
         yield
     finally:
-        line.release()
+        fair_lock.release()
         connection.set_busy_handler(_BusyHandler())
 
 
 @contextmanager
 def storage_errors(path: Path | str) -> Iterator[None]:
-    """Makes a StorageError of what keeps a database from being used; it says what to do."""
+    """Convert errors that make a database unusable into a StorageError that says what to do."""
     try:
         yield
     except _STORAGE_ERRORS as error:
-        trouble = _error_kind(error)
-        text = f"{_ADVICE_BY_KIND[trouble]} The database {path} cannot be used: {error}."
-        raise StorageError(text, kind=trouble) from error
+        kind = _error_kind(error)
+        text = f"{_ADVICE_BY_KIND[kind]} The database {path} cannot be used: {error}."
+        raise StorageError(text, kind=kind) from error
 
 
 _ADVICE_BY_KIND = {
@@ -301,12 +304,12 @@ def _error_kind(error: Exception) -> str:
 
 
 def fetch(connection: apsw.Connection, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-    """All rows of a query at once, so that no reader stands still in the way of a checkpoint."""
+    """Return all rows of a query at once, so that no open cursor blocks a checkpoint."""
     return connection.execute(sql, values).fetchall()
 
 
 def fetch_one(connection: apsw.Connection, sql: str, *values: Any) -> tuple[Any, ...] | None:
-    """The first row of a query, or None."""
+    """Return the first row of a query, or None."""
     cursor = connection.execute(sql, values)
     row = cursor.fetchone()
     cursor.close()
@@ -314,9 +317,9 @@ def fetch_one(connection: apsw.Connection, sql: str, *values: Any) -> tuple[Any,
 
 
 def migrate(connection: apsw.Connection, migrations: Sequence[str]) -> None:
-    """Brings the schema up to date; migration n (SQL text) leads to user_version n, all of them in one transaction.
+    """Migrate the schema in one transaction; migration n (SQL text) leads to user_version n.
 
-    Raises StorageError, naming the file, when a newer program has been there.
+    Raise StorageError with the file's name if a newer program has migrated it further.
     """
     if schema_version(connection) == len(migrations):
         return
@@ -328,18 +331,18 @@ def migrate(connection: apsw.Connection, migrations: Sequence[str]) -> None:
 
 
 def schema_version(connection: apsw.Connection) -> int:
-    """The number of migrations that this database has seen."""
+    """Return the number of migrations that this database has had."""
     row = fetch_one(connection, "PRAGMA user_version")
     return int(row[0]) if row else 0
 
 
 def known_columns(row: Sequence[Any], fields: Sequence[str]) -> Sequence[Any]:
-    """The columns of a whole row that this program knows: a newer one adds its own behind them."""
+    """Return the columns of a whole row that this program knows; a newer one appends its own."""
     return row[: len(fields)]
 
 
 def check_not_newer(connection: apsw.Connection, supported_version: int) -> None:
-    """Raises StorageError when the database is of a newer version than this program knows."""
+    """Raise StorageError if the database has a newer version than this program knows."""
     found = schema_version(connection)
     if found > supported_version:
         raise StorageError(
@@ -350,9 +353,9 @@ def check_not_newer(connection: apsw.Connection, supported_version: int) -> None
 
 
 def empty_database(path: Path) -> None:
-    """Empties a database in place, whatever state it is in; other connections to it see the empty one from then on.
+    """Empty a database in place, whatever its state; other connections then see the empty one.
 
-    Unlinking the file would leave them reading a ghost, and a newcomer could meet one file's log beside another.
+    Deleting the file would leave them on the old one, and a newcomer could combine a file with another one's log.
     """
     with storage_errors(path), closing(apsw.Connection(os.fspath(path), flags=_WRITABLE)) as connection:
         connection.set_busy_handler(_BusyHandler())
@@ -364,11 +367,11 @@ def empty_database(path: Path) -> None:
 
 
 def checkpoint(connection: apsw.Connection, *, truncate: bool = False) -> tuple[int, int]:
-    """Moves the log into the database: (pages in the log, pages moved). Truncating waits for readers: only when alone.
+    """Move the write-ahead log into the database. Return (pages in the log, pages moved).
 
-    Somebody else's lock is no error, it gives (-1, -1): the next call gets further. A log that others write to and read
-    all the time is never moved whole, and would grow for ever: a long one is finished while the writers wait a moment,
-    and the next of them begins it anew.
+    Truncating waits for readers, so do it only when alone. A lock of another process is no error and returns (-1, -1);
+    the next call gets further. A log that others write and read all the time is never moved whole, and would grow
+    without limit. So a long one is finished while writers wait a moment, and the next writer restarts it.
     """
     mode = apsw.SQLITE_CHECKPOINT_TRUNCATE if truncate else apsw.SQLITE_CHECKPOINT_PASSIVE
     moved = _run_checkpoint(connection, mode)

@@ -1,8 +1,8 @@
-"""A line for those who wait for the same file: first come, first served, and hardly anybody but the first looks at it.
+"""Queue for processes that wait to write the same file: first come, first served, and mostly only the first tries.
 
-SQLite keeps no line: whoever happens to look when a lock is free gets it. Fifty who look all the time keep the
-processor from the one who holds it, and the longer he takes, the more of them look. The kernel keeps this line, by a
-lock that only those who wait take: it goes to the next when one dies. What it is about is still SQLite's own lock.
+SQLite has no queue: the process that tries when its lock is free gets it. Fifty processes that try all the time keep
+the CPU from the lock's holder, and the longer it takes, the more of them try. The kernel keeps this queue by a lock
+that only waiters take; it passes to the next if one dies. Writing itself is still protected by SQLite's own lock.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from threading import Lock, Thread
 
 
 class FairLock:
-    """One who may stand in the line of the file at this path, which is made when it is missing."""
+    """One possible waiter in the queue of the file at this path, which is created if missing."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -24,13 +24,13 @@ class FairLock:
 
     @property
     def is_held(self) -> bool:
-        """Whether this one has come to the front, and has not left since."""
+        """True while this waiter is first in the queue."""
         return self._fd >= 0
 
     def wait(self, timeout_s: float) -> bool:
-        """Stands in the line until nobody is before this one, or the time is over, and the place is kept then.
+        """Wait in the queue until this waiter is first or the time is over; in that case the position is kept.
 
-        Whether it came to anything: False where no line can be made, and everybody has to look for himself.
+        Return False if no queue is possible, so that everybody has to try for themselves.
         """
         if self.is_held:
             return True
@@ -47,7 +47,7 @@ class FairLock:
         return True
 
     def _enter_queue(self, fd: int) -> bool:
-        """Takes a place in the line, or comes first at once; False where that cannot be."""
+        """Enter the queue, or become first at once. Return False if that is impossible."""
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -59,34 +59,34 @@ class FairLock:
             return True
         try:
             Thread(target=self._waiter.wait, daemon=True).start()
-        except RuntimeError:  # no thread to be had
+        except RuntimeError:  # no thread available
             self._waiter = None
             return False
         return True
 
     def release(self) -> None:
-        """Lets the next one come to the front, or gives the place up; may be called twice."""
-        place, self._waiter = self._waiter, None
-        if place is not None and not place.finish_once():
-            self._fd = place.fd
+        """Let the next waiter become first, or leave the queue; may be called twice."""
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.finish_once():
+            self._fd = waiter.fd
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
 
 
 class _Waiter:
-    """A place in the line. A thread stands there: a lock of the kernel is waited for without an end."""
+    """A position in the queue. A thread waits in it, because the kernel waits for a lock without a timeout."""
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
         self.acquired = Lock()
-        """Free once the place is at the front."""
+        """Free once the position is first."""
         self.acquired.acquire()
         self._finishing = Lock()
         self._is_finished = False
 
     def wait(self) -> None:
-        """Waits until it is reached. Given up before then, it is left at once."""
+        """Wait until the position is first; leave the queue at once if it was given up before."""
         with suppress(OSError):
             fcntl.flock(self.fd, fcntl.LOCK_EX)
         if self.finish_once():
@@ -95,7 +95,7 @@ class _Waiter:
             os.close(self.fd)
 
     def finish_once(self) -> bool:
-        """It is reached, or given up: whichever comes first. Whether this call was that."""
+        """Mark the position as reached or given up. Return True if this call was the first to do so."""
         with self._finishing:
             first, self._is_finished = not self._is_finished, True
         return first

@@ -1,7 +1,7 @@
-"""When outbox.db or its log is deleted, or another put in its place, while people work: who has it open holds it all.
+"""Recovery of outbox.db if it or its log is deleted or replaced while in use: every open connection still has all data.
 
-The first who notices puts a copy back where it was. All others find by a mark in the old file that this has been done,
-and go on with the copy. Where another file is there by now, that one stays, and the copy is kept beside it.
+The first process that notices restores a copy at the path. All others find a mark in the old file that this was done,
+and continue with the copy. If another file is at the path by then, it stays, and the copy is stored beside it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 
@@ -17,35 +18,34 @@ from aisle.errors import StorageError
 from aisle.host.database import WAL_SUFFIXES, GuardedConnection, fetch_one, is_replaced, schema_version
 from aisle.host.file_system import file_id, lock_folder, make_private_folder
 from aisle.outbox.outcome_reasons import StoredMessage, store_message
-from aisle.tuples import NamedTuple
 
 COPY_PREFIX = "outbox-kept-"
-"""How the name of a copy begins that could not be put back."""
+"""Prefix of the name of a copy that could not be restored at the path."""
 
 _RECOVERED_MARK = 0x61736C65
-"""The application_id of a file of which a copy was put back; it is in no other."""
+"""application_id that marks a file whose copy was restored; no other file has it."""
 
 
 class Recovery(NamedTuple):
-    """What became of what a connection held."""
+    """Result of a recovery."""
 
     is_complete: bool
-    """All of it is at its place again."""
+    """True if all data are at the path again."""
     copy_path: Path | None = None
-    """Where the copy is, when another file is at its place."""
+    """Path of the copy if another file is at the path."""
 
     @property
     def message(self) -> StoredMessage:
-        """For people."""
+        """Message for people."""
         if self.is_complete:
             return store_message("told.put_back")
         return store_message("told.kept_beside", file=self.copy_path.name if self.copy_path else "")
 
 
 def recover_file(connection: apsw.Connection) -> Recovery:
-    """Puts what this connection holds back to its place, or beside whatever is there now.
+    """Restore the data of this connection at its path, or beside a new file there.
 
-    The connection itself is of no more use: it is to be closed, and the file opened anew. Raises StorageError.
+    Afterwards the connection is useless: close it and open the file again. Raise StorageError if the recovery fails.
     """
     path = Path(connection.filename)
     if not isinstance(connection, GuardedConnection):
@@ -57,8 +57,8 @@ def recover_file(connection: apsw.Connection) -> Recovery:
                 return Recovery(True)
             return _recover(connection, path)
     except (OSError, apsw.Error) as error:
-        told_why = f"{path} was deleted, and cannot be put back: {error}. Leave aisle running."
-        raise StorageError(told_why, kind="gone") from error
+        text = f"{path} was deleted, and cannot be put back: {error}. Leave aisle running."
+        raise StorageError(text, kind="gone") from error
 
 
 def _recover(connection: GuardedConnection, path: Path) -> Recovery:
@@ -66,17 +66,17 @@ def _recover(connection: GuardedConnection, path: Path) -> Recovery:
         if file_id(path) is None:
             raise StorageError(f"{path} was deleted again. Leave aisle, and start it anew.", kind="gone_again")
         return Recovery(True)
-    connection.execute("BEGIN IMMEDIATE")  # nobody writes to the old one any more
+    connection.execute("BEGIN IMMEDIATE")  # blocks writers of the old file
     copy = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
         _write_durably(copy, connection.serialize("main"))
         if file_id(path) not in (None, connection.file_id):
-            kept = path.with_name(f"{COPY_PREFIX}{connection.file_id[1] if connection.file_id else 0}.db")
-            copy.replace(kept)
-            return Recovery(False, kept)
-        for log in WAL_SUFFIXES:  # whoever needs them has them open
+            kept_path = path.with_name(f"{COPY_PREFIX}{connection.file_id[1] if connection.file_id else 0}.db")
+            copy.replace(kept_path)
+            return Recovery(False, kept_path)
+        for log in WAL_SUFFIXES:  # those who need them have them open
             path.with_name(path.name + log).unlink(missing_ok=True)
-        copy.replace(path)  # of which the log alone was deleted, or that is not there
+        copy.replace(path)  # the path is free, or has the same file without its log
         _sync_folder(path.parent)
         connection.execute(f"PRAGMA application_id={_RECOVERED_MARK}").fetchall()
         connection.execute("COMMIT")
@@ -109,20 +109,20 @@ def _sync_folder(folder: Path) -> None:
 
 
 def list_copies(folder: Path) -> list[Path]:
-    """The copies that could not be put back, oldest first."""
+    """Return the copies that could not be restored at the path, oldest first."""
     with suppress(OSError):
         return sorted(folder.glob(f"{COPY_PREFIX}*.db"), key=lambda path: path.stat().st_mtime)
     return []
 
 
 FILES_GONE = "its files are gone"
-"""Ends a term that goes on at once, with new ones."""
+"""Problem that ends a courier's term; it continues at once with new files."""
 NEWER_PROGRAM = "a newer program has changed its files"
-"""Ends a term for good: that program's courier follows."""
+"""Problem that ends a courier's term for good; the newer program's courier follows."""
 
 
 class WatchedDatabase:
-    """One database as it was when the work began."""
+    """One database with the state it had when the work began."""
 
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
         self._db = connection
@@ -132,15 +132,15 @@ class WatchedDatabase:
 
     @property
     def problem(self) -> str:
-        """Why nobody can work with it any more; empty while one can."""
+        """Reason for which the database can no longer be used; empty if it can."""
         if file_id(self._path) != self._file or is_replaced(self._db):
             return FILES_GONE
-        with suppress(StorageError, apsw.Error):  # trouble that passes
+        with suppress(StorageError, apsw.Error):  # an error that may be temporary
             if schema_version(self._db) > self._version:
                 return NEWER_PROGRAM
         return ""
 
 
 def first_problem(databases: Sequence[WatchedDatabase]) -> str:
-    """Why the work cannot go on as it is; empty while it can."""
-    return next((why for ground in databases if (why := ground.problem)), "")
+    """Return the first reason for which the work cannot continue; empty if it can."""
+    return next((why for database in databases if (why := database.problem)), "")

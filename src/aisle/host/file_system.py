@@ -1,4 +1,7 @@
-"""Where a database may lie: SQLite's WAL needs shared memory on one host, and what is precious needs a disk."""
+"""Checks of files and file systems: where a database may lie, who owns its folder, who has it locked.
+
+SQLite's WAL needs shared memory of one host, and a guarded database needs a disk.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +35,14 @@ _NETWORK_FILE_SYSTEMS = (
     "ocfs",
 )
 FileId = tuple[int, int] | None
-"""What tells a file from any other, also from a later one of its name; None where there is none."""
+"""Identity of a file, different from a later one of the same name; None if there is no file."""
 
 _LOCAL_FUSE_TYPES = ("fuse.fuse-overlayfs", "fuseblk")
 _MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs")
 
 
 def file_id(path: Path | str) -> FileId:
-    """Which file lies there now."""
+    """Return the identity of the file at a path."""
     try:
         found = os.stat(path)
     except OSError:
@@ -48,26 +51,29 @@ def file_id(path: Path | str) -> FileId:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether a process of this host holds a lock on the file, as whoever has a database open does.
+    """Return True if a process of this host has a lock on the file, as everybody with an open database has.
 
-    The kernel's list is read: to try a lock one has to open the file, and to close it would drop this process's own.
-    Where there is no such list nobody is known to.
+    The kernel's list is read, because to test a lock the file has to be opened, and closing it would drop this
+    process's own locks. Without that list nothing counts as locked.
     """
-    there = file_id(path)
+    identity = file_id(path)
     try:
-        return there is not None and any(_is_lock_of(line.split()[5], *there) for line in _read_locks())
+        return identity is not None and any(_is_lock_of(line.split()[5], *identity) for line in _read_locks())
     except OSError:
         return False
 
 
 def _is_lock_of(lock_id: str, device: int, inode: int) -> bool:
-    """Whether a lock that the kernel lists (`major:minor:inode`, the first two in hexadecimal) is one of that file.
+    """Return True if a lock listed by the kernel belongs to the file.
 
-    Where a file system has no device of its own (btrfs, overlay), the list may name another one than the file does.
+    A lock is `major:minor:inode`, the first two in hexadecimal. On file systems without a device of their own (btrfs,
+    overlay) the list may name another device than the file has.
     """
-    major, minor, of = lock_id.split(":")
-    named = int(major, 16), int(minor, 16)
-    return of == str(inode) and (not named[0] or not os.major(device) or named == (os.major(device), os.minor(device)))
+    major, minor, lock_inode = lock_id.split(":")
+    lock_device = int(major, 16), int(minor, 16)
+    return lock_inode == str(inode) and (
+        not lock_device[0] or not os.major(device) or lock_device == (os.major(device), os.minor(device))
+    )
 
 
 def _read_locks() -> list[str]:
@@ -76,7 +82,7 @@ def _read_locks() -> list[str]:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Nobody else makes a precious file in this folder, or puts another in its place, meanwhile."""
+    """Hold the lock under which guarded files of this folder are created or replaced."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -90,18 +96,21 @@ REMOUNT_ADVICE = "Mount it for writing (a disk with errors ends up so: ask your 
 
 
 def nearest_existing(path: Path) -> Path:
-    """The path itself, or the nearest folder above it that is there, as far as this account can look."""
+    """Return the path itself, or the nearest existing folder above it, as far as this account can see."""
     return next((part for part in (path, *path.parents) if os.path.exists(part)), Path("/"))
 
 
 def is_read_only(path: Path) -> bool:
-    """Whether the file system that holds a path takes nothing from anybody."""
+    """Return True if the file system of a path is mounted read-only."""
     return bool(os.statvfs(nearest_existing(path)).f_flag & os.ST_RDONLY)
 
 
 def make_private_folder(folder: Path) -> None:
-    """Makes a folder that is missing, and those above it, for this account alone (0700). Raises StorageError, also
-    where nothing can be written, and where others may change the folder, or the courier's lock or log in it."""
+    """Create a folder and its missing parents for this account alone (0700).
+
+    Raise StorageError if that fails or the file system is read-only. Raise it too if others may change the folder, or
+    the courier's lock or log in it.
+    """
     if is_read_only(folder):
         raise StorageError(f"{folder} cannot be used. {READ_ONLY_ERROR} {REMOUNT_ADVICE}", kind="read_only")
     try:
@@ -122,11 +131,11 @@ def _check_ownership(folder: Path) -> None:
 
 
 def file_system_type(folder: Path, mounts: str) -> str:
-    """The type of the file system that holds an absolute, resolved folder; empty when no mount is known.
+    """Return the type of the file system of an absolute, resolved folder; empty if no mount is known.
 
-    `mounts` is the text of /proc/self/mountinfo. Of two mounts on one place the later lies on top.
+    `mounts` is the text of /proc/self/mountinfo. Of two mounts at one path the later one counts.
     """
-    best, kind = -1, ""
+    best, found_type = -1, ""
     parts = folder.parts
     for line in mounts.splitlines():
         before, _, after = line.partition(" - ")
@@ -135,8 +144,8 @@ def file_system_type(folder: Path, mounts: str) -> str:
             continue
         point = Path(_unescape(fields[4])).parts
         if len(point) >= best and parts[: len(point)] == point:
-            best, kind = len(point), after.split(" ", 1)[0]
-    return kind
+            best, found_type = len(point), after.split(" ", 1)[0]
+    return found_type
 
 
 def _unescape(field: str) -> str:
@@ -146,9 +155,9 @@ def _unescape(field: str) -> str:
 def check_disk(
     path: Path, *, guarded: bool, mounts: str | None = None, environ: Mapping[str, str] = os.environ
 ) -> None:
-    """Raises StorageError when a database must not lie at `path`: on a network file system, or, if precious, in memory.
+    """Raise StorageError if a database must not lie at `path`: on a network file system, or, if guarded, in memory.
 
-    Where the mounts cannot be read (not Linux, no /proc) nothing is refused.
+    If the mounts cannot be read (not Linux, no /proc), every path is accepted.
     """
     if mounts is None:
         try:

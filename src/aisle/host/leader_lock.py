@@ -1,4 +1,4 @@
-"""The election of the courier: whoever holds the lock is it, and the kernel takes it back from the dead."""
+"""Leadership of the courier: the process that holds the lock leads, and the kernel frees the lock when it dies."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from aisle.errors import StorageError
 from aisle.host.file_system import make_private_folder
-from aisle.tuples import NamedTuple
 
 
 class Leader(NamedTuple):
-    """What the courier in office says of itself."""
+    """Description of the leading courier, written by itself."""
 
     pid: int
     version: str
     started_at: float
     """Seconds since 1970."""
     token_file: str = ""
-    """The whole path of the token that it goes by; empty where it has none, or does not say."""
+    """Absolute path of its token file; empty if it has none or does not state it."""
 
 
 def absolute_path(path: str) -> str:
-    """The whole path, as couriers and sessions that stand in different folders compare it; empty stays empty."""
+    """Return the absolute path, so that processes with different working folders can compare it; empty stays empty."""
     return os.path.abspath(path) if path else ""
 
 
 def _is_file_at(fd: int, path: Path) -> bool:
-    """Whether this file still lies at its path: what was locked may have been removed while it was waited for."""
+    """Return True if this file is still at its path; a locked file may have been deleted while it was waited for."""
     try:
         return os.path.samestat(os.fstat(fd), path.stat())
-    except (OSError, OverflowError):  # a number that a descriptor cannot have was handed on
+    except (OSError, OverflowError):  # an inherited number that no descriptor can have
         return False
 
 
 class LeaderLock:
-    """One lock file; never the database's own, whose locks would go when any descriptor of it is closed."""
+    """One lock file. It is never the database, whose locks would be dropped when any descriptor of it is closed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -51,26 +51,31 @@ class LeaderLock:
 
     @property
     def is_held_at_path(self) -> bool:
-        """Whether this process holds the lock, by the file that is the lock's now: where another has come into its
-        place, somebody else may be in office beside this one."""
+        """True if this process holds the lock of the file now at the path.
+
+        If the file was replaced, another courier may lead beside this one.
+        """
         return self._fd >= 0 and _is_file_at(self._fd, self._path)
 
     def try_acquire(self, leader: Leader) -> bool:
-        """Takes the lock if it is free, and writes who holds it now. Raises StorageError when there can be no file."""
+        """Take the lock if it is free, and write the leader into the file.
+
+        Raise StorageError if the file cannot be created.
+        """
         if not self._try_lock():
             return False
         self._write_leader(leader)
         return True
 
     def take_over(self, fd: int, leader: Leader) -> bool:
-        """Keeps the lock that the program before held in this very process, by this descriptor, and signs anew.
+        """Keep the lock that the previous program held in this process by this descriptor, and write the leader again.
 
-        False, and nothing is touched, where the descriptor is no lock of this file.
+        Return False, with nothing changed, if the descriptor is no lock of this file.
         """
         if not _is_file_at(fd, self._path):
             return False
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # its own already
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # already held by this process
         except OSError:
             return False
         os.set_inheritable(fd, False)
@@ -79,9 +84,9 @@ class LeaderLock:
         return True
 
     def open_second(self) -> int:
-        """Another descriptor of the file that is locked here, to wait with, which shares no lock with this one.
+        """Return another descriptor of the locked file, to wait with; it shares no lock with this one.
 
-        Raises StorageError when that file is gone.
+        Raise StorageError if the file was deleted.
         """
         fd = self._open()
         if not os.path.samestat(os.fstat(fd), os.fstat(self._fd)):
@@ -90,9 +95,9 @@ class LeaderLock:
         return fd
 
     def acquire_when_free(self, second_fd: int, make_leader: Callable[[], Leader]) -> bool:
-        """Takes the lock when whoever holds it is gone, however long that takes; False when its file is gone as well.
+        """Wait without limit until the lock is free, and take it. Return False if its file was deleted.
 
-        Nothing wakes up meanwhile: the kernel hands it over.
+        The process sleeps meanwhile; the kernel passes the lock on.
         """
         fcntl.flock(second_fd, fcntl.LOCK_EX)
         if not self._keep_if_current(second_fd):
@@ -117,7 +122,7 @@ class LeaderLock:
             raise StorageError(f"{self._path} cannot be opened: {error.strerror}. Check the folder's owner.") from error
 
     def _keep_if_current(self, fd: int) -> bool:
-        """Keeps what was locked, unless it is not the lock's file any more."""
+        """Keep the locked descriptor, unless its file is no longer at the path."""
         if not _is_file_at(fd, self._path):
             os.close(fd)
             return False
@@ -129,14 +134,14 @@ class LeaderLock:
         os.pwrite(self._fd, json.dumps(leader._asdict()).encode(), 0)
 
     def read_leader(self) -> Leader | None:
-        """Who wrote into the file last, alive or not; None when nobody did."""
+        """Return the leader written last, running or not; None if there is none."""
         try:
             return Leader(**json.loads(self._path.read_bytes()))
         except (OSError, ValueError, TypeError):
             return None
 
     def release(self) -> None:
-        """Gives the lock back; may be called twice."""
+        """Release the lock; may be called twice."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

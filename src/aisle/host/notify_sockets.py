@@ -1,9 +1,11 @@
-"""Doorbells between the processes of a host: datagrams that say that there is something to look at, no more.
+"""Notifications between processes of a host: datagrams that say that something changed, not what.
 
-A ring names what changed: `order/4711`, or `order` where it is many or nobody knows which. A session says what it shows
-in the same words, and is rung for that alone; until it has said so it is rung for everything (`concerning`).
-A lost ring harms nobody: whoever waits looks by himself every few seconds. Sockets lie in the home's `run` folder, or,
-where its path is too long for one (AF_UNIX ends at 107 bytes), in a folder of this account below the temporary one.
+A notification names topics: `order/4711`, or `order` if many or unknown ones changed. A session subscribes to the
+topics that it shows and is notified of these alone; before it subscribes it is notified of everything
+(`matching_topics`). A lost notification does no harm, because every waiter also checks every few seconds.
+
+Sockets lie in the `run` folder of the store. If that path is too long for a socket (107 bytes for AF_UNIX), they lie in
+a folder of this account below the temporary one.
 """
 
 from __future__ import annotations
@@ -24,41 +26,44 @@ from aisle.host.store_folder import StoreFolder, short_hash
 
 MAX_SOCKET_PATH = 107
 _SOCKET_NAME_LENGTH = 32
-"""Room for the name of a socket."""
+"""Characters reserved for the name of a socket."""
 _MAX_DATAGRAM = 8192
 _FULL_QUEUE = 8
-"""So many letters at once may have kept others out: by default a box holds ten."""
+"""Datagrams at once from which others may have been dropped; by default a socket queues ten."""
 _STABLE_NS = 1_000_000_000
-"""A folder that has not changed for so long shows in its time whatever changes from then on."""
+"""Nanoseconds without a change after which the modification time of a folder shows every later change."""
 _COURIER_SOCKET = "courier.sock"
 _WAKE = "work"
 SECRET_PREFIX = "confide "
-"""Begins what is told by word of mouth: a name and a secret follow."""
+"""Prefix of a datagram with a secret: a name and the secret follow."""
 SUBSCRIBE = "shows"
-"""The first line of what a session says of its page: what is shown there follows, a line each."""
+"""First line of a subscription; the topics follow, one per line."""
 ANYTHING = "*"
-"""Shown by a page of which nobody knows what would change it."""
+"""Topic of a page that any change may concern."""
 LINK, SYNC = "link", "sync"
-"""What every screen shows: the state of the link; how far a full sync has come."""
+"""Topics of every screen: state of the link; progress of a full sync."""
 OUTBOX, REFUSAL, WAITING, REQUEST = "outbox", "refusal", "waiting", "ask"
-"""Topics beside those of the change feed: an operation has another state; one needs a person, or does not any more;
-none waits to be sent any more; something that was asked has an answer."""
+"""Topics beside those of the change feed.
+
+An operation changed its state; one needs a person, or no longer does; nothing waits to be sent any more; a request has
+an answer.
+"""
 
 _USER_TOKEN_PREFIX = "pass/"
 
 
 def user_token_name(user: str) -> str:
-    """The name under which a person's own token is told."""
+    """Return the name under which a person's token is sent."""
     return _USER_TOKEN_PREFIX + quote(user, safe="")
 
 
 def user_of_token_name(name: str) -> str:
-    """Whose token it is that was told under this name; empty for what is none."""
+    """Return the user of such a name; empty for any other name."""
     return unquote(name.removeprefix(_USER_TOKEN_PREFIX)) if name.startswith(_USER_TOKEN_PREFIX) else ""
 
 
 def socket_folder(store_folder: StoreFolder) -> Path:
-    """The folder of the sockets, for this account alone. Raises StorageError when somebody else's is in its place."""
+    """Return the folder of the sockets, for this account alone. Raise StorageError if it belongs to another account."""
     folder = store_folder.sockets
     if len(os.fsencode(folder)) + _SOCKET_NAME_LENGTH > MAX_SOCKET_PATH:
         import tempfile
@@ -72,7 +77,7 @@ def socket_folder(store_folder: StoreFolder) -> Path:
 
 
 class SessionSocket:
-    """The doorbell of a session."""
+    """Socket of a session."""
 
     def __init__(self, store_folder: StoreFolder) -> None:
         self.store_folder = store_folder
@@ -94,68 +99,73 @@ class SessionSocket:
                 number += 1
 
     def fileno(self) -> int:
-        """Becomes readable when somebody has rung."""
+        """Return the descriptor, which becomes readable with a notification."""
         return self._socket.fileno()
 
     def drain(self) -> set[str]:
-        """The topics that were rung for since the last time; with `link`, after which all is looked at, where more of
-        them may have found no room."""
-        letters = list(_receive_all(self._socket))
-        missed = (LINK,) if len(letters) >= _FULL_QUEUE else ()
-        return {*missed, *(topic for text, _ in letters for topic in text.split("\n"))}
+        """Return the topics notified since the last call.
+
+        If some may be lost, `link` is among them, for which everything is checked.
+        """
+        datagrams = list(_receive_all(self._socket))
+        missed = (LINK,) if len(datagrams) >= _FULL_QUEUE else ()
+        return {*missed, *(topic for text, _ in datagrams for topic in text.split("\n"))}
 
     def is_courier_listening(self) -> bool:
-        """Whether a courier's doorbell hangs here; asks without waking it."""
-        with _open_socket() as visitor:
+        """Return True if a courier has its socket here, without waking it."""
+        with _open_socket() as probe:
             try:
-                visitor.connect(os.fspath(self._folder / _COURIER_SOCKET))
+                probe.connect(os.fspath(self._folder / _COURIER_SOCKET))
             except OSError:
                 return False
         return True
 
     def wake_courier(self) -> None:
-        """There is something to send or to fetch. A doorbell that nobody answers is left to the next courier."""
+        """Tell the courier that there is something to send or to read.
+
+        A socket without a listener is left to the next courier.
+        """
         with suppress(ConnectionRefusedError):
             _send(self._socket, self._folder / _COURIER_SOCKET, _WAKE)
 
     def subscribe(self, topics: Collection[str]) -> bool:
-        """Tells the courier what is shown here from now on, `waiting` for once; whether it heard it."""
+        """Tell the courier the topics shown from now on (`waiting` for one notification). Return True if delivered."""
         with suppress(ConnectionRefusedError):
             return _send(self._socket, self._folder / _COURIER_SOCKET, _join_lines((SUBSCRIBE, *_fit_topics(topics))))
         return False
 
     def send_secret(self, name: str, secret: str) -> None:
-        """Tells the courier what no file may hold, for what was asked under this name."""
+        """Send the courier a secret, which no file may contain, for the request of this name."""
         with suppress(ConnectionRefusedError):
             _send(self._socket, self._folder / _COURIER_SOCKET, f"{SECRET_PREFIX}{name} {secret}")
 
     def close(self) -> None:
-        """Takes the doorbell down; may be called twice."""
+        """Close and delete the socket; may be called twice."""
         self._socket.close()
         self._path.unlink(missing_ok=True)
         _remove_temporary_folder(self._folder)
 
 
 class CourierSocket:
-    """The courier's doorbell, and its way to ring at all sessions; only whoever won the election may have it."""
+    """Socket of the courier, with which it notifies all sessions; only the leader may have it."""
 
     def __init__(self, store_folder: StoreFolder) -> None:
         self._folder = socket_folder(store_folder)
         self._path = self._folder / _COURIER_SOCKET
         self._socket, self._file_id = _bind_courier_socket(self._path)
         self._subscriptions: dict[str, frozenset[str]] = {}
-        """What sessions have said that they show, by the names of their doorbells."""
+        """Topics of sessions by the name of their socket."""
         self._changed_sessions: set[str] = set()
-        """Those that have said so, have come or have gone since somebody asked for these."""
+        """Sessions that subscribed, appeared or disappeared since `take_changed_sessions`."""
         self._session_sockets: list[str] = []
         self._listed_at: int | None = None
-        """When the folder had changed last as it was listed; None where it has to be listed anew."""
+        """Modification time of the folder at the last listing, in nanoseconds; None if it has to be listed again."""
         self._waiting_sessions: set[str] = set()
-        """Those that show that something waits to be sent, and have not been rung since for that nothing does."""
+        """Sessions that show waiting operations and were not notified since that nothing waits."""
 
     @property
     def is_bound(self) -> bool:
-        """Whether whoever rings at the courier's door rings here: somebody may have cleaned the folder up."""
+        """True if the socket at the path is this one; somebody may have deleted it."""
         try:
             found = self._path.lstat()
         except OSError:
@@ -163,21 +173,21 @@ class CourierSocket:
         return (found.st_dev, found.st_ino) == self._file_id
 
     def rebind(self) -> None:
-        """Makes the doorbell anew, with another `fileno`. Raises OSError when the folder cannot be used."""
+        """Create the socket again, with another `fileno`. Raise OSError if the folder cannot be used."""
         make_private_folder(self._folder)
         before = self._socket
         self._socket, self._file_id = _bind_courier_socket(self._path)
         before.close()
 
     def fileno(self) -> int:
-        """Becomes readable when a session has rung."""
+        """Return the descriptor, which becomes readable with a datagram of a session."""
         return self._socket.fileno()
 
     def drain(self) -> set[str]:
-        """What was rung for since the last time; empty for nothing. What sessions show is noted, and is no ring."""
-        letters = list(_receive_all(self._socket))
-        said = {_WAKE} if len(letters) >= _FULL_QUEUE else set()  # a ring may have found no room
-        for text, sender in letters:
+        """Return what was sent since the last call. Subscriptions are stored and not returned."""
+        datagrams = list(_receive_all(self._socket))
+        received = {_WAKE} if len(datagrams) >= _FULL_QUEUE else set()  # a datagram may have been dropped
+        for text, sender in datagrams:
             (first, *rest), name = text.split("\n"), os.path.basename(sender)
             if first == _WAKE or WAITING in rest:
                 self._waiting_sessions.add(name)
@@ -185,29 +195,34 @@ class CourierSocket:
                 self._subscriptions[name] = frozenset(rest) - {WAITING}
                 self._changed_sessions.add(name)
             else:
-                said.update((first, *rest))
-        return said
+                received.update((first, *rest))
+        return received
 
     def count_sessions(self) -> int:
-        """How many doorbells of sessions hang there; those of the dead are taken down when somebody rings or looks."""
+        """Return the number of session sockets.
+
+        Those of dead sessions are deleted by `notify` and `remove_dead_sockets`.
+        """
         return len(self._list_sockets())
 
     def subscriptions(self) -> dict[str, frozenset[str] | None]:
-        """What each session shows, by the name of its doorbell; None for one that has not said it."""
+        """Return the topics of each session by the name of its socket; None for a session without a subscription."""
         names = self._refresh_sockets()
         if len(self._subscriptions) > len(names):
             self._subscriptions = {name: self._subscriptions[name] for name in names if name in self._subscriptions}
         return {name: self._subscriptions.get(name) for name in names}
 
     def take_changed_sessions(self) -> set[str]:
-        """The sessions that may show something else than when this was asked last, or are not there any more."""
+        """Return the sessions that changed their subscription, appeared or disappeared since the last call."""
         self._refresh_sockets()
-        turned, self._changed_sessions = self._changed_sessions, set()
-        return turned
+        changed, self._changed_sessions = self._changed_sessions, set()
+        return changed
 
     def _refresh_sockets(self) -> list[str]:
-        """The doorbells that hang there. The folder is listed anew when it has changed: a change in the very moment of
-        a listing may not show in its time, so that only one that is older is believed."""
+        """Return the session sockets, listing the folder only if it has changed.
+
+        A change at the time of a listing may not show in the modification time, so only an older time is trusted.
+        """
         try:
             changed = self._folder.stat().st_mtime_ns
         except OSError:
@@ -219,13 +234,15 @@ class CourierSocket:
         return self._session_sockets
 
     def take_waiting_sessions(self) -> set[str]:
-        """The sessions that show that something waits, each once until it says so again: they are rung for `waiting`
-        when nothing does any more."""
+        """Return the sessions that show waiting operations, each once per report.
+
+        They are notified of `waiting` when nothing waits any more.
+        """
         waiting, self._waiting_sessions = self._waiting_sessions, set()
         return waiting
 
     def notify(self, session: str, topics: Iterable[str]) -> bool:
-        """Rings at one session; whether it heard it. A doorbell that nobody holds any more is taken down."""
+        """Notify one session. Return True if it was delivered; delete the socket if nobody listens."""
         path = self._folder / session
         try:
             return _send(self._socket, path, _join_lines(_fit_topics(topics)))
@@ -234,14 +251,14 @@ class CourierSocket:
             return False
 
     def remove_dead_sockets(self) -> None:
-        """Takes down the doorbells that nobody holds any more, and wakes nobody for it."""
+        """Delete session sockets without a listener, without waking any session."""
         for name in self._list_sockets():
-            with _open_socket() as visitor:
+            with _open_socket() as probe:
                 try:
-                    visitor.connect(os.fspath(self._folder / name))
+                    probe.connect(os.fspath(self._folder / name))
                 except ConnectionRefusedError:
                     (self._folder / name).unlink(missing_ok=True)
-                except OSError:  # gone by itself
+                except OSError:  # deleted meanwhile
                     continue
 
     def _list_sockets(self) -> list[str]:
@@ -251,85 +268,89 @@ class CourierSocket:
             return []
 
     def close(self) -> None:
-        """Takes the doorbell down; may be called twice."""
+        """Close and delete the socket; may be called twice."""
         if self._socket.fileno() >= 0:
             self._socket.close()
-            if self.is_bound:  # else it is the next courier's
+            if self.is_bound:  # otherwise it belongs to the next courier
                 self._path.unlink(missing_ok=True)
             _remove_temporary_folder(self._folder)
 
 
 def matching_topics(topics: Iterable[str], subscription: Collection[str] | None) -> tuple[list[str], bool]:
-    """Those of the topics that concern whoever shows this, and whether one of them is shown by its name; None for
-    somebody of whom that is not known. What every screen shows concerns everybody."""
-    found, named = [], False
+    """Return the topics that concern a subscription, and True if one of them is subscribed by its key.
+
+    None means an unknown subscription, which everything concerns. Topics of every screen concern all.
+    """
+    found, is_named = [], False
     for topic in topics:
-        whole, _, key = topic.partition("/")
+        topic_name, _, key = topic.partition("/")
         if topic == LINK or (subscription and key and topic in subscription):
             found.append(topic)
-            named = True
-        elif topic == SYNC or subscription is None or ANYTHING in subscription or whole in subscription:
+            is_named = True
+        elif topic == SYNC or subscription is None or ANYTHING in subscription or topic_name in subscription:
             found.append(topic)
-        elif not key and any(each.startswith(f"{whole}/") for each in subscription):
+        elif not key and any(each.startswith(f"{topic_name}/") for each in subscription):
             found.append(topic)
-            named = True
-    return found, named
+            is_named = True
+    return found, is_named
 
 
 def format_topic(name: str, key: str) -> str:
-    """How one thing is called in a ring; what no line can hold is called by the whole topic."""
+    """Return the topic of one object; the whole topic for a key that no line can contain."""
     return f"{name}/{key}" if key and "\n" not in key else name
 
 
 STEP_DOWN_PREFIX = "leave "
-"""Begins what a newer program says to the courier in office; its own version follows."""
+"""Prefix of a newer program's message to the courier; its version follows."""
 
 
 OFFER_TOKEN_PREFIX = "offer "
-"""Begins what a courier says to the one in office that nobody lets in, to try another token: its own version and the
-path of its token's file follow."""
+"""Prefix of a message to a courier whose token is refused: try another token.
+
+Version and path of the token file follow.
+"""
 
 
 def offer_token(store_folder: StoreFolder, version: str, path: str) -> None:
-    """Tells the courier in office that another would try the token in this file; it decides by itself."""
-    with _open_socket() as anybody, suppress(ConnectionRefusedError):
-        _send(anybody, socket_folder(store_folder) / _COURIER_SOCKET, f"{OFFER_TOKEN_PREFIX}{version} {path}")
+    """Offer the leading courier the token in this file; it decides if it tries it."""
+    with _open_socket() as sender, suppress(ConnectionRefusedError):
+        _send(sender, socket_folder(store_folder) / _COURIER_SOCKET, f"{OFFER_TOKEN_PREFIX}{version} {path}")
 
 
 def ask_to_step_down(store_folder: StoreFolder, version: str) -> None:
-    """Tells the courier in office that a program of this version would like to take over; it decides by itself."""
-    with _open_socket() as anybody, suppress(ConnectionRefusedError):
-        _send(anybody, socket_folder(store_folder) / _COURIER_SOCKET, STEP_DOWN_PREFIX + version)
+    """Ask the leading courier to let a program of this version take over; it decides."""
+    with _open_socket() as sender, suppress(ConnectionRefusedError):
+        _send(sender, socket_folder(store_folder) / _COURIER_SOCKET, STEP_DOWN_PREFIX + version)
 
 
 def _remove_temporary_folder(folder: Path) -> None:
-    """A folder outside the home goes with the last doorbell in it."""
+    """Delete a folder outside the home with its last socket."""
     if folder.name != "run":
         with suppress(OSError):
             folder.rmdir()
 
 
 def _open_socket() -> socket.socket:
-    made = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
-    made.setblocking(False)
-    return made
+    new_socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
+    new_socket.setblocking(False)
+    return new_socket
 
 
 def _bind_courier_socket(path: Path) -> tuple[socket.socket, tuple[int, int]]:
-    """A socket at this path, in the place of whatever was there, and what tells its file from any other."""
-    made = _open_socket()
+    """Return a socket bound to this path, replacing what was there, and the identity of its file."""
+    new_socket = _open_socket()
     try:
         path.unlink(missing_ok=True)
-        made.bind(os.fspath(path))
+        new_socket.bind(os.fspath(path))
         found = path.lstat()
     except OSError:
-        made.close()
+        new_socket.close()
         raise
-    return made, (found.st_dev, found.st_ino)
+    return new_socket, (found.st_dev, found.st_ino)
 
 
 def _receive_all(receiver: socket.socket) -> Iterator[tuple[str, str]]:
-    """What lies in the box, and the path of who sent it; empty for one without a doorbell."""
+    """Yield the received datagrams with the sender's path; empty for a sender without a socket."""
     with suppress(BlockingIOError):
         while True:
             content, sender = receiver.recvfrom(_MAX_DATAGRAM)
@@ -341,7 +362,7 @@ def _join_lines(lines: Iterable[str]) -> str:
 
 
 def _fit_topics(topics: Iterable[str]) -> list[str]:
-    """In order, each once; whole topics, where the names would not find room."""
+    """Return the topics sorted and without repeats; whole topics if the keys do not fit into a datagram."""
     named = sorted(set(topics))
     if sum(len(topic.encode()) + 1 for topic in named) < _MAX_DATAGRAM - len(SUBSCRIBE):
         return named
@@ -349,11 +370,11 @@ def _fit_topics(topics: Iterable[str]) -> list[str]:
 
 
 def _send(sender: socket.socket, path: Path, text: str) -> bool:
-    """Whether it was heard. Raises ConnectionRefusedError when the one who hung the doorbell is gone."""
+    """Send a datagram. Return True if it was delivered. Raise ConnectionRefusedError if nobody listens any more."""
     try:
         sender.sendto(text.encode()[:_MAX_DATAGRAM], os.fspath(path))
     except ConnectionRefusedError:
         raise
-    except OSError:  # nobody there, or its queue is full: then it knows already
+    except OSError:  # no socket, or its queue is full and it will check anyway
         return False
     return True

@@ -1,4 +1,4 @@
-"""Whether a process that once wrote its id is still that process."""
+"""Processes of this host: identity across reuse of ids, state, and the start of a detached courier."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
 
 
 STOPPED_STATES = ("T", "t")
-"""States of a process that does nothing until somebody lets it go on."""
+"""States of a stopped process."""
 
 
 def process_state(pid: int) -> str:
-    """The letter of what a process is at (proc(5)); empty if it is not there."""
+    """Return the state letter of a process (proc(5)); empty if there is none."""
     fields = _read_stat(pid)
     return fields[0] if fields else ""
 
 
 def process_start_id(pid: int) -> str:
-    """What tells a process from all others that had or get its id, across restarts of the host; empty if it is gone."""
+    """Return the identity of a process, unique across reuse of its id and restarts of the host; empty if it ended."""
     fields = _read_stat(pid)
     try:
         boot = _BOOT_ID_FILE.read_text(encoding="ascii").strip()
@@ -34,40 +34,39 @@ def process_start_id(pid: int) -> str:
 
 
 def _read_stat(pid: int) -> list[str]:
-    """What the kernel says of a process behind its name; nothing if it is not there."""
+    """Return the fields of /proc/<pid>/stat after the name; none if there is no such process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return []
-    return stat.rpartition(")")[2].split()  # the name in parentheses may hold anything
+    return stat.rpartition(")")[2].split()  # the name in parentheses may contain anything
 
 
 def is_running(pid: int, start_id: str) -> bool:
-    """True while the process that was born so still runs."""
+    """Return True while the process with this identity runs."""
     return bool(start_id) and process_start_id(pid) == start_id
 
 
 SHELL_TIMEOUT_S = 0.5
-"""What the shell between gets to end; it needs a few milliseconds."""
+"""Seconds for the detaching shell to end; it needs a few milliseconds."""
 
 _DETACHING_SHELL = ("/bin/sh", "-c", '"$@" &', "aisle")
-"""A shell that starts its arguments and ends, so that the courier is no child of ours, and leads no session."""
+"""Shell that starts its arguments and ends, so that the courier is neither our child nor a session leader."""
 
 _unreaped_shells: list[Any] = []
-"""Shells that had not ended in time; they are reaped with the next start."""
+"""Shells that had not ended in time; the next start reaps them."""
 
 
 def start_courier(argv: Sequence[str]) -> None:
-    """Starts this command detached: a new session, `/dev/null` for its streams, `/` as its folder, nothing inherited.
+    """Start this command detached: a new session, `/dev/null` for its streams, `/` as its folder, nothing inherited.
 
-    `argv[0]` is the path of the program. This process is never copied, because other threads may hold locks that a
-    copy would wait for for ever. A courier that finds another one at work leaves by itself. Raises OSError when no
-    process can be made.
+    `argv[0]` is the path of the program. This process is never forked, because a copy could wait forever for a lock of
+    another thread. A courier that finds another one leading exits. Raise OSError if no process can be created.
     """
     from subprocess import DEVNULL, Popen
 
     _unreaped_shells[:] = [shell for shell in _unreaped_shells if shell.poll() is None]
-    kept = parent_pipe_fd()
+    kept_fd = parent_pipe_fd()
     shell = Popen(  # noqa: S603 - a command line of our own; the shell sees it as arguments alone
         [*_DETACHING_SHELL, *argv],
         stdin=DEVNULL,
@@ -76,8 +75,11 @@ def start_courier(argv: Sequence[str]) -> None:
         cwd="/",
         umask=0o077,
         start_new_session=True,
-        pass_fds=() if kept < 0 else (kept,),
-        env={"MALLOC_ARENA_MAX": "1", **host_environ()},  # else the embedded service's threads cost 10 MB of heaps
+        pass_fds=() if kept_fd < 0 else (kept_fd,),
+        env={
+            "MALLOC_ARENA_MAX": "1",
+            **host_environ(),
+        },  # otherwise threads of the embedded service cost 10 MB of heaps
     )
     _reap(shell)
 
@@ -92,6 +94,6 @@ def _reap(shell: Any) -> None:
 
 
 def freeze_gc() -> None:
-    """Spares the collector of cycles the modules: with every few pages it would look through them again."""
+    """Exclude all objects so far, mostly modules, from garbage collection, which would scan them again and again."""
     gc.collect()
     gc.freeze()

@@ -1,4 +1,9 @@
-"""Pure: the work of the floor as (state, input) -> state, effects, view."""
+"""Jobs: the workflows behind all screens of pickers and supervisors, as pure state machines.
+
+A job maps (state, event) to the next state, effects and a verdict, and a state to a view. Of the large packages it
+imports only `scan`; it must not know database, network or screen toolkit. Start with `job.py` (base class, effects,
+events) and `view.py` (screens as data); `look_up.py` is a typical job.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +46,11 @@ _JOB_CLASSES = {
     "help": "shell.help:HelpJob",
     "commands": "shell.palette:PaletteJob",
 }
-"""Module and class of each job; a new job is one file and one entry here."""
+"""Module and class of each job. A new job is one file and one entry here."""
 
 
 class _LazyJobs(Mapping[str, Job[Any]]):
-    """Loads a job when somebody asks for it: a start needs two or three of them."""
+    """Mapping that imports a job when it is first read, because a start needs only two or three of them."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, Job[Any]] = {}
@@ -67,7 +72,7 @@ JOBS: Mapping[str, Job[Any]] = _LazyJobs()
 """All jobs by name."""
 
 DETOURS = frozenset({"lookup", "browse", "note", "help", "commands"})
-"""Jobs that somebody opens for a look in the middle of another one: a scan that the other accepts ends them."""
+"""Jobs opened for a short look during another job. A scan that the other job accepts closes them."""
 
 COUNTS_SCANS = frozenset({"pick", "move", "count", "loss", "receive"})
-"""Jobs that take so many of a product that is scanned."""
+"""Jobs in which a scanned product can be given a quantity."""

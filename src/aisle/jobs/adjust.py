@@ -1,4 +1,4 @@
-"""What losses and finds show at each step."""
+"""Job that records lost and found goods with a reason, and its screens."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ COLUMN_HEADS = {
     "place": (msg("head.place"), msg("head.expected")),
     "reason": (msg("head.reason"), msg("head.stock")),
 }
-"""The column heads of each question."""
+"""Column heads of each question."""
 
 COMMAND_LETTERS = "d"
-"""The letter that says that these are all."""
+"""Letter that confirms the quantity."""
 
 PROMPTS = {
     "product": "loss.prompt_product",
@@ -64,11 +64,11 @@ PROMPTS = {
     "quantity": "loss.prompt_quantity",
     "reason": "loss.prompt_reason",
 }
-"""What each phase asks for."""
+"""Prompt of each phase."""
 
 
 def adjust_view(state: AdjustState) -> View:
-    """What is asked now."""
+    """Return the screen of the current phase."""
     if state.phase in ("place", "reason"):
         return _question(state)
     item = state.line
@@ -100,22 +100,22 @@ def _prompt(state: AdjustState) -> Msg:
 
 
 def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:
-    """The ways on when more is lost than the books have, by their kinds."""
+    """Return kinds and texts of the choices when more is lost than expected; empty if that is not asked."""
     if state.line is None or state.chosen_reason is None:
         return ()
-    books, quantity = state.line.expected, state.quantity
-    fit = (("fit", msg("loss.way_fit", quantity=books)),) if books > 0 else ()
+    expected, quantity = state.line.expected, state.quantity
+    fit = (("fit", msg("loss.way_fit", quantity=expected)),) if expected > 0 else ()
     where = msg("count.place", place=state.line.location) if state.line.location else msg("count.nowhere")
     return (*fit, ("over", msg("loss.way_over", quantity=quantity)), ("count", msg("loss.way_count", place=where)))
 
 
 def question_choices(state: AdjustState) -> tuple[Msg, ...]:
-    """What digits may mean, or how many were lost, while that is asked."""
+    """Return the choices of the open question: what a number means, or how many were lost."""
     return number_choices(state) or tuple(text for _, text in exceeded_choices(state))
 
 
 def choice_letters(state: AdjustState) -> str:
-    """The letters of the ways on: a number is how many were lost."""
+    """Return the letters of the choices. A typed number always is the quantity."""
     if not number_choices(state):
         return assign_letters((kind for kind, _ in exceeded_choices(state)), COMMAND_LETTERS)
     return assign_letters(
@@ -125,7 +125,7 @@ def choice_letters(state: AdjustState) -> str:
 
 
 def number_choices(state: AdjustState) -> tuple[Msg, ...]:
-    """What the digits typed last may mean, while that is asked: so many, or what they are the number of."""
+    """Return the two meanings of the digits typed last: a quantity, or a record with that number."""
     if state.asked_quantity is None or not (state.number_match or state.is_implausible):
         return ()
     other = _number_choice(state.number_match) if state.number_match else msg("count.way_not_so_many")
@@ -133,7 +133,7 @@ def number_choices(state: AdjustState) -> tuple[Msg, ...]:
 
 
 def _number_choice(match: Match) -> Msg:
-    """What digits mean where they are no quantity."""
+    """Return the text of the choice that reads the digits as a number of something."""
     if match.kind in UNCOUNTABLE_KINDS:
         return quantities.other_choice_text(match)
     label = match.label or match.key
@@ -141,7 +141,7 @@ def _number_choice(match: Match) -> Msg:
 
 
 def _question(state: AdjustState) -> ListView:
-    """Where it was, or why: numbered rows."""
+    """Return the numbered list of locations or reasons."""
     assert state.line is not None
     total = len(state.candidates if state.phase == "place" else state.reasons)
     more = (NEXT_PAGE,) if total > state.page_size else ()
@@ -159,9 +159,9 @@ def _question(state: AdjustState) -> ListView:
 
 
 def visible_rows(state: AdjustState) -> tuple[Row, ...]:
-    """The rows of the question on the screen."""
+    """Return the rows of the question that fit on the screen."""
     if state.phase == "place":
-        rows = tuple(_location_row(state, spot) for spot in state.candidates)
+        rows = tuple(_location_row(state, line) for line in state.candidates)
     elif state.phase == "reason":
         rows = tuple(_reason_row(reason) for reason in state.reasons)
     else:
@@ -170,7 +170,7 @@ def visible_rows(state: AdjustState) -> tuple[Row, ...]:
 
 
 def _location_row(state: AdjustState, line: CountLine) -> Row:
-    """A place, and which pool there, where the product lies there in several."""
+    """Return a row with the location. Name its stock pool if the product lies there in several pools."""
     place = msg("count.place", place=line.location) if line.location else msg("count.nowhere")
     if sum(other.location == line.location for other in state.candidates) > 1:
         place = msg("count.in_pool", label=place, pool=count_state.pool_name(state.pools, line.pool))
@@ -185,12 +185,13 @@ def _reason_row(reason: Reason) -> Row:
 
 
 def next_page_start(state: AdjustState) -> int:
+    """Return the first row of the next page; 0 after the last page."""
     first = state.first_row + state.page_size
     return first if first < _row_count(state) else 0
 
 
 def fill_last_page(state: AdjustState) -> AdjustState:
-    """The rows begin so far up that their page is full."""
+    """Move the first row up until the last page is full."""
     return state._replace(first_row=max(0, min(state.first_row, _row_count(state) - state.page_size)))
 
 
@@ -201,11 +202,11 @@ def _row_count(state: AdjustState) -> int:
 Result = Turn[AdjustState]
 
 QUANTITY_FIELDS = ("places", "pools", "most_likely_quantity")
-"""Where a product's row says how many there are."""
+"""Fields of a product's row that hold quantities."""
 
 
 class AdjustJob(Job[AdjustState]):
-    """Products that are gone, or that were found."""
+    """Job that records a loss or a find of a product."""
 
     name = "loss"
     steps: tuple[str, ...] = ("loss.product", "loss.place", "loss.quantity", "loss.reason")
@@ -213,48 +214,48 @@ class AdjustJob(Job[AdjustState]):
     journalled = True
 
     def begin(self) -> AdjustState:
-        """Nothing is said yet."""
+        """Return the state without a product."""
         return AdjustState()
 
     def accepts(self, state: AdjustState) -> Accepts:
-        """A quantity, with letters for what is asked about it; or the number of a place or reason."""
+        """Accept a quantity with letters for the open question, or the number of a location or reason."""
         if state.phase == "quantity":
             decimals = bool(state.line and state.line.allows_decimals)
             keys = choice_letters(state)
-            ways = question_choices(state)
+            choices = question_choices(state)
             return Accepts(
                 True,
                 decimals,
                 choices=len(keys),
                 command_letters="d",
                 typed_only=True,
-                choice_values=ways,
+                choice_values=choices,
                 choice_letters=keys,
             )
         return Accepts(choices=len(visible_rows(state)), command_letters="u" if state.phase == "product" else "n")
 
     def prefers(self, state: AdjustState) -> tuple[str, ...]:
-        """The product; where it lay, while that is asked."""
+        """Prefer the product, or the location while that is asked."""
         return (LOCATION, PRODUCT) if state.phase == "place" else (PRODUCT, LOCATION)
 
     def uses_product(self, state: AdjustState, product: str) -> bool:
-        """What is lost just now."""
+        """Return True for the product that is being adjusted."""
         return state.line is not None and state.line.product == product
 
     def quantity_product(self, state: AdjustState) -> tuple[str, str]:
-        """What is lost just now, while it is asked how many."""
+        """Return the product being adjusted while its quantity is asked."""
         return (state.line.product, state.line.label) if state.line and state.phase == "quantity" else ("", "")
 
     def can_undo(self, state: AdjustState) -> bool:
-        """Whether a loss was sent."""
+        """Return True if an adjustment was sent."""
         return bool(state.sent)
 
     def step_name(self, state: AdjustState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return f"loss.{state.phase}"
 
     def handle(self, state: AdjustState, event: Event, context: Context) -> Result:
-        """The next state; see the functions below for each kind of event."""
+        """Return the next state. Each kind of event has its own function below."""
         match event:
             case Opened(args):
                 return _handle_opened(args, context)
@@ -273,8 +274,8 @@ class AdjustJob(Job[AdjustState]):
             case Choice(number) if number <= len(visible_rows(state)):
                 return _handle_choice(state, number, context)
             case Scan(meanings) if number_choices(state):
-                if asked := _add_to_question(state, meanings[0]):
-                    return asked
+                if question := _add_to_question(state, meanings[0]):
+                    return question
                 return _reply(state, WRONG, "count.answer_first", what=meanings[0].label or meanings[0].key)
             case Command("d") if number_choices(state):
                 return _ask_quantity(state, WRONG)
@@ -298,7 +299,7 @@ class AdjustJob(Job[AdjustState]):
         return Turn(state)
 
     def view(self, state: AdjustState) -> View:
-        """What is asked now."""
+        """Return the screen of the current phase."""
         return adjust_view(state)
 
 
@@ -322,7 +323,7 @@ def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
     if product:
         state = state._replace(pending_scan=Match(PRODUCT, product, product, code=product))
         effects = (Query("product", "product", {"product_number": product}), *effects)
-    return Turn(state, effects)  # the last question is answered first: the place's pool is known before the product
+    return Turn(state, effects)  # answers come in reverse order: the location's pool comes before the product
 
 
 def _handle_rows(state: AdjustState, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
@@ -346,29 +347,31 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Mapping[str, Any], ..
         fresh = fresh._replace(allows_decimals=known[0].allows_decimals, unit=known[0].unit)
     if meaning.quantity % 1 and not fresh.allows_decimals:
         return _reply(state, WRONG, "count.whole", label=label, quantity=meaning.quantity)
-    spots = tuple(item for item in known if item.location or item.expected)
+    candidates = tuple(item for item in known if item.location or item.expected)
     figures = bool(rows) and any(rows[0].get(name) not in (None, [], ()) for name in QUANTITY_FIELDS)
     return _choose_location(
         state._replace(
-            line=fresh, quantity=meaning.quantity, confirmed_quantity=None, candidates=spots, has_expected=figures
+            line=fresh, quantity=meaning.quantity, confirmed_quantity=None, candidates=candidates, has_expected=figures
         )
     )
 
 
 def _choose_location(state: AdjustState) -> Result:
-    """Where it was: at the place that was scanned, at its only place, or at the one that is chosen."""
+    """Set the location: the scanned one, the only one with stock, or the one that the person chooses."""
     assert state.line is not None
     here = [
-        spot for spot in state.candidates if state.location and spot.location.casefold() == state.location.casefold()
+        candidate
+        for candidate in state.candidates
+        if state.location and candidate.location.casefold() == state.location.casefold()
     ]
     if not here and len(state.candidates) == 1 and not state.location:
         here = list(state.candidates)
-    default = [spot for spot in here if spot.pool == state.default_pool]
+    default = [candidate for candidate in here if candidate.pool == state.default_pool]
     if default or len(here) == 1:
         return _set_location(state, (default or here)[0])
     if here:
-        asked = state._replace(phase="place", first_row=0, candidates=tuple(here))
-        return _reply(asked, ASK, "loss.which_pool", label=state.line.label, place=here[0].location)
+        choosing = state._replace(phase="place", first_row=0, candidates=tuple(here))
+        return _reply(choosing, ASK, "loss.which_pool", label=state.line.label, place=here[0].location)
     if not state.location and len(state.candidates) > 1:
         return _reply(state._replace(phase="place", first_row=0), ASK, "loss.where", label=state.line.label)
     return _set_location(state, state.line)
@@ -406,32 +409,34 @@ def _scan_location(state: AdjustState, match: Match) -> Result:
     if state.phase == "reason":
         return _reply(state._replace(location=state.line.location), WRONG, "count.answer_first", what=match.key)
     item = state.line._replace(location=match.key, pool=0, expected=Decimal(0))
-    state = state._replace(line=item, confirmed_quantity=None)  # so many were meant where it was
+    state = state._replace(line=item, confirmed_quantity=None)  # the confirmed quantity was for the previous location
     return _choose_location(state)._replace(effects=(query,))
 
 
 def _enter_quantity(state: AdjustState, value: Decimal, context: Context) -> Result:
-    """So many, unless that is far more than there were: a code of a thing that is gone is no loss by one Enter."""
+    """Set the quantity, or ask first if it is far above the expected one. Digits may be a product code by mistake."""
     return _ask_if_plausible(state, value) or _set_quantity(state, value, context)
 
 
 def _add_scanned(state: AdjustState, value: Decimal, added: Decimal = Decimal(0)) -> Result:
-    """So many by now, so many `more` by one scan; more of it can be scanned."""
+    """Set the quantity after `added` more were scanned; further scans add to it."""
     assert state.line is not None
-    told = _reply(state._replace(quantity=value), GOOD, "loss.how_many", label=state.line.label, quantity=value)
-    return _ask_if_plausible(state, value, added or value) or told
+    reply = _reply(state._replace(quantity=value), GOOD, "loss.how_many", label=state.line.label, quantity=value)
+    return _ask_if_plausible(state, value, added or value) or reply
 
 
 def _ask_if_plausible(state: AdjustState, value: Decimal, scanned: Decimal = Decimal(0)) -> Result | None:
-    """The question whether so many are meant, typed or `scanned` so many at once; None where somebody would believe
-    it."""
+    """Return the question whether so many are meant, for a typed quantity or for `scanned` units at once.
+
+    Return None if the quantity is plausible.
+    """
     if value == state.confirmed_quantity or not _is_implausible(state, value, scanned):
         return None
     return _ask_quantity(state._replace(asked_quantity=value, number_match=None, is_implausible=True), ASK)
 
 
 def _ask_quantity(state: AdjustState, kind: str) -> Result:
-    """The question whether so many are meant, or what they are the number of."""
+    """Return the open question: whether so many are meant, or which record the number names."""
     found, value = state.number_match, state.asked_quantity or Decimal(0)
     if found is None:
         return _reply(state, kind, "count.so_many", value=value, label=state.line.label if state.line else "")
@@ -439,27 +444,33 @@ def _ask_quantity(state: AdjustState, kind: str) -> Result:
 
 
 def _add_to_question(state: AdjustState, match: Match) -> Result | None:
-    """A label of so many more of what is asked about is asked about with it; None for anything else."""
+    """Add a scanned label to the quantity in question.
+
+    Return None if the label is for something else, or if its own quantity is plausible.
+    """
     assert state.line is not None
     is_same = (match.kind, match.key) == (PRODUCT, state.line.product)
     if state.number_match or state.asked_quantity is None or not is_same:
         return None
-    books = state.line.expected if state.has_expected else Decimal(0)
-    if not quantities.is_implausible(match.quantity, books, state.large_quantity):
+    expected = state.line.expected if state.has_expected else Decimal(0)
+    if not quantities.is_implausible(match.quantity, expected, state.large_quantity):
         return None
     return _ask_quantity(state._replace(asked_quantity=state.asked_quantity + match.quantity), ASK)
 
 
 def _is_implausible(state: AdjustState, value: Decimal, scanned: Decimal = Decimal(0)) -> bool:
     assert state.line is not None
-    books, sure = state.line.expected if state.has_expected else Decimal(0), state.confirmed_quantity or Decimal(0)
+    expected, confirmed = (
+        state.line.expected if state.has_expected else Decimal(0),
+        state.confirmed_quantity or Decimal(0),
+    )
     if scanned == 1:
-        return quantities.is_implausible_scan(value, max(books, sure), state.large_quantity)
-    return quantities.is_implausible(value, books, state.large_quantity, sure, scanned or None)
+        return quantities.is_implausible_scan(value, max(expected, confirmed), state.large_quantity)
+    return quantities.is_implausible(value, expected, state.large_quantity, confirmed, scanned or None)
 
 
 def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Result:
-    """Where the reason was said before, that is all."""
+    """Set the confirmed quantity. Send the adjustment if its reason was chosen before."""
     reason, state = state.chosen_reason, _clear_question(state)
     if value <= 0:
         return _reply(state, WRONG, "loss.none")
@@ -468,7 +479,7 @@ def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Resul
 
 
 def _drop_quantity(state: AdjustState) -> Result:
-    """So many are not meant: the quantity is what it was before."""
+    """Drop the quantity in question. The quantity before it stays."""
     label = state.line.label if state.line else ""
     return _reply(
         _clear_question(state), INFO, "count.not_so_many", value=state.asked_quantity or Decimal(0), label=label
@@ -482,7 +493,8 @@ def _clear_question(state: AdjustState) -> AdjustState:
 
 
 def _handle_records_by_number(state: AdjustState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
-    """Digits that nothing has for a number are a quantity; else it is asked."""
+    """Read digits as a quantity if no record has that number. Otherwise ask, or take the record if it is far
+    likelier."""
     value, state = state.looked_up_number, state._replace(looked_up_number=None)
     if value is None or state.phase != "quantity":
         return Turn(state)
@@ -497,7 +509,7 @@ def _handle_records_by_number(state: AdjustState, rows: tuple[Mapping[str, Any],
 
 
 def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: Context) -> Result:
-    """A quantity, or what they are the number of."""
+    """Handle the answer to a number: it is a quantity, or it names a record."""
     if number == 1:
         return _set_quantity(
             state._replace(confirmed_quantity=value if _is_implausible(state, value) else None), value, context
@@ -506,7 +518,7 @@ def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: C
         return _drop_quantity(state)
     if (
         state.number_match.kind in count_state.UNCOUNTABLE_KINDS
-    ):  # of which nothing is lost; the number was meant for another page
+    ):  # nothing is lost of these kinds; the number was meant for another page
         return _reply(_clear_question(state), INFO, "count.dropped")
     return _handle_scan(_clear_question(state), (state.number_match,))
 
@@ -524,7 +536,7 @@ def _handle_choice(state: AdjustState, number: int, context: Context) -> Result:
 
 
 def _apply_reason(state: AdjustState, reason: Reason, context: Context) -> Result:
-    """Sent with this reason, unless more is lost than the books have."""
+    """Send the adjustment with this reason. Ask first if more is lost than expected."""
     if reason.sign < 0 and state.quantity != state.confirmed_quantity and _exceeds_expected(state):
         assert state.line is not None
         args: dict[str, str | Decimal] = {
@@ -537,12 +549,12 @@ def _apply_reason(state: AdjustState, reason: Reason, context: Context) -> Resul
 
 
 def _exceeds_expected(state: AdjustState) -> bool:
-    """More than the books have where it was; where nobody knows how many there are, nothing is too many."""
+    """Return True if more is lost than expected at the location. With an unknown figure nothing is too much."""
     return state.has_expected and state.line is not None and state.quantity > max(Decimal(0), state.line.expected)
 
 
 def _answer_exceeded(state: AdjustState, reason: Reason, number: int, context: Context) -> Result:
-    """What of more than the books have was lost; or the books are put right first."""
+    """Handle the answer to a loss above the expected quantity: lose what was expected, lose all, or count first."""
     assert state.line is not None
     item, quantity = state.line, state.quantity
     kind = exceeded_choices(state)[number - 1][0]
@@ -561,13 +573,13 @@ def _answer_exceeded(state: AdjustState, reason: Reason, number: int, context: C
 
 def _send_adjustment(state: AdjustState, reason: Reason, context: Context) -> Result:
     assert state.line is not None
-    said = SentAdjustment(state.line, state.quantity * reason.sign, context.now)
+    sent = SentAdjustment(state.line, state.quantity * reason.sign, context.now)
     id_ = "loss.found" if reason.sign > 0 else "loss.lost"
     verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=reason.text))
     more: dict[str, str | int] = {"reason_code": reason.code, "loss_comment": reason.text}
-    write = _log_write(said.line, said.quantity, context, more)
+    write = _log_write(sent.line, sent.quantity, context, more)
     done = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0), first_row=0)
-    done = done._replace(sent=(*state.sent, said)[-MAX_UNDO:])
+    done = done._replace(sent=(*state.sent, sent)[-MAX_UNDO:])
     if state.closes_after_send:
         return Turn(done, (write, Close(verdict)), verdict)
     return Turn(done, (write,), verdict)
@@ -587,24 +599,24 @@ def _log_write(line: CountLine, quantity: Decimal, context: Context, more: Mappi
 
 
 def _ask_undo(state: AdjustState) -> Result:
-    """Whether the service took what was sent is asked first."""
+    """Query refusals by the service before the last adjustment is undone."""
     if not state.sent:
         return _reply(state, WRONG, "count.nothing_to_undo")
     return Turn(state, (refusals.query_refused_since([state.sent[-1].at]),))
 
 
 def _send_undo(state: AdjustState, rows: refusals.RefusalRows, context: Context) -> Result:
-    """What was sent is taken back by its opposite, which names it, so that nobody does it twice."""
+    """Undo the last adjustment by its opposite, which names it, so that it cannot be undone twice."""
     if not state.sent:
         return Turn(state)
-    said = state.sent[-1]
-    back = state._replace(sent=state.sent[:-1])
-    if refused := refusals.refused_entry(rows, said.line.product, said.at):
-        return Turn(back, (), refusals.refused_entry_verdict(refused))
-    write = _log_write(said.line, -said.quantity, context, {"reference": UNDO_PREFIX + said.at})
-    change, where = signed_message(-said.quantity), message.at_location(said.line.location)
-    text = msg("loss.undone", label=said.line.label, change=change, where=where)
-    return Turn(back, (write,), undo_verdict(text))
+    sent = state.sent[-1]
+    undone = state._replace(sent=state.sent[:-1])
+    if refused := refusals.refused_entry(rows, sent.line.product, sent.at):
+        return Turn(undone, (), refusals.refused_entry_verdict(refused))
+    write = _log_write(sent.line, -sent.quantity, context, {"reference": UNDO_PREFIX + sent.at})
+    change, where = signed_message(-sent.quantity), message.at_location(sent.line.location)
+    text = msg("loss.undone", label=sent.line.label, change=change, where=where)
+    return Turn(undone, (write,), undo_verdict(text))
 
 
 def _go_back(state: AdjustState) -> Result:

@@ -1,28 +1,27 @@
-"""The state of losses and finds, and the reasons for them."""
+"""State of the job for lost and found goods, and its reasons."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.count.count_state import CountLine, Pool
 from aisle.scan.meaning import Match
 from aisle.settings import LARGE_QUANTITY, LOSS_REASONS
-from aisle.tuples import NamedTuple
 
 MAX_CHOICES = 99
-"""Rows of a question that are numbered choices: one key each."""
+"""Most rows of a question that can be chosen; each row needs one key."""
 
 MAX_UNDO = 20
-"""So many losses can be taken back, last first."""
+"""Number of sent adjustments that can be undone, the last one first."""
 
 _REASON = re.compile(r"\s*(\d+)\s*([+-])\s*(\S.*)")
 
 
 class Reason(NamedTuple):
-    """Why, and whether the stock grows (1) or shrinks (-1) by it."""
+    """Reason of an adjustment. `sign` is 1 if the stock grows, -1 if it shrinks."""
 
     code: int
     sign: int
@@ -30,17 +29,17 @@ class Reason(NamedTuple):
 
 
 class SentAdjustment(NamedTuple):
-    """One loss that was sent, to be taken back."""
+    """Adjustment that was sent and can be undone."""
 
     line: CountLine
     quantity: Decimal
-    """As it was sent, with its sign."""
+    """Quantity as it was sent, with its sign."""
     at: str
-    """When it was said: the moment of its entry in the log."""
+    """Time of its entry in the log."""
 
 
 class AdjustState(NamedTuple):
-    """A loss in hand."""
+    """State of an adjustment that is being entered."""
 
     phase: str = "product"
     """`product`, `place`, `quantity` or `reason`."""
@@ -48,37 +47,41 @@ class AdjustState(NamedTuple):
     default_pool: int = 0
     line: CountLine | None = None
     candidates: tuple[CountLine, ...] = ()
-    """Where the product lies by the books."""
+    """Locations and pools that have the product according to the stock data."""
     quantity: Decimal = Decimal(0)
     pending_scan: Match | None = None
     reasons: tuple[Reason, ...] = ()
     first_row: int = 0
-    """Rows of a question that are scrolled away."""
+    """Rows of the question above the first one on the screen."""
     page_size: int = MAX_CHOICES
-    """Rows of a question that the screen shows."""
+    """Rows of the question that the screen shows."""
     sent: tuple[SentAdjustment, ...] = ()
     closes_after_send: bool = False
     pools: tuple[Pool, ...] = ()
     has_expected: bool = False
-    """The books say something of the product: what they do not have where it was is none."""
+    """True if stock figures of the product are known. A location without a figure then has an expected quantity of
+    0."""
     chosen_reason: Reason | None = None
-    """Why; whether more is lost than the books have is asked."""
+    """Chosen reason while the person confirms a loss above the expected quantity."""
     number_match: Match | None = None
-    """What the digits typed last are the number of; whether they are a quantity is asked."""
+    """Record with the number typed last, while the person is asked if that number is a quantity."""
     asked_quantity: Decimal | None = None
-    """So many, of which it is asked whether they are meant, or what they are the number of."""
+    """Quantity that the person is asked to confirm."""
     looked_up_number: Decimal | None = None
-    """Digits that are looked up."""
+    """Digits for which a lookup of record numbers is under way."""
     is_implausible: bool = False
-    """So many are far more than there were; whether they are meant is asked, and nothing else is done before."""
+    """True while the person must confirm a quantity far above the expected one. Nothing else is accepted before."""
     large_quantity: Decimal = LARGE_QUANTITY
-    """So many are asked about where nobody knows how many there were."""
+    """Quantity from which a confirmation is asked if the expected quantity is unknown."""
     confirmed_quantity: Decimal | None = None
-    """So many, far more than there were, are meant: nobody asks once more."""
+    """Implausibly large quantity that the person has confirmed. It is not asked again."""
 
 
 def parse_reasons(lines: Iterable[str], logged: Iterable[Mapping[str, Any]] = ()) -> tuple[Reason, ...]:
-    """The reasons of a table (`code - words`, `code + words`; other lines are left out), then those of the logs."""
+    """Return the reasons of a table, then those found in logs.
+
+    A line of the table is `code - words` or `code + words`; other lines are ignored. An empty table gives the defaults.
+    """
     found = _parse_table(lines) or _parse_table(LOSS_REASONS)
     codes = {reason.code for reason in found}
     for row in logged:

@@ -1,10 +1,10 @@
-"""What is kept of a round that is gathered."""
+"""Job that collects the orders of a batch, and its screen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import quantities
 from aisle.jobs.choice_keys import assign_letters
@@ -61,58 +61,61 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
-from aisle.tuples import NamedTuple
 
 
 class BatchOrder(NamedTuple):
-    """One order of the round to be."""
+    """Order of the batch."""
 
     order: str
     customer: str = ""
     pickup: str = ""
     open_lines: int = 0
-    """Lines of it that are still open."""
+    """Number of its lines that are still open."""
     pieces: Decimal = Decimal(0)
     stops: tuple[tuple[str, str, int, str], ...] = ()
-    """The stops that it has alone, as its lines call them (`Take.stop`)."""
+    """Stop keys of its open lines (`Take.stop_key`)."""
     tote_code: str = ""
-    """What stands on its tote, if anybody said."""
+    """Code on its tote; empty if none was given."""
     has_lines: bool = False
-    """Its lines are here."""
+    """True once its lines have been loaded."""
     is_confirmed: bool = False
-    """It is to be picked here, whoever else said it was his."""
+    """True if the person confirmed it although somebody else has claimed it."""
 
 
 class BatchChoice(NamedTuple):
-    """One way on: `out` (an order leaves), `all_the_same` (somebody else picks it), `is_tote` (a number, or a code that
-    looks like an order), `many` (so many orders), `is_product` and its like (what that number is), `look_up`,
-    `leave`."""
+    """Choice on the page: its kind, and the key that it applies to.
+
+    * `out`: remove an order. `all_the_same`: add a claimed order. `many`: add that many orders.
+    * `is_tote`: use a number or an order-like code as tote code.
+    * `is_product` and other `is_…`: read a number as that record.
+    * `look_up`: look up a product. `leave`: leave the job.
+    """
 
     kind: str
     key: str = ""
 
 
 class BatchState(NamedTuple):
-    """The orders so far, in the order of their totes."""
+    """State of the batch: its orders, in the order of their totes."""
 
     orders: tuple[BatchOrder, ...] = ()
     choices: tuple[BatchChoice, ...] = ()
     is_removing: bool = False
-    """The orders are numbered: one of them is to be taken out."""
+    """True while the orders are numbered and one of them is to be removed."""
     wanted_count: int = 0
-    """So many of the next open orders were asked for."""
+    """Number of next open orders that were requested."""
     page: int = 0
     reported_orders: tuple[str, ...] = ()
-    """Orders of other walks that were given to whoever gathers, and were told of."""
+    """Orders of other batches that were assigned to this person and have been reported."""
 
     @property
     def stop_counts(self) -> tuple[int, int]:
-        """(stops of the one walk, stops of all the single walks)."""
+        """Stops of the batch, and the sum of the stops if each order were picked on its own."""
         return len({stop for each in self.orders for stop in each.stops}), sum(len(each.stops) for each in self.orders)
 
     @property
     def choice_count(self) -> int:
-        """How many choices are open."""
+        """Number of choices that are open."""
         return len(self.orders) if self.is_removing else len(self.choices)
 
 
@@ -126,11 +129,11 @@ CHOICE_TEXTS = {
 }
 
 COMMAND_LETTERS = "gtunp"
-"""The letters of the page that choose nothing."""
+"""Command letters of the page; no choice uses them."""
 
 
 def batch_view(state: BatchState) -> DetailView:
-    """The totes with their orders, what they make together, and what the one walk saves."""
+    """Return the page with the totes, their totals, and the stops that the batch saves."""
     return DetailView(
         name="walk",
         title=msg("walk.title"),
@@ -138,19 +141,19 @@ def batch_view(state: BatchState) -> DetailView:
         lines=_lines(state),
         blocks=(_tote_block(state),) if state.orders else (),
         page=state.page,
-        choices=tuple(_choice_text(way) for way in open_choices(state)),
+        choices=tuple(_choice_text(choice) for choice in open_choices(state)),
         choice_letters=choice_letters(state),
         key_hints=_hints(state),
     )
 
 
 def choice_letters(state: BatchState) -> str:
-    """The letters of what is asked: a number says how many orders; totes to be taken out are numbered."""
-    return "" if state.is_removing else assign_letters((way.kind for way in state.choices), COMMAND_LETTERS)
+    """Return the letters of the open choices. Orders to be removed are numbered instead, for a number adds orders."""
+    return "" if state.is_removing else assign_letters((choice.kind for choice in state.choices), COMMAND_LETTERS)
 
 
 def open_choices(state: BatchState) -> tuple[BatchChoice, ...]:
-    """What is asked; that for which there are no letters left waits until the rest is answered."""
+    """Return the choices that have a letter. The others wait until these are answered."""
     return state.choices if state.is_removing else state.choices[: len(choice_letters(state))]
 
 
@@ -177,7 +180,7 @@ def _lines(state: BatchState) -> tuple[Line, ...]:
 
 
 def _tote_block(state: BatchState) -> Block:
-    """The tote that was added last comes first; numbered, they stand in their order."""
+    """Return the block of totes, the latest first; in tote order while they are numbered."""
     rows = [_tote_row(TOTE_LETTERS[index], each) for index, each in enumerate(state.orders)]
     if state.is_removing:
         return Block(msg("walk.totes"), tuple(rows), numbered_rows=len(rows))
@@ -205,19 +208,19 @@ def _hints(state: BatchState) -> tuple[KeyHint, ...]:
 
 
 EXTRA_ORDERS = 20
-"""So many more open orders are looked through than are wanted: somebody else may work on some of them."""
+"""Extra open orders to query beyond the requested number, because others may work on some of them."""
 
 MAX_COUNT_DIGITS = 2
-"""Digits up to which an unknown number says how many orders are to be taken."""
+"""Most digits of an unknown number that is read as a number of orders."""
 
 ADD_CLAIMED = "all_the_same"
-"""The way by which an order comes in that somebody else picks."""
+"""Kind of the choice that adds an order although somebody else has claimed it."""
 
 Result = Turn[BatchState]
 
 
 class BatchJob(Job[BatchState]):
-    """Scan order after order, or say how many; then go."""
+    """Job that collects orders for one walk, by scan or by number, and then starts the pick."""
 
     name = "walk"
     steps: tuple[str, ...] = ("walk",)
@@ -225,12 +228,11 @@ class BatchJob(Job[BatchState]):
     journalled = True
 
     def begin(self) -> BatchState:
-        """No order yet."""
+        """Return the state without orders."""
         return BatchState()
 
     def accepts(self, state: BatchState) -> Accepts:
-        """A number says how many orders, also where something is asked: letters answer that. Totes are taken out by
-        number."""
+        """Accept a number of orders at any time. Letters answer questions; orders to be removed are numbered."""
         letters, keys = ("gtu" if state.orders else "") + "np", choice_letters(state)
         labels = f"{TOTE_LETTERS}0" if state.orders else ""
         return Accepts(
@@ -238,19 +240,19 @@ class BatchJob(Job[BatchState]):
         )
 
     def prefers(self, state: BatchState) -> tuple[str, ...]:
-        """Orders: nothing else is gathered."""
+        """Prefer orders. Other kinds are accepted only to name them in the answer."""
         return (ORDER, REFERENCE, PRODUCT, LOCATION)
 
     def step_name(self, state: BatchState) -> str:
-        """There is one page."""
+        """Return the name of the only step."""
         return self.name
 
     def view(self, state: BatchState) -> DetailView:
-        """The totes, and what they make together."""
+        """Return the page of the batch."""
         return batch_view(state)
 
     def handle(self, state: BatchState, event: Event, context: Context) -> Result:
-        """A scan adds, a number adds the next ones, a letter starts."""
+        """Return the next state. A scan adds an order, a number adds the next ones, `g` starts the pick."""
         match event:
             case Opened() | Resumed() | Closed() | Changed() | Rows():
                 return _handle_update(state, event, context)
@@ -282,7 +284,7 @@ class BatchJob(Job[BatchState]):
 
 
 def tote_letter(state: BatchState, order: str) -> str:
-    """The letter of an order's tote; they are given anew where one is taken out."""
+    """Return the letter of an order's tote. Letters shift when an order is removed."""
     return next((TOTE_LETTERS[index] for index, each in enumerate(state.orders) if each.order == order), "")
 
 
@@ -290,7 +292,7 @@ def _reply(state: BatchState, kind: str, id_: str, *effects: Effect, **args: str
     return Turn(state, effects, Verdict(kind, msg(id_, **args)))
 
 
-# What comes from elsewhere
+# Updates from other jobs and the cache
 
 
 def _handle_update(state: BatchState, event: Event, context: Context) -> Result:
@@ -315,22 +317,22 @@ def _handle_update(state: BatchState, event: Event, context: Context) -> Result:
 
 
 def _update_order(state: BatchState, order: str, row: Mapping[str, Any], context: Context) -> Result:
-    """An order as it stands now: its tote is said the first time; one that cannot be picked leaves."""
+    """Update an order from the cache. Report its tote when its lines first arrive; remove it if it cannot be picked."""
     at = next((index for index, each in enumerate(state.orders) if each.order == order), -1)
     if at < 0:
         return Turn(state)
     was = state.orders[at]
     why = _reason_not_pickable(row)
     if why:
-        left = _without_order(state, order)
-        return _reply(left, WRONG, why, order=order)
+        without = _without_order(state, order)
+        return _reply(without, WRONG, why, order=order)
     owner = _claimed_by(row, context)
     if owner is not None and not was.is_confirmed:
-        asked = _without_order(state, order)
-        asked = asked._replace(choices=(*asked.choices, BatchChoice(ADD_CLAIMED, order)))
+        asking = _without_order(state, order)
+        asking = asking._replace(choices=(*asking.choices, BatchChoice(ADD_CLAIMED, order)))
         if owner:
-            return _reply(asked, ASK, "walk.claimed", order=order, who=owner)
-        return _reply(asked, ASK, "walk.claimed_plain", order=order)
+            return _reply(asking, ASK, "walk.claimed", order=order, who=owner)
+        return _reply(asking, ASK, "walk.claimed_plain", order=order)
     now = _with_order_data(was, row)
     state = state._replace(orders=(*state.orders[:at], now, *state.orders[at + 1 :]))
     if not now.has_lines or was.has_lines:
@@ -341,7 +343,7 @@ def _update_order(state: BatchState, order: str, row: Mapping[str, Any], context
 
 
 def _add_assigned(state: BatchState, rows: Iterable[Mapping[str, Any]]) -> Result:
-    """Orders of other people's walks that were given to this one come in by themselves, and are told of."""
+    """Add and report orders of other people's batches that were assigned to this person."""
     fresh = [row for row in rows if str(row["order_number"]) not in state.reported_orders]
     orders = [str(row["order_number"]) for row in fresh]
     state = state._replace(reported_orders=(*state.reported_orders, *orders))
@@ -349,8 +351,8 @@ def _add_assigned(state: BatchState, rows: Iterable[Mapping[str, Any]]) -> Resul
     if not mine:
         return Turn(state)
     added = state._replace(orders=(*state.orders, *(BatchOrder(order) for order in mine)))
-    told = msg("walk.given", order=mine[0], count=len(mine), who=str(fresh[0]["by"]))
-    return Turn(added, query_orders(mine), Verdict(ASK, told))
+    text = msg("walk.given", order=mine[0], count=len(mine), who=str(fresh[0]["by"]))
+    return Turn(added, query_orders(mine), Verdict(ASK, text))
 
 
 def _reason_not_pickable(row: Mapping[str, Any]) -> str:
@@ -367,7 +369,7 @@ def _reason_not_pickable(row: Mapping[str, Any]) -> str:
 
 
 def _claimed_by(row: Mapping[str, Any], context: Context) -> str | None:
-    """Who else picks it; empty where nobody says, None where nobody does."""
+    """Return who else has claimed the order: empty if the name is unknown, None if nobody has."""
     claim = parse_claim(row, context)
     return claim.name if claim else None
 
@@ -385,7 +387,7 @@ def _with_order_data(order: BatchOrder, row: Mapping[str, Any]) -> BatchOrder:
 
 
 def _add_next(state: BatchState, rows: Iterable[Mapping[str, Any]], context: Context) -> Result:
-    """The next open orders that nobody else works on, in the order of their pickup."""
+    """Add the next unclaimed open orders, sorted by pickup time."""
     mine = {each.order for each in state.orders}
     free = [str(row["order_number"]) for row in rows if _claimed_by(row, context) is None]
     found = [order for order in free if order not in mine][: min(state.wanted_count, MAX_ORDERS - len(mine))]
@@ -396,11 +398,11 @@ def _add_next(state: BatchState, rows: Iterable[Mapping[str, Any]], context: Con
     return Turn(added, query_orders(found), Verdict(GOOD, msg("walk.taken", count=len(found))))
 
 
-# What somebody says
+# Inputs
 
 
 def _handle_scan(state: BatchState, matches: tuple[Match, ...]) -> Result:
-    """An order comes in; all else is told what it is."""
+    """Add a scanned order. Name anything else in the answer."""
     first = next((each for each in matches if each.kind in (ORDER, REFERENCE)), matches[0])
     code, label = first.code or first.key, first.label or first.key
     if first.kind in (ORDER, REFERENCE):
@@ -412,8 +414,8 @@ def _handle_scan(state: BatchState, matches: tuple[Match, ...]) -> Result:
             return _ask_count(state, code)
         return _query_next(state, int(code))
     if first.kind == PRODUCT:
-        asked = state._replace(choices=(BatchChoice("look_up", first.key),), is_removing=False)
-        return _reply(asked, WRONG, "walk.product", label=label)
+        asking = state._replace(choices=(BatchChoice("look_up", first.key),), is_removing=False)
+        return _reply(asking, WRONG, "walk.product", label=label)
     if first.kind not in (PERSON, LOCATION):
         return Turn(state, (), Verdict(WRONG, msg("walk.not_this", what=name_of(first))))
     return _reply(state, WRONG, "walk.person" if first.kind == PERSON else "walk.place", what=label)
@@ -429,8 +431,8 @@ def _add_order(state: BatchState, order: str, *, is_confirmed: bool = False) -> 
     if len(state.orders) >= MAX_ORDERS:
         return _reply(state, WRONG, "walk.full", count=MAX_ORDERS)
     added = state._replace(orders=(*state.orders, BatchOrder(order, is_confirmed=is_confirmed)))
-    told = msg("walk.coming", tote=tote_letter(added, order), order=order)
-    return Turn(added, query_orders((order,)), Verdict(GOOD, told))
+    text = msg("walk.coming", tote=tote_letter(added, order), order=order)
+    return Turn(added, query_orders((order,)), Verdict(GOOD, text))
 
 
 def _is_count(code: str) -> bool:
@@ -438,8 +440,10 @@ def _is_count(code: str) -> bool:
 
 
 def _handle_code(state: BatchState, code: str) -> Result:
-    """A small number says how many; a code behind an order is that of its tote. A number is asked about, and what looks
-    like an order."""
+    """Read a small number as a number of orders, and another code as the tote code of the last order.
+
+    Ask first if the code is a long number or looks like an order number.
+    """
     if _is_count(code):
         return _ask_count(state, code) if _is_question_open(state) else _query_next(state, int(code))
     if not state.orders or (len(code) <= MAX_COUNT_DIGITS and code not in tuple(TOTE_LETTERS)):
@@ -449,33 +453,35 @@ def _handle_code(state: BatchState, code: str) -> Result:
     if any(each.tote_code.casefold() == code.casefold() for each in state.orders):
         return _set_tote_code(state, code)
     if code.isdecimal() or any(_label_format(each.order) == _label_format(code) for each in state.orders):
-        asked = state._replace(choices=(BatchChoice("is_tote", code),), is_removing=False)
-        return _reply(asked, ASK, "walk.like_an_order", code=code)
+        asking = state._replace(choices=(BatchChoice("is_tote", code),), is_removing=False)
+        return _reply(asking, ASK, "walk.like_an_order", code=code)
     return _set_tote_code(state, code)
 
 
 def _is_question_open(state: BatchState) -> bool:
-    """Whether something else is asked than how many are meant."""
-    return any(way.kind != "many" for way in state.choices)
+    """Return True if another question than the number of orders is open."""
+    return any(choice.kind != "many" for choice in state.choices)
 
 
 def _ask_count(state: BatchState, code: str) -> Result:
-    """So many orders beside an open question only where somebody says so; that stays asked, by the same letters."""
-    others = tuple(way for way in state.choices if way.kind not in ("many", *RECORD_CHOICES))
-    asked = state._replace(choices=(*others, BatchChoice("many", code)))
-    return _reply(asked, ASK, "walk.many", count=int(code))
+    """Ask whether that many orders are meant. Other open questions keep their letters."""
+    others = tuple(choice for choice in state.choices if choice.kind not in ("many", *RECORD_CHOICES))
+    asking = state._replace(choices=(*others, BatchChoice("many", code)))
+    return _reply(asking, ASK, "walk.many", count=int(code))
 
 
 def _ask_number(state: BatchState, code: str, match: Match) -> Result:
-    """A small number that is one of the store: so many orders only where somebody says so."""
-    ways = (BatchChoice("many", code), BatchChoice(f"is_{match.kind}", match.label or match.key))
-    asked = state._replace(choices=ways, is_removing=False)
-    return Turn(asked, (), Verdict(ASK, msg("count.number_of_other", value=int(code), what=name_of(match))))
+    """Ask whether a small number means a number of orders or the record with that number."""
+    choices = (BatchChoice("many", code), BatchChoice(f"is_{match.kind}", match.label or match.key))
+    asking = state._replace(choices=choices, is_removing=False)
+    return Turn(asking, (), Verdict(ASK, msg("count.number_of_other", value=int(code), what=name_of(match))))
 
 
 def _check_tote_letter(state: BatchState, letter: str) -> Result:
-    """A letter that the round gives to its totes stands on no other of them: the screen would name one of two. What
-    stands on its own tote is not kept, for letters are given anew."""
+    """Check a tote letter that was scanned. It must be that of the last order, or the screen would name the wrong tote.
+
+    The code of its own tote is not stored, because letters shift.
+    """
     order = next((each.order for each in state.orders if tote_letter(state, each.order) == letter), "")
     if not order:
         return _reply(state, WRONG, "walk.unknown", code=letter)
@@ -487,12 +493,12 @@ def _check_tote_letter(state: BatchState, letter: str) -> Result:
 
 
 def _label_format(code: str) -> str:
-    """What a code looks like: digits and letters each by one sign."""
+    """Return the pattern of a code: `0` for each digit, `a` for each letter."""
     return "".join("0" if char.isdecimal() else "a" if char.isalpha() else char for char in code)
 
 
 def _set_tote_code(state: BatchState, code: str) -> Result:
-    """The tote of the last order has this on it."""
+    """Set the tote code of the last order. It must be unique within the batch."""
     *others, last = state.orders
     if any(each.tote_code.casefold() == code.casefold() for each in others):
         return _reply(state, WRONG, "walk.tote_twice", code=code)
@@ -501,7 +507,7 @@ def _set_tote_code(state: BatchState, code: str) -> Result:
 
 
 def _handle_text(state: BatchState, text: str) -> Result:
-    """Words find something; what has a digit, or capitals alone as labels have, may stand on a tote."""
+    """Read a text as a tote code if it has a digit or is one word of capitals, as labels have."""
     if " " in text or not (text.isupper() or any(char.isdigit() for char in text)):
         return _reply(state, WRONG, "walk.unknown", code=text)
     return _handle_code(state, text)
@@ -509,51 +515,51 @@ def _handle_text(state: BatchState, text: str) -> Result:
 
 def _query_next(state: BatchState, count: int) -> Result:
     state = state._replace(choices=(), is_removing=False)
-    room = MAX_ORDERS - len(state.orders)
-    if not room:
+    free = MAX_ORDERS - len(state.orders)
+    if not free:
         return _reply(state, WRONG, "walk.full", count=MAX_ORDERS)
-    wanted = min(count, room)
+    wanted = min(count, free)
     query = Query("orders", "orders", {"first": 0, "size": wanted + len(state.orders) + EXTRA_ORDERS})
     return Turn(state._replace(wanted_count=wanted), (query,))
 
 
 def _handle_choice(state: BatchState, choice: int) -> Result:
-    way = state.choices[choice - 1]
-    others = tuple(each for each in state.choices if each is not way)
+    chosen = state.choices[choice - 1]
+    others = tuple(each for each in state.choices if each is not chosen)
     state = state._replace(choices=())
-    if way.kind == "many":
-        turn = _query_next(state, int(way.key))
+    if chosen.kind == "many":
+        turn = _query_next(state, int(chosen.key))
         return turn._replace(
             state=turn.state._replace(choices=tuple(each for each in others if each.kind not in RECORD_CHOICES))
         )
-    if way.kind in RECORD_CHOICES:
+    if chosen.kind in RECORD_CHOICES:
         return _reply(state, INFO, "session.dropped")
-    if way.kind == "look_up":
-        return Turn(state, (Start("lookup", {"product_number": way.key}),))
-    if way.kind == "leave":
+    if chosen.kind == "look_up":
+        return Turn(state, (Start("lookup", {"product_number": chosen.key}),))
+    if chosen.kind == "leave":
         return _leave(state)
-    if way.kind == "is_tote":
-        return _set_tote_code(state, way.key) if state.orders else Turn(state)
-    if way.kind == "out":
-        return _remove_order(state, way.key)
-    added = _add_order(state, way.key, is_confirmed=True)
+    if chosen.kind == "is_tote":
+        return _set_tote_code(state, chosen.key) if state.orders else Turn(state)
+    if chosen.kind == "out":
+        return _remove_order(state, chosen.key)
+    added = _add_order(state, chosen.key, is_confirmed=True)
     return added._replace(state=added.state._replace(choices=others))
 
 
 def _without_order(state: BatchState, order: str) -> BatchState:
-    """The round without an order; what was asked about others stays open."""
+    """Return the batch without an order. Questions about other claimed orders stay open."""
     kept = tuple(each for each in state.orders if each.order != order)
-    asked = tuple(way for way in state.choices if way.kind == ADD_CLAIMED and way.key != order)
-    return state._replace(orders=kept, choices=asked, is_removing=False)
+    questions = tuple(choice for choice in state.choices if choice.kind == ADD_CLAIMED and choice.key != order)
+    return state._replace(orders=kept, choices=questions, is_removing=False)
 
 
 def _remove_order(state: BatchState, order: str) -> Result:
-    """The order leaves; the totes after it get the letters anew."""
+    """Remove the order. The totes after it get new letters."""
     return _reply(_without_order(state, order), GOOD, "walk.out", tote=tote_letter(state, order), order=order)
 
 
 def _start_pick(state: BatchState) -> Result:
-    """Off, with the totes as they stand."""
+    """Start the pick with these orders and totes."""
     args = {
         "orders": [each.order for each in state.orders],
         "totes": {each.order: each.tote_code for each in state.orders if each.tote_code},
@@ -563,7 +569,7 @@ def _start_pick(state: BatchState) -> Result:
 
 
 def _go_back(state: BatchState) -> Result:
-    """Out of a question, then out of the job: with several orders only when it is meant."""
+    """Close the open question, or leave the job. Ask first if the batch has several orders."""
     if state.choices or state.is_removing:
         return _reply(state._replace(choices=(), is_removing=False), INFO, "session.dropped")
     if len(state.orders) > 1:

@@ -1,9 +1,13 @@
-"""Which letter stands for which choice on pages where a quantity may be open: there a number is always the quantity.
+"""Letters of choices on pages where a quantity may be typed: there a number always is the quantity.
 
-Each kind of choice has one letter in all jobs: `y` yes, what the question says; `k` keep it as it is; `n` none of it;
-`r` only the rest that is still needed; `x` drop it, or it is no quantity at all; `c` count (`v` beside a cart); `f`
-find it; `g` go to another one; `o` somebody else has it; `m` more; `a` all; `l` it lies there still. Choices among
-equals (products, locations, orders) have the first letters that are free on their page, shown beside each.
+Each kind of choice has one letter in all jobs:
+
+* `y` yes; `k` keep it as it is; `n` none of it; `r` only the rest that is still needed.
+* `x` drop it, or it is no quantity; `c` count (`v` beside a cart); `f` look it up; `g` switch to another one.
+* `o` somebody else has it; `m` more; `a` all; `l` it is still at the location.
+
+Choices among equals (products, locations, orders) get the first letters that are free on their page; the page shows
+them.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ OTHER_PERSON: Final = "o"
 ALL: Final = "a"
 
 LETTER_OF_CHOICE: Final = {
-    # What the question says
+    # Yes
     "quantity": YES,
     "amount": YES,
     "over": YES,
@@ -46,7 +50,7 @@ LETTER_OF_CHOICE: Final = {
     "then": YES,
     "go_on": YES,
     "out": YES,
-    # As it is
+    # Keep it as it is
     "stay": KEEP,
     "leave_it": KEEP,
     "in_hand": KEEP,
@@ -56,7 +60,7 @@ LETTER_OF_CHOICE: Final = {
     "aside": NONE,
     "not_there": NONE,
     "nowhere": NONE,
-    # The rest
+    # Only the rest
     "take_rest": REST,
     "fit": REST,
     "fit_order": REST,
@@ -85,18 +89,21 @@ LETTER_OF_CHOICE: Final = {
     "lying": "l",
     "join": "j",
 }
-"""The letter of each kind of choice, the likeliest first; a kind that is not here is one among equals."""
+"""Letters of each kind of choice, the preferred one first. A kind that is missing here is one among equals."""
 
 MAX_CHOICES: Final = 9
-"""So many choices are asked about at once where there may be any number of them; the others wait."""
+"""Most choices offered at once from a list of any length; the others wait."""
 
 FREE_LETTERS: Final = "efgjmortvzixlsqawckdun"
-"""Letters of equals, in the order in which they are given. `b`, `h` and `p` lead through every page."""
+"""Letters for choices among equals, in the order of use. `b`, `h` and `p` are navigation keys of every page."""
 
 
 def assign_letters(kinds: Iterable[str], commands: str = "") -> str:
-    """A letter for each of these choices, none of them twice; where there are more choices than letters, the last
-    ones have none, and wait. `commands`: letters that the page itself knows."""
+    """Return one distinct letter for each of these choices.
+
+    If there are more choices than letters, the last choices get none and have to wait. `commands` are letters that the
+    page already uses.
+    """
     keys = ""
     for kind in kinds:
         taken = f"{keys}{commands}"

@@ -1,37 +1,36 @@
-"""Who works on an order: what a row of it says, read for whoever asks. Plain values in, plain values out.
+"""Claims on orders: who works on an order, read from the rows of a query.
 
-The interface has `is_claimed` and no more. Our own service says whose claim it is; elsewhere the reads say what this
-host knows of it (`aisle.cache.claim_queries`).
+The interface has only `is_claimed`. Aisle's own service also says whose claim it is; for other services the queries add
+what this host knows (`aisle.cache.claim_queries`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import store_time
 from aisle.jobs.job import Context, Query, Rows
 from aisle.jobs.view import WRONG, Verdict, msg
-from aisle.tuples import NamedTuple
 
 
 class Claim(NamedTuple):
-    """Somebody else's claim of an order, or one's own from another terminal."""
+    """Claim of another person, or of the same person on another terminal."""
 
     name: str = ""
-    """A name; empty where nobody says whose it is."""
+    """Name of the person; empty if unknown."""
     is_own: bool = False
-    """It is the same person's, on a terminal where the order is still open."""
+    """True if the same person has the order open on another terminal."""
     terminal: str = ""
     since: str = ""
-    """ISO 8601; empty where nobody says since when."""
+    """Start of the claim, ISO 8601; empty if unknown."""
     abandoned_at: str = ""
-    """ISO 8601: when whoever has begun it here left it; empty while that is open, or where nobody can know."""
+    """Time at which its owner left the order, ISO 8601; empty if it is still open, or if that is unknown."""
 
 
 def parse_claim(row: Mapping[str, Any], context: Context) -> Claim | None:
-    """The claim that stands in the way of this person on this terminal; None for none."""
+    """Return the claim that keeps this person on this terminal from the order, or None."""
     if not row.get("is_claimed"):
         return None
     by, terminal = str(row.get("claimed_by") or ""), str(row.get("claimed_terminal") or "")
@@ -43,7 +42,7 @@ def parse_claim(row: Mapping[str, Any], context: Context) -> Claim | None:
 
 
 def is_later(one: str, other: str) -> bool:
-    """Whether a moment lies behind another; what cannot be read lies behind nothing."""
+    """Return True if the first time is later than the second. An unreadable time is later than nothing."""
     first, second = _parse_time(one), _parse_time(other)
     return first is not None and (second is None or first > second)
 
@@ -53,18 +52,18 @@ def _parse_time(text: str) -> datetime | None:
 
 
 MAX_CLAIMS = 50
-"""Claims that a page keeps in mind."""
+"""Most claims that a page remembers."""
 
 
 class ClaimForOther(NamedTuple):
-    """An order, and whose it was said to be."""
+    """Order, and the person it was assigned to."""
 
     order: str
     user: str
 
 
 def with_new_claims(before: tuple[ClaimForOther, ...], answer: Mapping[str, Any] | None) -> tuple[ClaimForOther, ...]:
-    """With what the job `act` has done: what was said of an order last is what counts."""
+    """Return the claims after the result of job `act`. The last assignment of an order counts."""
     done: Mapping[str, Any] = answer or {}
     again = {str(each["order"]) for each in done.get("undo") or ()}
     fresh = [ClaimForOther(str(order), str(user)) for order, user in done.get("given") or ()]
@@ -73,7 +72,7 @@ def with_new_claims(before: tuple[ClaimForOther, ...], answer: Mapping[str, Any]
 
 
 def query_claims(claims: tuple[ClaimForOther, ...]) -> tuple[Query, ...]:
-    """How these orders stand."""
+    """Return the query for the state of these orders; empty without claims."""
     return (
         (Query("given", "orders_by_number", {"orders": [each.order for each in claims]}, is_live=True),)
         if claims
@@ -84,14 +83,14 @@ def query_claims(claims: tuple[ClaimForOther, ...]) -> tuple[Query, ...]:
 def report_lost_claims(
     claims: tuple[ClaimForOther, ...], answer: Rows
 ) -> tuple[tuple[ClaimForOther, ...], Verdict | None]:
-    """What is left to be kept in mind, and what to say of the one that is another's."""
+    """Return the claims that still hold, and a verdict for one that somebody else has now."""
     rows = {str(row["order_number"]): row for row in answer.rows}
-    told, left = None, []
+    verdict, kept = None, []
     for each in claims:
         row = rows.get(each.order, {})
         by = str(row.get("claimed_by") or "")
         if row.get("is_claimed") and by and by != each.user:
-            told = Verdict(WRONG, msg("act.outdone", order=each.order, name=str(row.get("claimed_name") or by)))
+            verdict = Verdict(WRONG, msg("act.outdone", order=each.order, name=str(row.get("claimed_name") or by)))
         else:
-            left.append(each)
-    return tuple(left), told
+            kept.append(each)
+    return tuple(kept), verdict

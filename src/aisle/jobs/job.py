@@ -1,7 +1,8 @@
-"""What a job is: `(state, event) -> Turn(state, effects, verdict)`, without input or output of its own.
+"""Base class of all jobs, with the effects they return and the events they receive.
 
-A job never asks the world: it says what it wants by an effect and gets the answer as an event. So a job runs the same
-in a test, in a terminal, and when a journal is replayed.
+A job is a pure function `(state, event) -> Turn(state, effects, verdict)`. It does no input or output: it asks for
+something by an effect and gets the answer as an event. So a job runs the same in a test, in a terminal and when a
+journal is replayed.
 """
 
 from __future__ import annotations
@@ -9,175 +10,181 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from aisle.jobs.view import Msg, Verdict, View, msg
 from aisle.scan.meaning import Accepts, Meaning
 from aisle.settings import LARGE_QUANTITY, LOSS_REASONS, RECOUNT_UNITS, RECOUNT_VALUE, SHORTAGE_REASONS, STUCK_MINUTES
-from aisle.tuples import NamedTuple
 
 Json = Any
-"""A value made of dict, list, str, int, float, bool, None and Decimal."""
+"""Value made of dict, list, str, int, float, bool, None and Decimal."""
 
 
 class Query(NamedTuple):
-    """The job needs rows of the store's data; the answer comes as `Rows` with the same id."""
+    """Request for rows of the store's data. The answer is `Rows` with the same id."""
 
     id: str
     name: str
-    """A named read of aisle.cache.query_registry: `orders`, `order`, `people`, …"""
+    """Name of a query in aisle.cache.query_registry: `orders`, `order`, `people`, …"""
     args: Mapping[str, Json]
     is_live: bool = False
-    """Its answer is a window on data that anyone may change: asked again on resume, never part of the journal. What
-    follows in the journal must make sense without it."""
+    """True if the answer is a window on data that anyone may change. It is queried again on resume and never
+    journalled, so later journal entries must make sense without it."""
 
 
 class Write(NamedTuple):
-    """One operation for the outbox."""
+    """Operation for the outbox."""
 
     operation: str
     """Name in the table of operations (aisle.contract.wire)."""
     lanes: tuple[str, ...]
-    """What it must stay in order with: `order/<number>`, `product/<number>`."""
+    """Lanes in which it keeps its order with other operations: `order/<number>`, `product/<number>`."""
     path: Mapping[str, str]
     query: Mapping[str, Json]
     body: Json
     merge_key: str = ""
-    """Writes of one lane with the same merge key become one while none of them is sent; empty: never merged.
-    Merging an `update-customer-order` lays its lines over the earlier ones by `line_number`."""
+    """Key under which unsent writes of one lane are merged into one; empty: never merged.
+
+    A merged `update-customer-order` overrides earlier lines by `line_number`.
+    """
     user: str = ""
-    """The app user in whose name it is, where that is another one than who is signed in; it has no terminal then."""
+    """App user in whose name it is sent, if not the one who is signed in. It then has no terminal."""
     needs_supervisor: bool = False
-    """Only a supervisor does that: it goes with the token of whoever is signed in, where the service knows his PIN."""
+    """True if only a supervisor may do it. It is sent with the token of the person signed in, if the service knows
+    their PIN."""
 
 
 class Refresh(NamedTuple):
-    """The job would like the courier to refresh something soon: topic `order`, `orders`, `product`."""
+    """Request to the courier to refresh a topic soon: `order`, `orders`, `product`."""
 
     topic: str
     key: str = ""
 
 
 ARRIVED, RESEND, CLOSED_BY_HAND = "arrived", "again", "by_hand"
-"""What a person can say of an operation that nobody else can settle."""
+"""Decisions of a person on an operation that nothing else can resolve."""
 
 OVERAGE, DIFFERENCE = "overage", "difference"
-"""What can be sent in its place: a movement that the books have too little for; what a count found more or less."""
+"""Operations sent in place of a closed one: a stock movement above the expected quantity, or the difference found by a
+count."""
 
 
 class Resolve(NamedTuple):
-    """A person settles an operation of the outbox; without effect where somebody else did so meanwhile."""
+    """Decision of a person on an operation in the outbox. It has no effect if the operation was resolved meanwhile."""
 
     op_id: str
     decision: str
-    """`arrived`: the service has it. `again`: it has not, so that it is sent once more. `by_hand`: it is closed.
-    `overage`, `difference`: it is closed, and that is sent in its place."""
+    """`arrived`: the service has it. `again`: the service does not have it; send it again. `by_hand`: close it.
+    `overage`, `difference`: close it and send that in its place."""
     note: str = ""
-    """What was said about it."""
+    """Remark of the person."""
 
 
 PARTLY_RECEIVED = "halfway"
-"""The topic of the remark that a delivery was left with a part of it received."""
+"""Topic of the note that a delivery was left partly received."""
 
 
 class LocalNote(NamedTuple):
-    """Something that this host keeps for everybody who works on it; the service never hears of it."""
+    """Note that this host keeps for all its sessions. It is never sent to the service."""
 
     topic: str
     """`claim`, `review`, `recount`, `view`, `urgent`, `given`, `released`, `lying`, `redirected`, `halfway`, or
     `language` (of a person)."""
     key: str
     text: str
-    """Empty takes it away again."""
+    """Text of the note; an empty text removes it."""
     needs_supervisor: bool = False
-    """As of a write: the PIN is asked before, though the service never hears of it."""
+    """As in `Write`: the PIN is asked first, although nothing is sent to the service."""
     mirrors_write: bool = False
-    """A write beside it tells the service the same; where that waits for the PIN, this is shown meanwhile."""
+    """True if a write beside it sends the same to the service. The note is shown while that write waits for the PIN."""
 
 
 class Request(NamedTuple):
-    """Something that a person waits for and that must be answered by the service: answered or expired, never sent late.
+    """Question to the service that a person waits for. It is answered or expires; it is never sent late.
 
-    It gets a name, which comes as `Asked`; what became of it is read by the query `ask` (ask_id) whenever the outbox
-    has changed: one row with `state` (see aisle.outbox.session_requests) and `answer`.
+    Its id comes as `Requested`. Each time the outbox changes, the query `ask` (ask_id) returns one row with `state`
+    (see aisle.outbox.session_requests) and `answer`.
     """
 
     kind: str
-    """`clearance`, or `sign-in`: the PIN of whoever is signed in."""
+    """`clearance`, or `sign-in` (the PIN of the person signed in)."""
     body: Mapping[str, Json]
     timeout_s: float
-    """So long it may wait to be begun; after that it never is."""
+    """Seconds it may wait to be sent. After that it expires."""
     secret: str = ""
-    """What no file may hold (a PIN): it is handed to the courier by word of mouth."""
+    """Secret that no file may hold (a PIN). It is passed to the courier without being stored."""
     needs_supervisor: bool = False
-    """As of a write."""
+    """As in `Write`."""
 
 
 class Export(NamedTuple):
-    """Rows of a named read as a CSV file. The answer are `Rows` with the same id, one row: `file`, `count`, and `why`,
-    a message's id, empty where it was written; it is no part of the journal. The query `file` (file) says the same of
-    a name before anything is written, with the whole path."""
+    """Export of a query's rows to a CSV file.
+
+    The answer is `Rows` with the same id and one row: `file`, `count`, and `why`, the id of a message, empty on
+    success. It is not journalled. The query `file` (file) gives the same row, with the whole path, before anything is
+    written.
+    """
 
     id: str
     file: str
-    """As a person named it."""
+    """File name as the person typed it."""
     name: str
-    """A named read of aisle.cache.query_registry."""
+    """Name of a query in aisle.cache.query_registry."""
     args: Mapping[str, Json]
     columns: tuple[str, ...]
-    """Fields of its rows, which are the heads of the columns too."""
+    """Fields of its rows, which are also the column heads."""
 
 
 class Start(NamedTuple):
-    """Open another job on top of this one."""
+    """Effect that opens another job on top of this one."""
 
     job: str
     args: Mapping[str, Json]
 
 
 class Close(NamedTuple):
-    """This job is over; the one below it gets `Closed`."""
+    """Effect that closes this job. The job below receives `Closed`."""
 
     verdict: Verdict | None = None
     start: Start | None = None
-    """The job below is asked to open this next."""
+    """Job that the job below is asked to open next."""
     event_for_below: Event | None = None
-    """Handed to the job below, as if it had been said there."""
+    """Event for the job below, handled as if it were an input there."""
     close_unused_below: bool = False
-    """Pages below that hold no work and have no use for what is handed are left as well: it was offered."""
+    """True if pages below that hold no work and do not accept the event are closed too."""
     answer: Mapping[str, Json] | None = None
-    """What the job below wanted to know; it comes with `Closed`."""
+    """Answer for the job below; it comes with `Closed`."""
 
 
 class SignIn(NamedTuple):
-    """From here on this terminal belongs to this app user."""
+    """Effect that signs an app user in to this terminal."""
 
     user: str
     name: str
 
 
 class SignOut(NamedTuple):
-    """The terminal is free again."""
+    """Effect that signs the app user out."""
 
 
 class Quit(NamedTuple):
-    """Leave the program; all is saved."""
+    """Effect that leaves the program. Everything is saved."""
 
 
 class SwitchStore(NamedTuple):
-    """From here on this terminal works in that store; what is open or not sent in this one waits here."""
+    """Effect that switches this terminal to another store. Open work and unsent operations of this store wait here."""
 
     store: str
     needs_supervisor: bool = False
-    """As of a write."""
+    """As in `Write`."""
 
 
 class UndoLast(NamedTuple):
-    """Take up again the job by which whoever stands here did something last, and undo its last step there."""
+    """Effect that resumes the job in which this person did the last undoable step, and undoes that step."""
 
 
 class SetPreference(NamedTuple):
-    """From here on this terminal looks or speaks like that, until somebody signs out or its settings change."""
+    """Effect that sets a preference of this terminal, until sign-out or until its settings change."""
 
     name: str
     """`language` or `theme`."""
@@ -185,74 +192,76 @@ class SetPreference(NamedTuple):
 
 
 class PinConfirmed(NamedTuple):
-    """Whoever stands here has said the PIN: until then nothing asks for it again. Seconds since 1970."""
+    """Effect that records the person's PIN as given. Until this time (seconds since 1970) it is not asked again."""
 
     until: float
 
 
 SessionEffect = SignIn | SignOut | Quit | SwitchStore | SetPreference | PinConfirmed | UndoLast
-"""What the session itself is asked to do."""
+"""Effects on the session itself."""
 
 Effect = Query | Request | Export | Write | Refresh | Resolve | LocalNote | Start | Close | SessionEffect
 
 
 class Rows(NamedTuple):
-    """The answer to a Query. `rows` are plain mappings; `total` counts all that match."""
+    """Answer to a Query. `total` counts all matching rows."""
 
     id: str
     rows: tuple[Mapping[str, Json], ...]
     total: int
     may_have_more: bool = False
-    """There may be more than are counted: then one alone is not known to be the only one."""
+    """True if there may be more rows than counted. A single row is then not known to be the only one."""
 
 
 class Changed(NamedTuple):
-    """Something that this job shows has changed in the cache: topic and key as in the change feed, or `outbox` where
-    somebody else has brought operations on: sent, confirmed or refused. Home alone hears `refusal` while it is not on
-    the screen: what was refused of movements is told wherever their person stands."""
+    """Change in the cache of something that this job shows.
+
+    Topic and key are those of the change feed, or topic `outbox` if operations were sent, confirmed or refused
+    elsewhere. Only home receives `refusal` while it is not on the screen: refused movements are reported in every job.
+    """
 
     topic: str
     key: str
 
 
 class Requested(NamedTuple):
-    """What was asked for is durable, and on its way under this name."""
+    """Confirmation that a request is stored durably, with its id."""
 
     request_id: str
 
 
 class Closed(NamedTuple):
-    """The job above this one is over."""
+    """Notice that the job above this one has closed."""
 
     job: str
     answer: Mapping[str, Json] | None = None
-    """What it was opened to find out; None when it was left without an answer."""
+    """Answer of that job; None if it was left without one."""
 
 
 class Opened(NamedTuple):
-    """The first event of a job."""
+    """First event of a job."""
 
     args: Mapping[str, Json]
 
 
 class Resumed(NamedTuple):
-    """The job stands where it was left, perhaps on another terminal: time to look at what has changed since."""
+    """Notice that the job is resumed, perhaps on another terminal. It should query what has changed."""
 
 
 class RawInput(NamedTuple):
-    """An input as it came, and nothing done with it yet; only for jobs that listen."""
+    """Uninterpreted input, for jobs with `raw_input`."""
 
     text: str = ""
-    """As `aisle.scan.inputs.Line` has it, and the three below."""
+    """These four fields are those of `aisle.scan.inputs.Line`."""
     end: str = ""
     gap_ms: int = 0
     dropped: str = ""
     meaning: Meaning | None = None
-    """What it would mean on this page."""
+    """Meaning that it would have on this page."""
     key: str = ""
-    """The name of a key that is no text; then all else is empty."""
+    """Name of a key without text; all other fields are then empty."""
     pace_ms: int = 0
-    """As `aisle.scan.inputs.Line` has it."""
+    """As in `aisle.scan.inputs.Line`."""
 
 
 Event = Meaning | Rows | Changed | Requested | Closed | Opened | Resumed | RawInput
@@ -261,75 +270,74 @@ S = TypeVar("S")
 
 
 class Turn(NamedTuple, Generic[S]):
-    """The outcome of one event."""
+    """Outcome of one event."""
 
     state: S
     effects: tuple[Effect, ...] = ()
     verdict: Verdict | None = None
-    """None leaves the verdict on the screen as it is."""
+    """Verdict to show; None keeps the current one."""
 
 
 class Policy(NamedTuple):
-    """How a store wants its jobs done, from the settings."""
+    """Rules of a store for its jobs, from the settings."""
 
     verified: bool = False
-    """Places are verified by a scan while picking."""
+    """True if locations are verified by a scan while picking."""
     blind_counts: bool = False
-    """A count does not show what the books expect until it is done."""
+    """True if a count hides the expected quantity until it is done."""
     known_people_only: bool = False
-    """Only people whom the store's service knows sign in."""
+    """True if only people known to the service may sign in."""
     recount_units: Decimal = RECOUNT_UNITS
-    """A difference of more units than this has to be counted again; 0 for no such threshold, here and below."""
+    """Units by which a count may differ before a recount; 0 for no limit, here and below."""
     recount_percent: Decimal = Decimal(0)
-    """The same, in per cent of what was expected."""
+    """Same limit as a percentage of the expected quantity."""
     recount_value: Decimal = RECOUNT_VALUE
-    """The same, in money at the price of the product."""
+    """Same limit as money at the product's price."""
     large_quantity: Decimal = LARGE_QUANTITY
-    """A typed quantity of so many is asked back where nobody knows how many to expect; 0 for no such limit."""
+    """Typed quantity from which a confirmation is asked if the expected quantity is unknown; 0 for no limit."""
     stuck_minutes: Decimal = STUCK_MINUTES
-    """An order that somebody has begun and of which nothing was heard for so many minutes is stuck."""
+    """Minutes without a change after which an order in progress is stuck."""
     adjustment_reasons: tuple[str, ...] = LOSS_REASONS
-    """Why goods are lost or found: `code - words` or `code + words`."""
+    """Reasons of losses and finds: `code - words` or `code + words`."""
     short_reasons: tuple[str, ...] = SHORTAGE_REASONS
-    """Why something cannot be picked: `code words`, or `code 0 words` where nothing is left at the place."""
+    """Reasons of shortages: `code words`, or `code 0 words` if nothing is left at the location."""
     receiving_location: str = ""
-    """Where goods go that come in and that nobody brings anywhere else; empty: to no place."""
+    """Default location for received goods; empty for none."""
 
 
 class Context(NamedTuple):
-    """What every job may know of its surroundings; part of the facts of an event."""
+    """Surroundings that every job may use; part of the facts of an event."""
 
     store: str = ""
     user: str = ""
     person_name: str = ""
     now: str = ""
-    """The moment of the event, ISO 8601 UTC."""
+    """Time of the event, ISO 8601 UTC."""
     policy: Policy = Policy()
     window_rows: int = 12
-    """How many list rows a window may ask for."""
+    """Most list rows that a window may query."""
     terminal: str = ""
     visible_rows: int = 99
-    """So many of them are in sight, when somebody leads through a list: long words of a menu, and a long answer, leave
-    room for fewer."""
+    """Rows in sight while the person moves a cursor through a list. A long menu or a long verdict leaves fewer."""
     extra_rows: int = 0
-    """So many more of them a list has whose commands stand beside it, on a wide screen."""
+    """Extra rows of a list whose commands are beside it on a wide screen."""
 
 
 class Job(ABC, Generic[S]):
-    """A pure state machine. `version` changes when a journal of an older program would be replayed to another state."""
+    """Pure state machine. Increase `version` when a journal of an older program would replay to another state."""
 
     name: str
     steps: tuple[str, ...]
-    """Names of all its steps, as `step_name` and the views give them; each is in the screen registry."""
+    """Names of all its steps, as `step_name` and the views give them. Each is in the screen registry."""
     version: int
     journalled: bool
-    """False for pages without a state that is worth resuming (home, sign-in)."""
+    """False for pages without a state worth resuming (home, sign-in)."""
     raw_input: bool = False
-    """The job gets each input as `RawInput` instead of its meaning."""
+    """True if the job receives each input as `RawInput` instead of its meaning."""
     hidden_from_below: bool = False
-    """The job below is not resumed when this one closes: it is told what was held back, or queries again."""
+    """True if the job below is not resumed when this one closes. It gets the events held back, or queries again."""
     resolves_ambiguity: bool = False
-    """The job accepts a code with several meanings and asks the question itself."""
+    """True if the job accepts a code with several meanings and asks the question itself."""
 
     @abstractmethod
     def begin(self) -> S:
@@ -353,7 +361,7 @@ class Job(ABC, Generic[S]):
 
     @abstractmethod
     def view(self, state: S) -> View:
-        """Return what is on the screen."""
+        """Return the screen."""
 
     @property
     def requery_after_write(self) -> bool:
@@ -394,16 +402,16 @@ class Job(ABC, Generic[S]):
 
 
 def format_money(value: Decimal) -> str:
-    """A price as people write it: at least two decimals."""
+    """Return a price with at least two decimals."""
     return f"{value:.2f}" if value == round(value, 2) else format_number(value)
 
 
 def money_message(value: Decimal) -> Msg:
-    """A price or a value, for a screen."""
+    """Return a price or value as a message."""
     return msg("money", value=value)
 
 
 def format_number(value: Decimal) -> str:
-    """A quantity as people write it: no exponent, no trailing zeros."""
+    """Return a quantity without exponent and trailing zeros."""
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,10 +1,10 @@
-"""What browsing the places keeps: the list, and the page of one over it."""
+"""Job that shows the locations of the store and the stock at each of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -62,21 +62,20 @@ from aisle.scan.meaning import (
     TypedText,
     UnknownCode,
 )
-from aisle.tuples import NamedTuple
 
 
 class LocationRow(NamedTuple):
-    """One place of the list."""
+    """Location in the list."""
 
     code: str
     product_count: int
     quantity: Decimal | None
-    """None where nobody says it."""
+    """None if unknown."""
     tags: str
 
 
 class HeldGoods(NamedTuple):
-    """Goods on a place that are kept for a line of an order."""
+    """Goods at a location that are held for an order line."""
 
     order: str
     line: int
@@ -84,35 +83,35 @@ class HeldGoods(NamedTuple):
 
 
 class StockLine(NamedTuple):
-    """One product on a place; `quantity` is all of it, held goods included. Pieces go without a unit."""
+    """Product at a location. `quantity` includes held goods; `unit` is empty for pieces."""
 
     product: str
     label: str
     quantity: Decimal | None
-    """None where nobody says it."""
+    """None if unknown."""
     unit: str
     pools: tuple[tuple[str, Decimal], ...]
     held: tuple[HeldGoods, ...]
 
 
 class Location(NamedTuple):
-    """One place, with its neighbours in the order of feet."""
+    """Location with its neighbours in walking order."""
 
     code: str
     default_pool: int
     tags: tuple[str, ...]
     stock_lines: tuple[StockLine, ...]
-    """The first of them, by name."""
+    """Its first products, sorted by name."""
     previous_code: str
     next_code: str
     product_count: int = 0
-    """How many products there are in all."""
+    """Number of products in all."""
     are_locations_unknown: bool = False
-    """The service has not said of any goods at which place they lie."""
+    """True if the service gives no locations for any of the goods."""
 
 
 class OfferedChoice(NamedTuple):
-    """One numbered way on: `product` to be looked up, `order` to be handed to the job below."""
+    """Choice after a scan: `product` to look up, `order` to hand to the job below."""
 
     kind: str
     key: str
@@ -120,10 +119,10 @@ class OfferedChoice(NamedTuple):
 
 
 class LocationsState(NamedTuple):
-    """The list of places, and the page of one over it."""
+    """State of the list of locations and of the page of one location."""
 
     code: str = ""
-    """The place whose page is open; empty for the list."""
+    """Location whose page is open; empty for the list."""
     search: str = ""
     typed: str = ""
     first: int = 0
@@ -132,15 +131,15 @@ class LocationsState(NamedTuple):
     total: int = 0
     location: Location | None = None
     pool_names: tuple[tuple[str, str], ...] = ()
-    """The pools of the store, by number."""
+    """Numbers and names of the store's pools."""
     aisle: tuple[LocationRow, ...] = ()
     page: int = 0
     offered: OfferedChoice | None = None
-    """What was scanned and is offered as a choice."""
+    """Scanned record that is offered as a choice."""
     searched_for: str = ""
-    """Words whose answer is on its way."""
+    """Words whose answer has not come yet."""
     opened_from_list: bool = False
-    """The page was opened from the list: back leads there."""
+    """True if the page was opened from the list. Back then returns to the list."""
 
     @property
     def is_list(self) -> bool:
@@ -149,14 +148,14 @@ class LocationsState(NamedTuple):
 
     @property
     def numbered_rows(self) -> int:
-        """So many rows of what is on the screen are choices; what a scan led to is offered behind them."""
+        """Number of rows on the screen that are choices. The offered choice has the next number."""
         if self.is_list:
             return pages.numbered_rows(self)
         return min(pages.MAX_NUMBERED, len(self.location.stock_lines)) if self.location else 0
 
 
 def list_view(state: LocationsState) -> ListView:
-    """The places in the order of feet, each with a number to choose it by; empty ones say so."""
+    """Return the numbered list of locations in walking order, empty ones included."""
     text = state.typed or state.search
     listed = pages.list_view(
         state,
@@ -180,7 +179,7 @@ def _location_row(location: LocationRow) -> Row:
 
 
 def page_view(state: LocationsState) -> DetailView:
-    """Everything on one place."""
+    """Return the page of one location."""
     place = state.location
     return DetailView(
         name="browse.place",
@@ -212,11 +211,11 @@ def _pool_name(state: LocationsState, pool: str) -> str:
 
 
 def _lines(state: LocationsState, location: Location | None) -> tuple[Line, ...]:
-    """How much lies here, and what kind of place it is."""
+    """Return the lines on the quantity at the location, its tags and its pool."""
     if location is None:
         return (Line("place", raw(state.code)), Line("note", msg("browse.unknown")))
     count, shown = max(location.product_count, len(location.stock_lines)), len(location.stock_lines)
-    told = (
+    count_text = (
         msg("browse.products", count=count)
         if count
         else msg("place.unnamed" if location.are_locations_unknown else "browse.nothing")
@@ -226,12 +225,12 @@ def _lines(state: LocationsState, location: Location | None) -> tuple[Line, ...]
         about.append(msg("browse.pool", pool=_pool_name(state, str(location.default_pool))))
     notes = [msg("browse.both", one=about[0], other=about[1])] if len(about) == 2 else about
     notes += [msg("browse.more", shown=shown)] if shown < count else []
-    head = msg("browse.both", one=raw(state.code), other=told)
+    head = msg("browse.both", one=raw(state.code), other=count_text)
     return (Line("place", head), *(Line("note", note) for note in notes))
 
 
 def _blocks(state: LocationsState, location: Location) -> tuple[Block, ...]:
-    """What lies here, and for whom some of it is held."""
+    """Return the products at the location, and the goods held there for orders."""
     default = str(location.default_pool) if location.default_pool else ""
     here = tuple(
         (raw(one.label), _quantity_text(one), raw(_pools_text(state, one, default)), raw(one.product))
@@ -242,7 +241,7 @@ def _blocks(state: LocationsState, location: Location) -> tuple[Block, ...]:
 
 
 def _held_blocks(location: Location) -> tuple[Block, ...]:
-    """What is kept here for each order."""
+    """Return a block of held goods for each order."""
     orders: dict[str, list[tuple[Msg, Msg]]] = {}
     for one in location.stock_lines:
         kept: dict[str, Decimal] = {}
@@ -263,7 +262,7 @@ def _quantity_text(stock_line: StockLine) -> Msg:
 
 
 def _pools_text(state: LocationsState, stock_line: StockLine, default_pool: str) -> str:
-    """The pools of a product, unless it is all in the pool of the place."""
+    """Return the pools of a product; empty if all of it is in the location's default pool."""
     pools = [(pool, quantity) for pool, quantity in stock_line.pools if quantity]
     if len(pools) == 1:
         return "" if pools[0][0] == default_pool else _pool_name(state, pools[0][0])
@@ -271,7 +270,7 @@ def _pools_text(state: LocationsState, stock_line: StockLine, default_pool: str)
 
 
 def _aisle_marks(state: LocationsState) -> tuple[MapLocation, ...]:
-    """The aisle of the place: how full each of its places is, beside the fullest."""
+    """Return the locations of the aisle, each with its fill relative to the fullest one."""
     full = [place.quantity or Decimal(0) for place in state.aisle]
     most = max(full, default=Decimal(0))
     if len(state.aisle) < 2 or state.code not in {place.code for place in state.aisle}:
@@ -285,16 +284,16 @@ def _aisle_marks(state: LocationsState) -> tuple[MapLocation, ...]:
 
 
 MAX_AISLE_LOCATIONS = 120
-"""Places that the map of an aisle shows at most."""
+"""Most locations on the map of an aisle."""
 
 MAX_PRODUCTS = 100
-"""Products of a place that its page has, by name: where a whole stockroom is one place, nobody reads them all."""
+"""Most products on the page of a location, by name. A whole stockroom may be one location."""
 
 Result = Turn[LocationsState]
 
 
 class LocationsJob(Job[LocationsState]):
-    """From place to place, on the screen."""
+    """Job that leads from location to location on the screen."""
 
     name = "browse"
     steps: tuple[str, ...] = ("browse.list", "browse.place")
@@ -302,11 +301,11 @@ class LocationsJob(Job[LocationsState]):
     journalled = True
 
     def begin(self) -> LocationsState:
-        """All places."""
+        """Return the state with all locations."""
         return LocationsState()
 
     def accepts(self, state: LocationsState) -> Accepts:
-        """Rows are numbered; letters lead to the neighbours and turn the page."""
+        """Accept row numbers, and letters for the neighbours and the pages."""
         letters = pages.page_letters(state) if state.is_list else "npr" + pages.JOB_LETTERS
         return Accepts(
             choices=state.numbered_rows + int(state.offered is not None),
@@ -315,23 +314,24 @@ class LocationsJob(Job[LocationsState]):
         )
 
     def prefers(self, state: LocationsState) -> tuple[str, ...]:
-        """Places are what it is for."""
+        """Prefer locations."""
         return (LOCATION, PRODUCT, ORDER, REFERENCE, PERSON)
 
     def uses_product(self, state: LocationsState, product: str) -> bool:
-        """What lies on the place that is looked at."""
+        """Return True for a product at the location on the screen."""
         return state.location is not None and any(each.product == product for each in state.location.stock_lines)
 
     def step_name(self, state: LocationsState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return "browse.list" if state.is_list else "browse.place"
 
     def view(self, state: LocationsState) -> ListView | DetailView:
-        """The list or the page."""
+        """Return the list or the page."""
         return list_view(state) if state.is_list else page_view(state)
 
     def handle(self, state: LocationsState, event: Event, context: Context) -> Result:
-        """A scan jumps, words search, numbers choose, n and p go on and back."""
+        """Return the next state. A scan opens a location, words search, numbers choose, `n` and `p` go to the
+        neighbours."""
         match event:
             case Opened(args):
                 return _handle_opened(state, args, context)
@@ -340,8 +340,8 @@ class LocationsJob(Job[LocationsState]):
             case Changed() | Closed():
                 return Turn(state, _refresh(state, context))
             case Resumed():
-                wishes = (Refresh("location", state.code),) if state.code else ()
-                return Turn(state, (*_refresh(state, context), *wishes))
+                refreshes = (Refresh("location", state.code),) if state.code else ()
+                return Turn(state, (*_refresh(state, context), *refreshes))
             case Scan(meanings):
                 return _handle_scan(state, meanings[0])
             case Text(text) | UnknownCode(text):
@@ -362,11 +362,11 @@ class LocationsJob(Job[LocationsState]):
 
 
 _POOLS_QUERY = Query("store", "store", {}, is_live=True)
-"""What the store calls its pools."""
+"""Query for the names of the store's pools."""
 
 
 def _handle_opened(state: LocationsState, args: Mapping[str, Any], context: Context) -> Result:
-    """With a place its page, with words what they find, with nothing all places."""
+    """Open the page of a location, the result of a search, or the list of all locations."""
     if args.get("location_code"):
         shown = _open_location(state, str(args["location_code"]))
         return shown._replace(effects=(_POOLS_QUERY, *shown.effects))
@@ -378,7 +378,7 @@ def _handle_opened(state: LocationsState, args: Mapping[str, Any], context: Cont
 
 
 def _open_location(state: LocationsState, code: str) -> Result:
-    """Puts up the page of a place."""
+    """Open the page of a location."""
     if code != state.code:
         state = state._replace(location=None)
     state = state._replace(code=code, typed="", page=0, offered=None)
@@ -463,7 +463,7 @@ def _parse_stock_line(row: Mapping[str, Any]) -> StockLine:
 
 
 def _handle_found(state: LocationsState, rows: tuple[LocationRow, ...], total: int, context: Context) -> Result:
-    """The answer to words that were ended with Enter: one place opens at once, several are listed."""
+    """Handle the answer to words ended with Enter. Open the only location found, or list several."""
     text, state = state.searched_for, state._replace(searched_for="")
     if not total:
         effects = _refresh(state, context) if state.is_list else ()
@@ -474,7 +474,7 @@ def _handle_found(state: LocationsState, rows: tuple[LocationRow, ...], total: i
     return Turn(listed, (), Verdict(INFO, msg("browse.found", text=text, count=total)))
 
 
-# What is said
+# Inputs
 
 
 def _handle_scan(state: LocationsState, match: Match) -> Result:
@@ -485,25 +485,27 @@ def _handle_scan(state: LocationsState, match: Match) -> Result:
     if match.kind == PRODUCT:
         return _scan_product(state, match.key, label)
     if match.kind in (ORDER, REFERENCE):
-        way = OfferedChoice("order", match.key)
-        asked = Turn(state._replace(offered=way), (), Verdict(ASK, msg("lookup.is_order", order=match.key, who=label)))
-        return asked._replace(effects=(Query("offered", "order", {"order_number": match.key}),))
+        offered = OfferedChoice("order", match.key)
+        turn = Turn(
+            state._replace(offered=offered), (), Verdict(ASK, msg("lookup.is_order", order=match.key, who=label))
+        )
+        return turn._replace(effects=(Query("offered", "order", {"order_number": match.key}),))
     return Turn(state, (), Verdict(INFO, msg("browse.is_person", name=label)))
 
 
 def _check_order(state: LocationsState, rows: tuple[Mapping[str, Any], ...]) -> Result:
-    """An order that nobody picks any more is not offered."""
+    """Withdraw the offered order if it can no longer be picked."""
     row = rows[0] if rows else {}
     gone = row.get("is_rejected") or row.get("is_active") is False
     if not gone or state.offered is None:
         return Turn(state)
     id_ = "walk.rejected" if row.get("is_rejected") else "walk.finished"
-    told = Verdict(WRONG, msg(id_, order=state.offered.key))
-    return Turn(state._replace(offered=None), (), told)
+    verdict = Verdict(WRONG, msg(id_, order=state.offered.key))
+    return Turn(state._replace(offered=None), (), verdict)
 
 
 def _scan_product(state: LocationsState, product: str, label: str) -> Result:
-    """Whether it lies on the place on the screen; more of it is one digit away."""
+    """Offer the scanned product, and query its stock at the location on the screen."""
     if state.is_list:
         return Turn(state, (Start("lookup", {"product_number": product, "label": label}),))
     state = state._replace(offered=OfferedChoice("product", product, label))
@@ -511,14 +513,14 @@ def _scan_product(state: LocationsState, product: str, label: str) -> Result:
 
 
 def _report_product_here(state: LocationsState, stock_lines: tuple[StockLine, ...]) -> Result:
-    """How much of what was scanned lies on the place on the screen, whether its page has it or not."""
+    """Report the quantity of the scanned product at the location, even if the page does not list it."""
     if state.offered is None:
         return Turn(state)
     label = state.offered.label or state.offered.key
     if not stock_lines:
         return Turn(state, (), Verdict(ASK, msg("browse.not_here", label=label, place=state.code)))
-    told = msg("browse.here", label=label, place=state.code, quantity=known_number(stock_lines[0].quantity))
-    return Turn(state, (), Verdict(ASK, told))
+    text = msg("browse.here", label=label, place=state.code, quantity=known_number(stock_lines[0].quantity))
+    return Turn(state, (), Verdict(ASK, text))
 
 
 def _find_as_typed(state: LocationsState, text: str, context: Context) -> Result:
@@ -527,15 +529,15 @@ def _find_as_typed(state: LocationsState, text: str, context: Context) -> Result
 
 
 def _handle_choice(state: LocationsState, choice: int) -> Result:
-    way, state = state.offered, state._replace(offered=None)
-    if way and choice > state.numbered_rows:
-        if way.kind == "order":
-            return Turn(state, (pages.hand_order_below(way.key),))
-        return Turn(state, (Start("lookup", {"product_number": way.key}),))
+    offered, state = state.offered, state._replace(offered=None)
+    if offered and choice > state.numbered_rows:
+        if offered.kind == "order":
+            return Turn(state, (pages.hand_order_below(offered.key),))
+        return Turn(state, (Start("lookup", {"product_number": offered.key}),))
     if state.location is None or choice > state.numbered_rows:
         return Turn(state)
-    lying = state.location.stock_lines[choice - 1]
-    return Turn(state, (Start("lookup", {"product_number": lying.product, "label": lying.label}),))
+    line = state.location.stock_lines[choice - 1]
+    return Turn(state, (Start("lookup", {"product_number": line.product, "label": line.label}),))
 
 
 def _open_row(state: LocationsState, row: LocationRow, context: Context) -> Result:
@@ -543,12 +545,13 @@ def _open_row(state: LocationsState, row: LocationRow, context: Context) -> Resu
 
 
 def _query_chosen(code: str) -> Query:
-    """What was chosen from a window is asked for again by name, so that the journal knows what it was."""
+    """Return the query for a row chosen from a window. A window is not journalled; this answer is, so replay knows the
+    row."""
     return Query("chosen", "place", {"location_code": code, "size": 0})
 
 
 def _handle_command(state: LocationsState, letter: str) -> Result:
-    """On to the next place in the order of feet, back to the previous one, or to the next page of this one."""
+    """Go to the next or previous location in walking order, or to the next page of this one."""
     state = state._replace(offered=None)
     if letter == "r":
         return Turn(state._replace(page=state.page + 1))
@@ -561,7 +564,7 @@ def _handle_command(state: LocationsState, letter: str) -> Result:
 
 
 def _go_back(state: LocationsState, context: Context) -> Result:
-    """From the page to the list, where it was found in one; else to where browsing began."""
+    """Close the offer, return to the list if the page was opened from it, or leave the job."""
     if state.offered:
         return Turn(state._replace(offered=None), (), Verdict(INFO, msg("session.dropped")))
     if state.code and state.opened_from_list:

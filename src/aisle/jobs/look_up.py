@@ -1,10 +1,10 @@
-"""What the look at products keeps: the list, and the page over it."""
+"""Job that looks up products: the list of a search, and the page of one product."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -73,58 +73,59 @@ from aisle.scan.meaning import (
     TypedText,
     UnknownCode,
 )
-from aisle.tuples import NamedTuple
 
 MAX_CHOICES = 3
-"""Numbered choices on the page of a product."""
+"""Most numbered choices on the page of a product."""
 
 
 class ProductRow(NamedTuple):
-    """One product of the list."""
+    """Product in the list."""
 
     number: str
     name: str
     brand: str
     stock: str
-    """Empty when the stock list does not have it."""
+    """Empty if the product is not in the stock list."""
     unit: str
 
 
 class OfferedChoice(NamedTuple):
-    """One numbered way on: `order` (its number) or `product` (the one that takes its place)."""
+    """Numbered choice: `order` (an order number) or `product` (the replacement of a discontinued product)."""
 
     kind: str
     key: str
 
 
 class LookUpState(NamedTuple):
-    """The list of what was searched for, and the page of one product over it."""
+    """State of the search list and of the page of one product."""
 
     product_number: str = ""
-    """The product whose page is open; empty for the list."""
+    """Product whose page is open; empty for the list."""
     label: str = ""
     search: str = ""
     typed: str = ""
-    """What is being typed, as far as it is a search: then the list is shown."""
+    """Text being typed, if it is a search. The list is then shown."""
     first: int = 0
     cursor: int = -1
     rows: tuple[ProductRow, ...] = ()
     total: int = 0
     may_have_more: bool = False
-    """There may be more than `total` that are searched for."""
+    """True if more than `total` products may match."""
     product: Product | None = None
     nearby: NearbyStock = NearbyStock()
     waiting_orders: tuple[WaitingOrder, ...] = ()
     deliveries: tuple[ExpectedDelivery, ...] = ()
-    """The next deliveries that bring it."""
+    """Next deliveries that bring the product."""
     page: int = 0
     offered_order: str = ""
-    """The order that was scanned: its number is offered as a choice."""
+    """Scanned order whose number is offered as a choice."""
     kept_choices: tuple[OfferedChoice, ...] | None = ()
-    """The page's own ways on as they were when it was: what comes meanwhile takes nobody's number. None where that is
-    not known, for a journal has none of what is live: then as they are, until something comes."""
+    """The page's own choices when the order was offered, so that later answers do not change their numbers.
+
+    None after a resume, because a journal has no live rows; the current choices then count until an answer comes.
+    """
     searched_for: str = ""
-    """Words whose answer is on its way."""
+    """Words whose answer has not come yet."""
 
     @property
     def is_list(self) -> bool:
@@ -133,17 +134,17 @@ class LookUpState(NamedTuple):
 
     @property
     def numbered_rows(self) -> int:
-        """So many rows of the list are choices; the ways on come behind them."""
+        """Number of list rows that are choices. Other choices are numbered on from them."""
         return pages.numbered_rows(self) if self.is_list else 0
 
     @property
     def choices(self) -> tuple[OfferedChoice, ...]:
-        """The numbered choices of the page beside the rows of the list; what was scanned is offered behind its own."""
-        asked = (OfferedChoice("order", self.offered_order),) if self.offered_order else ()
+        """Numbered choices beside the rows of the list: the page's own, then the scanned order."""
+        scanned = (OfferedChoice("order", self.offered_order),) if self.offered_order else ()
         if self.is_list:
-            return asked
+            return scanned
         own = self.kept_choices if self.offered_order and self.kept_choices is not None else self._own_choices
-        return (*own, *(way for way in asked if way not in own))
+        return (*own, *(choice for choice in scanned if choice not in own))
 
     @property
     def _own_choices(self) -> tuple[OfferedChoice, ...]:
@@ -152,11 +153,11 @@ class LookUpState(NamedTuple):
         return (*instead, *needing)[:MAX_CHOICES]
 
     def with_offered_order(self, order: str) -> LookUpState:
-        """This page with one more way on, to an order that was scanned."""
+        """Return this state with the scanned order as a further choice."""
         return self._replace(offered_order=order, kept_choices=self._own_choices)
 
     def with_kept_choices(self) -> LookUpState:
-        """The same before it is looked at anew: from now on its ways on keep their numbers."""
+        """Return this state with its choices fixed, so that they keep their numbers after the next query."""
         return (
             self._replace(kept_choices=self._own_choices) if self.offered_order and self.kept_choices is None else self
         )
@@ -166,7 +167,7 @@ Cells = tuple[Msg, ...]
 
 
 def list_view(state: LookUpState) -> ListView:
-    """The products found, each with a number to choose it by."""
+    """Return the numbered list of found products."""
     text = state.typed or state.search
     listed = pages.list_view(
         state,
@@ -178,7 +179,7 @@ def list_view(state: LookUpState) -> ListView:
         empty=pages.not_found_message("lookup.no_match", text, state.may_have_more) if text else msg("lookup.empty"),
         may_have_more=state.may_have_more,
     )
-    return listed._replace(choices=tuple(_choice_text(way) for way in state.choices))
+    return listed._replace(choices=tuple(_choice_text(choice) for choice in state.choices))
 
 
 def _product_row(hit: ProductRow) -> Row:
@@ -187,13 +188,16 @@ def _product_row(hit: ProductRow) -> Row:
 
 
 def page_view(state: LookUpState) -> DetailView:
-    """All that is known of one product."""
-    sheet = state.product
-    name = sheet.name if sheet else state.label or state.product_number
+    """Return the page of one product."""
+    product = state.product
+    name = product.name if product else state.label or state.product_number
     lines = [Line("product", raw(name))]
-    lines += _lines(sheet) if sheet else [Line("note", msg("lookup.unknown"))]
-    here = _stock_blocks(sheet) if sheet else ()
-    after = (delivery_block(sheet, state.deliveries), *(_fact_blocks(sheet, state.product_number) if sheet else ()))
+    lines += _lines(product) if product else [Line("note", msg("lookup.unknown"))]
+    here = _stock_blocks(product) if product else ()
+    after = (
+        delivery_block(product, state.deliveries),
+        *(_fact_blocks(product, state.product_number) if product else ()),
+    )
     return DetailView(
         name="lookup.product",
         title=msg("lookup.title_product", number=state.product_number),
@@ -201,11 +205,11 @@ def page_view(state: LookUpState) -> DetailView:
         lines=tuple(lines),
         blocks=tuple(
             block
-            for block in (*here, nearby_block(state.nearby, sheet), _order_block(state.waiting_orders), *after)
+            for block in (*here, nearby_block(state.nearby, product), _order_block(state.waiting_orders), *after)
             if block.rows
         ),
         page=state.page,
-        choices=tuple(_choice_text(way) for way in state.choices),
+        choices=tuple(_choice_text(choice) for choice in state.choices),
         key_hints=(
             *PAGE_HINTS,
             BACK,
@@ -226,10 +230,10 @@ def _choice_text(choice: OfferedChoice) -> Msg:
 
 
 def _lines(product: Product) -> list[Line]:
-    """What is asked for most: how many, for how much, and what to beware of."""
+    """Return the main lines: stock, price and warnings."""
     stock = _stock_text(product) if product.is_stocked else msg("lookup.no_stock")
-    told = msg("lookup.stock_price", stock=stock, price=money_message(product.price)) if product.price else stock
-    lines = [Line("quantity", told)]
+    text = msg("lookup.stock_price", stock=stock, price=money_message(product.price)) if product.price else stock
+    lines = [Line("quantity", text)]
     if product.is_discontinued:
         lines.append(
             Line("note", msg("lookup.gone", referral=product.referral) if product.referral else msg("lookup.ended"))
@@ -242,24 +246,24 @@ def _lines(product: Product) -> list[Line]:
 
 
 def _stock_text(product: Product) -> Msg:
-    """Pieces go without saying."""
+    """Return the stock. The unit is named only for measured goods."""
     if product.allows_decimals and product.unit:
         return msg("lookup.measure", stock=product.stock, unit=product.unit)
     return msg("lookup.stock", stock=product.stock)
 
 
 def estimate(quantity: Decimal | None) -> Msg:
-    """An estimate."""
+    """Return an estimated quantity, `?` if unknown."""
     return raw("?") if quantity is None else msg("lookup.about", text=quantity)
 
 
 def with_age(title: Msg, age: Decimal) -> Msg:
-    """A title, with the age of what stands under it where that is known."""
+    """Return a title with the age of the data below it, if that is known."""
     return msg("lookup.aged", title=title, seconds=str(age)) if age >= 0 else title
 
 
 def _stock_blocks(product: Product) -> tuple[Block, ...]:
-    """Places and pools, of what has a stock."""
+    """Return the blocks of locations and pools; empty for products without stock."""
     if product.has_no_stock:
         return ()
     return (
@@ -280,13 +284,13 @@ def _fact_blocks(details: Product, number: str) -> tuple[Block, ...]:
 
 def _location_rows(product: Product) -> tuple[Cells, ...]:
     return tuple(
-        (raw(spot.location), estimate(spot.quantity), *([raw(spot.pools)] if spot.pools else []))
-        for spot in product.locations
+        (raw(location.location), estimate(location.quantity), *([raw(location.pools)] if location.pools else []))
+        for location in product.locations
     )
 
 
 def delivery_block(product: Product | None, deliveries: Iterable[ExpectedDelivery]) -> Block:
-    """When more of it comes: with which deliveries, and as the stock list says; and until when it can be ordered."""
+    """Return the block of expected deliveries, the next delivery of the stock list, and the ordering deadline."""
     rows: list[Cells] = list(delivery_rows(deliveries))
     if product and product.next_delivery:
         rows.append((msg("lookup.delivery"), msg("moment", at=product.next_delivery)))
@@ -296,15 +300,18 @@ def delivery_block(product: Product | None, deliveries: Iterable[ExpectedDeliver
 
 
 def delivery_rows(deliveries: Iterable[ExpectedDelivery]) -> Iterator[Cells]:
-    """How much comes with which delivery, and when."""
+    """Yield quantity and date of each expected delivery."""
     for one in deliveries:
         what = msg("lookup.coming_with", quantity=known_number(one.quantity), order=one.order)
         yield (what, one.day) if one.day else (what,)
 
 
 def _fact_rows(details: Product, number: str) -> tuple[Cells, ...]:
-    """What it is: number, brand, price, unit, what to beware of, when it was counted and estimated. That is no age of
-    the data: an estimate is made when something moves, and holds until the next time."""
+    """Return the product's master data, and when it was counted and estimated.
+
+    The time of the estimate is not the age of the data: an estimate is made when stock moves and is valid until the
+    next.
+    """
     known = (
         ("fact.product_number", raw(number), number),
         ("fact.brand", raw(details.brand), details.brand),
@@ -320,11 +327,11 @@ def _fact_rows(details: Product, number: str) -> tuple[Cells, ...]:
         ("fact.ends", msg("moment", at=details.discontinued_since), details.discontinued_since),
         ("fact.referral", raw(details.referral), details.referral),
     )
-    return tuple((msg(label), value) for label, value, there in known if there)
+    return tuple((msg(label), value) for label, value, is_shown in known if is_shown)
 
 
 def code_rows(codes: Iterable[str], units: Iterable[Unit]) -> tuple[Cells, ...]:
-    """Barcodes, then the units in which a product is handled, each with its own."""
+    """Return the barcodes, then the handling units with theirs."""
     return (*((raw(code),) for code in codes), *((_unit_text(unit), raw(unit.code)) for unit in units))
 
 
@@ -337,7 +344,7 @@ def _unit_text(unit: Unit) -> Msg:
 
 
 def nearby_block(nearby: NearbyStock, product: Product | None = None) -> Block:
-    """Stores and warehouses around, from whatever is known, however old that is; nothing of what has no stock."""
+    """Return the block of nearby stores and warehouses with the age of the data; empty for products without stock."""
     if product and product.has_no_stock:
         return Block(msg("lookup.around"), ())
     if nearby.is_refused:
@@ -368,13 +375,13 @@ def _need_text(order: WaitingOrder) -> Msg:
 
 
 MAX_ORDERS = 40
-"""Orders that the page shows."""
+"""Most orders on the page."""
 
 Result = Turn[LookUpState]
 
 
 class LookUpJob(Job[LookUpState]):
-    """From a scan, a word or nothing to all that is known of a product."""
+    """Job that shows all data of a product, found by a scan or by words."""
 
     name = "lookup"
     steps: tuple[str, ...] = ("lookup.list", "lookup.product")
@@ -382,11 +389,11 @@ class LookUpJob(Job[LookUpState]):
     journalled = True
 
     def begin(self) -> LookUpState:
-        """Nothing looked for."""
+        """Return the state without a search."""
         return LookUpState()
 
     def accepts(self, state: LookUpState) -> Accepts:
-        """Rows of the list or ways on; letters that turn the page."""
+        """Accept rows or choices by number, and letters that turn the page or start a job."""
         if not state.is_list:
             return Accepts(choices=len(state.choices), command_letters=f"{pages.PAGE_LETTERS}{pages.JOB_LETTERS}e")
         return Accepts(
@@ -396,30 +403,30 @@ class LookUpJob(Job[LookUpState]):
         )
 
     def prefers(self, state: LookUpState) -> tuple[str, ...]:
-        """Products are what it is for."""
+        """Prefer products."""
         return (PRODUCT, LOCATION, ORDER, REFERENCE, PERSON)
 
     def step_name(self, state: LookUpState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return "lookup.list" if state.is_list else "lookup.product"
 
     def view(self, state: LookUpState) -> ListView | DetailView:
-        """The list or the page."""
+        """Return the list or the page."""
         return list_view(state) if state.is_list else page_view(state)
 
     def keeps_next_scan(self, state: LookUpState) -> bool:
-        """While nothing was looked for."""
+        """Return True until the first search or scan."""
         return not (state.product_number or state.search or state.offered_order)
 
     def handle(self, state: LookUpState, event: Event, context: Context) -> Result:
-        """A scan opens its page, words search, numbers choose."""
+        """Return the next state. A scan opens a page, words search, numbers choose."""
         match event:
             case Opened(args):
                 return _handle_opened(state, args, context)
             case Rows():
                 return _handle_rows(state, event, context)
             case Changed() | Closed() if state.is_list and state.offered_order and not state.typed:
-                return Turn(state)  # its number stands behind those of the rows
+                return Turn(state)  # the offered order is numbered after the rows
             case Changed() | Closed():
                 return Turn(state.with_kept_choices(), _refresh(state, context))
             case Resumed():
@@ -447,7 +454,7 @@ class LookUpJob(Job[LookUpState]):
 
 
 def _handle_opened(state: LookUpState, args: Mapping[str, Any], context: Context) -> Result:
-    """With a product its page, with words what they find, with nothing an empty list."""
+    """Open the page of a product, the result of a search, or an empty list."""
     if args.get("product_number"):
         return _open_product(state, str(args["product_number"]), str(args.get("label") or ""))
     if args.get("search"):
@@ -461,7 +468,7 @@ def _search(state: LookUpState, text: str, context: Context) -> Result:
 
 
 def _open_product(state: LookUpState, product: str, label: str = "") -> Result:
-    """Puts up the page of a product; what the cache has of it is there at once, the rest follows."""
+    """Open the page of a product. Cached data is shown at once; a refresh follows."""
     if product != state.product_number:
         state = state._replace(product=None, nearby=NearbyStock(), waiting_orders=(), deliveries=())
     state = state._replace(product_number=product, label=label, typed="", page=0, offered_order="")
@@ -531,8 +538,8 @@ def _parse_product_row(row: Mapping[str, Any]) -> ProductRow:
 
 
 def _handle_found(state: LookUpState, answer: Rows, rows: tuple[ProductRow, ...], context: Context) -> Result:
-    """The answer to words that were ended with Enter: one product opens at once, where it is known to be the only one;
-    several are listed."""
+    """Handle the answer to words ended with Enter. Open a single product that is known to be the only one, or list
+    several."""
     text, total, partly = state.searched_for, answer.total, answer.may_have_more
     state = state._replace(searched_for="")
     if not total:
@@ -547,7 +554,7 @@ def _handle_found(state: LookUpState, answer: Rows, rows: tuple[ProductRow, ...]
     return Turn(listed, (), Verdict(INFO, msg(found, text=text, count=total)))
 
 
-# What is said
+# Inputs
 
 
 def _handle_scan(state: LookUpState, match: Match) -> Result:
@@ -558,13 +565,13 @@ def _handle_scan(state: LookUpState, match: Match) -> Result:
     if match.kind == LOCATION:
         return Turn(state, (Start("browse", {"location_code": match.key}),))
     if match.kind in (ORDER, REFERENCE):
-        told = msg("lookup.is_order", order=match.key, who=label)
-        return Turn(state.with_offered_order(match.key), (), Verdict(ASK, told))
+        text = msg("lookup.is_order", order=match.key, who=label)
+        return Turn(state.with_offered_order(match.key), (), Verdict(ASK, text))
     return Turn(state, (), Verdict(INFO, msg("lookup.is_person", name=label)))
 
 
 def _find_as_typed(state: LookUpState, text: str, context: Context) -> Result:
-    """Find as you type; while the page of a product is open, its ways on are the numbers."""
+    """Search while the person types. Numbers of open choices are not a search."""
     listed = pages.with_typed_search(state, text, numbered=state.numbered_rows + len(state.choices))
     if listed is None:
         return Turn(state)
@@ -576,8 +583,8 @@ def _find_as_typed(state: LookUpState, text: str, context: Context) -> Result:
 def _handle_choice(state: LookUpState, choice: int) -> Result:
     if choice > len(state.choices):
         return Turn(state)
-    way = state.choices[choice - 1]
-    return Turn(state, (pages.hand_order_below(way.key) if way.kind == "order" else _query_chosen(way.key),))
+    chosen = state.choices[choice - 1]
+    return Turn(state, (pages.hand_order_below(chosen.key) if chosen.kind == "order" else _query_chosen(chosen.key),))
 
 
 def _open_row(state: LookUpState, row: ProductRow, context: Context) -> Result:
@@ -585,12 +592,13 @@ def _open_row(state: LookUpState, row: ProductRow, context: Context) -> Result:
 
 
 def _query_chosen(product: str) -> Query:
-    """What was chosen from a window is asked for again by name, so that the journal knows what it was."""
+    """Return the query for a row chosen from a window. A window is not journalled; this answer is, so replay knows the
+    row."""
     return Query("chosen", "product", {"product_number": product})
 
 
 def _go_back(state: LookUpState, context: Context) -> Result:
-    """From the page to the list that it was found in, else to where the look began."""
+    """Close the offer, return to the list that the page was opened from, or leave the job."""
     if state.offered_order:
         state = state._replace(offered_order="")
         return Turn(state, _refresh(state, context), Verdict(INFO, msg("session.dropped")))

@@ -1,61 +1,60 @@
-"""What a supervisor can do to an order, decided on what the order stands at. Interface: Update customer order.
+"""Operations by which a supervisor changes an order, checked against the order's current state.
 
-A line is rejected by closing it with what is picked of it, and saying why: that is the same at every service. One of
-which nothing is picked is rejected in so many words where the service takes that (`line-rejection`).
+Interface: Update customer order. A line is rejected by closing it with its picked quantity and a reason; every service
+accepts that. A line of which nothing is picked is rejected explicitly if the service offers `line-rejection`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.job import LocalNote, Write
 from aisle.jobs.pick.operations import claim_write, order_write, reason_fields, reject_write
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg
-from aisle.tuples import NamedTuple
 
 CLAIM, RELEASE, REJECT, REOPEN, HAND_OVER = "claim", "release", "reject", "take_back", "finish"
 LINE_REJECTION_FEATURE = "line-rejection"
-"""The word by which a service announces that it takes rejections of lines."""
+"""Feature name by which a service announces that it accepts rejections of lines."""
 
 PRIORITY, REMOVE_PRIORITY, SPLIT = "urgent", "calm", "split"
 CLOSE_LINE, REOPEN_LINE = "close_line", "open_line"
 
 ORDER_ACTIONS = (CLAIM, RELEASE, REJECT, REOPEN, HAND_OVER, PRIORITY, REMOVE_PRIORITY, SPLIT)
-"""What can be done to one order or to many."""
+"""Actions on one or many orders."""
 
 LINE_ACTIONS = (CLOSE_LINE, REOPEN_LINE)
 
 PERSON_ACTIONS = (CLAIM, SPLIT)
-"""What asks for whom."""
+"""Actions that ask for a person."""
 
 REASON_ACTIONS = (REJECT, CLOSE_LINE)
-"""What nobody does without a reason."""
+"""Actions that need a reason."""
 
 CONFIRMED_ACTIONS = (REJECT, REOPEN, HAND_OVER)
-"""What nobody does by one number alone: of the order as it was something is gone."""
+"""Actions that must be confirmed, because they discard part of the order's state."""
 
 
 class OrderAction(NamedTuple):
-    """One thing to be done to one order."""
+    """Action on one order."""
 
     kind: str
     user: str = ""
-    """Whose the order becomes; empty for nobody in particular."""
+    """Person who gets the order; empty for nobody in particular."""
     name: str = ""
     reason_code: str = ""
     reason: str = ""
-    """Why."""
+    """Reason in words."""
     line: int = 0
 
 
 class Decision(NamedTuple):
-    """What came of it: what is to be written and how it is undone, or why it cannot be."""
+    """Result of an action: its writes and the action that undoes it, or the reason why it is impossible."""
 
     writes: tuple[Write | LocalNote, ...] = ()
     undo: OrderAction | None = None
-    """None where nothing leads back."""
+    """None if it cannot be undone."""
     why: Msg | None = None
 
 
@@ -68,17 +67,19 @@ def decide(
     can_reject_lines: bool = False,
     user: str = "",
 ) -> Decision:
-    """What a deed comes to, on an order as it is now (None: nobody here knows it); too late is said plainly.
+    """Return the writes of an action for an order in its current state; `row` is None if this host does not know it.
 
-    All of it is a supervisor's, who is `by`. `rejects`: the service takes rejections of lines.
+    All writes need a supervisor. `user` is the person who acts. `can_reject_lines`: the service accepts rejections of
+    lines.
     """
     done = _decide(order, row, action, store, can_reject_lines, user)
-    told = any(isinstance(each, Write) for each in done.writes)
-    return done._replace(writes=tuple(_for_supervisor(each, told) for each in done.writes))
+    reported = any(isinstance(each, Write) for each in done.writes)
+    return done._replace(writes=tuple(_for_supervisor(each, reported) for each in done.writes))
 
 
 def _for_supervisor(effect: Write | LocalNote, reported: bool) -> Write | LocalNote:
-    """A supervisor's; `told`: the service is told of the deed, and what is remarked of it mirrors that."""
+    """Mark the effect as a supervisor's. `reported`: a write tells the service the same, and a local note mirrors
+    it."""
     if isinstance(effect, LocalNote):
         return effect._replace(needs_supervisor=True, mirrors_write=reported)
     return effect._replace(needs_supervisor=True)
@@ -123,14 +124,15 @@ def _reopen(order: str, row: Mapping[str, Any], store: str) -> Decision:
 
 
 def _claim(order: str, row: Mapping[str, Any], action: OrderAction, store: str, user: str) -> Decision:
-    """Whose it becomes is told of it as of an order of somebody else's walk, unless he does it himself."""
+    """Assign or release an order. Notify the new owner as for an order of another batch, unless it is the acting
+    person."""
     claimed, by = bool(row.get("is_claimed")), str(row.get("claimed_by") or "")
     if action.kind == RELEASE:
         if not claimed:
             return Decision(why=msg("deed.not_claimed", order=order))
-        back = OrderAction(CLAIM, by, str(row.get("claimed_name") or by))
+        undo_claim = OrderAction(CLAIM, by, str(row.get("claimed_name") or by))
         freed = LocalNote("claim", order, ""), LocalNote("given", order, ""), LocalNote("released", order, "1")
-        return Decision((claim_write(order, store, is_claimed=False), *freed), back)
+        return Decision((claim_write(order, store, is_claimed=False), *freed), undo_claim)
     if claimed and by == action.user:
         return Decision(why=msg("deed.already_claimed", order=order, name=action.name or action.user))
     undo = OrderAction(CLAIM, by, str(row.get("claimed_name") or by)) if claimed and by else OrderAction(RELEASE)
@@ -139,7 +141,7 @@ def _claim(order: str, row: Mapping[str, Any], action: OrderAction, store: str, 
 
 
 def _set_priority(order: str, row: Mapping[str, Any], action: OrderAction) -> Decision:
-    """It goes before all others, in the lists and in whose round it is; or no more so."""
+    """Set or remove the priority of an order, in all lists and in its batch."""
     first = action.kind == PRIORITY
     if bool(row.get("urgent")) == first:
         return Decision(why=msg("deed.already_urgent" if first else "deed.not_urgent", order=order))
@@ -149,15 +151,15 @@ def _set_priority(order: str, row: Mapping[str, Any], action: OrderAction) -> De
 
 
 def _split(order: str, row: Mapping[str, Any], action: OrderAction, store: str) -> Decision:
-    """It leaves the round that it is in, and becomes somebody else's; both are told by what is kept here."""
-    walks = str(row.get("walker") or row.get("given_to") or "")
-    name = str((row.get("walker_name") if row.get("walker") else row.get("given_name")) or walks)
-    if not walks:
+    """Move the order from its batch to another person. Both are notified by local notes."""
+    picker = str(row.get("walker") or row.get("given_to") or "")
+    name = str((row.get("walker_name") if row.get("walker") else row.get("given_name")) or picker)
+    if not picker:
         return Decision(why=msg("deed.in_no_walk", order=order))
-    if walks == action.user:
+    if picker == action.user:
         return Decision(why=msg("deed.walks_already", order=order, name=action.name or action.user))
     kept = LocalNote("claim", order, action.user), LocalNote("given", order, action.user)
-    return Decision((claim_write(order, store)._replace(user=action.user), *kept), OrderAction(SPLIT, walks, name))
+    return Decision((claim_write(order, store)._replace(user=action.user), *kept), OrderAction(SPLIT, picker, name))
 
 
 def _hand_over(order: str, row: Mapping[str, Any], store: str) -> Decision:
@@ -169,7 +171,7 @@ def _hand_over(order: str, row: Mapping[str, Any], store: str) -> Decision:
 def _close_or_reopen_line(
     order: str, row: Mapping[str, Any], action: OrderAction, store: str, can_reject_lines: bool
 ) -> Decision:
-    """A line closed with what is picked of it, or opened again; what is picked stays."""
+    """Close a line with its picked quantity, or reopen it. The picked quantity stays."""
     line = next((line for line in row.get("lines") or () if line.get("line_number") == action.line), None)
     if line is None:
         return Decision(why=msg("deed.no_line", order=order))
@@ -182,11 +184,14 @@ def _close_or_reopen_line(
     closing = action.kind == CLOSE_LINE
     if bool(line.get("is_picked")) == closing:
         return Decision(why=msg("deed.line_closed" if closing else "deed.line_open", label=label))
-    code, words = str(line.get("rejection_reason_code") or ""), str(line.get("rejection_reason_code_description") or "")
+    code, reason = (
+        str(line.get("rejection_reason_code") or ""),
+        str(line.get("rejection_reason_code_description") or ""),
+    )
     undo = (
         OrderAction(REOPEN_LINE, line=action.line)
         if closing
-        else OrderAction(CLOSE_LINE, "", "", code, words, action.line)
+        else OrderAction(CLOSE_LINE, "", "", code, reason, action.line)
     )
     if (
         can_reject_lines
@@ -203,7 +208,7 @@ def _close_or_reopen_line(
 
 
 def _line_rejection_write(order: str, action: OrderAction, store: str) -> Write:
-    """One line rejected for itself, or taken up again. Beyond the interface: `line-rejection`."""
+    """Return the write that rejects one line, or withdraws its rejection. Beyond the interface: `line-rejection`."""
     closing = action.kind == CLOSE_LINE
     line = {
         "line_number": action.line,

@@ -1,4 +1,4 @@
-"""What the store knows of one product, from the rows of the reads `product`, `surrounding`, `holders` and `coming`.
+"""Data of one product, parsed from the rows of the queries `product`, `surrounding`, `holders` and `coming`.
 
 Interface: Product, Store product stock entry, Surrounding stock entry, Delivery order.
 """
@@ -8,21 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.barcode_keys import split_codes
 from aisle.jobs import quantities, store_time
 from aisle.jobs.job import Json, format_number
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg
-from aisle.tuples import NamedTuple
 
 UNKNOWN_AGE = Decimal(-1)
-"""An age that nobody knows."""
+"""Age for unknown times."""
 
 
 class PoolStock(NamedTuple):
-    """A stock pool by the name that the store gave it, and about how much is in it."""
+    """Stock pool with the store's name for it, and its estimated quantity."""
 
     number: int
     name: str
@@ -30,16 +29,16 @@ class PoolStock(NamedTuple):
 
 
 class LocationStock(NamedTuple):
-    """A place where the product lies; `pools` names them with their quantities, where there are several."""
+    """Location with this product. `pools` lists the quantities of several pools."""
 
     location: str
     quantity: Decimal | None
-    """None where nobody says it."""
+    """None if unknown."""
     pools: str = ""
 
 
 class Unit(NamedTuple):
-    """A handling unit: its name, how many base units it holds, its barcode."""
+    """Handling unit: name, number of base units, barcode."""
 
     name: str
     quantity: Decimal
@@ -47,7 +46,7 @@ class Unit(NamedTuple):
 
 
 class NearbyStore(NamedTuple):
-    """A store around, or a warehouse."""
+    """Nearby store or warehouse."""
 
     name: str
     quantity: Decimal
@@ -55,7 +54,7 @@ class NearbyStore(NamedTuple):
 
 
 class NearbyStock(NamedTuple):
-    """What the stores around have, and how old that is in seconds."""
+    """Stock in nearby stores, with the age of the data in seconds."""
 
     stores: tuple[NearbyStore, ...] = ()
     age_s: Decimal = UNKNOWN_AGE
@@ -63,7 +62,7 @@ class NearbyStock(NamedTuple):
 
 
 class WaitingOrder(NamedTuple):
-    """An open order with this product."""
+    """Open order with this product."""
 
     order: str
     customer: str
@@ -73,17 +72,17 @@ class WaitingOrder(NamedTuple):
 
 
 class ExpectedDelivery(NamedTuple):
-    """An open delivery that brings some of the product."""
+    """Open delivery with this product."""
 
     order: str
     quantity: Decimal | None
-    """How much of it still comes; None where nobody says it."""
+    """Quantity still to come; None if unknown."""
     day: Msg | None = None
-    """When that is expected, where it is known."""
+    """Expected day; None if unknown."""
 
 
 class Product(NamedTuple):
-    """One product. Empty fields are not known."""
+    """Product. Empty fields are unknown."""
 
     name: str
     brand: str = ""
@@ -93,19 +92,19 @@ class Product(NamedTuple):
     attention: str = ""
     stock: Decimal = Decimal(0)
     is_stocked: bool = False
-    """The store's stock list has it, and says how much."""
+    """True if the stock list of the store has a quantity for it."""
     has_no_stock: bool = False
-    """No stock is kept of it, in this store and elsewhere: what is estimated of it says nothing."""
+    """True if no stock is kept of it in any store. An estimate is then meaningless."""
     estimate_age_s: Decimal = UNKNOWN_AGE
-    """Seconds since the estimate of its stock was made."""
+    """Seconds since its stock was estimated."""
     counted_at: str = ""
     next_delivery: str = ""
     next_ordering: str = ""
     is_discontinued: bool = False
-    """No longer sold."""
+    """True if it is no longer sold."""
     discontinued_since: str = ""
     referral: str = ""
-    """The product that takes its place."""
+    """Product that replaces it."""
     pools: tuple[PoolStock, ...] = ()
     locations: tuple[LocationStock, ...] = ()
     codes: tuple[str, ...] = ()
@@ -113,7 +112,7 @@ class Product(NamedTuple):
 
 
 def parse_product(row: Mapping[str, Any], now: str) -> Product:
-    """A row of the read `product`."""
+    """Parse a row of the query `product`."""
     named = tuple(
         PoolStock(int(pool["pool"]), str(pool["name"] or ""), to_decimal(pool["quantity"]))
         for pool in row.get("pools") or ()
@@ -147,7 +146,7 @@ def parse_product(row: Mapping[str, Any], now: str) -> Product:
 
 
 def _format_day(text: str) -> str:
-    """yyyyMMdd as people and calendars write it; anything else as it is."""
+    """Return yyyyMMdd as yyyy-MM-dd; other text is unchanged."""
     return f"{text[:4]}-{text[4:6]}-{text[6:]}" if re.fullmatch(r"\d{8}", text) else text
 
 
@@ -155,12 +154,14 @@ def _parse_location_stock(location: Mapping[str, Any], names: Mapping[str, str])
     pools = {str(pool): to_decimal(quantity) for pool, quantity in (location.get("pools") or {}).items()}
     texts = [f"{names.get(pool) or pool} {format_number(quantity)}" for pool, quantity in pools.items()]
     alone = [names.get(pool) or pool for pool in pools]
-    said = ", ".join(texts) if len(texts) > 1 else alone[0] if alone and len(names) > 1 else ""
-    return LocationStock(str(location["location_code"]), quantities.to_decimal_or_none(location.get("quantity")), said)
+    pool_text = ", ".join(texts) if len(texts) > 1 else alone[0] if alone and len(names) > 1 else ""
+    return LocationStock(
+        str(location["location_code"]), quantities.to_decimal_or_none(location.get("quantity")), pool_text
+    )
 
 
 def _parse_codes(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """The product's own barcode first, then the further ones, each once."""
+    """Return the product's own barcode, then the further ones, without duplicates."""
     further = row.get("barcodes_array")
     more = further if isinstance(further, list) else split_codes(str(further or ""))
     found = dict.fromkeys(str(code) for code in (row.get("barcode"), *more) if code)
@@ -185,7 +186,7 @@ def _parse_units(row: Mapping[str, Any]) -> Iterable[Unit]:
 
 
 def parse_nearby(rows: tuple[Mapping[str, Any], ...], now: str) -> NearbyStock:
-    """The answer of the read `surrounding`; nothing is known while it has no row."""
+    """Parse the answer of the query `surrounding`. No row means unknown."""
     if not rows:
         return NearbyStock()
     row = rows[0]
@@ -197,7 +198,7 @@ def parse_nearby(rows: tuple[Mapping[str, Any], ...], now: str) -> NearbyStock:
 
 
 def parse_waiting_orders(rows: Iterable[Mapping[str, Any]]) -> tuple[WaitingOrder, ...]:
-    """The answer of the read `holders`."""
+    """Parse the answer of the query `holders`."""
     return tuple(
         WaitingOrder(
             str(row["order_number"]),
@@ -211,7 +212,7 @@ def parse_waiting_orders(rows: Iterable[Mapping[str, Any]]) -> tuple[WaitingOrde
 
 
 def parse_expected_deliveries(rows: Iterable[Mapping[str, Any]], now: str) -> tuple[ExpectedDelivery, ...]:
-    """The answer of the read `coming`."""
+    """Parse the answer of the query `coming`."""
     return tuple(
         ExpectedDelivery(
             str(row["order_number"]),
@@ -226,9 +227,9 @@ _PAST_DUE_IDS = {"moment.late": "moment", "moment.late_year": "moment.year"}
 
 
 def due_message(at: str, now: str, *, is_moment: bool = False) -> Msg:
-    """When something is due, in the time of the store: marked where that is past, with the year where it is another.
+    """Return a due date in store time, marked if it is past, with the year if it is not the current one.
 
-    What is due on a day is late when that day is over. `is_moment`: the field names no day, but a moment.
+    A day is past when it is over. `is_moment`: the field holds a time, not a day.
     """
     moment, present = store_time.parse_time(at), store_time.parse_time(now)
     if moment is None or present is None:
@@ -242,19 +243,20 @@ def due_message(at: str, now: str, *, is_moment: bool = False) -> Msg:
 
 
 def past_due_message(at: str, now: str) -> Msg:
-    """When something was due that is done: that is past, and not late."""
-    said = due_message(at, now)
-    return said._replace(id=_PAST_DUE_IDS.get(said.id, said.id))
+    """Return the due date of something done. It is never marked as late."""
+    message = due_message(at, now)
+    return message._replace(id=_PAST_DUE_IDS.get(message.id, message.id))
 
 
 def store_day(at: str) -> str:
-    """The day of a moment in the time of the store; of what is none, what stands for one."""
+    """Return the day of a time in the zone of the store; for an invalid time its first ten characters."""
     day = store_time.day_in_store(at)
     return at[:10] if day is None else day.isoformat()
 
 
 def time_message(at: str, today: str) -> Msg:
-    """When something was: of `today` (ISO 8601) the time alone, of another year that too."""
+    """Return a past time as a message: only the time if it is `today` (ISO 8601), with the year if it is another
+    year."""
     day = store_day(at)
     if day == today:
         return msg("logs.at_time", at=at)
@@ -262,7 +264,7 @@ def time_message(at: str, today: str) -> Msg:
 
 
 def seconds_since(moment: Json, now: str) -> Decimal:
-    """Seconds between two moments (ISO 8601), never below 0; UNKNOWN where one of them is none."""
+    """Return the seconds between two times (ISO 8601), at least 0; UNKNOWN_AGE if one of them is invalid."""
     then, present = store_time.parse_time(str(moment)), store_time.parse_time(now)
     if then is None or present is None:
         return UNKNOWN_AGE

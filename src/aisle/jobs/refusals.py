@@ -1,4 +1,4 @@
-"""Entries of the log that the service refused: they changed nothing, and of them there is nothing to take back."""
+"""Operations that the service refused: log entries, which then need no undo, and movements."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from aisle.jobs.message import read_message
 from aisle.jobs.view import WRONG, Verdict, msg
 
 REFUSED_QUERY = "not_taken"
-"""The id of the query for them."""
+"""Id of the query for refused log entries."""
 
 RefusalRows = tuple[Mapping[str, Any], ...]
 
 
 def query_refused_since(moments: Iterable[str]) -> Query:
-    """Asks what was refused of entries that were said at these moments, or later."""
+    """Return the query for refused log entries made at these times or later."""
     args = {"operation": "create-store-product-logs", "since": min(moments)}
     return Query(REFUSED_QUERY, "refusals", args)
 
 
 def refused_entry(rows: RefusalRows, product: str, counted_at: str) -> Mapping[str, Any] | None:
-    """The refusal of the entry of this product and moment; None where there is none."""
+    """Return the refusal of the entry for this product and time, or None."""
     for row in rows:
         for entry in row["body"].get("storeproductlog") or ():
             if (entry.get("product_number"), entry.get("scanned_datetime")) == (product, counted_at):
@@ -31,22 +31,22 @@ def refused_entry(rows: RefusalRows, product: str, counted_at: str) -> Mapping[s
 
 
 def refused_entry_verdict(row: Mapping[str, Any]) -> Verdict:
-    """Why it was refused."""
+    """Return the verdict with the reason of the refusal."""
     return Verdict(WRONG, msg("receive.refused", why=read_message(str(row["why"])), label=str(row["label"])))
 
 
 MAX_REPORTED = 50
-"""Refusals that a page remembers to have told."""
+"""Most reported refusals that a page remembers."""
 
 
 def query_refused_moves(since: str, *, is_reported: bool = False) -> Query:
-    """What was refused since then; `heard`: a page was open that has told what was refused so far."""
+    """Return the query for refused movements since then. `is_reported`: an open page has already reported them."""
     args = {"operation": "create-movement", "since": since}
     return Query("refused_before" if is_reported else "refused", "refusals", args, is_live=True)
 
 
 def report_refused_moves(reported: tuple[str, ...], answer: Rows, user: str) -> tuple[tuple[str, ...], Verdict | None]:
-    """What of it this person knows by now, and what to say to him of the last of it, if it has to be said."""
+    """Return all refusals that this person knows now, and a verdict for the latest new one, if any."""
     fresh = [row for row in answer.rows if row.get("user") == user and row["op_id"] not in reported]
     known = (*reported, *(str(row["op_id"]) for row in fresh))[-MAX_REPORTED:]
     if not fresh or answer.id != "refused":

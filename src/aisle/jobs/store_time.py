@@ -1,9 +1,9 @@
-"""Dates and times as the store means them: one that names no zone is in the store's, in which this process works.
+"""Dates and times in the zone of the store, in which this process runs. A time without a zone is in that zone.
 
-A date alone is a day of the store: it begins at its midnight and is over at the next one, also where it has 23 hours or
-25. Some fields name a day where their text has a time, too: the pickup of an order, the day a delivery is expected, an
-expiry, the end of a sale. Services that send nothing but date-times say such a day by a midnight, of the store or of
-UTC; `day_meant` takes both for that day. A midnight of UTC in any other field is a moment like all others.
+A date is a day of the store, from midnight to midnight, also if it has 23 or 25 hours. Some fields name a day although
+their text has a time: the pickup of an order, the day a delivery is expected, an expiry, the end of a sale. Services
+that send only date-times write such a day as midnight of the store or of UTC; `named_day` accepts both. A midnight of
+UTC in any other field is an ordinary time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _DATE_LENGTH = len("2026-11-27")
 
 
 def parse_time(text: str) -> datetime | None:
-    """A date or time (ISO 8601) in the zone of the store; None where it is none."""
+    """Parse a date or time (ISO 8601) into the zone of the store; None if it is invalid."""
     try:
         return datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError, OSError):
@@ -24,49 +24,48 @@ def parse_time(text: str) -> datetime | None:
 
 
 def to_utc_text(text: str) -> str:
-    """A moment in UTC, so that moments can be compared as texts; what is none, in UTC at least, is empty."""
+    """Return a time in UTC, so that times can be compared as text; empty if it is invalid or out of range."""
     moment = parse_time(text)
     try:
-        said = None if moment is None else moment.astimezone(UTC)
+        utc = None if moment is None else moment.astimezone(UTC)
     except (ValueError, OverflowError, OSError):
-        said = None
-    return "" if said is None else said.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        utc = None
+    return "" if utc is None else utc.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def is_whole_day(text: str) -> bool:
-    """Whether it names a day and no time; the midnight at which a day of the store begins stands for that day."""
+    """Return True if the text names a day: a date, or the midnight at which a day of the store begins."""
     moment = parse_time(text)
     return moment is not None and (is_date(text) or moment == start_of_day(moment.date()))
 
 
 def named_day(text: str) -> date | None:
-    """The day that a field says which names a day, by itself or by a midnight (see above); None for any other time."""
+    """Return the day that a day field names, as a date or as a midnight (see above); None for any other time."""
     if is_whole_day(text):
         return day_in_store(text)
     return datetime.fromisoformat(text).date() if _is_midnight_of_utc(text) else None
 
 
 def day_in_store(text: str) -> date | None:
-    """The day in the store of a date or time; None where it is none."""
+    """Return the day of a date or time in the zone of the store; None if it is invalid."""
     moment = parse_time(text)
     return None if moment is None else date.fromisoformat(text) if is_date(text) else moment.date()
 
 
 def start_of_day(day: date) -> datetime:
-    """When a day of the store begins."""
+    """Return the time at which a day of the store begins."""
     return datetime.combine(day, time()).astimezone()
 
 
 def start_of_today(now: str) -> datetime:
-    """When the day of this moment began."""
+    """Return the time at which the current day began."""
     return start_of_day(datetime.fromisoformat(now).astimezone().date())
 
 
 def to_local_text(text: str) -> str:
-    """A field that names a day as it is compared with others of the store: that day, or a time of the store without
-    its zone.
+    """Return a day field in a form that sorts as text: its day, or a local time without zone.
 
-    What is neither stays as it is.
+    Other text is returned unchanged.
     """
     if len(text) <= _DATE_LENGTH:
         return text

@@ -1,15 +1,15 @@
-"""The order in which feet go: walking order, place order, then the natural order of the codes."""
+"""Sort keys of the walking order: walking order, location order, then the natural order of the codes."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 
 NO_WALK_ORDER = Decimal(10) ** 12
-"""Where a line without a walking order goes: behind all that have one."""
+"""Sort key of a line without a walking order; it sorts after all others."""
 
 
 def natural_key(code: str) -> tuple[tuple[int, int, str], ...]:
-    """A sort key that puts A-2 before A-10."""
+    """Return a sort key that puts A-2 before A-10."""
     parts: list[tuple[int, int, str]] = []
     run = ""
     for char in code:

@@ -1,36 +1,35 @@
-"""What a language does to numbers, dates and plurals; one row each, so that a session loads no tables of the world.
+"""Formats of numbers, dates and plurals, one row a language, so that a session loads no general locale data.
 
-Thousands are not parted in any of them: a quantity has to look as people type it, and `.` and `,` both begin decimals
-there.
+No language has thousands separators: a quantity has to look as people type it, and `.` and `,` both begin decimals.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.settings import ENGLISH
-from aisle.tuples import NamedTuple
 
 
 class LanguageFormat(NamedTuple):
-    """How one language writes what is not a sentence."""
+    """Formats of one language."""
 
     decimal_point: str
-    """Between a number and its decimals."""
+    """Sign between a number and its decimals."""
     day: str
     date: str
     time: str
-    """Made of `day`, `month` (its name), `number` (of the month), `year`, `hour` and `minute`."""
+    """Format strings with `day`, `month` (its name), `number` (of the month), `year`, `hour` and `minute`."""
     months: tuple[str, ...] = ()
     singular_below: int = 0
-    """Besides 1, every quantity from 0 to below this one is singular."""
+    """Limit below which quantities from 0 are singular, besides 1."""
 
     def format_number(self, text: str) -> str:
-        """A number that has a point, if anything, before its decimals."""
+        """Return a number, given with a decimal point, in the language's notation."""
         return text.replace(".", self.decimal_point)
 
     def is_singular(self, value: object) -> bool:
-        """Whether a quantity is singular."""
+        """Return True if the quantity is singular."""
         return value == 1 or (isinstance(value, int | Decimal) and 0 <= value < self.singular_below)
 
 
@@ -46,4 +45,4 @@ LANGUAGE_FORMATS = {
         ",", "{day:02}/{number:02}", "{day:02}/{number:02}/{year}", "{hour}h{minute:02}", singular_below=2
     ),
 }
-"""Every language that aisle speaks."""
+"""Formats of every language of aisle."""

@@ -1,4 +1,4 @@
-"""The sentences of every language, part by part: what nobody has asked for yet is not loaded."""
+"""Loader of the messages of all languages, part by part: a part is loaded when a message of it is first needed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ MessageEntry = str | tuple[str, ...]
 
 
 class _LazyMessages(Mapping[str, MessageEntry]):
-    """All parts of a language as one; each is loaded when those before it do not have what is asked for.
+    """All parts of a language as one mapping; parts are loaded in order until one has the id.
 
-    What a language does not have is said in English: a person sees something, tests fail.
+    A message that a language lacks is shown in English: a person sees something, tests fail.
     """
 
     def __init__(self, language: str) -> None:
@@ -39,7 +39,7 @@ class _LazyMessages(Mapping[str, MessageEntry]):
         return len(self._all())
 
     def _all(self) -> dict[str, MessageEntry]:
-        """Its own messages; those that are said in English are not among them."""
+        """Return the language's own messages, without those that fall back to English."""
         while self._left:
             self._load()
         return self._found
@@ -59,5 +59,5 @@ class _LazyMessages(Mapping[str, MessageEntry]):
 
 @lru_cache(maxsize=8)
 def load_messages(language: str) -> Mapping[str, MessageEntry]:
-    """Every message of a language by its id."""
+    """Return all messages of a language by id."""
     return _LazyMessages(language)

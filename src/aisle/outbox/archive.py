@@ -1,52 +1,52 @@
-"""What is old leaves outbox.db: operations that are over are dropped, closed days of the journal go to archive.db.
+"""Retention: finished operations are deleted from outbox.db, closed days of the journal move to archive.db.
 
-The archive keeps their events, jobs and sessions as they were, and totals by day. A row is in one of both files at any
-time: it is durable in the archive before it leaves the journal, and a move that broke off is taken up again.
+The archive keeps events, jobs and sessions unchanged, and totals by day. A row is durable in the archive before it is
+deleted from the journal; an interrupted move is continued.
 """
 
 from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 
 from aisle.host.database import checkpoint, connect, fetch, fetch_one, migrate, transaction
 from aisle.json_codec import to_text
-from aisle.tuples import NamedTuple
 
 OPERATION_DAYS = 30
-"""So long an operation that is over stays: a service that lost its last days may have to be told again."""
+"""Least number of days a finished operation is kept: a service that lost its last days may need it again."""
 JOURNAL_DAYS = 35
-"""So many days of the journal stay where a session can read them."""
+"""Days of the journal that stay readable for sessions."""
 ARCHIVE_DAYS = 800
-"""So many days of events stay in the archive; its totals stay for ever."""
+"""Days of events in the archive; totals are kept forever."""
 _MIN_JOURNAL_DAYS = 7
 BATCH_SIZE = 200
-"""Rows at once, so that no session waits for it."""
+"""Rows per batch, so that no session waits for a batch."""
 DAY_S = 86400
 _FUTURE_LIMIT_S = DAY_S
-"""What was noted so far in the future a wrong clock has noted: nothing behind it is young for that."""
+"""Seconds in the future beyond which a time came from a wrong clock; rows after it do not count as young for that."""
 
 
 class Retention(NamedTuple):
-    """For how many days each is kept; 0 for ever."""
+    """Days for which each kind is kept; 0 means forever."""
 
     operation_days: float = OPERATION_DAYS
     journal_days: float = JOURNAL_DAYS
     archive_days: float = ARCHIVE_DAYS
 
     def operations_before(self, now: float) -> float:
-        """Operations that were over before this go."""
+        """Return the time before which finished operations are deleted."""
         return now - max(self.operation_days, OPERATION_DAYS) * DAY_S if self.operation_days else float("-inf")
 
     def journal_before(self, now: float) -> float:
-        """The end of the youngest day that is archived: whole days of UTC."""
+        """Return the end of the youngest day to be archived, as a whole day of UTC."""
         days = max(self.journal_days, _MIN_JOURNAL_DAYS)
         return (now - days * DAY_S) // DAY_S * DAY_S if self.journal_days else float("-inf")
 
     def archive_before(self, now: float) -> float:
-        """Archived events from before this go; none that has just come from the journal."""
+        """Return the time before which archived events are deleted; never one that has just come from the journal."""
         days = max(self.archive_days, self.journal_days + 1)
         return (now - days * DAY_S) // DAY_S * DAY_S if self.archive_days else float("-inf")
 
@@ -108,7 +108,7 @@ AND NOT EXISTS (
 )
 ORDER BY n LIMIT ?2
 """
-"""What is old is at the beginning: no index of moments is asked, nothing behind the first young row is looked at."""
+"""Old rows are at the beginning: the query stops at the first young row and uses no index of times."""
 
 _OLD_EVENTS = """
 SELECT session_id, seq, job_id, at, occurred, raw, kind, event, facts, step_before, step_after, verdict FROM event
@@ -134,7 +134,7 @@ AND session_id NOT IN (SELECT session_id FROM job) AND session_id NOT IN (
   WHERE seq < ifnull((SELECT seq FROM event WHERE at >= ?1 + ?2 AND at < ?3 ORDER BY seq LIMIT 1), 1 << 62)
 )
 """
-"""Who was last seen so long ago has done nothing a day later: what is younger is not looked through."""
+"""A session last seen before has no event more than a day later, so younger events are not searched."""
 
 _TOTALS = """
 INSERT OR REPLACE INTO total
@@ -146,12 +146,12 @@ WHERE e.at >= ? AND e.at < ? GROUP BY day, who, what
 
 
 def archive_path(folder: Path) -> Path:
-    """Where the archive of a home folder is."""
+    """Return the path of a home folder's archive."""
     return folder / "archive.db"
 
 
 def open_archive(folder: Path) -> apsw.Connection:
-    """The archive of a home folder, made where there is none. Raises StorageError."""
+    """Open the archive of a home folder, creating it if missing. Raise StorageError if that fails."""
     connection = connect(archive_path(folder), guarded=True)
     migrate(connection, (_ARCHIVE_SCHEMA,))
     return connection
@@ -160,7 +160,7 @@ def open_archive(folder: Path) -> apsw.Connection:
 def delete_old_operations(
     outbox: apsw.Connection, now: float, limit: int = BATCH_SIZE, *, retention: Retention = DEFAULT_RETENTION
 ) -> int:
-    """Drops operations that have been over for long; how many."""
+    """Delete operations that finished long ago. Return their number."""
     rows = fetch(outbox, _FINISHED_OPERATIONS, retention.operations_before(now), limit, now + _FUTURE_LIMIT_S)
     if not rows:
         return 0
@@ -178,9 +178,9 @@ def copy_events(
     *,
     retention: Retention = DEFAULT_RETENTION,
 ) -> list[tuple[str, int]]:
-    """Makes old events durable in the archive, with their jobs, sessions and totals; (session_id, seq) of each.
+    """Copy old events into the archive, with their jobs, sessions and totals. Return (session_id, seq) of each.
 
-    Events of jobs that are still open stay, and so does the youngest of all.
+    Events of open jobs stay, and so does the youngest event.
     """
     rows = fetch(outbox, _OLD_EVENTS, retention.journal_before(now), limit, now + _FUTURE_LIMIT_S)
     if not rows:
@@ -199,7 +199,7 @@ def copy_events(
 def delete_copied_events(
     outbox: apsw.Connection, events: list[tuple[str, int]], now: float, *, retention: Retention = DEFAULT_RETENTION
 ) -> None:
-    """Takes out of the journal what is in the archive, and jobs that nothing speaks of any more."""
+    """Delete the copied events from the journal, and closed jobs without events."""
     with transaction(outbox):
         outbox.executemany("DELETE FROM event WHERE session_id = ? AND seq = ?", events)
         outbox.execute(
@@ -209,7 +209,7 @@ def delete_copied_events(
 
 
 def delete_old_sessions(outbox: apsw.Connection, now: float, *, retention: Retention = DEFAULT_RETENTION) -> None:
-    """Drops sessions that were last seen long ago and that nothing speaks of; to be called when all is moved."""
+    """Delete sessions last seen long ago that have neither jobs nor events. Call it once all events are moved."""
     old = fetch(outbox, _OLD_SESSIONS, retention.journal_before(now), DAY_S, now + _FUTURE_LIMIT_S)
     if old:
         with transaction(outbox):
@@ -217,13 +217,13 @@ def delete_old_sessions(outbox: apsw.Connection, now: float, *, retention: Reten
 
 
 def has_old_events(outbox: apsw.Connection, now: float, *, retention: Retention = DEFAULT_RETENTION) -> bool:
-    """Whether any event is old enough; asked before an archive is opened, or made."""
+    """Return True if an event is old enough to move; checked before an archive is opened or created."""
     row = fetch_one(outbox, "SELECT at FROM event WHERE at < ? ORDER BY seq LIMIT 1", now + _FUTURE_LIMIT_S)
     return row is not None and float(row[0]) < retention.journal_before(now)
 
 
 def delete_archived_events(archive: apsw.Connection, before: float, limit: int = BATCH_SIZE) -> int:
-    """Drops a batch of what was archived of moments before this; how many events. Totals stay."""
+    """Delete a batch of archived events from before this time. Return their number. Totals stay."""
     rows = fetch(archive, "SELECT session_id, seq FROM event WHERE at < ? ORDER BY at LIMIT ?", before, limit)
     if rows:
         with transaction(archive):
@@ -234,25 +234,28 @@ def delete_archived_events(archive: apsw.Connection, before: float, limit: int =
 
 
 def tidy(folder: Path, outbox: apsw.Connection, now: float, kept: Retention = DEFAULT_RETENTION) -> int:
-    """Moves one batch of what is old out of the outbox of a home folder, or out of its archive; how many rows."""
-    gone = delete_old_operations(outbox, now, retention=kept)
+    """Move one batch out of a home folder's outbox, or delete one from its archive. Return the number of rows."""
+    deleted = delete_old_operations(outbox, now, retention=kept)
     due = has_old_events(outbox, now, retention=kept)
     if not due and not (kept.archive_days and archive_path(folder).exists()):
-        return gone
-    with closing(open_archive(folder)) as old:
-        moved = copy_events(outbox, old, now, retention=kept) if due else []
+        return deleted
+    with closing(open_archive(folder)) as archive:
+        moved = copy_events(outbox, archive, now, retention=kept) if due else []
         if moved:
             delete_copied_events(outbox, moved, now, retention=kept)
         elif due:
             delete_old_sessions(outbox, now, retention=kept)
-        forgotten = delete_archived_events(old, kept.archive_before(now))
-        if moved or forgotten:
-            checkpoint(old, truncate=True)
-    return gone + len(moved) + forgotten
+        expired = delete_archived_events(archive, kept.archive_before(now))
+        if moved or expired:
+            checkpoint(archive, truncate=True)
+    return deleted + len(moved) + expired
 
 
 def daily_totals(archive: apsw.Connection) -> list[tuple[str, str, str, int]]:
-    """(day, user, job, events) of all that is archived, oldest first; the job is empty for a session's own."""
+    """Return (day, user, job, events) of everything archived, oldest first.
+
+    The job is empty for a session's own events.
+    """
     return [
         (str(day), str(user), str(job), int(count))
         for day, user, job, count in fetch(archive, "SELECT day, user, job, events FROM total ORDER BY day, user, job")

@@ -1,4 +1,7 @@
-"""Who works on this host: runs of the program as outbox.db has them, those that live, and who is signed in where."""
+"""The journal of outbox.db: sessions, sign-ins, jobs and events.
+
+`Journal.commit` is the one transaction that commits a batch of inputs.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
@@ -33,7 +36,6 @@ from aisle.outbox.operation_record import Author, Intent, RandomBytes
 from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
 from aisle.outbox.service_restore import Restore, list_restores
 from aisle.outbox.session_requests import insert_read_request
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.host.file_recovery import Recovery
@@ -49,41 +51,41 @@ class SessionRow(NamedTuple):
     version: str
     pid: int
     birth: str
-    """See aisle.host.processes."""
+    """Start of the process (see aisle.host.processes), which tells it from a later one with the same pid."""
     started: float
     last_seen: float
     ended: float | None = None
 
     @property
     def is_running(self) -> bool:
-        """True while its process lives and has not said goodbye."""
+        """True while its process runs and the session has not ended."""
         return self.ended is None and is_running(self.pid, self.birth)
 
 
 class SignedIn(NamedTuple):
-    """Who is signed in on a terminal."""
+    """Person who is signed in on a terminal."""
 
     user: str
     name: str
 
 
 def session_from_row(row: Sequence[Any]) -> SessionRow:
-    """One as a whole row has it."""
+    """Return the session in a row of the table."""
     return SessionRow(*known_columns(row, SessionRow._fields))
 
 
 def running_sessions(outbox: apsw.Connection) -> list[SessionRow]:
-    """The sessions that have not ended and whose process lives, oldest first."""
+    """Return the sessions that have not ended and whose process runs, oldest first."""
     rows = fetch(outbox, "SELECT * FROM session WHERE ended IS NULL ORDER BY started")
     return [session for session in map(session_from_row, rows) if session.is_running]
 
 
 _ORDER_KEPT_S = 30 * 86400.0
-"""So long it is known who worked on an order."""
+"""Seconds for which the people who worked on an order are kept."""
 
 
 _UNDO_WINDOW_S = 16 * 3600.0
-"""What was done before that is undone by other means."""
+"""Seconds after which an operation can no longer be undone with `undo`."""
 
 _LAST_OPERATION = """
 SELECT job_id, lanes FROM operation WHERE store = ? AND app_user = ? AND created_at > ? AND superseded_by = ''
@@ -94,7 +96,7 @@ ORDER BY n DESC LIMIT 1
 
 
 class JobRow(NamedTuple):
-    """One job from its opening to its close."""
+    """One job from opening to closing."""
 
     job_id: str
     store: str
@@ -102,20 +104,20 @@ class JobRow(NamedTuple):
     name: str
     version: int
     parent: str
-    """job_id of the job below it; empty for none."""
+    """job_id of the job below it; empty if there is none."""
     session_id: str
-    """Who works on it."""
+    """Session that works on it."""
     opened: float
     opened_seq: int
-    """The last event before it was opened; orders jobs."""
+    """Last event before the job was opened; orders the jobs."""
     closed: float | None
     snapshot: str
     snapshot_seq: int
-    """The last event that the snapshot includes."""
+    """Last event that the snapshot includes."""
 
 
 class OpenJob(NamedTuple):
-    """A job to be resumed: its state is the snapshot with these events replayed on it."""
+    """A job to resume: its snapshot with these events replayed on it."""
 
     job: JobRow
     snapshot: str
@@ -124,14 +126,14 @@ class OpenJob(NamedTuple):
 
 
 class LastOperation(NamedTuple):
-    """What somebody did last, by the lanes of its operation, and its job; None where that is open, or gone."""
+    """Lanes of a person's last operation, and its job; None if the job is open or gone."""
 
     lanes: str
     job: OpenJob | None
 
 
 class EventRow(NamedTuple):
-    """One event as it is kept."""
+    """One event as stored."""
 
     seq: int
     session_id: str
@@ -148,7 +150,7 @@ class EventRow(NamedTuple):
 
 
 class NewJob(NamedTuple):
-    """A job that this batch opens; the id is the session's choice (aisle.outbox.operation_record)."""
+    """A job that the batch opens; the session chooses the id (aisle.outbox.operation_record)."""
 
     job_id: str
     name: str
@@ -163,12 +165,12 @@ class EventEntry(NamedTuple):
     at: float
     """Seconds since 1970."""
     occurred: str
-    """The same moment, ISO 8601 UTC."""
+    """The same time, ISO 8601 UTC."""
     raw: str
-    """The input as it came."""
+    """The input as received."""
     kind: str
     event: str
-    """The event that the job got, resolved (text of aisle.json_codec); what a replay feeds."""
+    """The resolved event that the job received (text of aisle.json_codec); a replay feeds it."""
     facts: str = ""
     step_before: str = ""
     step_after: str = ""
@@ -176,7 +178,7 @@ class EventEntry(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """The state of a job after an entry of the batch (its index), or before all of them (-1)."""
+    """State of a job after the entry of the batch with this index, or before all of them (-1)."""
 
     job_id: str
     text: str
@@ -184,7 +186,7 @@ class Snapshot(NamedTuple):
 
 
 class JournalBatch(NamedTuple):
-    """All that follows from one drained queue of inputs."""
+    """Everything that follows from the inputs of one read."""
 
     session_id: str
     terminal: str
@@ -192,7 +194,7 @@ class JournalBatch(NamedTuple):
     opened: Sequence[NewJob] = ()
     entries: Sequence[EventEntry] = ()
     writes: Sequence[tuple[int, Write]] = ()
-    """Each with the index of the entry that it follows from."""
+    """Writes, each with the index of its entry."""
     snapshots: Sequence[Snapshot] = ()
     closed: Sequence[str] = ()
     """job_ids."""
@@ -203,20 +205,20 @@ class JournalBatch(NamedTuple):
     resolutions: Sequence[Resolve] = ()
     local_notes: Sequence[LocalNote] = ()
     requests: Sequence[tuple[str, Request]] = ()
-    """Each with its name."""
+    """Requests, each with its id."""
 
 
 class Committed(NamedTuple):
-    """What a batch became."""
+    """Result of a commit."""
 
     seqs: tuple[int, ...]
-    """One for each entry."""
+    """Numbers of the entries' events."""
     op_ids: tuple[str, ...]
-    """One for each write; merged ones share theirs."""
+    """Operation of each write; merged writes share one."""
 
 
 class Journal:
-    """Sessions, stays, jobs and events of outbox.db."""
+    """Sessions, sign-ins, jobs and events of outbox.db."""
 
     def __init__(
         self, connection: apsw.Connection, *, clock: Callable[[], float] = time.time, random: RandomBytes = os.urandom
@@ -230,7 +232,7 @@ class Journal:
     def begin_session(
         self, session_id: str, *, terminal: str, store: str, user: str, version: str, pid: int
     ) -> SessionRow:
-        """Notes that a session runs; `version` is the program's."""
+        """Record that a session runs; `version` is that of the program."""
         now = self._clock()
         session = SessionRow(session_id, terminal, store, user, version, pid, process_start_id(pid), now, now)
         with transaction(self._db):
@@ -239,49 +241,49 @@ class Journal:
 
     @property
     def is_replaced(self) -> bool:
-        """Whether the file was deleted under this connection, or replaced: nothing can be kept in it any more."""
+        """True if the file was deleted or replaced under this connection, so that nothing can be stored in it."""
         return is_replaced(self._db)
 
     def recover_file(self) -> Recovery:
-        """Saves all that is in a file that is gone. Raises StorageError."""
-        from aisle.host.file_recovery import recover_file  # hardly ever, and no start pays for it
+        """Save the contents of a deleted file. Raise StorageError if that fails."""
+        from aisle.host.file_recovery import recover_file  # rarely needed; no start pays for the import
 
         return recover_file(self._db)
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self._db.close()
 
     def check_not_newer(self) -> None:
-        """Raises StorageError when a newer program has changed the file under this one: it must not be written to."""
+        """Raise StorageError if a newer program has changed the file, so that this one must not write to it."""
         found = 0
-        with suppress(StorageError, apsw.Error):  # trouble that passes
+        with suppress(StorageError, apsw.Error):  # an error that may be temporary
             found = schema_version(self._db)
         if found > len(OUTBOX_MIGRATIONS):
             check_not_newer(self._db, len(OUTBOX_MIGRATIONS))
 
     def record_heartbeat(self, session_id: str) -> None:
-        """The session is in use; said once a minute or so, it keeps the courier there."""
+        """Record that the session is in use. Once a minute or so suffices to keep the courier running."""
         with transaction(self._db):
             self._db.execute("UPDATE session SET last_seen = ? WHERE session_id = ?", (self._clock(), session_id))
 
     def can_write(self, session_id: str) -> bool:
-        """Whether something could be kept just now: as a sign of life of this session, it was. Waits for nobody."""
+        """Return True if a write succeeds now; it records a heartbeat of the session. Never waits for a lock."""
         sql = "UPDATE session SET last_seen = ? WHERE session_id = ?"
         return try_write(self._db, sql, self._clock(), session_id)
 
     def end_session(self, session_id: str) -> None:
-        """The session is over; its open jobs can be resumed anywhere."""
+        """Record the end of the session; its open jobs can be resumed by any session."""
         now = self._clock()
         with transaction(self._db):
             self._db.execute("UPDATE session SET ended = ?, last_seen = ? WHERE session_id = ?", (now, now, session_id))
 
     def running_sessions(self) -> list[SessionRow]:
-        """The sessions that have not ended and whose process lives."""
+        """Return the sessions that have not ended and whose process runs."""
         return running_sessions(self._db)
 
     def is_terminal_in_use(self, terminal: str, except_session: str = "") -> bool:
-        """Whether a running session, other than the one of that id, has a terminal of this name."""
+        """Return True if a running session other than `except_session` uses a terminal of this name."""
         rows = fetch(
             self._db,
             "SELECT * FROM session WHERE ended IS NULL AND terminal = ? AND session_id <> ?",
@@ -291,14 +293,14 @@ class Journal:
         return any(session_from_row(row).is_running for row in rows)
 
     def signed_in(self, terminal: str, since: float = 0.0) -> SignedIn | None:
-        """Who is signed in on a terminal that has this name since then; None for nobody."""
+        """Return the person signed in on this terminal since that time; None if nobody is."""
         row = fetch_one(self._db, "SELECT user, name FROM stay WHERE terminal = ? AND since >= ?", terminal, since)
         return None if row is None else SignedIn(*row)
 
     # Work
 
     def commit(self, batch: JournalBatch) -> Committed:
-        """Makes a whole batch durable in one transaction. Raises StorageError, and then nothing of it is kept."""
+        """Commit a whole batch in one transaction. Raise StorageError if that fails; then nothing of it is stored."""
         with transaction(self._db):
             last = self._last_seq()
             for job in batch.opened:
@@ -307,12 +309,12 @@ class Journal:
             op_ids = self._outbox.enqueue(
                 [_intent_of_write(batch, seqs, index, write) for index, write in batch.writes], batch.author
             )
-            for settle in batch.resolutions:
-                self._outbox.resolve(settle, batch.author.app_user)
-            for remark in batch.local_notes:
-                save_note(self._db, remark, batch.author.app_user, self._clock())
-            for name, ask in batch.requests:
-                session_requests.insert_request(self._db, name, ask, batch.author, self._clock())
+            for resolution in batch.resolutions:
+                self._outbox.resolve(resolution, batch.author.app_user)
+            for note in batch.local_notes:
+                save_note(self._db, note, batch.author.app_user, self._clock())
+            for name, request in batch.requests:
+                session_requests.insert_request(self._db, name, request, batch.author, self._clock())
             for snapshot in batch.snapshots:
                 seq = seqs[snapshot.entry_index] if snapshot.entry_index >= 0 else last
                 self._db.execute(
@@ -356,47 +358,49 @@ class Journal:
                 "INSERT OR REPLACE INTO stay (terminal, user, name, since) VALUES (?, ?, ?, ?)",
                 (batch.terminal, batch.sign_in.user, batch.sign_in.name, now),
             )
-        elif batch.sign_in is not None:  # also where several share a name: nobody could tell whose stay it was
+        elif (
+            batch.sign_in is not None
+        ):  # also if several sessions share the name: the sign-in would belong to nobody in particular
             self._db.execute("DELETE FROM stay WHERE terminal = ?", (batch.terminal,))
         for job_id, orders in batch.orders_in_work:
             self._set_orders_in_work(job_id, orders, now)
-        for wish in batch.refreshes:
-            insert_read_request(self._db, wish.topic, wish.key, now)
+        for refresh in batch.refreshes:
+            insert_read_request(self._db, refresh.topic, refresh.key, now)
 
     def _set_orders_in_work(self, job_id: str, orders: Sequence[str], now: float) -> None:
-        kept = to_text(list(orders))
+        order_list = to_text(list(orders))
         self._db.execute(
             "DELETE FROM hold WHERE since < ? OR (job_id = ? AND order_number NOT IN (SELECT value FROM json_each(?)))",
-            (now - _ORDER_KEPT_S, job_id, kept),
+            (now - _ORDER_KEPT_S, job_id, order_list),
         )
         self._db.execute(
             "INSERT OR IGNORE INTO hold (order_number, job_id, since) SELECT value, ?, ? FROM json_each(?)",
-            (job_id, now, kept),
+            (job_id, now, order_list),
         )
 
     def expire_requests(self) -> bool:
-        """Ends what was asked for and is not to be begun any more; whether there was such a thing."""
+        """Expire overdue requests. Return True if there were any."""
         return session_requests.expire_overdue(self._db, self._clock())
 
     def restores_after(self, last_number: int) -> list[Restore]:
-        """The restores of the service behind the one of that number; none where that cannot be read."""
+        """Return the restores of the service after the one with that number; none if they cannot be read."""
         try:
             return list_restores(self._db, after=last_number)
         except (apsw.Error, StorageError):
             return []
 
     def last_restore_number(self, before: float = inf) -> int:
-        """The number of the last restore until that moment; 0 for none."""
-        return max((one.n for one in self.restores_after(0) if one.noticed_at <= before), default=0)
+        """Return the number of the last restore until that time; 0 if there is none."""
+        return max((restore.n for restore in self.restores_after(0) if restore.noticed_at <= before), default=0)
 
     def is_request_pending(self, request_id: str) -> bool:
-        """Whether it still waits to be begun."""
+        """Return True if the request was not started yet."""
         return session_requests.request_state(self._db, request_id) == session_requests.REQUESTED
 
     # Resume
 
     def open_jobs(self, store: str, user: str, session_id: str = "") -> list[OpenJob]:
-        """The open jobs of a person, bottom first, without those that another running session works on."""
+        """Return the open jobs of a person, bottom first, without those that another running session works on."""
         rows = fetch(
             self._db,
             "SELECT * FROM job WHERE store = ? AND user = ? AND closed IS NULL ORDER BY opened_seq, opened",
@@ -411,8 +415,10 @@ class Journal:
         return [OpenJob(job, job.snapshot, self._events_after(job)) for job in _in_stack_order(jobs)]
 
     def last_operation(self, store: str, user: str) -> LastOperation | None:
-        """The last thing that a person did here that the service hears of, and the job by which it was done; None where
-        there is none. That somebody works on an order is none."""
+        """Return the last operation of a person on this host, with its job; None if there is none.
+
+        Claiming an order does not count.
+        """
         since = self._clock() - _UNDO_WINDOW_S
         for job_id, lanes in fetch(self._db, _LAST_OPERATION, store, user, since):
             row = fetch_one(self._db, "SELECT * FROM job WHERE job_id = ?", job_id) if job_id else None
@@ -423,20 +429,20 @@ class Journal:
         return None
 
     def reopen_job(self, session_id: str, job_id: str) -> None:
-        """A job that was closed is open again, and this session's."""
+        """Reopen a closed job in this session."""
         with transaction(self._db):
             self._db.execute("UPDATE job SET closed = NULL, session_id = ? WHERE job_id = ?", (session_id, job_id))
 
     def take_over_jobs(self, session_id: str, job_ids: Sequence[str]) -> tuple[str, ...]:
-        """Takes open jobs over for a session: those that are still open and that no other running session holds."""
-        taken = []
+        """Take over open jobs for a session. Return those that are still open and that no other running session has."""
+        taken_over = []
         with transaction(self._db):
             for job_id in job_ids:
                 row = fetch_one(self._db, "SELECT * FROM job WHERE job_id = ? AND closed IS NULL", job_id)
                 if row is not None and self._is_free(JobRow(*known_columns(row, JobRow._fields)), session_id):
                     self._db.execute("UPDATE job SET session_id = ? WHERE job_id = ?", (session_id, job_id))
-                    taken.append(job_id)
-        return tuple(taken)
+                    taken_over.append(job_id)
+        return tuple(taken_over)
 
     def _is_free(self, job: JobRow, session_id: str) -> bool:
         if job.session_id == session_id:
@@ -451,21 +457,21 @@ class Journal:
         return tuple(EventRow(*known_columns(row, EventRow._fields)) for row in rows)
 
     def last_event(self, session_id: str) -> EventRow | None:
-        """The youngest event of a session."""
+        """Return the youngest event of a session."""
         row = fetch_one(self._db, "SELECT * FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1", session_id)
         return None if row is None else EventRow(*known_columns(row, EventRow._fields))
 
-    # To look at
+    # Inspection
 
     def last_events(self, count: int) -> list[EventRow]:
-        """The youngest events, oldest of them first."""
+        """Return the youngest events, oldest first."""
         rows = fetch(self._db, "SELECT * FROM event ORDER BY seq DESC LIMIT ?", count)
         return [EventRow(*known_columns(row, EventRow._fields)) for row in reversed(rows)]
 
 
 @cache
 def _insert_sql(table: str, fields: tuple[str, ...]) -> str:
-    """By the names of the columns: a newer program may have added some of its own."""
+    """Return an INSERT that names the columns, because a newer program may have added some."""
     return f"INSERT INTO {table} ({', '.join(fields)}) VALUES ({', '.join('?' * len(fields))})"  # noqa: S608
 
 
@@ -475,13 +481,13 @@ def _intent_of_write(batch: JournalBatch, seqs: Sequence[int], index: int, write
 
 
 def _in_stack_order(jobs: Sequence[JobRow]) -> list[JobRow]:
-    """Each job after the one below it, in the order of opening; a batch may open several at one moment."""
-    known = {job.job_id for job in jobs}
+    """Return the jobs in order of opening, each after its parent; a batch may open several at the same time."""
+    ids = {job.job_id for job in jobs}
     stacked: list[JobRow] = []
     waiting = list(jobs)
     placed: set[str] = set()
     while waiting:
-        ready = next((job for job in waiting if job.parent not in known or job.parent in placed), waiting[0])
+        ready = next((job for job in waiting if job.parent not in ids or job.parent in placed), waiting[0])
         waiting.remove(ready)
         stacked.append(ready)
         placed.add(ready.job_id)

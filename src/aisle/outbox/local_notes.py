@@ -1,39 +1,42 @@
-"""What this host keeps for everybody who works on it, and no service hears of: claims, reviews, recounts, views,
-what goes first or was given to whom, and where stops are taken."""
+"""Notes that this host keeps for everybody who works on it and never sends to the service.
+
+Topics: claims, reviews, recounts, saved views, priority and assignment of orders, redirected stops, languages.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import apsw
 
 from aisle.host.database import fetch
 from aisle.jobs.job import LocalNote
 from aisle.json_codec import to_text
-from aisle.tuples import NamedTuple
 
 NOTE_KEPT_S = 35 * 86400.0
-"""So long a remark is kept; views stay, and languages."""
+"""Seconds for which a note is kept; views and languages stay."""
 
 SAVED_VIEW = "view"
 
 LANGUAGE = "language"
-"""What a person, whose app user is the key, wants to be spoken to in."""
+"""Language that a person wants; the key is the app user."""
 
 PRIORITY, ASSIGNED, RELEASED = "urgent", "given", "released"
-"""An order goes before all others; an order of a walk was given to somebody, whose app user is the text; its claim was
-released."""
+"""Topics of an order: it has priority; it is assigned to the app user in the text; its claim was released."""
 
 NOT_PUT_DOWN = "lying"
-"""An order was left with goods of it at no place, by whom the text says: his app user."""
+"""Topic of an order that was left with goods at no location; the text is the app user who left it."""
 
 REDIRECTED = "redirected"
-"""An order was left with stops that are taken elsewhere than their lines say: which and where, the text says by the
-person who said so."""
+"""Topic of an order that was left with redirected stops.
+
+The text has stops and locations by the person who set them.
+"""
 
 
 class LocalNoteRow(NamedTuple):
-    """One remark; `at` is seconds since 1970."""
+    """One note; `at` is in seconds since 1970."""
 
     key: str
     text: str
@@ -42,8 +45,10 @@ class LocalNoteRow(NamedTuple):
 
 
 def save_note(connection: apsw.Connection, note: LocalNote, user: str, now: float) -> None:
-    """Keeps a remark inside the caller's transaction, in the place of the one with its topic and key; an empty one
-    takes that away."""
+    """Store a note inside the caller's transaction, replacing the one with its topic and key.
+
+    An empty text deletes it.
+    """
     connection.execute(
         "DELETE FROM remark WHERE topic NOT IN (?, ?) AND at < ?", (SAVED_VIEW, LANGUAGE, now - NOTE_KEPT_S)
     )
@@ -56,7 +61,7 @@ def save_note(connection: apsw.Connection, note: LocalNote, user: str, now: floa
 
 
 def notes_of_topic(connection: apsw.Connection, topic: str) -> dict[str, LocalNoteRow]:
-    """All remarks of a topic by their keys."""
+    """Return all notes of a topic by key."""
     rows = fetch(connection, "SELECT key, text, user, at FROM remark WHERE topic = ? ORDER BY key", topic)
     return {row[0]: LocalNoteRow(*row) for row in rows}
 
@@ -64,7 +69,7 @@ def notes_of_topic(connection: apsw.Connection, topic: str) -> dict[str, LocalNo
 def notes_of_keys(
     connection: apsw.Connection, keys: Sequence[str], *topics: str
 ) -> dict[tuple[str, str], LocalNoteRow]:
-    """The remarks of these topics on these keys alone, by topic and key, however many others are kept."""
+    """Return the notes of these topics on these keys, by topic and key; cost does not depend on other notes."""
     sql = (
         "SELECT r.topic, r.key, r.text, r.user, r.at FROM json_each(?) k CROSS JOIN json_each(?) t"
         " CROSS JOIN remark r ON r.topic = t.value AND r.key = k.value"
@@ -74,6 +79,6 @@ def notes_of_keys(
 
 
 def find_note(connection: apsw.Connection, topic: str, key: str) -> LocalNoteRow | None:
-    """One remark; None for none."""
+    """Return one note; None if there is none."""
     rows = fetch(connection, "SELECT key, text, user, at FROM remark WHERE topic = ? AND key = ?", topic, key)
     return LocalNoteRow(*rows[0]) if rows else None

@@ -1,4 +1,4 @@
-"""Two writes that say one thing after another become one that says both; pure."""
+"""Merging of two writes into one with the effect of both. Pure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from aisle.outbox.operation_record import UPDATE_ORDER
 from aisle.outbox.rebase import merge_line_updates
 
 _SOURCE_FIELDS = ("preferred_location_code", "stock_pool")
-"""What of a line says where its goods were taken."""
+"""Fields of a line that name the source of its goods."""
 
 
 def can_merge(earlier: Write, later: Write) -> bool:
-    """True when both carry the same merge key, go to the same address, and take no line's goods from two places."""
+    """Return True if both have the same merge key and target, and pick no line from two locations."""
     same = (earlier.merge_key, earlier.operation, earlier.path, earlier.query) == (
         later.merge_key,
         later.operation,
@@ -30,7 +30,7 @@ def can_merge(earlier: Write, later: Write) -> bool:
 
 
 def _picks_from_another_location(earlier: Write, later: Write) -> bool:
-    """Quantities are absolute, so one write would book all of a line from the place that it names."""
+    """Return True if a line is picked from different locations: quantities are absolute, so one would get all of it."""
     before, after = _source_locations(earlier), _source_locations(later)
     return any(before[line] != after[line] for line in before.keys() & after.keys())
 
@@ -41,11 +41,10 @@ def _source_locations(write: Write) -> dict[Any, tuple[Any, ...]]:
 
 
 def merge_writes(earlier: Write, later: Write) -> Write:
-    """One write with the effect of both, in the lanes of both.
+    """Return one write with the effect and the lanes of both.
 
-    Update customer order: the lines of the later one lie over those of the earlier one by `line_number`, field by
-    field (what is picked is added up, see `rebase`), and so do the fields of the order. Any other body is replaced by
-    the later one.
+    Update customer order: fields of the order and of each line (by `line_number`) are merged, the later ones winning;
+    picked quantities are added up (see `rebase`). Any other body is replaced by the later one.
     """
     body = later.body
     if later.operation == UPDATE_ORDER:
@@ -68,9 +67,10 @@ def _merge_lines(earlier: Sequence[Mapping[str, Any]], later: Sequence[Mapping[s
 
 
 def product_lanes(write: Write) -> frozenset[str]:
-    """The lanes of the products that an order's lines take. What is counted or moved in them parts two writes.
+    """Return the lanes of the products that an order's lines pick.
 
-    A merged write happened when its later part did; a count in between has seen the goods of the earlier part gone.
+    A count or movement in these lanes separates two writes. A merged write happens when its later part does, but a
+    count in between was made after the earlier part.
     """
     if write.operation != UPDATE_ORDER:
         return frozenset()
@@ -79,24 +79,24 @@ def product_lanes(write: Write) -> frozenset[str]:
 
 
 def merge_batch(writes: Sequence[Write]) -> tuple[list[Write], list[int]]:
-    """The writes of one batch, those merged that can be, and for each given write the index of the one that carries it.
+    """Return the writes of a batch after merging, and for each given write the index of the one that carries it.
 
-    A write is merged into the one before it only when nothing stands between them in its lanes, or in those of its
-    goods; the result stands where the later one stood.
+    A write is merged into an earlier one only if no write between them shares its lanes or those of its products. The
+    merged write takes the position of the later one.
     """
-    kept: list[Write] = []
+    merged: list[Write] = []
     carriers: list[int] = []
     for write in writes:
-        index = _merge_candidate_index(kept, write)
+        index = _merge_candidate_index(merged, write)
         if index < 0:
-            kept.append(write)
-            carriers.append(len(kept) - 1)
+            merged.append(write)
+            carriers.append(len(merged) - 1)
             continue
-        kept.append(merge_writes(kept.pop(index), write))
-        last = len(kept) - 1
+        merged.append(merge_writes(merged.pop(index), write))
+        last = len(merged) - 1
         carriers = [last if at == index else at - (at > index) for at in carriers]
         carriers.append(last)
-    return kept, carriers
+    return merged, carriers
 
 
 def _merge_candidate_index(writes: Sequence[Write], write: Write) -> int:

@@ -1,37 +1,37 @@
-"""What a service was seen to do where the interface is silent, and how late it was seen to be: kept in outbox.db.
+"""Observed behaviour of the service where the interface is silent, kept in outbox.db.
 
-It lies beside the operations because it decides whether one may be sent again; a home folder is one service's.
+It lies beside the operations, because it decides if one may be sent again. A home folder belongs to one service.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 import apsw
 
 from aisle.host.database import fetch, fetch_one, transaction
-from aisle.tuples import NamedTuple
 
 YES, NO = "yes", "no"
 EXACT, CONTAINS, IGNORED = "exact", "contains", "ignored"
 
 LOG_FOUND_BY_REFERENCE = "log_readback"
-"""Whether an entry of the log is found again by the reference that it was sent with: yes, no."""
+"""Log entries can be found by the reference they were sent with: yes, no."""
 MOVEMENT_FOUND_BY_REFERENCE = "movement_readback"
-"""Whether a movement shows in the log under its reference: yes, no."""
+"""Movements appear in the log under their reference: yes, no."""
 BY_SOURCE_SUFFIX = "_by_source"
-"""Appended to both: the same of entries that carry a reference of their own, and are named by their source alone."""
+"""Suffix of both for entries with a reference of their own, which are identified by their source alone."""
 REFERENCE_FILTER = "reference_filter"
-"""What the log's filter `reference` does: exact, contains, ignored."""
+"""Effect of the log's filter `reference`: exact, contains, ignored."""
 LOG_NEEDS_HISTORIC = "log_history"
-"""Whether entries are only found with `is_historic=true`: yes, no."""
+"""Entries are only found with `is_historic=true`: yes, no."""
 LISTS_INACTIVE_ORDERS = "inactive_list"
-"""Whether `is_active=false` shows orders that are not active: yes, no."""
+"""`is_active=false` lists inactive orders: yes, no."""
 KEEPS_OMITTED_LINES = "omitted_lines"
-"""Whether lines that an update of an order leaves out stay as they are: yes, no."""
+"""Lines that an update of an order omits stay unchanged: yes, no."""
 SETTLING_S = "settle_s"
-"""Seconds after which absence is believed, learnt from the latest answer that was seen; never below the setting."""
+"""Seconds after which absence is believed, learnt from the slowest answer; never below the setting."""
 
 OBSERVATION_NAMES = (
     LOG_FOUND_BY_REFERENCE,
@@ -47,7 +47,7 @@ OBSERVATION_NAMES = (
 
 
 class Observation(NamedTuple):
-    """One thing that was seen, and when (seconds since 1970)."""
+    """One observation with its time in seconds since 1970."""
 
     name: str
     value: str
@@ -55,19 +55,19 @@ class Observation(NamedTuple):
 
 
 class ObservedBehaviour:
-    """What is known of the service."""
+    """Known behaviour of the service."""
 
     def __init__(self, connection: apsw.Connection, *, clock: Callable[[], float] = time.time) -> None:
         self._db = connection
         self._clock = clock
 
     def get(self, name: str) -> str:
-        """What was seen; empty where nothing was."""
+        """Return the observed value; empty if there is none."""
         row = fetch_one(self._db, "SELECT value FROM probe WHERE name = ?", name)
         return "" if row is None else str(row[0])
 
     def record(self, name: str, value: str) -> None:
-        """Keeps what was seen now."""
+        """Store an observation made now."""
         if self.get(name) == value:
             return
         with transaction(self._db):
@@ -78,6 +78,6 @@ class ObservedBehaviour:
             )
 
     def all(self) -> list[Observation]:
-        """All that is known, in the order of `NAMES`."""
+        """Return all observations in the order of `OBSERVATION_NAMES`."""
         found = {str(row[0]): Observation(*row) for row in fetch(self._db, "SELECT name, value, at FROM probe")}
         return [found[name] for name in OBSERVATION_NAMES if name in found]

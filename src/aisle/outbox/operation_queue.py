@@ -1,8 +1,9 @@
-"""A movement of several items as one operation an item, for a service that may carry out some of them alone.
+"""The queue of operations: enqueue and merge for sessions; send, confirm, refuse and retry for the courier.
 
-Our own service moves all of a request or nothing. What others do the document does not say, and what their logs show
-may prove one item and not the next. Which kind of service it goes to may not be known yet when it is said, so each such
-movement leaves room before it in the order of the outbox, for its items to stand exactly there.
+A movement of several items is split into one operation per item for a service that may perform some of them alone. Our
+own service moves all items or none; for others the interface is silent, and their logs may prove one item and not the
+next. The kind of service may be unknown when the movement is enqueued, so its number leaves free numbers before it for
+its items.
 """
 
 from __future__ import annotations
@@ -64,11 +65,11 @@ from aisle.outbox.reconciliation import replacement_write
 from aisle.outbox.service_restore import RestoreReplay
 
 _ITEM_LANES = ("order/", "product/")
-"""Lanes of what an item names; any other one is all items'."""
+"""Prefixes of the lanes that belong to single items; any other lane belongs to all."""
 
 
 def split_movement(write: Write) -> list[Write]:
-    """The items of a movement, each as a write in the lanes of what it names; itself where there is but one."""
+    """Return a write for each item of a movement, in the lanes of that item; the write itself if it has one item."""
     if write.operation != CREATE_MOVEMENT or len(write.body) < 2:
         return [write]
     return [write._replace(body=[item], lanes=_lanes_of_item(write.lanes, item)) for item in write.body]
@@ -81,13 +82,13 @@ def _lanes_of_item(lanes: Sequence[str], item: Mapping[str, Any]) -> tuple[str, 
 
 
 def is_splittable(op: Operation) -> bool:
-    """Whether it has several items, and none of its bytes has ever left."""
+    """Return True if the operation has several items and was never sent."""
     unsent = op.frozen is None and op.first_sent_at is None and not op.parts
     return unsent and op.operation == CREATE_MOVEMENT and len(op.body) > 1
 
 
 def reserve_number(outbox: apsw.Connection, write: Write) -> int | None:
-    """The number in the outbox that leaves room for its items before it; None for the next one."""
+    """Return a number that leaves free numbers for the items before it; None for the next number."""
     items = len(split_movement(write))
     if items < 2:
         return None
@@ -96,11 +97,11 @@ def reserve_number(outbox: apsw.Connection, write: Write) -> int | None:
 
 
 def free_numbers_before(outbox: apsw.Connection, op: Operation) -> range:
-    """The numbers for its items just before it; none where it is not to be split, or somebody stands there."""
+    """Return the free numbers for its items directly before it; empty if it is not splittable or they are taken."""
     items = len(split_movement(write_of_operation(op))) if is_splittable(op) else 0
-    room = range(max(op.n - items, 1), op.n)
-    taken = fetch_one(outbox, "SELECT 1 FROM operation WHERE n >= ? AND n < ? LIMIT 1", room.start, op.n)
-    return room if len(room) == items and taken is None else range(0)
+    free = range(max(op.n - items, 1), op.n)
+    used = fetch_one(outbox, "SELECT 1 FROM operation WHERE n >= ? AND n < ? LIMIT 1", free.start, op.n)
+    return free if len(free) == items and used is None else range(0)
 
 
 _UNFINISHED_STATES = ", ".join(f"'{state}'" for state in UNFINISHED)
@@ -118,12 +119,12 @@ ORDER BY o.n DESC LIMIT 1
 """  # noqa: S608 - states of our own
 
 _MOVE_DEPENDENCY = "UPDATE operation SET depends_on = ? WHERE depends_on = ? AND depends_on <> ''"
-"""As its index says it, or all that was ever sent is read."""
+"""The condition repeats that of the index; otherwise SQLite scans every operation ever sent."""
 _READY = """
 SELECT n, op_id FROM ready WHERE not_before <= ? AND principal IN (SELECT value FROM json_each(?)) ORDER BY n LIMIT ?
 """
 _MAX_CHECKED = 50
-"""So many of those whose turn it is are looked at, at most."""
+"""Greatest number of sendable operations that are checked."""
 
 _QUEUED_IN_LANE = """
 SELECT o.* FROM op_lane l JOIN operation o ON o.n = l.n WHERE l.lane = ? AND o.state = 'queued' AND o.frozen IS NULL
@@ -156,19 +157,22 @@ INSERT INTO operation (
 
 
 def open_outbox(folder: Path) -> apsw.Connection:
-    """The precious database of a home folder, made or brought up to date. Raises StorageError."""
+    """Open the outbox of a home folder, creating or migrating it. Raise StorageError if that fails."""
     connection = connect(folder / "outbox.db", guarded=True)
     migrate(connection, OUTBOX_MIGRATIONS)
     return connection
 
 
 class OperationQueue(RestoreReplay):
-    """The operations of outbox.db."""
+    """Queue of operations in outbox.db."""
 
     # For sessions
 
     def resolve(self, resolution: Resolve, user: str) -> bool:
-        """As `Doubtful.settle`; what is sent in the place of an operation is one of its own."""
+        """Apply a person's resolution (see `Reconciliation.resolve`); a replacement becomes a new operation.
+
+        Return False if it came too late.
+        """
         op = self.get(resolution.op_id)
         write = replacement_write(op, resolution.decision, user)
         if write is None:
@@ -176,15 +180,18 @@ class OperationQueue(RestoreReplay):
         if resolution.decision == DIFFERENCE and not is_last_in_lanes(self._db, op.n):
             return False
         author = Author(op.store, user or op.app_user, op.principal, op.terminal)
-        (instead_of,) = self.enqueue([Intent(write, op.job_id, op.event_seq, op.occurred_at)], author)
-        self._apply_event(op.op_id, CLOSE, closed_by=user, why=store_text(resolution.note), superseded_by=instead_of)
+        (replacement_id,) = self.enqueue([Intent(write, op.job_id, op.event_seq, op.occurred_at)], author)
+        self._apply_event(
+            op.op_id, CLOSE, closed_by=user, why=store_text(resolution.note), superseded_by=replacement_id
+        )
         return True
 
     def enqueue(self, intents: Sequence[Intent], author: Author) -> tuple[str, ...]:
-        """Adds operations inside the caller's transaction; the op_id that carries each intent, in their order.
+        """Add operations inside the caller's transaction. Return the op_id of each intent, in the given order.
 
-        Intents with a merge key become one with each other, and with a row that waits and has never been sent, as long
-        as nothing stands between them in their lanes: a new row carries both, the old one is closed.
+        Intents with a merge key are merged with each other, and with a queued operation that was never sent. They are
+        not merged if another operation lies between them in their lanes. A new row carries both, and the old one is
+        closed.
         """
         if not self._db.in_transaction:
             raise RuntimeError("enqueue belongs into the transaction of the event that it follows from")
@@ -213,7 +220,7 @@ class OperationQueue(RestoreReplay):
         return op_id
 
     def _insert(self, op_id: str, intent: Intent, author: Author, created: float, number: int | None = None) -> None:
-        """Writes one down, in its lanes; without a number it is the youngest."""
+        """Insert an operation and its lanes; without a number it becomes the youngest."""
         write = intent.write
         row = {
             **intent._asdict(),
@@ -234,33 +241,40 @@ class OperationQueue(RestoreReplay):
         self._db.executemany("INSERT INTO op_lane (lane, n) VALUES (?, ?)", [(lane, n) for lane in set(write.lanes)])
 
     def _merge_candidate(self, write: Write, author: Author) -> Operation | None:
-        """The row that this write can be merged with: waits, never sent, same author, the youngest of its lanes."""
+        """Return the operation to merge the write with, or None.
+
+        It is queued, never sent, by the same author, and the youngest in its lanes.
+        """
         row = fetch_one(self._db, _MERGE_CANDIDATE, write.merge_key)
         if row is None:
             return None
         old = operation_from_row(row)
         same = (old.store, old.principal, old.app_user) == (author.store, author.principal, author.app_user)
-        plain = write._replace(needs_supervisor=False)  # by whose token it goes is compared already
-        if not same or old.schema_version != BODY_VERSION or not can_merge(write_of_operation(old), plain):
+        comparable = write._replace(needs_supervisor=False)  # authors with equal tokens were compared above
+        if not same or old.schema_version != BODY_VERSION or not can_merge(write_of_operation(old), comparable):
             return None
         return None if self._has_later_for_products(old) else old
 
     def _has_later_for_products(self, old: Operation) -> bool:
-        """Whether something was said of its goods after it: then it matters when it was said itself."""
+        """Return True if a later operation concerns its products, so that its time matters."""
         lanes = to_text(sorted(product_lanes(write_of_operation(old))))
         sql = "SELECT 1 FROM op_lane l JOIN json_each(?) e ON l.lane = e.value WHERE l.n > ? LIMIT 1"
         return fetch_one(self._db, sql, lanes, old.n) is not None
 
     def pending_operations(self, state: str = "") -> list[Operation]:
-        """What lies over the cache, or of that what is of this state: unfinished operations, and done ones that were
-        not read back; oldest first."""
+        """Return the operations overlaid on the cache, oldest first: unfinished ones, and confirmed ones not read back.
+
+        `state`: only operations in this state.
+        """
         sql = "SELECT n FROM operation WHERE live = 1 AND state <> 'rejected' AND ? IN ('', state)"
         return self._select(f"SELECT * FROM operation WHERE n IN ({sql}) ORDER BY n", state)  # noqa: S608
 
     def records_changed_since(self, since: float) -> frozenset[str]:
-        """Products whose stock may have changed at the service since then, by what was sent and not known before then
-        to have arrived: movements and logs name them in their lanes, picks in their lines. So do receipts name their
-        deliveries, which stand there as lanes: `delivery/<number>`."""
+        """Return the records that operations may have changed at the service since then.
+
+        Operations confirmed before do not count. Products come from the lanes of movements and logs and from picked
+        lines. Deliveries of receipts are returned as lanes: `delivery/<number>`.
+        """
         found: set[str] = set()
         for operation in self._select(_SENT_SINCE, since):
             lanes = (lane.partition("/") for lane in operation.lanes)
@@ -270,30 +284,30 @@ class OperationQueue(RestoreReplay):
         return frozenset(found)
 
     def pending_counts(self) -> tuple[int, int]:
-        """(waiting, doubtful): not yet confirmed; and those that a person has to see (rejected or undecidable).
+        """Return the numbers of unconfirmed operations and of those that need a person (refused or undecidable).
 
-        Raises StorageError when the file cannot be read.
+        Raise StorageError if the file cannot be read.
         """
         with storage_errors(self._db.filename):
             rows = fetch(self._db, "SELECT state, count(*) FROM operation WHERE live = 1 GROUP BY state")
-        of = {str(state): int(count) for state, count in rows}
-        waiting, doubtful = (QUEUED, SENDING, IN_DOUBT), (NEEDS_PERSON, REFUSED)
-        return sum(of.get(state, 0) for state in waiting), sum(of.get(state, 0) for state in doubtful)
+        by_state = {str(state): int(count) for state, count in rows}
+        unconfirmed, for_person = (QUEUED, SENDING, IN_DOUBT), (NEEDS_PERSON, REFUSED)
+        return sum(by_state.get(state, 0) for state in unconfirmed), sum(by_state.get(state, 0) for state in for_person)
 
     # For the courier
 
     def sendable(
         self, limit: int = 20, principals: Sequence[str] = (STORE_PRINCIPAL,), exclude: Container[str] = ()
     ) -> list[Operation]:
-        """Operations that may go now with the tokens of these principals, oldest first, without those of `but`.
+        """Return the operations that may be sent now, oldest first: those of `principals`, without `exclude`.
 
-        What takes goods for an order lets go first what was said of these goods before it: what was brought to a shelf
-        has to be there when it is taken. It waits for nothing that stands still itself. What waits behind those that
-        are found is not looked at: with much to be sent it would be the same hundred rows each time.
+        A pick waits for earlier operations on its products: goods put away must be at the location before they are
+        picked. It does not wait for operations that cannot be sent themselves. Only the first candidates are checked,
+        because with many queued operations the same rows would be scanned each time.
         """
         found: list[Operation] = []
-        asked = self._clock(), to_text(list(principals)), max(limit, _MAX_CHECKED)
-        with closing(self._db.execute(_READY, asked)) as ready:
+        query_args = self._clock(), to_text(list(principals)), max(limit, _MAX_CHECKED)
+        with closing(self._db.execute(_READY, query_args)) as ready:
             for n, op_id in ready:
                 ops = [] if op_id in exclude else self._select("SELECT * FROM operation WHERE n = ?", n)
                 found += [op for op in ops if not self._must_wait_for_products(op, principals)]
@@ -302,15 +316,15 @@ class OperationQueue(RestoreReplay):
         return found
 
     def _must_wait_for_products(self, op: Operation, principals: Sequence[str]) -> bool:
-        """Whether something about its goods was said before it, and is on its way or may go itself."""
+        """Return True if an earlier operation on its products is being sent or may be sent now."""
         lanes = product_lanes(write_of_operation(op)).difference(op.lanes)
-        asked = to_text(sorted(lanes)), op.n, to_text(list(principals))
-        return bool(lanes) and fetch_one(self._db, _EARLIER_FOR_PRODUCTS, *asked) is not None
+        query_args = to_text(sorted(lanes)), op.n, to_text(list(principals))
+        return bool(lanes) and fetch_one(self._db, _EARLIER_FOR_PRODUCTS, *query_args) is not None
 
     def next_due_at(self, checked_at: float | None = None) -> float | None:
-        """When the first queued operation may be tried whose time had not come at that look, or now; None without one.
+        """Return the earliest time after `checked_at` (default now) at which a queued operation becomes due, or None.
 
-        Who sleeps until then says when he looked: what became due between the two would be asked for by nobody.
+        A sleeping caller passes the time of its last check, so that nothing that became due since is missed.
         """
         sql = "SELECT min(not_before) FROM operation WHERE live = 1 AND state = 'queued' AND not_before > ?"
         row = fetch_one(self._db, sql, self._clock() if checked_at is None else checked_at)
@@ -319,13 +333,12 @@ class OperationQueue(RestoreReplay):
     def begin_sending(
         self, op_id: str, frozen: bytes, *, has_key: bool = False, evidence: Json = None, replace_frozen: bool = False
     ) -> bytes | None:
-        """queued → sending, durable when this returns; the bytes to send, or None when it may not go (any more).
+        """Change queued to sending and return the bytes to send; None if the operation may not be sent (any more).
 
-        `frozen` is kept at the first attempt; later ones get these same bytes back, unless it is written `afresh`, for
-        it surely did not arrive. `keyed` says whether they go under
-        a key that the service keeps; it is written down here, where it cannot be lost without the operation, and so is
-        what was read before (`evidence`). State and lanes are looked at inside the transaction, so that a merge and a
-        send cannot both win.
+        Durable on return. `frozen` is stored at the first attempt and reused by later ones, unless `replace_frozen` is
+        set because it certainly did not arrive. `has_key` tells if the service keeps its key; it is stored here, where
+        it cannot be lost without the operation, like `evidence`, which was read before. State and lanes are checked
+        inside the transaction, so that a merge and a send cannot both succeed.
         """
         with transaction(self._db):
             row = fetch_one(self._db, "SELECT frozen FROM ready WHERE op_id = ?", op_id)
@@ -344,10 +357,10 @@ class OperationQueue(RestoreReplay):
         return content
 
     def split_operation(self, op_id: str) -> bool:
-        """Makes an operation of each item of a movement that has not been sent, at its place in the lanes.
+        """Split an unsent movement into one operation per item, at its position in the lanes.
 
-        Then what becomes of one item is known and told of it alone. False where there is nothing to split, or no room
-        (an older program has left none).
+        The state of each item is then known and reported alone. Return False if it is not splittable or an older
+        program left no free numbers.
         """
         with transaction(self._db):
             op = self.get(op_id)
@@ -367,26 +380,26 @@ class OperationQueue(RestoreReplay):
     def confirm(
         self, op_id: str, answer: str = "", evidence: Json = None, excess: Sequence[Mapping[str, Json]] = ()
     ) -> None:
-        """The service has it. It stays over the cache until it is read back.
+        """Record that the service has it. The operation stays overlaid until it is read back.
 
-        What of it found no room (`left`, or what was found before it was sent) is kept for a person.
+        Quantities that no line could take (`excess`, or found before sending) are stored for a person.
         """
         with transaction(self._db):
             before = fetch_one(self._db, "SELECT confirmed_at, evidence, answer FROM operation WHERE op_id = ?", op_id)
-            again = before is not None and before[0] is not None
-            known = str(before[2]) if before and again else ""
-            kept_answer = merge_answers(known, answer) if again else answer
+            is_repeated = before is not None and before[0] is not None
+            known_answer = str(before[2]) if before and is_repeated else ""
+            kept_answer = merge_answers(known_answer, answer) if is_repeated else answer
             self._apply_event(op_id, CONFIRM, answer=kept_answer, why=NO_MESSAGE, evidence=encode_evidence(evidence))
-            if before and not again and (excess or evidence or before[1]):
+            if before and not is_repeated and (excess or evidence or before[1]):
                 op = self.get(op_id)
                 keep_excess(self._db, op, excess or op.evidence.get(EXCESS, ()), self._random)
-            elif excess:  # said a second time: what was told of it the first time is nobody's hand's matter any more
-                keep_excess(self._db, self.get(op_id), added_excess(known, excess), self._random)
+            elif excess:  # confirmed again: the excess reported the first time is settled
+                keep_excess(self._db, self.get(op_id), added_excess(known_answer, excess), self._random)
             if lines := parse_carried_lines(answer):
                 self._query_excess_later(self.get(op_id), lines)
 
     def _query_excess_later(self, op: Operation, lines: frozenset[int]) -> None:
-        """What of these lines waits for other hosts is asked for when they have had time, unless it will be already."""
+        """Queue a later query for these lines, which hold excess for other hosts, unless one is queued already."""
         write = excess_query(op, lines)
         if write is None:
             return
@@ -399,22 +412,22 @@ class OperationQueue(RestoreReplay):
         self._db.execute("UPDATE operation SET not_before = ? WHERE op_id = ?", (self._clock() + CARRIED_OVER_S, op_id))
 
     def refuse(self, op_id: str, reason: StoredMessage, evidence: Json = None) -> None:
-        """The service refused it, for a reason that a person can read; its effect leaves the screens.
+        """Record the refusal with a reason for people; the operation leaves the overlay.
 
-        `evidence`: what was read there, where that is why it was not even sent. What was answered before a restore is
-        forgotten: a refused operation with an answer is what of another one found no room.
+        `evidence`: the read that shows why it was not sent. An answer from before a restore is deleted, because a
+        refused operation with an answer is excess.
         """
         self._transition(op_id, REFUSE, why=reason, evidence=encode_evidence(evidence), answer="")
 
     def retry_later(self, op_id: str, reason: StoredMessage, not_before: float, *, was_not_sent: bool = False) -> None:
-        """Back to queued, to be sent again with the same bytes, not before that moment.
+        """Return it to queued, to be sent again with the same bytes, not before that time.
 
-        An attempt that never left this host does not count as one.
+        With `was_not_sent` the attempt does not count.
         """
         self._transition(op_id, RETRY, why=reason, not_before=not_before, sent=-int(was_not_sent))
 
     def resend_line(self, op: Operation, line: Mapping[str, Json]) -> str:
-        """Says a line of an order that the service has forgotten; the op_id of the update."""
+        """Queue an update for one line of an order that the service has lost. Return its op_id."""
         number = op.body["orders"]["order_number"]
         body = {"orders": {"order_number": number, "order_lines": [dict(line)]}}
         write = Write(op.operation, op.lanes, op.path, op.query, body)
@@ -424,7 +437,7 @@ class OperationQueue(RestoreReplay):
         return op_id
 
     def postpone(self, op_id: str, reason: StoredMessage, not_before: float) -> None:
-        """It waits, not to be tried before that moment: what has to be known before it goes is not."""
+        """Delay a queued operation until that time, because something needed before sending is unknown."""
         with transaction(self._db):
             self._db.execute(
                 "UPDATE operation SET not_before = ?, last_error = ? WHERE op_id = ? AND state = 'queued'",
@@ -432,7 +445,7 @@ class OperationQueue(RestoreReplay):
             )
 
     def mark_read_back(self, *op_ids: str) -> None:
-        """Their effects are in the cache, or show nowhere in it: done operations leave the overlay, in one commit."""
+        """Remove confirmed operations from the overlay in one commit: they are cached now, or appear nowhere in it."""
         with transaction(self._db):
             for op_id in op_ids:
                 self._db.execute(
@@ -443,19 +456,22 @@ class OperationQueue(RestoreReplay):
                     self._remove_from_lanes(op_id)
 
     def interrupted(self) -> list[Operation]:
-        """What a courier that died left in `sending`: to be retried under its key, or doubted."""
+        """Return the operations that a crashed courier left in `sending`.
+
+        They are to be retried under their key or marked in doubt.
+        """
         return self._select("SELECT * FROM operation WHERE live = 1 AND state = 'sending' ORDER BY n")
 
     def unfinished(self) -> list[Operation]:
-        """All that holds its lanes, oldest first."""
+        """Return the operations that block their lanes, oldest first."""
         return self._select(
             f"SELECT * FROM operation WHERE live = 1 AND state IN ({_UNFINISHED_STATES}) ORDER BY n"  # noqa: S608
         )
 
     def recent(self, limit: int = 100) -> list[Operation]:
-        """The youngest operations, whatever became of them, youngest first."""
+        """Return the youngest operations in any state, youngest first."""
         return self._select("SELECT * FROM operation ORDER BY n DESC LIMIT ?", limit)
 
     def live_operations(self) -> list[Operation]:
-        """All that somebody still waits for, oldest first: unfinished, refused and not seen, done and not read back."""
+        """Return the live operations, oldest first: unfinished, refused and unresolved, confirmed and not read back."""
         return self._select("SELECT * FROM operation WHERE live = 1 ORDER BY n")

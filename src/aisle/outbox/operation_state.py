@@ -1,4 +1,4 @@
-"""What may become of an operation: one table, which is the documentation too."""
+"""States of an operation and their transitions in one table, and the access to its rows."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation, RandomBytes, operation_from_row
 
 QUEUED = "queued"
-"""Durable on this host; has not been sent, or may be sent again."""
+"""Stored on this host; not sent, or may be sent again."""
 SENDING = "sending"
-"""Its bytes may have left. After a crash it is found here."""
+"""Its bytes may have left. After a crash it is found in this state."""
 CONFIRMED = "done"
 """The service confirmed it."""
 REFUSED = "rejected"
-"""The service refused it; nothing was changed there. A person has to see it."""
+"""The service refused it and changed nothing. A person has to see it."""
 IN_DOUBT = "in_doubt"
-"""It was sent and nobody knows yet whether it arrived."""
+"""It was sent, and its arrival is unknown."""
 NEEDS_PERSON = "needs_person"
-"""The machine cannot find out; a person decides, with the evidence."""
+"""Reconciliation cannot decide; a person does, with the evidence."""
 CLOSED = "closed"
-"""Settled by a person, or replaced by a merged operation."""
+"""Resolved by a person, or replaced by a merged operation."""
 
 STATES = (QUEUED, SENDING, CONFIRMED, REFUSED, IN_DOUBT, NEEDS_PERSON, CLOSED)
 
@@ -47,41 +47,41 @@ LOSE_BY_RESTORE = "lose"
 
 TRANSITIONS: dict[tuple[str, str], str] = {
     (QUEUED, SEND): SENDING,
-    (QUEUED, MERGE): CLOSED,  # a newer operation carries its content on
-    (QUEUED, SPLIT): CLOSED,  # each of its items goes as an operation of its own
+    (QUEUED, MERGE): CLOSED,  # a newer operation carries its content
+    (QUEUED, SPLIT): CLOSED,  # each of its items becomes an operation
     (QUEUED, REFUSE): REFUSED,  # it cannot even be encoded
     (QUEUED, ASK_PERSON): NEEDS_PERSON,  # tried for too long
-    (QUEUED, CLOSE): CLOSED,  # it waits for the PIN of somebody who will not give it
+    (QUEUED, CLOSE): CLOSED,  # it waits for a PIN that nobody will enter
     (SENDING, CONFIRM): CONFIRMED,
     (SENDING, REFUSE): REFUSED,
-    (SENDING, RETRY): QUEUED,  # it surely did not leave, or the service knows its key
+    (SENDING, RETRY): QUEUED,  # it certainly did not leave, or the service knows its key
     (SENDING, LOSE_ANSWER): IN_DOUBT,
     (IN_DOUBT, CONFIRM): CONFIRMED,  # read back and found
-    (IN_DOUBT, RETRY): QUEUED,  # settled and absent, or the service knows its key
+    (IN_DOUBT, RETRY): QUEUED,  # absent after the settling time, or the service knows its key
     (IN_DOUBT, ASK_PERSON): NEEDS_PERSON,
-    (IN_DOUBT, CLOSE): CLOSED,  # somebody who stands there knows better
+    (IN_DOUBT, CLOSE): CLOSED,  # a person on the floor knows better
     (NEEDS_PERSON, CONFIRM): CONFIRMED,  # found late
-    (NEEDS_PERSON, RETRY): QUEUED,  # the person says: send it again
+    (NEEDS_PERSON, RETRY): QUEUED,  # a person had it sent again
     (NEEDS_PERSON, CLOSE): CLOSED,
     (REFUSED, CLOSE): CLOSED,
-    (CONFIRMED, FIND_ABSENT): IN_DOUBT,  # read back, and nothing of it is there
-    (CONFIRMED, LOSE_BY_RESTORE): IN_DOUBT,  # the same of a service that keeps no keys: it is looked for
+    (CONFIRMED, FIND_ABSENT): IN_DOUBT,  # read back and not found
+    (CONFIRMED, LOSE_BY_RESTORE): IN_DOUBT,  # restored service that keeps no keys: it is looked up
     (
         CONFIRMED,
         REPLAY_AFTER_RESTORE,
-    ): QUEUED,  # the service was put back from an older copy; what it still has, its key says
+    ): QUEUED,  # restored service: its key tells if it still has the operation
 }
 
 UNFINISHED = (QUEUED, SENDING, IN_DOUBT, NEEDS_PERSON)
-"""They hold their lanes: nothing younger in one of them may go."""
+"""States that block their lanes: no younger operation in one of them may be sent."""
 
 
 class IllegalTransition(Exception):
-    """An event that a state does not know: a mistake in the program, never a matter for a person."""
+    """An event that is not allowed in a state: a defect of the program."""
 
 
 def next_state(state: str, event: str) -> str:
-    """The state that follows. Raises IllegalTransition."""
+    """Return the state after an event. Raise IllegalTransition if the table has none."""
     try:
         return TRANSITIONS[state, event]
     except KeyError:
@@ -116,7 +116,7 @@ _UNCHANGED_COLUMNS: dict[str, Any] = {
     "settles_at": None,
     "evidence": None,
 }
-"""What may change beside the state; None leaves a value as it is."""
+"""Columns that may change with the state; None keeps the value."""
 
 
 _LATER_IN_LANES = """
@@ -127,17 +127,17 @@ WHERE mine.n = ? AND o.state IN ('queued', 'sending', 'in_doubt', 'needs_person'
 
 
 def is_last_in_lanes(connection: apsw.Connection, number: int) -> bool:
-    """Whether nothing waits behind an operation in its lanes: what is sent in its place comes in its turn then."""
+    """Return True if nothing waits behind the operation in its lanes, so that a replacement keeps its turn."""
     return fetch_one(connection, _LATER_IN_LANES, number) is None
 
 
 def encode_evidence(evidence: Json) -> str | None:
-    """The text of what was read, for the table; None leaves what is there."""
+    """Return the evidence as text for the table; None keeps the stored one."""
     return None if evidence is None else to_text(evidence)
 
 
 class OperationRows:
-    """One connection to the operations."""
+    """Access to the rows of operations over one connection."""
 
     def __init__(
         self, connection: apsw.Connection, *, clock: Callable[[], float] = time.time, random: RandomBytes = os.urandom
@@ -147,14 +147,14 @@ class OperationRows:
         self._random = random
 
     def get(self, op_id: str) -> Operation:
-        """One operation. Raises StorageError when there is none of that id."""
+        """Return one operation. Raise StorageError if there is none with that id."""
         found = self._select("SELECT * FROM operation WHERE op_id = ?", op_id)
         if not found:
             raise StorageError(f"There is no operation {op_id} in {self._db.filename}. See `aisle outbox`.")
         return found[0]
 
     def is_keyed(self, op_id: str) -> bool:
-        """Whether it was last sent under its key."""
+        """Return True if it was last sent under its key."""
         return fetch_one(self._db, "SELECT 1 FROM operation WHERE op_id = ? AND keyed = 1", op_id) is not None
 
     def _select(self, sql: str, *values: Any) -> list[Operation]:
@@ -165,7 +165,7 @@ class OperationRows:
             self._apply_event(op_id, event, **columns)
 
     def _apply_event(self, op_id: str, event: str, **columns: Any) -> None:
-        """Moves one operation along the table, inside a transaction; `columns` as in `_UNCHANGED`."""
+        """Apply an event to one operation inside a transaction; `columns` as in `_UNCHANGED_COLUMNS`."""
         found = fetch_one(self._db, "SELECT state FROM operation WHERE op_id = ?", op_id)
         state = next_state(found[0] if found else self.get(op_id).state, event)
         now = self._clock()

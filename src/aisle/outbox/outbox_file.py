@@ -1,6 +1,6 @@
-"""The tables of outbox.db: the outbox, the journal and the wishes, in one file so that one transaction holds them all.
+"""Tables of outbox.db: operations, journal, notes and requests, in one file so that one transaction covers all.
 
-Migrations are only ever added. Columns are only ever added at the end: the records in outbox and journal follow them.
+Only ever append migrations, and append columns at the end: the records of outbox and journal follow their order.
 """
 
 from __future__ import annotations
@@ -214,23 +214,23 @@ CREATE TRIGGER turn_late AFTER INSERT ON turn WHEN new.turn % 1000 = 0
 BEGIN DELETE FROM turn WHERE turn <= new.turn - 10000; END;
 INSERT INTO turn (n) SELECT ifnull(max(n), 0) FROM operation;
 """
-"""Which operations were written, in turn: who has read all of them reads again those alone that came after."""
+"""Sequence of writes to operations: a reader that has read all reads again only those written later."""
 
 _TERMINALS = """
 CREATE INDEX session_terminal ON session (terminal);
 CREATE INDEX session_open ON session (started) WHERE ended IS NULL;
 """
-"""Five weeks of sessions stay: nobody looks through all of them for whose a terminal is, or for those that run."""
+"""Indexes for terminals and running sessions, because five weeks of sessions are kept."""
 
 _ORDERS_IN_WORK_SINCE = """
 CREATE INDEX hold_since ON hold (since);
 """
-"""A month of them stays: who opens an order looks for those that are older, and nobody through all of them."""
+"""Index by time, because a month is kept and each opening of an order deletes older rows."""
 
 _CLOCK = """
 CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), boot TEXT NOT NULL, began REAL NOT NULL);
 """
-"""By which clock its moments are written: the start of the host that it follows from (see aisle.courier.clock)."""
+"""Host start that the stored times refer to (see aisle.courier.clock)."""
 
 _RESTORES = """
 ALTER TABLE operation ADD COLUMN replayed_at REAL;
@@ -245,12 +245,12 @@ CREATE TABLE restore (
   looked_for INTEGER NOT NULL
 );
 """
-"""What was said again after the service was put back from an earlier copy, and since when it keeps which keys."""
+"""Restores of the service, with the operations replayed, and the time since when the service keeps each key."""
 
 _CONFIRMED_INTERVALS = """
 ALTER TABLE operation ADD COLUMN was_in TEXT NOT NULL DEFAULT '';
 """
-"""What was read while it was confirmed, before it was begun anew, has it: from when to when, once for each restore."""
+"""Intervals in which reads included an operation before it was replayed, one for each restore."""
 
 OUTBOX_MIGRATIONS = (
     _INITIAL,

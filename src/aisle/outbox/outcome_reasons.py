@@ -1,8 +1,9 @@
-"""What this host keeps in its rows for people, for those who do not know the jobs (see `aisle.jobs.message`)."""
+"""Reasons stored for people, written by packages that do not know the jobs (see `aisle.jobs.message`)."""
 
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.jobs.message import (
     DETAIL_ARGUMENT,
@@ -17,7 +18,6 @@ from aisle.jobs.message import (
 from aisle.jobs.view import Msg
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_state import CLOSED, CONFIRMED
-from aisle.tuples import NamedTuple
 
 __all__ = [
     "DETAIL_ARGUMENT",
@@ -39,22 +39,22 @@ __all__ = [
 ]
 
 NO_TOKEN = "told.no_token"
-"""The service was not even asked: the token for it cannot be read. What is wrong with its file is the detail."""
+"""Message: the service was not asked, because the token file cannot be read; the detail says what is wrong with it."""
 
 NO_STORE = "told.no_store"
-"""The service knows no store of this number for this host. The one that may be meant is the detail."""
+"""Message: the service knows no store of this number for this host; the detail names the one that may be meant."""
 
 DUPLICATE_KEY = "repeated"
-"""Why rows are left out: later rows have the same key, and the last of them counts. No field is called so."""
+"""Reason for skipped rows: later rows have the same key, and the last one counts. No field has this name."""
 
 
 class UnusableRows(NamedTuple):
-    """Rows of a list of the service that are not kept, as the cache says it."""
+    """Rows of a list of the service that could not be used, as the cache records it."""
 
     list_name: str
     rows: int
     reason: str
-    """`REPEATED`, the field of one of them that makes no sense, or why else."""
+    """`DUPLICATE_KEY`, the invalid field of one of them, or another reason."""
 
 
 _NOTE_MESSAGES = {
@@ -64,23 +64,26 @@ _NOTE_MESSAGES = {
     "put_back": "doubts.way_put_back",
     "other_order": "doubts.way_other_order",
 }
-"""What a person chose when he settled something by hand, as it is kept."""
+"""Messages of the stored choices of a person who resolved an operation."""
 
 
 def reason_of_note(text: str) -> StoredMessage:
-    """What a person said when he settled something: what he chose, or his own words."""
+    """Return the reason of a resolution: the message of the choice, or the person's own words."""
     return store_message(_NOTE_MESSAGES[text]) if text in _NOTE_MESSAGES else store_text(text)
 
 
 def reason_of_operation(op: Operation) -> str:
-    """Why an operation is not done, or what was said when somebody settled it; empty where it is done."""
+    """Return the reason for which an operation is not confirmed, or the note of its resolution; empty if confirmed."""
     if op.state == CLOSED:
         return reason_of_note(op.last_error)
     return "" if op.state == CONFIRMED else op.last_error
 
 
 def setting_changed_reason(field: str, product: str, current: str, expected: str) -> StoredMessage:
-    """That somebody else has changed what the store says of a product; values as `settings_of` has them."""
+    """Return the message that another person has changed a product's setting.
+
+    Values are those of `parse_entry_values`.
+    """
     from aisle.jobs.supervisor.store_product_view import field_label, format_value
 
     args: dict[str, str | Msg] = {
@@ -94,7 +97,7 @@ def setting_changed_reason(field: str, product: str, current: str, expected: str
 def excess_reason(
     line: int, picked: Decimal, ordered: Decimal, excess: Decimal, moved: Decimal, user: str
 ) -> StoredMessage:
-    """What of a pick found no room on its line: too many in somebody's hand, or (below 0) not put back from a place."""
+    """Return the message on excess of a pick: too many in hand, or (negative) not taken back from a location."""
     if excess > 0:
         args: dict[str, int | Decimal] = {"line": line, "picked": picked, "of": ordered, "left": excess}
         return store_message("told.too_many_by", who=user, **args) if user else store_message("told.too_many", **args)

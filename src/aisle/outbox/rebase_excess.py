@@ -1,6 +1,7 @@
-"""What of a confirmed update found no room: it is in somebody's hand and in no book, until a person says it is back.
+"""Excess of confirmed updates: picked goods beyond what their line can take.
 
-It is kept as an operation of its own that was refused, so that all who look for refusals see it.
+They are in a person's hand and recorded nowhere until that person reports them put back. Each is stored as a refused
+operation of its own, so that every list of refusals has it.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from aisle.outbox.outcome_reasons import StoredMessage, excess_reason
 from aisle.outbox.rebase import BASE, PICKED, has_base
 
 EXCESS = "left"
-"""Under which name it is kept with what was read before an operation was sent."""
+"""Name of the excess in the evidence read before an operation was sent."""
 
 CARRIED_OVER, CARRIED_OVER_S = "carried", 600.0
-"""The lane of what asks for the rest of lines, and so long after a restore other hosts may come back before it does."""
+"""Lane of queries for the excess of lines; seconds after a restore before such a query, for other hosts to return."""
 
 _REQUIRED_FIELDS = ("line_number", "product_number", PICKED)
-"""What has to be said of a line on which something found no room, so that a person can be told."""
+"""Fields of a line with excess that a report to a person needs."""
 
 _INSERT_REFUSED = """
 INSERT INTO operation (
@@ -39,12 +40,12 @@ INSERT INTO operation (
 
 
 def keep_excess(db: apsw.Connection, op: Operation, lines: Sequence[Mapping[str, Any]], random: RandomBytes) -> None:
-    """One refused operation for each line, inside the caller's transaction."""
+    """Insert one refused operation for each line, inside the caller's transaction."""
     for line in lines:
         number = op.body["orders"]["order_number"]
         picked = to_decimal(line[PICKED])
-        said = {"line_number": line["line_number"], "product_number": line["product_number"]}
-        said |= {BASE: picked, PICKED: picked + to_decimal(line["left"])}
+        order_line = {"line_number": line["line_number"], "product_number": line["product_number"]}
+        order_line |= {BASE: picked, PICKED: picked + to_decimal(line["left"])}
         row = (
             new_id(random),
             op.store,
@@ -54,7 +55,7 @@ def keep_excess(db: apsw.Connection, op: Operation, lines: Sequence[Mapping[str,
             op.operation,
             to_text(op.lanes),
             to_text(dict(op.path)),
-            to_text({"orders": {"order_number": number, "order_lines": [said]}}),
+            to_text({"orders": {"order_number": number, "order_lines": [order_line]}}),
             REFUSED,
             excess_reason_of(line),
             to_text(dict(line)),
@@ -68,18 +69,17 @@ def keep_excess(db: apsw.Connection, op: Operation, lines: Sequence[Mapping[str,
 
 
 def is_excess(op: Operation) -> bool:
-    """Whether an operation that counts as refused is what of another one found no room."""
+    """Return True if a refused operation is the excess of another one."""
     return op.state == REFUSED and bool(op.answer)
 
 
 def parse_excess(content: bytes | str) -> tuple[Mapping[str, Any], ...]:
-    """The lines of which a service of ours says in an answer's body that something found no room there; nothing where
-    it says nothing that can be understood."""
+    """Return the lines with excess from an answer of our own service; none if it has none or is malformed."""
     try:
-        said = json.loads(content, parse_float=Decimal)
+        answer = json.loads(content, parse_float=Decimal)
         return tuple(
             row
-            for row in said[EXCESS]
+            for row in answer[EXCESS]
             if to_decimal(row[EXCESS])
             and all(row[name] is not None for name in _REQUIRED_FIELDS)
             and int(row["line_number"])
@@ -89,7 +89,7 @@ def parse_excess(content: bytes | str) -> tuple[Mapping[str, Any], ...]:
 
 
 def parse_carried_lines(content: bytes | str) -> frozenset[int]:
-    """The lines of which a service of ours says in an answer's body that something waits with them for other hosts."""
+    """Return the lines for which an answer of our own service announces excess held for other hosts."""
     try:
         return frozenset(int(row["line_number"]) for row in json.loads(content)["carried"])
     except (ValueError, TypeError, KeyError):
@@ -97,9 +97,9 @@ def parse_carried_lines(content: bytes | str) -> frozenset[int]:
 
 
 def excess_query(op: Operation, lines: frozenset[int]) -> Write | None:
-    """The update that asks later what of these lines of a confirmed update still finds no room: its picker did nothing.
+    """Return the update that asks later which excess of these lines remains; it changes no quantity.
 
-    None where the update names none of them with a base.
+    Return None if the confirmed update has none of these lines with a base.
     """
     order = op.body["orders"]
     picked = [line for line in order.get("order_lines") or () if has_base(line) and int(line["line_number"]) in lines]
@@ -112,15 +112,17 @@ def excess_query(op: Operation, lines: frozenset[int]) -> Write | None:
 
 
 def added_excess(earlier_answer: str, lines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """What finds no room now, beyond what an earlier answer said of the same operation."""
-    known = {int(row["line_number"]): to_decimal(row[EXCESS]) for row in parse_excess(earlier_answer)}
-    now = [{**row, EXCESS: to_decimal(row[EXCESS]) - known.get(int(row["line_number"]), 0)} for row in lines]
-    return [row for row in now if row[EXCESS]]
+    """Return the excess beyond that of an earlier answer to the same operation."""
+    reported = {int(row["line_number"]): to_decimal(row[EXCESS]) for row in parse_excess(earlier_answer)}
+    added = [{**row, EXCESS: to_decimal(row[EXCESS]) - reported.get(int(row["line_number"]), 0)} for row in lines]
+    return [row for row in added if row[EXCESS]]
 
 
 def merge_answers(earlier: str, current: str) -> str:
-    """The answer to be kept of an operation that is confirmed once more: the one of now, with all that was told of it
-    and found no room, so that it is not told again after the next restore."""
+    """Return the answer to store for an operation confirmed again, with all excess reported so far.
+
+    It is then not reported again after the next restore.
+    """
     rows = {int(row["line_number"]): row for row in (*parse_excess(earlier), *parse_excess(current))}
     if rows:
         return encode_json({EXCESS: list(rows.values())}).decode()
@@ -128,6 +130,10 @@ def merge_answers(earlier: str, current: str) -> str:
 
 
 def excess_reason_of(line: Mapping[str, Any]) -> StoredMessage:
-    """Why, for whoever reads the list: where the line stands, and what is too many."""
-    picked, of, left, moved = (to_decimal(line.get(name)) for name in (PICKED, "quantity", "left", "moved_quantity"))
-    return excess_reason(int(line["line_number"]), picked, of, left, moved, str(line.get("picked_username") or ""))
+    """Return the message on the excess of a line."""
+    picked, ordered, excess, moved = (
+        to_decimal(line.get(name)) for name in (PICKED, "quantity", "left", "moved_quantity")
+    )
+    return excess_reason(
+        int(line["line_number"]), picked, ordered, excess, moved, str(line.get("picked_username") or "")
+    )

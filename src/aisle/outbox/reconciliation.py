@@ -1,6 +1,7 @@
-"""What a person can have sent in the place of an operation that came to nothing: pure.
+"""Reconciliation: operations in doubt are looked up, requeued, confirmed or resolved by a person.
 
-Interface: Create movement (`allow_overage`), Create store product logs.
+A resolution may send another write in the place of an operation. Interface: Create movement (`allow_overage`), Create
+store product logs.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _COUNTED_FIELDS = ("counted_quantity", *(f"stock_pool_{pool}" for pool in range(
 
 
 def replacement_write(op: Operation, resolution: str, user: str) -> Write | None:
-    """The write that is sent in its place, in this person's name; None where that cannot be said of it."""
+    """Return the replacement for an operation in this person's name; None if the resolution does not apply."""
     if resolution == OVERAGE and op.operation == CREATE_MOVEMENT and op.state == REFUSED:
         return _movement_with_overage(op, user)
     if resolution == DIFFERENCE and op.operation == CREATE_LOGS and op.state in (NEEDS_PERSON, REFUSED):
@@ -47,7 +48,7 @@ def replacement_write(op: Operation, resolution: str, user: str) -> Write | None
 
 
 def _movement_with_overage(op: Operation, user: str) -> Write | None:
-    """The same movement, though the books have less: the goods are where they were carried."""
+    """Return the movement with overage allowed: the goods were carried, whatever stock the service has."""
     if all(item.get("allow_overage") for item in op.body):
         return None
     items = [{**item, "allow_overage": True} for item in op.body]
@@ -55,7 +56,7 @@ def _movement_with_overage(op: Operation, user: str) -> Write | None:
 
 
 def _count_as_difference(op: Operation, user: str) -> Write | None:
-    """What was found more or less than the books had at that moment: it leaves alone what moved since."""
+    """Return the count as a difference to the quantity expected then, so that later movements stay valid."""
     if not op.query.get("is_counted_quantity"):
         return None
     entries = [_entry_as_difference(entry, user) for entry in op.body["storeproductlog"]]
@@ -66,14 +67,14 @@ def _count_as_difference(op: Operation, user: str) -> Write | None:
 
 
 def _entry_as_difference(entry: Mapping[str, Any], user: str) -> dict[str, Any]:
-    """One entry; nothing where nobody knows what was expected there."""
+    """Return one entry as a difference; empty if its expected quantity is unknown."""
     name = next((name for name in _COUNTED_FIELDS if entry.get(name) is not None), "")
     if not name or entry.get("expected_quantity") is None:
         return {}
     change = to_decimal(entry[name]) - to_decimal(entry["expected_quantity"])
-    kept = {key: entry[key] for key in entry if key not in (*_COUNTED_FIELDS, "expected_quantity")}
-    named = "quantity" if name == "counted_quantity" else name
-    return {**kept, named: change, **({"app_user_name": user} if user else {})}
+    other_fields = {key: entry[key] for key in entry if key not in (*_COUNTED_FIELDS, "expected_quantity")}
+    field = "quantity" if name == "counted_quantity" else name
+    return {**other_fields, field: change, **({"app_user_name": user} if user else {})}
 
 
 _TO_LOOK_UP = "live = 1 AND state IN ('in_doubt', 'needs_person') AND (state = 'in_doubt' OR not_before > 0)"
@@ -87,8 +88,10 @@ _RESOLUTIONS = {
     (REFUSED, CLOSED_BY_HAND): CLOSE,
     (QUEUED, CLOSED_BY_HAND): CLOSE,
 }
-"""What a person may say of an operation, and what that does. Sent again is only what nobody is looking for any more.
-Of what waits to be sent only that is given up which waits for somebody's PIN."""
+"""Events of a person's resolutions by state. Only operations that nobody looks up any more are sent again.
+
+Of queued operations only those that wait for a PIN can be closed.
+"""
 
 
 _SENT_LATER_IN_LANE = """
@@ -99,7 +102,7 @@ WHERE mine.n = ? AND mine.lane = ? AND o.first_sent_at IS NOT NULL LIMIT 1
 
 
 class Reconciliation(OperationRows):
-    """What becomes of doubts."""
+    """States of operations in doubt."""
 
     def mark_in_doubt(
         self,
@@ -110,16 +113,17 @@ class Reconciliation(OperationRows):
         lookup_after_s: float = 0,
         evidence: Json = None,
     ) -> None:
-        """It may or may not have arrived. Its lanes stand still.
+        """Mark an operation as in doubt; its lanes stop.
 
-        It is looked for in `look_s` seconds; in `settle_s` seconds absence is believed. `evidence` is kept with it.
+        It is looked up after `lookup_after_s` seconds; after `settling_s` seconds absence is believed. `evidence` is
+        stored.
         """
         now = self._clock()
         times = {"settles_at": now + settling_s, "not_before": now + lookup_after_s}
         self._transition(op_id, LOSE_ANSWER, why=reason, evidence=encode_evidence(evidence), **times)
 
     def last_unverified(self, lane: str) -> Operation | None:
-        """What was last said in a lane, if it was confirmed without a key and has not been read back yet."""
+        """Return the last operation of a lane if it was confirmed without a key and not read back yet; else None."""
         found = self._select(
             "SELECT * FROM operation WHERE n IN (SELECT n FROM op_lane WHERE lane = ?)"
             " AND live = 1 AND state = 'done' AND keyed = 0 ORDER BY n DESC LIMIT 1",
@@ -130,9 +134,9 @@ class Reconciliation(OperationRows):
     def mark_absent(
         self, op_id: str, reason: StoredMessage, evidence: Json, *, settling_s: float, lookup_after_s: float
     ) -> bool:
-        """The service said that it has it, and shows that it has not: it is in doubt, as if nothing had been said.
+        """Mark a confirmed operation as in doubt, because a read shows that the service does not have it.
 
-        False where something else has become of it meanwhile.
+        Return False if its state has changed meanwhile.
         """
         now = self._clock()
         with transaction(self._db):
@@ -149,7 +153,7 @@ class Reconciliation(OperationRows):
         return True
 
     def record_lookup(self, op_id: str, evidence: Json, not_before: float) -> None:
-        """It was looked for, and will be again, not before that moment; 0 for never."""
+        """Store the evidence of a look-up; the next one is not before that time, 0 for never."""
         with transaction(self._db):
             self._db.execute(
                 "UPDATE operation SET evidence = ?, not_before = ?"
@@ -160,10 +164,10 @@ class Reconciliation(OperationRows):
     def requeue(
         self, op_id: str, reason: StoredMessage, evidence: Json, missing: Sequence[int] = (), body: Json = None
     ) -> None:
-        """It is settled that it, or these entries of it (their positions in its body), did not arrive.
+        """Requeue an operation, or these entries of it (positions in its body), that certainly did not arrive.
 
-        What is left of it is sent under the same reference; what did arrive is not said again. With `as_sent`, a body,
-        some of it did arrive that can be said again, in these very words: they are all that it says from now on.
+        The rest is sent under the same reference; entries that arrived are not sent again. `body`: parts that arrived
+        and may be sent again only in this form; it replaces the body.
         """
         with transaction(self._db):
             self._apply_event(op_id, RETRY, why=reason, evidence=encode_evidence(evidence))
@@ -173,13 +177,13 @@ class Reconciliation(OperationRows):
                 self._db.execute("UPDATE operation SET body = ? WHERE op_id = ?", (to_text(body), op_id))
 
     def _keep_missing_entries(self, op: Operation, missing: Sequence[int]) -> None:
-        whole = op.body["storeproductlog"] if isinstance(op.body, dict) else op.body
-        left = [whole[at] for at in missing]
-        numbers = op.parts or tuple(range(1, len(whole) + 1))
+        all_entries = op.body["storeproductlog"] if isinstance(op.body, dict) else op.body
+        entries = [all_entries[at] for at in missing]
+        numbers = op.parts or tuple(range(1, len(all_entries) + 1))
         self._db.execute(
             "UPDATE operation SET body = ?, parts = ?, frozen = NULL, fingerprint = '' WHERE op_id = ?",
             (
-                to_text({**op.body, "storeproductlog": left} if isinstance(op.body, dict) else left),
+                to_text({**op.body, "storeproductlog": entries} if isinstance(op.body, dict) else entries),
                 to_text([numbers[at] for at in missing]),
                 op.op_id,
             ),
@@ -194,19 +198,24 @@ class Reconciliation(OperationRows):
         evidence: Json = None,
         lookup_after_s: float = 0,
     ) -> None:
-        """The machine gives up finding out; with `look_s` it goes on looking all the same.
+        """Hand the operation over to a person; with `lookup_after_s` it is still looked up.
 
-        `settle_s`: so long nobody may send it again, where it may have left just now.
+        `settling_s`: time in which nobody may send it again, because it may just have left.
         """
         now = self._clock()
         settles_at = now + settling_s if settling_s and self.get(op_id).first_sent_at is not None else None
-        look = now + lookup_after_s if lookup_after_s else 0
+        lookup_at = now + lookup_after_s if lookup_after_s else 0
         self._transition(
-            op_id, ASK_PERSON, why=reason, settles_at=settles_at, evidence=encode_evidence(evidence), not_before=look
+            op_id,
+            ASK_PERSON,
+            why=reason,
+            settles_at=settles_at,
+            evidence=encode_evidence(evidence),
+            not_before=lookup_at,
         )
 
     def due_lookups(self, limit: int = 20) -> list[Operation]:
-        """What has to be looked for now, oldest first."""
+        """Return the operations to look up now, oldest first."""
         return self._select(
             f"SELECT * FROM operation WHERE {_TO_LOOK_UP} AND not_before <= ? ORDER BY n LIMIT ?",  # noqa: S608
             self._clock(),
@@ -214,18 +223,19 @@ class Reconciliation(OperationRows):
         )
 
     def next_lookup_at(self) -> float | None:
-        """When something has to be looked for next; None for never."""
+        """Return the time of the next look-up; None if there is none."""
         row = fetch_one(self._db, f"SELECT min(not_before) FROM operation WHERE {_TO_LOOK_UP}")  # noqa: S608
         return None if row is None or row[0] is None else float(row[0])
 
     def confirmed_by_person(self) -> list[Operation]:
-        """What a person said has arrived, and what has not been read back yet."""
+        """Return the operations that a person reported as arrived and that were not read back yet."""
         return self._select("SELECT * FROM operation WHERE live = 1 AND state = 'done' AND closed_by <> '' ORDER BY n")
 
     def resolve(self, resolution: Resolve, user: str) -> bool:
-        """What a person says about an operation, inside the caller's transaction; False where it came too late.
+        """Apply a person's resolution inside the caller's transaction; return False if it came too late.
 
-        Meanwhile the courier may have found it, or somebody else may have settled it: then nothing is changed.
+        The courier may have found the operation meanwhile, or another person may have resolved it: then nothing
+        changes.
         """
         op = self.get(resolution.op_id)
         event = _RESOLUTIONS.get((op.state, resolution.decision))
@@ -238,11 +248,11 @@ class Reconciliation(OperationRows):
             self._db.execute(
                 "UPDATE operation SET attempts = 0, first_sent_at = NULL, keyed = 0 WHERE op_id = ?", (op.op_id,)
             )
-            left = _missing_lines(op)
-            if left is not None:
+            missing_update = _missing_lines(op)
+            if missing_update is not None:
                 self._db.execute(
                     "UPDATE operation SET body = ?, frozen = NULL, fingerprint = '' WHERE op_id = ?",
-                    (to_text(left), op.op_id),
+                    (to_text(missing_update), op.op_id),
                 )
         else:
             self._apply_event(op.op_id, event, closed_by=user, why=store_text(resolution.note))
@@ -252,27 +262,31 @@ class Reconciliation(OperationRows):
 
 
 def _missing_lines(op: Operation) -> Json:
-    """The update of an order without what its picker added to the lines that stood, at the last look, as it left them;
-    None where nothing of it was seen there. Fitted anew, that would be added to them a second time."""
-    there, before = (_lines_in_evidence(op.evidence.get(when)) for when in ("after", "before"))
-    if op.operation != UPDATE_ORDER or op.frozen is None or not there:
+    """Return an order update without the changes that the last look-up found on the lines; None if it found none.
+
+    Rebased again, these changes would be added a second time.
+    """
+    found_lines, before = (_lines_in_evidence(op.evidence.get(when)) for when in ("after", "before"))
+    if op.operation != UPDATE_ORDER or op.frozen is None or not found_lines:
         return None
     order = op.body["orders"]
     sent = {str(line["line_number"]): line for line in json.loads(op.frozen)["orders"].get("order_lines") or ()}
     lines = []
     for line in order.get("order_lines") or ():
         number = str(line["line_number"])
-        now, ours, was = (of.get(number, {}).get(PICKED) for of in (there, sent, before))
-        came = (
-            now is not None
-            and to_decimal(now) == to_decimal(ours)
-            and (was is None or to_decimal(was) != to_decimal(now))
+        current, sent_quantity, before_quantity = (
+            lines_by_number.get(number, {}).get(PICKED) for lines_by_number in (found_lines, sent, before)
         )
-        lines.append({**line, BASE: line[PICKED]} if came and has_base(line) else line)
+        has_arrived = (
+            current is not None
+            and to_decimal(current) == to_decimal(sent_quantity)
+            and (before_quantity is None or to_decimal(before_quantity) != to_decimal(current))
+        )
+        lines.append({**line, BASE: line[PICKED]} if has_arrived and has_base(line) else line)
     return {**op.body, "orders": {**order, "order_lines": lines}} if lines != order.get("order_lines") else None
 
 
 def _lines_in_evidence(evidence: Json) -> Mapping[str, Mapping[str, Json]]:
-    """What a look has kept of the lines of an order, by their numbers."""
+    """Return the lines of an order in a look-up's evidence, by number."""
     found: Mapping[str, Mapping[str, Json]] = ((evidence or {}).get("order") or {}).get("lines") or {}
     return found

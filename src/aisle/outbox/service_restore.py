@@ -1,9 +1,9 @@
-"""Restores of the service that were noticed on this host, or told it: when, and what was sent again for each."""
+"""Restores of the service from an earlier copy: their records, and the replay of operations that it lost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -13,29 +13,28 @@ from aisle.outbox.operation_record import Operation
 from aisle.outbox.operation_state import LOSE_BY_RESTORE, REPLAY_AFTER_RESTORE
 from aisle.outbox.outcome_reasons import NO_MESSAGE, store_message
 from aisle.outbox.reconciliation import Reconciliation
-from aisle.tuples import NamedTuple
 
 DETECTED, REPORTED = "noticed", "told"
-"""The courier found it out; an operator said so (`aisle outbox replay`)."""
+"""Sources of a restore: found by the courier; reported by an operator (`aisle outbox replay`)."""
 
 
 class Restore(NamedTuple):
-    """One restore. Moments are seconds since 1970."""
+    """One restore. Times are seconds since 1970."""
 
     n: int
     noticed_at: float
     how: str
-    """NOTICED or TOLD."""
+    """DETECTED or REPORTED."""
     again: int
-    """Operations that are sent again under their keys."""
+    """Number of operations sent again under their keys."""
     looked_for: int
-    """Operations that are looked for, since the service keeps no keys."""
+    """Number of operations looked up, because they have no key."""
 
 
 def record_restore(
     connection: apsw.Connection, at: float, source: str, resent: int, looked_up: int = 0, number: int = 0
 ) -> int:
-    """Keeps it, inside the caller's transaction, in the place of the note of this number, if it has one; its number."""
+    """Store a restore inside the caller's transaction, replacing the one of this number. Return its number."""
     connection.execute(
         "INSERT OR REPLACE INTO restore (n, noticed_at, how, again, looked_for) VALUES (?, ?, ?, ?, ?)",
         (number or None, at, source, resent, looked_up),
@@ -44,7 +43,7 @@ def record_restore(
 
 
 def list_restores(connection: apsw.Connection, since: float = 0.0, after: int = 0) -> list[Restore]:
-    """The restores since a moment, behind the one of that number, youngest first."""
+    """Return the restores since a time and after that number, youngest first."""
     rows = fetch(
         connection,
         "SELECT n, noticed_at, how, again, looked_for FROM restore WHERE noticed_at >= ? AND n > ? ORDER BY n DESC",
@@ -55,26 +54,26 @@ def list_restores(connection: apsw.Connection, since: float = 0.0, after: int = 
 
 
 def unfinished_counts(connection: apsw.Connection) -> tuple[int, int]:
-    """(waiting, for a person): of what was sent again or looked for after a restore, what is not settled yet."""
+    """Return the numbers of replayed operations that are not confirmed: those in progress, and those for a person."""
     rows = fetch(
         connection,
         "SELECT state IN ('rejected', 'needs_person'), count(*) FROM operation"
         " WHERE live = 1 AND replayed_at IS NOT NULL AND state <> 'done' GROUP BY 1",
     )
-    of = {bool(stuck): int(count) for stuck, count in rows}
-    return of.get(False, 0), of.get(True, 0)
+    counts = {bool(stuck): int(count) for stuck, count in rows}
+    return counts.get(False, 0), counts.get(True, 0)
 
 
 LOOKUP_DAYS = 7
-"""How far back confirmed work without a key is looked for after a restore."""
+"""Days for which operations confirmed without a key are looked up after a restore."""
 
 _BATCH_SIZE = 100
 """Operations in one transaction, so that no session waits for it."""
 
 _CONFIRMED_WITH_KEY = "state = 'done' AND keyed = 1 AND (closed_by = '' OR answer <> '')"
-"""What the service itself confirmed under a key. What a person says has arrived may stand there under another one."""
+"""Operations that the service itself confirmed under a key. One reported by a person may be there under another key."""
 _KEY_SENT_AT = "coalesce(keyed_since, first_sent_at, created_at)"
-"""Since when the service may keep the key."""
+"""Time since when the service may keep the key."""
 
 _NEWEST_KEYS = f"""
 SELECT op_id FROM (
@@ -88,8 +87,8 @@ SELECT op_id FROM (
   )
 )
 """  # noqa: S608 - conditions of our own
-"""By when they were confirmed, and by when they were made: the first misleads where the host's clock was set back, or
-where answers were lost, and older work is confirmed after younger."""
+"""Newest keys by confirmation and by creation. The first order misleads if the clock was set back, or if answers were
+lost and older operations are confirmed after younger ones."""
 
 _KEPT_KEYS = f"""
 SELECT n, op_id FROM operation WHERE {_CONFIRMED_WITH_KEY} AND {_KEY_SENT_AT} >= ? AND n < ?
@@ -111,17 +110,20 @@ UPDATE operation SET confirmed_at = min(confirmed_at, :now),
   was_in = json_insert(iif(was_in = '', '[]', was_in), '$[#]', json_array(iif(live = 1, confirmed_at, 0), :now))
 WHERE n = :n AND confirmed_at IS NOT NULL
 """
-"""What was read back already is in all that was read until now: its own moment may be of another clock."""
+"""An operation that was read back is in all reads until now.
+
+Its own confirmation may have the time of another clock.
+"""
 _RESET_FOR_REPLAY = """
 UPDATE operation SET attempts = 0, read_back_at = NULL, replayed_at = :now,
   keyed_since = iif(:lost, NULL, coalesce(keyed_since, first_sent_at)),
   first_sent_at = iif(:lost, NULL, min(first_sent_at, :now)) WHERE n = :n
 """
-"""What the service may still have keeps the moment when it was sent: it may be in what is read."""
+"""An operation that the service may still have keeps the time of its first sending, because reads may include it."""
 
 
 class ReplayCounts(NamedTuple):
-    """What is sent again, what is looked for, and what is too old for either."""
+    """Numbers of operations that are sent again, looked up, and too old for either."""
 
     resent: int
     looked_up: int
@@ -129,31 +131,38 @@ class ReplayCounts(NamedTuple):
 
 
 class RestoreReplay(Reconciliation):
-    """What becomes of confirmed operations after a restore."""
+    """Replay of confirmed operations after a restore."""
 
     def newest_keys(self, since: float, limit: int) -> list[str]:
-        """The keys that the service confirmed last, and has to know, sent since that moment: so many by when they were
-        confirmed, and as many by when they were made."""
+        """Return the keys that the service confirmed last and has to know, sent since that time.
+
+        `limit` keys are taken by confirmation and `limit` by creation.
+        """
         return list(dict.fromkeys(row[0] for row in fetch(self._db, _NEWEST_KEYS, since, limit)))
 
     def kept_keys(self, since: float, size: int) -> Iterator[list[str]]:
-        """All keys that were sent since that moment and confirmed, youngest first, so many at a time."""
+        """Yield all keys that were sent since that time and confirmed, youngest first, in lists of `size`."""
         before = 1 << 62
         while rows := fetch(self._db, _KEPT_KEYS, since, before, size):
             before = int(rows[-1][0])
             yield [str(op_id) for _, op_id in rows]
 
     def replay(self, op_ids: Iterable[str], source: str) -> int:
-        """Sends again these that the service has lost: the same bytes, under the same keys. How many; it is noted."""
+        """Send these lost operations again: the same bytes under the same keys.
+
+        Record the restore and return their number.
+        """
         ops: list[Operation] = []
         for op_id in op_ids:
             ops += self._select("SELECT * FROM operation WHERE op_id = ? AND state = 'done'", op_id)
         return self._replay(ops, (), source, lost=True).resent
 
     def replay_since(self, since: float | None, keys_kept_since: float, source: str) -> ReplayCounts:
-        """The same of all that was confirmed since that moment, whether the service has lost it or not. Keys that were
-        sent before `kept_since` the service may have forgotten: they are left alone. What went without one is looked
-        for; where no moment is said, that of `UNKEYED_DAYS` days, for more would be for a person to settle."""
+        """Replay everything confirmed since that time, lost or not.
+
+        Keys sent before `keys_kept_since` may be forgotten by the service and are left out. Operations without a key
+        are looked up; if `since` is None only those of `LOOKUP_DAYS` days, because more would burden a person.
+        """
         unkeyed_since = self._clock() - LOOKUP_DAYS * 86400 if since is None else since
         since = since or 0.0
         ops = self._select(_CONFIRMED_SINCE, since, keys_kept_since)
@@ -163,27 +172,29 @@ class RestoreReplay(Reconciliation):
         )
 
     def confirmed_without_key(self, operations: Sequence[str], since: float, limit: int) -> list[Operation]:
-        """What was confirmed without a key since that moment, of these operations, youngest first."""
+        """Return operations of these kinds that were confirmed without a key since that time, youngest first."""
         return self._select(_CONFIRMED_WITHOUT_KEY_OF, to_text(list(operations)), since, limit)
 
     def look_up_without_key(self, since: float, source: str) -> int:
-        """Looks for all that was confirmed without a key since that moment; how many."""
+        """Look up everything confirmed without a key since that time. Return the number of operations."""
         return self._replay((), self._select(_CONFIRMED_WITHOUT_KEY, since), source).looked_up
 
     def _replay(
         self, with_key: Iterable[Operation], without_key: Iterable[Operation], source: str, *, lost: bool = False
     ) -> ReplayCounts:
-        """Goes back to the beginning with these; `lost`: it is known that the service does not have them."""
-        work = sorted([*with_key, *without_key], key=lambda op: op.n)
-        done = ReplayCounts(0, 0, 0)
-        note = 0
-        for first in range(0, max(1, len(work)), _BATCH_SIZE):
-            with transaction(self._db):  # who ends in between has noted what goes again
-                for op in work[first : first + _BATCH_SIZE]:
+        """Reset these operations; `lost`: the service certainly does not have them."""
+        operations = sorted([*with_key, *without_key], key=lambda op: op.n)
+        counts = ReplayCounts(0, 0, 0)
+        number = 0
+        for first in range(0, max(1, len(operations)), _BATCH_SIZE):
+            with transaction(self._db):  # an interrupted replay has recorded what is sent again
+                for op in operations[first : first + _BATCH_SIZE]:
                     self._reset_operation(op, lost=lost)
-                    done = done._replace(resent=done.resent + op.keyed, looked_up=done.looked_up + (not op.keyed))
-                note = record_restore(self._db, self._clock(), source, done.resent, done.looked_up, note)
-        return done
+                    counts = counts._replace(
+                        resent=counts.resent + op.keyed, looked_up=counts.looked_up + (not op.keyed)
+                    )
+                number = record_restore(self._db, self._clock(), source, counts.resent, counts.looked_up, number)
+        return counts
 
     def _reset_operation(self, op: Operation, *, lost: bool) -> None:
         now = self._clock()

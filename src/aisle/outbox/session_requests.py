@@ -1,9 +1,12 @@
-"""What sessions would like to have fresh soon; the courier takes it when it can. A lost wish harms nobody."""
+"""Requests of sessions to the courier: rows to be read soon, and operations that need an answer.
+
+A lost read request does no harm. An operation is started at most once, and its answer is stored.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -11,27 +14,26 @@ from aisle.host.database import fetch, fetch_one, transaction
 from aisle.jobs.job import Json, Request
 from aisle.json_codec import from_text, to_text
 from aisle.outbox.operation_record import Author
-from aisle.tuples import NamedTuple
 
 FULL_SYNC = "everything"
-"""The key with which a wish for orders means the whole store, read anew."""
+"""Key of a read request for orders that means the whole store."""
 ORDER_LISTS = "lists"
-"""The key with which it means the list of orders, and every list that could not be read."""
+"""Key of a read request for orders that means the list of orders, and every list that could not be read."""
 
 
 def insert_read_request(connection: apsw.Connection, topic: str, key: str, at: float) -> None:
-    """Adds a wish inside the caller's transaction; the same wish twice is one."""
+    """Add a read request inside the caller's transaction; a repeated one is the same."""
     connection.execute("INSERT OR IGNORE INTO wish (topic, key, at) VALUES (?, ?, ?)", (topic, key, at))
 
 
 def request_read(connection: apsw.Connection, topic: str, key: str, at: float) -> None:
-    """Adds a wish in a transaction of its own."""
+    """Add a read request in its own transaction."""
     with transaction(connection):
         insert_read_request(connection, topic, key, at)
 
 
 def take_read_requests(connection: apsw.Connection, limit: int = 100) -> list[tuple[str, str]]:
-    """Takes the oldest wishes off the list: (topic, key) each."""
+    """Remove the oldest read requests and return them as (topic, key)."""
     if fetch_one(connection, "SELECT 1 FROM wish") is None:
         return []
     with transaction(connection):
@@ -43,16 +45,16 @@ def take_read_requests(connection: apsw.Connection, limit: int = 100) -> list[tu
 REQUESTED, STARTED, ANSWERED, EXPIRED, UNKNOWN = "asked", "begun", "answered", "expired", "unknown"
 
 MAX_DURATION_S = 120.0
-"""Nobody waits longer for the end of what was begun: a request has a shorter limit, so that its courier is gone."""
+"""Seconds after which nobody waits for a started request. Requests have shorter timeouts, so its courier is gone."""
 _FUTURE_LIMIT_S = 5.0
-"""What was asked so far in the future was asked before the clock was set back."""
+"""Seconds in the future beyond which a request was made before the clock was set back."""
 _KEPT_S = 7 * 86400.0
 
 _IS_OVERDUE = "(deadline <= :now OR asked_at > :now + :ahead)"
 
 
 class RequestRow(NamedTuple):
-    """One thing that was asked."""
+    """One request."""
 
     request_id: str
     store: str
@@ -61,11 +63,11 @@ class RequestRow(NamedTuple):
     kind: str
     body: Mapping[str, Any]
     has_secret: bool
-    """It comes with a secret."""
+    """True if a secret comes with it."""
 
 
 def insert_request(connection: apsw.Connection, request_id: str, request: Request, author: Author, now: float) -> None:
-    """Asks inside the caller's transaction; forgets what is long over."""
+    """Insert a request inside the caller's transaction, and delete old ones."""
     connection.execute("DELETE FROM ask WHERE asked_at < ?", (now - _KEPT_S,))
     connection.execute(
         "INSERT INTO ask (ask_id, store, user, terminal, kind, body, confided, asked_at, deadline, state)"
@@ -78,13 +80,13 @@ def insert_request(connection: apsw.Connection, request_id: str, request: Reques
 
 
 def request_state(connection: apsw.Connection, request_id: str) -> str:
-    """How it stands; empty where nobody knows it."""
+    """Return the state of a request; empty if unknown."""
     row = fetch_one(connection, "SELECT state FROM ask WHERE ask_id = ?", request_id)
     return str(row[0]) if row else ""
 
 
 def read_answer(connection: apsw.Connection, request_id: str) -> tuple[list[dict[str, Json]], int]:
-    """One row: `state` and `answer`, as the courier wrote it."""
+    """Return one row with `state` and `answer` as the courier stored it."""
     row = fetch_one(connection, "SELECT state, answer FROM ask WHERE ask_id = ?", request_id)
     if row is None:
         return [], 0
@@ -92,20 +94,20 @@ def read_answer(connection: apsw.Connection, request_id: str) -> tuple[list[dict
 
 
 def expire_overdue(connection: apsw.Connection, now: float) -> bool:
-    """Ends what is past its deadline, and what was begun so long ago that its courier cannot be at it any more."""
+    """Expire overdue requests, and those whose courier cannot work on them any more. Return True if there were any."""
     if fetch_one(connection, "SELECT 1 FROM ask WHERE state IN ('asked', 'begun')") is None:
         return False
-    said = {"now": now, "ahead": _FUTURE_LIMIT_S, "begun": now - MAX_DURATION_S}
-    late = f"SELECT 1 FROM ask WHERE state = 'asked' AND {_IS_OVERDUE} OR state = 'begun' AND begun_at < :begun"  # noqa: S608
-    if not connection.execute(late, said).fetchall():
+    values = {"now": now, "ahead": _FUTURE_LIMIT_S, "begun": now - MAX_DURATION_S}
+    overdue_sql = f"SELECT 1 FROM ask WHERE state = 'asked' AND {_IS_OVERDUE} OR state = 'begun' AND begun_at < :begun"  # noqa: S608
+    if not connection.execute(overdue_sql, values).fetchall():
         return False
     with transaction(connection):
         connection.execute(
             f"UPDATE ask SET state = 'expired', ended_at = :now WHERE state = 'asked' AND {_IS_OVERDUE}",  # noqa: S608
-            said,
+            values,
         )
         connection.execute(
-            "UPDATE ask SET state = 'unknown', ended_at = :now WHERE state = 'begun' AND begun_at < :begun", said
+            "UPDATE ask SET state = 'unknown', ended_at = :now WHERE state = 'begun' AND begun_at < :begun", values
         )
     return True
 
@@ -114,7 +116,7 @@ def expire_overdue(connection: apsw.Connection, now: float) -> bool:
 
 
 def pending_requests(connection: apsw.Connection, now: float) -> list[RequestRow]:
-    """What may be begun now, oldest first."""
+    """Return the requests that may be started now, oldest first."""
     rows = connection.execute(
         "SELECT ask_id, store, user, terminal, kind, body, confided FROM ask"  # noqa: S608 - our own condition
         f" WHERE state = 'asked' AND NOT {_IS_OVERDUE} ORDER BY asked_at",
@@ -129,7 +131,10 @@ def pending_requests(connection: apsw.Connection, now: float) -> list[RequestRow
 
 
 def start_request(connection: apsw.Connection, request_id: str, now: float) -> bool:
-    """Makes it durable that it is being done; False where it is too late, or somebody else has begun it."""
+    """Record that the request is being carried out.
+
+    Return False if it is too late or another courier has started it.
+    """
     with transaction(connection):
         connection.execute(
             "UPDATE ask SET state = 'begun', begun_at = :now"  # noqa: S608
@@ -142,7 +147,7 @@ def start_request(connection: apsw.Connection, request_id: str, now: float) -> b
 def finish_request(
     connection: apsw.Connection, request_id: str, state: str, answer: Mapping[str, Json], now: float
 ) -> None:
-    """What became of it; also of what was given up as unknown meanwhile."""
+    """Store the result, also of a request that was given up as unknown meanwhile."""
     with transaction(connection):
         connection.execute(
             "UPDATE ask SET state = ?, answer = ?, ended_at = ? WHERE ask_id = ? AND state IN ('begun', 'unknown')",
@@ -151,7 +156,7 @@ def finish_request(
 
 
 def mark_interrupted(connection: apsw.Connection, now: float) -> int:
-    """What a courier left behind in the middle of it: nobody knows whether it was done. How many."""
+    """Mark the requests that a crashed courier had started as unknown. Return their number."""
     if not fetch(connection, "SELECT 1 FROM ask WHERE state = 'begun'"):
         return 0
     with transaction(connection):

@@ -1,17 +1,17 @@
-"""Tokens of persons, as far as a file may know of them: whose the courier has, and until when. Never a token.
+"""Record of the tokens of persons: owner and expiry, never the token.
 
-The courier alone holds the tokens, in its memory: no disk, backup or snapshot of this host ever has a right that is
-more than the store's. With its process they are gone, what goes with them waits, and the PIN is asked again; a courier
-ends seldom, and nobody's work is lost by it.
+The courier holds the tokens in memory, so that no disk, backup or snapshot of this host has more rights than the
+store's. When it ends they are gone, operations that need them wait, and the PIN is asked again; no work is lost.
 
-The read `pass` (user, now): one row. This person's PIN is `wanted` for what supervisors do, anybody's is `asked` at
-all, his token is `there`, and `waiting` is how much waits for it.
+Query `pass` (user, now), one row: `wanted`: this person needs a PIN to act as a supervisor; `asked`: the service issues
+tokens at all; `there`: the courier has this person's token; `waiting`: number of operations waiting for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import NamedTuple
 
 import apsw
 
@@ -22,10 +22,9 @@ from aisle.host.database import fetch, fetch_one, transaction
 from aisle.jobs.job import Json
 from aisle.outbox.operation_record import Operation, principal_of, user_of_principal
 from aisle.outbox.operation_state import QUEUED
-from aisle.tuples import NamedTuple
 
 MAX_TOKEN_S = 3600.0
-"""Nobody goes without saying the PIN for longer, whatever a service says."""
+"""Greatest lifetime of a token in seconds, whatever the service grants; then the PIN is asked again."""
 
 _WAITING_BY_USER = """
 SELECT o.principal, count(*) FROM operation o
@@ -36,33 +35,33 @@ GROUP BY o.principal ORDER BY min(o.n)
 
 
 class WaitingOperations(NamedTuple):
-    """What goes with the token of a person that is not here."""
+    """Operations that wait for the token of a person."""
 
     user: str
     operation_count: int
 
 
 def record_token(connection: apsw.Connection, user: str, until: float) -> None:
-    """The courier has a token of this person; it ends at that moment, in seconds since 1970."""
+    """Record that the courier has a token of this person, which expires at `until` (seconds since 1970)."""
     with transaction(connection):
         connection.execute("INSERT OR REPLACE INTO pass (principal, until) VALUES (?, ?)", (principal_of(user), until))
 
 
 def delete_token(connection: apsw.Connection, principal: str) -> None:
-    """It has none any more."""
+    """Record that the courier has no token of this principal."""
     with transaction(connection):
         connection.execute("DELETE FROM pass WHERE principal = ?", (principal,))
 
 
 def delete_all_tokens(connection: apsw.Connection) -> None:
-    """A courier begins: whatever the one before it had is gone."""
+    """Delete all records, because a starting courier has no tokens."""
     if fetch_one(connection, "SELECT 1 FROM pass") is not None:
         with transaction(connection):
             connection.execute("DELETE FROM pass")
 
 
 def has_token(connection: apsw.Connection, principal: str, now: float) -> bool:
-    """Whether something of this principal could be sent."""
+    """Return True if an operation of this principal can be sent."""
     if not user_of_principal(principal):
         return True
     sql = "SELECT 1 FROM pass WHERE principal = ? AND until > ?"
@@ -70,7 +69,7 @@ def has_token(connection: apsw.Connection, principal: str, now: float) -> bool:
 
 
 def operations_waiting_for_tokens(connection: apsw.Connection, now: float) -> tuple[WaitingOperations, ...]:
-    """Whose tokens are missing, and how much waits for each; whoever has waited longest first."""
+    """Return the persons whose tokens are missing, with the number of waiting operations, longest waiting first."""
     return tuple(
         WaitingOperations(user_of_principal(str(name)), int(count))
         for name, count in fetch(connection, _WAITING_BY_USER, now)
@@ -78,23 +77,23 @@ def operations_waiting_for_tokens(connection: apsw.Connection, now: float) -> tu
 
 
 def user_awaited_by(connection: apsw.Connection, op: Operation, now: float) -> str:
-    """The person whose PIN an operation waits for; empty where it waits for none."""
+    """Return the person whose PIN an operation waits for; empty if it waits for none."""
     user = user_of_principal(op.principal) if op.state == QUEUED else ""
     return "" if has_token(connection, op.principal, now) else user
 
 
 def count_waiting_for(connection: apsw.Connection, user: str, now: float) -> int:
-    """How much waits for the PIN of this person."""
+    """Return the number of operations that wait for this person's PIN."""
     return next(
         (each.operation_count for each in operations_waiting_for_tokens(connection, now) if each.user == user), 0
     )
 
 
 def user_token_query(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """See above."""
+    """Return the row of `pass` (see the module)."""
     user = str(args["user"])
-    who = load_person_rights(cache, user)
-    row: Row = {"wanted": who.needs_pin, "asked": who.issues_user_tokens, "there": False, "waiting": 0}
+    rights = load_person_rights(cache, user)
+    row: Row = {"wanted": rights.needs_pin, "asked": rights.issues_user_tokens, "there": False, "waiting": 0}
     if user:
         now = datetime.fromisoformat(str(args["now"])).timestamp()
         row["there"] = has_token(outbox, principal_of(user), now)

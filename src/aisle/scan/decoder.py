@@ -1,7 +1,7 @@
-"""Bytes from a terminal to inputs, in order: lines that a scanner or a person ended, keys, and escape sequences.
+"""Decoder from a terminal's bytes to inputs, in order: ended lines, keys, and escape sequences. Pure: no clock.
 
-Pure: no clock, no terminal. A line is ended by what a scanner sends at its end and by nothing else, least of all by
-time. How the bytes are cut into reads changes no line.
+A line is ended only by a terminator that scanners send, never by time. How the bytes are divided into reads changes no
+line.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from aisle.scan.gs1_separators import F8_SEQUENCE, GROUP_SEPARATOR, KEY_MARK, be
 from aisle.scan.inputs import LONG_PAUSE_S, TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Line, OpenLine
 
 MAX_LINE: Final = 4096
-"""Characters of a line that are kept; a line of that length was cut and is to be refused."""
+"""Characters of a line that are kept; a line of that length was cut and is refused."""
 MAX_DROPPED: Final = 16
-"""Control characters without a meaning that are remembered of a line."""
+"""Greatest number of meaningless control characters that are recorded for a line."""
 MAX_PAUSES: Final = 256
-"""Pauses inside a line that are remembered; nobody types on for longer."""
+"""Greatest number of recorded pauses in a line; nobody types longer lines."""
 SECOND_TERMINATOR_S: Final = 0.25
-"""A second, different terminator within this time belongs to the first (a scanner that sends TAB and CR)."""
+"""Seconds within which a second, different terminator belongs to the first (a scanner that sends TAB and CR)."""
 MIN_BEFORE_KEY: Final = 8
-"""Characters of a line after which a key in the middle of it is the scanner's, where it comes at scanner pace."""
+"""Characters of a line after which a key at scanner pace is the scanner's."""
 LATE_ESCAPE_S: Final = 3.0
-"""How long the rest of an escape sequence may lag behind an ESC that was taken for the Esc key."""
+"""Seconds for which the rest of an escape sequence may follow an ESC that was taken for the Esc key."""
 LOST_PASTE_END_S: Final = 2.0
-"""A paste that is silent for so long has lost its end; Enter and Backspace on an empty line are keys again."""
+"""Seconds of silence after which a paste has lost its end; Enter and Backspace on an empty line are keys again."""
 
 _DATA_BYTES = re.compile(rb"[\x04\x1d\x1e\x20-\x7e]+")
 """Data: printable ASCII and the separators of GS1 and ISO 15434 messages (EOT, GS, RS)."""
@@ -46,14 +46,14 @@ _BRACKET: Final = 0x5B
 _STX: Final = 0x02
 _IGNORED: Final = frozenset(range(0x20)) - {0x04, 0x1D, 0x1E, _ESC, 0x08, *_TERMINATORS}
 _NOISE_CONTROLS: Final = "\x00\x07\x11\x13"
-"""What a line or a terminal says by itself: padding, a bell, and stop and go. Other controls are a scan's."""
+"""Controls that lines and terminals send without a scan: padding, bell, XON and XOFF. Others belong to a scan."""
 _PASTE_START, _PASTE_END = "\x1b[200~", "\x1b[201~"
 _LATE_CSI = re.compile(r"\x1b\[(?:[\d;]*[A-HPQRSu~]|[IOZ]|\[[A-E])")
 _LATE_SS3 = re.compile(rb"O(?:[A-DFHMP-SXj-y])")
 
 
 class Decoder:
-    """Turns reads into `Decoded`s. It outlives resizes and screens; one per terminal, never rebuilt."""
+    """Decoder of reads into inputs. One per terminal; it is kept across resizes and screens."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -62,23 +62,23 @@ class Decoder:
         self._reported_text = ""
         self._pending_utf8 = b""
         self._possible_prefix = self._next_prefix = ""
-        """What may be the first characters of the line that is open; of the one that opens right now."""
+        """Possible first characters of the open line, and of the line that opens next."""
         self._prefix_at = 0.0
         self._line_started_at = self._read_at = self._longest_pause = 0.0
         self._before_pause = 0
-        """So many characters stood on the open line before its last pause, where that was a long one."""
+        """Characters of the open line before its last pause, if that was long."""
         self._pauses: list[float] = []
         self._controls: list[int] = []
-        """How many characters stood before each control without a meaning that came with the line."""
+        """Number of characters before each meaningless control in the line."""
         self._character_count = 0
-        """Characters of the line, those that were erased again included; all but one of a read had no pause."""
+        """Characters of the line including erased ones; all but the first of a read had no pause."""
         self._inner_keys: list[EscapeInput | None] = []
-        """Keys and controls that came behind the last character at scanner pace; None for a control or Backspace."""
+        """Keys and controls after the last character at scanner pace; None for a control or Backspace."""
         self._inner_key_at = 0.0
         self._inner_backspaces = 0
-        """How many of them are Backspace."""
+        """Number of Backspaces among them."""
         self._short_line_keys: list[EscapeInput] = []
-        """Keys in the middle of a line that is too short so far to be a code; each has its sign in the line."""
+        """Keys inside a line that is still too short for a code; each has its mark in the line."""
         self._last_terminator = ""
         self._terminated_at = 0.0
         self._sequence: EscapeSequence | None = None
@@ -88,11 +88,11 @@ class Decoder:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether `tick` could settle something: an escape sequence is open, or a key came in the middle of a line."""
+        """True if `tick` may complete something: an escape sequence is open, or a key came inside a line."""
         return self._sequence is not None or bool(self._inner_keys or self._short_line_keys)
 
     def feed(self, data: bytes, t: float) -> list[DecodedInput]:
-        """What a read at `t` (monotonic seconds) says; at most one `Typed`, and that at the end."""
+        """Return the inputs of a read at `t` (monotonic seconds); at most one `OpenLine`, at the end."""
         if self._sequence is not None and self._sequence.is_cut_off(t):
             self._sequence = None
         if self._sequence is not None:
@@ -104,7 +104,7 @@ class Decoder:
         return self._flush()
 
     def tick(self, t: float) -> list[DecodedInput]:
-        """Nothing was read for a while (0.1 s): an ESC that stands alone is the Esc key."""
+        """Return the inputs due at `t` after 0.1 s without a read: a lone ESC is the Esc key."""
         sequence = self._sequence
         if t - max(self._read_at, self._inner_key_at) >= TYPING_PAUSE_S:
             self._release_inner_keys()
@@ -119,7 +119,7 @@ class Decoder:
                 self._read_bytes(self._sequence_as_data(sequence), t)
         return self._flush()
 
-    # The ground: data, terminators, Backspace
+    # Data, terminators, Backspace
 
     def _read_bytes(self, data: bytes, t: float) -> None:
         pos = 0
@@ -148,7 +148,7 @@ class Decoder:
         self._text = (self._text + text)[:MAX_LINE]
 
     def _record_time(self, t: float, characters: int = 1) -> None:
-        """Keeps the times of the line that is open, or opens one."""
+        """Record the times of the open line, or of a new one."""
         if not self._text and not self._pending_utf8:
             self._line_started_at, self._longest_pause = t, 0.0
             self._pauses, self._character_count, self._before_pause, self._controls = [], 0, 0, []
@@ -164,12 +164,12 @@ class Decoder:
         self._last_terminator = self._next_prefix = ""
 
     def _median_pause(self) -> float:
-        """The lower one of the middle pauses, those of no length included."""
+        """Return the median pause between characters, including pauses of zero; the lower one of two."""
         middle = (self._character_count - 2) // 2 - (self._character_count - 1 - len(self._pauses))
         return sorted(self._pauses)[middle] if 0 <= middle < len(self._pauses) else 0.0
 
     def _add_non_ascii(self, data: bytes, t: float) -> None:
-        """UTF-8, also in pieces; a byte that cannot be UTF-8 is read as Latin-1."""
+        """Add UTF-8, which may come in pieces; a byte that cannot be UTF-8 is read as Latin-1."""
         self._resolve_inner_keys(t)
         self._record_time(t)
         pending, self._pending_utf8 = self._pending_utf8 + data, b""
@@ -187,14 +187,14 @@ class Decoder:
                 pending = rest[1:]
 
     def _flush_utf8(self) -> None:
-        """The character that was open gets no more bytes."""
+        """Complete the pending character; no more bytes of it will come."""
         pending, self._pending_utf8 = self._pending_utf8, b""
         self._append(pending.decode("latin-1"))
 
     def _append(self, text: str) -> None:
         mark = KEY_MARK if begins_gs1_message(self._text) else ""
-        kept = "".join(mark if "\x80" <= char <= "\x9f" else char for char in text)
-        self._text = (self._text + kept)[:MAX_LINE]
+        cleaned = "".join(mark if "\x80" <= char <= "\x9f" else char for char in text)
+        self._text = (self._text + cleaned)[:MAX_LINE]
 
     def _read_control(self, byte: int, t: float) -> None:
         if byte in _IGNORED:
@@ -218,9 +218,9 @@ class Decoder:
             self._text += KEY_MARK
             self._inner_backspaces = 0
         self._release_inner_keys()
-        last, self._last_terminator = self._last_terminator, end
+        last_terminator, self._last_terminator = self._last_terminator, end
         self._next_prefix = ""
-        ended, self._terminated_at = self._terminated_at, t
+        last_ended, self._terminated_at = self._terminated_at, t
         dropped, self._dropped = self._dropped, ""
         if self._text:
             gap, pace = max(self._longest_pause, t - self._read_at), self._median_pause()
@@ -231,9 +231,9 @@ class Decoder:
             self._text = self._reported_text = ""
             self._read_at = t
             return
-        if end == "lf" and last == "cr":
+        if end == "lf" and last_terminator == "cr":
             return
-        if last and last != end and t - ended <= SECOND_TERMINATOR_S:
+        if last_terminator and last_terminator != end and t - last_ended <= SECOND_TERMINATOR_S:
             return
         if self._is_pasting and t - self._read_at <= LOST_PASTE_END_S:
             return
@@ -245,7 +245,7 @@ class Decoder:
             self._decoded.append(Key("enter"))
 
     def _mark_controls(self) -> str:
-        """The line of a scanner, with a sign where a control came in the middle of it: what came is no whole code."""
+        """Return the line of a scanner with a mark at each control inside it, because such a code may be incomplete."""
         text = self._text
         for at in sorted({at for at in self._controls if at < len(text)}, reverse=True):
             text = text[:at] + KEY_MARK + text[at:]
@@ -262,25 +262,25 @@ class Decoder:
         elif not (self._is_pasting and t - self._read_at <= LOST_PASTE_END_S):
             self._emit_back()
 
-    # Keys and controls in the middle of a line
+    # Keys and controls inside a line
 
     def _is_inside_scan(self, t: float) -> bool:
-        """Whether a control at `t` comes in the middle of a scan: some scanners press one for a separator."""
+        """Return True if a control at `t` comes inside a scan; some scanners send one for a separator."""
         return self._may_be_code() and self._is_at_pace(t)
 
     def _is_at_pace(self, t: float) -> bool:
-        """Whether what comes at `t` comes at scanner pace behind characters that did so too."""
+        """Return True if something at `t` comes at scanner pace after characters at scanner pace."""
         if self._pending_utf8 or not self._text:
             return False
-        last = self._inner_key_at if self._inner_keys else self._read_at
-        return t - last < TYPING_PAUSE_S and self._median_pause() < TYPING_PAUSE_S
+        last_at = self._inner_key_at if self._inner_keys else self._read_at
+        return t - last_at < TYPING_PAUSE_S and self._median_pause() < TYPING_PAUSE_S
 
     def _add_inner_key(self, key: EscapeInput | None, t: float) -> None:
         self._inner_keys.append(key)
         self._inner_key_at = t
 
     def _resolve_inner_keys(self, t: float) -> None:
-        """A further character came: what stands before it belongs to the scan, unless a person has pressed it."""
+        """Decide on inner keys when another character came: they belong to the scan unless a person pressed them."""
         if self._inner_keys and t - self._inner_key_at < TYPING_PAUSE_S:
             if not self._may_be_code():
                 self._short_line_keys += [key for key in self._inner_keys if key is not None]
@@ -290,12 +290,14 @@ class Decoder:
             self._release_inner_keys()
 
     def _may_be_code(self) -> bool:
-        """Whether the line that is open is no typing that a slow link brought with a key in one piece."""
+        """Return True if the open line may be a code, and not typing that a slow link delivered together with a key."""
         return len(self._text) - len(self._short_line_keys) >= MIN_BEFORE_KEY or begins_gs1_message(self._text)
 
     def _release_inner_keys(self) -> None:
-        """What stands behind the last character is what it would be anywhere: keys, and Backspace. So is a key in the
-        middle of a few characters."""
+        """Emit inner keys as keys and apply Backspaces, because no character followed.
+
+        The same holds for keys in a line of a few characters.
+        """
         if self._short_line_keys and not self._may_be_code():
             self._decoded += self._short_line_keys
             self._text = self._text.replace(KEY_MARK, "")
@@ -311,34 +313,44 @@ class Decoder:
     # Escape sequences
 
     def _read_sequence_byte(self, data: bytes, pos: int, t: float) -> tuple[bytes, int]:
-        """Takes one byte of the open sequence; what is left to read, which is more when the sequence was none."""
+        """Add one byte to the open sequence. Return data and position to continue at.
+
+        The data is longer if the bytes were no sequence.
+        """
         sequence = self._sequence
         assert sequence is not None
         byte = data[pos]
-        if byte == _STX and sequence.is_string:  # a scanner says that a code begins: what came before is none of it
+        if (
+            byte == _STX and sequence.is_string
+        ):  # a scanner marks the begin of a code: what came before does not belong to it
             self._sequence = None
-            rubbish = b"" if sequence.is_answer else self._sequence_as_data(sequence)
-            return rubbish + data[pos:], 0
+            leftover = b"" if sequence.is_answer else self._sequence_as_data(sequence)
+            return leftover + data[pos:], 0
         if byte in _IGNORED and not (byte == 0x07 and sequence.is_string):
             return data, pos + 1
         progress = sequence.add(chr(byte))
         if progress is INCOMPLETE:
             return data, pos + 1
         self._sequence = None
-        whole = progress is COMPLETE
+        is_complete = progress is COMPLETE
         if progress is NOT_A_SEQUENCE and not sequence.is_late and self._is_inside_scan(sequence.started_at):
             self._add_inner_key(None, t)
-        again, rest = (
-            (self._end_sequence(sequence, t), pos + 1) if whole else (self._sequence_as_data(sequence, chr(byte)), pos)
+        reread, rest = (
+            (self._end_sequence(sequence, t), pos + 1)
+            if is_complete
+            else (self._sequence_as_data(sequence, chr(byte)), pos)
         )
-        return (again + data[rest:], 0) if again else (data, rest)
+        return (reread + data[rest:], 0) if reread else (data, rest)
 
     def _sequence_as_data(self, sequence: EscapeSequence, next_character: str = "") -> bytes:
-        """What stood after the ESC, to be read as data. An ESC glued to a scan is dirt: it must not leave the order."""
+        """Return the characters after the ESC as data.
+
+        An ESC attached to a scan is noise and must not change the order.
+        """
         return sequence.data_if_unfinished(next_character).encode("latin-1")
 
     def _end_sequence(self, sequence: EscapeSequence, t: float) -> bytes:
-        """Says a sequence that is complete; answers with the bytes that it stands for, if it stands for some."""
+        """Emit a complete sequence. Return the bytes that it means, if it means some."""
         text = sequence.text
         if sequence.is_late:
             return b"" if _LATE_CSI.fullmatch(text) else self._sequence_as_data(sequence)
@@ -365,30 +377,33 @@ class Decoder:
         self._last_terminator, self._terminated_at = "paste", t
 
     def _escape_key(self) -> None:
-        """Esc alone: undoes the typing, or goes back where there is none."""
+        """Apply the Esc key: clear the typed line, or go back if it is empty."""
         if self._text:
             self._text = ""
         else:
             self._emit_back()
 
     def _begins_late_sequence(self, byte: int, t: float) -> bool:
-        """Whether this is a `[` that may be the rest of an ESC that came before; if it is not, nothing later is."""
+        """Return True if the byte is a `[` that may continue an earlier ESC; otherwise nothing later does."""
         if byte in _IGNORED:
             return False
-        late, self._late_until = t <= self._late_until, 0.0
-        if late and byte == _BRACKET:
+        may_be_late, self._late_until = t <= self._late_until, 0.0
+        if may_be_late and byte == _BRACKET:
             self._sequence = EscapeSequence(t, late=True)
             self._sequence.add("[")
             return True
         return False
 
     def _is_late_function_key(self, data: bytes, t: float) -> bool:
-        """The rest of an `ESC O P` that came late, alone in its read: `ORD-12` scanned after Esc must stay whole."""
+        """Return True for the late rest of an `ESC O P`, alone in its read.
+
+        `ORD-12` scanned after Esc must stay whole.
+        """
         return 0 < t <= self._late_until and not self._text and _LATE_SS3.fullmatch(data) is not None
 
     def _flush(self) -> list[DecodedInput]:
         if self._text != self._reported_text:
             self._reported_text = self._text
             self._decoded.append(OpenLine(self._text))
-        out, self._decoded = self._decoded, []
-        return out
+        decoded, self._decoded = self._decoded, []
+        return decoded

@@ -1,11 +1,11 @@
-"""Spellings of one input: full-width characters, and the signs that multiply."""
+"""The input grammar: the text of a line becomes a meaning at once, or interpretations to look up."""
 
 from __future__ import annotations
 
 import math
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aisle.barcode_keys import (
     expand_upc_e,
@@ -35,7 +35,6 @@ from aisle.scan.meaning import (
     Quantity,
     RefusedInput,
 )
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -51,12 +50,12 @@ _NO_LETTERS: Final = re.compile(r"[ -@\[-`{-~]+", re.ASCII)
 
 
 def normalise_input(text: str, *, is_free_text: bool = False) -> str:
-    """An input as it would be typed on a keyboard of the United States: `１２＊`, `12 ×` and `12*` are one.
+    """Return an input as typed on a US keyboard: `１２＊`, `12 ×` and `12*` are equal.
 
-    `is_free`: words are asked for, and stay as they are; only digits and signs are spelt anew.
+    `is_free_text`: words are expected and stay unchanged; only digits and signs are normalised.
     """
-    neat = _normalise_multiplier(to_ascii_forms(text))
-    return text if is_free_text and not _NO_LETTERS.fullmatch(neat) else neat
+    normalised = _normalise_multiplier(to_ascii_forms(text))
+    return text if is_free_text and not _NO_LETTERS.fullmatch(normalised) else normalised
 
 
 def _normalise_multiplier(neat: str) -> str:
@@ -67,7 +66,7 @@ def _normalise_multiplier(neat: str) -> str:
 
 
 def is_multiplied(text: str) -> bool:
-    """Whether an input has a multiplier of its own, however its sign is written."""
+    """Return True if an input has its own multiplier, in any spelling."""
     return "*" in normalise_input(text)
 
 
@@ -83,20 +82,20 @@ PRINTED_COMMANDS: Final[dict[str, Meaning]] = {
     "AISLE:OK": CursorKey("enter"),
     **{f"AISLE:{number}": Choice(number) for number in range(1, 10)},
 }
-"""Printed command barcodes, in upper case; read in any case."""
+"""Printed command barcodes in upper case; they are read in any case."""
 
 PRINTED_LETTERS: Final[dict[str, str]] = {f"AISLE:{letter.upper()}": letter for letter in "acdefgijklmnoqrstuvwxyz"}
-"""Printed letters, for choices that have some. Where they choose nothing, they are the command of that letter."""
+"""Printed letters for lettered choices. Where a letter chooses nothing, it is the command of that letter."""
 
 PAGING_LETTERS: Final = "np"
-"""The letters that turn pages; where there is no further page they are no search either."""
+"""Letters that turn pages; without a further page they are no search either."""
 
 MAX_QUANTITY_DIGITS: Final = 7
-"""Digits; more of them are a code, never a quantity."""
+"""Greatest number of digits of a quantity; more are a code."""
 MAX_FACTOR_DIGITS: Final = 4
-"""Digits before the point of what a quantity is multiplied with; more of them are a code, known or not."""
+"""Greatest number of digits before the point of a multiplier; more are a code, known or not."""
 MAX_DECIMALS: Final = 3
-"""Places after the point that a quantity may have."""
+"""Greatest number of decimal places of a quantity."""
 
 _AIM_PREFIX: Final = re.compile(
     r"(?P<typed>\d{0,4})\](?P<symbol>[A-Za-z][0-9A-Za-z])(?P<code>.+)", re.DOTALL | re.ASCII
@@ -104,26 +103,26 @@ _AIM_PREFIX: Final = re.compile(
 _GS1_SYMBOLS: Final = ("C1", "d2", "Q3", "e0", "J1")
 _EAN_WITH_ADD_ON: Final = "E3"
 _MIN_GS1_MESSAGE: Final = 16
-"""Characters of the shortest GS1 message without an AIM prefix: `01` and a GTIN."""
+"""Characters of the shortest GS1 message without AIM prefix: `01` and a GTIN."""
 _MIN_GARBLED_SIGNS: Final = 4
-"""Signs of a code that may have come through another keyboard layout, where it does not begin with one."""
+"""Signs from which a code may have come through another keyboard layout, unless it begins with one."""
 _NUMBER: Final = re.compile(r"\d+|\d+[.,]\d*|[.,]\d+", re.ASCII)
 _MULTIPLICATION: Final = re.compile(r"([\d.,]+)\*(.*)", re.DOTALL | re.ASCII)
 _SEVERAL_FACTORS: Final = re.compile(r"[\d.,]+(?:[*xX×][\d.,]+)+", re.ASCII)
 _SMALL_FACTORS: Final = re.compile(r"[\d.,]+(?:\*(?:\d{1,2}|\d*[.,]\d+))+", re.ASCII)
-"""Factors of which no one thinks as a code: `3*4`, `2*0,5`."""
+"""Factors that nobody takes for a code: `3*4`, `2*0,5`."""
 _SIGNED_NUMBER: Final = re.compile(r"[+-][\d.,]+", re.ASCII)
 _SIGNED_MULTIPLICATION: Final = re.compile(r"([+-][\d.,]+\*).*", re.DOTALL | re.ASCII)
 _CODE_WITH_ADD_ON: Final = re.compile(r"(\d{8}|\d{12,13})[ \-+](?:\d{2}|\d{5})", re.ASCII)
-"""An EAN or UPC and its add-on, as scanners send them that part the two."""
+"""An EAN or UPC with its add-on, as sent by scanners that separate them."""
 _PERIODICAL_WITH_ADD_ON: Final = re.compile(r"(97[789]\d{10}) (?:\d{2}|\d{5})", re.ASCII)
-"""A book or a newspaper and its add-on, parted by a blank: it is hardly ever a number that somebody means."""
+"""A book or newspaper code with its add-on after a blank; the add-on is hardly ever a number that somebody means."""
 _NUMBER_AFTER_CODE: Final = re.compile(r"(?P<code>\d{8,14})[ \t;,/|+&]+\d{1,5}(?:[.,]\d{1,3})?", re.ASCII)
 _NUMBER_BEFORE_CODE: Final = re.compile(
     r"(?=[\d.,]*[1-9])\d{1,4}(?:[.,]\d{1,3})?[ \t;,/|+&]+(?P<code>\d{8,14})", re.ASCII
 )
 _CODE_DIGITS: Final = re.compile(r"(?<!\d)\d{8,14}(?!\d)", re.ASCII)
-"""So many digits as a code has."""
+"""As many digits as a code has."""
 _INVISIBLE: Final = (
     "".join(
         chr(code)
@@ -132,18 +131,18 @@ _INVISIBLE: Final = (
     )
     + "\xad\u3000\ufeff"
 )
-"""Controls, blanks, and what has no width: a line of these alone holds nothing that could be read."""
+"""Controls, blanks and zero-width characters: a line of only these has no content."""
 _RANK_CARRIED, _RANK_WHOLE, _RANK_BARE, _RANK_CONTENT, _RANK_SPLIT, _RANK_NOISY, _RANK_GUESSED = range(7)
 
 
 def parse(
     text: str, accepts: Accepts, in_store_patterns: tuple[InStorePattern, ...] = ()
 ) -> Meaning | tuple[Interpretation, ...]:
-    """What the text of a line says at a step that has this open; `table` holds the restricted codes (`patterns`).
+    """Return the meaning of a line's text at a step that accepts this, or the interpretations to look up.
 
-    Message ids of a `Refused`: input.long, input.letter, input.choice, input.quantity, input.decimal, input.places,
-    input.times, input.by_hand, input.page, input.nothing, input.letters, input.control. A session has input.moved
-    and input.after beside them.
+    `in_store_patterns` are the restricted codes of the store. Message ids of a RefusedInput: input.long, input.letter,
+    input.choice, input.quantity, input.decimal, input.places, input.times, input.by_hand, input.page, input.nothing,
+    input.letters, input.control. A session adds input.moved and input.after.
     """
     if len(text) >= MAX_LINE:
         return RefusedInput("input.long", text[:40])
@@ -167,12 +166,12 @@ def parse(
         return _parse_code(text[1:].strip(" "), in_store_patterns)
     if _NUMBER.fullmatch(text):
         return _parse_number(text, accepts, in_store_patterns)
-    if accepts.quantity and _SMALL_FACTORS.fullmatch(text) and (said := multiply(text, accepts.decimals)):
-        return said
-    if times := _MULTIPLICATION.fullmatch(text):
-        return _parse_multiplied(times[1], times[2].strip(" "), in_store_patterns)
-    if times := _SIGNED_MULTIPLICATION.fullmatch(text):
-        return RefusedInput("input.times", times[1])
+    if accepts.quantity and _SMALL_FACTORS.fullmatch(text) and (product := multiply(text, accepts.decimals)):
+        return product
+    if multiplied := _MULTIPLICATION.fullmatch(text):
+        return _parse_multiplied(multiplied[1], multiplied[2].strip(" "), in_store_patterns)
+    if multiplied := _SIGNED_MULTIPLICATION.fullmatch(text):
+        return RefusedInput("input.times", multiplied[1])
     if len(text) == 1:
         return _parse_letter(text, accepts, in_store_patterns)
     if accepts.quantity and _SIGNED_NUMBER.fullmatch(text):
@@ -181,48 +180,48 @@ def parse(
 
 
 def needs_look_up(answer: Meaning | tuple[Interpretation, ...]) -> TypeIs[tuple[Interpretation, ...]]:
-    """Whether an answer of `readings` has to be looked up first; every `Said` is a tuple too, but not a plain one."""
+    """Return True if a result of `parse` has to be looked up; every meaning is a tuple too, but not a plain one."""
     return type(answer) is tuple
 
 
 def look_up_keys(interpretations: tuple[Interpretation, ...]) -> tuple[str, ...]:
-    """Every key to look up for these readings, once each, best first."""
-    return tuple(dict.fromkeys(key for way in interpretations for key in way.keys))
+    """Return every key to look up for these interpretations, once each, best first."""
+    return tuple(dict.fromkeys(key for interpretation in interpretations for key in interpretation.keys))
 
 
 def asks_look_up(text: str) -> bool:
-    """Whether a `?` asks to look the code up instead of letting the job take it."""
+    """Return True if a `?` asks to look the code up instead of passing it to the job."""
     text = text.strip(" ")
     return len(text) > 1 and text[0] == "?"
 
 
 def is_search(text: str) -> bool:
-    """Whether an unknown text is a search (two or more letters) and not a code that nobody knows."""
+    """Return True if an unknown text is a search (two or more letters) and not an unknown code."""
     return not _AIM_PREFIX.fullmatch(text.strip(" ?")) and sum(char.isalpha() for char in text) >= 2
 
 
 class AimPrefix(NamedTuple):
-    """What the AIM prefix of a text says: symbology and modifier (`C1`), and whether the code is GS1 data."""
+    """AIM prefix of a text: symbology and modifier (`C1`), and True for GS1 data."""
 
     symbol: str
     is_gs1: bool
     code: str
-    """What stands behind the prefix; all of the text where there is none."""
+    """The code after the prefix; the whole text without one."""
 
 
 def parse_aim_prefix(text: str) -> AimPrefix:
-    """The AIM prefix of a text and what it stands before; an empty `symbol` where there is none."""
+    """Return the AIM prefix of a text and its code; an empty `symbol` without a prefix."""
     aim = _AIM_PREFIX.fullmatch(text.strip(" "))
     return AimPrefix(aim["symbol"], aim["symbol"] in _GS1_SYMBOLS, aim["code"]) if aim else AimPrefix("", False, text)
 
 
-# What is answered at once
+# Answers without look-up
 
 
 def _parse_number(
     text: str, accepts: Accepts, in_store_patterns: tuple[InStorePattern, ...]
 ) -> Meaning | tuple[Interpretation, ...]:
-    """A number says how many where that is asked, and chooses nothing there; else one that is shown chooses."""
+    """Return a number as a quantity if one is asked for, else as a choice if that is shown, else as a code."""
     numbered = 0 if accepts.choice_letters or accepts.quantity else accepts.choices
     if text.isdigit() and text[0] != "0" and 1 <= int(text) <= numbered:
         return Choice(int(text))
@@ -235,14 +234,14 @@ def _parse_number(
 
 
 def choice_refusal(accepts: Accepts) -> str:
-    """Why a number is none of the choices of a page (`input.…`): there are fewer, or they have letters."""
+    """Return the reason (`input.…`) for which a number is no choice: out of range, or choices have letters."""
     return "input.letters" if accepts.choice_letters else "input.choice"
 
 
 def multiply(text: str, allows_decimals: bool) -> Meaning | None:
-    """The quantity that `3*4` or `3x4` comes to; None where that is no multiplication of numbers: so many of a code.
+    """Return the quantity of `3*4` or `3x4`; None if it is no product of numbers, but a multiple of a code.
 
-    Message ids of a `Refused`: input.decimal, input.places, input.quantity, input.times (a factor is 0).
+    Message ids of a RefusedInput: input.decimal, input.places, input.quantity, input.times (a factor is 0).
     """
     text = text.replace(" ", "")
     factors = re.split("[*xX×]", text) if _SEVERAL_FACTORS.fullmatch(text) else ()
@@ -260,16 +259,16 @@ def multiply(text: str, allows_decimals: bool) -> Meaning | None:
 
 def _check_quantity(value: Decimal, text: str, allows_decimals: bool, code: str = "") -> Meaning:
     exponent = value.as_tuple().exponent
-    places = -exponent if isinstance(exponent, int) else 0
-    if places > 0 and not allows_decimals:
+    decimal_places = -exponent if isinstance(exponent, int) else 0
+    if decimal_places > 0 and not allows_decimals:
         return RefusedInput("input.decimal", text)
-    if places > MAX_DECIMALS:
+    if decimal_places > MAX_DECIMALS:
         return RefusedInput("input.places", text)
     return Quantity(value, code)
 
 
 def _parse_decimal(text: str) -> Decimal:
-    """A number with a point or a comma; one that ends or begins with it too (`1,` and `,5`)."""
+    """Parse a number with a point or a comma, which may be at either end (`1,` and `,5`)."""
     return Decimal(text.replace(",", ".").rstrip(".") or "0")
 
 
@@ -293,7 +292,7 @@ def _parse_letter(
 
 
 def _check_command(command: Meaning, text: str, accepts: Accepts) -> Meaning:
-    """A printed command says what its letter or number would; it never means more than the step knows."""
+    """Return the meaning of a printed command, refused if the step does not accept its letter or number."""
     if isinstance(command, Command) and command.letter not in accepts.command_letters:
         return RefusedInput("input.letter", text)
     if isinstance(command, Choice) and command.number > accepts.choices:
@@ -306,18 +305,18 @@ def _check_command(command: Meaning, text: str, accepts: Accepts) -> Meaning:
 
 
 def _parse_printed_letter(letter: str, text: str, accepts: Accepts) -> Meaning:
-    """A printed letter chooses what it stands for on the page, unless that is confirmed by hand alone."""
+    """Return the meaning of a printed letter: its choice, unless that must be typed, or its command."""
     at = accepts.choice_letters[: accepts.choices].find(letter)
     if at < 0:
         return _check_command(Command(letter), text, accepts)
     return RefusedInput("input.by_hand", text) if accepts.typed_only else Choice(at + 1)
 
 
-# What may be a code
+# Possible codes
 
 
 def _parse_code(text: str, in_store_patterns: tuple[InStorePattern, ...]) -> Meaning | tuple[Interpretation, ...]:
-    """What stands after `?` or a star."""
+    """Return the meaning of the text after `?` or a multiplier."""
     aim = _AIM_PREFIX.fullmatch(text)
     return _parse_aim_code(aim, in_store_patterns) if aim else _interpret_code(text, in_store_patterns, splits=False)
 
@@ -325,7 +324,10 @@ def _parse_code(text: str, in_store_patterns: tuple[InStorePattern, ...]) -> Mea
 def _parse_aim_code(
     aim: re.Match[str], in_store_patterns: tuple[InStorePattern, ...]
 ) -> Meaning | tuple[Interpretation, ...]:
-    """A scanner that says what it read: a code for certain. Digits before it were typed, and do not multiply it."""
+    """Return the interpretations of a code with AIM prefix, which is certain.
+
+    Typed digits before it do not multiply it.
+    """
     if aim["typed"]:
         return RefusedInput(NUMBER_BESIDE_CODE, aim[0])
     code = aim["code"][:13] if aim["symbol"] == _EAN_WITH_ADD_ON else aim["code"]
@@ -337,8 +339,10 @@ def _parse_aim_code(
 def _parse_multiplied(
     number: str, rest: str, in_store_patterns: tuple[InStorePattern, ...]
 ) -> Meaning | tuple[Interpretation, ...]:
-    ways = _parse_code(rest, in_store_patterns) if rest else ()
-    multiplied = _multiply_interpretations(number, ways) if needs_look_up(ways) else ways
+    interpretations = _parse_code(rest, in_store_patterns) if rest else ()
+    multiplied = (
+        _multiply_interpretations(number, interpretations) if needs_look_up(interpretations) else interpretations
+    )
     return multiplied if rest or not needs_look_up(multiplied) else Multiplier(number)
 
 
@@ -353,21 +357,21 @@ def _multiply_interpretations(
     if interpretations and interpretations[-1].refusal == NUMBER_BESIDE_CODE:
         return RefusedInput(NUMBER_BESIDE_CODE, interpretations[-1].code)
     return tuple(
-        way._replace(
-            multiplier=way.multiplier * times,
+        interpretation._replace(
+            multiplier=interpretation.multiplier * times,
             by=times,
             is_explicit=True,
-            measures=tuple(each._replace(amount=each.amount * times) for each in way.measures),
-            price=None if way.price is None else way.price * times,
+            measures=tuple(each._replace(amount=each.amount * times) for each in interpretation.measures),
+            price=None if interpretation.price is None else interpretation.price * times,
         )
-        for way in interpretations
+        for interpretation in interpretations
     )
 
 
 def _interpret_code(
     code: str, in_store_patterns: tuple[InStorePattern, ...], *, is_gs1: bool = False, splits: bool = True
 ) -> tuple[Interpretation, ...]:
-    """Every way to read a code, in the order of their ranks."""
+    """Return every interpretation of a code, ordered by rank."""
     if add_on := _PERIODICAL_WITH_ADD_ON.fullmatch(code):
         code = add_on[1]
     if _has_number_beside(code):
@@ -375,67 +379,69 @@ def _interpret_code(
             Interpretation((code, code.casefold()), code),
             Interpretation((), code, rank=_RANK_GUESSED, refusal=NUMBER_BESIDE_CODE),
         )
-    ways = [Interpretation(lookup_keys(code), code, rank=_RANK_WHOLE)]
+    interpretations = [Interpretation(lookup_keys(code), code, rank=_RANK_WHOLE)]
     if in_store_patterns:
-        ways += _interpret_in_store_code(code, in_store_patterns)
+        interpretations += _interpret_in_store_code(code, in_store_patterns)
     if is_gs1 or len(code) >= _MIN_GS1_MESSAGE:
-        ways += _interpret_gs1(code, in_store_patterns, is_gs1)
+        interpretations += _interpret_gs1(code, in_store_patterns, is_gs1)
     if splits:
-        ways += _refuse_digits_before_code(code)
+        interpretations += _refuse_digits_before_code(code)
     if not code.isascii() or code[:1] == "]":
-        ways += _refuse_extra_signs(code)
+        interpretations += _refuse_extra_signs(code)
     if guesses := guessed_keys(code):
-        ways.append(Interpretation(guesses, code, rank=_RANK_GUESSED, is_guess=True))
+        interpretations.append(Interpretation(guesses, code, rank=_RANK_GUESSED, is_guess=True))
     if _may_be_garbled(code):
-        ways += _interpret_layouts(code)
-    return tuple(sorted(ways, key=lambda way: way.rank))
+        interpretations += _interpret_layouts(code)
+    return tuple(sorted(interpretations, key=lambda interpretation: interpretation.rank))
 
 
 def _interpret_in_store_code(code: str, in_store_patterns: tuple[InStorePattern, ...]) -> list[Interpretation]:
-    """What the shop's own scale printed: always a product."""
+    """Return the interpretation of a code of the store's own scale, which is always a product."""
     from aisle.scan.in_store_codes import parse_in_store_code
 
-    own = parse_in_store_code(normalise_code(code), in_store_patterns)
-    if own is None:
+    parsed = parse_in_store_code(normalise_code(code), in_store_patterns)
+    if parsed is None:
         return []
     return [
         Interpretation(
-            own.keys,
+            parsed.keys,
             code,
-            own.pieces or Decimal(1),
-            own.pieces is not None,
-            measures=(Measure(own.weight, "kg", own.decimals),) if own.weight else (),
+            parsed.pieces or Decimal(1),
+            parsed.pieces is not None,
+            measures=(Measure(parsed.weight, "kg", parsed.decimals),) if parsed.weight else (),
             kind=PRODUCT,
             rank=_RANK_CARRIED,
-            price=own.price,
+            price=parsed.price,
             is_own_price=True,
         )
     ]
 
 
 def _interpret_gs1(code: str, in_store_patterns: tuple[InStorePattern, ...], is_gs1: bool) -> list[Interpretation]:
-    """GS1: the logistic unit first, then what it holds or the thing itself; or why it is refused."""
+    """Return the interpretations of GS1 data: logistic unit first, then its content or the item; or a refusal."""
     from aisle.scan import gs1
 
-    carried = gs1.parse_element_strings(code, is_gs1) if is_gs1 or gs1.may_be_gs1(code) else None
-    if carried is None:
+    gs1_data = gs1.parse_element_strings(code, is_gs1) if is_gs1 or gs1.may_be_gs1(code) else None
+    if gs1_data is None:
         refusal = gs1.gs1_fault(code, is_gs1)
         return [Interpretation((), code, rank=_RANK_BARE, refusal=refusal)] if refusal else []
-    ways = []
+    interpretations = []
     rank = _RANK_CARRIED if is_gs1 else _RANK_BARE
-    if carried.sscc:
-        ways.append(Interpretation((carried.sscc, "00" + carried.sscc), carried.sscc, rank=rank))
+    if gs1_data.sscc:
+        interpretations.append(Interpretation((gs1_data.sscc, "00" + gs1_data.sscc), gs1_data.sscc, rank=rank))
         rank = _RANK_CONTENT
-    if carried.gtin:
-        thing, own = (
-            _interpret_gtin(carried, rank),
-            _interpret_in_store_code(carried.gtin, in_store_patterns) if in_store_patterns else [],
+    if gs1_data.gtin:
+        item, in_store = (
+            _interpret_gtin(gs1_data, rank),
+            _interpret_in_store_code(gs1_data.gtin, in_store_patterns) if in_store_patterns else [],
         )
-        if own and not (carried.measures or carried.pieces or carried.price):
-            ways.append(own[0]._replace(rank=rank, batch=carried.batch, expiry=carried.expiry))
+        if in_store and not (gs1_data.measures or gs1_data.pieces or gs1_data.price):
+            interpretations.append(in_store[0]._replace(rank=rank, batch=gs1_data.batch, expiry=gs1_data.expiry))
         else:
-            ways.append(thing._replace(keys=(*thing.keys, *own[0].keys), kind=PRODUCT) if own else thing)
-    return ways
+            interpretations.append(
+                item._replace(keys=(*item.keys, *in_store[0].keys), kind=PRODUCT) if in_store else item
+            )
+    return interpretations
 
 
 def _interpret_gtin(gs1_data: Gs1Data, rank: int) -> Interpretation:
@@ -455,38 +461,44 @@ def _interpret_gtin(gs1_data: Gs1Data, rank: int) -> Interpretation:
 
 
 def _may_be_garbled(code: str) -> bool:
-    """Whether it has signs in so many places, or in such, that it may have come through another keyboard layout."""
+    """Return True if a code may have come through another keyboard layout: it has many signs, or begins with one."""
     signs = 0 if code.isalnum() else sum(not char.isalnum() for char in code)
     return not code.isascii() or signs >= _MIN_GARBLED_SIGNS or not code[:1].isalnum()
 
 
 def _interpret_layouts(code: str) -> list[Interpretation]:
-    """What a scanner has read that is set to another keyboard than the terminal: a code with a right check digit, and
-    known; or why it is refused."""
+    """Return the codes that a scanner with another keyboard layout may have read, or a refusal.
+
+    They count only with a valid check digit and if known.
+    """
     from aisle.scan import gs1, keyboard_layouts
 
-    ways = []
-    for layout, back in keyboard_layouts.undo_layouts(code):
-        aim = _AIM_PREFIX.fullmatch(back)
-        bare = aim["code"] if aim and not aim["typed"] else back
-        carried = gs1.parse_element_strings(bare) if len(bare) >= _MIN_GS1_MESSAGE and gs1.may_be_gs1(bare) else None
-        way = (
+    interpretations = []
+    for layout, original in keyboard_layouts.undo_layouts(code):
+        aim = _AIM_PREFIX.fullmatch(original)
+        bare = aim["code"] if aim and not aim["typed"] else original
+        gs1_data = gs1.parse_element_strings(bare) if len(bare) >= _MIN_GS1_MESSAGE and gs1.may_be_gs1(bare) else None
+        interpretation = (
             Interpretation(lookup_keys(bare), bare)
             if has_valid_check_digit(bare)
-            else _interpret_gtin(carried, 0)
-            if carried
+            else _interpret_gtin(gs1_data, 0)
+            if gs1_data
             else None
         )
-        if way:
-            ways.append(way._replace(kind=PRODUCT, rank=_RANK_GUESSED, is_guess=True, layout=layout))
-    if ways or keyboard_layouts.is_garbled(code):
-        ways.append(Interpretation((), code, rank=_RANK_GUESSED, refusal=WRONG_LAYOUT))
-    return ways
+        if interpretation:
+            interpretations.append(
+                interpretation._replace(kind=PRODUCT, rank=_RANK_GUESSED, is_guess=True, layout=layout)
+            )
+    if interpretations or keyboard_layouts.is_garbled(code):
+        interpretations.append(Interpretation((), code, rank=_RANK_GUESSED, refusal=WRONG_LAYOUT))
+    return interpretations
 
 
 def _refuse_digits_before_code(code: str) -> list[Interpretation]:
-    """Refuses digits right before a code of the store: nobody knows whether they were meant to multiply. A code with a
-    right check digit of its own is that code alone."""
+    """Return refusals for typed digits directly before a known code, which may or may not multiply it.
+
+    A code with a valid check digit of its own is that code alone.
+    """
     if not (code.isascii() and code.isdigit()) or has_valid_check_digit(code):
         return []
     return [
@@ -497,8 +509,10 @@ def _refuse_digits_before_code(code: str) -> list[Interpretation]:
 
 
 def _refuse_extra_signs(code: str) -> list[Interpretation]:
-    """A right code behind the bracket of an answer of the terminal that went no further. Signs around a code that are
-    no ASCII may have said something else, such as a multiplier: they are refused."""
+    """Return a valid code after the bracket of an unfinished terminal answer, or a refusal for non-ASCII signs.
+
+    Non-ASCII signs around a code may have meant something else, such as a multiplier.
+    """
     if code.isascii():
         bare = code.removeprefix("]")
         return [Interpretation(lookup_keys(bare), bare, rank=_RANK_NOISY)] if has_valid_check_digit(bare) else []
@@ -509,14 +523,16 @@ def _refuse_extra_signs(code: str) -> list[Interpretation]:
 
 
 def _has_control_inside(text: str) -> bool:
-    """Whether a key or a control came in the middle of a code that is no GS1 data: some of the code may be missing."""
+    """Return True if a key or control came inside a code that is no GS1 data, so that a part may be missing."""
     inside = text.strip(KEY_MARK)
     return KEY_MARK in inside and not begins_gs1_message(inside[: inside.index(KEY_MARK)])
 
 
 def _has_number_beside(code: str) -> bool:
-    """Whether it is a code with a right check digit and a number, in either order, with a blank or the like between:
-    an add-on is digits right behind its code, and nobody knows whether the number was meant to multiply."""
+    """Return True for a valid code and a number separated by a blank or the like, in either order.
+
+    An add-on is attached to its code, and it is unknown if the number was meant to multiply.
+    """
     found = _NUMBER_AFTER_CODE.fullmatch(code) or _NUMBER_BEFORE_CODE.fullmatch(code)
     if found is None:
         return False

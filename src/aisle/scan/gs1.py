@@ -1,4 +1,4 @@
-"""The application identifiers of the GS1 General Specifications: what may stand behind each, and how long it may be."""
+"""GS1 data: application identifiers of the General Specifications, element strings, digital links, printed labels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cache, lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from aisle.barcode_keys import check_digit, has_valid_check_digit
 from aisle.scan.gs1_separators import (
@@ -18,7 +18,6 @@ from aisle.scan.gs1_separators import (
     strip_leading_separator,
 )
 from aisle.scan.meaning import DAMAGED_GS1, MISSING_SEPARATOR, Measure
-from aisle.tuples import NamedTuple
 
 _CHARACTER_SET_82: Final = r"[!-\"%-?A-Z_a-z]"
 """The 82 characters of GS1 data."""
@@ -32,8 +31,10 @@ _CHARACTER_CLASSES: Final = {
     "D": r"[0-9]",
     "M": r"[0-9]",
 }
-"""D is a date YYMMDD, day 00 for the whole month; M the same with a time or a second date behind it. `X..20` is one to
-20 of them, `X?17` none to 17."""
+"""Character classes of the formats. `X..20` is one to 20 characters, `X?17` none to 17.
+
+D is a date YYMMDD, with day 00 for a whole month; M is a date followed by a time or a second date.
+"""
 
 _FORMATS: Final = """
 00 N18|01 N14|02 N14|03 N14|10 X..20|11 D6|12 D6|13 D6|15 D6|16 D6|17 D6|20 N2|21 X..20|22 X..20|235 X..28|240 X..30
@@ -52,13 +53,13 @@ _FORMATS: Final = """
 """
 
 _FIXED_LENGTH_PREFIXES: Final = frozenset(f"{number:02}" for number in (*range(5), *range(11, 21), *range(31, 37), 41))
-"""First two digits of the identifiers behind whose value no separator is needed."""
+"""First two digits of the identifiers whose values need no separator."""
 _FORMAT_PART: Final = re.compile(r"([NXYZDM])(\d+)?(?:(\.\.|\?)(\d+))?")
 
 
 @cache
 def _formats() -> dict[str, list[tuple[str, str]]]:
-    """The identifiers by their first two digits: of each its pattern, and the format of its value."""
+    """Return the identifiers by their first two digits: pattern of the identifier, and format of its value."""
     found: dict[str, list[tuple[str, str]]] = {}
     for row in _FORMATS.replace("\n", "|").split("|"):
         ai, _, value = row.partition(" ")
@@ -67,11 +68,11 @@ def _formats() -> dict[str, list[tuple[str, str]]]:
 
 
 def _compile_format(value: str) -> tuple[re.Pattern[str], int]:
-    """The pattern of a value, and how many characters it has at most."""
+    """Return the pattern of a value and its greatest length."""
     pattern, most = "", 0
-    for kind, all_, how, most_ in _FORMAT_PART.findall(value):
+    for kind, all_, range_mark, most_ in _FORMAT_PART.findall(value):
         last = int(most_ or all_)
-        pattern += f"{_CHARACTER_CLASSES[kind]}{{{all_ or int(how != '?')},{last}}}"
+        pattern += f"{_CHARACTER_CLASSES[kind]}{{{all_ or int(range_mark != '?')},{last}}}"
         most += last
     return re.compile(pattern), most
 
@@ -84,26 +85,26 @@ class ApplicationIdentifier:
     def __init__(self, ai: str, value: re.Pattern[str], max_length: int, is_date: bool) -> None:
         self.ai = ai
         self.max_length = max_length
-        """Characters that its value has at most."""
+        """Greatest length of its value."""
         self.has_fixed_length = ai[:2] in _FIXED_LENGTH_PREFIXES
-        """Its value has one length, and needs no separator behind it."""
+        """True if its value has one length and needs no separator."""
         self._value = value
         self._is_date = is_date
 
     def accepts(self, value: str) -> bool:
-        """Whether a value has the right length, characters and, if it is one, date."""
+        """Return True if a value has a valid length, characters and date."""
         if not self._value.fullmatch(value):
             return False
         return not self._is_date or bool(parse_gs1_date(value[:6]))
 
     def may_begin_with(self, value: str) -> bool:
-        """Whether a value of it may end inside this text: what comes after that belongs to the next identifier."""
+        """Return True if a value may end inside this text, so that the rest belongs to the next identifier."""
         longest = min(self.max_length, len(value) - 1)
         return any(self.accepts(value[:length]) for length in range(longest, 0, -1))
 
 
 def find_identifier(text: str) -> ApplicationIdentifier | None:
-    """The application identifier that a message begins with."""
+    """Return the application identifier at the beginning of a message; None if there is none."""
     return _find_identifier(text[:4])
 
 
@@ -116,7 +117,7 @@ def _find_identifier(head: str) -> ApplicationIdentifier | None:
 
 
 def parse_gs1_date(value: str) -> str:
-    """YYMMDD as an ISO date, always in this century; day 00 is the last of its month. Empty if it is no date."""
+    """Return YYMMDD as an ISO date of this century; day 00 is the last of the month. Empty for no date."""
     if len(value) != 6 or not (value.isascii() and value.isdigit()):
         return ""
     year, month, day = 2000 + int(value[:2]), int(value[2:4]), int(value[4:])
@@ -150,92 +151,97 @@ _UNIT_BY_IDENTIFIER: Final = {
     "365": "ft3",
     "366": "yd3",
 }
-"""Net weight, length, area and volume, which goods are sold by, with their units. Gross weights, widths, depths and all
-measures of logistic units (33nn, 34nn, 353 to 355, 362, 363, 367 to 369) are none of them."""
+"""Units of net weight, length, area and volume, by which goods are sold.
+
+Gross weights, widths, depths and all measures of logistic units (33nn, 34nn, 353 to 355, 362, 363, 367 to 369) are
+excluded.
+"""
 _PRICE_IDENTIFIERS: Final = ("390", "391", "392", "393")
 _WITH_CURRENCY: Final = ("391", "393")
-"""Of those the ones that begin with a currency."""
+"""Price identifiers whose value begins with a currency."""
 _MEASURE_PREFIXES: Final = ("31", "32", "33", "34", "35", "36", "39")
-"""What identifiers of measures of any kind begin with, and those of prices."""
+"""First digits of the identifiers of measures of any kind and of prices."""
 _UNIT_PRICE_IDENTIFIERS: Final = ("8005",)
-"""Price of one unit of measure."""
+"""Identifier of the price of one unit of measure."""
 _PRINTED_ELEMENT: Final = re.compile(r"\((\d{2,4})\)\s*([^(]+)")
 _ENVELOPE: Final = re.compile(r"\[\)>\x1e05\x1d(.*?)[\x1e\x04]*", re.DOTALL)
 _DIGITAL_LINK: Final = re.compile(r"/(?:01|gtin|00|sscc)/\d")
 _LINK_WORDS: Final = {"gtin": "01", "sscc": "00", "cpv": "22", "lot": "10", "ser": "21", "exp": "17"}
-"""Words that older digital links have in place of identifiers."""
+"""Words that older digital links have instead of identifiers."""
 _LINK_WORD: Final = re.compile(r"(?<=[/?&])(gtin|sscc|cpv|lot|ser|exp)(?=[/=])")
 _SHORT_GTIN: Final = re.compile(r"(?<=/01/)(\d{8}|\d{12,13})(?=[/?]|$)", re.ASCII)
 """A GTIN of a digital link without its leading zeros."""
 _KEY_ELEMENT: Final = re.compile(r"0[12]\d{14}|00\d{18}")
 _COUNT_IDENTIFIERS: Final = ("30", "37")
-"""Identifiers of how many pieces there are."""
+"""Identifiers of the number of pieces."""
 _DATE_IDENTIFIERS: Final = ("11", "12", "13", "15", "16", "17")
 _RUN_ON_ELEMENT: Final = re.compile(r"(1[1-35-7])([2-4]\d{5})|(3[1-6]\d)[0-5](\d{6})|(3[07])(\d{1,8})", re.ASCII)
-"""One of the dates, measures and counts that may be the end of a lot, or follow it without a separator."""
+"""A date, measure or count that may be the end of a lot, or follow it without a separator."""
 
 
 class Gs1Message(NamedTuple):
-    """What a text says as GS1 data."""
+    """A text parsed as GS1 data."""
 
     values: dict[str, str]
-    """Application identifier → value, the first of each."""
+    """First value of each application identifier."""
     fault: str = ""
-    """Why it cannot be read to its end, as a message id; empty where it can."""
+    """Message id of the reason for which the rest cannot be parsed; empty if all was."""
     substitute: str = ""
-    """What stood in it for the group separator, where that is no separator itself."""
+    """Substitute of the group separator in the text; empty for a real one."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether it was read to its end."""
+        """True if the text was parsed to its end."""
         return not self.fault
 
 
 class Gs1Data(NamedTuple):
-    """What an element string says; empty and None where it says nothing."""
+    """Content of an element string; fields without a value are empty or None."""
 
     gtin: str = ""
-    """14 digits: of the thing itself (AI 01) or of what a logistic unit holds (AI 02)."""
+    """GTIN with 14 digits: of the item (AI 01) or of the content of a logistic unit (AI 02)."""
     sscc: str = ""
-    """18 digits."""
+    """SSCC with 18 digits."""
     pieces: Decimal | None = None
-    """AI 30 or 37."""
+    """Number of pieces (AI 30 or 37)."""
     measures: tuple[Measure, ...] = ()
     """Net weight, length, area or volume, each in the unit of its application identifier."""
     lacks_net_quantity: bool = False
-    """It has a measure, gross or logistic, or the price of one unit of measure, and neither a net quantity nor a
-    price of the whole. Or its lot ends in what may be a net measure that no separator parts from it."""
+    """True if it has a measure or unit price, but neither a net quantity nor a total price.
+
+    Also True if its lot ends in a possible net measure without a separator.
+    """
     price: Decimal | None = None
-    """In whatever currency the label is in (AI 390 to 393)."""
+    """Price in the currency of the label (AI 390 to 393)."""
     batch: str = ""
     expiry: str = ""
-    """YYYY-MM-DD (AI 17, else best before, AI 15)."""
+    """Date YYYY-MM-DD (AI 17, else best before, AI 15)."""
 
 
 def may_be_gs1(text: str) -> bool:
-    """Whether a code without an AIM prefix may be an element string."""
+    """Return True if a code without AIM prefix may be an element string."""
     if GROUP_SEPARATOR in text or text[:1] == "(" or text[:4] in ("http", "HTTP") or _begins_with_key(text):
         return True
     return text[:2].isdigit() and next(find_substitutes(text), "") != ""
 
 
 def _begins_with_key(text: str) -> bool:
-    """Whether it begins with the identifier of a GTIN or SSCC, and that with a right check digit."""
+    """Return True if it begins with the identifier of a GTIN or SSCC with a valid check digit."""
     bare = _KEY_ELEMENT.match(strip_leading_separator(text))
     return bare is not None and check_digit(bare.group()[2:-1]) == bare.group()[-1]
 
 
 def gs1_fault(text: str, from_gs1_symbol: bool = False) -> str:
-    """Why GS1 data is refused, as a message id; empty where it can be read, and where it is no GS1 data."""
+    """Return the message id for which GS1 data is refused; empty if it is valid, or no GS1 data."""
     if not from_gs1_symbol and not _begins_with_key(text) and not (text[:1] == "(" and begins_gs1_message(text)):
         return ""
     return parse_message(text).fault
 
 
 def parse_element_strings(text: str, from_gs1_symbol: bool = False) -> Gs1Data | None:
-    """What `text` carries, None when it names neither a GTIN nor an SSCC or cannot be read to its end.
+    """Parse GS1 data. Return None without a GTIN or SSCC, or if it cannot be parsed to its end.
 
-    `sure`: the scanner said that it is GS1 data. Otherwise its check digits have to be right, too.
+    `from_gs1_symbol`: the scanner reported GS1 data. Otherwise its check digits have to be valid.
     """
     values, fault, _ = found = parse_message(text)
     gtin, sscc = values.get("01") or values.get("02", ""), values.get("00", "")
@@ -263,7 +269,7 @@ def parse_element_strings(text: str, from_gs1_symbol: bool = False) -> Gs1Data |
 
 
 def parse_message(text: str) -> Gs1Message:
-    """Reads the text as GS1 data; a count of zero pieces is a damaged label."""
+    """Parse the text as GS1 data; a count of zero pieces means a damaged label."""
     found = _parse_message(text)
     is_none = any(not found.values[ai].strip("0") for ai in _COUNT_IDENTIFIERS if ai in found.values)
     if is_none and found.is_complete:
@@ -272,11 +278,11 @@ def parse_message(text: str) -> Gs1Message:
 
 
 def _lacks_separator(text: str, message: Gs1Message) -> bool:
-    """Whether a quantity stands at the end of a lot, or of another value without a separator, beyond doubt.
+    """Return True if a lot, or another value without a separator, certainly ends in a quantity.
 
-    Lots that end like a count (`L3012`) are common, so one is taken for a count only where the label would be wrong
-    without: AI 02 needs AI 37, and the GTIN of a trade item whose quantity varies, which begins with 9, needs a measure
-    or AI 30. A date and a quantity in a row are no lot either.
+    Lots that end like a count (`L3012`) are common. One counts as a count only if the label would be invalid without
+    it: AI 02 needs AI 37, and a GTIN that begins with 9 (variable quantity) needs a measure or AI 30. A date followed
+    by a quantity is no lot either.
     """
     values = message.values
     needs_count = ("02" in values and "37" not in values) or values.get("01", "").startswith("9")
@@ -291,8 +297,10 @@ def _lacks_separator(text: str, message: Gs1Message) -> bool:
 
 
 def _run_on_identifiers(text: str, message: Gs1Message) -> Iterator[frozenset[str]]:
-    """The identifiers of every row of values that the last value of an element string may end in; none where it has
-    separators. Those of measures without their last digit."""
+    """Yield the identifiers of every run of values that may end the last value of an element string.
+
+    There are none if it has separators. Identifiers of measures lack their last digit.
+    """
     if (
         not message.is_complete
         or message.substitute
@@ -302,15 +310,17 @@ def _run_on_identifiers(text: str, message: Gs1Message) -> Iterator[frozenset[st
     ):
         return
     ai, value = next(reversed(message.values.items()), ("", ""))
-    known = find_identifier(ai)
-    if known is None or known.has_fixed_length or ai in _COUNT_IDENTIFIERS:
+    identifier = find_identifier(ai)
+    if identifier is None or identifier.has_fixed_length or ai in _COUNT_IDENTIFIERS:
         return
     yield from (run for run in _read_runs(value) if run.isdisjoint(message.values))
 
 
 def _read_runs(value: str) -> set[frozenset[str]]:
-    """The sets of identifiers of all rows of dates, measures and counts that a value may end in; each of its ends is
-    read once, for there are many ways to cut a long one."""
+    """Return the identifier sets of all runs of dates, measures and counts that may end a value.
+
+    Each end is parsed once, because a long value can be divided in many ways.
+    """
     ends: list[set[frozenset[str]]] = [set() for _ in value] + [{frozenset()}]
     for at in range(len(value) - 1, 0, -1):
         for end in range(at + 3, min(at + 10, len(value)) + 1):
@@ -320,16 +330,19 @@ def _read_runs(value: str) -> set[frozenset[str]]:
 
 
 def _one_of_run(text: str) -> str:
-    """The identifier of a whole date, measure or count that is not zero; empty where the text is none."""
-    one = _RUN_ON_ELEMENT.fullmatch(text)
-    if one is None or (one[1] and not parse_gs1_date(one[2])) or not (one[2] or one[4] or one[6]).strip("0"):
+    """Return the identifier of a whole date, measure or count that is not zero; empty if the text is none."""
+    element = _RUN_ON_ELEMENT.fullmatch(text)
+    if (
+        element is None
+        or (element[1] and not parse_gs1_date(element[2]))
+        or not (element[2] or element[4] or element[6]).strip("0")
+    ):
         return ""
-    return one[1] or one[3] or one[5]
+    return element[1] or element[3] or element[5]
 
 
 def _parse_message(text: str) -> Gs1Message:
-    """The text as a digital link, as printed in brackets, or as an element string with separators or what some scanners
-    send for them."""
+    """Parse the text as a digital link, a printed label, or an element string with separators or substitutes."""
     if text[:4].lower() == "http":
         return _parse_digital_link(text) if _DIGITAL_LINK.search(text) else Gs1Message({}, DAMAGED_GS1)
     if text[:1] == "(" and text[1:2].isdigit():
@@ -338,52 +351,60 @@ def _parse_message(text: str) -> Gs1Message:
         return _parse_elements(envelope.group(1))
     bare = strip_leading_separator(text)
     substitutes = tuple(find_substitutes(bare))
-    ways = [
+    parsed = [
         _parse_elements(replace_substitute(bare, substitute))._replace(substitute=substitute)
         for substitute in substitutes
     ]
-    whole = [way for way in ways if way.is_complete and not way.values.keys().isdisjoint(("00", "01", "02"))]
-    if any(way.values != whole[0].values for way in whole):
-        return whole[0]._replace(fault=MISSING_SEPARATOR)  # `~029` may be a substitute, or `~` and a GTIN of AI 02
-    if whole:
-        return whole[0]
+    complete = [
+        message
+        for message in parsed
+        if message.is_complete and not message.values.keys().isdisjoint(("00", "01", "02"))
+    ]
+    if any(message.values != complete[0].values for message in complete):
+        return complete[0]._replace(fault=MISSING_SEPARATOR)  # `~029` may be a substitute, or `~` and a GTIN of AI 02
+    if complete:
+        return complete[0]
     found = _parse_elements(bare)
     return found._replace(fault=MISSING_SEPARATOR) if found.fault and substitutes else found
 
 
 def _parse_printed(text: str) -> Gs1Message:
-    """What stands below a bar code, its identifiers in brackets."""
+    """Parse a printed label with its identifiers in brackets."""
     found = [(ai, value.replace(" ", "")) for ai, value in _PRINTED_ELEMENT.findall(text)]
     is_all = "".join(f"({ai}){value}" for ai, value in found) == text.replace(" ", "")
-    fits = all((known := find_identifier(ai)) and known.ai == ai and known.accepts(value) for ai, value in found)
+    fits = all(
+        (identifier := find_identifier(ai)) and identifier.ai == ai and identifier.accepts(value) for ai, value in found
+    )
     return Gs1Message(
         _first_values(found), "" if found and is_all and fits and not _has_contradiction(found) else DAMAGED_GS1
     )
 
 
 def _parse_elements(text: str) -> Gs1Message:
-    """An element string, identifier by identifier."""
+    """Parse an element string identifier by identifier."""
     found: list[tuple[str, str]] = []
     rest = text.lstrip(GROUP_SEPARATOR)
     while rest:
-        known = find_identifier(rest)
-        if known is None:
+        identifier = find_identifier(rest)
+        if identifier is None:
             is_sign = found and GROUP_SEPARATOR not in text and not rest[:1].isdigit()
             return Gs1Message(_first_values(found), MISSING_SEPARATOR if is_sign else DAMAGED_GS1)
-        body = rest[len(known.ai) :]
+        body = rest[len(identifier.ai) :]
         value = body.split(GROUP_SEPARATOR, 1)[0]
-        if known.has_fixed_length:
-            value = value[: known.max_length]
-        if not known.accepts(value):
-            runs_on = not known.has_fixed_length and GROUP_SEPARATOR not in text and known.may_begin_with(value)
+        if identifier.has_fixed_length:
+            value = value[: identifier.max_length]
+        if not identifier.accepts(value):
+            runs_on = (
+                not identifier.has_fixed_length and GROUP_SEPARATOR not in text and identifier.may_begin_with(value)
+            )
             return Gs1Message(_first_values(found), MISSING_SEPARATOR if runs_on else DAMAGED_GS1)
-        found.append((known.ai, value))
+        found.append((identifier.ai, value))
         rest = body[len(value) :].lstrip(GROUP_SEPARATOR)
     return Gs1Message(_first_values(found), DAMAGED_GS1 if _has_contradiction(found) else "")
 
 
 def _first_values(found: list[tuple[str, str]]) -> dict[str, str]:
-    """The first value of each identifier, in the order of the label."""
+    """Return the first value of each identifier, in the order of the label."""
     values: dict[str, str] = {}
     for ai, value in found:
         values.setdefault(ai, value)
@@ -391,20 +412,24 @@ def _first_values(found: list[tuple[str, str]]) -> dict[str, str]:
 
 
 def _has_contradiction(found: list[tuple[str, str]]) -> bool:
-    """Whether an identifier is there with two values: two labels in one scan, or a damaged one. The same value twice is
-    a repetition of the scanner."""
+    """Return True if an identifier has two values: two labels in one scan, or a damaged one.
+
+    An equal value is a repetition by the scanner.
+    """
     different = {(_identifier_kind(ai), ai, value) for ai, value in found}
     return len({kind for kind, _, _ in different}) < len(different)
 
 
 def _identifier_kind(ai: str) -> str:
-    """What an identifier names, without the digit that says how many decimals follow."""
+    """Return the identifier without the digit for the number of decimals."""
     return ai[:3] if ai[:3] in _UNIT_BY_IDENTIFIER or ai[:3] in _PRICE_IDENTIFIERS else ai
 
 
 def _parse_digital_link(uri: str) -> Gs1Message:
-    """The elements of a GS1 digital link, the web address in a QR code on a product; older ones have words in it, and
-    GTINs without leading zeros."""
+    """Parse a GS1 digital link, the web address in a product's QR code.
+
+    Older ones contain words, and GTINs without leading zeros.
+    """
     from biip import ParseConfig, ParseError
     from biip.gs1_digital_link_uris import GS1DigitalLinkURI
 
@@ -415,7 +440,7 @@ def _parse_digital_link(uri: str) -> Gs1Message:
     except (ParseError, ValueError):
         return Gs1Message({}, DAMAGED_GS1)
     found = [(element.ai.ai, element.value) for element in link.element_strings]
-    fits = all((known := find_identifier(ai)) and known.accepts(value) for ai, value in found)
+    fits = all((identifier := find_identifier(ai)) and identifier.accepts(value) for ai, value in found)
     return Gs1Message(_first_values(found), "" if fits else DAMAGED_GS1)
 
 
@@ -424,7 +449,7 @@ def _positive_integer(value: str) -> Decimal | None:
 
 
 def _net_measures(values: dict[str, str]) -> tuple[Measure, ...]:
-    """Each net measure; the last digit of its identifier says how many of its digits are decimals."""
+    """Return each net measure; the last digit of its identifier is the number of decimals."""
     found = ((ai, _positive_integer(value)) for ai, value in values.items() if ai[:3] in _UNIT_BY_IDENTIFIER)
     return tuple(
         Measure(amount.scaleb(-int(ai[3])), _UNIT_BY_IDENTIFIER[ai[:3]]) for ai, amount in found if amount is not None

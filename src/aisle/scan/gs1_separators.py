@@ -1,4 +1,4 @@
-"""What scanners send in place of FNC1, the group separator of GS1 data: real GS, a sign, or its name as text."""
+"""Substitutes that scanners send for FNC1, the group separator of GS1 data: a sign, or its name as text."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import cache
 from typing import Final
 
 GROUP_SEPARATOR: Final = "\x1d"
-"""What scanners send for FNC1."""
+"""Character that scanners send for FNC1."""
 
 KEY_MARK: Final = "\x1c"
-"""Stands in a line for a key or a control that came in the middle of it at scanner pace."""
+"""Mark in a line for a key or control that came inside it at scanner pace."""
 
 F8_SEQUENCE: Final = "\x1b[19~"
-"""What a terminal sends for the key F8, which some scanners press for it."""
+"""Sequence of the key F8, which some scanners send for FNC1."""
 
 _SEPARATOR_NAMES: Final = (
     "^[[19~",
@@ -68,7 +68,7 @@ _SEPARATOR_NAMES: Final = (
     "\x1f",
 )
 _SEPARATOR_SIGNS: Final = "~|^#@$\\`{}[]§¶¦¬€£¤°¨µ "
-"""No GS1 data has one of these but `#` in one rare identifier."""
+"""Signs that occur in no GS1 data, except `#` in one rare identifier."""
 
 _ALL_SUBSTITUTES: Final = tuple(dict.fromkeys((*sorted(_SEPARATOR_NAMES, key=len, reverse=True), *_SEPARATOR_SIGNS)))
 _MESSAGE_START: Final = re.compile(
@@ -78,7 +78,7 @@ _MESSAGE_START: Final = re.compile(
 
 
 def find_substitutes(text: str) -> Iterator[str]:
-    """Every known substitute of the separator that stands in a text, the longest first; none where a real one does."""
+    """Yield every known substitute of the separator in a text, longest first; none if it has a real one."""
     if GROUP_SEPARATOR in text:
         return
     folded = text.casefold()
@@ -88,23 +88,26 @@ def find_substitutes(text: str) -> Iterator[str]:
 
 
 def replace_substitute(text: str, substitute: str) -> str:
-    """The text with real separators where it has this substitute, in capitals or small letters."""
+    """Return the text with real separators for this substitute, in any case."""
     return re.sub(re.escape(substitute), GROUP_SEPARATOR, text, flags=re.IGNORECASE)
 
 
 def begins_gs1_message(text: str) -> bool:
-    """Whether what has come of a line so far is GS1 data in which a separator may follow."""
+    """Return True if the begin of a line is GS1 data in which a separator may follow."""
     return _MESSAGE_START.match(text) is not None
 
 
 def strip_leading_separator(text: str) -> str:
-    """The text without a separator, or a substitute of one, before its first identifier."""
+    """Return the text without a separator or substitute before its first identifier."""
     lead = _leading_separator().match(text)
     return text[lead.end() :] if lead else text
 
 
 @cache
 def _leading_separator() -> re.Pattern[str]:
-    """A name that ends with a digit is none here: the digit is the first one of an identifier."""
+    """Return the pattern of a leading separator.
+
+    Names that end with a digit are left out, because that digit may begin an identifier.
+    """
     names = "|".join(re.escape(sign) for sign in (GROUP_SEPARATOR, *_ALL_SUBSTITUTES) if not sign[-1].isdigit())
     return re.compile(rf"(?:{names})+(?=\d\d)", re.IGNORECASE | re.ASCII)

@@ -1,54 +1,54 @@
-"""Restricted-circulation numbers: EANs that a shop's own scale prints, with a weight, a price or a count inside.
+"""Restricted-circulation numbers: EANs printed by the store's own scale, with a weight, a price or a count inside.
 
-Their layout is national, even the shop's own, so it is a table in the settings, empty at first: until somebody says
-what `28…` means, such a code is a plain barcode.
+Their layout is national or the store's own, so it is a setting, empty by default: without a pattern for `28…` such a
+code is a plain barcode.
 """
 
 from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from aisle.barcode_keys import check_digit, has_valid_check_digit, lookup_keys, normalise_code
-from aisle.tuples import NamedTuple
 
 _DEFAULT_DECIMALS: Final = {"W": 3, "P": 2, "N": 0}
-"""Digits after the point where a pattern states none: grams to kg, cents, pieces."""
+"""Decimal places if a pattern states none: grams to kg, cents, pieces."""
 _MAX_DIGITS: Final = 14
-"""Digits of a GTIN at most."""
+"""Greatest number of digits of a GTIN."""
 _PATTERN_SYNTAX: Final = re.compile(r"(\d+[\dIWPNX]*C)(?::(\d))?")
 
 
 class InStorePattern(NamedTuple):
-    """One layout, made by `patterns`."""
+    """One layout, made by `compile_patterns`."""
 
     digit_kinds: str
-    """One character a digit of the code: a digit for itself, or I, W, P, N, X, C."""
+    """One character per digit of the code: the digit itself, or I, W, P, N, X, C."""
     amount_kind: str
-    """Which of W, P, N it has."""
+    """Kind of its amount: W, P or N."""
     decimals: int
 
 
 class InStoreCode(NamedTuple):
-    """What such a number says; an amount of zero says nothing (a shelf's label)."""
+    """Content of such a number; an amount of zero means none (a shelf label)."""
 
     keys: tuple[str, ...]
-    """Look-up keys of the product, best first: the number with its amount zeroed, prefix and item, item alone."""
+    """Look-up keys of the product, best first: number with zero amount, prefix and item, item alone."""
     item: str
     weight: Decimal | None = None
     decimals: int = 0
-    """Digits after the point that the scale prints."""
+    """Decimal places that the scale prints."""
     price: Decimal | None = None
     pieces: Decimal | None = None
 
 
 def compile_patterns(texts: tuple[str, ...]) -> tuple[InStorePattern, ...]:
-    """Compiles the settings' patterns, such as `28IIIIIWWWWWC` or `21IIIIIPPPPPC:2`.
+    """Compile the settings' patterns, such as `28IIIIIWWWWWC` or `21IIIIIPPPPPC:2`.
 
-    8, 12, 13 or 14 places: digits that stand for themselves, I for the item, one of W (weight), P (price) or N (pieces)
-    for the amount, X for digits without a meaning (an inner check digit), C for the check digit at the end; after a
-    colon the amount's digits after the point (3, 2 and 0 if not stated). Raises ValueError with the pattern's text.
+    A pattern has 8, 12, 13 or 14 places: literal digits, I for the item, X for meaningless digits (an inner check
+    digit), C for the check digit at the end. One of W (weight), P (price) or N (pieces) is the amount. A colon is
+    followed by the amount's decimal places (default 3, 2 and 0). Raise ValueError with the pattern's text if it is
+    invalid.
     """
     return tuple(_compile_pattern(text) for text in texts)
 
@@ -62,42 +62,45 @@ def _compile_pattern(text: str) -> InStorePattern:
 
 
 def parse_in_store_code(code: str, patterns: tuple[InStorePattern, ...]) -> InStoreCode | None:
-    """What a code says by the first pattern that it fits; None when it fits none or its check digit is wrong.
+    """Parse a code by the first pattern that it fits; None if it fits none or its check digit is wrong.
 
-    A UPC-A or EAN-8 may come with zeros before it, as an EAN-13 or a GTIN-14, and one with zeros without them.
+    Leading zeros do not matter: a UPC-A or EAN-8 may come as an EAN-13 or GTIN-14, and the reverse.
     """
     if not (code.isascii() and code.isdigit()) or len(code) > _MAX_DIGITS:
         return None
-    bare = code.lstrip("0")
+    without_zeros = code.lstrip("0")
     for pattern in patterns:
-        padded = bare.rjust(len(pattern.digit_kinds), "0")
+        padded = without_zeros.rjust(len(pattern.digit_kinds), "0")
         if _matches(padded, pattern.digit_kinds) and has_valid_check_digit(padded):
             return _read_fields(padded, pattern)
     return None
 
 
 def is_unknown_in_store_code(code: str, patterns: tuple[InStorePattern, ...]) -> bool:
-    """Whether a code is a number that GS1 leaves to stores for weights and prices (02, 20 to 29), and no pattern fits
-    it: nobody has said what its digits mean."""
-    bare = normalise_code(code).lstrip("0")
-    is_left_to_stores = len(bare) in (12, 13) and bare[0] == "2" and has_valid_check_digit(bare.rjust(13, "0"))
-    return is_left_to_stores and parse_in_store_code(bare, patterns) is None
+    """Return True if a code is a number that GS1 reserves for stores (02, 20 to 29) and no pattern fits it."""
+    without_zeros = normalise_code(code).lstrip("0")
+    is_left_to_stores = (
+        len(without_zeros) in (12, 13)
+        and without_zeros[0] == "2"
+        and has_valid_check_digit(without_zeros.rjust(13, "0"))
+    )
+    return is_left_to_stores and parse_in_store_code(without_zeros, patterns) is None
 
 
 def _matches(code: str, digit_kinds: str) -> bool:
     return len(code) == len(digit_kinds) and all(
-        place == digit for digit, place in zip(code, digit_kinds, strict=True) if place.isdigit()
+        kind == digit for digit, kind in zip(code, digit_kinds, strict=True) if kind.isdigit()
     )
 
 
 def _read_fields(code: str, pattern: InStorePattern) -> InStoreCode:
     def digits(kinds: str) -> str:
-        return "".join(digit for digit, place in zip(code, pattern.digit_kinds, strict=True) if place in kinds)
+        return "".join(digit for digit, kind in zip(code, pattern.digit_kinds, strict=True) if kind in kinds)
 
     item, letter = digits("I"), pattern.amount_kind
     amount = Decimal(digits(letter)).scaleb(-pattern.decimals) or None
     zeroed = "".join(
-        "0" if place in "WPNX" else digit for digit, place in zip(code[:-1], pattern.digit_kinds, strict=False)
+        "0" if kind in "WPNX" else digit for digit, kind in zip(code[:-1], pattern.digit_kinds, strict=False)
     )
     keys = (
         *lookup_keys(zeroed + check_digit(zeroed)),

@@ -1,7 +1,7 @@
-"""Codes that came through a keyboard layout which is not the scanner's, and what the scanner has read.
+"""Restoration of codes that came through a keyboard layout other than the scanner's.
 
-A scanner presses the keys of a keyboard. Where the terminal takes it for one of another country, digits arrive as
-signs (`ç(é` for `952`) or letters change places.
+A scanner presses keys. If the terminal uses the layout of another country, digits arrive as signs (`ç(é` for `952`) or
+letters are exchanged.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 _US_KEYS: Final = "`1234567890-=qwertyuiop[]\\asdfghjkl;'zxcvbnm,./"
 _US_SHIFTED_KEYS: Final = '~!@#$%^&*()_+QWERTYUIOP{}|ASDFGHJKL:"ZXCVBNM<>?'
-"""What the keys of a keyboard of the United States type, row by row, and with Shift."""
+"""Characters of a US keyboard, row by row, plain and with Shift."""
 
 _KEYS_BY_LAYOUT: Final = {
     "fr": (
@@ -44,20 +44,20 @@ _KEYS_BY_LAYOUT: Final = {
         "§'\"+!%/=()ÖÜÓQWERTZUIOPŐÚŰASDFGHJKLÉÁYXCVBNM?:_",
     ),
 }
-"""What the same keys type on other keyboards, plain and with Shift."""
+"""Characters of the same keys on other keyboards, plain and with Shift."""
 _US_LAYOUT: Final = "us"
-"""The other way round: a scanner that is set to a keyboard whose digits need Shift, at one of the United States."""
+"""The reverse case: a scanner set to a keyboard whose digits need Shift, on a US terminal."""
 
 _DIGIT_KEYS: Final = "1234567890"
 _SHIFTED_DIGITS: Final = "!@#$%^&*()"
 
 MIN_SIGNS: Final = 4
-"""Signs in the place of digits, from which on a code rather came through another layout than that it is a word."""
+"""Signs in the place of digits from which a text rather is a garbled code than a word."""
 
 
 @cache
 def character_map(layout: str) -> dict[str, str]:
-    """The character that a scanner has read, by the one that arrived."""
+    """Return the character that the scanner has read, by the one that arrived."""
     if layout == _US_LAYOUT:
         return dict(zip(_SHIFTED_DIGITS, _DIGIT_KEYS, strict=True))
     plain, shifted = _KEYS_BY_LAYOUT[layout]
@@ -65,7 +65,7 @@ def character_map(layout: str) -> dict[str, str]:
 
 
 def undo_layouts(text: str) -> Iterator[tuple[str, str]]:
-    """Each layout through which a text may have come, with what the scanner has read then."""
+    """Yield each layout through which a text may have come, with the text that the scanner has read."""
     for layout in (*_KEYS_BY_LAYOUT, _US_LAYOUT):
         table = character_map(layout)
         if all(char in table for char in text):
@@ -75,7 +75,7 @@ def undo_layouts(text: str) -> Iterator[tuple[str, str]]:
 
 
 def is_garbled(text: str) -> bool:
-    """Whether a text is rather a code through another layout than anything that somebody would type or print."""
+    """Return True if a text rather is a code through another layout than anything typed or printed."""
     if len(text) < MIN_SIGNS or any(char.isspace() for char in text):
         return False
     letters = sum(char.isascii() and char.isalnum() for char in text)
@@ -88,6 +88,6 @@ def is_garbled(text: str) -> bool:
 
 
 def _is_hyphen_key(text: str, at: int) -> bool:
-    """Whether a `ß` stands between two characters of which one is a digit: the key of a hyphen."""
+    """Return True if a `ß` is between two letters or digits, at least one a digit: it then is the hyphen key."""
     around = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
     return len(around) == 2 and around.isalnum() and any(map(str.isdigit, around))

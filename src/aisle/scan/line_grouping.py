@@ -1,7 +1,7 @@
-"""Which lines belong to one scan: a code of several lines arrives as several lines, each with its own terminator.
+"""Grouping of lines into scans: a code of several lines arrives as several lines, each with its terminator. Pure.
 
-Pure: no clock, no terminal. Lines that begin within `TOGETHER_S` of the end of a line at scanner pace are one scan.
-This is the only place that decides it; a session decides what such a scan means (aisle.session.multi_line_scans).
+Lines that begin within `SAME_SCAN_S` of the end of a line at scanner pace are one scan. Only this module decides that;
+a session decides the meaning of such a scan (aisle.session.multi_line_scans).
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ from aisle.scan.inputs import (
 )
 
 _CLOCK_TOLERANCE_S: Final = 0.001
-"""A wait may end so much too early."""
+"""Seconds by which a wait may end too early."""
 _SHORT_LINE: Final = 3
-"""Characters of a line whose longest pause decides; a longer line has a pace of its own."""
+"""Greatest number of characters of a line whose longest pause decides; a longer line has a pace of its own."""
 _PAUSE_FACTOR: Final = 1.5
 _PAUSE_MARGIN_S: Final = 0.002
-"""After a pause of this many times the longest one inside a line, and so long, no next line of its scan comes."""
+"""Multiple of the longest pause in a line, plus margin, after which no next line of its scan comes."""
 _TYPED_PAUSE_FACTOR: Final = 3.0
 _TYPED_PAUSE_MARGIN_S: Final = 0.005
-"""The same for a line with a part that was typed: its pace stands for its longest pause."""
+"""The same for a line with a typed part; its median pause is used instead of the longest."""
 
 
 class LineGrouper:
-    """Numbers the lines of each scan, and says when a scan has no further line. One for each terminal."""
+    """Numbers the lines of each scan and reports when a scan has no further line. One per terminal."""
 
     def __init__(self) -> None:
         self._last_number = 0
         self._open_scan = 0
-        """The number of the scan that may go on; 0 for none."""
+        """Number of the scan that may continue; 0 for none."""
         self._line_ended_at = 0.0
-        """When its last line ended."""
+        """Time at which its last line ended."""
         self._read_at = 0.0
         self._next_line_within = 0.0
         self._is_silence_reported = False
         self._has_next_line_begun = False
-        """Whether its next line has begun, and so is a part of it."""
+        """True if its next line has begun, which then belongs to it."""
         self._is_enter_only = False
-        """Whether it has no line that is not empty: so far it may be the Enter of a person."""
+        """True if all its lines are empty: it may be the Enter key of a person."""
 
     def seconds_left(self, now: float) -> float | None:
-        """Seconds of silence from `now` on after which `tick` has something to say; None where it never has."""
+        """Return the seconds of silence from `now` on after which `tick` reports something; None if it never does."""
         if not self._open_scan or (self._has_next_line_begun and self._is_silence_reported):
             return None
         if self._has_next_line_begun:
@@ -62,7 +62,7 @@ class LineGrouper:
         )
 
     def group(self, items: Sequence[DecodedInput], t: float) -> list[DecodedInput]:
-        """The inputs of a read at `t`, with the scan that each belongs to."""
+        """Return the inputs of a read at `t`, each with its scan number."""
         if self._open_scan and not items:
             self._line_ended_at = t  # a second terminator, mostly
         out: list[DecodedInput] = []
@@ -78,7 +78,8 @@ class LineGrouper:
         return out
 
     def tick(self, t: float) -> list[DecodedInput]:
-        """Says that nothing was read until `t`: first that a code by itself is whole, then that the scan is over."""
+        """Report that nothing was read until `t`: first that a single-line code is complete, later that the scan
+        ended."""
         if not self._open_scan:
             return []
         waited = t - (self._read_at if self._has_next_line_begun else self._line_ended_at) + _CLOCK_TOLERANCE_S
@@ -92,7 +93,7 @@ class LineGrouper:
         return [Silence(self._open_scan, waited)]
 
     def end(self) -> list[DecodedInput]:
-        """Says that nothing is ever read again."""
+        """Report that nothing will be read any more."""
         return [self._end_scan()] if self._open_scan else []
 
     def _end_scan(self) -> Silence:
@@ -118,7 +119,7 @@ class LineGrouper:
         return item
 
     def _continue_scan(self, ended: float, next_line_within: float = SAME_SCAN_S) -> int:
-        """Its scan may have a further line; the number of that scan."""
+        """Add a line to the open scan, or begin one; return its number."""
         if not self._open_scan:
             self._last_number += 1
             self._open_scan = self._last_number
@@ -128,18 +129,20 @@ class LineGrouper:
 
 
 def _is_at_scanner_pace(line: Line) -> bool:
-    """Whether a line was ended at scanner pace: a person presses keys further apart. Of a short line, which has hardly
-    a pace, a slow link may have parted the characters: it is held rather once too often."""
+    """Return True if a line came at scanner pace; a person presses keys further apart.
+
+    A slow link may separate the characters of a short line, which hardly has a pace; it is rather held once too often.
+    """
     return line.median_pause < TYPING_PAUSE_S and (line.longest_pause < SAME_SCAN_S or len(line.text) > _SHORT_LINE)
 
 
 def _is_other_key(item: DecodedInput) -> bool:
-    """Whether that is another key than Enter."""
+    """Return True for a key other than Enter."""
     return isinstance(item, EscapeInput) or (isinstance(item, Key) and item.name != "enter")
 
 
 def _time_to_next_line(line: Line) -> float:
-    """How long after a code no next line of its scan can come: none at all where all of it came in one read."""
+    """Return the seconds after which no next line of a code's scan can come; 0 if all of it came in one read."""
     if line.longest_pause <= 0:
         return 0.0
     if line.longest_pause < TYPING_PAUSE_S:

@@ -1,122 +1,130 @@
-"""Why a code is refused, as message ids."""
+"""Types of the grammar: what a step accepts, how an input may be interpreted, and what it means."""
 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, Final
-
-from aisle.tuples import NamedTuple
+from typing import Any, Final, NamedTuple
 
 MISSING_SEPARATOR: Final = "input.no_gs"
-"""A value of GS1 data runs on into the next one, or a sign stands where a separator belongs."""
+"""Refusal: a value of GS1 data runs into the next one, or a sign is in the place of a separator."""
 DAMAGED_GS1: Final = "input.gs1"
-"""GS1 data is damaged, or its label is wrong."""
+"""Refusal: GS1 data is damaged, or its label is wrong."""
 EXTRA_SIGNS: Final = "input.noise"
-"""Signs stand around a code or in it that belong to no code."""
+"""Refusal: signs around or inside a code that belong to no code."""
 CONTROL_INSIDE: Final = "input.control"
-"""A control character or a key came in the middle of a code."""
+"""Refusal: a control character or a key came inside a code."""
 NUMBER_BESIDE_CODE: Final = "input.code_number"
-"""A number stands behind a code or before it, and no sign says that it multiplies."""
+"""Refusal: a number before or after a code without a sign that it multiplies."""
 WRONG_LAYOUT: Final = "input.layout"
-"""It came through another keyboard layout than the scanner's."""
+"""Refusal: the code came through a keyboard layout other than the scanner's."""
 
 
 PRODUCT, LOCATION, ORDER, REFERENCE, PERSON, COMMAND = "product", "location", "order", "reference", "person", "command"
 DELIVERY = "delivery"
-"""The kinds of a candidate and of a meaning; a container means the delivery that it comes with."""
+"""Kinds of a candidate and of a match; a container means its delivery."""
 
 
 class Measure(NamedTuple):
-    """Weight, length, area or volume, as a label has it."""
+    """Weight, length, area or volume on a label."""
 
     amount: Decimal
     unit: str = ""
-    """A unit of `aisle.scan.units`."""
+    """Unit, one of `aisle.scan.units`."""
     decimals: int = -1
-    """Digits after the point that the shop's own scale prints; -1 where another label says the unit."""
+    """Decimal places that the store's own scale prints; -1 if another label states the unit."""
 
 
 class Candidate(NamedTuple):
-    """One thing that the store's data knows under a code."""
+    """One object that the store's data has under a code."""
 
     code: str
-    """The look-up key it was found under (see `Reading.keys`)."""
+    """Look-up key that it was found by (see `Interpretation.keys`)."""
     kind: str
     key: str
     """product_number, location_code, order_number, app user or command letter."""
     label: str = ""
-    """Its name for a person, raw."""
+    """Its name for people, raw."""
     factor: Decimal = Decimal(1)
-    """Base units that the code stands for: 12 for a case barcode of twelve."""
+    """Base units of the code: 12 for a case barcode of twelve."""
     allow_decimal: bool = False
     price: Decimal | None = None
-    """Of one base unit, where there is one that is in force without doubt; asked for only where a label has a price."""
+    """Price of one base unit, if certain; only looked up if a label has a price."""
     unit: str = ""
     """Name of the base unit."""
 
 
 class Match(NamedTuple):
-    """One thing that an input means; `quantity` is in base units, with multiplication and what the code carries."""
+    """One object that an input means; `quantity` in base units includes multiplier and the code's own quantity."""
 
     kind: str
     key: str
     label: str = ""
     quantity: Decimal = Decimal(1)
     is_explicit: bool = False
-    """True when the quantity was typed or carried by the code, not just the 1 of a plain scan."""
+    """True if the quantity was typed or is in the code; False for the 1 of a plain scan."""
     code: str = ""
-    """The code without AIM prefix and multiplication, for messages."""
+    """The code without AIM prefix and multiplier, for messages."""
     batch: str = ""
     expiry: str = ""
     price: Decimal | None = None
-    """What the label costs, where the quantity could not be told from it."""
+    """Price on the label, if the quantity does not follow from it."""
     measure: Measure | None = None
-    """What the label weighs or measures, where the quantity could not be told from it."""
+    """Measure on the label, if the quantity does not follow from it."""
     unit: str = ""
-    """Name of the base unit, where how much there is has to be asked."""
+    """Name of the base unit, if the quantity has to be asked for."""
     needs_quantity: bool = False
-    """It is sold by measure, and its label does not say how much there is in a way that could be reckoned with."""
+    """True if it is sold by measure and its label has no usable quantity."""
     layout: str = ""
-    """Keyboard layout (`fr`) through which the code came, and was read back."""
+    """Keyboard layout (`fr`) through which the code came before it was restored."""
     is_guess: bool = False
-    """Something was left out of the code or added, and this alone fits."""
+    """True if a part of the code was missing or added, and only this object fits."""
     by: Decimal = Decimal(1)
-    """What the code was multiplied with, where how much there is has to be asked."""
+    """Typed multiplier, if the quantity has to be asked for."""
 
 
 class Accepts(NamedTuple):
-    """What the step on the screen can take besides a code (DESIGN §3: one grammar)."""
+    """Inputs that the current step accepts besides a code."""
 
     quantity: bool = False
-    """How many is asked: a number answers it."""
+    """True if a quantity is asked for: a number answers it."""
     decimals: bool = False
     choices: int = 0
-    """How many choices are open; 0 for none."""
+    """Number of open choices; 0 for none."""
     text: bool = False
-    """The step asks for free text (a name at the sign-in)."""
+    """True if free text is asked for (a name at the sign-in)."""
     command_letters: str = ""
-    """The command letters that the step knows."""
+    """Command letters of the step."""
     search: bool = False
-    """What nobody knows is a search here, digits too."""
+    """True if unknown inputs are a search, digits too."""
     typed_only: bool = False
-    """What is chosen here cannot be taken back as easily: a printed command does not choose it, and nothing that came
-    before the question was on the screen."""
+    """True if choices have to be typed because they are hard to undo.
+
+    A printed command does not choose, nor does an input from before the question was on the screen.
+    """
     labels: str = ""
-    """Capital letters, and 0, that stand on what the step asks for: scanned, one is that thing, whatever it says when
-    typed; typed, `1*B` is the thing B."""
+    """Capital letters and 0 on the labels of what the step asks for: scanned, one is that object.
+
+    Typed, it keeps its other meaning, and `1*B` is the object B.
+    """
     choice_values: tuple[Any, ...] = ()
-    """What each of the choices is, where an input can put others in their place: a number that was on the screen
-    means what it was there, or nothing."""
+    """Objects of the choices, if an input can replace them.
+
+    A number means the object it had on the screen, or nothing.
+    """
     follows_typing: bool = False
-    """The list on the screen follows what is typed: with Enter one letter is a search too, and two digits; one
-    digit where no row has a number."""
+    """True if the list follows typing: with Enter one letter and two digits are a search too.
+
+    One digit is a search if no row has a number.
+    """
     choice_letters: str = ""
-    """The letters of the choices, in their order, on a page where a quantity may be open: a number never chooses there.
-    Empty: the choices are numbered."""
+    """Letters of the choices in order, on a page with an open quantity, where a number never chooses.
+
+    Empty: the choices are numbered.
+    """
 
 
 class Interpretation(NamedTuple):
-    """One way to read an input as a code."""
+    """One interpretation of an input as a code."""
 
     keys: tuple[str, ...]
     """Exact look-up keys, best first: as scanned, and canonical forms (GTIN without leading zeros)."""
@@ -126,103 +134,111 @@ class Interpretation(NamedTuple):
     batch: str = ""
     expiry: str = ""
     measures: tuple[Measure, ...] = ()
-    """Weight, length, area or volume that the code carries, times included: the quantity of what is sold by it."""
+    """Measures in the code, multiplier included: the quantity of a product sold by measure."""
     kind: str = ""
     """Only candidates of this kind count; empty for all."""
     rank: int = 0
-    """Known readings of the lowest rank are left."""
+    """Rank; of the known interpretations only those of the lowest rank count."""
     price: Decimal | None = None
-    """Price that the code carries, times included."""
+    """Price in the code, multiplier included."""
     is_own_price: bool = False
-    """The shop's own scale printed that price: what is sold by measure has a quantity by it and its price per unit."""
+    """True if the store's own scale printed the price: quantity is that price divided by the product's price."""
     is_guess: bool = False
-    """Something was left out of the code or added: it counts only where exactly one product or location fits."""
+    """True if a part is missing or added: it counts only if exactly one product or location fits."""
     needs_quantity: bool = False
-    """It has a measure or a price and no net quantity: of what is sold by measure nobody knows how much it is."""
+    """True if it has a measure or a price and no net quantity.
+
+    The quantity of goods sold by measure is unknown then.
+    """
     has_pieces: bool = False
-    """It says how many pieces there are, which is no weight and no length."""
+    """True if it states a number of pieces, which is neither weight nor length."""
     layout: str = ""
-    """Keyboard layout through which the code came, and was read back."""
+    """Keyboard layout through which the code came before it was restored."""
     refusal: str = ""
-    """Why it is refused (a message id): where one of its keys is known and no better reading is. Without keys: where
-    nothing is known under any key of any reading."""
+    """Message id of a refusal.
+
+    With keys it applies if one of them is known and no better interpretation is; without keys if nothing at all is
+    known.
+    """
     by: Decimal = Decimal(1)
-    """What was typed before it and multiplies it; `times` has it, and what the code says itself."""
+    """Typed multiplier; `multiplier` includes it and the code's own quantity."""
 
 
 class Scan(NamedTuple):
-    """A code that means one thing, or several of which the job prefers the first it can use."""
+    """A code that means one object, or several of which the job takes the first it can use."""
 
     matches: tuple[Match, ...]
     is_look_up: bool = False
-    """`?` stood before it: look it up instead of letting the job take it."""
+    """True if `?` preceded it: look it up instead of passing it to the job."""
 
 
 class UnknownCode(NamedTuple):
-    """A code that nothing here knows."""
+    """A code that is unknown here."""
 
     code: str
 
 
 class Ambiguous(NamedTuple):
-    """Two readings are left (`128712…`): the person chooses 1 or 2."""
+    """Several interpretations are left (`128712…`): the person chooses."""
 
     scans: tuple[Scan, ...]
 
 
 class Multiplier(NamedTuple):
-    """`12*` and nothing behind it: the next scan is meant twelve times."""
+    """`12*` alone: the next scan counts twelve times."""
 
     number: str
-    """As it was typed."""
+    """The number as typed."""
 
 
 class Quantity(NamedTuple):
-    """The quantity of what is open becomes this."""
+    """The new quantity of the open object."""
 
     value: Decimal
     code: str = ""
-    """As it was typed or scanned, where that says more than the value: it begins with a zero, and may be the number of
-    something, or it was multiplied (`3*4`), and is none."""
+    """Text as typed or scanned, if it matters beside the value.
+
+    It begins with a zero and may be the number of an object, or it was multiplied (`3*4`) and is none.
+    """
 
 
 class Choice(NamedTuple):
-    """One of the choices on the page, counted from 1: its number was typed, or its letter."""
+    """One of the choices of the page, counted from 1, by its number or letter."""
 
     number: int
 
 
 class Command(NamedTuple):
-    """One letter and Enter, an F-key, or a printed command barcode."""
+    """A command: one letter and Enter, an F-key, or a printed barcode."""
 
     letter: str
 
 
 class Text(NamedTuple):
-    """Words: a search, or a name where the step asks for text."""
+    """Words: a search, or a name if the step asks for text."""
 
     text: str
 
 
 class RefusedInput(NamedTuple):
-    """An input that no rule takes; `why` is a message id of the catalogue (`input.…`)."""
+    """An input that no rule accepts; `reason` is a message id (`input.…`)."""
 
     reason: str
     text: str
 
 
 class Back(NamedTuple):
-    """`0` where neither quantity nor choice is open, Backspace on an empty line, Esc, `b`."""
+    """Back: `0` without open quantity or choice, Backspace on an empty line, Esc, `b`."""
 
 
 class CursorKey(NamedTuple):
-    """A cursor key in a list: `up`, `down`, `pageup`, `pagedown`, `home`, `end`; `enter` opens where the cursor is."""
+    """A cursor key in a list: `up`, `down`, `pageup`, `pagedown`, `home`, `end`; `enter` opens the current row."""
 
     key: str
 
 
 class TypedText(NamedTuple):
-    """The open line, for find-as-you-type; never an event of the journal."""
+    """The open line, for a list that follows typing; never an event of the journal."""
 
     text: str
 
@@ -241,4 +257,4 @@ Meaning = (
     | CursorKey
     | TypedText
 )
-"""What a person said, once it is understood."""
+"""Meaning of an input after look-up."""

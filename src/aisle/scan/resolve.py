@@ -1,4 +1,4 @@
-"""From what an input could be and what the store knows to what it means."""
+"""Resolution: interpretations of an input and the candidates found for them become one meaning."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from aisle.scan.units import convert, convert_scale_weight, is_unit_of_measure
 ResultT = TypeVar("ResultT")
 
 _MAX_INTEGER_DIGITS: Final = 12
-"""Before the point of what one scan can be, in base units."""
+"""Digits before the point from which a quantity in base units is impossible."""
 
 
 def resolve(
@@ -41,15 +41,15 @@ def resolve(
     candidates: Iterable[Candidate],
     preferred_kinds: tuple[str, ...],
 ) -> Meaning:
-    """What a line says, once its readings (`readings`) were looked up.
+    """Return the meaning of a line whose interpretations (`parse`) were looked up.
 
-    `candidates` are what was found under any of the readings' keys, in any order; `prefers` the kinds that the step can
-    use, best first: other kinds follow. Readings that nobody knows fall away; of the rest those of the lowest rank are
-    left, and where two are left the person is asked. What nobody knows is a quantity where it is one multiplied. A
-    guess counts where nothing else is known, and where exactly one product or location fits; where several do, the
-    person is asked.
-    Message ids of a `Refused`: input.decimal, input.choice, input.letters, input.quantity, and
-    those of a reading's `refusal`.
+    `candidates` are everything found under their keys, in any order; `preferred_kinds` the kinds that the step can use,
+    best first. Unknown interpretations are dropped, and of the rest only the lowest rank counts; if two are left the
+    person is asked. An unknown product of numbers is a quantity. Guesses count if nothing else is known and exactly one
+    product or location fits; if several fit, the person is asked.
+
+    Message ids of a RefusedInput: input.decimal, input.choice, input.letters, input.quantity, input.unit, and the
+    refusals of interpretations.
     """
     text = normalise_input(text, is_free_text=accepts.text)
     found: dict[str, list[Candidate]] = {}
@@ -57,42 +57,51 @@ def resolve(
         found.setdefault(candidate.code, []).append(candidate)
     lookup = asks_look_up(text)
     known = [
-        (way, chosen)
-        for way in interpretations
-        if not way.is_guess and (chosen := _candidates_of(way, found, preferred_kinds))
+        (interpretation, chosen)
+        for interpretation in interpretations
+        if not interpretation.is_guess and (chosen := _candidates_of(interpretation, found, preferred_kinds))
     ]
     if not known:
         return _resolve_guess(interpretations, found, lookup) or _resolve_unknown(text, accepts, interpretations)
     best, refusal = known[0][0].rank, known[0][0].refusal
     if refusal:
         return RefusedInput(refusal, text)
-    things = [thing for way, chosen in known if way.rank == best and (thing := _make_scan(way, chosen, lookup))]
-    if not things:
-        is_much = any(_is_too_much(way.multiplier * candidate.factor) for way, chosen in known for candidate in chosen)
+    scans = [
+        scan
+        for interpretation, chosen in known
+        if interpretation.rank == best and (scan := _make_scan(interpretation, chosen, lookup))
+    ]
+    if not scans:
+        is_much = any(
+            _is_too_much(interpretation.multiplier * candidate.factor)
+            for interpretation, chosen in known
+            for candidate in chosen
+        )
         return RefusedInput("input.quantity" if is_much else "input.decimal", text)
-    return things[0] if len(things) == 1 else Ambiguous(tuple(things))
+    return scans[0] if len(scans) == 1 else Ambiguous(tuple(scans))
 
 
 def _resolve_guess(
     interpretations: tuple[Interpretation, ...], found: dict[str, list[Candidate]], is_look_up: bool
 ) -> Meaning | None:
-    """The one product or location that a guess leads to, or a question; None where there is none."""
+    """Return the only product or location of the guesses, or a question; None if there is none."""
     if any(
-        way.refusal in (MISSING_SEPARATOR, DAMAGED_GS1, NUMBER_BESIDE_CODE) for way in interpretations if not way.keys
+        interpretation.refusal in (MISSING_SEPARATOR, DAMAGED_GS1, NUMBER_BESIDE_CODE)
+        for interpretation in interpretations
+        if not interpretation.keys
     ):
         return None
-    things = unique_results(
-        (candidate, thing)
-        for way in interpretations
-        for candidate in (each for key in way.keys if way.is_guess for each in found.get(key, ()))
-        if _may_mean(way, candidate) and (thing := _make_scan(way, [candidate], is_look_up))
+    scans = unique_results(
+        (candidate, scan)
+        for interpretation in interpretations
+        for candidate in (each for key in interpretation.keys if interpretation.is_guess for each in found.get(key, ()))
+        if _may_mean(interpretation, candidate) and (scan := _make_scan(interpretation, [candidate], is_look_up))
     )
-    return things[0] if len(things) == 1 else Ambiguous(things) if things else None
+    return scans[0] if len(scans) == 1 else Ambiguous(scans) if scans else None
 
 
 def unique_results(guesses: Iterable[tuple[Candidate, ResultT]]) -> tuple[ResultT, ...]:
-    """What guesses may stand for, given what was found under them and what that means: products and locations alone,
-    each once."""
+    """Return the results of guesses that found products and locations, each object once."""
     fits: dict[tuple[str, str], ResultT] = {}
     for candidate, meant in guesses:
         if candidate.kind in (PRODUCT, LOCATION):
@@ -103,7 +112,7 @@ def unique_results(guesses: Iterable[tuple[Candidate, ResultT]]) -> tuple[Result
 def _candidates_of(
     interpretation: Interpretation, found: dict[str, list[Candidate]], preferred_kinds: tuple[str, ...]
 ) -> list[Candidate]:
-    """The candidates of a reading, preferred kinds first; of each kind those under the best key alone."""
+    """Return the candidates of an interpretation, preferred kinds first; of each kind only those under the best key."""
     chosen: list[Candidate] = []
     for key in interpretation.keys:
         kinds = {candidate.kind for candidate in chosen}
@@ -114,7 +123,10 @@ def _candidates_of(
 
 
 def _may_mean(interpretation: Interpretation, candidate: Candidate) -> bool:
-    """Whether a reading may mean this candidate: its kind, and not by a form that is its own number by chance."""
+    """Return True if an interpretation may mean this candidate.
+
+    Its kind must fit, and its key must not equal the candidate's number by chance.
+    """
     return interpretation.kind == candidate.kind or (
         not interpretation.kind and may_identify(candidate.code, candidate.key, interpretation.code)
     )
@@ -125,13 +137,16 @@ def _kind_rank(kind: str, preferred_kinds: tuple[str, ...]) -> int:
 
 
 def _make_scan(interpretation: Interpretation, chosen: list[Candidate], is_look_up: bool) -> Scan | None:
-    """None when none of them can have such a quantity."""
+    """Return the scan of these candidates; None if none of them can have such a quantity."""
     meanings = tuple(meaning for candidate in chosen if (meaning := _make_match(interpretation, candidate)))
     return Scan(meanings, is_look_up) if meanings else None
 
 
 def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match | None:
-    """Measure where it is sold by measure; otherwise times x base units of the code: whole, or as near as is kept."""
+    """Return the match: by measure if sold by measure, else multiplier times base units, rounded to the kept decimals.
+
+    Return None if the product cannot have such a quantity.
+    """
     is_by_measure = candidate.kind == PRODUCT and (candidate.allow_decimal or is_unit_of_measure(candidate.unit))
     measure = _measured_quantity(interpretation, candidate) if is_by_measure else None
     quantity = interpretation.multiplier * candidate.factor if measure is None else measure
@@ -140,15 +155,15 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
     quantity = _round_quantity(quantity)
     if not quantity:
         return None
-    untold = measure is None and candidate.kind == PRODUCT
-    label = interpretation.measures[0] if interpretation.measures and untold and is_by_measure else None
-    no_net = bool(
+    lacks_measure = measure is None and candidate.kind == PRODUCT
+    label = interpretation.measures[0] if interpretation.measures and lacks_measure and is_by_measure else None
+    lacks_net_quantity = bool(
         label
         or interpretation.price
         or interpretation.needs_quantity
         or (interpretation.has_pieces and is_unit_of_measure(candidate.unit))
     )
-    asks = untold and is_by_measure and no_net
+    asks_quantity = lacks_measure and is_by_measure and lacks_net_quantity
     return Match(
         candidate.kind,
         candidate.key,
@@ -158,27 +173,30 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
         interpretation.code,
         interpretation.batch,
         interpretation.expiry,
-        interpretation.price if untold else None,
+        interpretation.price if lacks_measure else None,
         label,
-        candidate.unit if asks or interpretation.price else "",
-        asks,
+        candidate.unit if asks_quantity or interpretation.price else "",
+        asks_quantity,
         interpretation.layout,
         interpretation.is_guess and not interpretation.layout,
-        interpretation.by if asks else Decimal(1),
+        interpretation.by if asks_quantity else Decimal(1),
     )
 
 
 def _is_too_much(quantity: Decimal) -> bool:
-    """Whether nobody has so many of a thing: a store has wrong data, or a label is; jobs reckon with what fits."""
+    """Return True for an impossible quantity: store data or a label are wrong.
+
+    Jobs calculate with smaller numbers.
+    """
     return quantity.adjusted() >= _MAX_INTEGER_DIGITS
 
 
 def _measured_quantity(interpretation: Interpretation, candidate: Candidate) -> Decimal | None:
-    """Returns how much of the product a code stands for, in base units of the product.
+    """Return the quantity of the product that a code states, in base units; None if unknown.
 
-    That is the first net measure that fits, else the price of a label of the shop divided by the product's price.
-    A measure fits when its unit can be converted, and when it is whole or the product allows fractions. Of a product
-    without a unit, measures in several units fit nothing: nobody knows which of them counts.
+    It is the first net measure that fits, else the price of the store's own label divided by the product's price. A
+    measure fits if its unit can be converted and it is whole or the product allows fractions. For a product without a
+    unit, measures in several units fit nothing, because it is unknown which of them counts.
     """
     fitting: dict[str, Decimal] = {}
     for measure in interpretation.measures:
@@ -191,7 +209,7 @@ def _measured_quantity(interpretation: Interpretation, candidate: Candidate) -> 
         return None
     try:
         return _round_quantity(interpretation.price / candidate.price) or None
-    except ArithmeticError:  # digits without end: no label costs that
+    except ArithmeticError:  # endless digits: no label has such a price
         return None
 
 
@@ -204,20 +222,27 @@ def _in_base_units(measure: Measure, candidate: Candidate) -> Decimal | None:
 
 
 def _round_quantity(amount: Decimal) -> Decimal:
-    """The same in the places that a quantity may have: nobody keeps more of them, however exact a label is."""
+    """Return the amount with the decimal places of a quantity, however exact a label is."""
     near = amount.quantize(Decimal(1).scaleb(-MAX_DECIMALS), ROUND_HALF_UP)
     return amount if amount == near else near
 
 
 def _resolve_unknown(text: str, accepts: Accepts, interpretations: tuple[Interpretation, ...]) -> Meaning:
     code = interpretations[0].code
-    if refusal := next((way.refusal for way in interpretations if way.refusal and not way.keys), ""):
+    if refusal := next(
+        (
+            interpretation.refusal
+            for interpretation in interpretations
+            if interpretation.refusal and not interpretation.keys
+        ),
+        "",
+    ):
         return RefusedInput(refusal, text)
-    if accepts.quantity and (said := multiply(text, accepts.decimals)):
-        return said
+    if accepts.quantity and (quantity := multiply(text, accepts.decimals)):
+        return quantity
     if accepts.quantity and _is_number_with_unit(text):
         return RefusedInput("input.unit", text)
-    # A list follows two digits as soon as they are typed; one may have been meant as the number of a row.
+    # A list follows two digits while they are typed; a single one may have been meant as a row number.
     if accepts.choices and code.isdigit() and len(code) < (2 if accepts.follows_typing else 3) and not accepts.search:
         return RefusedInput(choice_refusal(accepts), text)
     multiplied = interpretations[0].is_explicit
@@ -227,6 +252,6 @@ def _resolve_unknown(text: str, accepts: Accepts, interpretations: tuple[Interpr
 
 
 def _is_number_with_unit(text: str) -> bool:
-    """Whether a text is a number with a unit behind it, as somebody types a weight."""
+    """Return True if a text is a number followed by a unit, as people type a weight."""
     text = text.strip(" ")
     return text[:1].isdigit() and is_unit_of_measure(text)

@@ -1,4 +1,4 @@
-"""Units of measure: those of labels, those that products are counted in, and one turned into the other."""
+"""Units of measure of labels and products, and their conversion."""
 
 from __future__ import annotations
 
@@ -51,8 +51,10 @@ _UNIT_SIZES: Final[dict[str, tuple[str, Decimal]]] = {
     "ft3": (_VOLUME, (_FOOT * 10) ** 3),
     "yd3": (_VOLUME, (_FOOT * 30) ** 3),
 }
-"""What each unit measures, and how much it is in kg, m, m² or l. Gallons and ounces are those of the United States, as
-in the GS1 General Specifications."""
+"""Dimension of each unit, and its size in kg, m, m² or l.
+
+Gallons and ounces are those of the United States, as in the GS1 General Specifications.
+"""
 
 _UNIT_NAMES: Final = """
 kg kgs kgm kilo kilos kilogram kilograms kilogramm kilogramme kilogrammes
@@ -101,7 +103,7 @@ _METRIC_WEIGHTS: Final = frozenset({"kg", "hg", "dag", "g", "mg", "t"})
 
 
 def parse_unit(name: str) -> tuple[str, Decimal] | None:
-    """The unit that a product's base unit name says, and how many of it one base unit is: `100 g` is (`g`, 100)."""
+    """Return the unit in a product's base unit name and its number per base unit, or None: `100 g` is (`g`, 100)."""
     found = _COUNT_AND_UNIT.fullmatch(name.strip().casefold())
     if found is None:
         return None
@@ -111,39 +113,39 @@ def parse_unit(name: str) -> tuple[str, Decimal] | None:
 
 
 def is_unit_of_measure(name: str) -> bool:
-    """Whether a product with this base unit name is counted by weight, length, area or volume."""
+    """Return True if a product with this base unit name is counted by weight, length, area or volume."""
     return parse_unit(name) is not None
 
 
 def convert(amount: Decimal, unit: str, name: str) -> Decimal | None:
-    """An amount in the unit of a label, in base units of that name.
+    """Return an amount in a label's unit in base units of that name; None if unknown.
 
-    None where that cannot be said: the name is no unit, it measures something else, or it is empty and the label's unit
-    is not the one that the metric system counts in.
+    It is unknown if the name is no unit or measures something else, or if it is empty and the label's unit is not
+    metric.
     """
     if not name.strip():
         return amount if unit in _METRIC else None
-    to = parse_unit(name)
-    if to is None or unit not in _UNIT_SIZES:
+    target = parse_unit(name)
+    if target is None or unit not in _UNIT_SIZES:
         return None
-    if unit == "oz" and to[0] == "floz":  # an identifier has ounces, of weight or of volume
-        return amount / to[1]
-    (kind, size), (to_kind, to_size) = _UNIT_SIZES[unit], _UNIT_SIZES[to[0]]
-    return amount * size / (to_size * to[1]) if kind == to_kind else None
+    if unit == "oz" and target[0] == "floz":  # an identifier has ounces, of weight or of volume
+        return amount / target[1]
+    (kind, size), (to_kind, to_size) = _UNIT_SIZES[unit], _UNIT_SIZES[target[0]]
+    return amount * size / (to_size * target[1]) if kind == to_kind else None
 
 
 def convert_scale_weight(amount: Decimal, decimals: int, name: str) -> Decimal | None:
-    """What the shop's own scale printed, in base units of that name; None where that cannot be said.
+    """Return an amount printed by the store's own scale in base units of that name; None if unknown.
 
-    A scale weighs in kg, and in pounds goods that are counted in pounds. What it prints without decimals is in what the
-    goods are counted in.
+    A scale weighs in kg, and in pounds for goods counted in pounds. An amount without decimals is in the goods' own
+    unit.
     """
-    to = parse_unit(name)
-    if not decimals or not name.strip() or to == ("lb", Decimal(1)):
+    target = parse_unit(name)
+    if not decimals or not name.strip() or target == ("lb", Decimal(1)):
         return amount
-    return convert(amount, "kg", name) if to and to[0] in _METRIC_WEIGHTS else None
+    return convert(amount, "kg", name) if target and target[0] in _METRIC_WEIGHTS else None
 
 
 def display_unit(unit: str) -> str:
-    """A unit as people write it."""
+    """Return a unit as people write it."""
     return _DISPLAY_NAMES.get(unit) or unit.replace("2", "²").replace("3", "³")

@@ -1,4 +1,4 @@
-"""What every HTTP server of ours has, whatever it serves: certificates that are renewed while it runs.
+"""HTTP server that every server of this project uses: limits of connections, TLS, certificate renewal, websockets.
 
-It knows neither the service nor the web pages.
+It must not know what it serves, neither the service nor the web pages. Start reading at `http_server`.
 """

@@ -1,6 +1,6 @@
-"""The certificate of a server: until when it is good, said once when that changes.
+"""Certificates of a server: check, reload, and reporting of their end.
 
-A renewed one is taken while the server runs.
+A renewed certificate is loaded while the server runs. Each change of its state is logged once.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ _DAY = 86400.0
 
 
 def good_until(certificate: Path, private_key: Path | None) -> float:
-    """Tell until when a certificate is good, in seconds since 1970, by a handshake that trusts it alone.
+    """Return the end of a certificate's validity in seconds since 1970.
 
-    Raises OSError (ssl.SSLError is one) for files that cannot be used, and for a certificate that has ended.
+    The check is a TLS handshake in memory with a client that trusts only this certificate. Raise OSError (ssl.SSLError
+    is one) if the files cannot be used or the certificate has expired.
     """
     here = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     _load(here, certificate, private_key)
@@ -43,7 +44,7 @@ def good_until(certificate: Path, private_key: Path | None) -> float:
 
 
 def tls_context(certificate: Path, private_key: Path | None) -> ssl.SSLContext:
-    """Make the context of a server for https. Raises UsageError for files that cannot be used."""
+    """Create the TLS context of an https server. Raise UsageError if the files cannot be used."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
@@ -55,7 +56,7 @@ def tls_context(certificate: Path, private_key: Path | None) -> ssl.SSLContext:
 
 
 def renewed(certificate: Path, private_key: Path | None) -> bool:
-    """Tell whether the files hold a certificate that can be served; one line of the log says so, or why not."""
+    """Return True if the files hold a usable certificate. Log the result, with the reason of a refusal."""
     try:
         until = good_until(certificate, private_key)
     except (OSError, KeyError, ValueError) as problem:
@@ -66,7 +67,7 @@ def renewed(certificate: Path, private_key: Path | None) -> bool:
 
 
 def stamp_of(*files: Path | None) -> tuple[object, ...]:
-    """What is different once one of the files was written anew or replaced."""
+    """Return a value that changes when one of the files is rewritten or replaced."""
     return tuple(_stamp(file) for file in files if file is not None)
 
 
@@ -79,7 +80,7 @@ def _stamp(file: Path) -> tuple[int, ...]:
 
 
 def take(context: ssl.SSLContext, certificate: Path, private_key: Path | None) -> None:
-    """Load what `renewed` found good, for new connections; those that are open keep the old one."""
+    """Load the files that `renewed` accepted. Only new connections use the new certificate."""
     try:
         _load(context, certificate, private_key)
     except OSError as problem:
@@ -87,12 +88,12 @@ def take(context: ssl.SSLContext, certificate: Path, private_key: Path | None) -
 
 
 def _load(context: ssl.SSLContext, certificate: Path, private_key: Path | None) -> None:
-    """Load the files. Raises ssl.SSLError for a key with a password, too: nobody is there to say it."""
+    """Load the files. Raise ssl.SSLError also if the key has a password, since nobody can enter one."""
     context.load_cert_chain(certificate, private_key, password="")
 
 
 class CertificateWatch:
-    """Watch of a certificate: `figure` hears until when it is good at each `look`, 0 where it is not."""
+    """Watch of a certificate. Each `look` reports the end of its validity to `figure`, 0 if it is not usable."""
 
     def __init__(self, look: Callable[[], float], figure: Callable[[float], None], clock: Callable[[], float] = time):
         self._look = look
@@ -101,7 +102,7 @@ class CertificateWatch:
         self._said = ""
 
     def look(self) -> bool:
-        """Say what has changed since the last time, in one line; whether the files hold a good one."""
+        """Check the files and log a change of state in one line. Return True if the certificate is usable."""
         try:
             until = self._look()
         except (OSError, KeyError, ValueError) as problem:
@@ -125,7 +126,7 @@ class CertificateWatch:
 
 
 def _words(problem: Exception) -> str:
-    """Say why, without any path."""
+    """Describe an error without any path."""
     if isinstance(problem, ssl.SSLCertVerificationError):
         return problem.verify_message
     return (problem.strerror if isinstance(problem, OSError) else "") or type(problem).__name__

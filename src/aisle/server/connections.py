@@ -1,6 +1,6 @@
-"""Connections with limits: who asks for nothing, or only drips, is not kept, so that nobody shuts others out.
+"""Connections with limits, so that idle or slow clients cannot exclude others.
 
-uvicorn by itself waits for a request for ever, and takes connections until no descriptor is left.
+uvicorn alone waits for a request for ever, and accepts connections until no file descriptor is left.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from time import monotonic
+from typing import NamedTuple
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
-
-from aisle.tuples import NamedTuple
 
 log = logging.getLogger("aisle.server")
 
@@ -24,48 +23,58 @@ Network = IPv4Network | IPv6Network
 
 _MOST = 10_000
 LARGEST_BACKLOG = 2048
+_IN_A_ROW = 64
+"""Maximum number of connections accepted in one iteration of the loop, since the existing ones wait for it."""
 _RESERVE = 100
 _ROUNDS = 4
-"""Rounds of taking connections that may pass before the first of them is counted."""
+"""Rounds of accepted connections that may pass before the first of them is counted."""
 _LOOKS = 32
-"""So often in the time of a body one is looked at that is not taken."""
+"""Checks per `body_seconds` of a connection whose body the application does not read."""
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _SMALL_BODY = 1 << 20
+_READ_BYTES = 16 << 10
+"""Bytes of a read, so that a client that sends many requests in a row buffers few here; `_READ_BODY_BYTES` for a body.
+"""
+_READ_BODY_BYTES = 64 << 10
+_SHORT_HEAD = 4 << 10
+"""Length of an ordinary head. Up to it the common limit closes no connection."""
 _SHARE = 4
-"""One address gets this part of all connections at most, where nobody says."""
+"""Divisor of all connections for the default limit of one address."""
 
 
 class ConnectionLimits(NamedTuple):
     """Limits of the connections of one server."""
 
     head_seconds: float = 15.0
-    """For the head of a request, from its first byte, and from the begin of a connection."""
+    """Seconds for the head of a request, counted from its first byte, and from the start of a connection."""
     body_seconds: float = 30.0
-    """For a body, and what `body_rate` allows besides."""
+    """Seconds for a body, in addition to what `body_rate` allows."""
     body_rate: int = 16 << 10
-    """Bytes of a body that buy one more second."""
+    """Bytes of a body that extend its time by one second."""
     large_body_rate: int = 64 << 10
-    """The same, beyond the first MiB: who sends one so large holds up others that do."""
+    """The same for bytes after the first MiB. It is stricter, since a large body delays other large ones."""
     connections: int = _MOST
     per_address: int = 0
-    """Connections from one address; 0 for any number."""
+    """Maximum number of connections from one address; 0 is no limit."""
     proxies: Collection[Network] = ()
-    """Addresses that speak for many, so that `per_address` does not hold for them."""
-    backlog: int = LARGEST_BACKLOG
-    """Connections that are taken in a row."""
+    """Networks of proxies, to which `per_address` does not apply."""
+    backlog: int = _IN_A_ROW
+    """Connections that are accepted in a row."""
+    unfinished_bytes: int = 16 << 20
+    """Bytes of incomplete requests that all connections together may buffer, mainly heads."""
 
     def seconds_for_body(self, received: int) -> float:
-        """Return how long a body may take of which so many bytes have come."""
+        """Return the seconds that a body may take when this many of its bytes have arrived."""
         small = min(received, _SMALL_BODY)
         return self.body_seconds + small / self.body_rate + (received - small) / self.large_body_rate
 
 
 def connection_limits(per_address: int | None = None, proxies: Collection[Network] = ()) -> ConnectionLimits:
-    """Allow as many connections as this process has descriptors for, less some for the database and files."""
+    """Return limits that fit the file descriptors of this process, minus a reserve for the database and files."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    connections, backlog = _MOST, LARGEST_BACKLOG
+    connections, backlog = _MOST, _IN_A_ROW
     if limit != resource.RLIM_INFINITY:
-        backlog = max(1, min(LARGEST_BACKLOG, limit // 16))
+        backlog = max(1, min(_IN_A_ROW, limit // 16))
         spare = limit - min(_RESERVE, limit // 4) - _ROUNDS * backlog
         connections = max(1, min(_MOST, spare))
     share = max(1, connections // _SHARE) if per_address is None else per_address
@@ -73,35 +82,64 @@ def connection_limits(per_address: int | None = None, proxies: Collection[Networ
 
 
 def limited(limits: ConnectionLimits) -> type[H11Protocol]:
-    """Make the protocol of a server with these limits."""
-    state = {"limits": limits, "by_address": Counter[str](), "unfinished": {}, "idle": {}, "unread": {}}
+    """Create the protocol class of a server with these limits."""
+    state: dict[str, object] = {
+        "limits": limits,
+        "by_address": Counter[str](),
+        "unfinished": {},
+        "idle": {},
+        "unread": {},
+    }
+    state |= {"held": HeldBytes(limits.unfinished_bytes), "room": memoryview(bytearray(_READ_BODY_BYTES))}
     return type("Connection", (LimitedConnection,), state)
 
 
-class LimitedConnection(H11Protocol):
-    """A connection whose requests have to come in time. `unfinished`, `idle` and `unread` are those of its server that
-    may be closed when there are too many, those that are waited for longest first."""
+class HeldBytes:
+    """Number of bytes of incomplete requests that all connections of a server buffer."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._sum = 0
+
+    def change(self, by: int) -> bool:
+        """Add to the number. Return True if it exceeds the limit."""
+        self._sum += by
+        return self._sum > self.most
+
+
+class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
+    """Connection whose requests must arrive in time.
+
+    `unfinished`, `idle` and `unread` are the server's connections that may be closed when there are too many. Each is
+    ordered by waiting time, the longest first. The connection reads small parts, and none while a complete request
+    waits behind the one that runs.
+    """
 
     limits: ConnectionLimits
     by_address: Counter[str]
     unfinished: dict[LimitedConnection, None]
-    """Of whom a request, or the rest of one, is awaited."""
+    """Connections that have not finished a request."""
     idle: dict[LimitedConnection, None]
-    """Who was answered and has asked for nothing since."""
+    """Connections that were answered and have sent nothing since."""
     unread: dict[LimitedConnection, None]
-    """Of whom it is awaited that more of an answer is read."""
+    """Connections whose client has not read its answer."""
+    held: HeldBytes
+    room: memoryview
+    """Buffer of all connections for reading, since only one reads at a time."""
 
     _address = ""
     _due: asyncio.TimerHandle | None = None
     _body: RequestResponseCycle | None = None
-    """The request whose body is awaited."""
+    """Request whose body is awaited."""
     _began = 0.0
     _received = 0
     _unsent = 0
+    _held = 0
+    """Received bytes that are not part of a request yet."""
     _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Count it; where it is one too many, close one that is waited for."""
+        """Count the connection. Close another one that waits if there are too many."""
         super().connection_made(transport)
         self._address = self._limited_address()
         self.by_address[self._address] += 1
@@ -116,51 +154,65 @@ class LimitedConnection(H11Protocol):
             )
             self._make_room(self._address)
 
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """See asyncio.BufferedProtocol."""
+        return self.room if self._body is not None else self.room[:_READ_BYTES]
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """See asyncio.BufferedProtocol."""
+        self.data_received(bytes(self.room[:nbytes]))
+
     def data_received(self, data: bytes) -> None:
-        """Hear a part; drops of a head, or of a body, buy no time."""
+        """Receive data. Parts of a head or body do not restart its timer."""
         if self._body is not None:
             self._received += len(data)
         super().data_received(data)
         self._look(heard=True)
+        if self._body is not None and self._body.body:
+            self.flow.pause_reading()  # Until the application reads it.
+        if self._hold(len(self.conn.trailing_data[0])) and self._held > _SHORT_HEAD and self in self.unfinished:
+            log.warning("Over %d bytes of heads without their end: further ones are closed.", self.held.most)
+            self._close()
 
     def on_response_complete(self) -> None:
-        """Note that an answer is out."""
+        """Update the timers when an answer is complete."""
         super().on_response_complete()
+        self._hold(len(self.conn.trailing_data[0]))
         self._look(heard=False)
         if self.transport.is_closing() and self.transport.get_write_buffer_size():
             self._watch_reader()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Count it no more."""
+        """Remove the connection from the count."""
         self._forget()
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self, event: object) -> None:
-        """Leave it to another protocol."""
+        """Stop counting and hand the connection to the websocket protocol."""
         self._forget()
         super().handle_websocket_upgrade(event)  # type: ignore[arg-type]
 
     def timeout_keep_alive_handler(self) -> None:
-        """End it, for nothing was asked for a while; also when nobody reads the last answer."""
+        """Close the connection after the idle time. If the last answer is unread, watch its reader first."""
         if self.transport.get_write_buffer_size():
             self._watch_reader()
         else:
             super().timeout_keep_alive_handler()
 
     def pause_writing(self) -> None:
-        """Watch the reader, for whom much of an answer waits."""
+        """Watch the reader when much of an answer waits."""
         super().pause_writing()
         self._watch_reader()
 
     def resume_writing(self) -> None:
-        """Note that most of an answer was read."""
+        """Stop counting the connection as unread."""
         super().resume_writing()
         self.unread.pop(self, None)
 
-    # What is awaited
+    # Timers
 
     def _look(self, *, heard: bool) -> None:
-        """See what is awaited now."""
+        """Start or stop the timer for what the connection waits for."""
         cycle = self.cycle
         if self.transport.is_closing() or self not in self.connections:
             self._await_nothing()
@@ -212,7 +264,7 @@ class LimitedConnection(H11Protocol):
         self._end()
 
     def _end(self) -> None:
-        """Close it, once what is to be said is out; at once where that would have to wait for its reader."""
+        """Close the connection, at once if unsent data would have to wait for its reader."""
         self._await_nothing()
         if self.transport.get_write_buffer_size():
             self.transport.abort()
@@ -220,13 +272,13 @@ class LimitedConnection(H11Protocol):
             self.transport.close()
 
     def _is_held_up(self) -> bool:
-        """Whether nobody takes the body that is awaited: it is not its sender who is slow."""
+        """Return True if the application does not read the awaited body, so that its sender is not the slow side."""
         return self._body is not None and (self.flow.read_paused or self._body.waiting_for_100_continue)
 
-    # Room
+    # Limits
 
     def _limited_address(self) -> str:
-        """Tell the address that it counts for; '' where the limit of an address does not hold."""
+        """Return the address that the connection is counted for; '' if the limit of an address does not apply."""
         try:
             address = ip_address(self.client[0].partition("%")[0]) if self.client else None
         except ValueError:
@@ -237,7 +289,7 @@ class LimitedConnection(H11Protocol):
         return "" if any(address in network for network in self.limits.proxies) else str(address)
 
     def _make_room(self, address: str | None) -> None:
-        """Close the one of this address, or of any, that is waited for longest; this one where there is no other."""
+        """Close the connection (of this address, or any) that waits longest; close this one if there is no other."""
         for waiting in (self.unfinished, self.idle, self.unread):
             for one in waiting:
                 if one is not self and address in (None, one._address) and not one._is_held_up():
@@ -245,12 +297,18 @@ class LimitedConnection(H11Protocol):
                     return
         self._close()
 
+    def _hold(self, size: int) -> bool:
+        """Record the bytes that this connection buffers. Return True if all connections exceed their limit."""
+        by, self._held = size - self._held, size
+        return self.held.change(by)
+
     def _close(self) -> None:
         self._await_nothing()
         self.transport.abort()
 
     def _forget(self) -> None:
         self._await_nothing()
+        self._hold(0)
         self.unread.pop(self, None)
         if self._unread is not None:
             self._unread.cancel()
@@ -267,7 +325,7 @@ class LimitedConnection(H11Protocol):
             self._unread = self.loop.call_later(self.timeout_keep_alive, self._look_at_reader)
 
     def _look_at_reader(self) -> None:
-        """End it where nothing of what waits was read in all that time: nobody is there."""
+        """Abort the connection if nothing of its answer was read since the last check."""
         self._unread = None
         unsent = self.transport.get_write_buffer_size()
         if unsent and unsent == self._unsent:
@@ -293,7 +351,7 @@ _PERIOD = 60.0
 
 
 class RepeatFilter(logging.Filter):
-    """Filter of a log: what anybody can make a server say passes once a minute, with how often it was left out."""
+    """Log filter that lets messages that clients can cause pass once a minute, with the number that was dropped."""
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         super().__init__()
@@ -301,7 +359,7 @@ class RepeatFilter(logging.Filter):
         self._said: dict[str, tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether this passes."""
+        """Return True if the record passes."""
         text = record.getMessage()
         kind = next((often for often in _OFTEN if text.startswith(often)), None)
         if kind is None:
@@ -318,7 +376,7 @@ class RepeatFilter(logging.Filter):
 
 @contextmanager
 def repeats_filtered() -> Iterator[None]:
-    """Filter what repeats in the logs meanwhile."""
+    """Filter repeated messages of the servers' loggers while the context is active."""
     loggers = [logging.getLogger(name) for name in ("aisle.server", "uvicorn.error", "asyncio")]
     repeats = RepeatFilter()
     for logger in loggers:

@@ -1,6 +1,6 @@
-"""TLS handshakes that somebody else has to go on with: they have a time, and of too many the oldest go.
+"""TLS handshakes with a time limit and a maximum number; beyond it the oldest is cancelled.
 
-asyncio by itself counts a connection only when its handshake is done.
+asyncio alone counts a connection only when its handshake is complete.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from aisle.server.connections import ConnectionLimits
 
 _SHARE = 4
-"""Handshakes at once are this part of all connections."""
+"""Divisor of all connections for the maximum number of simultaneous handshakes."""
 
 
 class Handshakes:
@@ -28,11 +28,11 @@ class Handshakes:
         self._running: dict[_Handshake, asyncio.Task[None]] = {}
 
     def begin(self) -> _Handshake:
-        """Make what a new connection speaks first."""
+        """Return the protocol of a new connection."""
         return _Handshake(self)
 
     def add(self, one: _Handshake, transport: asyncio.Transport) -> None:
-        """Run one more; where there are too many, the oldest ends."""
+        """Run one more handshake. Cancel the oldest if there are too many."""
         self._running[one] = asyncio.get_running_loop().create_task(one.shake_hands(transport))
         self._running[one].add_done_callback(lambda _: self._running.pop(one, None))
         if len(self._running) > self._most:
@@ -41,7 +41,7 @@ class Handshakes:
 
 
 class _Handshake(asyncio.Protocol):
-    """Protocol during a handshake: it keeps what comes behind it until the connection itself can hear it."""
+    """Protocol during a handshake. It buffers data until the connection's own protocol is set."""
 
     def __init__(self, handshakes: Handshakes) -> None:
         self._all = handshakes
@@ -58,7 +58,7 @@ class _Handshake(asyncio.Protocol):
         self._heard.append(data)
 
     async def shake_hands(self, plain: asyncio.Transport) -> None:
-        """Agree on keys, then hand the connection on; it ends where that fails."""
+        """Perform the handshake, then pass the connection on. Abort the connection if the handshake fails."""
         loop = asyncio.get_running_loop()
         try:
             transport = await loop.start_tls(

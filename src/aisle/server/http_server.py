@@ -1,4 +1,4 @@
-"""An HTTP server in this process: uvicorn with limited connections, started and ended from here."""
+"""HTTP server in this process: uvicorn with limited connections, graceful stop and certificate reload."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from starlette.types import ASGIApp
 from aisle.errors import UsageError
 from aisle.server.certificates import CertificateWatch, good_until, renewed, stamp_of, take
 from aisle.server.connections import LARGEST_BACKLOG, ConnectionLimits, LimitedConnection, limited
+from aisle.server.fair_starts import FairStarts
 from aisle.server.handshakes import Handshakes
 
 _KEEP_ALIVE_SECONDS = 75
 WATCH_S = 60.0
-"""So often the files of a certificate are looked at."""
+"""Seconds between two checks of the certificate files."""
 
 
 def server_config(
@@ -36,9 +37,9 @@ def server_config(
     finish_seconds: int,
     **more: Any,
 ) -> uvicorn.Config:
-    """Configure uvicorn: it logs no requests, and those that run have `finish_seconds` when it ends."""
+    """Configure uvicorn without a request log. At the end, running requests have `finish_seconds`."""
     return uvicorn.Config(
-        app,
+        FairStarts(app),
         **{"lifespan": "off", "ws": "none", "proxy_headers": False, **more},
         http=limited(limits),
         backlog=limits.backlog,
@@ -54,7 +55,7 @@ def server_config(
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Open a socket that several processes may take connections from. Raises UsageError."""
+    """Open a socket that several processes can accept connections from. Raise UsageError if that is impossible."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=LARGEST_BACKLOG)
@@ -63,14 +64,17 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def url_of(sock: socket.socket, *, tls: bool) -> str:
-    """Tell the URL of a socket."""
+    """Return the URL of a socket."""
     host, port = sock.getsockname()[:2]
     return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 class HttpServer(uvicorn.Server):
-    """Server of uvicorn that says when it is ready, can say that it is leaving before it stops listening, and takes a
-    renewed certificate on SIGHUP and within a minute by itself. What comes after it in a worker no signal kills."""
+    """uvicorn server that reports when it is ready and when it is about to stop.
+
+    It loads a renewed certificate on SIGHUP, and within a minute without a signal. Signals do not end the shutdown of a
+    worker.
+    """
 
     def __init__(
         self,
@@ -84,10 +88,13 @@ class HttpServer(uvicorn.Server):
         certificate_until: Callable[[float], None] = lambda until: None,
         watch_seconds: float = WATCH_S,
     ) -> None:
-        """`ready` hears the URL; `leaving` is called when it is told to leave, `before_end` when it listens no more.
-        `certificate_until` hears each `watch_seconds` until when the certificate in the files is good, 0.0 for not.
+        """Prepare the server.
 
-        Who starts a worker says whether a renewed certificate is good, and keeps signals from it when it ends.
+        `ready` receives the URL. `leaving` is called when a stop is requested, `before_end` when the server no longer
+        listens. `certificate_until` receives, every `watch_seconds`, the end of the certificate's validity; 0.0 if it
+        is unusable.
+
+        For a worker, its parent process checks a renewed certificate, and ignores further signals for it at the end.
         """
         super().__init__(config)
         self._ready = ready
@@ -101,18 +108,18 @@ class HttpServer(uvicorn.Server):
         self._taken = stamp_of(*self._files()) if config.ssl_certfile else ()
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve until it is told to leave."""
+        """Serve until a stop is requested."""
         limits = cast("type[LimitedConnection]", self.config.http).limits
         with asyncio.Runner(loop_factory=partial(_Loop, limits)) as runner:
             runner.run(self.serve(sockets))
 
     def leave(self) -> None:
-        """Stop taking requests and finish those that run."""
+        """Stop accepting requests and finish the running ones."""
         self._leaving()
         self.should_exit = True
 
     def drain(self) -> None:
-        """Say that it is leaving, and leave a while later; at once when it is told again."""
+        """Announce the stop and stop after `drain_seconds`; a second call stops at once."""
         if self._is_draining or not self._drain_seconds:
             self.leave()
             return
@@ -134,7 +141,7 @@ class HttpServer(uvicorn.Server):
         take(self.config.ssl, *self._files())
 
     async def _watch_certificate(self) -> None:
-        """Nobody may have said that it was renewed."""
+        """Load a renewed certificate even if no signal announces it."""
         files = self._files()
         watch = CertificateWatch(partial(good_until, *files), self._certificate_until)
         while True:
@@ -188,8 +195,10 @@ class HttpServer(uvicorn.Server):
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """Loop whose servers limit handshakes, too, and whose callers wait in a long queue, however few of them are taken
-    from it in a row."""
+    """Event loop whose servers limit handshakes and have a long listen queue.
+
+    The queue's length is independent of the number of connections that are accepted in a row.
+    """
 
     def __init__(self, limits: ConnectionLimits) -> None:
         super().__init__()

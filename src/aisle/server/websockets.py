@@ -1,4 +1,4 @@
-"""Websockets whose other end may be gone without a word: such a one is ended, whatever still waits for it."""
+"""Websockets that are closed when the other end disappears without closing, whatever still waits for them."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from typing import Any, Final
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 HEARTBEAT_S: Final = 15.0
-"""How often a browser is asked whether it is there, and how long it may say nothing then."""
+"""Seconds between two pings of a browser, and seconds that it has for the answer."""
 GOODBYE_S: Final = 3.0
-"""How long it may take to answer that a websocket is closed."""
+"""Seconds for the answer to a close of the websocket."""
 
 
 _BAD_REQUEST: Final = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class LimitedWebSocket(WebSocketsSansIOProtocol):
-    """Websocket that ends also where nobody reads what waits."""
+    """Websocket that ends even if nobody reads what waits."""
 
     _heard_at = 0.0
 
     def data_received(self, data: bytes) -> None:
-        """Note that somebody is there. What comes first is a whole head: where it opens no websocket it is refused, for
-        uvicorn would wait for ever."""
+        """Record that the client is alive.
+
+        The first data is a whole head. If it opens no websocket it is refused here, since uvicorn would wait for ever.
+        """
         self._heard_at = self.loop.time()
         super().data_received(data)
         if not (self.handshake_initiated or self.transport.is_closing()):
@@ -30,7 +32,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
             self.transport.close()
 
     def keepalive_timeout(self) -> None:
-        """End it, for a question was not answered; who says something meanwhile is asked once more."""
+        """Abort the connection if the client was silent since the ping; otherwise ping once more."""
         if self._heard_at > self.ping_sent_at:
             self.pong_timer = self.loop.call_later(HEARTBEAT_S, self.keepalive_timeout)
             self.ping_sent_at = self.loop.time()
@@ -38,7 +40,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
             self.transport.abort()
 
     async def send(self, message: Any) -> None:
-        """See ASGI. Behind a close nothing is waited for but its answer; a refusal is no mistake of the application."""
+        """Send an ASGI message. After a close, wait only for its answer. A refused upgrade is no application error."""
         await super().send(message)
         if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
             self.handshake_complete = True

@@ -1,4 +1,4 @@
-"""What every operation works with: its transaction, who asks, when, and what has to be told to others afterwards."""
+"""Context of an operation: its transaction, the principal, the time, and the changes to report to others."""
 
 from __future__ import annotations
 
@@ -7,30 +7,29 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from aisle.service.db import Statement, Transaction
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, TimeZone, TimeZones, subtract_seconds
-from aisle.tuples import NamedTuple
 
 Role = Literal["staff", "supervisor", "integration", "admin", "metrics"]
 Topic = Literal["order", "product", "location", "store", "delivery", "recount", "person"]
 
 CHAIN = "*"
-"""The name under which the whole chain keeps its counters and changes, beside the stores."""
+"""Store number under which the chain keeps its counters and changes."""
 
 _MAX_STORES = 1 << 20
 _CLOCK_TOLERANCE_S = 120.0
-"""So far clocks may be apart."""
+"""Seconds that the clocks of a host and the service may differ."""
 _CHANGE_COUNTER = "change"
-"""The counter of what has changed."""
+"""Counter of changes."""
 CHANGES_FORGOTTEN = "change_forgotten"
-"""The counter whose value is the last change that was purged."""
+"""Counter that holds the number of the last purged change."""
 
 
 class Principal(NamedTuple):
-    """Who a token speaks for."""
+    """Holder of a token and its rights."""
 
     token_id: str
     name: str
@@ -39,39 +38,39 @@ class Principal(NamedTuple):
     last_used_on: str | None = None
     expires_on: str | None = None
     parent_token_id: str = ""
-    """The token that a person signed in through; of no other token."""
+    """Id of the token that was used for the sign-in; empty for other tokens."""
 
 
 class Replay(NamedTuple):
-    """A write that was carried out once, and that a restored database has lost (README: After a restore)."""
+    """Repeated write that was confirmed once and lost by a restore of the database (README: After a restore)."""
 
     unapplied: Mapping[int, int] = MappingProxyType({})
-    """What of its picks found no room then, in thousandths, by line."""
+    """Quantities in thousandths, by line, of its earlier picks that did not fit on the order."""
 
 
 class Store(NamedTuple):
-    """A store the principal may work in."""
+    """Store that the principal may work in."""
 
     number: str
     ordinal: int
 
     def wire_id(self, seq: int) -> int:
-        """The id of a row on the wire: unique over the chain, rising within the store, below 2^53."""
+        """Return the id of a row on the wire: unique in the chain, increasing within the store, below 2^53."""
         return wire_id(seq, self.ordinal)
 
 
 def wire_id(seq: int, ordinal: int) -> int:
-    """The same of a store that is known by its ordinal."""
+    """Return the wire id of a row for the ordinal of its store."""
     return seq * _MAX_STORES + ordinal
 
 
 def split_wire_id(wire_id: int) -> tuple[int, int]:
-    """The counter and the store's ordinal of a wire id."""
+    """Return the counter and the store's ordinal of a wire id."""
     return divmod(wire_id, _MAX_STORES)
 
 
 class OperationCall(NamedTuple):
-    """One request, checked against the contract's table: plain values under the document's names."""
+    """Request that was validated against the contract: plain values under the names of the document."""
 
     path: dict[str, str]
     query: dict[str, Any]
@@ -81,7 +80,7 @@ class OperationCall(NamedTuple):
 
 @dataclass(slots=True)
 class Context:
-    """One operation inside one transaction."""
+    """State of one operation within one transaction."""
 
     tx: Transaction
     principal: Principal
@@ -93,40 +92,42 @@ class Context:
     store: Store | None = None
     terminal: str | None = None
     if_match: frozenset[str] | None = None
-    """The versions that the request is meant for; None for any."""
+    """Versions that the request accepts; None is any."""
     clock_skew: float = 0.0
-    """Seconds that the clock is ahead of ours by which the request says its moments."""
+    """Seconds that the sender's clock is ahead of the service's clock."""
     time_zones: TimeZones = HOST_TIME_ZONE
     replay: Replay | None = None
-    """What is said of a write that was confirmed before the database was put back from an earlier copy."""
+    """Data of a repeated write that was confirmed before the database was restored."""
     leg_count: int = 0
     response_headers: dict[str, str] = field(default_factory=dict)
-    """What a read says beside its answer."""
+    """Headers of the answer to a read."""
     _deferred: list[Statement] = field(default_factory=list)
     _reserved_numbers: dict[str, range] = field(default_factory=dict)
-    """Numbers of changes that were taken before the end, by store."""
+    """Numbers of changes that were reserved before the end of the operation, by store."""
     _changes: defaultdict[str, dict[tuple[Topic, str], None]] = field(default_factory=lambda: defaultdict(dict))
 
     @property
     def current_store(self) -> Store:
-        """The store of the path."""
+        """Store of the path."""
         assert self.store is not None
         return self.store
 
     def time_zone(self, store: Store | str | None = None) -> TimeZone:
-        """The time zone of a store, else of that of the path."""
+        """Return the time zone of a store; by default that of the path's store."""
         found = store or self.store
         return self.time_zones.zone_of(found.number if isinstance(found, Store) else found)
 
     def is_number_reused(self, created_on: str) -> bool:
-        """Whether a number belonged to something else when the request was said: what has it now came later. So it is
-        where the database was put back from an earlier copy meanwhile."""
+        """Return True if a number was given to a new row after the request was made.
+
+        This occurs if the database was restored from an earlier copy in the meantime.
+        """
         return subtract_seconds(created_on, _CLOCK_TOLERANCE_S) > self.occurred_on
 
     async def next_numbers(self, store_number: str, name: str, count: int = 1) -> int:
-        """The first of `count` fresh numbers. They are given in the order in which transactions are stored.
+        """Return the first of `count` new numbers. Numbers increase in the order in which transactions are committed.
 
-        Those for the changes that are known by then are taken along: they will be wanted.
+        The numbers for the changes recorded so far are reserved in the same statement, since they will be needed.
         """
         marks = len(self._changes.get(store_number, ()))
         if name == _CHANGE_COUNTER or not marks or store_number in self._reserved_numbers:
@@ -138,26 +139,26 @@ class Context:
         return last[name] - count + 1
 
     async def last_number(self, store_number: str, name: str) -> int:
-        """The last number that was given; 0 before the first."""
+        """Return the last number that was given; 0 if there is none."""
         row = await self.tx.one(access.COUNTER_VALUE, store_number, name)
         return int(row[0]) if row else 0
 
     def mark_changed(self, store_number: str, topic: Topic, key: str) -> None:
-        """Remember that followers of this store (or of the chain) have to look at `key` again."""
+        """Record that followers of this store (or of the chain) must read `key` again."""
         self._changes[store_number][(topic, key)] = None
 
     def defer(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        """Statements for the end of the operation: nothing of it asks for these rows any more, or writes them again."""
+        """Defer rows of a statement to the end of the operation. Nothing later in it may read or write these rows."""
         self.defer_all((sql, row) for row in rows)
 
     def defer_all(self, statements: Iterable[Statement]) -> None:
-        """The same of several statements."""
+        """Defer several statements to the end of the operation."""
         self._deferred += statements
 
     async def write_deferred(self) -> None:
-        """Write down what was left for the end and what changed, in the same transaction.
+        """Write the deferred statements and the changes in the same transaction.
 
-        A write that is carried out again after a restore has another mark: what came before it may be another history.
+        Each execution has its own mark, also a repetition after a restore, since the writes before it may differ.
         """
         mark = f"{self.op_id}-{secrets.token_hex(4)}"
         for store_number, marks in self._changes.items():
@@ -176,12 +177,12 @@ T = TypeVar("T")
 
 
 class ReadRunner(Protocol):
-    """Reads in a transaction of its own, as whoever asks, and with his rights."""
+    """Runner of reads in their own transaction, with the rights of the caller."""
 
     async def __call__(self, work: Callable[[Context], Awaitable[T]]) -> T:
-        """What `work` found. Raises Refusal."""
+        """Return the result of `work`. Raise Refusal if the caller may not read."""
         ...
 
 
 BeforeTransaction = Callable[[ReadRunner, OperationCall], Awaitable[OperationCall]]
-"""The request as its handler wants it."""
+"""Step before the transaction that completes the request for its handler."""

@@ -1,4 +1,4 @@
-"""What the service says when it will not do something (README: Answers), and the standard result as bytes."""
+"""Refusals of the service (README: Answers), and the standard result as bytes."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ STATUS_TITLES = {
 
 
 class Refusal(AisleError):
-    """A request that is not carried out; nothing has changed.
+    """Request that is refused; nothing has changed.
 
-    `status` is the HTTP status, `field` the place in the request that is wrong (`orders[0].order_lines[2].quantity`),
-    `extra` further members of the answer, such as the current line, `retry_after` the seconds after which to ask again.
-    `counted`: what the handler wrote of the refusal itself is kept, and nothing else was written.
+    `status` is the HTTP status, `field` the wrong part of the request (`orders[0].order_lines[2].quantity`). `extra`
+    are further members of the answer, such as the current line; `retry_after` are the seconds until a new attempt. If
+    `keeps_writes`, the handler has written only about the refusal, and this is committed.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Refusal(AisleError):
         self.extra = extra
 
     def body(self) -> bytes:
-        """The standard result with the members of RFC 9457."""
+        """Return the standard result with the members of RFC 9457."""
         where = f"{self.field}: " if self.field else ""
         answer: dict[str, Any] = {
             "success": False,
@@ -69,37 +69,37 @@ class Refusal(AisleError):
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether the same request will be refused again, so that the refusal may be stored under its key."""
+        """True if the same request will be refused again, so that the refusal may be stored under its key."""
         return self.status in (404, 409, 412, 422)
 
 
 def bad_request(message: str, field: str | None = None) -> Refusal:
-    """400: the request cannot be understood."""
+    """Return a 400: the request is malformed."""
     return Refusal(400, message, field)
 
 
 def forbidden(message: str = "This token may not do this in this store.", **extra: Any) -> Refusal:
-    """403, in the same words for a store that is not yours and for one that does not exist."""
+    """Return a 403, with the same message for a store of others and for an unknown store."""
     return Refusal(403, message, **extra)
 
 
 def not_found(message: str) -> Refusal:
-    """404: what the path names does not exist."""
+    """Return a 404: the path names nothing that exists."""
     return Refusal(404, message)
 
 
 def conflict(message: str, field: str | None = None, **extra: Any) -> Refusal:
-    """409: it does not fit what is stored."""
+    """Return a 409: the request conflicts with the stored data."""
     return Refusal(409, message, field, **extra)
 
 
 def unprocessable(message: str, field: str | None = None) -> Refusal:
-    """422: understood, and never possible."""
+    """Return a 422: the request is well-formed but breaks a rule."""
     return Refusal(422, message, field)
 
 
 def to_json_bytes(value: object) -> bytes:
-    """Compact UTF-8 JSON."""
+    """Return compact UTF-8 JSON."""
     return _ENCODER.encode(value).encode()
 
 

@@ -1,4 +1,4 @@
-"""A service opened in this process: the database made on first use, its app, and a token for whoever embeds it."""
+"""Service in this process: its database, created on first use, its app, and a token for the embedding program."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SEED_TIMEOUT_S = 60.0
 
 
 class Service:
-    """An opened service. `app` is an ASGI app; `close` ends its threads and lets go of the database."""
+    """Opened service. `app` is an ASGI app; `close` ends its threads and closes the database."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Service:
 
     @cached_property
     def app(self) -> App:
-        """The app; what it needs is imported when it is asked for."""
+        """ASGI app. Its modules are imported on first use."""
         from aisle.service.http.app import App
 
         return App(
@@ -71,10 +71,10 @@ class Service:
         )
 
     def ensure_admin_token(self, file: Path) -> str:
-        """A token with every right, kept in `file` (0600) for the programs of this account.
+        """Return a token with all rights, stored in `file` (0600) for the programs of this account.
 
-        Made once, also when several processes ask at the same moment; made anew when the one in the file is no longer
-        good. Raises StorageError when the file is not this account's alone.
+        The token is created once, also if several processes ask at the same time, and again if the stored one is no
+        longer valid. Raise StorageError if other accounts can read the file.
         """
         with _locked(file):
             secret = _read_private(file)
@@ -84,7 +84,7 @@ class Service:
             return secret
 
     def close(self) -> None:
-        """Finish what runs and close the database."""
+        """Finish the running work and close the database."""
         self.database.close()
 
     def _is_valid(self, secret: str) -> bool:
@@ -101,7 +101,7 @@ class Service:
         now = format_timestamp(self.clock())
         try:
             return create_token(self.database, name="embedded", role="admin", store_numbers=None, now=now).secret
-        except UsageError:  # the one before is in force, and its file is gone
+        except UsageError:  # The previous token is still valid, but its file is gone.
             name = f"embedded-{secrets.token_hex(4)}"
             return create_token(self.database, name=name, role="admin", store_numbers=None, now=now).secret
 
@@ -116,12 +116,11 @@ def open_service(
     time_zones: TimeZones = HOST_TIME_ZONE,
     keys_days: int = KEYS_KEPT_DAYS,
 ) -> Service:
-    """The service over a database, its tables made when there are none; with `demo`, a new one holds the demo store.
-    Dates and times that name no time zone are read by `zones`. Answers under keys are kept for `keys_days`.
+    """Open the service over a database and create missing tables; with `demo`, an empty one gets the demo store.
 
-    `database` is a SQLite file's path, or the `postgresql://` address of a database that is there. Raises StorageError
-    when it cannot be used (Busy where another process does not come to an end with it), UsageError when the driver is
-    not installed.
+    `database_address` is the path of a SQLite file, or the `postgresql://` address of an existing database. Dates and
+    times without a zone are read by `time_zones`. Answers under keys are stored for `keys_days`. Raise StorageError if
+    the database cannot be used (Busy if another process holds it), UsageError if the driver is not installed.
     """
     storage = open_database(database_address)
     try:
@@ -134,9 +133,9 @@ def open_service(
 
 
 def _seed_demo(database: Database, clock: Clock) -> None:
-    """The demo store is there then, or what somebody else has put there: whoever fills it at the moment is waited for.
+    """Fill an empty database with the demo store, or wait for another process that fills it.
 
-    Raises Busy when that takes too long.
+    Raise Busy after a timeout.
     """
     until = monotonic() + _SEED_TIMEOUT_S
     while not database.read_now(has_data):
@@ -152,7 +151,7 @@ def _seed_demo(database: Database, clock: Clock) -> None:
 
 @contextmanager
 def _locked(file: Path) -> Iterator[None]:
-    """Alone among the processes that use this file; the lock is a file of its own, for this one is replaced."""
+    """Lock the file against other processes. The lock is a separate file, since this one is replaced."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = os.open(file.with_name(file.name + ".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:

@@ -1,8 +1,7 @@
-"""What is old leaves the service's database, in batches that hold a store's lock for a moment each (README: Retention).
+"""Purge of old rows in batches, each of which locks one store briefly (README: Retention).
 
-Of the ledger the legs of a product before a moment become one for each place, pool and order line; of the log the
-entries become one for each product and place, its opening balance. What they sum up to is the same before and after,
-and the stock goes on to be the sum of the ledger, and of the log.
+Old legs of a product become one leg per location, pool and order line. Old entries of the log become one opening
+balance per product and location. The sums stay equal, so that stock remains the sum of the ledger and of the log.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Coroutine, Sequence
 from decimal import Decimal
 from itertools import accumulate, takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.errors import UsageError
 from aisle.service.context import CHAIN, CHANGES_FORGOTTEN
@@ -31,24 +30,26 @@ from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.logs import HISTORIC_DAYS
 from aisle.service.http.endpoint import WRITE_HISTORY_DAYS
 from aisle.service.limits import KEYS_KEPT_DAYS
-from aisle.tuples import NamedTuple
 
 MIN_AGE_DAYS = max(WRITE_HISTORY_DAYS, HISTORIC_DAYS + 31)
-"""Nothing younger goes: hosts that were away for so long still ask what the ledger knows of their writes, and lists of
-the log hold whole months of it."""
+"""Minimum age of purged rows.
+
+Hosts that were offline still query the ledger for their writes, and lists of the log have whole months.
+"""
 _LEAST = {"changes": WRITE_HISTORY_DAYS, "answers": KEYS_KEPT_DAYS}
-"""Parts of which younger ones go: who was away for longer reads all lists; hosts are told how long keys are kept."""
+"""Lower minimum ages of some parts: hosts that were offline for longer read all lists, and know how long keys are
+stored."""
 
 _PRODUCTS_PER_BATCH, _ROWS_PER_BATCH, _ORDERS = 20, 1000, 100
 _PAUSE_S = 0.01
 _DAY = 86400.0
 _OPENING_KIND = "opening"
 _OPENINGS = "log_opening"
-"""The counter whose value is the number of a store's last opening balance: those before the first entry."""
+"""Counter with the number of a store's last opening balance, which precede all entries."""
 
 
 class PurgedRows(NamedTuple):
-    """Rows that are gone; of ledger and log, less those that took their place."""
+    """Numbers of purged rows; of ledger and log, less the rows that replace them."""
 
     ledger: int = 0
     log: int = 0
@@ -63,25 +64,25 @@ PARTS = PurgedRows._fields
 
 
 class _Batch(NamedTuple):
-    """How many rows went at once, and whether there may be more."""
+    """Number of rows of a batch, and True if there may be more."""
 
     gone: int
     more: bool
 
 
 _Step = Callable[[Database, str, str], Coroutine[Any, Any, int]]
-"""What purges one part of a store, of what is older than a moment."""
+"""Step that purges one part of a store up to a time."""
 
 
 def least_days(part: str) -> int:
-    """Nothing of a part that is younger than so many days goes."""
+    """Return the minimum age in days of purged rows of a part."""
     return _LEAST.get(part, MIN_AGE_DAYS)
 
 
 async def purge(database: Database, before: float, now: float, parts: Sequence[str] = PARTS) -> PurgedRows:
-    """Drop what is older than `before` (seconds since 1970).
+    """Purge rows older than `before` (seconds since 1970).
 
-    It may be ended at any moment and begun anew. Raises UsageError for a moment that is too near.
+    It may be interrupted at any time and repeated. Raise UsageError if the time is too recent.
     """
     least = max(map(least_days, parts))
     if before > now - least * _DAY:
@@ -98,7 +99,7 @@ async def purge(database: Database, before: float, now: float, parts: Sequence[s
 async def _in_batches(
     storage: Database, store: str, batch: Callable[[Transaction], Coroutine[Any, Any, _Batch]]
 ) -> int:
-    """Batch after batch, until one was the last; how many rows are gone. Between two of them others come in."""
+    """Run batches until the last one, with pauses for other writers. Return the number of rows."""
     gone, more = 0, True
     while more:
         dropped, more = await storage.write(batch, stores=[store])
@@ -108,7 +109,7 @@ async def _in_batches(
 
 
 async def _purge_ledger(database: Database, store: str, until: str) -> int:
-    """A few products at a time; one that has many legs by itself, and a part of them at a time."""
+    """Sum up the ledger, a few products per batch; products with many legs separately, in steps."""
     gone, last = 0, ""
     while found := await database.read(_run_query(sql.LEDGER_PRODUCTS, store, last, until, _PRODUCTS_PER_BATCH)):
         several = [str(product) for product, count in found if count <= _ROWS_PER_BATCH // _PRODUCTS_PER_BATCH]
@@ -121,12 +122,12 @@ async def _purge_ledger(database: Database, store: str, until: str) -> int:
 
 
 async def _ledger_of(storage: Database, store: str, product: str, until: str) -> int:
-    """From the oldest leg on. What was summed up so far is among the oldest the next time."""
+    """Sum up the ledger of one product from its oldest leg. Earlier sums are among the oldest legs of the next step."""
     gone, before = 0, ""
     while True:
         row = await storage.read(_run_query(sql.LEDGER_STEP, store, product, until, _ROWS_PER_BATCH))
         step = str(row[0][0]) if row else until
-        if step == before:  # so many sums are left that no further leg was among the oldest
+        if step == before:  # No progress: the oldest legs are all sums.
             step = until
         gone += await _sum_up(storage, store, [product], step, until)
         if step == until:
@@ -148,8 +149,7 @@ def _run_query(statement: str, *args: object) -> Any:
 
 
 def _sum_up_products(store: str, products: list[str], step: str, until: str) -> Any:
-    """Sums the old legs of some products up, those that happened by `step`; those of a product that were summed up
-    before, and no more, stay."""
+    """Return work that sums up the legs of some products up to `step`. Products with sums only stay unchanged."""
 
     async def work(tx: Transaction) -> int:
         by_product: defaultdict[str, list[Any]] = defaultdict(list)
@@ -173,17 +173,17 @@ async def _purge_log(database: Database, store: str, until: str) -> int:
 
 
 class _Opening(NamedTuple):
-    """What the entries of a product at a place sum up to, and the last of them."""
+    """Sum of the entries of a product at a location, and the last of them."""
 
     quantity: int
     last: Row
 
 
 def _opened(store: str, until: str) -> Any:
-    """Puts opening balances in the place of the oldest entries that are none yet.
+    """Return work that replaces the oldest entries by opening balances.
 
-    The log has no gaps, for how many entries there are is told by the first number and the last: openings stand one
-    behind the other before the first entry. What they need room for comes from the entries that go.
+    The log has no gaps, since the number of entries is calculated from its first and last number. Opening balances
+    precede the first entry, in the numbers of removed entries.
     """
 
     async def work(tx: Transaction) -> _Batch:
@@ -210,7 +210,7 @@ def _opened(store: str, until: str) -> Any:
 
 
 def _summed_entries(rows: list[Row]) -> list[_Opening]:
-    """By product and place; what sums up to nothing is left out."""
+    """Sum up entries by product and location, without sums of zero."""
     sums: dict[tuple[str, str], _Opening] = {}
     for row in rows:
         item = json.loads(row[4], parse_float=Decimal)
@@ -221,7 +221,7 @@ def _summed_entries(rows: list[Row]) -> list[_Opening]:
 
 
 def _opening(store: str, opening: _Opening) -> tuple[int, str, str, str]:
-    """Its store's ordinal, product, moment, and the entry as JSON text; the place as the last entry had it."""
+    """Return ordinal, product, time and JSON of an opening balance. The location is that of the last entry."""
     _seq, ordinal, product, created_on, text = opening.last
     last, quantity = parse_json_object(text), format_quantity(opening.quantity)
     place = {name: last[name] for name in ("barcode", "location", "location_code") if name in last}
@@ -236,12 +236,12 @@ def _opening(store: str, opening: _Opening) -> tuple[int, str, str, str]:
 
 
 def _entry(store: str, seq: int, ordinal: int, product: str, created_on: str, item: str) -> tuple[object, ...]:
-    """A row of `stock_log`, in the order of `LOG_ADD`."""
+    """Return a row of `stock_log` in the order of `LOG_ADD`."""
     return store, seq, ordinal, _OPENING_KIND, product, "", None, NOTHING_TO_REVIEW, created_on, created_on, item, "{}"
 
 
 async def _changes(storage: Database, store: str, until: str) -> int:
-    """Changes go from the first on; how far is kept, so that who has read less is told to read all lists."""
+    """Purge changes from the first. The last purged number is stored: hosts that have read less read all lists."""
 
     async def work(tx: Transaction) -> _Batch:
         rows = await tx.all(sql.CHANGES_OLDEST, store, _ROWS_PER_BATCH)
@@ -255,7 +255,7 @@ async def _changes(storage: Database, store: str, until: str) -> int:
 
 
 def _removed(old: str, removals: tuple[str, ...]) -> _Step:
-    """Rows that are over, with all that belongs to them: no more of them at once than have few lines together."""
+    """Return a step that deletes finished rows with their lines, limited by the number of lines per batch."""
 
     async def step(storage: Database, store: str, until: str) -> int:
         async def work(tx: Transaction) -> _Batch:
@@ -276,7 +276,7 @@ def _removed(old: str, removals: tuple[str, ...]) -> _Step:
 
 
 def _dropped(old: str, drop: str) -> _Step:
-    """Rows that nothing belongs to. They are looked for without the store's lock."""
+    """Return a step that deletes rows without dependent rows. They are searched without the store's lock."""
 
     async def step(storage: Database, store: str, until: str) -> int:
         gone = 0
@@ -290,7 +290,7 @@ def _dropped(old: str, drop: str) -> _Step:
 
 
 def _each(*steps: _Step) -> _Step:
-    """One after the other."""
+    """Return a step that runs several steps."""
 
     async def step(storage: Database, store: str, until: str) -> int:
         return sum([await one(storage, store, until) for one in steps])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs.job import RawInput
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
@@ -30,7 +30,6 @@ from aisle.session.query_answers import raw_input
 from aisle.session.typed_line import TypedLine, typed_text_dropped
 from aisle.session.verdicts import Verdicts
 from aisle.session.work import Work
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from aisle.jobs.job import Context, SignIn
 from aisle.session.profile import ProfileInForce, iso_time
 from aisle.session.terminal import Terminal
-from aisle.tuples import NamedTuple
 
 
 class _Snapshot(NamedTuple):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.meaning import PRODUCT, Ambiguous, Meaning, Quantity, RefusedInput, Scan, Text, UnknownCode
 from aisle.session.job_stack import StackedJob, page_key
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
-from aisle.tuples import NamedTuple
 
 
 class RefusedInputs(NamedTuple):

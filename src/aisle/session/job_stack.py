@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle import json_codec
 from aisle.cache.query_registry import topics_of_query
@@ -49,7 +49,6 @@ from aisle.jobs.view import (
 )
 from aisle.outbox.journal import JobRow, NewJob, OpenJob
 from aisle.scan.meaning import CursorKey, Scan, TypedText
-from aisle.tuples import NamedTuple
 
 _MAX_ANSWERS = 64
 """Query results of a page that it is notified of; changes of older ones show at the next full check."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from aisle.jobs.view import WRONG, Msg, msg
 from aisle.scan.grammar import parse_aim_prefix
@@ -26,7 +26,6 @@ from aisle.session.input_batch import InputBatch
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.page import Page
 from aisle.session.verdicts import Verdicts
-from aisle.tuples import NamedTuple
 
 SAME_SCAN_S: Final = 0.3
 """Seconds after a useless line within which no person begins the next one: over a slow link it is of the same scan."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.view import DetailView, Step, View
 from aisle.scan.meaning import Accepts
 from aisle.session.job_stack import JobStack, StackedJob, is_secret_text, page_identity, page_key
 from aisle.session.pending_question import NO_QUESTION, PendingQuestion
-from aisle.tuples import NamedTuple
 
 
 class _Snapshot(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from aisle.jobs import COUNTS_SCANS, quantities
 from aisle.jobs.choice_keys import MAX_CHOICES, assign_letters
@@ -25,7 +26,6 @@ from aisle.scan.meaning import (
 )
 from aisle.session import ask_quantity
 from aisle.session.job_stack import StackedJob, page_key
-from aisle.tuples import NamedTuple
 
 MORE_LETTER = "m"
 """Letter for the next page of choices."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.host.notify_sockets import user_token_name
 from aisle.jobs.job import Event, Start, SwitchStore
@@ -18,7 +18,6 @@ from aisle.session.page import Page
 from aisle.session.query_answers import raw_input
 from aisle.session.store_connection import StoreConnection
 from aisle.session.verdicts import Verdicts
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.jobs.shell import pin

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.cache.reader import CacheReader
 from aisle.errors import SettingsError
@@ -31,7 +31,6 @@ from aisle.settings import (
     terminal_name,
 )
 from aisle.settings.time_zone import set_process_zone
-from aisle.tuples import NamedTuple
 
 MEANING_BY_KEY: dict[str, Meaning] = {
     "back": Back(),

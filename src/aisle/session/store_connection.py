@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import NamedTuple
 
 from aisle.cache.reader import CacheReader
 from aisle.errors import StorageError
@@ -16,7 +17,6 @@ from aisle.session.job_stack import JobStack
 from aisle.session.notifications import Notifications
 from aisle.session.profile import ProfileInForce, StoreAccess
 from aisle.session.unit_of_work import UnitOfWork
-from aisle.tuples import NamedTuple
 
 
 class _Snapshot(NamedTuple):

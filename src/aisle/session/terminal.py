@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from aisle.jobs.view import Frame, ListView, Msg
-from aisle.tuples import NamedTuple
 
 _ROWS_BESIDE_LIST = ((22, 14), (17, 13), (11, 11), (0, 6))
 """(minimum screen rows, rows that a list page needs for everything but its list)."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from aisle import json_codec
 from aisle.errors import SettingsError
@@ -17,7 +18,6 @@ from aisle.scan.inputs import Line
 from aisle.scan.meaning import Meaning, Scan
 from aisle.session.ask_quantity import quantity_label
 from aisle.session.job_stack import StackedJob
-from aisle.tuples import NamedTuple
 
 
 class TracedInput(NamedTuple):

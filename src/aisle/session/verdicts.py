@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import Match, Meaning, Scan
 from aisle.session.context import SessionContext
 from aisle.session.profile import ProfileInForce
-from aisle.tuples import NamedTuple
 
 STANDS_S = 10.0
 """Seconds for which an answer stands alone before a message may be shown beside it."""

@@ -1,8 +1,10 @@
-"""Settings: the command line beats AISLE_* variables, these beat the sections of the device, these those of the store,
-these what stands at the top of settings.toml. On each of these levels the user's file beats the site's.
+"""Settings of a terminal, and the folders and files they come from.
 
-All files lie where platformdirs says; `AISLE_HOME` moves everything under one folder. What a file may say is in
-`aisle.settings.files`, which is loaded only where there is one.
+Precedence: command line, AISLE_* variables, sections of the device, sections of the store, top level of settings.toml.
+On each level the user's file overrides the site's. Files are where platformdirs puts them; `AISLE_HOME` moves
+everything into one folder.
+Start with `Settings` and `load_settings`. `files.py` parses settings.toml and is loaded only if a file exists, so that
+starting stays fast. Nothing here knows jobs, sessions, the courier or the service.
 """
 
 from __future__ import annotations
@@ -13,35 +15,34 @@ import stat
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.errors import SettingsError, UsageError
 from aisle.file_ownership import untrusted_error
-from aisle.tuples import NamedTuple
 
 EMBEDDED = "embedded"
-"""The base URL of the store that aisle brings along."""
+"""Base URL of the service that is part of aisle."""
 
 DEMO_STORE = "0001"
 """Store number of the embedded service's demo store."""
 
 LOSS_REASONS = ("1 - Damaged", "2 - Expired", "3 - Theft", "4 - Own use", "5 + Found")
-"""Why goods are lost or found, unless the store says otherwise: code, what it does to the stock, words."""
+"""Default reasons of losses and finds: code, sign of the stock change, text."""
 
 SHORTAGE_REASONS = ("20 0 Place is empty", "21 Not on the shelf", "22 Damaged", "23 Expired", "24 Not enough")
-"""Why something cannot be picked, unless the store says otherwise: code, 0 where nothing is left there, words."""
+"""Default reasons of shortages: code, 0 if the location is empty, text."""
 
 RECOUNT_UNITS, RECOUNT_VALUE = Decimal(10), Decimal(50)
-"""Differences beyond this many units, or beyond this value, are counted again."""
+"""Differences above this many units, or this value, are counted again."""
 
 LARGE_QUANTITY = Decimal(1000)
-"""A typed quantity of so many is asked back where nothing is expected."""
+"""Typed quantity from which a confirmation is asked where no stock is expected."""
 
 STUCK_MINUTES = Decimal(60)
-"""So long nothing may happen to an order that somebody has begun."""
+"""Minutes without a change after which an order in progress is stuck."""
 
 KEEP_DAYS, KEEP_LONG_DAYS = Decimal(400), Decimal(800)
-"""So many days most of what grows with time is kept, and what is asked for late."""
+"""Default retention in days: of most data, and of data that is often needed late."""
 
 _TEXT_PATTERNS = {
     "pools": (r"\s*(10|[1-9]) +\S.*", "'1 Shop': a number from 1 to 10 and a name"),
@@ -52,160 +53,170 @@ _TEXT_PATTERNS = {
         "'28IIIIIWWWWWC' (weight) or '21IIIIIPPPPPC:2' (price)",
     ),
 }
-"""The form of the texts in a list, and what they look like, where there is one."""
+"""Pattern of the texts in a list setting, and an example for error messages."""
 
 ENGLISH = "en"
 
 LANGUAGES = (ENGLISH, "nl", "de", "fr")
-"""What aisle can say everything in."""
+"""Languages that aisle has messages in."""
 
 THEMES = ("light", "dark", "contrast")
-"""Colours of their own, beside those of the terminal."""
+"""Themes with their own colours, beside the colours of the terminal."""
 
 _HOME_ADVICE = "Set AISLE_HOME to a folder, from / on."
 
 _ADDRESS_RULE = "it has to begin with https:// or http://."
 
 _CHOICES = {"client_reference": ("reference", "source", "off"), "language": ("", *LANGUAGES), "theme": ("", *THEMES)}
-"""The words that a text may be, where not every text goes."""
+"""Accepted values of text settings that do not take every text."""
 
 
 class Settings(NamedTuple):
-    """Everything that can be set. Names are the keys of settings.toml and, as AISLE_NAME, of the variables."""
+    """All settings. Names are the keys of settings.toml and, as AISLE_NAME, of the variables."""
 
     store: str = DEMO_STORE
-    """The store that this terminal works in (store_number)."""
+    """Store of this terminal (store_number)."""
     user: str = ""
-    """The app user who is signed in at the start; empty asks."""
+    """App user who is signed in at the start; empty to ask."""
     base_url: str = EMBEDDED
     """Address of the Store Operations Service, without /api/v2/public."""
     token_file: str = ""
-    """File (mode 0600) that holds the bearer token."""
+    """File (mode 0600) with the bearer token."""
     token_header: str = "Bearer {token}"
     """Value of the Authorization header."""
     terminal: str = ""
-    """Name of this terminal; empty takes the address of the SSH client, or the name of the device: `tty1`."""
+    """Name of this terminal; empty for the address of the SSH client or the name of the device, such as `tty1`."""
     language: str = ""
-    """What people read here: en, nl, de or fr; empty takes that of the environment, else English."""
+    """Language: en, nl, de or fr; empty for that of the environment, else English."""
     time_zone: str = ""
-    """The zone of the store (IANA), such as Europe/Amsterdam: its days and the times that people read; empty for
-    that of the host."""
+    """Time zone of the store (IANA), such as Europe/Amsterdam, for its days and all displayed times; empty for that of
+    the host.
+    """
     verified: bool = False
-    """Picking asks for a scan of each place."""
+    """True if picking requires a scan of each location."""
     blind: bool = False
-    """A count does not show what the books expect until it is done."""
+    """True if a count hides expected quantities until it is done."""
     known_people_only: bool = False
-    """Only people whom the store's service knows sign in."""
+    """True if only people known to the service can sign in."""
     recount_units: Decimal = RECOUNT_UNITS
-    """A difference of more units than this is counted again; 0 never asks, here and below."""
+    """Difference in units above which a recount is needed; 0 for never, here and below."""
     recount_share: Decimal = Decimal(0)
-    """The same, in per cent of what was expected."""
+    """The same in per cent of the expected quantity."""
     recount_value: Decimal = RECOUNT_VALUE
-    """The same, in money at the price of the product."""
+    """The same in money at the price of the product."""
     large_quantity: Decimal = LARGE_QUANTITY
-    """A typed quantity of so many is asked back where nobody knows how many to expect; 0 never asks. More than ten
-    times what is expected, and seven digits, are always asked back."""
+    """Typed quantity that has to be confirmed where the expected quantity is unknown; 0 for never.
+
+    More than ten times the expected quantity, and seven digits, always have to be confirmed.
+    """
     stuck_minutes: Decimal = STUCK_MINUTES
-    """An order that somebody has begun and of which nothing was heard for so many minutes is stuck."""
+    """Minutes without a change after which an order in progress is stuck."""
     reasons: tuple[str, ...] = LOSS_REASONS
-    """Reasons of losses and corrections: `code - words` takes from the stock, `code + words` adds to it."""
+    """Reasons of losses and corrections: `code - text` subtracts from stock, `code + text` adds to it."""
     short_reasons: tuple[str, ...] = SHORTAGE_REASONS
-    """Reasons why a line is closed short or an order rejected: `code words`; `code 0 words` says that nothing at all is
-    left at the place, so that a count of it is offered."""
+    """Reasons to close a line short or to reject an order: `code text`.
+
+    `code 0 text` means that the location is empty; a count of it is then offered.
+    """
     receiving_place: str = ""
-    """Code of the place where goods go that come in and that nobody brings anywhere else; empty: to no place."""
+    """Code of the location for received goods that are not put away elsewhere; empty for no location."""
     rich: bool = False
-    """The wide desktop look instead of the lean one."""
+    """True for the wide desktop layout instead of the lean one."""
     theme: str = ""
-    """Colours of its own, where the terminal has 256 of them: light, dark or contrast; empty: those of the terminal."""
+    """Theme on terminals with 256 colours: light, dark or contrast; empty for the colours of the terminal."""
     keys: tuple[str, ...] = ()
-    """Keys with another command: `z = undo`; in a file a table `[keys]`. See aisle.settings.key_bindings."""
+    """Key bindings such as `z = undo`; in a file the table `[keys]`. See aisle.settings.key_bindings."""
     bell_good: bool = False
-    """One bell for an accepted scan (three for a wrong one always)."""
+    """True to ring the bell once for an accepted scan; a wrong one always rings three times."""
     trace: str = ""
-    """File that gets one JSON line per input."""
+    """File that gets one JSON line for each input."""
     ca_file: str = ""
     """Certificates to trust instead of the system's."""
     allow_plain_http: bool = False
-    """Allow http:// beyond this machine."""
+    """True to allow http:// to other hosts."""
     pools: tuple[str, ...] = ()
-    """Stock pools in use: `1 Shop`. Empty for those that the store names; names of the store win over these."""
+    """Stock pools in use, such as `1 Shop`; empty for those of the service. Names from the service take precedence."""
     restricted_codes: tuple[str, ...] = ()
     """Patterns of in-store codes with weight or price, see aisle.scan.in_store_codes."""
     client_reference: str = "reference"
-    """Where the id of an operation goes at a service that keeps no keys: `reference`, `source`, or `off`."""
+    """Field for the id of an operation at a service without idempotency keys: `reference`, `source`, or `off`."""
     settle_seconds: Decimal = Decimal(120)
-    """So long, at such a service, a request that nobody answered may still arrive; longer than any hop keeps one."""
+    """Seconds in which an unanswered request may still arrive at such a service; longer than any proxy keeps one."""
     keep_ledger_days: Decimal = KEEP_DAYS
-    """What `aisle purge` leaves of the ledger of a service; 0 keeps it for ever, here and below."""
+    """Days of the service's ledger that `aisle purge` keeps; 0 for all, here and below."""
     keep_log_days: Decimal = KEEP_DAYS
-    """The same of the log."""
+    """Days of the log that are kept."""
     keep_changes_days: Decimal = Decimal(60)
-    """The same of the feed of changes."""
+    """Days of the change feed that are kept."""
     keep_orders_days: Decimal = KEEP_DAYS
-    """The same of finished orders, with their lines."""
+    """Days that finished orders and their lines are kept."""
     keep_deliveries_days: Decimal = KEEP_DAYS
-    """The same of received deliveries, with their lines."""
+    """Days that received deliveries and their lines are kept."""
     keep_audit_days: Decimal = KEEP_LONG_DAYS
-    """The same of the audit."""
+    """Days of the audit log that are kept."""
     keep_answers_days: Decimal = Decimal(30)
-    """So long a service remembers the keys of requests with their answers, and tells hosts so; at least 30."""
+    """Days that the service keeps idempotency keys with their responses, and announces to hosts; at least 30."""
     keep_operations_days: Decimal = Decimal(30)
-    """What a host keeps of operations that are over; at least 30, for a restored service may ask for them."""
+    """Days that a host keeps finished operations; at least 30, because a restored service may ask for them."""
     keep_journal_days: Decimal = Decimal(35)
-    """The same of the journal, until it goes to the archive; at least 7."""
+    """Days of the journal that are kept until it is archived; at least 7."""
     keep_archive_days: Decimal = KEEP_LONG_DAYS
-    """The same of the archive; its totals by day stay."""
+    """Days of the archive that are kept; its daily totals stay."""
     in_process: bool = False
-    """Run the courier inside the session, for odd hosts."""
+    """True to run the courier inside the session, on hosts that allow no background process."""
     kiosk: bool = False
-    """Nothing is written to files that a person names. Said on the command line alone, so that nobody unsays it."""
+    """True if no files named by a user are written. Only on the command line, so that no file can revoke it."""
 
 
 COMMAND_LINE_ONLY = frozenset({"kiosk"})
-"""Settings that neither a file nor a variable can say."""
+"""Settings that neither a file nor a variable can set."""
 
 
 FileStamps = tuple[tuple[int, int, int], ...]
-"""What tells a state of the settings files from an earlier one; a file that is not there is `GONE`."""
+"""State of the settings files, to notice changes; an absent file has `MISSING_FILE`."""
 
 MISSING_FILE = (0, 0, 0)
 UNREADABLE_FILE = (0, 0, 1)
-"""One that this account cannot look at: it may be there, and say anything."""
+"""State of a file that this account cannot access: it may exist, with any content."""
 
 
 class LoadedSettings(NamedTuple):
-    """Settings, where they come from, and the folder that this host's data live in."""
+    """Settings with their sources, and the data folder of this host."""
 
     settings: Settings
     data_folder: Path
-    """Data of this host: databases, locks, sockets."""
+    """Folder of databases, locks and sockets."""
     sources: Mapping[str, str] = {}
-    """Where each key comes from that has not its default: a file and its section, a variable, the command line."""
+    """Source of each key without its default: a file and section, a variable, or the command line."""
     files: tuple[Path, ...] = ()
-    """The settings files, there or not, weakest first."""
+    """Settings files, present or not, in ascending precedence."""
     stamps: FileStamps = ()
-    """The state of the files before they were read."""
+    """State of the files before they were read."""
     command_line_values: Mapping[str, Any] = {}
-    """What the command line said."""
+    """Values from the command line."""
     problems: tuple[str, ...] = ()
-    """What is wrong in the files, of which what they said before is in force."""
+    """Errors in the files; for those files the last valid version is in force."""
 
 
 def find_data_folder(environ: Mapping[str, str]) -> Path:
-    """The folder of this host's data: AISLE_HOME, else the user's data folder. Raises SettingsError for none."""
-    if told := environ.get("AISLE_HOME"):
+    """Return the data folder of this host: AISLE_HOME, else the user's data folder. Raise SettingsError if there is
+    none.
+    """
+    if home := environ.get("AISLE_HOME"):
         try:
-            return Path(told).expanduser().absolute()
-        except (RuntimeError, OSError) as error:  # nobody has that name; the folder that this one is in is gone
-            raise SettingsError(f"AISLE_HOME is {told!r}, and nobody knows where that is. {_HOME_ADVICE}") from error
+            return Path(home).expanduser().absolute()
+        except (RuntimeError, OSError) as error:  # unknown user in the path, or the working directory was deleted
+            raise SettingsError(f"AISLE_HOME is {home!r}, and nobody knows where that is. {_HOME_ADVICE}") from error
     from platformdirs import user_data_path
 
     return _account_folder(user_data_path)
 
 
 def _account_folder(find: Callable[..., Path]) -> Path:
-    """A folder of this account. Raises SettingsError where it has none, or each process would have another one."""
+    """Return a folder of this account.
+
+    Raise SettingsError if the account has no home; a relative path would differ between processes.
+    """
     try:
         folder = find("aisle", appauthor=False)
     except RuntimeError:
@@ -216,7 +227,7 @@ def _account_folder(find: Callable[..., Path]) -> Path:
 
 
 def settings_files(environ: Mapping[str, str]) -> tuple[Path, ...]:
-    """The settings files, weakest first."""
+    """Return the settings files in ascending precedence."""
     if environ.get("AISLE_HOME"):
         return (find_data_folder(environ) / "settings.toml",)
     from platformdirs import site_config_path, user_config_path
@@ -226,51 +237,51 @@ def settings_files(environ: Mapping[str, str]) -> tuple[Path, ...]:
 
 
 def file_stamps(files: tuple[Path, ...]) -> FileStamps:
-    """The state of the settings files; a look at each, none is opened."""
+    """Return the state of the settings files; none of them is opened."""
     return tuple(map(_file_stamp, files))
 
 
 def _file_stamp(path: Path) -> tuple[int, int, int]:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError as error:
-        is_gone = isinstance(error, FileNotFoundError | NotADirectoryError) and not path.is_symlink()
-        return MISSING_FILE if is_gone else UNREADABLE_FILE
-    return found.st_mtime_ns, found.st_size, found.st_ino
+        is_missing = isinstance(error, FileNotFoundError | NotADirectoryError) and not path.is_symlink()
+        return MISSING_FILE if is_missing else UNREADABLE_FILE
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def load_settings(
     command_line_values: Mapping[str, Any], environ: Mapping[str, str] = os.environ, *, strict: bool = True
 ) -> LoadedSettings:
-    """The settings in force; `given` holds what the command line said.
+    """Return the settings in force; `command_line_values` has the values of the command line.
 
-    A file with an error changes nothing: what it said when a session began last is in force. Where nobody knows that,
-    raises SettingsError that names the file, the section and the key; not strict, what is wrong is left out. Raises it
-    for a variable, too, and for a home that others may change.
+    A file with an error has no effect: its last valid version is in force. Without one, raise SettingsError with the
+    file, the section and the key; if `strict` is False, ignore invalid values instead. Also raise it for an invalid
+    variable, and for a data folder that other accounts may change.
     """
     files = settings_files(environ)
     if strict and (why := untrusted_error(find_data_folder(environ), folder=True)):
         raise SettingsError(why)
-    stamp = file_stamps(files)
-    said = {key: value for key, value in command_line_values.items() if value is not None}
-    if "store" in said:
-        validate_setting("store", said["store"], "the command line")
-    above = {"the command line": said}
+    stamps = file_stamps(files)
+    given = {key: value for key, value in command_line_values.items() if value is not None}
+    if "store" in given:
+        validate_setting("store", given["store"], "the command line")
+    from_command_line = {"the command line": given}
     variables = _settings_from_environ(environ)
     levels: dict[str, Mapping[str, Any]] = {}
-    wrong: tuple[str, ...] = ()
-    if any(found != MISSING_FILE for found in stamp):
+    problems: tuple[str, ...] = ()
+    if any(found != MISSING_FILE for found in stamps):
         from aisle.settings.files import read_valid_files, setting_levels
 
-        told, wrong = read_valid_files(files, find_data_folder(environ), strict=strict)
-        levels = setting_levels(told, {**variables, **said}, environ)
-    levels |= {_variable_name(key): {key: value} for key, value in variables.items()} | above
+        valid_files, problems = read_valid_files(files, find_data_folder(environ), strict=strict)
+        levels = setting_levels(valid_files, {**variables, **given}, environ)
+    levels |= {_variable_name(key): {key: value} for key, value in variables.items()} | from_command_line
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     for source, level in levels.items():
         values.update(level)
         sources.update(dict.fromkeys(level, source))
-    return LoadedSettings(Settings(**values), find_data_folder(environ), sources, files, stamp, said, wrong)
+    return LoadedSettings(Settings(**values), find_data_folder(environ), sources, files, stamps, given, problems)
 
 
 def _settings_from_environ(environ: Mapping[str, str]) -> dict[str, Any]:
@@ -288,7 +299,7 @@ def _variable_name(key: str) -> str:
 
 
 def _setting_type(key: str) -> type:
-    """What a setting is, told from its default, because reading type hints takes a while."""
+    """Return the type of a setting, derived from its default; evaluating type hints would be slow."""
     return type(Settings._field_defaults[key])
 
 
@@ -307,12 +318,14 @@ def _parse_variable(setting_type: Any, text: str, where: str) -> Any:
 
 
 def validate_setting(key: str, value: Any, where: str) -> Any:
-    """The value of a setting. Raises SettingsError that says what is wrong, where, and what it takes."""
+    """Return the validated value of a setting. Raise SettingsError with the error, its place and the accepted
+    values.
+    """
     if key == "keys" and value:
         from aisle.settings.key_bindings import validate_keys
 
         return validate_keys(value, where)
-    hint = _setting_type(key)
+    setting_type = _setting_type(key)
     if key == "base_url" and type(value) is str and not _is_service_url(value):
         raise SettingsError(f"base_url in {where} is {value!r}; {_ADDRESS_RULE}")
     if key == "store" and type(value) is str and not value.strip():
@@ -324,23 +337,25 @@ def validate_setting(key: str, value: Any, where: str) -> Any:
             parse_zone(value)
         except SettingsError as error:
             raise SettingsError(str(error).replace("time_zone is", f"time_zone in {where} is", 1)) from None
-    if hint in (str, bool) and type(value) is hint:
+    if setting_type in (str, bool) and type(value) is setting_type:
         if value not in _CHOICES.get(key, (value,)):
             raise SettingsError(f"{key} in {where} is {value!r}; it takes {', '.join(filter(None, _CHOICES[key]))}.")
         return value
-    if hint is Decimal and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+    if setting_type is Decimal and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         number = Decimal(str(value))
         if number.is_finite() and number >= 0:
             return number
     plain = (str, bool, Decimal)
-    if hint not in plain and isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+    if setting_type not in plain and isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return _validate_texts(key, tuple(value), where)
-    wanted = {str: "a text", bool: "true or false", Decimal: "a number from 0 on"}.get(hint, "a list of texts")
-    raise SettingsError(f"{key} in {where} is {value!r}; it takes {wanted}.")
+    expected = {str: "a text", bool: "true or false", Decimal: "a number from 0 on"}.get(
+        setting_type, "a list of texts"
+    )
+    raise SettingsError(f"{key} in {where} is {value!r}; it takes {expected}.")
 
 
 def _validate_texts(key: str, texts: tuple[str, ...], where: str) -> tuple[str, ...]:
-    """A list whose texts have a form, each of them in it."""
+    """Return the texts of a list setting. Raise SettingsError if one does not match its pattern."""
     form, like = _TEXT_PATTERNS.get(key, ("", ""))
     wrong = next((text for text in texts if form and not re.fullmatch(form, text)), None)
     if wrong is not None:
@@ -349,14 +364,14 @@ def _validate_texts(key: str, texts: tuple[str, ...], where: str) -> tuple[str, 
 
 
 def parse_pool_names(pools: tuple[str, ...]) -> dict[int, str]:
-    """The pools in use by number, with their names; empty where nobody said."""
+    """Return the names of the pools in use by number; empty if not set."""
     return {int(number): name.strip() for number, _, name in (text.strip().partition(" ") for text in pools)}
 
 
 def read_token(path: str) -> str:
-    """The token in a file that only its owner can read.
+    """Return the token in a file that only its owner can read.
 
-    Raises SettingsError when the file is missing, a link, no text, readable by others, or empty.
+    Raise SettingsError if the file is missing, a link, no text, readable by others, or empty.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -371,7 +386,7 @@ def read_token(path: str) -> str:
     except OSError as error:
         raise SettingsError(f"The token file {path} cannot be read: {error.strerror}. Set token_file.") from error
     finally:
-        os.close(handle)  # also that of a folder, which no stream takes over
+        os.close(handle)  # no stream closes it, also not that of a directory
     if not token:
         raise SettingsError(f"The token file {path} is empty. Write the token of your service into it.")
     return token
@@ -389,15 +404,16 @@ def _read_token_text(handle: int, path: str) -> str:
 
 
 _PTY_PREFIX = "/dev/pts/"
-"""Devices that come and go, and have whatever number is free."""
+"""Prefix of pseudo-terminals, whose numbers are reused."""
 
 
 def terminal_name(
     settings: Settings, environ: Mapping[str, str] = os.environ, tty: Callable[[], str] | None = None
 ) -> str:
-    """The name under which this terminal is remembered: set, or the SSH client's address, or the device's name.
+    """Return the name of this terminal: the setting, the address of the SSH client, or the name of the device.
 
-    `tty` names the device of stdin (`/dev/tty1` is `tty1`, `/dev/pts/3` is `pts-3`); without one it is `console`.
+    `tty` returns the device of stdin (`/dev/tty1` becomes `tty1`, `/dev/pts/3` `pts-3`); without one the name is
+    `console`.
     """
     client = environ.get("SSH_CLIENT", "").split(" ")[0]
     if settings.terminal or client:
@@ -411,10 +427,10 @@ def terminal_name(
 def terminal_assigned_at(
     settings: Settings, environ: Mapping[str, str] = os.environ, tty: Callable[[], str] | None = None
 ) -> float:
-    """Since when the terminal's name is that of this one, in seconds since 1970; 0.0: as long as anybody knows.
+    """Return the time since which this terminal has its name, in seconds since 1970; 0.0 for always.
 
-    The numbers of `/dev/pts` are given out again: a window that is opened today has the name of one that was closed
-    yesterday, and somebody else sits there.
+    Numbers of `/dev/pts` are reused: a window opened today may have the name of one closed yesterday, with another
+    user.
     """
     if settings.terminal or environ.get("SSH_CLIENT"):
         return 0.0
@@ -430,14 +446,14 @@ def _tty() -> str:
 
 
 def effective_language(settings: Settings, environ: Mapping[str, str] = os.environ) -> str:
-    """The language that is set, else that of LC_ALL, LC_MESSAGES or LANG; empty where that is none of ours."""
-    told = environ.get("LC_ALL") or environ.get("LC_MESSAGES") or environ.get("LANG") or ""
-    spoken = re.split(r"[_.@-]", told)[0].lower()
-    return settings.language or (spoken if spoken in LANGUAGES else "")
+    """Return the language set, else that of LC_ALL, LC_MESSAGES or LANG; empty if aisle does not have it."""
+    locale = environ.get("LC_ALL") or environ.get("LC_MESSAGES") or environ.get("LANG") or ""
+    language = re.split(r"[_.@-]", locale)[0].lower()
+    return settings.language or (language if language in LANGUAGES else "")
 
 
 def service_url(settings: Settings) -> str:
-    """The service's address without a trailing slash; UsageError if it is none."""
+    """Return the address of the service without a trailing slash. Raise UsageError if it is invalid."""
     if not _is_service_url(settings.base_url):
         raise UsageError(f"base_url is {settings.base_url!r}; {_ADDRESS_RULE}")
     return settings.base_url.rstrip("/")

@@ -1,15 +1,15 @@
-"""Why goods are lost or not there, in the languages other than English, for stores that have not set their own words.
+"""Default reasons of losses and shortages in languages other than English.
 
-Codes and signs are those of `REASONS` and `SHORT_REASONS`; loaded only where one of these languages is spoken.
+Codes and signs equal those of `LOSS_REASONS` and `SHORTAGE_REASONS`. Loaded only if one of these languages is in use.
 """
 
 from __future__ import annotations
 
-from aisle.tuples import NamedTuple
+from typing import NamedTuple
 
 
 class DefaultReasons(NamedTuple):
-    """The reasons that stand where a store has said nothing."""
+    """Default reasons in one language."""
 
     losses: tuple[str, ...]
     shortages: tuple[str, ...]

@@ -1,16 +1,16 @@
-"""What a settings.toml may say: keys at the top, sections for a store and for a device, names for terminals.
+"""Parser of settings.toml: keys at the top, sections for a store and for a device, names of terminals.
 
     verified = false
     [store]
-    number = "0001"             # the same as store = "0001" at the top, which TOML cannot have beside a section of it
+    number = "0001"             # the same as store = "0001" at the top, which TOML forbids beside a section of it
     [store."0042"]
     verified = true
-    [device."handheld-*"]       # the terminal's name; an exact name beats a pattern, a later pattern an earlier one
+    [device."handheld-*"]       # the terminal's name; an exact name overrides a pattern, a later pattern an earlier one
     bell_good = true
     [terminals]
     "10.1.2.3" = "handheld-7"   # address of the SSH client
 
-Nobody guesses: what is not known is an error that names the file, the section and the nearest thing that is known.
+An unknown key is an error; its message has the file, the section and the most similar known key.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.errors import SettingsError
 from aisle.file_ownership import ownership_advice, ownership_error
@@ -37,10 +37,9 @@ from aisle.settings import (
     terminal_name,
     validate_setting,
 )
-from aisle.tuples import NamedTuple
 
 STORE_NUMBER_KEY = "number"
-"""The store itself, as a key of the table `[store]`."""
+"""Key of the store itself in the table `[store]`."""
 
 _TABLES = ("store", "device", "terminals")
 
@@ -48,20 +47,20 @@ _HOST_KEYS = (
     *("base_url", "token_file", "token_header", "ca_file", "allow_plain_http", "time_zone"),
     *(name for name in Settings._fields if name.startswith("keep_")),
 )
-"""What one courier goes by for all terminals of a host."""
+"""Settings that one courier uses for all terminals of a host."""
 
 _FORBIDDEN_KEYS = {"store": ("store", "terminal"), "device": ("terminal", *_HOST_KEYS)}
-"""Keys that a section must not have: those that say which section it is, and those that are not its to say."""
+"""Keys that a section must not have: those that select the section, and those of the whole host."""
 
 _BYTE_ORDER_MARK = "\ufeff"
-"""What some editors put before a text."""
+"""Byte order mark that some editors write at the start."""
 
 _REPAIR_ADVICE = "Mend the file or move it away."
 _ACCESS_ADVICE = "Let this account read it, and look into the folders above it."
 
 
 class SettingsFile(NamedTuple):
-    """One settings file, read and checked. Sections by the name in their heads, in the order of the file."""
+    """One settings file, parsed and checked. Sections by name, in the order of the file."""
 
     path: Path
     top: Mapping[str, Any] = {}
@@ -69,12 +68,15 @@ class SettingsFile(NamedTuple):
     devices: Mapping[str, Mapping[str, Any]] = {}
     terminals: Mapping[str, str] = {}
     problems: tuple[str, ...] = ()
-    """What is wrong with it, each a sentence or two; what is right is kept all the same."""
+    """Errors in the file, one or two sentences each; valid values are kept."""
 
 
 def read_settings_file(path: Path, *, linked: bool = True) -> SettingsFile:
-    """One settings file; one that cannot be read, or that others may change, is empty and has a problem. With `linked`
-    it may be a link to a file that is this account's, or root's."""
+    """Return one settings file.
+
+    If it is unreadable, or other accounts may change it, it is empty and has a problem. If `linked` is True, it may be
+    a link to a file of this account or of root.
+    """
     try:
         if why := ownership_error(path.stat() if linked else path.lstat(), or_root=True):
             return SettingsFile(path, problems=(f"{path} cannot be trusted: {why}. {ownership_advice(path, why)}",))
@@ -93,23 +95,25 @@ def read_settings_file(path: Path, *, linked: bool = True) -> SettingsFile:
 def read_valid_files(
     paths: tuple[Path, ...], root: Path, *, strict: bool
 ) -> tuple[list[SettingsFile], tuple[str, ...]]:
-    """The files that are there, each with an error as it was when it had none; and what is wrong.
+    """Return the files that exist, and their errors; a file with errors has its last valid content.
 
-    Where nobody knows how it was, raises SettingsError with the first thing that is wrong; not strict, they are as they
-    are, without what is wrong, and nothing is told.
+    Without a last valid content raise SettingsError with the first error. If `strict` is False, return the valid parts
+    and no errors instead.
     """
-    found = zip(paths, file_stamps(paths), strict=True)
-    files = [read_settings_file(path, linked=path.parent != root) for path, stamp in found if stamp != MISSING_FILE]
+    candidates = zip(paths, file_stamps(paths), strict=True)
+    files = [
+        read_settings_file(path, linked=path.parent != root) for path, stamp in candidates if stamp != MISSING_FILE
+    ]
     problems = tuple(problem for file in files for problem in file.problems)
     if not problems:
         return files, ()
 
     texts = load_last_valid(root)
     if texts is not None:
-        known = {file.path: file for file in (_parse_file(Path(path), text) for path, text in texts.items())}
-        before = [known.get(file.path, SettingsFile(file.path)) if file.problems else file for file in files]
-        if not any(file.problems for file in before):
-            return before, problems
+        last_valid = {file.path: file for file in (_parse_file(Path(path), text) for path, text in texts.items())}
+        usable = [last_valid.get(file.path, SettingsFile(file.path)) if file.problems else file for file in files]
+        if not any(file.problems for file in usable):
+            return usable, problems
     if strict:
         more = f" ({len(problems) - 1} more: aisle doctor)" if problems[1:] else ""
         raise SettingsError(problems[0] + more)
@@ -137,7 +141,7 @@ def _store_key_advice(text: str) -> str:
 
 
 def _repeated_key_advice(text: str, error: str) -> str:
-    """The key that stands in one table twice, for which TOML has but the number of a line."""
+    """Return advice about a repeated key, because the TOML error has only its line number."""
     found = re.search(r"overwrite a value \(at line (\d+)", error)
     line = text.splitlines()[int(found[1]) - 1] if found else ""
     return f"The key {line.partition('=')[0].strip()} is there twice: keep one of them." if "=" in line else ""
@@ -146,7 +150,10 @@ def _repeated_key_advice(text: str, error: str) -> str:
 def setting_levels(
     files: Sequence[SettingsFile], stronger: Mapping[str, Any], environ: Mapping[str, str]
 ) -> dict[str, Mapping[str, Any]]:
-    """What the files say for this store and device, by where it stands, weakest first; `above` is what beats them."""
+    """Return the values of the files for this store and device, by source, in ascending precedence.
+
+    `stronger` has the values that override them.
+    """
     top: dict[str, Any] = {key: value for file in files for key, value in file.top.items()}
     named = _terminal_levels(files, environ)
     terminal = stronger.get("terminal") or top.get("terminal") or next(iter(named.values()), {}).get("terminal", "")
@@ -162,7 +169,7 @@ def setting_levels(
 
 
 def _terminal_levels(files: Iterable[SettingsFile], environ: Mapping[str, str]) -> dict[str, Mapping[str, Any]]:
-    """The name that a file gives to the address of the SSH client."""
+    """Return the terminal name that a file assigns to the address of the SSH client."""
     client = environ.get("SSH_CLIENT", "").split(" ")[0]
     found = [file for file in files if client in file.terminals]
     return {f"{file.path} [terminals]": {"terminal": file.terminals[client]} for file in found[-1:]}
@@ -171,16 +178,16 @@ def _terminal_levels(files: Iterable[SettingsFile], environ: Mapping[str, str]) 
 def _device_levels(
     files: Iterable[SettingsFile], terminal: str, environ: Mapping[str, str]
 ) -> dict[str, Mapping[str, Any]]:
-    """The sections of this device, weakest first; the exact name of each file after its patterns."""
+    """Return the sections of this device in ascending precedence; in each file the exact name after the patterns."""
     levels: dict[str, Mapping[str, Any]] = {}
     for file in files:
         if not file.devices:
             continue
         name = terminal_name(Settings(terminal=terminal), environ)
-        fit = [pattern for pattern in file.devices if pattern != name and fnmatchcase(name, pattern)]
+        matching = [pattern for pattern in file.devices if pattern != name and fnmatchcase(name, pattern)]
         if name in file.devices:
-            fit.append(name)
-        levels |= {_section_name(file.path, "device", pattern): file.devices[pattern] for pattern in fit}
+            matching.append(name)
+        levels |= {_section_name(file.path, "device", pattern): file.devices[pattern] for pattern in matching}
     return levels
 
 
@@ -188,7 +195,7 @@ def _section_name(path: Path, table: str, name: str) -> str:
     return f'{path} [{table}."{name}"]'
 
 
-# What is right and what is wrong in one file
+# Checks of one file
 
 
 def _check_file(path: Path, table: Mapping[str, Any]) -> SettingsFile:
@@ -235,8 +242,8 @@ def _check_terminals(path: Path, names: Any, problems: list[str]) -> dict[str, s
 def _check_keys(
     table: Mapping[str, Any], where: str, forbidden: tuple[str, ...], problems: list[str]
 ) -> dict[str, Any]:
-    """The known keys of a table with values that fit; for the others a problem each."""
-    found: dict[str, Any] = {}
+    """Return the known keys of a table with valid values; add a problem for each of the others."""
+    values: dict[str, Any] = {}
     for key, value in table.items():
         if key in COMMAND_LINE_ONLY:
             problems.append(f"{key} cannot be set in {where}; it is said on the command line: aisle --{key}")
@@ -246,10 +253,10 @@ def _check_keys(
             problems.append(f"{where} has the unknown {_value_kind(value)} {key!r}; {_nearest(key, forbidden)}")
         else:
             try:
-                found[key] = _check_value(key, value, where)
+                values[key] = _check_value(key, value, where)
             except SettingsError as error:
                 problems.append(str(error))
-    return found
+    return values
 
 
 def _check_value(key: str, value: Any, where: str) -> Any:
@@ -272,14 +279,14 @@ def _nearest(key: str, forbidden: tuple[str, ...]) -> str:
 
 
 LAST_VALID_FILE = "settings.kept"
-"""A file among this host's data, for this account alone: the text of each settings file by its path."""
+"""File in the data folder, readable by this account only: the text of each settings file by path."""
 
 
 def load_last_valid(root: Path) -> Mapping[str, str] | None:
-    """The texts of the files that there were; None where no session has begun yet, or nobody can read it."""
+    """Return the texts of the last valid files; None if no session has started yet or they are unreadable."""
     file = root / LAST_VALID_FILE
     try:
-        if not file.is_file():  # a pipe would be waited for
+        if not file.is_file():  # reading a pipe would block
             return None
         found = json.loads(file.read_bytes())
     except (OSError, ValueError):
@@ -289,9 +296,9 @@ def load_last_valid(root: Path) -> Mapping[str, str] | None:
 
 
 def save_last_valid(loaded: LoadedSettings) -> None:
-    """Keeps what these settings were read from; not when that has an error, or has changed since.
+    """Store the texts that these settings were read from, unless they have an error or have changed since.
 
-    As well as it can be done: a disk that takes nothing is told of by what has to be kept.
+    Write errors are ignored: a full disk is reported by data that must be stored.
     """
     if loaded.problems:
         return

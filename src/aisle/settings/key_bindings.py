@@ -1,12 +1,12 @@
-"""Keys that a device wants otherwise: which key means which command.
+"""Key bindings of a device: the command of each key.
 
     [keys]
-    z = "undo"                  # a letter or a sign, with Enter; u itself goes on
+    z = "undo"                  # a letter or a sign, with Enter; u still works
     f8 = "commands"             # F1 to F12, left and right
-    a = "n"                     # a command that has no name is called by its letter
+    a = "n"                     # a command without a name is written as its letter
 
-A letter that is a command already can be given to another one only when its own has another key in the same table, so
-that no command is out of reach.
+A letter that is a command can be bound to another one only if its own command has another key in the same table, so
+that every command can be reached.
 """
 
 from __future__ import annotations
@@ -29,17 +29,19 @@ COMMAND_LETTERS = {
     "sign_out": "o",
     "quit": "q",
 }
-"""Commands that have a name; every other one is called by its letter."""
+"""Commands with a name; others are called by their letter."""
 
 BINDABLE_LETTERS = "abcdefghiklmnopqrstuvwx."
-"""The letters that mean something on some page."""
+"""Letters that are commands on some page."""
 
 _TYPABLE_KEY = re.compile(r"[a-z.,/#+-]")
 _KEY = re.compile(r"[a-z.,/#+-]|f([1-9]|1[0-2])|left|right")
 
 
 def validate_keys(value: Any, where: str) -> tuple[str, ...]:
-    """The table, or the texts `key = command` of a variable, as such texts. Raises SettingsError that names the key."""
+    """Return the bindings as texts `key = command`, from a table or from such texts. Raise SettingsError with
+    the key.
+    """
     if isinstance(value, Mapping):
         pairs = list(value.items())
     elif isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
@@ -74,7 +76,7 @@ def _validate_command(key: str, command: Any, where: str) -> str:
 
 
 def _check_reachable(found: Mapping[str, str], where: str) -> None:
-    """No command is lost."""
+    """Raise SettingsError if a command cannot be reached by any key."""
     given = {_command_letter(command) for command in found.values()}
     for key, command in found.items():
         if key in BINDABLE_LETTERS and key != _command_letter(command) and key not in given:
@@ -93,12 +95,12 @@ def _parse_bindings(texts: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def letters_by_key(texts: tuple[str, ...]) -> dict[str, str]:
-    """The letter of the command of each key."""
+    """Return the letter of the command by key."""
     return dict(_parse_bindings(texts))
 
 
 def keys_by_letter(texts: tuple[str, ...]) -> dict[str, str]:
-    """How letters are called where they have another key that can be typed."""
+    """Return the typable key by letter, for letters that are bound to another key."""
     names: dict[str, str] = {}
     for key, letter in _parse_bindings(texts):
         if _TYPABLE_KEY.fullmatch(key):

@@ -1,7 +1,6 @@
-"""The time zone of a store: a setting, that of the host where nothing is said.
+"""Time zone of a store: a setting, else the zone of the host.
 
-All times that people read, and all days that begin and end, are those of the store: a process works in the zone of its
-store.
+All displayed times and all day boundaries are those of the store, so each process uses the zone of its store.
 """
 
 from __future__ import annotations
@@ -21,13 +20,15 @@ if TYPE_CHECKING:
 _VARIABLE = "TZ"
 _LOCALTIME = "/etc/localtime"
 _DEFAULT_RULE = ",M3.2.0,M11.1.0"
-"""When clocks change by a rule that does not say it, as the C library takes it."""
+"""Daylight saving rule of the C library for a zone rule without one."""
 _host_variable: list[str | None] = []
-"""The zone of the host as this process found it, once it works in another one."""
+"""Time zone variable of the host, stored once this process uses another zone."""
 
 
 def parse_zone(name: str) -> ZoneInfo | None:
-    """A zone by its name (IANA), such as Europe/Amsterdam; None for the host's. Raises SettingsError for none."""
+    """Return the zone of this name (IANA), such as Europe/Amsterdam; None for the host's. Raise SettingsError if
+    unknown.
+    """
     if not name:
         return None
     from zoneinfo import ZoneInfo
@@ -39,7 +40,7 @@ def parse_zone(name: str) -> ZoneInfo | None:
 
 
 def set_process_zone(name: str) -> None:
-    """Works in this zone from now on; with no name in that of the host. Raises SettingsError where it cannot."""
+    """Set the zone of this process; without a name that of the host. Raise SettingsError if it cannot be used."""
     if not name and not _host_variable:
         return
     zone = parse_zone(name)
@@ -54,14 +55,15 @@ def set_process_zone(name: str) -> None:
 
 
 def host_zone() -> ZoneInfo:
-    """The zone of the host, also where this process works in another one: `TZ` as it was at the start, else that of
-    /etc/localtime; UTC where neither says one."""
+    """Return the zone of the host, even if this process uses another one: the original `TZ`, else /etc/localtime, else
+    UTC.
+    """
     from zoneinfo import ZoneInfo
 
-    said = _host_variable[0] if _host_variable else os.environ.get(_VARIABLE)
-    if said is None:
+    variable = _host_variable[0] if _host_variable else os.environ.get(_VARIABLE)
+    if variable is None:
         return _read_zone_file(_LOCALTIME) or ZoneInfo("UTC")
-    name = said.removeprefix(":")
+    name = variable.removeprefix(":")
     if name.startswith("/"):
         return _read_zone_file(name) or ZoneInfo("UTC")
     try:
@@ -92,7 +94,7 @@ def _unpickle_zone(key: str) -> ZoneInfo | None:
 
 
 def _read_zone_file(path: str) -> ZoneInfo | None:
-    """The zone that a file holds (RFC 9636); None where it holds none."""
+    """Return the zone in a file (RFC 9636); None if there is none."""
     try:
         with open(path, "rb") as stream:
             return _file_zone_class().from_file(stream, key=path)
@@ -101,8 +103,9 @@ def _read_zone_file(path: str) -> ZoneInfo | None:
 
 
 def _parse_zone_rule(rule: str) -> ZoneInfo | None:
-    """The zone of a rule (POSIX), such as `CET-1CEST,M3.5.0,M10.5.0/3`: read as the end of a file that holds no times
-    but these."""
+    """Return the zone of a POSIX rule such as `CET-1CEST,M3.5.0,M10.5.0/3`, parsed as the footer of an empty
+    zone file.
+    """
     from io import BytesIO
 
     head = b"TZif2" + bytes(15)
@@ -114,10 +117,10 @@ def _parse_zone_rule(rule: str) -> ZoneInfo | None:
 
 
 def zone_identity() -> str:
-    """What tells the zone in which this process works from others: its name, or a hash of what the host's file says."""
-    said = os.environ.get(_VARIABLE)
-    if said is not None:
-        return said
+    """Return a text that identifies the zone of this process: its name, or a hash of the host's zone file."""
+    variable = os.environ.get(_VARIABLE)
+    if variable is not None:
+        return variable
     from hashlib import sha256
 
     try:
@@ -128,7 +131,7 @@ def zone_identity() -> str:
 
 
 def host_environ() -> dict[str, str]:
-    """The environment of this process with the zone of the host, for processes that choose their own."""
+    """Return the environment with the host's zone, for processes that choose their own."""
     environ: Mapping[str, str] = os.environ
     if not _host_variable:
         return dict(environ)

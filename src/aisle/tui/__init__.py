@@ -1,4 +1,9 @@
-"""Textual: draws views, forwards inputs."""
+"""Terminal interface on Textual: draws the frames of a session and passes it the decoded inputs.
+
+It reaches neither the network nor the databases, and only this package imports Textual or Rich. Start reading at `app`
+(between driver and session), then `driver` (terminal to inputs), `layout.screen` (frame to lines of text) and
+`screen_widget` (lines to the terminal). `message_text` turns message ids into text; `samples` builds frames for tests.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +18,14 @@ _UNSET_VARIABLES = (
     "TTY_COMPATIBLE",
     "TTY_INTERACTIVE",
 )
-"""Variables that make the drawing library measure or colour another terminal than the one it stands on."""
+"""Environment variables that would make Rich measure or colour another terminal than this one."""
 
 
 def prepare_environment(has_themes: bool = False) -> None:
-    """Set what Textual reads when it is imported; call it before `aisle.tui.app` is.
+    """Set what Textual reads when it is imported. Call this before importing `aisle.tui.app`.
 
-    Nothing that a shell has exported may pick another driver, open a log or a debugger, type keys, or fix the size of
-    the screen. The lean look has sixteen colours on every terminal, also on one that claims more.
+    No exported variable may choose another driver, open a log or debugger, press keys, or fix the size of the screen.
+    The lean theme has sixteen colours on every terminal, also on one that claims more.
     """
     for name in [name for name in os.environ if name.startswith("TEXTUAL") or name in _UNSET_VARIABLES]:
         del os.environ[name]

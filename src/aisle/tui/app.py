@@ -1,4 +1,4 @@
-"""What the screen asks of whoever does the work behind it."""
+"""Textual app between the driver and a session: passes inputs on, paints frames, rings the terminal's bell."""
 
 from __future__ import annotations
 
@@ -31,64 +31,66 @@ if TYPE_CHECKING:
 
 
 class SessionProtocol(Protocol):
-    """The session behind one terminal. Nothing here waits for a network; every call comes from the loop's thread."""
+    """Session behind one terminal. No call waits for the network; every call comes from the event loop's thread."""
 
     is_ending: bool
-    """The program is to end once the last frame is painted."""
+    """True if the program ends once the last frame is painted."""
 
     bells: int
-    """So many BELs belong to the last frame; the app sets it back to 0."""
+    """Number of BEL characters for the last frame; the app resets it to 0."""
 
     def start(self) -> Frame:
-        """Open this host's files, resume the job that is open, and say what to show."""
+        """Open this host's files, resume the open job, and return the first frame."""
         ...
 
     def take(self, items: Sequence[DecodedInput], at: float) -> Frame:
-        """Apply the inputs in their order, make them durable, and say what to show; `at` is when the last was read."""
+        """Apply the inputs in order, commit them, and return the frame. `at` is when the last one was read."""
         ...
 
     def poll(self, *, notified: bool = False) -> Frame | None:
-        """Read the doorbell empty; a frame if something that is on the screen has changed. Where it has rung, only
-        that need be looked at which it rang for."""
+        """Read the notifications, and return a frame if something on the screen has changed.
+
+        If `notified`, only the topics of the notifications have to be read again.
+        """
         ...
 
     def resize(self, columns: int, rows: int) -> Frame:
-        """The terminal now has this size."""
+        """Take the terminal's new size, and return the frame."""
         ...
 
     def on_painted(self, serials: Sequence[int], at: float) -> None:
-        """The answers to these scans were written to the terminal at `at` (monotonic seconds)."""
+        """Record that the verdicts of these scans were written to the terminal at `at` (monotonic seconds)."""
         ...
 
     def fileno(self) -> int | None:
-        """The doorbell: a descriptor that becomes readable when something may have changed."""
+        """Return the notification socket, which becomes readable when something may have changed."""
         ...
 
     def close(self) -> None:
-        """Leave everything in order; may be called twice."""
+        """Close everything in order. May be called twice."""
         ...
 
 
 class _TerminalUpdate(CompositorUpdate):
-    """An update that is made when it is written."""
+    """Update whose text is rendered when it is written."""
 
     def __init__(self, render: Callable[[Console], str]) -> None:
         self._render = render
 
     def render_segments(self, console: Console) -> str:
-        """The update as text for the terminal."""
+        """Return the text for the terminal."""
         return self._render(console)
 
 
 class _EmptyScreen(Screen[None], inherit_bindings=False):
-    """A screen on which no key does anything, and nothing lies but what the app lays there."""
+    """Screen without key bindings, and with no widgets but the app's."""
 
     def _extend_compose(self, widgets: list[Widget]) -> None:
-        """No rack for toasts, and no tooltip: Textual looks whether they are there."""
+        """Add no toasts and no tooltip, which Textual adds by default."""
 
 
 class PaintedApp(App[int], inherit_bindings=False):
-    """An app with one board and nothing else: no bindings, no palette, no header, nothing that moves."""
+    """App with one widget: no bindings, no palette, no header, no animation."""
 
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = []
@@ -101,15 +103,15 @@ class PaintedApp(App[int], inherit_bindings=False):
         self._set_colour_system()
 
     def get_default_screen(self) -> Screen[Any]:
-        """Where the board lies."""
+        """Return the screen that holds the widget."""
         return _EmptyScreen(id="_default")
 
     def compose(self) -> ComposeResult:
-        """The board, and nothing else."""
+        """Yield the only widget."""
         yield self.screen_widget
 
     def show(self, frame: Frame) -> None:
-        """Show this frame now."""
+        """Paint this frame now."""
         if frame.theme != self.screen_widget.theme:
             self._set_theme(frame.theme)
         self.screen_widget.frame = frame
@@ -117,7 +119,7 @@ class PaintedApp(App[int], inherit_bindings=False):
             self._display(self.screen, None)
 
     def _set_theme(self, theme: str) -> None:
-        """Other colours from now on. What a theme says of each role is read when somebody chooses it."""
+        """Switch the colours. A theme's style sheet is read when it is first chosen."""
         if theme:
             self.stylesheet.read(style_sheet(theme))
             self.stylesheet.parse()
@@ -126,7 +128,7 @@ class PaintedApp(App[int], inherit_bindings=False):
         self._set_colour_system()
 
     def _set_colour_system(self) -> None:
-        """A theme has more colours than the sixteen of the lean look."""
+        """Choose the colour depth: the lean theme has sixteen colours, others more."""
         if self.screen_widget.theme:
             true = os.environ.get("COLORTERM", "") in ("truecolor", "24bit")
             self.console._color_system = ColorSystem.TRUECOLOR if true else ColorSystem.EIGHT_BIT
@@ -134,12 +136,12 @@ class PaintedApp(App[int], inherit_bindings=False):
             self.console._color_system = self._terminal_colours
 
     def redraw(self) -> None:
-        """Write everything again: nobody knows what the terminal shows."""
+        """Paint everything again, because the content of the terminal is unknown."""
         self.screen_widget.forget_terminal()
         self.show(self.screen_widget.frame)
 
     def _display(self, screen: Screen[Any], renderable: Any) -> None:
-        """Every update of Textual's ends here; what it wanted to write does not matter."""
+        """Replace every update of Textual by the changes of the widget."""
         update = None
         if self.screen_widget.is_changed:
             update = _TerminalUpdate(self.screen_widget.render_changes)
@@ -147,26 +149,26 @@ class PaintedApp(App[int], inherit_bindings=False):
         super()._display(screen, update)  # type: ignore[arg-type]  # as Textual's own updates, which are no renderables
 
     async def run_action(self, *args: Any, **kwargs: Any) -> bool:
-        """Nothing here is an action of Textual's, whoever asks: no screenshot, no suspending, no palette, no link."""
+        """Refuse every action of Textual: screenshot, suspend, palette, links."""
         return False
 
     def _set_pointer_shape(self, shape: str) -> None:
-        """There is no mouse, and not every terminal swallows what it does not know."""
+        """Do nothing: there is no mouse, and not every terminal ignores unknown sequences."""
 
 
 POLL_S = 5.0
-"""How often the desk is asked for news when its doorbell stays silent."""
+"""Seconds between two polls of the session if it is not notified."""
 RETRY_S = 1.0
-"""So soon it is asked again while nothing can be kept."""
+"""Seconds until the next poll while nothing can be stored."""
 
 BELL = "\x07"
 
 
 class AisleApp(PaintedApp):
-    """One screen between the driver and the desk.
+    """App between the driver and the session.
 
-    The driver keeps what it decoded in one ordered queue and hands over all that waits in one piece: one commit at the
-    desk, one paint here. Nothing is bound to a key; every key goes the same way as a scan.
+    The driver queues decoded inputs and passes on all that wait at once: one commit in the session, one paint here. No
+    key is bound; every key is passed on like a scan.
     """
 
     def __init__(
@@ -180,54 +182,56 @@ class AisleApp(PaintedApp):
         on_first_paint: Callable[[], None] | None = None,
         driver_class: type[Driver] | None = None,
     ) -> None:
-        """`frame` is what to show first; `plain` draws for a terminal without UTF-8, `colourless` without colours."""
+        """Store the session. `frame` is shown first; `is_ascii` draws without UTF-8, `is_colourless` without colour."""
         super().__init__(
             ScreenWidget(frame, is_ascii, is_colourless), style_sheets(has_themes, frame.theme), driver_class
         )
         self.ready_for_input = False
-        """The driver keeps its inputs until the first frame is painted."""
+        """True once the first frame is painted; until then the driver keeps its inputs."""
         self.failure: Exception | None = None
-        """What ended the app against its will."""
+        """Exception that ended the app."""
         self._session = session
         self._on_first_paint = on_first_paint
         self._painted_serial = frame.scan_serial
         self._session_size: tuple[int, int] | None = None
         self._retries_soon = False
-        """Whether the next look comes sooner than the usual one."""
+        """True if the next poll comes sooner than usual."""
         self._notify_fd: int | None = None
-        """The doorbell that is listened to."""
+        """Notification socket that is watched."""
 
     def on_mount(self) -> None:
-        """Listen to the doorbell, and look without it every few seconds."""
+        """Watch the notification socket, and poll every few seconds as well."""
         self._watch_notifications()
         self.set_interval(POLL_S, self._poll_session)
         self.app_resume_signal.subscribe(self, lambda _: self.redraw(), immediate=True)
 
     def on_unmount(self) -> None:
-        """The doorbell belongs to the desk again."""
+        """Stop watching the notification socket."""
         if self._notify_fd is not None:
             asyncio.get_running_loop().remove_reader(self._notify_fd)
 
     def confirm_pin(self, token: str, valid_until: float) -> None:
-        """Whoever sits at the browser has said his PIN at its door; a desk that is his alone is told."""
+        """Pass on the user token obtained at the browser, if the session takes one."""
         told = getattr(self._session, "confirm_pin", None)
         if told is not None:
             told(token, valid_until)
 
     def _watch_notifications(self) -> None:
-        """Listens to the doorbell that hangs at the desk now; it is another one in another store."""
+        """Watch the session's present notification socket; it changes with the store."""
         bell, loop = self._session.fileno(), asyncio.get_running_loop()
         if bell == self._notify_fd:
             return
         if self._notify_fd is not None:
             loop.remove_reader(self._notify_fd)
-            loop.call_soon(self._poll_session)  # nobody there has looked for a courier yet
+            loop.call_soon(self._poll_session)  # the other store's courier may not be running
         self._notify_fd = bell
         if bell is not None:
             loop.add_reader(bell, self._on_notified)
 
     def on_resize(self, event: events.Resize) -> None:
-        """The desk gives lists as many rows as the screen has. A terminal that resizes may have lost what it showed."""
+        """Resize the session, whose lists then have other windows, and paint. The terminal may have lost its
+        content.
+        """
         first, size = self._session_size is None, (event.size.width, event.size.height)
         if not first:
             self.screen_widget.forget_terminal()
@@ -241,25 +245,25 @@ class AisleApp(PaintedApp):
     # Called by the driver
 
     def take(self, items: Sequence[DecodedInput], read_at: float) -> None:
-        """All that was decoded and not taken yet, in order; `read_at` is when the last of it was read."""
+        """Pass on all decoded inputs, in order; `read_at` is when the last was read."""
         with self._exit_on_error():
             self._show_answer(self._session.take(items, read_at))
 
     def hang_up(self) -> None:
-        """The terminal is gone, or somebody wants this process to end."""
+        """End the app: the terminal is gone, or the process has to stop."""
         self.exit(0)
 
-    # To the screen
+    # Painting
 
     def _poll_session(self, *, notified: bool = False) -> None:
-        """Has anything changed that is on the screen?"""
+        """Ask the session for changes, and paint them."""
         with self._exit_on_error():
             frame = self._session.poll(notified=notified)
             if frame is not None:
                 self._show_answer(frame)
 
     def _retry_soon(self) -> None:
-        """What cannot be kept is an alarm that has to end as soon as it can be: it is looked at again at once."""
+        """Poll again soon while nothing can be stored, because that alarm has to end as soon as possible."""
         if self.screen_widget.frame.link.state != "unkept" or self._retries_soon:
             return
         self._retries_soon = True
@@ -285,7 +289,7 @@ class AisleApp(PaintedApp):
             self.exit(0)
 
     def post_display_hook(self) -> None:
-        """The terminal was told all there is: let those know who wait for it."""
+        """Tell the session which scans have been answered on the terminal."""
         if not self.screen_widget.size or (self.screen_widget.is_changed and not self.is_headless):
             return
         if not self.ready_for_input:
@@ -307,7 +311,7 @@ class AisleApp(PaintedApp):
 
     @contextmanager
     def _exit_on_error(self) -> Iterator[None]:
-        """Ends the app with what went wrong at the desk; what is durable stays, and the terminal is left in order."""
+        """End the app if the session fails; committed work stays, and the terminal is restored."""
         try:
             yield
         except Exception as error:
@@ -323,10 +327,10 @@ def run_app(
     on_first_paint: Callable[[], None] | None = None,
     browser_size: tuple[int, int] | None = None,
 ) -> int:
-    """Run the app on this terminal until the desk leaves or the terminal does; answers with the exit status.
+    """Run the app on this terminal until the session or the terminal ends. Return the exit status.
 
-    `browser` is the size of the browser that is at the other end of two pipes instead, in columns and rows. Call
-    `aisle.tui.prepare_environment` before this module is imported. Raises what went wrong at the desk.
+    `browser_size` is given in columns and rows if a browser is behind the two pipes. Call
+    `aisle.tui.prepare_environment` before importing this module. Raise the exception of the session.
     """
     from aisle.tui.driver import AisleDriver
 

@@ -1,9 +1,9 @@
-"""The terminal, as aisle wants it: reads are stamped and decoded here, and reach the app in order, one call for each.
+"""Terminal driver: stamps and decodes each read, and passes the inputs to the app in order, in one call.
 
-A subclass of Textual's driver, because the stock one hands every key to whatever has the focus, dies of a byte that is
-not UTF-8, spins when the terminal is gone, and asks terminals for more than a handheld's emulator can answer. Of
-Textual's private parts it uses `Driver._app`, `Driver._loop`, `LinuxDriver._run_input_thread` and `XTermParser`; a test
-fails when one of them changes.
+It subclasses Textual's driver, which passes keys to the focused widget, fails on a byte that is not UTF-8, and spins
+when the terminal is gone. That one also sends requests that handheld emulators do not support. This one uses private
+parts of Textual: `Driver._app`, `Driver._loop`, `LinuxDriver._run_input_thread`, `XTermParser`. A test fails if one of
+them changes.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine
 from aisle.scan.line_grouping import LineGrouper
 
 ESCAPE_TIMEOUT_S: Final = 0.1
-"""An ESC after which nothing is read for so long is the Esc key."""
+"""Seconds of silence after which an ESC is the Esc key."""
 MAX_READ: Final = 65536
 """Bytes of input that are decoded at once."""
 MIN_WAIT_S: Final = 0.001
-"""No wait for input is shorter."""
+"""Shortest wait for input, in seconds."""
 CLOSE_TIMEOUT_S: Final = 1.0
-"""How long a terminal that does not take its output can hold up the end of the program."""
+"""Seconds that a terminal which accepts no output can delay the end of the program."""
 
 _KEYS: Final = frozenset(
     ("up", "down", "left", "right", "pageup", "pagedown", "home", "end", *(f"f{number}" for number in range(1, 13)))
@@ -56,26 +56,26 @@ _CLEAR: Final = "\x1b[m\x1b[2J\x1b[H"
 
 
 class InputReceiver(Protocol):
-    """What the driver needs of the app. All of it is called on the loop's thread."""
+    """Methods of the app that the driver calls, all in the event loop's thread."""
 
     ready_for_input: bool
-    """Until it is true, input waits in the driver; the app calls `AisleDriver.release` when it becomes true."""
+    """False while input waits in the driver; the app calls `AisleDriver.release` when it becomes True."""
 
     def take(self, items: list[DecodedInput], read_at: float) -> None:
-        """Inputs in the order of their bytes, without `Escape`; `read_at` (monotonic seconds) is the last one's."""
+        """Take inputs in the order of their bytes; `read_at` (monotonic seconds) is that of the last one."""
         ...
 
     def hang_up(self) -> None:
-        """The terminal is gone, or the program is to end: finish what is begun and exit. Called once."""
+        """End the app in order: the terminal is gone, or the program has to stop. Called once."""
         ...
 
     def confirm_pin(self, token: str, valid_until: float) -> None:
-        """Whoever sits at a browser has said his PIN at its door."""
+        """Take the user token that was obtained at the browser."""
         ...
 
 
 class TerminalWriter(Thread):
-    """Writes to the terminal without ever holding up whoever has something to write."""
+    """Thread that writes to the terminal, so that no caller waits for it."""
 
     def __init__(self, file: TextIO) -> None:
         super().__init__(name="aisle-output", daemon=True)
@@ -85,12 +85,12 @@ class TerminalWriter(Thread):
         self._is_closed = False
 
     def write(self, text: str) -> None:
-        """Queues the text; what is queued while the terminal is slow goes out in one piece."""
+        """Queue the text. Text queued while the terminal is slow is written in one piece."""
         if not self._is_closed:
             self._queue.put(text)
 
     def run(self) -> None:
-        """Until `finish`: write what there is. A terminal that is gone takes everything, silently."""
+        """Write queued text until `finish`. If the terminal is gone, drop it silently."""
         last = False
         while not last:
             pieces = [self._queue.get()]
@@ -106,31 +106,31 @@ class TerminalWriter(Thread):
         while data and not self._is_closed:
             try:
                 data = data[os.write(self._fd, data) :]
-            except BlockingIOError:  # somebody before us left the terminal in non-blocking mode
+            except BlockingIOError:  # an earlier program left the terminal in non-blocking mode
                 select.select([], [self._fd], [], ESCAPE_TIMEOUT_S)
             except OSError:
                 self._is_closed = True
 
     def finish(self) -> None:
-        """Writes what is left, for a moment at most."""
+        """Write what is left, for at most `CLOSE_TIMEOUT_S`."""
         self._queue.put(None)
         self.join(CLOSE_TIMEOUT_S)
 
 
 class AisleDriver(LinuxDriver):
-    """Decodes what comes from the terminal, writes what goes to it, and leaves in order when it is gone."""
+    """Driver that decodes input, writes output, and ends in order when the terminal is gone."""
 
     def __init__(
         self, app: App[Any], *, debug: bool = False, mouse: bool = False, size: tuple[int, int] | None = None
     ) -> None:
-        """As Textual calls it; the mouse stays off whatever it says."""
+        """Store the arguments of Textual. The mouse stays off in any case."""
         super().__init__(app, debug=debug, mouse=False, size=size or _terminal_size())
         self._receiver: InputReceiver = app  # type: ignore[assignment]  # by its methods, not by its class
         self._writer: TerminalWriter | None = None
         self._decoder = Decoder()
         self._scan_lines = LineGrouper()
         self._last_read_at = 0.0
-        """When something was read, or the decoder was told that nothing was."""
+        """Time of the last read, or of the last tick of the decoder."""
         self._parser = XTermParser()
         self._pending_inputs: deque[tuple[list[DecodedInput], float]] = deque()
         self._wake_pipe: tuple[int, int] | None = None
@@ -139,29 +139,33 @@ class AisleDriver(LinuxDriver):
         self._context = copy_context()
         self._active = self._suspended = self._has_left = False
 
-    # Out
+    # Output
 
     def write(self, data: str) -> None:
-        """Text for the terminal; never waits for it, never fails. Nothing follows what gives the terminal back: Textual
-        may still have something to say of its pointer, and a shell would show it."""
+        """Queue text for the terminal; never wait, never fail.
+
+        Text after the restore sequence is dropped: Textual may still write a pointer shape, which a shell would show.
+        """
         if self._writer is not None and self._active:
             self._writer.write(data)
 
     def close(self) -> None:
-        """Sees the last bytes out."""
+        """Write the last bytes."""
         if self._writer is not None:
             self._writer.finish()
             self._writer = None
 
     def _open_writer(self) -> TerminalWriter:
-        """Where all goes that is written."""
+        """Return the writer of all output."""
         return TerminalWriter(_terminal_file())
 
-    # On and off
+    # Start and stop
 
     def start_application_mode(self) -> None:
-        """Takes the terminal over. Called again while it has it, it was stopped and goes on, or the terminal is gone
-        (SIGCONT comes with a hang-up)."""
+        """Take over the terminal. If it has it already, the process was stopped and continues, or the terminal is gone.
+
+        SIGCONT also comes with a hang-up.
+        """
         if self._active and not self._has_left:
             self._resume()
         if self._active or self._has_left:
@@ -183,7 +187,7 @@ class AisleDriver(LinuxDriver):
         self._suspended = False
 
     def _resume(self) -> None:
-        """Whoever had the terminal meanwhile, a shell mostly, has set it as he likes and written on it."""
+        """Set up and repaint the terminal after another program, mostly a shell, has used it."""
         self._raw_mode()
         self.write(_setup_sequence(os.environ.get("TERM", "")))
         self._repaint()
@@ -193,7 +197,7 @@ class AisleDriver(LinuxDriver):
         self._app.refresh(layout=True)
 
     def stop_application_mode(self) -> None:
-        """Gives the terminal back as it was."""
+        """Restore the terminal."""
         if not self._active:
             return
         self.disable_input()
@@ -204,7 +208,7 @@ class AisleDriver(LinuxDriver):
                 termios.tcsetattr(self.fileno, termios.TCSANOW, self._saved_mode)
 
     def disable_input(self) -> None:
-        """Ends the input thread; what nobody has read yet is dropped, so that no scan ends up in a shell."""
+        """End the input thread and drop unread input, so that no scan reaches a shell."""
         if self._wake_pipe is None or self._input is None:
             return
         reader, writer = self._wake_pipe
@@ -217,7 +221,7 @@ class AisleDriver(LinuxDriver):
             termios.tcflush(self.fileno, termios.TCIFLUSH)
 
     def _raw_mode(self) -> None:
-        """Every byte as it comes, at once; TCSANOW keeps what was typed before."""
+        """Switch to raw mode: every byte at once. TCSANOW keeps what was typed before."""
         try:
             mode = termios.tcgetattr(self.fileno)
             mode[tty.IFLAG] &= ~(
@@ -226,7 +230,7 @@ class AisleDriver(LinuxDriver):
             mode[tty.LFLAG] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG)
             mode[tty.CC][termios.VMIN], mode[tty.CC][termios.VTIME] = 1, 0
             termios.tcsetattr(self.fileno, termios.TCSANOW, mode)
-        except termios.error:  # no terminal, or one that is gone already: its end will be read
+        except termios.error:  # no terminal, or one that is gone: the next read ends
             return
 
     def _watch_signals(self) -> None:
@@ -243,16 +247,16 @@ class AisleDriver(LinuxDriver):
         self._app.post_message(events.Resize(size, size))
 
     def _leave(self) -> None:
-        """Asks the app to end, once, however many reasons there are."""
+        """Ask the app to end, once."""
         if not self._has_left:
             self._has_left = True
             self.release()
             self._receiver.hang_up()
 
-    # In
+    # Input
 
     def run_input_thread(self) -> None:
-        """Reads, decodes and hands over, until the terminal or the program ends."""
+        """Read, decode and queue inputs until the terminal or the program ends."""
         assert self._wake_pipe is not None
         wake = self._wake_pipe[0]
         while True:
@@ -276,7 +280,7 @@ class AisleDriver(LinuxDriver):
                 self._handle_read(data, now)
 
     def _longest_wait(self, now: float) -> float | None:
-        """How long a silence from now on has to be that says something; None where none ever does."""
+        """Return the seconds of silence after which the decoder or grouper has to be ticked; None for none."""
         lines = self._scan_lines.seconds_left(now)
         if not self._decoder.is_waiting:
             return lines
@@ -284,7 +288,7 @@ class AisleDriver(LinuxDriver):
         return escape if lines is None else min(escape, lines)
 
     def _handle_silence(self, now: float) -> None:
-        """Nothing was read for as long as `_longest_wait` said."""
+        """Tick decoder and grouper after the silence of `_longest_wait`."""
         decoded = []
         if self._decoder.is_waiting and now - self._last_read_at >= ESCAPE_TIMEOUT_S:
             self._last_read_at, decoded = now, self._decoder.tick(now)
@@ -293,7 +297,7 @@ class AisleDriver(LinuxDriver):
         self._queue_inputs([*decoded, *self._scan_lines.tick(now)], now)
 
     def _handle_read(self, data: bytes, now: float) -> None:
-        """What one read brought."""
+        """Decode the bytes of one read."""
         self._queue_inputs(self._scan_lines.group(self._decoder.feed(data, now), now), now)
 
     def _queue_inputs(self, decoded: list[DecodedInput], read_at: float) -> None:
@@ -307,27 +311,29 @@ class AisleDriver(LinuxDriver):
             self._call_on_loop(self.release)
 
     def _parse_escape(self, escape: EscapeInput) -> tuple[DecodedInput, ...]:
-        """A key in its place. What else a sequence would say is for nobody: whatever can write into the input could
-        give the screen another size by it. Of an answer the parser would make a key for each character.
+        """Return the keys of an escape sequence. All other sequences are ignored.
+
+        Otherwise whoever can write into the input could change the size of the screen. For a terminal's response the
+        parser would return a key for each character.
         """
         if escape.data[1] in STRING_INTRODUCERS:
             return ()
         try:
             messages: list[Message] = list(self._parser.feed(escape.data))
-        except Exception:  # numbers in it that no key and no character has: a bad line ends nobody's work
+        except Exception:  # an invalid number in it must not end the program
             messages = []
-        if not messages:  # unknown: it must not run into the next one
+        if not messages:  # unknown: it must not be joined with the next one
             self._parser = XTermParser()
         names = [message.key for message in messages if isinstance(message, events.Key)]
         return tuple(Key(name if name in _KEYS else "other", escape.scan_number) for name in names)
 
     def _call_on_loop(self, call: Callable[[], None]) -> None:
-        """Calls it there with what Textual keeps in context variables, above all which app is running."""
-        with suppress(RuntimeError):  # the loop is closed: the program is at its end
+        """Call in the event loop's thread with Textual's context variables, such as the active app."""
+        with suppress(RuntimeError):  # the loop is closed: the program ends
             self._loop.call_soon_threadsafe(call, context=self._context)
 
     def release(self) -> None:
-        """Hands the app all that was read and not taken yet, in one go; the app calls it when it becomes ready."""
+        """Pass all inputs that are queued to the app in one call. The app calls this when it becomes ready."""
         if not self._pending_inputs or not self._receiver.ready_for_input:
             return
         items: list[DecodedInput] = []
@@ -342,7 +348,7 @@ class AisleDriver(LinuxDriver):
 
 
 def _drop_outdated_typed_text(items: list[DecodedInput]) -> list[DecodedInput]:
-    """Drops what stood on an open line that has grown or ended since."""
+    """Drop the text of an open line that has grown or ended since."""
     following = [*items[1:], None]
     return [
         item
@@ -352,19 +358,19 @@ def _drop_outdated_typed_text(items: list[DecodedInput]) -> list[DecodedInput]:
 
 
 def _raise_error(error: Exception) -> None:
-    """In a message of the app, so that Textual ends the program and shows what happened."""
+    """Raise inside a message of the app, so that Textual ends the program and shows the error."""
     raise error
 
 
 def _read(fd: int) -> bytes | None:
-    """All that there is, however it is cut; None when there is nothing after all, empty at the end of the terminal."""
+    """Read all available bytes. Return None if there are none after all, empty bytes at the end of the terminal."""
     data = b""
     while len(data) < MAX_READ:
         try:
             more = os.read(fd, MAX_READ)
         except BlockingIOError:
             break
-        except OSError:  # the end is met again by the next read
+        except OSError:  # the next read meets the end again
             return data
         data += more
         if not more or not select.select([fd], [], [], 0)[0]:
@@ -373,13 +379,13 @@ def _read(fd: int) -> bytes | None:
 
 
 def _terminal_file() -> TextIO:
-    """Where the terminal is: stderr, unless only stdout goes there."""
+    """Return the file of the terminal: stderr, unless only stdout is a terminal."""
     files = [file for file in (sys.__stderr__, sys.__stdout__) if file is not None]
     return next((file for file in files if file.isatty()), files[0])
 
 
 def _terminal_size() -> tuple[int, int]:
-    """Columns and rows of the terminal; 80 x 24 when it does not know."""
+    """Return columns and rows of the terminal; 80 x 24 if unknown."""
     for file in (sys.__stdin__, sys.__stderr__, sys.__stdout__):
         with suppress(OSError, ValueError, AttributeError):
             columns, rows = os.get_terminal_size(file.fileno())  # type: ignore[union-attr]
@@ -389,15 +395,13 @@ def _terminal_size() -> tuple[int, int]:
 
 
 def _lacks_alternate_screen(term: str) -> bool:
-    """Terminals without an alternate screen: what was on it cannot be brought back, so it is cleared."""
+    """Return True for terminals without an alternate screen; they are cleared, because nothing can be restored."""
     return term.startswith(("vt", "linux", "dumb", "ansi", "unknown")) or not term
 
 
 def _setup_sequence(term: str) -> str:
-    """The little that a terminal has to be told; nothing in it asks for an answer."""
-    screen = (
-        _CLEAR if _lacks_alternate_screen(term) else _ALTERNATE + _CLEAR
-    )  # where it is not known, it must be clean too
+    """Return the sequence that sets up the terminal; it requests no response."""
+    screen = _CLEAR if _lacks_alternate_screen(term) else _ALTERNATE + _CLEAR  # an unknown screen has to be cleared too
     return screen + _HIDE + _NUMERIC_KEYPAD + _WRAP_OFF + ("" if term == "dumb" else _PASTE_ON)
 
 

@@ -1,11 +1,10 @@
-"""Sentences for message ids: the one place where a view's messages become text, through the gate for untrusted text.
+"""Text of messages: turns the message ids of views into cleaned text of the right length and language.
 
-An entry of the catalogue has one or several lengths, short first; whoever draws takes the longest that fits. In a
-sentence stand arguments: `{label}` as it is; `{label:~}` may be cut where room is short, `{label:~~}` too, but for
-a message, which has lengths of its own; `{count:line|lines}` counts;
-`{at:day}`, `{at:date}` (with the year) and `{at:time}` show a moment; `{seconds:age}` shows an age, `{seconds:ago}` one
-as it stands behind words for since when; `{value:money}` shows at least two decimals. The letters of commands are the
-same in every language, so that a barcode or a habit is good for all of them; what they do is said beside them.
+A message has one or several lengths, short first; the longest that fits is used. A sentence has these arguments:
+`{label}` unchanged; `{label:~}` may be cut, `{label:~~}` too, unless it is a message with lengths of its own;
+`{count:line|lines}` counts; `{at:day}`, `{at:date}` (with the year) and `{at:time}` show a time; `{seconds:age}` shows
+an age, `{seconds:ago}` one after words such as "since"; `{value:money}` shows at least two decimals. Command letters
+are the same in every language, so that printed barcodes and habits work in all of them; their texts are translated.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from string import Formatter
+from typing import NamedTuple
 
 from aisle.jobs.job import format_money, format_number
 from aisle.jobs.view import Msg
@@ -21,15 +21,14 @@ from aisle.messages.languages import LANGUAGE_FORMATS, LanguageFormat
 from aisle.messages.loader import load_messages
 from aisle.settings import ENGLISH
 from aisle.text import ASCII_ELLIPSIS, ELLIPSIS, clean, fit, fit_middle, to_ascii, width
-from aisle.tuples import NamedTuple
 
 Value = str | int | Decimal | Msg
 
 MIN_CUT_CELLS = 6
-"""Cells that a cut argument keeps at least; below that a shorter sentence says more."""
+"""Cells that a cut argument keeps at least; below that a shorter sentence is clearer."""
 
 MAX_LENGTH = 9
-"""Above every length that an entry has."""
+"""Number above every length of a message."""
 
 
 class MessagePart(NamedTuple):
@@ -42,46 +41,46 @@ class MessagePart(NamedTuple):
 
 @lru_cache(maxsize=512)
 def parse_message(sentence: str) -> tuple[MessagePart, ...]:
-    """A sentence of the catalogue, taken apart."""
+    """Split a sentence into its parts."""
     return tuple(MessagePart(text, name or "", spec or "") for text, name, spec, _ in Formatter().parse(sentence))
 
 
 def message_lengths(id_: str, language: str = ENGLISH) -> tuple[str, ...]:
-    """All lengths of a message, short first. An unknown id stands for itself: a person sees something, tests fail."""
+    """Return all lengths of a message, short first. An unknown id is its own text: people see something, tests fail."""
     entry = load_messages(language).get(id_, id_)
     return (entry,) if isinstance(entry, str) else entry
 
 
 def length_count(message: Msg, language: str = ENGLISH) -> int:
-    """In how many lengths a message comes, its nested messages included."""
+    """Return the number of lengths of a message, its nested messages included."""
     nested = (length_count(value, language) for _, value in message.args if isinstance(value, Msg))
     return max((len(message_lengths(message.id, language)), *nested))
 
 
 class MessageWriter(NamedTuple):
-    """How text is spoken on this terminal."""
+    """Writer of messages for one terminal."""
 
     is_ascii: bool = False
-    """Everything is folded to ASCII."""
+    """True if all text is reduced to ASCII."""
     language: str = ENGLISH
 
     @property
     def language_format(self) -> LanguageFormat:
-        """How numbers, dates and plurals are written."""
+        """Format of numbers, dates and plurals."""
         return LANGUAGE_FORMATS[self.language]
 
     @property
     def cut_mark(self) -> str:
-        """What stands where text was cut."""
+        """Mark in place of text that was cut."""
         return ASCII_ELLIPSIS if self.is_ascii else ELLIPSIS
 
     def clean_text(self, text: str) -> str:
-        """Text from outside, fit to be drawn."""
+        """Return text from outside, cleaned for drawing."""
         shown = clean(text)
         return to_ascii(shown) if self.is_ascii else shown
 
     def write(self, message: Msg, length: int = MAX_LENGTH, cut: int = 0) -> str:
-        """The message in this length (0 is the shortest); arguments that may be cut give up `cut` cells in all."""
+        """Return the message in this length (0 is the shortest). Arguments that may be cut lose `cut` cells in all."""
         entry = message_lengths(message.id, self.language)
         sentence = entry[min(length, len(entry) - 1)]
         if not message.args:
@@ -104,7 +103,7 @@ class MessageWriter(NamedTuple):
         return "".join(out).rstrip()
 
     def _cut_arguments(self, texts: list[str], given: Iterable[int], cut: int) -> None:
-        """Cuts those of the texts that may be: the longest first, so that a number stays whole beside a long name."""
+        """Cut texts, longest first, so that a number stays whole beside a long name."""
         cells = {at: width(texts[at]) for at in given}
         room, most = MIN_CUT_CELLS, max(cells.values())
         while room < most:
@@ -118,9 +117,10 @@ class MessageWriter(NamedTuple):
                 texts[at] = fit_middle(texts[at], room, mark=self.cut_mark)
 
     def fit(self, message: Msg, excess_cells: Callable[[str], int]) -> str:
-        """The longest length that fits: `fits` tells how many cells are too many (0 or less: none).
+        """Return the longest length that fits; `excess_cells` returns how many cells are too many (0 or less: none).
 
-        Before a shorter length is taken, arguments that may be cut give way. The shortest comes back as it is.
+        Arguments that may be cut are cut before a shorter length is used. The shortest length is returned even if too
+        long.
         """
         text = ""
         for level in reversed(range(length_count(message, self.language))):
@@ -134,11 +134,11 @@ class MessageWriter(NamedTuple):
         return text
 
     def fit_line(self, message: Msg, cells: int) -> str:
-        """The longest length on one line of `cells` cells, cut with a mark where even the shortest is too long."""
+        """Return the longest length that fits in `cells`; the shortest is cut with a mark if necessary."""
         return fit(self.fit(message, lambda text: width(text) - cells), cells, mark=self.cut_mark)
 
     def format_number(self, value: int | Decimal) -> str:
-        """A number as people of this language write it."""
+        """Return a number in the notation of this language."""
         return self.language_format.format_number(format_number(Decimal(value)))
 
     def _format_value(self, value: Value, spec: str, length: int) -> str:
@@ -161,18 +161,18 @@ class MessageWriter(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _prepare_parts(writer: MessageWriter, sentence: str) -> tuple[MessagePart, ...]:
-    """A sentence taken apart, its own text as it is drawn: a page that looks for the words that fit says each often."""
+    """Split a sentence and clean its text. Cached, because fitting writes the same sentence many times."""
     return tuple(piece._replace(text=writer.clean_text(piece.text)) for piece in parse_message(sentence))
 
 
 @lru_cache(maxsize=1024)
 def _write_constant(writer: MessageWriter, sentence: str) -> str:
-    """A sentence without arguments, such as the words of a command."""
+    """Return a sentence without arguments, such as the name of a command. Cached."""
     return writer._fill(_prepare_parts(writer, sentence), {}, MAX_LENGTH, 0)
 
 
 def age_message(seconds: float, spec: str = "age") -> Msg:
-    """How long ago something was, in the unit that people would use; with `ago`, as it stands behind "since"."""
+    """Return the message for an age, in a suitable unit; with `ago`, as it follows "since"."""
     if seconds < 0:
         return Msg("age.never")
     minutes = int(seconds // 60)
@@ -189,7 +189,7 @@ def age_message(seconds: float, spec: str = "age") -> Msg:
 
 
 def _format_time(text: str, spec: str, language_format: LanguageFormat) -> str:
-    """An ISO moment as people write it, in the time of this host; what is no moment stays as it is."""
+    """Return an ISO time in this language and in local time. Other text is returned unchanged."""
     from datetime import datetime
 
     try:

@@ -1,8 +1,8 @@
-"""What is different between two painted screens, in as few cells as it pays to write."""
+"""Widget of the whole screen, and the difference between two screens in as few cells as worthwhile."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
@@ -15,7 +15,6 @@ from aisle.jobs.view import Frame
 from aisle.text import cell_width, width
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, line_width
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 MAX_BRIDGED_CELLS = 12
-"""Unchanged cells between two changes that are cheaper to write again than to jump over."""
+"""Number of unchanged cells up to which writing them again is cheaper than moving the cursor."""
 
 _SINGLE_WIDTH_RANGES = (
     (0x20, 0x2FF),
@@ -33,7 +32,7 @@ _SINGLE_WIDTH_RANGES = (
     (0x2190, 0x2193),
     (0x2500, 0x25FF),
 )
-"""Characters on whose width every terminal agrees."""
+"""Character ranges on whose width all terminals agree."""
 
 Cell = tuple[str, str]
 
@@ -47,11 +46,11 @@ class ScreenChange(NamedTuple):
     x: int
     spans: StyledLine
     erase: bool
-    """The rest of the row behind them is to be erased."""
+    """True if the rest of the row is erased after them."""
 
 
 def find_changes(old: StyledScreen | None, new: StyledScreen) -> list[ScreenChange]:
-    """What to write to turn one screen into the other; everything if there is no old one of the same size."""
+    """Return what turns one screen into the other; the whole screen if the old one has another size or is unknown."""
     if old is None or (old.columns, old.rows) != (new.columns, new.rows):
         return [_whole_row(y, line, new.columns) for y, line in enumerate(new.lines)]
     found: list[ScreenChange] = []
@@ -62,7 +61,7 @@ def find_changes(old: StyledScreen | None, new: StyledScreen) -> list[ScreenChan
 
 
 def _whole_row(y: int, line: StyledLine, columns: int) -> ScreenChange:
-    """A whole row. Where it is full nothing is left to erase, and an erase would take its last character with it."""
+    """Return a change of the whole row. A full row is not erased, because that would remove its last character."""
     return ScreenChange(y, 0, line, line_width(line) < columns)
 
 
@@ -86,7 +85,7 @@ def _row_changes(y: int, old: StyledLine, new: StyledLine, columns: int) -> list
 
 
 def _changed_runs(old: list[Cell], new: list[Cell], end: int) -> list[tuple[int, int]]:
-    """Runs of cells that differ, up to `end`; runs that are close together are one."""
+    """Return ranges of different cells, up to `end`; close ranges are joined."""
     runs: list[tuple[int, int]] = []
     for x in range(end):
         if old[x] == new[x]:
@@ -99,7 +98,7 @@ def _changed_runs(old: list[Cell], new: list[Cell], end: int) -> list[tuple[int,
 
 
 def _with_erase(found: list[ScreenChange], y: int, end: int) -> list[ScreenChange]:
-    """The rest of the row goes: with the last change if it ends there, else in a change of its own."""
+    """Add the erasure of the rest of the row to the last change if that ends there, otherwise as its own change."""
     if found:
         last = found[-1]
         if last.x + sum(len(text) for text, _ in last.spans) == end:
@@ -108,7 +107,7 @@ def _with_erase(found: list[ScreenChange], y: int, end: int) -> list[ScreenChang
 
 
 def _is_single_width(line: StyledLine) -> bool:
-    """Whether every character surely takes one cell: only then does a column mean the same to both sides."""
+    """Return True if every character is certainly one cell wide, so that columns can be compared."""
     return all(
         text.isascii()
         or all(
@@ -124,7 +123,7 @@ def _cells(line: StyledLine) -> list[Cell]:
 
 
 def _shows_blank(role: str) -> bool:
-    """Whether a blank of this role looks different from an empty cell."""
+    """Return True if a blank of this role looks different from an empty cell."""
     return role in ("caret", "cursor") or role.startswith("verdict-")
 
 
@@ -143,30 +142,30 @@ ERASE = "\x1b[K"
 
 
 class ScreenWidget(Widget):
-    """Everything that is on the screen."""
+    """Widget that draws the frame on the whole screen."""
 
     def __init__(self, frame: Frame, is_ascii: bool, is_colourless: bool = False) -> None:
         super().__init__(classes=frame.theme or None)
         self.theme = frame.theme
-        """The colours that it wears; empty for those of the terminal."""
+        """Name of its theme; empty for the terminal's colours."""
         self._is_colourless = is_colourless
         self.frame = frame
-        """What is to be seen."""
+        """Frame to show."""
         self._is_ascii = is_ascii
         self._on_terminal: StyledScreen | None = None
-        """What stands on the terminal; None when nobody knows."""
+        """Screen on the terminal; None if unknown."""
         self._is_clear = True
-        """The driver has cleared the terminal, and nothing was written since."""
+        """True if the driver has cleared the terminal and nothing was written since."""
         self._last_painted: tuple[Frame, StyledScreen] | None = None
         self._styles: dict[str, Style] = {}
 
     @property
     def is_changed(self) -> bool:
-        """Whether the terminal has yet to be told something."""
+        """True if the terminal does not show the frame yet."""
         return bool(self.size) and self.current_screen() != self._on_terminal
 
     def current_screen(self) -> StyledScreen:
-        """The frame, laid out for the present size."""
+        """Return the frame, laid out for the present size."""
         columns, rows = self.size
         if (
             self._last_painted is None
@@ -178,7 +177,7 @@ class ScreenWidget(Widget):
 
     @property
     def caret(self) -> Offset:
-        """Where typing shows: emulators with a smaller window than their screen follow the cursor."""
+        """Position of the caret: emulators with a window smaller than the screen follow the cursor."""
         painted = self.current_screen()
         for y in range(painted.rows - 1, -1, -1):
             x = 0
@@ -189,19 +188,21 @@ class ScreenWidget(Widget):
         return Offset(0, max(0, painted.rows - 2))
 
     def set_theme(self, theme: str) -> None:
-        """Other colours from now on; the style sheet of a theme has been read before."""
+        """Switch the theme; its style sheet has been read before."""
         self.set_classes(theme)
         self.theme, self._last_painted = theme, None
         self._styles.clear()
         self.forget_terminal()
 
     def forget_terminal(self) -> None:
-        """What stands on the terminal is not known any more."""
+        """Forget what is on the terminal."""
         self._on_terminal, self._is_clear = None, False
 
     def render_changes(self, console: Console) -> str:
-        """What to write so that the terminal shows the frame; from then on it does. A theme has a ground of its own,
-        which nothing that is erased would have."""
+        """Return the text that makes the terminal show the frame, and record that it does.
+
+        A theme has its own background, so cells are written instead of erased.
+        """
         painted = self.current_screen()
         if self._is_clear and not self.theme:
             self._on_terminal = painted._replace(lines=[[] for _ in painted.lines])
@@ -214,17 +215,17 @@ class ScreenWidget(Widget):
         return "".join(out)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines of a region as Textual wants them, for pictures and for terminals in a browser."""
+        """Return the lines of a region as Textual wants them, for screenshots and terminals in a browser."""
         lines = self.current_screen().lines
         return [self._strip(lines[y], self.size.width).crop(crop.x, crop.right) for y in crop.line_range]
 
     def notify_style_update(self) -> None:
-        """Colours have changed."""
+        """Forget cached styles after a change of colours."""
         self._styles.clear()
         super().notify_style_update()
 
     def _strip(self, line: StyledLine, cells: int = 0) -> Strip:
-        """A line in colours, filled up to `cells`."""
+        """Return a line with colours, filled up to `cells`."""
         used = line_width(line)
         segments = [Segment(text, self._style(role)) for text, role in line]
         if used < cells:
@@ -245,8 +246,11 @@ class ScreenWidget(Widget):
         return _without_colours(look) if self._is_colourless else look
 
     def _stylesheet_style(self, role: str) -> Style:
-        """What the style sheets say of a role, asked when it is first seen: Textual looks through all component classes
-        of a widget at every change of its styles, and a start changes them three times."""
+        """Return the style of a role from the style sheets, on first use.
+
+        Textual would look through all component classes at every change of styles, and a start changes them three
+        times.
+        """
         part = DOMNode(classes=f"screen--{role}")
         part._attach(self)
         self.app.stylesheet.apply(part)
@@ -254,7 +258,7 @@ class ScreenWidget(Widget):
 
 
 def _without_colours(style: Style) -> Style:
-    """What colours tell is told by what else there is (NO_COLOR): what has a ground of its own is reversed."""
+    """Return the style without colours (NO_COLOR): a background becomes reverse video."""
     return Style(
         bold=style.bold,
         dim=style.dim,
@@ -264,7 +268,7 @@ def _without_colours(style: Style) -> Style:
 
 
 def _drop_default_colours(style: Style) -> Style:
-    """A look that says nothing about colours that are the terminal's own: each text is written after a reset."""
+    """Return the style without the terminal's default colours, because each text is written after a reset."""
     colors = [color if color and not color.is_default else None for color in (style.color, style.bgcolor)]
     return Style(
         color=colors[0],

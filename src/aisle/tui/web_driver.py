@@ -1,6 +1,6 @@
-"""The same driver where the terminal is a browser: its bytes come and go in packets, over pipes to the web server.
+"""Driver for a browser as terminal: packets over pipes to the web server.
 
-Whatever else a message asks for than another size or the end, or says than that a PIN was right, is for nobody.
+Besides data it handles messages about size, end and user token; all others are ignored.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from aisle.tui.driver import AisleDriver, TerminalWriter
 
 
 class _PacketWriter(TerminalWriter):
-    """Writes packets; what is queued while the server is slow goes out in one."""
+    """Writer of packets; text queued while the server is slow is written in one packet."""
 
     def __init__(self, file: TextIO) -> None:
         super().__init__(file)
-        self._file = file  # for as long as anything may be written
+        self._file = file  # keeps the file open
 
     def run(self) -> None:
-        """The line that says so comes first."""
+        """Write the prelude line, then packets."""
         self._put(PRELUDE)
         super().run()
 
@@ -38,17 +38,17 @@ class _PacketWriter(TerminalWriter):
 
 
 class WebDriver(AisleDriver):
-    """AisleDriver at the end of two pipes."""
+    """AisleDriver on two pipes."""
 
     def __init__(
         self, app: App[Any], *, debug: bool = False, mouse: bool = False, size: tuple[int, int] | None = None
     ) -> None:
-        """As Textual calls it."""
+        """Store the arguments of Textual."""
         super().__init__(app, debug=debug, mouse=False, size=size or (80, 24))
         self._packets = PacketDecoder()
 
     def _open_writer(self) -> TerminalWriter:
-        """Standard output is the server's alone: what anything else prints from now on goes where errors go."""
+        """Keep standard output for packets, and send anything else printed from now on to standard error."""
         own = os.fdopen(os.dup(1), "w", encoding="utf-8")
         with suppress(OSError):
             os.dup2(2, 1)
@@ -56,7 +56,7 @@ class WebDriver(AisleDriver):
         return _PacketWriter(own)
 
     def _on_resize(self) -> None:
-        """The size of the terminal that this process may have is not that of the browser."""
+        """Ignore the size of this process's terminal; the browser's counts."""
 
     def _handle_read(self, data: bytes, now: float) -> None:
         try:
@@ -71,7 +71,7 @@ class WebDriver(AisleDriver):
                 self._handle_message(content)
 
     def _handle_message(self, content: bytes) -> None:
-        """The browser has another size, or is gone; or whoever sits there has said his PIN."""
+        """Handle a message of the web server: another size, the end, or a user token."""
         try:
             said = json.loads(content)
         except ValueError:

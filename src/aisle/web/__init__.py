@@ -1,5 +1,6 @@
-"""The same screens in a browser, by textual-serve's page.
+"""Browser access: the same screens in a browser, with the page of textual-serve.
 
-`app` answers requests, `address` says where they come from, `sign_ins` knows who is signed in, `app_process` is one
-session's process, `pages` is what is sent besides the screen itself, `serve` listens.
+It must not know the service, sessions or screens; it starts the app as a process and passes packets on. Start reading
+at `app` (requests and websockets), then `app_process` (one process per session). `sign_ins` knows who is signed in,
+`client_address` the client's address, and `pages` has the pages around the screen.
 """

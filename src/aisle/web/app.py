@@ -1,4 +1,4 @@
-"""The web application on a socket, until somebody ends it."""
+"""Web application: sign-in, pages, and one websocket per person's screen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from starlette.applications import Starlette
@@ -27,7 +27,6 @@ from aisle.server.connections import ConnectionLimits, repeats_filtered
 from aisle.server.http_server import HttpServer, server_config
 from aisle.server.websockets import HEARTBEAT_S, LimitedWebSocket
 from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
-from aisle.tuples import NamedTuple
 from aisle.web import pages
 from aisle.web.app_process import AppProcess, Start
 from aisle.web.client_address import Network, is_loopback, sender
@@ -36,7 +35,7 @@ from aisle.web.sign_ins import BrowserSession, FailedAttempts, Person, SignIns
 GRACE_S: Final = 5
 LONGEST_HEAD: Final = 32 << 10
 MESSAGE_BYTES: Final = 1 << 20
-"""Bytes of a message of the browser at most: a large paste."""
+"""Maximum bytes of a message from the browser, enough for a large paste."""
 
 
 def http_server(
@@ -46,7 +45,7 @@ def http_server(
     certificate: Path | None = None,
     private_key: Path | None = None,
 ) -> HttpServer:
-    """The server of an application; every session has ended when it has."""
+    """Create the server of an application. All sessions end before it does."""
     config = server_config(
         web.app,
         limits,
@@ -72,8 +71,10 @@ def serve(
     certificate: Path | None = None,
     private_key: Path | None = None,
 ) -> None:
-    """Serve until SIGINT, SIGTERM or what `follow` waits for. A certificate is taken anew on SIGHUP, which ends it
-    where there is none."""
+    """Serve until SIGINT, SIGTERM or the event that `follow` waits for.
+
+    SIGHUP reloads the certificate; without one it ends the server.
+    """
     with repeats_filtered():
         server = http_server(web, limits, ready, certificate, private_key)
         follow(server.leave)
@@ -83,39 +84,39 @@ def serve(
 log = logging.getLogger("aisle.web")
 
 CHECK_S: Final = 30.0
-"""How often it is looked whether those who are signed in still may be."""
+"""Seconds between two checks that signed-in people are still permitted."""
 ANSWER_S: Final = 60.0
-"""So long is waited for who may be; the next look asks again."""
+"""Seconds to wait for the answer of a check; the next check asks again."""
 FORM_BYTES: Final = 4096
 _SAME_SITE: Any = "Strict"
-"""As the standard writes it."""
+"""Value as the standard spells it."""
 
 ENDED, ELSEWHERE = 4000, 4001
-"""Why a websocket is closed: the sign-in has ended; the person has opened another screen."""
+"""Close codes of a websocket: the sign-in has ended; the person has opened another screen."""
 
 
 class SignInError(NamedTuple):
-    """What is wrong with a sign-in, as a message id, and whether it counts as a wrong try."""
+    """Error of a sign-in as a message id. `wrong` is True if it counts as a failed attempt."""
 
     why: str
     wrong: bool = False
 
 
 class Hooks(NamedTuple):
-    """What the application asks of whoever opens it."""
+    """Functions that the application needs from its caller."""
 
     check: Callable[[str, str], Awaitable[Person | SignInError]]
-    """Who somebody is by a name or badge and a PIN."""
+    """Check of a name or badge and a PIN."""
     still: Callable[[], Awaitable[Collection[str] | None]]
-    """The users that may be signed in now; None where that cannot be told."""
+    """Query of the users that may be signed in; None if the answer is unknown."""
     start: Callable[[Person], Start]
-    """How this person's screen is started."""
+    """Start parameters of a person's app process."""
     words: pages.Words
     language: str
 
 
 class Screen:
-    """The websocket of one screen, on its way from the browser's first word until its session has ended."""
+    """Websocket of one screen, from the first message of the browser to the end of its session."""
 
     def __init__(self, session: BrowserSession, socket: WebSocket) -> None:
         self.session = session
@@ -124,22 +125,22 @@ class Screen:
         self._is_closed = False
 
     async def show(self, data: bytes) -> None:
-        """Raises ConnectionError when nobody is there."""
+        """Send screen data. Raise ConnectionError if the browser is gone."""
         await self._send({"type": "websocket.send", "bytes": data})
 
     async def say(self, message: Any) -> None:
-        """Raises ConnectionError when nobody is there."""
+        """Send a message as JSON. Raise ConnectionError if the browser is gone."""
         await self._send({"type": "websocket.send", "text": json.dumps(message)})
 
     async def close(self, code: int = 1000) -> None:
-        """Nothing comes after it; the browser may be gone before."""
+        """Close the websocket. The browser may be gone already."""
         if not self._is_closed:
             with contextlib.suppress(ConnectionError):
                 await self._send({"type": "websocket.close", "code": code})
             self._is_closed = True
 
     async def texts(self) -> AsyncIterator[str]:
-        """What the browser says, until it or we have closed."""
+        """Yield the messages of the browser until one side closes."""
         while (message := await self._socket.receive())["type"] == "websocket.receive":
             if (text := message.get("text")) is not None:
                 yield text
@@ -149,13 +150,13 @@ class Screen:
             raise ConnectionResetError
         try:
             await self._socket.send(message)
-        except Exception as problem:  # whatever the server calls it
+        except Exception as problem:  # The type of the error depends on the server.
             self._is_closed = True
             raise ConnectionResetError from problem
 
 
 class WebApp:
-    """Every person has one screen; opening another one ends the first."""
+    """Web application. Every person has one screen; opening another one ends the first."""
 
     def __init__(
         self,
@@ -167,9 +168,10 @@ class WebApp:
         clock: Callable[[], float] = time.monotonic,
         check_s: float = CHECK_S,
     ) -> None:
-        """`secure` where browsers come by https; `origin` is where they say they are, '' for what they call us.
+        """Create the application. `secure` means that browsers use https.
 
-        Whom one of the `proxies` speaks for is believed.
+        `origin` is the expected Origin header, '' for one that matches the Host header. X-Forwarded-For of the
+        `proxies` is trusted.
         """
         self._hooks = hooks
         self._secure = secure
@@ -197,12 +199,12 @@ class WebApp:
             lifespan=self._watching,
         )
 
-    # Who asks
+    # Caller
 
     def _refusal(self, connection: HTTPConnection) -> int:
-        """The status for who is not let in; 0 for who is.
+        """Return the status of a refusal; 0 if the request is accepted.
 
-        Only for those who call us by our name: a page elsewhere could point its own name at this machine.
+        The Host header must match, since another page could point its own name at this machine.
         """
         if not self._is_ours(connection):
             return 421
@@ -216,7 +218,7 @@ class WebApp:
 
     def _is_ours(self, connection: HTTPConnection) -> bool:
         if self._origin:
-            return True  # a proxy stands before us and calls us as it likes; what browsers say is checked by origin
+            return True  # A proxy may change the host; requests of browsers are checked by origin.
         try:
             name = urlsplit(f"//{connection.headers.get('host', '')}").hostname or ""
         except ValueError:
@@ -241,7 +243,7 @@ class WebApp:
             return Response(status_code=400)
         who = _field(form, "who")
         async with self._checks:
-            if wait := self._attempts.wait(address):  # others from there were wrong while this one came in
+            if wait := self._attempts.wait(address):  # Other attempts from this address may have failed meanwhile.
                 return self._later(wait)
             begun = self._attempts.begin(address, who)
             answer = await self._hooks.check(who, _field(form, "pin"))
@@ -266,7 +268,7 @@ class WebApp:
         return response
 
     async def _end(self, session: BrowserSession) -> None:
-        """The sign-in counts no more, and no screen of it is left."""
+        """End a sign-in and close its screen."""
         self._sign_ins.end(session)
         screen = self._screens.get(session.person.user)
         if screen and screen.session is session:
@@ -279,7 +281,7 @@ class WebApp:
         page = pages.sign_in_page(self._hooks.words, self._hooks.language, why)
         return _html(page, pages.SIGN_IN_POLICY, status, headers)
 
-    # What is shown
+    # Pages
 
     async def _index(self, request: Request) -> Response:
         if self._who(request) is None:
@@ -314,9 +316,9 @@ class WebApp:
         await self._show(screen, _size(socket.query_params))
 
     async def _show(self, screen: Screen, size: tuple[int, int]) -> None:
-        """A session of this person, from its first frame until it or the browser ends; then `over` is set."""
+        """Run a session of this person until it or the browser ends, then set `over`."""
 
-        def left() -> None:  # whoever leaves the app leaves the browser to somebody else
+        def left() -> None:  # A person who quits the app leaves the browser to others.
             self._sign_ins.end(screen.session)
 
         starting = asyncio.create_task(
@@ -325,14 +327,14 @@ class WebApp:
         try:
             await self._converse(screen, await asyncio.shield(starting))
         finally:
-            # Whoever is waited for may be cancelled, by a server that ends; the session still ends in order.
+            # The server may cancel this coroutine at its end; the session is still stopped in order.
             leaving = asyncio.create_task(self._leave(screen, starting))
             self._leaving.add(leaving)
             leaving.add_done_callback(self._leaving.discard)
             await asyncio.shield(leaving)
 
     async def _leave(self, screen: Screen, starting: asyncio.Task[AppProcess]) -> None:
-        """Ends the session of a screen that nobody looks at any more."""
+        """Stop the session of a closed screen."""
         try:
             await screen.close()
             await (await starting).stop()
@@ -343,7 +345,7 @@ class WebApp:
                 del self._screens[user]
 
     async def _converse(self, screen: Screen, process: AppProcess) -> None:
-        """What the browser says goes to the app, in its order."""
+        """Pass the messages of the browser to the app in their order."""
         async for text in screen.texts():
             match _said(text):
                 case ["stdin", str(typed)]:
@@ -358,7 +360,7 @@ class WebApp:
     # Ends
 
     async def _close(self, person: Person, code: int) -> None:
-        """Ends the screen of this person, if there is one, and waits until its session has ended."""
+        """Close the screen of this person, if there is one, and wait until its session has ended."""
         screen = self._screens.get(person.user)
         if screen is not None:
             await screen.close(code)
@@ -374,7 +376,7 @@ class WebApp:
         await self.end_screens()
 
     async def _watch(self) -> None:
-        """Ends what does not count any more; whatever goes wrong in one round, there is a next one."""
+        """End sign-ins and screens that are no longer valid. Errors are logged, and the next round follows."""
         while True:
             await asyncio.sleep(self._check_s)
             for step in (self._ask, self._end_what_is_over):
@@ -384,7 +386,7 @@ class WebApp:
                     log.exception("It could not be looked whether those who are signed in still may be.")
 
     async def _ask(self) -> None:
-        """Signs out whoever may not be signed in any more."""
+        """End the sign-ins of people who are no longer permitted."""
         people = self._sign_ins.people()
         if not people:
             return
@@ -402,14 +404,14 @@ class WebApp:
                 raise end
 
     async def end_screens(self) -> None:
-        """Every session has ended then."""
+        """End all sessions and wait for them."""
         screens = list(self._screens.values())
         await asyncio.gather(*(self._close(screen.session.person, ENDED) for screen in screens))
         await asyncio.gather(*self._leaving, return_exceptions=True)
 
 
 class _Guard:
-    """Outermost: refuses whom `refusal` names a status for, and says what every answer says."""
+    """Outermost middleware: refuses requests and adds the headers of every answer."""
 
     def __init__(self, app: ASGIApp, refusal: Callable[[HTTPConnection], int]) -> None:
         self._app = app
@@ -463,7 +465,7 @@ def _html(page: str, policy: str, status: int = 200, headers: Mapping[str, str] 
 
 
 async def _form(request: Request) -> dict[str, str]:
-    """The fields of a form. Raises HTTPException (413), ClientDisconnect."""
+    """Return the fields of a form. Raise HTTPException (413) if it is too long, ClientDisconnect if incomplete."""
     body = b""
     if _length(request.headers) > FORM_BYTES:
         raise HTTPException(413)
@@ -480,12 +482,12 @@ def _length(headers: Headers) -> int:
 
 
 def _field(form: Mapping[str, str], name: str) -> str:
-    """A field of a form."""
+    """Return a field of a form, at most 100 characters."""
     return form.get(name, "").strip()[:100]
 
 
 def _size(query: Mapping[str, str]) -> tuple[int, int]:
-    """Columns and rows that a browser says it has, within reason."""
+    """Return the columns and rows of the browser, within limits."""
     sizes = []
     for name, usual, most in (("width", 80, MAX_COLUMNS), ("height", 24, MAX_ROWS)):
         said = query.get(name, "")
@@ -495,7 +497,7 @@ def _size(query: Mapping[str, str]) -> tuple[int, int]:
 
 
 def _said(text: str) -> Any:
-    """A message of the browser; None where it is none."""
+    """Return a message of the browser, or None if it is invalid."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

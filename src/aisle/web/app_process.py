@@ -1,4 +1,4 @@
-"""One process of the app behind one browser, and the packets between it and the websocket."""
+"""App process of one browser, and the packets between it and the websocket."""
 
 from __future__ import annotations
 
@@ -7,33 +7,31 @@ import contextlib
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from aisle.terminal_packets import HEADER_BYTES, MAX_PACKET_BYTES, PRELUDE, encode_packet
-from aisle.tuples import NamedTuple
 
 log = logging.getLogger("aisle.web")
 
 LEAVING_S: Final = 10.0
-"""How long a session may take to end, before it is ended."""
+"""Seconds for a session to end, before the process is terminated and then killed."""
 
 _LONGEST_LINE: Final = 1 << 16
 
 
 class Start(NamedTuple):
-    """How the process is started: its command line, variables, and descriptors that it inherits."""
+    """Start parameters of a process: command line, environment and inherited file descriptors."""
 
     argv: Sequence[str]
     environ: Mapping[str, str]
     fds: Sequence[int] = ()
     token: str = ""
-    """Of the person who signed in, until that moment; told by the pipe, where no one else reads."""
+    """Token of the person, valid until `until`. It is sent through the pipe, which no other process can read."""
     until: float = 0.0
 
 
 class AppProcess:
-    """The process from its first frame to its end, which does not depend on the app. What goes wrong there is said
-    where this server's own errors are said."""
+    """App process from its first frame to its end. Its standard error is that of the server."""
 
     def __init__(
         self,
@@ -42,9 +40,10 @@ class AppProcess:
         hang_up: Callable[[], Awaitable[None]],
         on_left: Callable[[], None],
     ) -> None:
-        """What the app draws goes to `show`, which raises ConnectionError when nobody is there; then `hang_up`.
+        """Wrap a started process.
 
-        `on_left` is called when the app ends as somebody at it wanted, and not because the browser went away.
+        Frames go to `show`, which raises ConnectionError if the browser is gone; then `hang_up` is called. `on_left` is
+        called if the person ends the app, and not if the browser is gone.
         """
         assert process.stdin is not None
         assert process.stdout is not None
@@ -66,7 +65,7 @@ class AppProcess:
         hang_up: Callable[[], Awaitable[None]],
         on_left: Callable[[], None],
     ) -> AppProcess:
-        """Start it with so many columns and rows. Its person has said the PIN, and is not asked for it again."""
+        """Start the app with this screen size. It gets the person's token, so that it asks for no PIN again."""
         process = await asyncio.create_subprocess_exec(
             *start.argv,
             f"--columns={size[0]}",
@@ -75,7 +74,7 @@ class AppProcess:
             stdout=asyncio.subprocess.PIPE,
             env=dict(start.environ),
             pass_fds=tuple(start.fds),
-            start_new_session=True,  # what is typed where the server runs is not for its screens
+            start_new_session=True,  # Keys typed in the server's terminal must not reach the app.
             limit=_LONGEST_LINE,
         )
         started = cls(process, show, hang_up, on_left)
@@ -84,15 +83,15 @@ class AppProcess:
         return started
 
     async def type(self, data: bytes) -> None:
-        """What is typed or scanned goes to the app."""
+        """Send typed or scanned data to the app."""
         await self._send(b"D", data)
 
     async def resize(self, columns: int, rows: int) -> None:
-        """The browser's window has another size."""
+        """Send the new size of the browser's window."""
         await self._tell({"type": "resize", "width": columns, "height": rows})
 
     async def stop(self) -> None:
-        """The browser is gone: so is its session, at the step where it stands."""
+        """End the session because the browser is gone. Its state is kept at the current step."""
         self._stopping = True
         await self._tell({"type": "quit"})
         self._stdin.close()
@@ -108,17 +107,18 @@ class AppProcess:
         await self._send(b"M", json.dumps(message).encode())
 
     async def _send(self, kind: bytes, data: bytes) -> None:
-        with contextlib.suppress(ConnectionError, RuntimeError):  # it has ended
+        with contextlib.suppress(ConnectionError, RuntimeError):  # The process has ended.
             self._stdin.write(encode_packet(kind, data))
             await self._stdin.drain()
 
     async def _run(self) -> None:
-        """Hand on what the app writes, until it has ended."""
+        """Pass frames on until the process ends."""
         try:
             with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError, ValueError):
                 if await self._stdout.readline() == PRELUDE:
                     await self._hand_on()
-            while await self._stdout.read(_LONGEST_LINE):  # what nobody sees must not hold up its end
+            # Discard the rest, so that a full pipe does not block the end.
+            while await self._stdout.read(_LONGEST_LINE):
                 pass
         finally:
             status = await self._process.wait()
@@ -129,7 +129,7 @@ class AppProcess:
             await self._hang_up()
 
     async def _hand_on(self) -> None:
-        """Packet by packet, until one cannot be read or nobody takes it any more."""
+        """Pass packets on until one is invalid or the browser is gone."""
         while True:
             head = await self._stdout.readexactly(HEADER_BYTES)
             size = int.from_bytes(head[1:], "big")

@@ -1,4 +1,4 @@
-"""Where a request comes from: who is on this machine, and whom a proxy speaks for."""
+"""Address of the client, with or without trusted proxies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Network = IPv4Network | IPv6Network
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody on another machine is meant by this name or address."""
+    """Return True if the name or address means this machine only."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -18,15 +18,15 @@ def is_loopback(host: str) -> bool:
 
 
 def network(text: str) -> Network:
-    """An address, or a network of them (10.0.0.0/8). Raises ValueError."""
+    """Parse an address or a network (10.0.0.0/8). Raise ValueError if it is invalid."""
     return ip_network(text, strict=False)
 
 
 def sender(remote: str, forwarded: Sequence[str], proxies: Collection[Network]) -> str:
-    """The address that a request comes from: `remote`, which is connected to us, or whom it says it speaks for.
+    """Return the client's address: `remote`, or the one it forwards for if it is a trusted proxy.
 
-    Only what a named proxy says counts, and it counts from the end: whoever asks can write what he likes before that.
-    `forwarded` are the X-Forwarded-For headers.
+    `forwarded` are the X-Forwarded-For headers. They are read from the end and only as far as proxies wrote them, since
+    a client can send any value before.
     """
     said = [each.strip() for line in forwarded for each in line.split(",")]
     at = remote
@@ -44,7 +44,7 @@ def _is_one_of(text: str, proxies: Collection[Network]) -> bool:
 
 
 def _address(text: str) -> Address | None:
-    """An address, with or without a port; one of the older kind is the same in the clothes of the newer."""
+    """Parse an address with or without a port. An IPv4 address mapped to IPv6 becomes IPv4."""
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:

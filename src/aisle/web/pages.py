@@ -1,6 +1,6 @@
-"""What a browser gets besides the screen: the page to sign in, the page that the screen lies on, and what both forbid.
+"""Pages of the web application: sign-in, the page around the screen, and their content policies.
 
-Nothing is loaded from anywhere else: textual-serve's script, style and font come from its package.
+Nothing is loaded from other servers: script, style and font come from the package of textual-serve.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 import textual_serve
 
 Words = Callable[[str], str]
-"""The sentence of a message id."""
+"""Function that returns the sentence of a message id."""
 
 STATIC: Final = Path(textual_serve.__file__).parent / "static"
 
@@ -25,7 +25,7 @@ FILES: Final = {
     "xterm.css": (STATIC / "css" / "xterm.css", "text/css"),
     "mono.ttf": (STATIC / "fonts" / "RobotoMono-VariableFont_wght.ttf", "font/ttf"),
 }
-"""What the page of the screen loads, by its name below /static/."""
+"""Files of the screen's page, by their name below /static/."""
 
 _LOOK: Final = """
 @font-face { font-family: "Roboto Mono"; src: url("/static/mono.ttf"); font-weight: 100 700; }
@@ -60,7 +60,7 @@ SIGN_IN_POLICY: Final = f"{_ALWAYS}; style-src {_hash(_PLAIN)}"
 
 
 def screen_policy(socket_origin: str) -> str:
-    """What the page of the screen may load and call; xterm.js writes styles of its own into it."""
+    """Return the content policy of the screen's page. xterm.js adds inline styles."""
     return (
         f"{_ALWAYS}; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data:;"
         f" connect-src 'self' {socket_origin}"
@@ -71,16 +71,16 @@ HEADERS: Final[Mapping[str, str]] = {
     "Server": "aisle",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",  # with no-referrer a form would not say where it comes from
+    "Referrer-Policy": "same-origin",  # With no-referrer the form would send no origin.
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
-"""What is said with every answer."""
+"""Headers of every answer."""
 
 
 def sign_in_page(words: Words, language: str, wrong: str = "") -> str:
-    """The form; `wrong` is the message id of what was wrong with the last one."""
+    """Return the sign-in form. `wrong` is the message id of the last error."""
     told = escape(words(wrong)) if wrong else ""
     return _page(
         words,
@@ -101,9 +101,9 @@ def sign_in_page(words: Words, language: str, wrong: str = "") -> str:
 
 
 def screen_page(words: Words, language: str, socket_url: str) -> str:
-    """The page with the terminal in it; what is over it shows itself when the session has ended.
+    """Return the page with the terminal. An overlay appears when the session has ended.
 
-    The hidden words have the font loaded before the terminal measures it.
+    The hidden words load the font before the terminal measures it.
     """
     return _page(
         words,

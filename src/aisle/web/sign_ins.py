@@ -1,4 +1,4 @@
-"""Who is signed in on the web page: a random name in a cookie, kept here as its hash, for a while."""
+"""Sign-ins of browsers: a random cookie, stored as a hash for a limited time."""
 
 from __future__ import annotations
 
@@ -6,34 +6,32 @@ import hashlib
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Final
-
-from aisle.tuples import NamedTuple
+from typing import Final, NamedTuple
 
 IDLE_S: Final = 1800.0
-"""So long nothing may be typed."""
+"""Seconds without input after which a sign-in ends."""
 LONGEST_S: Final = 12 * 3600.0
-"""So long somebody stays signed in, however busy."""
+"""Seconds after which a sign-in ends, even with input."""
 
 TRIES: Final = 10
-"""Wrong tries from one address in TRIES_S; further ones wait."""
+"""Failed attempts from one address within TRIES_S; further ones must wait."""
 TRIES_S: Final = 300.0
 _ADDRESSES: Final = 10_000
 
 
 class Person(NamedTuple):
-    """A supervisor of the store."""
+    """Supervisor of the store."""
 
     user: str
     name: str
     token: str = ""
-    """The person's own, got for the PIN."""
+    """Token of the person, from signing in with the PIN."""
     until: float = 0.0
-    """When it ends, in seconds since 1970."""
+    """End of the token in seconds since 1970."""
 
 
 class BrowserSession:
-    """One sign-in, in one browser."""
+    """Sign-in of one browser."""
 
     def __init__(self, person: Person, now: float) -> None:
         self.person = person
@@ -41,44 +39,44 @@ class BrowserSession:
         self.ended = False
 
     def holds(self, now: float) -> bool:
-        """Whether it still counts."""
+        """Return True if the sign-in is valid."""
         return not self.ended and now - self.seen < IDLE_S and now - self.since < LONGEST_S
 
 
 class SignIns:
-    """All that are signed in. A cookie is looked up by its hash, so that no time that it takes tells how near it is."""
+    """Valid sign-ins. Cookies are looked up by hash, so that response times do not reveal parts of them."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._by_hash: dict[str, BrowserSession] = {}
 
     def begin(self, person: Person) -> str:
-        """The value of a new cookie for this person."""
+        """Start a sign-in and return the value of its cookie."""
         self._forget()
         value = secrets.token_urlsafe(32)
         self._by_hash[_hashed(value)] = BrowserSession(person, self._clock())
         return value
 
     def of(self, value: str) -> BrowserSession | None:
-        """The sign-in that a cookie stands for, while it counts."""
+        """Return the valid sign-in of a cookie, or None."""
         signed = self._by_hash.get(_hashed(value))
         return signed if signed and signed.holds(self._clock()) else None
 
     def holds(self, signed: BrowserSession) -> bool:
-        """Whether it still counts."""
+        """Return True if the sign-in is valid."""
         return signed.holds(self._clock())
 
     def touch(self, signed: BrowserSession) -> None:
-        """Something was typed."""
+        """Record input."""
         signed.seen = self._clock()
 
     def end(self, signed: BrowserSession) -> None:
-        """Sign out."""
+        """End a sign-in."""
         signed.ended = True
         self._forget()
 
     def people(self) -> list[BrowserSession]:
-        """Those that count."""
+        """Return the valid sign-ins."""
         self._forget()
         return list(self._by_hash.values())
 
@@ -88,16 +86,16 @@ class SignIns:
 
 
 class Try(NamedTuple):
-    """One try from an address to be somebody."""
+    """Attempt of an address to sign in as somebody."""
 
     at: float
     who: str
 
 
 class FailedAttempts:
-    """Wrong tries by address: a person's own lock is the service's, this one is for whoever tries many people.
+    """Failed attempts by address, against guessing with many people. The service locks a single person.
 
-    A try counts as a wrong one from its begin, so that no number of them at once is more than so many one by one.
+    An attempt counts as failed from its start, so that simultaneous attempts have the same limit as sequential ones.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -105,13 +103,13 @@ class FailedAttempts:
         self._wrong: OrderedDict[str, list[Try]] = OrderedDict()
 
     def wait(self, address: str) -> int:
-        """Seconds until this address may try again; 0 for now."""
+        """Return the seconds until this address may try again; 0 is now."""
         now = self._clock()
         tries = [each for each in self._wrong.get(address, ()) if now - each.at < TRIES_S]
         return 0 if len(tries) < TRIES else max(1, round(TRIES_S - (now - tries[-TRIES].at)))
 
     def begin(self, address: str, who: str) -> Try:
-        """One more; it is wrong until somebody says otherwise."""
+        """Record an attempt as failed until its result is known."""
         begun = Try(self._clock(), who.casefold())
         kept = [each for each in self._wrong.get(address, ()) if begun.at - each.at < TRIES_S]
         self._wrong[address] = [*kept, begun]
@@ -121,11 +119,11 @@ class FailedAttempts:
         return begun
 
     def forget(self, address: str, begun: Try) -> None:
-        """Nobody could tell whether it was right."""
+        """Remove an attempt whose result is unknown."""
         self._keep(address, [each for each in self._wrong.get(address, ()) if each is not begun])
 
     def right(self, address: str, begun: Try) -> None:
-        """Whoever is let in has no wrong tries behind him; those to be somebody else stay."""
+        """Remove the attempts of the person who signed in; those for other people stay."""
         self._keep(address, [each for each in self._wrong.get(address, ()) if each.who != begun.who])
 
     def _keep(self, address: str, tries: list[Try]) -> None:

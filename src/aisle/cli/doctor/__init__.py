@@ -1,4 +1,8 @@
-"""`aisle doctor`: looks at everything that work on this host stands on, changes nothing, and says what it found."""
+"""`aisle doctor`: checks everything that aisle needs on this host, and changes nothing.
+
+Each module has checks of one area, each of which yields findings (`report.py`). A failed check is itself a finding.
+Start with `checks`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ Check = Callable[[LoadedSettings], Iterable[Finding]]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a verdict a line and a sentence at the end; 1 when something is wrong."""
+    """Print a verdict per line and a summary; return 1 if something is wrong."""
     loaded, findings = _settings_from_arguments(arguments)
     if arguments.settings:
         from aisle.cli.doctor import settings
@@ -39,7 +43,7 @@ def _named(database: str) -> Path | str:
 
 
 def checks(database: Path | str | None = None) -> tuple[tuple[str, Check], ...]:
-    """What is looked at, in this order, and what looks at it; of a `database` of a service, how large it is."""
+    """Return the checks in order, with their names; with `database`, also the sizes of that service database."""
     from aisle.cli.doctor import host, service, settings, sizes, store
 
     return (
@@ -64,22 +68,24 @@ def checks(database: Path | str | None = None) -> tuple[tuple[str, Check], ...]:
 
 
 def _settings_from_arguments(arguments: argparse.Namespace) -> tuple[LoadedSettings, list[Finding]]:
-    """The settings in force. Of files that are wrong, what is right in them; a wrong variable is told here."""
+    """Return the settings in force, using valid parts of invalid files; report a wrong variable here."""
     given = {key: value for key, value in vars(arguments).items() if key in Settings._fields}
     try:
         return load_settings(given, strict=False), []
     except SettingsError as error:
-        said = {key: value for key, value in given.items() if value is not None}
-        sources = dict.fromkeys(said, "the command line")
-        loaded = LoadedSettings(Settings(**said), find_data_folder(os.environ), sources, settings_files(os.environ))
+        command_line_values = {key: value for key, value in given.items() if value is not None}
+        sources = dict.fromkeys(command_line_values, "the command line")
+        loaded = LoadedSettings(
+            Settings(**command_line_values), find_data_folder(os.environ), sources, settings_files(os.environ)
+        )
         return loaded, [wrong("settings", str(error), "Variables and files are left out of all that follows.")]
 
 
 def _run_check(name: str, check: Check, loaded: LoadedSettings) -> list[Finding]:
-    """What a check finds; one that fails itself is a finding too, so that the others are still made."""
+    """Return the findings of a check; if it fails, that is a finding, so that the others still run."""
     try:
         return list(check(loaded))
     except AisleError as error:
         return [wrong(name, "cannot be used", str(error))]
-    except Exception as error:  # whatever is broken here is what the doctor was called for
+    except Exception as error:  # any failure here is worth a finding
         return [wrong(name, "cannot be looked at", f"{type(error).__name__}: {error}")]

@@ -1,4 +1,4 @@
-"""The host: Python, SQLite, the folder that everything lies in, and the disk below it."""
+"""Checks of the host: Python, SQLite, data folder, disk, terminal and scanner."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from aisle.text import supports_utf8
 
 MIN_PYTHON = (3, 11)
 MIN_FREE_BYTES, LOW_FREE_BYTES = 100e6, 1e9
-"""Bytes below which work is in danger, and below which it is time to think of it."""
+"""Free bytes below which work is in danger, and below which a note is given."""
 
 
 def check_python(_: LoadedSettings) -> Iterable[Finding]:
-    """The interpreter, and the program itself."""
+    """Check the versions of Python and aisle."""
     running = platform.python_version()
     if sys.version_info < MIN_PYTHON:
         yield wrong("python", running, f"aisle {__version__} needs 3.11.", "Install a newer Python.")
@@ -36,7 +36,7 @@ def check_python(_: LoadedSettings) -> Iterable[Finding]:
 
 
 def check_sqlite(_: LoadedSettings) -> Iterable[Finding]:
-    """The engine that apsw brings."""
+    """Check the SQLite version of apsw."""
     import apsw
 
     from aisle.host.database import check_sqlite_version
@@ -47,22 +47,22 @@ def check_sqlite(_: LoadedSettings) -> Iterable[Finding]:
 
 
 def check_home(loaded: LoadedSettings) -> Iterable[Finding]:
-    """Whether databases can lie where they are to lie."""
+    """Check that databases can be stored in the data folder."""
     folder = store_folder_of(loaded).folder
-    there = disks.nearest_existing(folder)
-    kind = _filesystem_of(there)
-    on = f" on {kind}" if kind else ""
+    existing = disks.nearest_existing(folder)
+    kind = _filesystem_of(existing)
+    filesystem_text = f" on {kind}" if kind else ""
     facts: dict[str, Any] = {"folder": str(folder), "filesystem": kind, "exists": os.path.exists(folder)}
-    if not os.path.isdir(there):
+    if not os.path.isdir(existing):
         yield wrong(
-            "home", f"{folder} cannot be made", f"{there} is no folder.", "Set AISLE_HOME to a folder.", **facts
+            "home", f"{folder} cannot be made", f"{existing} is no folder.", "Set AISLE_HOME to a folder.", **facts
         )
-    elif disks.is_read_only(there):
-        yield wrong("home", f"{there} cannot be written", disks.READ_ONLY_ERROR, disks.REMOUNT_ADVICE, **facts)
-    elif not os.access(there, os.W_OK | os.X_OK):
-        yield wrong("home", f"{there} cannot be written", "It is not this account's.", "Set AISLE_HOME.", **facts)
+    elif disks.is_read_only(existing):
+        yield wrong("home", f"{existing} cannot be written", disks.READ_ONLY_ERROR, disks.REMOUNT_ADVICE, **facts)
+    elif not os.access(existing, os.W_OK | os.X_OK):
+        yield wrong("home", f"{existing} cannot be written", "It is not this account's.", "Set AISLE_HOME.", **facts)
     else:
-        yield from _check_folder(folder, there, on, facts)
+        yield from _check_folder(folder, existing, filesystem_text, facts)
     if os.path.isdir(loaded.data_folder) and loaded.data_folder.stat().st_mode & 0o022:
         yield wrong(
             "home", f"{loaded.data_folder} can be changed by others", "", f"Run: chmod 700 {loaded.data_folder}"
@@ -86,7 +86,7 @@ def _check_folder(
 
 
 def check_disk(loaded: LoadedSettings) -> Iterable[Finding]:
-    """Room for what is still to be noted."""
+    """Check the free disk space."""
     free = shutil.disk_usage(disks.nearest_existing(loaded.data_folder)).free
     if free < MIN_FREE_BYTES:
         yield wrong(
@@ -107,40 +107,40 @@ def _filesystem_of(folder: Path) -> str:
 
 
 MIN_SIZES = ((20, 16), (40, 8))
-"""Columns and rows of the smallest screens that have room for a step."""
+"""Columns and rows of the smallest screens that fit a step."""
 
 TRACE_TAIL_BYTES = 1 << 18
-"""Bytes at the end of a trace that are looked through."""
+"""Number of bytes read at the end of a trace."""
 
 _PLACEHOLDERS = {"end": "a suffix", "one": "one", "other": "another", "ms": "some", "name": "pressed"}
-"""What stands for the arguments of a sentence, which the trace does not keep."""
+"""Placeholders for arguments of a verdict, which the trace does not store."""
 
 
 def check_terminal(loaded: LoadedSettings) -> Iterable[Finding]:
-    """Name, kind, size, colours and encoding."""
+    """Check name, type, size, colours and encoding of the terminal."""
     name = terminal_name(loaded.settings)
     kind = os.environ.get("TERM", "")
     encoding = "UTF-8" if supports_utf8() else "ASCII"
     facts: dict[str, Any] = {"terminal": name, "term": kind, "encoding": encoding, "colours": colour_count(os.environ)}
-    told = f"{name}: TERM {kind or 'not set'}, {facts['colours'] or 'no'} colours, {encoding}"
+    text = f"{name}: TERM {kind or 'not set'}, {facts['colours'] or 'no'} colours, {encoding}"
     if not sys.stdout.isatty():
-        yield ok("terminal", f"{told}; this is printed to no screen", **facts)
+        yield ok("terminal", f"{text}; this is printed to no screen", **facts)
         return
     size = os.get_terminal_size(sys.stdout.fileno())
     facts |= {"columns": size.columns, "rows": size.lines}
-    told += f", {size.columns}x{size.lines}"
+    text += f", {size.columns}x{size.lines}"
     if not any(size.columns >= columns and size.lines >= rows for columns, rows in MIN_SIZES):
-        yield wrong("terminal", told, "That is too small: 20x16 or 40x8 at least.", "Choose a smaller font.", **facts)
+        yield wrong("terminal", text, "That is too small: 20x16 or 40x8 at least.", "Choose a smaller font.", **facts)
     elif not kind:
         yield note(
-            "terminal", told, "Programs cannot know what it can do.", "Set TERM, to vt220 for instance.", **facts
+            "terminal", text, "Programs cannot know what it can do.", "Set TERM, to vt220 for instance.", **facts
         )
     else:
-        yield ok("terminal", told, **facts)
+        yield ok("terminal", text, **facts)
 
 
 def check_scanner(loaded: LoadedSettings) -> Iterable[Finding]:
-    """The last sentence of the scanner's test in the trace, where one is written."""
+    """Report the last verdict of the scanner test, if a trace is written."""
     trace = loaded.settings.trace
     if not trace:
         yield ok("scanner", "test it in the app: home, more, test the scanner")
@@ -161,7 +161,7 @@ def check_scanner(loaded: LoadedSettings) -> Iterable[Finding]:
 
 
 def _last_verdict(path: Path) -> str | None:
-    """The verdict of the last input that the scanner's test looked at."""
+    """Return the last verdict of the scanner test in the trace."""
     with path.open("rb") as stream:
         stream.seek(max(0, path.stat().st_size - TRACE_TAIL_BYTES))
         lines = stream.read().decode("utf-8", "replace").splitlines()
@@ -169,7 +169,7 @@ def _last_verdict(path: Path) -> str | None:
         try:
             seen = json.loads(line)
         except ValueError:
-            continue  # the first line of the tail, or one that is being written
+            continue  # the first line of the tail, or an incomplete one
         if isinstance(seen, dict) and seen.get("job") == "doctor" and str(seen.get("verdict")).startswith("doctor."):
             return str(seen["verdict"])
     return None

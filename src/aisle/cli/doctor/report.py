@@ -1,23 +1,22 @@
-"""A finding of the doctor, and how findings are printed: for eyes, and as JSON."""
+"""Findings of the doctor, and their output as text or JSON."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.text import clean, supports_utf8, to_ascii
-from aisle.tuples import NamedTuple
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
-"""As it should be; worth knowing; something does not work, or work is in danger."""
+"""Verdicts: as it should be; worth knowing; not working, or work is in danger."""
 
 _NAME_WIDTH = 9
 _MAX_LINE_LENGTH = 300
 
 
 class Finding(NamedTuple):
-    """What was found about one thing."""
+    """Finding about one thing."""
 
     name: str
     verdict: str
@@ -25,26 +24,26 @@ class Finding(NamedTuple):
     why: str = ""
     todo: str = ""
     facts: Mapping[str, Any] = {}
-    """The same for programs."""
+    """Machine-readable values."""
 
 
 def ok(name: str, what: str, **facts: Any) -> Finding:
-    """All is well with it."""
+    """Return a finding that all is well."""
     return Finding(name, OK, what, facts=facts)
 
 
 def note(name: str, what: str, why: str = "", todo: str = "", **facts: Any) -> Finding:
-    """It works; this is worth knowing."""
+    """Return a finding that is worth knowing."""
     return Finding(name, NOTE, what, why, todo, facts)
 
 
 def wrong(name: str, what: str, why: str = "", todo: str = "", **facts: Any) -> Finding:
-    """It does not work, or work is in danger."""
+    """Return a finding that something does not work, or that work is in danger."""
     return Finding(name, WRONG, what, why, todo, facts)
 
 
 def print_findings(findings: Sequence[Finding], *, as_json: bool) -> None:
-    """All findings, and a sentence at the end."""
+    """Print all findings and a summary."""
     if as_json:
         rows = [{**finding._asdict(), "facts": dict(finding.facts)} for finding in findings]
         print(json.dumps({"findings": rows, "verdict": summarize(findings)}, indent=1, default=str))
@@ -59,7 +58,7 @@ def print_findings(findings: Sequence[Finding], *, as_json: bool) -> None:
 
 
 def summarize(findings: Sequence[Finding]) -> str:
-    """What it all comes to."""
+    """Return the summary sentence."""
     names = list(dict.fromkeys(finding.name for finding in findings if finding.verdict == WRONG))
     notes = len({finding.name for finding in findings if finding.verdict == NOTE})
     rest = f" {notes} {'thing is' if notes == 1 else 'things are'} worth knowing." if notes else ""
@@ -74,7 +73,7 @@ def _print_line(text: str) -> None:
 
 
 def format_age(seconds: float) -> str:
-    """How long ago, in the unit that people would use."""
+    """Return an age in a readable unit."""
     if seconds < 60:
         return f"{max(0, seconds):.0f} s ago"
     minutes = seconds / 60
@@ -84,7 +83,7 @@ def format_age(seconds: float) -> str:
 
 
 def format_bytes(count: float) -> str:
-    """A number of bytes for people."""
+    """Return a number of bytes in a readable unit."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if count < 1000:
             return f"{count:.0f} {unit}"
@@ -93,5 +92,5 @@ def format_bytes(count: float) -> str:
 
 
 def format_count(count: int, one: str, many: str = "") -> str:
-    """`1 order`, `2 orders`."""
+    """Return a count with its noun: `1 order`, `2 orders`."""
     return f"{count} {one if count == 1 else many or one + 's'}"

@@ -1,4 +1,4 @@
-"""The service: whether it answers and lets us in, what it announces, and what its clock says."""
+"""Checks of the service: access, announced features, lists and clock."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import MappingProxyType
+from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from aisle.cli.doctor.report import Finding, note, ok, wrong
@@ -21,17 +22,16 @@ from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import AisleError
 from aisle.settings import EMBEDDED, LoadedSettings, service_url
 from aisle.text import clean
-from aisle.tuples import NamedTuple
 
 TIMEOUT_S = 10.0
-"""How long the service may take for next to nothing."""
+"""Seconds that the service may take for a minimal request."""
 
 MAX_SKEW_S = 5.0
-"""Clocks that are further apart than this put scans into a wrong order."""
+"""Seconds of clock difference above which scans of several hosts may get into a wrong order."""
 
 
 class ServiceCheck(NamedTuple):
-    """One answer, and this host's clock around it; and of the lists that cannot be read why."""
+    """Response with this host's time before and after it, and the errors of lists that cannot be read."""
 
     response: Response
     began: float
@@ -40,14 +40,14 @@ class ServiceCheck(NamedTuple):
 
 
 def check_service(loaded: LoadedSettings) -> Iterable[Finding]:
-    """Asks for next to nothing of this store, once, as `aisle api` would."""
+    """Request a minimal list of this store once, as `aisle api` would."""
     url = service_url(loaded.settings)
     if url == EMBEDDED and not store_folder_of(loaded).service_db.exists():
         yield note("service", "the embedded store is not there yet", "The first start makes it.")
         return
     shown = url if url == EMBEDDED else _without_credentials(url)
     try:
-        asked = asyncio.run(_request_service(loaded))
+        check = asyncio.run(_request_service(loaded))
     except TimeoutError:
         yield wrong("service", f"{shown} does not answer", f"Nothing came within {TIMEOUT_S:.0f} s.", _NETWORK_ADVICE)
         return
@@ -57,14 +57,14 @@ def check_service(loaded: LoadedSettings) -> Iterable[Finding]:
     except AisleError as error:
         yield wrong("service", f"{shown} cannot be asked", str(error))
         return
-    yield from _service_findings(shown, loaded.settings.store, asked)
+    yield from _service_findings(shown, loaded.settings.store, check)
 
 
 _NETWORK_ADVICE = "Work goes on here and is sent later. Look at network, address (base_url) and service."
 
 
 async def _request_service(loaded: LoadedSettings) -> ServiceCheck:
-    """The first list that answers well; where none does, what the list of orders answered."""
+    """Request one order, then one row of each list; return the first response and the errors by list."""
     store, failed = loaded.settings.store, dict[str, ClientError]()
     async with service_client(loaded) as client:
         async with asyncio.timeout(TIMEOUT_S):
@@ -108,7 +108,7 @@ def _service_findings(shown: str, store: str, check: ServiceCheck) -> Iterable[F
 
 
 def _list_findings(failed: Mapping[str, ClientError]) -> Iterable[Finding]:
-    """Each list that the service does not let be read, though it answers others."""
+    """Report each list that cannot be read although others can."""
     for name, error in failed.items():
         why = reason_text(unread_reason(error))
         yield wrong(
@@ -117,7 +117,7 @@ def _list_findings(failed: Mapping[str, ClientError]) -> Iterable[Finding]:
 
 
 def check_write_safety(features: Features | None) -> Finding:
-    """How sure writes are: only a service that keeps keys carries each of them out exactly once."""
+    """Report how safe writes are: only a service with idempotency keys executes each exactly once."""
     if features is not None and features.idempotency:
         return ok(
             "writes",
@@ -132,7 +132,7 @@ def check_write_safety(features: Features | None) -> Finding:
 
 
 def check_clock(check: ServiceCheck) -> Finding:
-    """How far the service's clock is from this host's."""
+    """Report the difference between the clocks of service and host."""
     theirs = _server_time(check.response)
     if theirs is None:
         return note("clock", "the service does not say what time it is")
@@ -149,13 +149,13 @@ def check_clock(check: ServiceCheck) -> Finding:
 
 
 def _server_time(response: Response) -> float | None:
-    """The time in the answer, else that of its header, which has no fractions."""
+    """Return the time in the response, else that of its Date header, which has whole seconds."""
     try:
-        said = datetime.fromisoformat(str(response.json().get("server_time")))
+        parsed = datetime.fromisoformat(str(response.json().get("server_time")))
     except (ValueError, AttributeError):
         pass
     else:
-        return (said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
     try:
         return parsedate_to_datetime(response.headers["date"]).timestamp() + 0.5
     except (KeyError, ValueError, TypeError):
@@ -163,6 +163,6 @@ def _server_time(response: Response) -> float | None:
 
 
 def _without_credentials(url: str) -> str:
-    """An address without a name and password that may stand in it."""
+    """Return the URL without a user name and password."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))

@@ -1,4 +1,4 @@
-"""The files that people write: settings and the token."""
+"""Checks of the settings files and the token."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from aisle.text import clean, width
 
 
 def check_settings(loaded: LoadedSettings) -> Iterable[Finding]:
-    """Each settings file, with all that is wrong in it; then what needs more than one look to be judged."""
-    found = zip(loaded.files, file_stamps(loaded.files), strict=True)
-    there = [path for path, stamp in found if stamp != MISSING_FILE]
-    for path in there:
+    """Check each settings file, then the settings as a whole."""
+    stamped = zip(loaded.files, file_stamps(loaded.files), strict=True)
+    existing = [path for path, stamp in stamped if stamp != MISSING_FILE]
+    for path in existing:
         file = read_settings_file(path, linked=path.parent != loaded.data_folder)
         for problem in file.problems:
             yield wrong("settings", problem, "What the file said before is in force." * (problem in loaded.problems))
         if not file.problems:
             sections = format_count(len(file.stores) + len(file.devices), "section")
             yield ok("settings", f"{path}, {sections}", file=str(path))
-    if not there:
+    if not existing:
         yield ok("settings", f"no file: {', '.join(str(path) for path in loaded.files) or 'none is looked for'}")
     try:
         profile_from_settings(loaded.settings, loaded.sources)
@@ -45,7 +45,7 @@ def check_settings(loaded: LoadedSettings) -> Iterable[Finding]:
 
 
 def check_token(loaded: LoadedSettings) -> Iterable[Finding]:
-    """The file with the token; what is in it is shown to nobody."""
+    """Check the token file without showing its content."""
     path = loaded.settings.token_file
     if service_url(loaded.settings) == EMBEDDED:
         yield ok("token", "the embedded store makes its own")
@@ -64,13 +64,13 @@ DEFAULT = "default"
 
 
 def print_settings(loaded: LoadedSettings, findings: Sequence[Finding], *, as_json: bool) -> None:
-    """A line a key: its value, and the file with its section, the variable, the command line or the default."""
+    """Print one line per key: its value and its source (file and section, variable, command line or default)."""
     rows = {name: (_shown_value(name, loaded.settings), loaded.sources.get(name, DEFAULT)) for name in Settings._fields}
     if as_json:
-        said = {name: {"value": value, "from": source} for name, (value, source) in rows.items()}
+        settings = {name: {"value": value, "from": source} for name, (value, source) in rows.items()}
         print(
             json.dumps(
-                {"settings": said, "wrong": [finding.what for finding in findings]}, indent=1, default=_json_value
+                {"settings": settings, "wrong": [finding.what for finding in findings]}, indent=1, default=_json_value
             )
         )
         return
@@ -84,7 +84,7 @@ def print_settings(loaded: LoadedSettings, findings: Sequence[Finding], *, as_js
 
 
 def _shown_value(name: str, settings: Settings) -> Any:
-    """A value as it may be shown: whatever could be a secret is not."""
+    """Return a setting for display, without secrets."""
     value = getattr(settings, name)
     if name == "token_header" and value != Settings._field_defaults[name]:
         return "(set)"

@@ -1,4 +1,4 @@
-"""How large the files are that grow with time, and of a service's database which of its tables."""
+"""Sizes of the files that grow with time, and of the tables of a service's database."""
 
 from __future__ import annotations
 
@@ -11,26 +11,28 @@ from aisle.cli.service_client import store_folder_of
 from aisle.settings import EMBEDDED, LoadedSettings, service_url
 
 _SHOWN = 4
-"""So many tables are named: the largest."""
+"""Number of tables shown, the largest first."""
 
 
 def sizes(loaded: LoadedSettings) -> Iterable[Finding]:
-    """Files of this host with their companions; what `aisle purge` takes away is worth a word."""
+    """Report the sizes of this host's databases, and the rows of the embedded service that `aisle purge` can delete."""
     from aisle.outbox.archive import archive_path
 
-    home = store_folder_of(loaded)
-    named = {"cache": home.cache, "outbox": home.outbox, "archive": archive_path(home.folder)}
-    bytes_ = {name: _bytes(path) for name, path in named.items() if path.exists()}
-    if not bytes_:
+    store_folder = store_folder_of(loaded)
+    named = {"cache": store_folder.cache, "outbox": store_folder.outbox, "archive": archive_path(store_folder.folder)}
+    sizes_by_name = {name: _bytes(path) for name, path in named.items() if path.exists()}
+    if not sizes_by_name:
         yield note("sizes", "nothing has been written yet")
         return
-    yield ok("sizes", ", ".join(f"{name} {format_bytes(count)}" for name, count in bytes_.items()), **bytes_)
-    if service_url(loaded.settings) == EMBEDDED and home.service_db.exists():
-        yield _told("the embedded store", _bytes(home.service_db), _rows(home.service_db))
+    yield ok(
+        "sizes", ", ".join(f"{name} {format_bytes(count)}" for name, count in sizes_by_name.items()), **sizes_by_name
+    )
+    if service_url(loaded.settings) == EMBEDDED and store_folder.service_db.exists():
+        yield _told("the embedded store", _bytes(store_folder.service_db), _rows(store_folder.service_db))
 
 
 def database(named: Path | str) -> Iterable[Finding]:
-    """The tables of a service's database that grow, found out without changing anything."""
+    """Report the growing tables of a service's database, read-only."""
     if isinstance(named, Path):
         if not named.exists():
             yield wrong("sizes", f"there is no database at {named}")
@@ -52,21 +54,21 @@ def _rows(path: Path) -> dict[str, int]:
     from aisle.service.db.database import GROWING_TABLES
 
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as found:
-        there = {str(row[0]) for row in found.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        existing = {str(row[0]) for row in found.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         return {
             table: int(str(found.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0]))  # noqa: S608 - our own names
             for table in GROWING_TABLES
-            if table in there
+            if table in existing
         }
 
 
 def _told(what: str, bytes_: int, rows: dict[str, int]) -> Finding:
     largest = sorted(rows, key=rows.__getitem__, reverse=True)[:_SHOWN]
-    told = ", ".join(f"{table} {rows[table]:,} rows" for table in largest if rows[table])
-    return ok("sizes", f"{what} {format_bytes(bytes_)}" + (f"; {told}" if told else ""), bytes=bytes_, rows=rows)
+    text = ", ".join(f"{table} {rows[table]:,} rows" for table in largest if rows[table])
+    return ok("sizes", f"{what} {format_bytes(bytes_)}" + (f"; {text}" if text else ""), bytes=bytes_, rows=rows)
 
 
 def _bytes(path: Path) -> int:
-    """A database with its log."""
+    """Return the size of a database with its WAL file."""
     parts = (path, path.with_name(path.name + "-wal"))
     return sum(part.stat().st_size for part in parts if part.exists())

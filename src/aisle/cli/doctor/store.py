@@ -1,4 +1,4 @@
-"""The store's files on this host: courier and link, cache, outbox, journal and sessions. Nothing is made or changed."""
+"""Checks of the store's files on this host: courier, link, cache, outbox, journal and sessions. They change nothing."""
 
 from __future__ import annotations
 
@@ -38,54 +38,56 @@ from aisle.settings import LoadedSettings
 LOCKS_FILE = Path("/proc/locks")
 
 STALE_HEARTBEAT_S = 6 * HEARTBEAT_S
-"""A sign of life in the cache is late after so long: it is written by the way."""
+"""Age in seconds above which the heartbeat in the cache is late; it is written only occasionally."""
 
 OLD_CACHE_S, LATE_OPERATION_S = 3600.0, 900.0
-"""Ages of the cache, and of the oldest operation that waits, from which on they are worth a word."""
+"""Ages in seconds of the cache, and of the oldest waiting operation, above which a note is given."""
 
 RESTORE_SHOWN_S = 7 * 86400.0
-"""So long a restore of the service is told."""
+"""Seconds for which a restore of the service is reported."""
 
 MAX_SHOWN = 5
-"""Operations of a state that are named."""
+"""Maximum number of operations listed for a state."""
 
 _STUCK_STATES = (IN_DOUBT, NEEDS_PERSON, REFUSED)
 _TABLES = (("products", "product"), ("stock", "stock"), ("places", "location"), ("orders", "orders"))
 
 
-# The courier
+# Courier
 
 
 def check_courier(loaded: LoadedSettings) -> Iterable[Finding]:
-    """Who sends and fetches: the holder of the lock, since when, and its last sign of life."""
-    home = store_folder_of(loaded)
-    holder = LeaderLock(home.lock).read_leader()
-    if holder is None or not is_lock_held(home.lock, holder.pid):
+    """Report the courier that leads: the holder of the lock, its start and last heartbeat."""
+    store_folder = store_folder_of(loaded)
+    holder = LeaderLock(store_folder.lock).read_leader()
+    if holder is None or not is_lock_held(store_folder.lock, holder.pid):
         yield note("courier", "none is at work", "The app starts one; aisle sync does its work once.", alive=False)
         return
-    beat = _last_heartbeat(home)
+    beat = _last_heartbeat(store_folder)
     now = time.time()
-    silent = _heartbeat_age(home, holder, beat, now)
-    told = f"process {holder.pid} of aisle {holder.version}, began {format_age(now - holder.started_at)}"
-    facts = {"alive": True, **holder._asdict(), "beat": beat, "lock": str(home.lock)}
-    if is_stopped(holder, home.lock):
+    silent = _heartbeat_age(store_folder, holder, beat, now)
+    text = f"process {holder.pid} of aisle {holder.version}, began {format_age(now - holder.started_at)}"
+    facts = {"alive": True, **holder._asdict(), "beat": beat, "lock": str(store_folder.lock)}
+    if is_stopped(holder, store_folder.lock):
         stuck = f"It is stopped, and sends and fetches nothing. Its last sign of life came {format_age(silent)}."
-        yield wrong("courier", told, stuck, f"Run: kill -CONT {holder.pid}. {_courier_advice(home, holder)}", **facts)
+        yield wrong(
+            "courier", text, stuck, f"Run: kill -CONT {holder.pid}. {_courier_advice(store_folder, holder)}", **facts
+        )
     elif silent > HUNG_AFTER_S:
         stuck = f"It does not answer. Its last sign of life came {format_age(silent)}."
-        yield wrong("courier", told, stuck, _courier_advice(home, holder), **facts)
+        yield wrong("courier", text, stuck, _courier_advice(store_folder, holder), **facts)
     else:
-        yield ok("courier", f"{told}, last sign of life {format_age(now - beat)}" if beat else told, **facts)
+        yield ok("courier", f"{text}, last sign of life {format_age(now - beat)}" if beat else text, **facts)
 
 
 def _heartbeat_age(store_folder: StoreFolder, holder: Leader, beat: float, now: float) -> float:
-    """Seconds since the courier's last sign of life: it touches its lock, and writes into the cache, where it can."""
+    """Return the seconds since the last heartbeat: that of the lock file, or of the cache if it is late and older."""
     since = now - max(beat, holder.started_at) if beat else 0.0
     return max(since if since > STALE_HEARTBEAT_S else 0.0, heartbeat_age(store_folder.lock, now))
 
 
 def is_courier_alive(store_folder: StoreFolder) -> bool:
-    """Whether nobody is in office, or somebody who works."""
+    """Return True if no courier leads, or the leader works."""
     holder = LeaderLock(store_folder.lock).read_leader()
     if holder is None or not is_lock_held(store_folder.lock, holder.pid):
         return True
@@ -96,7 +98,7 @@ def is_courier_alive(store_folder: StoreFolder) -> bool:
 
 
 def _courier_advice(store_folder: StoreFolder, holder: Leader) -> str:
-    """What helps where it does not go on by itself; SIGTERM would wait for it to go on."""
+    """Return advice for a hung courier; SIGTERM would only be handled once it continues."""
     return (
         f"The app ends it after {KILL_AFTER_S:.0f} s, and another goes on; at once: kill -KILL {holder.pid}. "
         f"Nothing is lost. {_log_advice(store_folder)}"
@@ -104,7 +106,10 @@ def _courier_advice(store_folder: StoreFolder, holder: Leader) -> str:
 
 
 def is_lock_held(lock: Path, pid: int) -> bool:
-    """Whether somebody holds the lock, asked without taking it: a courier that just comes up must not lose it to us."""
+    """Return True if the lock is held.
+
+    The lock is not tried, because a courier that is starting could then fail to get it.
+    """
     try:
         inode, rows = lock.stat().st_ino, LOCKS_FILE.read_text(encoding="ascii").splitlines()
     except OSError:
@@ -124,7 +129,7 @@ def _is_running(pid: int) -> bool:
 
 
 def _last_heartbeat(store_folder: StoreFolder) -> float:
-    """When the courier last wrote that it lives; 0 where nobody knows."""
+    """Return the time of the last heartbeat in the cache; 0 if unknown."""
     if not store_folder.cache.exists():
         return 0.0
     with closing(open_cache(store_folder.folder, writer=False)) as cache:
@@ -136,47 +141,53 @@ def _log_advice(store_folder: StoreFolder) -> str:
 
 
 def check_link(loaded: LoadedSettings) -> Iterable[Finding]:
-    """What the courier says of its link to the service."""
-    home = store_folder_of(loaded)
-    if not home.cache.exists():
+    """Report the courier's link to the service."""
+    store_folder = store_folder_of(loaded)
+    if not store_folder.cache.exists():
         yield note("link", "nobody has asked the service yet")
         return
-    with closing(open_cache(home.folder, writer=False)) as cache:
+    with closing(open_cache(store_folder.folder, writer=False)) as cache:
         state, last_ok, why = fetch(cache, "SELECT state, last_ok, server FROM link")[0]
-    heard = f"heard of the service {format_age(time.time() - last_ok)}" if last_ok else "never heard of the service"
+    contact_text = (
+        f"heard of the service {format_age(time.time() - last_ok)}" if last_ok else "never heard of the service"
+    )
     facts = {"state": state, "last_ok": last_ok}
     if state == "refused":
         file = loaded.settings.token_file or "the file that token_file names"
-        advice = f"Put a token for store {home.store} into {file}. Work goes on here, and is sent then."
+        advice = f"Put a token for store {store_folder.store} into {file}. Work goes on here, and is sent then."
         if unread := stored_detail(str(why), NO_TOKEN):
-            yield wrong("link", f"not asked; {heard}", unread, "Work goes on here, and is sent then.", **facts)
+            yield wrong("link", f"not asked; {contact_text}", unread, "Work goes on here, and is sent then.", **facts)
         else:
-            yield wrong("link", f"refused; {heard}", reason_text(str(why)), advice, **facts)
-    elif not is_courier_alive(home):
+            yield wrong("link", f"refused; {contact_text}", reason_text(str(why)), advice, **facts)
+    elif not is_courier_alive(store_folder):
         unknown = "The courier does not answer, so nobody knows how it is now."
-        yield note("link", f"{state} when it was last looked at; {heard}", unknown, "See courier above.", **facts)
+        yield note(
+            "link", f"{state} when it was last looked at; {contact_text}", unknown, "See courier above.", **facts
+        )
     elif state == "offline":
-        yield note("link", f"offline; {heard}", reason_text(str(why)), "Work goes on here and is sent later.", **facts)
+        yield note(
+            "link", f"offline; {contact_text}", reason_text(str(why)), "Work goes on here and is sent later.", **facts
+        )
     else:
-        yield ok("link", f"{state if state != 'none' else 'no courier'}; {heard}", **facts)
+        yield ok("link", f"{state if state != 'none' else 'no courier'}; {contact_text}", **facts)
 
 
-# The cache
+# Cache
 
 
 def check_cache(loaded: LoadedSettings) -> Iterable[Finding]:
-    """What is known of the store here: how much, how old, and whether all of it."""
-    home = store_folder_of(loaded)
-    if not home.cache.exists():
+    """Report how much of the store is cached, how old it is, and if it is complete."""
+    store_folder = store_folder_of(loaded)
+    if not store_folder.cache.exists():
         yield note("cache", "there is none yet", "The courier makes it; aisle sync does so at once.")
         return
-    with closing(open_cache(home.folder, writer=False)) as found:
+    with closing(open_cache(store_folder.folder, writer=False)) as found:
         rows = {name: int(fetch(found, f"SELECT count(*) FROM {table}")[0][0]) for name, table in _TABLES}  # noqa: S608 - names of our own tables
-        progress = progress_of(CacheWriter(found, home.store))
+        progress = progress_of(CacheWriter(found, store_folder.store))
         last_ok = fetch(found, "SELECT last_ok FROM link")[0][0]
     age = time.time() - last_ok if last_ok else None
-    told = ", ".join(f"{count} {name}" for name, count in rows.items())
-    what = f"{told}; confirmed {format_age(age) if age is not None else 'never'}; schema {SCHEMA_VERSION}"
+    text = ", ".join(f"{count} {name}" for name, count in rows.items())
+    what = f"{text}; confirmed {format_age(age) if age is not None else 'never'}; schema {SCHEMA_VERSION}"
     facts = {
         "rows": rows,
         "age_s": age,
@@ -192,29 +203,29 @@ def check_cache(loaded: LoadedSettings) -> Iterable[Finding]:
         yield note("cache", what, "What is shown may be out of date.", "Run: aisle sync", **facts)
     else:
         yield ok("cache", f"{what}; complete", **facts)
-    yield from _list_findings(home, progress)
+    yield from _list_findings(store_folder, progress)
 
 
 def _list_findings(store_folder: StoreFolder, progress: SyncProgress) -> Iterable[Finding]:
-    """The lists that the courier could not read when it last asked for them, and rows of them that make no sense."""
+    """Report lists that the courier could not read, and rows that cannot be used."""
     for name, why in unread_lists(progress):
         yield wrong("lists", f"{name} could not be read", why, _RETRY_ADVICE, list=name)
     for name, count, why in unusable_rows(progress):
-        told = f"{why} makes no sense in them; what they say is shown nowhere."
+        text = f"{why} makes no sense in them; what they say is shown nowhere."
         yield note(
             "lists",
             f"{format_count(count, 'row')} of {name} cannot be used",
-            told,
+            text,
             _log_advice(store_folder),
             list=name,
             rows=count,
         )
     for name, count in repeated_rows(progress):
-        told = "The last one counts, and is what is shown. Whoever runs the service can mend it."
+        text = "The last one counts, and is what is shown. Whoever runs the service can mend it."
         yield note(
             "lists",
             f"{format_count(count, 'row')} of {name} there twice",
-            told,
+            text,
             _log_advice(store_folder),
             list=name,
             rows=count,
@@ -226,16 +237,16 @@ def _list_findings(store_folder: StoreFolder, progress: SyncProgress) -> Iterabl
 _RETRY_ADVICE = "The courier asks for it again by itself; all others are read. Whoever runs the service can mend it."
 
 
-# The precious file
+# Outbox
 
 
 def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
-    """What is still to be sent, and what a person has to settle, with why."""
-    home = store_folder_of(loaded)
-    if not home.outbox.exists():
+    """Report operations that are waiting, and those that need a person, with the reason."""
+    store_folder = store_folder_of(loaded)
+    if not store_folder.outbox.exists():
         yield note("outbox", "nobody has worked in this store on this host yet")
         return
-    with _open_outbox(home) as found:
+    with _open_outbox(store_folder) as found:
         counts = dict(fetch(found, "SELECT state, count(*) FROM operation WHERE live = 1 GROUP BY state"))
         if schema_version(found) != len(OUTBOX_MIGRATIONS):
             older = "The next start brings it up to date."
@@ -247,7 +258,7 @@ def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
             )
             return
         rows = OperationQueue(found).live_operations()
-        seen = ObservedBehaviour(found).all()
+        observed = ObservedBehaviour(found).all()
         pins = user_tokens.operations_waiting_for_tokens(found, time.time())
         restored = list_restores(found, time.time() - RESTORE_SHOWN_S)
         open_, stuck_after = unfinished_counts(found)
@@ -255,16 +266,16 @@ def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
     oldest = min((row.created_at for row in waiting), default=0.0)
     late = bool(oldest) and time.time() - oldest > LATE_OPERATION_S
     what = f"{_format_states(counts)}; schema {len(OUTBOX_MIGRATIONS)}"
-    told = f"; the oldest that waits was noted {format_age(time.time() - oldest)}" if oldest else ""
+    age_text = f"; the oldest that waits was noted {format_age(time.time() - oldest)}" if oldest else ""
     facts = {"states": counts, "oldest_waiting": oldest or None, "schema": len(OUTBOX_MIGRATIONS)}
     stuck = [row for row in rows if row.state in _STUCK_STATES]
     if any(row.state != IN_DOUBT for row in stuck):
-        yield wrong("outbox", what + told, "", "Settle them in the app; aisle outbox lists them.", **facts)
+        yield wrong("outbox", what + age_text, "", "Settle them in the app; aisle outbox lists them.", **facts)
     elif late or stuck:
-        yield note("outbox", what + told, "", "Nothing is lost. Look at link and service above.", **facts)
+        yield note("outbox", what + age_text, "", "Nothing is lost. Look at link and service above.", **facts)
     else:
-        yield ok("outbox", what + told, **facts)
-    for copy in list_copies(home.folder):
+        yield ok("outbox", what + age_text, **facts)
+    for copy in list_copies(store_folder.folder):
         what, why = f"{copy.name} is beside it", "It has what was noted until another outbox.db was put in its place."
         yield wrong(
             "outbox", what, why, "Settle it by hand; or, when nobody works here, put it in place.", file=str(copy)
@@ -278,13 +289,13 @@ def check_outbox(loaded: LoadedSettings) -> Iterable[Finding]:
         what, how = f"{count} queued for the PIN of {user}", "It is given in the app: . and then PIN."
         yield note("outbox", what, "", how, user=user)
     yield from _restore_findings(restored, open_, stuck_after)
-    if seen:
-        told = ", ".join(f"{probe.name} {probe.value}" for probe in seen)
-        yield ok("outbox", f"seen of the service: {told}", probes={probe.name: probe.value for probe in seen})
+    if observed:
+        age_text = ", ".join(f"{probe.name} {probe.value}" for probe in observed)
+        yield ok("outbox", f"seen of the service: {age_text}", probes={probe.name: probe.value for probe in observed})
 
 
 def _restore_findings(found: list[Restore], waiting: int, stuck: int) -> Iterable[Finding]:
-    """Restores of the service in the last days, and what of the work that it lost is not there again."""
+    """Report recent restores of the service, and the operations sent again that are not confirmed."""
     for one in found:
         known = "was found to be" if one.how == DETECTED else "was said to be"
         what = f"the service {known} put back from an earlier copy {format_age(time.time() - one.noticed_at)}"
@@ -301,43 +312,43 @@ def _format_states(states: dict[str, int]) -> str:
 
 
 def check_journal(loaded: LoadedSettings) -> Iterable[Finding]:
-    """Whether the file of people's work is whole, and what in it is not finished."""
-    home = store_folder_of(loaded)
-    if not home.outbox.exists():
+    """Check the integrity of the outbox database, and report events and open jobs."""
+    store_folder = store_folder_of(loaded)
+    if not store_folder.outbox.exists():
         yield note("journal", "there is none yet")
         return
-    with _open_outbox(home) as found:
+    with _open_outbox(store_folder) as found:
         broken = str(fetch(found, "PRAGMA quick_check(1)")[0][0])
         if broken != "ok":
-            advice = f"Keep a copy of {home.outbox} and its -wal file before anything else is done with it."
-            yield wrong("journal", f"{home.outbox} is damaged", broken, advice)
+            advice = f"Keep a copy of {store_folder.outbox} and its -wal file before anything else is done with it."
+            yield wrong("journal", f"{store_folder.outbox} is damaged", broken, advice)
             return
         events = fetch_one(found, "SELECT ifnull(max(seq), 0) FROM event")
         jobs = fetch(found, "SELECT name, user, opened FROM job WHERE closed IS NULL ORDER BY opened")
     now = time.time()
-    told = ", ".join(
+    text = ", ".join(
         f"{name} of {user or 'nobody'}, {format_age(now - opened)}" for name, user, opened in jobs[:MAX_SHOWN]
     )
     more = f" and {len(jobs) - MAX_SHOWN} more" if len(jobs) > MAX_SHOWN else ""
     count = int(events[0]) if events else 0
-    what = f"{format_count(count, 'event')}, {format_count(len(jobs), 'open job')}{': ' if jobs else ''}{told}{more}"
+    what = f"{format_count(count, 'event')}, {format_count(len(jobs), 'open job')}{': ' if jobs else ''}{text}{more}"
     yield ok("journal", what, events=count, open_jobs=len(jobs))
 
 
 def check_sessions(loaded: LoadedSettings) -> Iterable[Finding]:
-    """Who works here now, and where."""
-    home = store_folder_of(loaded)
-    if not home.outbox.exists():
+    """Report the running sessions with user and terminal."""
+    store_folder = store_folder_of(loaded)
+    if not store_folder.outbox.exists():
         return
-    with _open_outbox(home) as found:
+    with _open_outbox(store_folder) as found:
         running = Journal(found).running_sessions()
-        stays = {row.terminal: Journal(found).signed_in(row.terminal) for row in running}
+        signed_in = {row.terminal: Journal(found).signed_in(row.terminal) for row in running}
     now = time.time()
     if not running:
         yield ok("sessions", "none")
     for row in running:
-        stay = stays[row.terminal]
-        user = stay.user if stay else row.user
+        sign_in = signed_in[row.terminal]
+        user = sign_in.user if sign_in else row.user
         facts: dict[str, Any] = {"terminal": row.terminal, "user": user, "since": row.started, "pid": row.pid}
         yield ok(
             "sessions", f"{row.terminal}: {user or 'nobody signed in'}, began {format_age(now - row.started)}", **facts
@@ -346,7 +357,7 @@ def check_sessions(loaded: LoadedSettings) -> Iterable[Finding]:
 
 @contextmanager
 def _open_outbox(store_folder: StoreFolder) -> Iterator[apsw.Connection]:
-    """outbox.db as it is, only to be read. Raises StorageError."""
+    """Open outbox.db read-only. Raise StorageError."""
     with closing(connect(store_folder.outbox, guarded=True, read_only=True)) as found:
         check_not_newer(found, len(OUTBOX_MIGRATIONS))
         yield found

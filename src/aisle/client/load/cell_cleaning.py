@@ -1,7 +1,7 @@
-"""What spreadsheets do to the cells of a file, and how it is undone: by the kind of the column, where it is sure.
+"""Cleaning of cells: undoes what spreadsheets do to them, by the kind of the column, where the meaning is certain.
 
-Each cleaner answers with the cell as it was meant and with what was undone, in words for the report; it raises
-ValueError with the reason where nobody can say what was meant.
+A cleaner returns the intended cell and what it changed, as text for the report. It raises ValueError with the reason if
+the intended value cannot be known.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 from aisle.barcode_keys import (
     add_on_bases,
@@ -18,24 +19,23 @@ from aisle.barcode_keys import (
     wrong_check_digit,
 )
 from aisle.client.load.value_notation import LOCAL_FLAGS, Notation, is_minus_behind
-from aisle.tuples import NamedTuple
 
 TEXT, CODE, DOTTED_CODE, BARCODE, BARCODES = "text", "code", "dotted code", "barcode", "barcodes"
 CONTAINER = "container code"
 NUMBER, NUMBERS, POOL, FLAG, DATE, LIST, JSON = "number", "numbers", "pool", "flag", "date", "list", "json"
 
 BLANKS = "\\s\u200b-\u200f\u2060\ufeff\u00ad"
-"""Blanks of all kinds, also those that nobody sees."""
+"""Blanks of all kinds, including invisible ones."""
 
 NO_VALUE_WORDS = frozenset({"null", "(null)", "\\n", "n/a", "n.a.", "nan", "none", "nil", "undefined"})
 """Words that programs write for no value."""
 
 _NO_TEXT = frozenset({"null", "(null)", "\\n", "n/a", "n.a.", "undefined"})
-"""Those of them that are no name, and no word of a text."""
+"""Those of them that are no name and no word of a text."""
 _NOT_INSIDE = re.compile(r"(?<![^\s,;|/])n/a(?![^\s,;|/])", re.IGNORECASE)
-"""A word for nothing among several codes, which holds a sign that parts them."""
+"""Word for no value among several codes; it contains a separator itself."""
 _LINES = "-\u2013\u2014"
-"""Lines of which a cell that says nothing may be made."""
+"""Dashes that a cell without a value may consist of."""
 
 _OUTER_BLANKS = re.compile(rf"\A[{BLANKS}]+|[{BLANKS}]+\Z")
 _ERROR_WORDS = """
@@ -46,14 +46,14 @@ _ERROR_WORDS = """
 #unknown! #busy!
 """
 _SPREADSHEET_ERRORS = frozenset(_ERROR_WORDS.split())
-"""What spreadsheets write where a formula has no value: in English, German, Dutch, French, Spanish and Italian."""
+"""Error values of spreadsheets in English, German, Dutch, French, Spanish and Italian."""
 _ERROR_NUMBER = re.compile(r"(?:err|fout|fehler|erreur|error)\s*:\s*5\d\d", re.IGNORECASE | re.ASCII)
-"""The same of LibreOffice, where the error has no name."""
+"""Numbered error values of LibreOffice."""
 _FORMULA = re.compile(
     r"=\s*[+-]?(?:[^\W\d][\w.]*\(|\$?[A-Za-z]{1,3}\$?[0-9]+\b|[0-9(]|\"|(?:'[^']+'|\w+)!)|[+@-]\s*[A-Z][A-Z0-9.]+\(.*\)",
     re.DOTALL,
 )
-"""How a formula begins; not every text with a sign before it is one."""
+"""Beginning of a formula; a text with a sign before it is not always one."""
 _QUOTED_FORMULA = re.compile(r'=\s*"((?:[^"]|"")*)"')
 _E_NOTATION = re.compile(r"(\d+)[.,](\d+)E\+?(\d+)|(\d+)E\+(\d+)", re.IGNORECASE | re.ASCII)
 _TRAILING_ZEROS = re.compile(r"(\d+)[.,]0+", re.ASCII)
@@ -70,7 +70,7 @@ _OUTER_SEPARATORS = re.compile(r"\A[\s,;|/]+|[\s,;|/]+\Z")
 _E_NOTATION_INSIDE = re.compile(r"(?<![\d.,])\d+[.,]\d+E\+?\d+|(?<![\d.,])\d+E\+\d+", re.IGNORECASE | re.ASCII)
 _QUOTES = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 _MAX_QUOTE_PAIRS = 4
-"""Pairs of marks that are taken off around a cell; more than three were never seen."""
+"""Pairs of quotation marks that are removed around a cell; more than three were never seen."""
 _UNUSUAL_CODE_SIGNS = f"()[]{{}}:{_QUOTES}"
 _KIND_OF_CODE = r"(?:ean|gtin|upc|isbn|barcode|streepjescode|strichcode|code)(?:-?[ae](?=[^a-z]))?"
 _LABEL = rf"{_KIND_OF_CODE}(?:[- ]?(?:8|12|13|14))?"
@@ -80,17 +80,17 @@ _LABELLED_CODE = re.compile(
     r"(\d{7,14}|\d[\d -]{6,18}\d)",
     re.IGNORECASE | re.ASCII,
 )
-"""A code behind the name of its kind."""
+"""Code after the name of its kind."""
 _CODE_WITH_SIGNS = re.compile(r"[^\w(]*(\d{8,14})[^\w)]*", re.ASCII)
 _THOUSANDS_INSIDE = re.compile(r"(?<!\d)\d{1,3}(?:,\d{3})+(?!\d)", re.ASCII)
 _THOUSANDS = re.compile(
     r"[+-]?[0-9]{1,3}([.,'\u2019\u00b4\u02b9`\u00b7\u066c_])[0-9]{3}(?:\1[0-9]{3})*(?:[.,][0-9]{1,2})?"
 )
-"""Digits with signs of thousands between."""
+"""Digits with thousands separators."""
 _CODE_WITH_WORDS = re.compile(
     rf"[+-]\d+|{_LABEL}[\s.:#-]*\d[\d -]*|(?:\D*[\s:(])?\d[\d -]*(?:[\s(,]\D*)?", re.IGNORECASE | re.ASCII | re.DOTALL
 )
-"""A code with a sign, a name of its kind or words beside it, and never a letter that it may begin with."""
+"""Code with a sign, the name of its kind or words beside it; never with a letter that it may begin with."""
 _NO_CODE_WORDS = """
 n.v.t. n.v.t nvt geen onbekend leeg niets k.a. kein keine keiner keines ohne unbekannt leer entfällt nichts
 sans aucun aucune néant neant inconnu vide n.d. none no nothing unknown empty missing n.b.
@@ -99,23 +99,23 @@ _NO_CODE = frozenset(_NO_CODE_WORDS.split())
 """Words for no code, in Dutch, German, French and English."""
 _LABEL_INITIALS = frozenset("EGUIBSCegubisc")
 _SEVERAL_CODES = re.compile(r"[;|\r\n]|(?<=[0-9]),|,(?=[0-9])|(?<=[0-9]{7})\.(?=[0-9]{7})")
-"""What no code holds, but a cell of several."""
+"""Separators that occur in a cell of several codes, but in no single code."""
 _FLAG_WORDS = frozenset({"true", "false", *(word for word in LOCAL_FLAGS if len(word) > 3)})
 _CODE_DIGITS = re.compile(r"\d{7,14}", re.ASCII)
 _MAX_PRODUCT_DIGITS = 14
-"""Of the barcode of a product; a number of a container is longer."""
+"""Digits of a product barcode; a container number is longer."""
 _CONTAINER_LENGTHS = (17, 18)
-"""Digits of the number of a container, without and with its first zero."""
+"""Digits of a container number, without and with its leading zero."""
 _PERIODICAL_PREFIXES = ("977", "978", "979")
-"""How codes begin that often have an add-on."""
+"""Prefixes of codes that often have an add-on."""
 CLEAR_WORDS = frozenset({"(empty)", "(leeg)", "(leer)", "(vide)"})
-"""What a cell holds that takes away the value that is there; an empty cell leaves it."""
+"""Cells that delete the present value; an empty cell keeps it."""
 
 
 class CleanedCell(NamedTuple):
-    """A cell as it was meant; `undone` says what was taken away, `more` are the further codes that stood in it.
+    """Cleaned cell. `changes` is what was changed; `further_codes` are the other codes of the cell.
 
-    `doubt` says why the cell may not be what it should be, though nobody can say what else.
+    `warning` is why the cell may be wrong, although no other value is known.
     """
 
     value: str
@@ -128,17 +128,17 @@ CellCleaner = Callable[[str, Notation], CleanedCell]
 
 
 def trim_blanks(cell: str) -> str:
-    """A cell without blanks of any kind around it."""
+    """Return the cell without blanks of any kind around it."""
     return _OUTER_BLANKS.sub("", cell)
 
 
 def fold_code(cell: str) -> str:
-    """A code as it is compared with others: without blanks and in one case."""
+    """Return a code in the form in which codes are compared: without blanks and in one case."""
     return re.sub(rf"[{BLANKS}]+", "", cell).casefold()
 
 
 def _refuse_error(cell: str) -> str:
-    """The cell without blanks around it. Raises ValueError where a spreadsheet has put an error there."""
+    """Return the cell without blanks around it. Raise ValueError if it is an error value of a spreadsheet."""
     bare = trim_blanks(cell)
     word = bare.replace(" ", "").replace("\u00a0", "").replace("\u202f", "").casefold() if bare[:1] == "#" else ""
     if word in _SPREADSHEET_ERRORS or (len(bare) > 1 and not bare.strip("#")) or _ERROR_NUMBER.fullmatch(bare):
@@ -147,7 +147,7 @@ def _refuse_error(cell: str) -> str:
 
 
 def _clean_text(cell: str, _: Notation) -> CleanedCell:
-    """Words stay as they are, blanks included; a word or a line for nothing is none."""
+    """Clean a text: it stays unchanged, blanks included; a word or dash for no value becomes empty."""
     if (bare := trim_blanks(cell)).casefold() in _NO_TEXT or (bare and not bare.strip(_LINES)):
         return CleanedCell("", f"{bare} read as an empty cell")
     if cell[0] not in "=#+-@ \t\u00a0\ufeffeEfF":
@@ -163,7 +163,7 @@ def _clean_text(cell: str, _: Notation) -> CleanedCell:
 
 
 def _clean_value(cell: str) -> CleanedCell:
-    """What all cells but words have in common."""
+    """Apply what all cells but texts have in common."""
     bare = _refuse_error(cell)
     undone = ["blanks around it taken off"] if bare != cell and bare else []
     for _ in range(_MAX_QUOTE_PAIRS):
@@ -179,11 +179,11 @@ def _clean_value(cell: str) -> CleanedCell:
 
 
 _WIDE = {ord("\uff10") + digit: str(digit) for digit in range(10)}
-"""Digits as wide as Chinese characters."""
+"""Full-width digits."""
 
 
 def _unquote(bare: str) -> tuple[str, str] | None:
-    """A cell without one pair of marks around it, and what was taken off; None where there is none."""
+    """Return the cell without one pair of quotation marks, and what was removed; None if there is none."""
     if bare[:1] == "=":
         inner = bare[1:].strip()
         is_quoted = inner[:1] == inner[-1:] == '"' and len(inner) > 1 and '"' not in inner.strip('"').replace('""', "")
@@ -202,9 +202,9 @@ def _join_changes(first: str, second: str) -> str:
 
 
 def _clean_code(cell: str, notation: Notation, *, dotted: bool = False) -> CleanedCell:
-    """A code keeps the blanks inside it; no-break spaces become blanks.
+    """Clean a code: blanks inside it stay, no-break spaces become blanks.
 
-    `dotted` says that a code of the column may have a point inside.
+    `dotted` is True if codes of the column may contain a point.
     """
     if cell.isascii() and cell.isalnum() and cell.casefold() not in NO_VALUE_WORDS:
         return CleanedCell(cell)
@@ -223,7 +223,7 @@ def _describe_blanks(bare: str) -> str:
 
 
 def _restore_digits(bare: str, changes: str, *, dotted: bool = False) -> tuple[str, str]:
-    """A code that a spreadsheet has taken for a number. Raises ValueError where its digits are lost."""
+    """Restore a code that a spreadsheet took for a number. Raise ValueError if digits are lost."""
     if found := _E_NOTATION.fullmatch(bare):
         whole, rest, power = (found[1], found[2], found[3]) if found[1] else (found[4], "", found[5])
         digits = whole + rest
@@ -239,9 +239,9 @@ def _restore_digits(bare: str, changes: str, *, dotted: bool = False) -> tuple[s
 
 
 def _clean_barcode(cell: str, _: Notation, *, is_long: bool = False) -> CleanedCell:
-    """One barcode; of several in a cell the first is the barcode, the others are further ones.
+    """Clean a barcode; of several in a cell the first is the barcode, the others are further codes.
 
-    `is_long` says that its column takes numbers of containers, which have more digits than those of products.
+    `is_long` is True if the column takes container numbers, which have more digits than product barcodes.
     """
     if (
         _is_plain_code(cell)
@@ -271,7 +271,7 @@ _DATE = re.compile(
 
 
 def _refuse_date(bare: str) -> None:
-    """Raises ValueError for a date where a barcode should be."""
+    """Raise ValueError for a date in a column of barcodes."""
     if _DATE.fullmatch(bare):
         raise ValueError(
             f"{bare!r} looks like a date that a spreadsheet has made of a code; format the column as text and write the"
@@ -280,7 +280,7 @@ def _refuse_date(bare: str) -> None:
 
 
 def _is_valid_code(text: str) -> bool:
-    """Whether digits can be one of several codes in a cell: with the check digit that their length asks for."""
+    """Return True if the digits can be one of several codes in a cell: the check digit fits their length."""
     return bool(_CODE_DIGITS.fullmatch(text)) and not wrong_check_digit(text)
 
 
@@ -306,9 +306,9 @@ def _clean_single_barcode(bare: str, changes: str, *, is_long: bool) -> CleanedC
 
 
 def _clean_long_barcode(bare: str, joined: str, changes: str) -> CleanedCell:
-    """Digits that are more than the barcode of a product has; a shop may have such codes all the same.
+    """Clean more digits than a product barcode has; a shop may use such codes.
 
-    Raises ValueError where they are several codes, or have blanks between and are none.
+    Raise ValueError if they are several codes, or have blanks between them and are not one code.
     """
     base = next(add_on_bases(joined), "")
     if base and (" " in bare or base.startswith(_PERIODICAL_PREFIXES)) and "\n" not in bare:
@@ -334,7 +334,7 @@ def _clean_long_barcode(bare: str, joined: str, changes: str) -> CleanedCell:
 
 
 def _refuse_grouped(bare: str, *, signs: str = "") -> None:
-    """Raises ValueError for digits with signs of thousands; `signs` are those that are meant, where not all are."""
+    """Raise ValueError for digits with thousands separators; `signs` restricts which separators count."""
     found = _THOUSANDS.fullmatch(bare)
     if found and (not signs or (found[1] in signs and (bare[0] not in "+-0" or bare.count(found[1]) > 1))):
         raise ValueError(
@@ -354,14 +354,14 @@ def _is_plain_code(cell: str) -> bool:
 
 
 def is_no_code(cell: str) -> bool:
-    """Whether a cell of codes says that there is none: a word for that in four languages, a line, zeros alone."""
+    """Return True if a cell of codes means none: a word for it in four languages, a dash, or only zeros."""
     return cell.casefold() in _NO_CODE or not cell.strip("0") or not cell.strip("-–—./*? ")
 
 
 def _extract_code(text: str) -> str:
-    """The one code with a right check digit that stands there beside words or a sign; else the text as it is.
+    """Return the one code with a valid check digit beside words or a sign; otherwise the text unchanged.
 
-    Behind the name of its kind (`EAN9520…`) it is one with a wrong check digit, too.
+    After the name of its kind (`EAN9520…`) a code may have a wrong check digit.
     """
     joined = join_digits(text)
     if joined.isascii() and joined.isdecimal():
@@ -384,7 +384,7 @@ _CONTAINER_CODE = re.compile(r"\(00\) ?\d[\d ]{16,22}", re.ASCII)
 
 
 def _code_warning(code: str) -> str:
-    """Why a code may not be one that can be scanned; empty where nothing speaks against it."""
+    """Return why a code can hardly be scanned; empty if nothing is suspicious."""
     has_digit = any(map(str.isdecimal, code))
     if code.casefold() in _FLAG_WORDS or not has_digit:
         return "has no digit, and is hardly a code"
@@ -396,7 +396,7 @@ def _code_warning(code: str) -> str:
 
 
 def _refuse_shortened(part: str, bare: str) -> None:
-    """Raises ValueError for one of several codes that a spreadsheet has shortened."""
+    """Raise ValueError for one of several codes that a spreadsheet has shortened."""
     if part != bare:
         raise ValueError(
             f"{bare!r} holds {part!r}, which was shortened by a spreadsheet; format the column as text and write the"
@@ -405,13 +405,13 @@ def _refuse_shortened(part: str, bare: str) -> None:
 
 
 def join_digits(code: str) -> str:
-    """A code of digits, as it is printed in groups, without what is between them."""
+    """Return a code of digits, printed in groups, without the blanks and hyphens between them."""
     joined = _BETWEEN_DIGITS.sub("", _INVISIBLE.sub("", code))
     return joined if joined.isascii() and joined.isdecimal() else code
 
 
 def _clean_barcodes(cell: str, notation: Notation) -> CleanedCell:
-    """Further barcodes, as the interface wants them: with commas between."""
+    """Clean further barcodes; the interface wants commas between them."""
     if (
         _is_plain_code(cell)
         and (len(cell) <= _MAX_PRODUCT_DIGITS or not cell.isdecimal())
@@ -470,14 +470,14 @@ def _clean_numbers(cell: str, notation: Notation) -> CleanedCell:
 
 
 def _with_minus(undone: str, *parts: str) -> str:
-    """What was taken away, and whether a minus stood behind a number, as SAP writes it."""
+    """Return the changes, with a note if a number had a trailing minus, as SAP writes it."""
     return (
         _join_changes(undone, "minus behind the number put before it") if any(map(is_minus_behind, parts)) else undone
     )
 
 
 def split_numbers(cell: str) -> list[str]:
-    """The numbers of a cell. A comma alone may stand before decimals, and parts nothing."""
+    """Return the numbers of a cell. A comma alone may be a decimal comma, and separates nothing."""
     return [trim_blanks(part) for part in _NUMBER_SEPARATORS.split(cell) if trim_blanks(part)]
 
 
@@ -503,7 +503,7 @@ def _clean_date(cell: str, notation: Notation) -> CleanedCell:
 
 
 def _clean_list(cell: str, _: Notation) -> CleanedCell:
-    """Several texts: at bars, or where there are none at the first other sign that may part them."""
+    """Clean a list of texts: split at bars, or at the first other separator that occurs."""
     bare, undone, *_rest = _clean_value(cell)
     if _JSON_LIST.fullmatch(bare):
         parts = [trim_blanks(part) for part in bare[1:-1].split(",")]
@@ -552,4 +552,4 @@ CLEANERS: dict[str, CellCleaner] = {
     LIST: _clean_list,
     JSON: _clean_json,
 }
-"""What cleans a cell, by the kind of its column; never called for an empty one."""
+"""Cleaner of each kind of column; never called for an empty cell."""

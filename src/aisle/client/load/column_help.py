@@ -1,4 +1,4 @@
-"""The columns of each file in words: which every row needs, what goes in, and an example."""
+"""Help text on the columns of each file: which are required, the kind of value, and an example."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _EXAMPLES = {
 
 
 def describe_columns(file: str = "") -> Iterator[str]:
-    """The columns of one file, or of all of them, as lines. Raises LoadError for a file that no load reads."""
+    """Yield the columns of one file, or of all of them, as lines. Raise LoadError for an unknown file."""
     wanted = file.casefold().removesuffix(".csv")
     found = [layout for layout in LAYOUTS if not wanted or layout.file == f"{wanted}.csv"]
     if not found:
@@ -71,5 +71,5 @@ def _describe_layout(layout: FileLayout) -> Iterator[str]:
 
 
 def example_cell(column: Column) -> str:
-    """A cell that the column takes."""
+    """Return a cell that the column accepts."""
     return _EXAMPLES.get(column.name.rpartition(".")[2], _KIND_TEXTS[column.kind][1])

@@ -1,6 +1,6 @@
-"""The columns of the files: the fields of the interface's create bodies, read from the contract's models.
+"""Columns of the files: the fields of the interface's create bodies, read from the contract's models.
 
-A cell holds a value, several of them with bars between, or, where the interface has objects, JSON.
+A cell holds a value, several of them with bars between, or JSON where the interface has objects.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Any, get_args, get_origin
+from typing import Any, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -27,7 +27,6 @@ from aisle.contract.models.products import (
 )
 from aisle.contract.models.stock import StoreProductCreate
 from aisle.contract.models.stores import StoreCreate
-from aisle.tuples import NamedTuple
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
@@ -36,9 +35,9 @@ Parser = Callable[[str], Any]
 
 
 class Column(NamedTuple):
-    """A column that a file may have. `parse` raises ValueError with the reason; an empty cell is never parsed.
+    """Column that a file may have. `parse` raises ValueError with the reason; it is not called for an empty cell.
 
-    `kind` says how its cells are cleaned before that (`cells.CLEANERS`).
+    `kind` determines how its cells are cleaned before that (`cell_cleaning.CLEANERS`).
     """
 
     name: str
@@ -47,7 +46,7 @@ class Column(NamedTuple):
     kind: str = cell_cleaning.TEXT
 
     def empty_value(self, cell: str) -> Any:
-        """The value that takes away the one that is there. Raises ValueError where the interface has none."""
+        """Return the value that deletes the present one. Raise ValueError if the interface has none."""
         if self.required:
             raise ValueError(f"is {cell}, but every row needs it")
         if self.kind in (cell_cleaning.LIST, cell_cleaning.NUMBERS, cell_cleaning.JSON):
@@ -58,11 +57,11 @@ class Column(NamedTuple):
 
 
 class FileLayout(NamedTuple):
-    """A file that a load reads: its columns.
+    """Columns of a file that a load reads.
 
-    Rows with the same `key` become one record. Where they are the lines of it, `lines` says which column is which field
-    of a line, and `array` what the record calls its lines. Where each row is a record, `unique` names it: another row
-    that says the same of it repeats it, and one that says something else contradicts it.
+    Rows with the same `key` become one record. If they are its lines, `line_fields` maps columns to fields of a line,
+    and `lines_field` is the record's array of lines. If each row is a record, `unique` identifies it: another row with
+    the same values repeats it, and one with other values contradicts it.
     """
 
     file: str
@@ -74,12 +73,12 @@ class FileLayout(NamedTuple):
 
     @property
     def key_columns(self) -> tuple[str, ...]:
-        """The columns that name a record, of one row or of several."""
+        """Columns that identify a record of one or several rows."""
         return self.key or self.unique
 
     @property
     def creates_records(self) -> bool:
-        """Whether a row may make something that was not there, under the last of the columns that name it."""
+        """True if a row may create a record, named by the last of the key columns."""
         return self.file in _CREATING_FILES
 
 
@@ -89,21 +88,21 @@ _CREATING_FILES = frozenset(
 
 
 def parse_text(cell: str) -> str:
-    """Any text. Bytes that were no UTF-8 arrive as lone surrogates and are refused here."""
+    """Parse a text. Bytes that were no UTF-8 arrive as lone surrogates and are refused here."""
     if not cell.isascii() and any("\ud800" <= letter <= "\udfff" for letter in cell):
         raise ValueError("is not UTF-8; save the file in that encoding")
     return cell
 
 
 def parse_number(cell: str) -> int | Decimal:
-    """An integer or an exact decimal, written with a point."""
+    """Parse an integer or an exact decimal, written with a point."""
     if _NUMBER.fullmatch(cell) is None:
         raise ValueError(f"{cell!r} is no number; write digits and, where needed, a point")
     return Decimal(cell) if "." in cell else int(cell)
 
 
 def parse_boolean(cell: str) -> bool:
-    """true, false, 1 or 0, and yes and no in the languages that the files come in."""
+    """Parse true, false, 1 or 0; cleaning has replaced local words for yes and no."""
     try:
         return _FLAGS[cell.lower()]
     except KeyError:
@@ -111,17 +110,17 @@ def parse_boolean(cell: str) -> bool:
 
 
 def parse_list(cell: str) -> list[str]:
-    """Several texts with bars between them: `a|b`."""
+    """Parse several texts with bars between them: `a|b`."""
     return [parse_text(part) for part in cell.split("|") if part]
 
 
 def parse_numbers(cell: str) -> list[int | Decimal]:
-    """Several numbers with bars between them: `1|2.5`."""
+    """Parse several numbers with bars between them: `1|2.5`."""
     return [parse_number(part) for part in cell.split("|") if part]
 
 
 def parse_objects(cell: str) -> list[dict[str, Any]]:
-    """JSON: an array of objects."""
+    """Parse a JSON array of objects."""
     try:
         found = json.loads(parse_text(cell), parse_float=Decimal)
     except (ValueError, RecursionError) as problem:
@@ -132,7 +131,7 @@ def parse_objects(cell: str) -> list[dict[str, Any]]:
 
 
 def parse_free_fields(cell: str) -> list[dict[str, Any]]:
-    """JSON: an array of objects, each with another key."""
+    """Parse a JSON array of objects with distinct keys."""
     found = parse_objects(cell)
     keys = [one.get("key") for one in found]
     for at, key in enumerate(keys):
@@ -142,7 +141,7 @@ def parse_free_fields(cell: str) -> list[dict[str, Any]]:
 
 
 def parse_units(cell: str) -> list[dict[str, Any]]:
-    """JSON: an array of objects, whose barcodes nothing has shortened or taken for a number."""
+    """Parse a JSON array of objects. Raise ValueError for a barcode that was shortened or read as a number."""
     found = parse_objects(cell)
     for unit in found:
         if isinstance(code := unit.get("unit_barcode"), str) and code:
@@ -151,14 +150,14 @@ def parse_units(cell: str) -> list[dict[str, Any]]:
 
 
 def parse_pool(cell: str) -> int:
-    """A stock pool, 1 to 10."""
+    """Parse a stock pool, 1 to 10."""
     if cell.isascii() and cell.isdigit() and 1 <= int(cell) <= 10:
         return int(cell)
     raise ValueError(f"{cell!r} is no stock pool; write 1 to 10")
 
 
 def parse_role(cell: str) -> str:
-    """What a person is: staff or supervisor, in any case."""
+    """Parse a role: staff or supervisor, in any case."""
     if cell.casefold() in _ROLES:
         return cell.casefold()
     raise ValueError(f"{cell!r} is no role; write {' or '.join(_ROLES)}")
@@ -168,7 +167,7 @@ _ROLES = ("staff", "supervisor")
 
 
 def parse_pin(cell: str) -> str:
-    """A PIN, which no message repeats."""
+    """Parse a PIN. No message repeats it."""
     if cell.isascii() and cell.isdigit() and 4 <= len(cell) <= 12:
         return cell
     raise ValueError("this is no PIN; write 4 to 12 digits, as text where it begins with a zero")
@@ -179,7 +178,7 @@ def _parse_pool_text(cell: str) -> str:
 
 
 def _parser_for(annotation: Any) -> Parser:
-    """What reads a field of this type from a cell."""
+    """Return the parser for a field of this type."""
     kinds = set(_value_kinds(annotation))
     for kind, parse in _PARSERS.items():
         if kind in kinds:
@@ -197,7 +196,7 @@ _PARSERS: dict[Any, Parser] = {
 
 
 def _cell_kind(name: str, parse: Parser) -> str:
-    """How the cells of a column are cleaned: by what they hold, and texts by the name of the field."""
+    """Return the kind of a column: by its parser, and for texts by the name of the field."""
     if parse is not parse_text:
         return _KINDS[parse]
     if name == "barcodes_array":
@@ -266,7 +265,7 @@ def _model_columns(model: type[BaseModel], required: Iterable[str], *more: Colum
 def _layout_with_lines(
     file: str, array: str, head: dict[str, Column], line: type[BaseModel], required: Iterable[str], *key: str
 ) -> FileLayout:
-    """Fields of the head and fields of its lines in one row; where both have a name, it is the head's."""
+    """Create a layout with fields of the head and of a line in each row. A name that both have is the head's."""
     columns = {name: column for name, column in head.items() if name != array}
     of_line = _model_columns(line, required)
     names = {f"{array}.{field}" if field in columns else field: field for field in of_line}
@@ -377,4 +376,4 @@ LAYOUTS = (
     ORDERS,
     DELIVERIES,
 )
-"""In the order in which they are loaded: each file may name what stands in those before it."""
+"""Layouts in the order in which they are loaded: each file may refer to those before it."""

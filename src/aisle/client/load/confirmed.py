@@ -1,5 +1,7 @@
-"""What the service has confirmed of a load, and whether it still knows it at the end: a service that was put back from
-an earlier copy meanwhile has lost some, and no answer of it says so."""
+"""Keys that the service confirmed during a load, and a check at its end that the service still knows them.
+
+A service that was restored from an earlier copy meanwhile has lost some, and no response shows that.
+"""
 
 from __future__ import annotations
 
@@ -11,29 +13,29 @@ from aisle.client.response import Response
 from aisle.contract.wire import encode_segment
 
 AT_ONCE = 200
-"""So many keys are asked for in one request."""
+"""Number of keys in one request."""
 _FEATURES, _KNOWS_KEYS = "aisle-features", "known-keys"
 
 
 class Confirmed:
-    """The keys under which batches were carried out, by the store that they are kept for."""
+    """Keys under which batches were carried out, by the store for which they are kept."""
 
     def __init__(self, client: BaseClient) -> None:
         self._client = client
         self._keys: dict[str, dict[str, str]] = {}
-        """Of each store, '' for the chain: each key with the file that it is for."""
+        """Keys of each store ('' for the chain), with the file that each is for."""
 
     def keep(self, file: str, store: str, key: str, answer: Response) -> None:
-        """Keeps the key of a batch that was carried out, where the service can be asked for it."""
+        """Keep the key of a batch that was carried out, if the service can be asked for it."""
         if _KNOWS_KEYS in answer.headers.get(_FEATURES, ""):
             self._keys.setdefault(store, {})[key] = file
 
     async def lost(self) -> tuple[str, ...]:
-        """The files of which the service no longer knows all that it has confirmed. Raises ClientError."""
+        """Return the files of which the service no longer knows all confirmed keys. Raise ClientError."""
         files: dict[str, None] = {}
         for store, kept in self._keys.items():
             at = store or await self._any_store()
-            is_chain_alone = not at and len(self._keys) == 1  # a chain that has no store yet cannot be asked
+            is_chain_alone = not at and len(self._keys) == 1  # a chain without stores cannot be asked
             keys = [] if is_chain_alone else list(kept)
             for first in range(0, len(keys), AT_ONCE):
                 some = keys[first : first + AT_ONCE]
@@ -41,7 +43,7 @@ class Confirmed:
         return tuple(files)
 
     async def _any_store(self) -> str:
-        """A store through which what belongs to none can be asked for; empty where there is none any more."""
+        """Return a store by which keys of the chain can be asked for; empty if there is none."""
         async with aclosing(self._client.pages("list-stores", query={"page_size": 1})) as pages:
             async for rows, _ in pages:
                 for row in rows:
@@ -63,7 +65,7 @@ class Confirmed:
 
 
 async def lost_meanwhile(confirmed: Confirmed) -> tuple[tuple[str, ...], str]:
-    """The files of which the service has lost something while the load ran; and why that could not be asked, if so."""
+    """Return the files of which the service lost something during the load, and why that could not be checked."""
     try:
         return await confirmed.lost(), ""
     except ClientError as error:

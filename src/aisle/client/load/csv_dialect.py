@@ -1,4 +1,4 @@
-"""How a CSV file is written: its encoding and what separates its columns, found by looking at it."""
+"""Detection of a CSV file's encoding and column separator."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from aisle.client.load.report import LoadError
-from aisle.tuples import NamedTuple
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
-"""What may separate the columns, with its name."""
+"""Usual separators of columns, with their names."""
 BAR = "|"
 NAMES = {**SEPARATORS, BAR: "vertical bars"}
-"""The same, and what separates them where the header says so; SAP puts it around all cells of a list, too."""
+"""All separators with their names. A bar counts if the header shows it; SAP also puts bars around all cells."""
 _RULE = re.compile(r"[ \t|+-]*-[ \t|+-]*[\r\n]*")
-"""A line of dashes between the rows of such a list."""
+"""Line of dashes between the rows of such a list."""
 
 _SEP_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _WORKBOOK_SIGNATURES = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-"""How files of spreadsheets begin, new and old."""
+"""First bytes of spreadsheet files, in new and old formats."""
 _MAX_LINES_ABOVE_HEADER = 50
-"""Lines without anything that may stand above the header."""
+"""Maximum number of empty or title lines above the header."""
 _BLANK_LINE_CHARACTERS = ' \t\r\n,;"\ufeff\u00a0'
 _UNDEFINED_IN_CP1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
-"""Bytes that stand for no character in Windows-1252."""
+"""Bytes that are no character in Windows-1252."""
 _UTF8_LETTERS = re.compile(rb"[\xc2-\xc5][\x80-\xbf]|\xe2[\x80-\x84][\x80-\xbf]")
-"""Characters of Western languages in UTF-8; hardly ever a text in Windows-1252."""
+"""Characters of Western languages in UTF-8; as Windows-1252 they make hardly any sense."""
 
 
 class CsvDialect(NamedTuple):
-    """How to read a file, and what was assumed to do so; `skipped` lines stand above the header.
+    """Format of a file, and the assumptions made for it. `skipped_lines` are above the header.
 
-    `is_boxed` says that bars stand around all cells, as in a list of SAP, and that nothing is quoted.
+    `is_boxed` is True if bars surround all cells, as in a list of SAP; nothing is quoted then.
     """
 
     encoding: str
@@ -49,7 +49,7 @@ class CsvDialect(NamedTuple):
 
 @contextmanager
 def open_csv(path: Path, dialect: CsvDialect) -> Iterator[tuple[io.BufferedReader, io.TextIOWrapper]]:
-    """The file as bytes, to say how far it was read, and as text from its header on."""
+    """Open the file as bytes, to measure progress, and as text from its header on."""
     with open(path, "rb") as raw, _text_stream(raw, dialect.encoding) as stream:
         for _ in range(dialect.skipped_lines):
             stream.readline()
@@ -57,15 +57,17 @@ def open_csv(path: Path, dialect: CsvDialect) -> Iterator[tuple[io.BufferedReade
 
 
 def csv_reader(stream: Iterable[str], dialect: CsvDialect) -> Iterator[list[str]]:
-    """The reader of the CSV module, or one of bars, which knows the line that it has come to."""
+    """Return a reader of the rows: the csv module's, or one of boxed lists. Both have `line_num`."""
     if dialect.is_boxed:
         return _Bars(stream)
     return csv.reader(stream, strict=True, delimiter=dialect.separator)
 
 
 class _Bars:
-    """Reads the rows of a list with bars around its cells (`|P1  |  5- |`): nothing is quoted, and lines of dashes are
-    passed over as soon as the row before them was read."""
+    """Reader of a list with bars around its cells (`|P1  |  5- |`); nothing is quoted.
+
+    Lines of dashes are skipped as soon as the row before them was read.
+    """
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = iter(lines)
@@ -102,9 +104,9 @@ def _is_in_bars(line: str) -> bool:
 
 
 def detect_dialect(path: Path, is_known: Callable[[str], bool]) -> CsvDialect:
-    """Looks at the file. `is_known` says whether a column may have a name.
+    """Detect the format of a file. `is_known` returns True for the name of a column.
 
-    Raises LoadError for a file that cannot be read, or that names a separator that none can be.
+    Raise LoadError for a file that cannot be read, or that declares an impossible separator.
     """
     try:
         encoding, said = _detect_encoding(path)
@@ -133,12 +135,12 @@ def detect_dialect(path: Path, is_known: Callable[[str], bool]) -> CsvDialect:
 
 
 def _passing_over(dialect: CsvDialect, header: int) -> CsvDialect:
-    """The same, and that lines above the header in this row are not read."""
+    """Add the assumption that lines above the header, which is in this row, are not read."""
     return dialect._replace(assumptions=(*dialect.assumptions, f"the header in row {header}, without what is above it"))
 
 
 def _count_lines_above_header(lines: list[str], is_known: Callable[[str], bool]) -> int:
-    """How many lines stand above the first that has the names of two columns; 0 where none has, or the first one."""
+    """Return the number of lines above the first one with two column names; 0 if there is none."""
     for at, line in enumerate(lines):
         known = max(sum(map(is_known, split_first_row(line, mark))) for mark in NAMES)
         if known > 1 or (known and not at):
@@ -154,9 +156,9 @@ def _create_dialect(encoding: str, separator: str, skipped: int, encoding_note: 
 
 
 def _detect_separator(begin: str, is_known: Callable[[str], bool]) -> str:
-    """The separator that finds most known names in the header; where none does, most names. A comma for a tie.
+    """Return the separator with most known names in the header, otherwise with most names; a comma if equal.
 
-    Bars separate only what is known: they may stand in a text, too.
+    A bar counts only by known names, because texts may contain it.
     """
 
     def found(mark: str) -> tuple[int, int]:
@@ -168,7 +170,7 @@ def _detect_separator(begin: str, is_known: Callable[[str], bool]) -> str:
 
 
 def split_first_row(text: str, separator: str) -> list[str]:
-    """The cells of the first row of a text, as far as they can be read."""
+    """Return the cells of the first row of a text, as far as they can be read."""
     if separator == BAR and _is_in_bars(text):
         return _cells_in_bars(text)
     try:
@@ -178,7 +180,7 @@ def split_first_row(text: str, separator: str) -> list[str]:
 
 
 def _detect_encoding(path: Path) -> tuple[str, str]:
-    """The encoding of a file, and what to say of it. UTF-8 is what is expected, with a byte order mark or without."""
+    """Return the encoding of a file, and the assumption to report. UTF-8 is the default, with or without BOM."""
     with open(path, "rb") as raw:
         start = raw.read(2)
         rest = raw.read(2)
@@ -206,7 +208,7 @@ def _detect_encoding(path: Path) -> tuple[str, str]:
 
 
 def _count_lines_by_encoding(raw: io.BufferedReader) -> tuple[int, int, bool]:
-    """How many lines are UTF-8 beyond ASCII, how many are none, and whether those hold bytes of no character."""
+    """Return the numbers of lines in UTF-8 beyond ASCII and of other lines, and True if those have undefined bytes."""
     utf8 = other = 0
     undefined = False
     for line in raw:
@@ -224,9 +226,9 @@ def _count_lines_by_encoding(raw: io.BufferedReader) -> tuple[int, int, bool]:
 
 
 def _detect_old_encoding(raw: io.BufferedReader) -> str:
-    """The encoding of DOS or of the old Macintosh, where letters inside words show it; empty where they do not.
+    """Return the encoding of DOS or old Macintosh if accented letters inside words show it; otherwise empty.
 
-    In Windows-1252 the same bytes are quotation marks or capitals, which do not stand there.
+    In Windows-1252 the same bytes are quotation marks or capitals, which do not occur inside words.
     """
     found = dict.fromkeys(_ACCENTS_INSIDE_WORDS, 0)
     for line in raw:
@@ -242,18 +244,18 @@ _ACCENTS_INSIDE_WORDS = {
     "mac_roman": re.compile(rb"[A-Za-z][\x8a\x8e\x9f][a-z]"),
     "cp1252": re.compile(rb"[A-Za-z][\xe0\xe4\xe7-\xeb\xed\xef\xf1\xf3\xf6\xfc][a-z]"),
 }
-"""Letters with accents inside words, by the encoding in which they are such."""
+"""Patterns of accented letters inside words, by encoding."""
 
 
 def _detect_utf16_without_mark(start: bytes) -> str:
-    """The order of bytes that a header in UTF-16 shows without a mark: every other byte is zero."""
+    """Return the byte order of a UTF-16 header without BOM, whose every other byte is zero; empty for no UTF-16."""
     if len(start) == len(b"a\0b\0") and start.count(0) == 2:
         return "utf-16-le" if start[1] == start[3] == 0 else "utf-16-be" if start[0] == start[2] == 0 else ""
     return ""
 
 
 def _check_utf16(path: Path, raw: io.BufferedReader, encoding: str) -> None:
-    """Raises LoadError for a file that begins as UTF-16 and does not go on so."""
+    """Raise LoadError for a file that begins as UTF-16 and does not continue so."""
     decoder = codecs.getincrementaldecoder(encoding)()
     try:
         while chunk := raw.read(1 << 20):

@@ -1,4 +1,4 @@
-"""One CSV file as a stream of rows: the header checked at once, each row parsed or told why not, memory flat."""
+"""Reading of one CSV file as a stream of rows: the header is checked first, each row is parsed or gets a reason."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.barcode_keys import split_codes, wrong_check_digit
 from aisle.client.load import cell_cleaning
@@ -24,25 +24,24 @@ from aisle.client.load.csv_dialect import (
 from aisle.client.load.footer_rows import total_reason
 from aisle.client.load.report import FileNotes, LoadError
 from aisle.client.load.value_notation import Notation
-from aisle.tuples import NamedTuple
 
 Values = dict[str, Any]
 RecordKey = tuple[str, ...]
 
 _NAME_SEPARATORS = re.compile(rf"[{cell_cleaning.BLANKS}_-]+")
 _BLANK_CHARACTERS = f" \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2007\u202f{chr(26)}"
-"""What a row without anything may hold: blanks, and the mark at which old programs end a file (Ctrl-Z)."""
+"""Characters of a row without content: blanks, and Ctrl-Z, with which old programs end a file."""
 
 
 _TAIL_BYTES = 4096
 _BLANK_LINE_BYTES = b' \t,;"\0\x1a|-'
-"""What a line without any cell holds."""
+"""Bytes of a line without any cell."""
 
 
 class TableRow(NamedTuple):
-    """A row as read: the cells that were not empty, by column; `reason` says why it is bad, if it is.
+    """Row as read: the non-empty cells by column; `reason` is why the row is bad, or empty.
 
-    `key` are the cells that say which record the row belongs to; empty when the row is too short to tell.
+    `key` are the cells that identify the row's record; empty if the row is too short.
     """
 
     line: int
@@ -52,15 +51,15 @@ class TableRow(NamedTuple):
 
 
 class CsvTable:
-    """A file of a load with its checked header. Raises LoadError when the file cannot be used at all.
+    """File of a load with its checked header. Raise LoadError if the file cannot be used at all.
 
-    `notes` says what was assumed and changed of its cells; it is complete when all rows were read.
+    `notes` collects assumptions and changes; it is complete when all rows were read.
     """
 
     def __init__(
         self, path: Path, layout: FileLayout, notes: FileNotes | None = None, *, dotted_codes: set[str] | None = None
     ) -> None:
-        """`dotted` is shared by the files of a load: their codes that have a point inside."""
+        """Read the header. `dotted_codes` is shared by the files of a load: their codes with a point inside."""
         self.path = path
         self.name = layout.file
         self.size = path.stat().st_size
@@ -89,9 +88,9 @@ class CsvTable:
         return column is not None and column.required
 
     def rows(self, bad: Mapping[int, str] = {}) -> Iterator[TableRow]:
-        """Every row, in order; empty ones are passed over. `position` is how many bytes have been read so far.
+        """Yield every row that is not empty, in order. `position` is the number of bytes read so far.
 
-        `bad` says of rows, by their lines, that they are bad already, and why.
+        `bad` has reasons for rows that are bad already, by line.
         """
         self._scan_notation()
         widest = 0
@@ -112,8 +111,11 @@ class CsvTable:
                     )
 
     def _rows_with_keys(self) -> Iterator[tuple[int, RecordKey, list[str], str]]:
-        """Every row with its key. A broken row whose key cannot be read goes with the row before it, so that no record
-        of several rows is taken for complete without it."""
+        """Yield every row with its key.
+
+        A broken row whose key cannot be read gets that of the row before it. Otherwise its record would count as
+        complete without it.
+        """
         last: RecordKey = ()
         for line, found, error in self._read_rows():
             key = self._row_key(found)
@@ -123,7 +125,7 @@ class CsvTable:
             yield line, key, found, error
 
     def _is_cut_off(self, line: int) -> bool:
-        """Whether a row is the last one of a file that does not end with a line end."""
+        """Return True if the row is the last one of a file without a final line end."""
         position = self.position
         if self._last_row_without_end is None:
             with open(self.path, "rb") as raw:
@@ -134,9 +136,9 @@ class CsvTable:
         return self._last_row_without_end == line
 
     def record_keys(self) -> Iterator[tuple[int, RecordKey, int]]:
-        """The line of each row, the cells that name its record, and a hash of what it says.
+        """Yield of each row its line, its record key, and a hash of its cells.
 
-        Rows that lack such a cell are passed over: that is told with the row.
+        Rows without a key cell are skipped; reading the row reports that.
         """
         self._scan_notation()
         for line, found, error in self._read_rows():
@@ -145,20 +147,20 @@ class CsvTable:
                 yield line, key, hash(tuple(found))
 
     def has_column(self, name: str) -> bool:
-        """Whether the file has this column."""
+        """Return True if the file has this column."""
         return any(column.name == name for _, column in self._named_columns)
 
     def column_cells(self, name: str) -> Iterator[tuple[int, str]]:
-        """The line of each row with the cell of one column as it was meant; none where the file has no such column."""
+        """Yield line and cleaned cell of one column, for non-empty cells."""
         if self.has_column(name):
             for line, (cell,) in self.select_cells((name,)):
                 if cell:
                     yield line, cell
 
     def select_cells(self, names: Iterable[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """The line of each row with some of its cells as they were meant; empty where there is none.
+        """Yield of each row its line and some of its cleaned cells; empty for missing ones.
 
-        Codes that stood in one cell are joined by commas.
+        Several codes of one cell are joined by commas.
         """
         places = {column.name: index for index, column in self._named_columns}
         wanted = [places.get(name, -1) for name in names]
@@ -178,10 +180,9 @@ class CsvTable:
         return ",".join((cleaned.value, *cleaned.further_codes)) if cleaned.further_codes else cleaned.value
 
     def scattered_keys(self) -> dict[RecordKey, int]:
-        """The keys whose rows do not all stand together, with the line of their last row: one quick pass.
+        """Return the keys whose rows are not adjacent, with the line of their last row; one pass.
 
-        Only hashes of the other keys are remembered. Two keys that share one are taken for scattered, which costs
-        nothing but memory.
+        Only hashes of the other keys are kept. A collision makes a key count as scattered, which only costs memory.
         """
         self._scan_notation()
         seen: set[int] = set()
@@ -198,7 +199,7 @@ class CsvTable:
         return found
 
     def _scan_notation(self) -> None:
-        """Looks at all numbers and dates once, for how the file writes them; says what was assumed of it."""
+        """Read all numbers and dates once, to learn how the file writes them; add the assumptions to the notes."""
         if self._is_scanned:
             return
         self._is_scanned = True
@@ -263,7 +264,7 @@ class CsvTable:
             return ()
 
     def _clean_cell(self, index: int, cell: str) -> str:
-        """A cell as it was meant; one that nobody can read stays as it is."""
+        """Return a cleaned cell; unchanged if it cannot be read."""
         column = self._columns[index]
         if column is None or not cell:
             return cell
@@ -310,7 +311,9 @@ class CsvTable:
         return TableRow(line, values, "", key)
 
     def _stray_row_reason(self, found: list[str]) -> str:
-        """Why a row is none of the table: it repeats the header, is a total, or has another separator."""
+        """Return why a row does not belong to the table: a repeated header, a total, another separator. Empty if it
+        does.
+        """
         index, cell = next(((at, cell) for at, cell in enumerate(found) if cell.strip()), (0, ""))
         column = self._column_at(index)
         if column and cell:
@@ -324,18 +327,18 @@ class CsvTable:
         return self._total_inside(found) or self._separator_reason(found)
 
     def _total_inside(self, found: list[str]) -> str:
-        """Why a row is taken for a total by the place that it makes, behind the number of its store."""
+        """Return why a row is a total, by the location code in it, after the store number; empty if it is none."""
         cell = cell_cleaning.trim_blanks(found[self._made_at]) if 0 <= self._made_at < len(found) else ""
         is_word = cell[:1].isalpha() and not cell[-1:].isdigit()
         return total_reason(cell, is_complete=True) if is_word else ""
 
     def _is_header(self, found: list[str]) -> bool:
-        """Whether all cells of a row are the names of their columns."""
+        """Return True if all cells of a row are the names of their columns."""
         said = [(cell, self._column_at(index)) for index, cell in enumerate(found) if cell.strip()]
         return all(column is not None and normalize_header(cell) == column.name for cell, column in said)
 
     def _separator_reason(self, found: list[str]) -> str:
-        """Why a row seems to have another sign between its cells than the header has; empty where it does not."""
+        """Return why a row seems to have another separator than the header; empty if it does not."""
         if len(found) >= max(2, len(self._columns)) and len(self._columns) > 1:
             return ""
         own = self._dialect.separator
@@ -354,7 +357,7 @@ class CsvTable:
         return ""
 
     def _cell_count_reason(self, found: list[str]) -> str:
-        """Why a row has another number of cells than the header; empty where that takes nothing from it."""
+        """Return why a row has a wrong number of cells; empty if nothing is lost by it."""
         beyond = [cell for index, cell in enumerate(found) if cell.strip() and not self._column_at(index)]
         short = any(column.required for _, column in self._named_columns[-1:] if len(found) < len(self._columns))
         missing = {column.name for index, column in self._named_columns if index >= len(found)}
@@ -366,7 +369,7 @@ class CsvTable:
         return self._columns[index] if index < len(self._columns) else None
 
     def _warn_of_values(self, line: int, values: Values) -> None:
-        """Notes what may be wrong in a row that is loaded all the same."""
+        """Add warnings on values of a row that is loaded all the same."""
         for _, column in self._named_columns:
             value = values.get(column.name)
             if not isinstance(value, str):
@@ -401,7 +404,7 @@ _DATE_LIKE = re.compile(
 
 
 def _add_further_codes(values: Values, name: str, codes: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Codes that stood in one cell with the barcode are further ones of the product; elsewhere they are warned of."""
+    """Add the further codes of a barcode cell to the product's barcodes; return warnings for other columns."""
     if name != "barcode":
         return [(f"{name} takes one code, and the others of the cell are left out", ", ".join(codes))]
     known = [code for code in str(values.get("barcodes_array", "")).split(",") if code]
@@ -410,14 +413,14 @@ def _add_further_codes(values: Values, name: str, codes: tuple[str, ...]) -> lis
 
 
 def _remember_lines(lines: Iterable[str], text: list[str]) -> Iterator[str]:
-    """The lines of a file; those of the row that is read stay in `text`."""
+    """Yield the lines of a file; those of the present row stay in `text`."""
     for line in lines:
         text.append(line)
         yield line
 
 
 def _csv_error_reason(error: csv.Error, lines: int) -> str:
-    """Why a row is no CSV."""
+    """Return why a row is no valid CSV."""
     if "unexpected end" in str(error):
         rows_of_text = "the line after it is" if lines == 2 else f"the {lines - 1} lines after it are"
         after = f", or {rows_of_text} taken for its text" if lines > 1 else ""
@@ -434,7 +437,7 @@ def _unwrap_cell(cell: str) -> str:
 
 
 def group_by_key(rows: Iterator[TableRow], scattered: dict[RecordKey, int]) -> Iterator[list[TableRow]]:
-    """Rows with the same key together. Those of scattered keys wait for the last one; the others pass through."""
+    """Yield rows with the same key together. Those of scattered keys are held until the last one."""
     current: list[TableRow] = []
     held: dict[RecordKey, list[TableRow]] = {}
     for row in rows:
@@ -453,14 +456,14 @@ def group_by_key(rows: Iterator[TableRow], scattered: dict[RecordKey, int]) -> I
 
 
 def normalize_header(header: str) -> str:
-    """The name of a column as the interface writes it: in small letters, with _ between its words."""
+    """Return the name of a column as the interface writes it: lower case, with _ between words."""
     return _NAME_SEPARATORS.sub("_", cell_cleaning.trim_blanks(header).casefold()).strip("_")
 
 
 def _check_header(path: Path, layout: FileLayout, dialect: CsvDialect) -> list[Column | None]:
-    """The columns of a file; None for those without a name, which hold nothing.
+    """Return the columns of a file; None for empty columns without a name.
 
-    Raises LoadError that names every column that is unknown, twice there or missing.
+    Raise LoadError that names every unknown, repeated or missing column.
     """
     names = _read_header(path, dialect)
     unknown = [_unknown_column_reason(name, layout) for name in names if name and name not in layout.columns]
@@ -496,7 +499,7 @@ def _read_header(path: Path, dialect: CsvDialect) -> list[str]:
 
 
 def _single_cell_reason(file: str, header: str, mark: str, dialect: CsvDialect) -> str:
-    """Why a header is a single cell that holds several names."""
+    """Return why a header is a single cell with several names in it."""
     if dialect.skipped_lines:
         said = f"begins with a line sep={dialect.separator}, but its columns are separated by {SEPARATORS[mark]}"
         return f"{file} {said}; delete that line or correct it."
@@ -512,7 +515,7 @@ def _unknown_column_reason(name: str, layout: FileLayout) -> str:
 
 
 _MIN_SIMILARITY = 0.6
-"""From where on two names are alike."""
+"""Similarity from which a name is suggested."""
 _SYNONYM_LINES = """
 product_number: artikelnummer artnr artikel artikelnr artikelcode materialnummer material
 product_number: sku item itemnumber itemno productno article articlenumber
@@ -533,7 +536,7 @@ _COLUMN_SYNONYMS = {
     for columns, _, words in (line.partition(": ") for line in _SYNONYM_LINES.strip().splitlines())
     for word in words.split()
 }
-"""What people call a column in German, Dutch, French and English."""
+"""Names of columns in German, Dutch, French and English."""
 
 
 def _format_field_count(count: int) -> str:

@@ -1,14 +1,14 @@
-"""Goods that a load of stock does not know of: changed by other work at a place, or lying at places beside it."""
+"""Goods that a load of stock does not name: changed by other work at a location, or at other locations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.existing_stock import ProductStock
 from aisle.client.load.records import Record
-from aisle.tuples import NamedTuple
 
 _NAMED = ("store_number", "product_number", "location_code")
 _BARE, _FIRST_POOL = "counted_quantity", "stock_pool_1"
@@ -20,7 +20,7 @@ _BESIDE = "goods of the product lie where the file has no row for it, and stay t
 
 
 class _Coming(NamedTuple):
-    """What a count does to the total of its product, and what lies elsewhere, in words."""
+    """Effect of a count on the total of its product, and the stock elsewhere as text."""
 
     total: Decimal
     change: Decimal
@@ -28,7 +28,7 @@ class _Coming(NamedTuple):
 
 
 class Elsewhere:
-    """Looks at each count that is to be sent, and at what the service had of its product before the load."""
+    """Check of each count that is to be sent against the product's stock in the service before the load."""
 
     def __init__(self, table: CsvTable) -> None:
         self._table = table
@@ -37,7 +37,7 @@ class Elsewhere:
         self._come: dict[tuple[str, str], tuple[int, _Coming]] = {}
 
     def unchanged(self, count: Record, kept: ProductStock) -> Record | None:
-        """The part of a count whose goods were not changed by other work, if any; the other rows are noted."""
+        """Return the part of a count whose stock no other work has changed, if any; add warnings for the rest."""
         changed = set()
         for name, line in count.field_rows.items():
             book, said = _book(count, name, kept), Decimal(str(count.body[name]))
@@ -56,7 +56,7 @@ class Elsewhere:
         return count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at) if at else None
 
     def expect(self, count: Record, kept: ProductStock) -> None:
-        """Remembers what a count is about to do, where its product lies elsewhere, too."""
+        """Record the effect of a count before it is sent, if the product is also elsewhere."""
         code, product = count.body.get("location_code", ""), count.body["product_number"]
         change = sum(
             (Decimal(str(count.body[name])) - _book(count, name, kept) for name in count.field_rows), Decimal(0)
@@ -73,28 +73,28 @@ class Elsewhere:
             self._coming[count.line] = _Coming(total, change, _words(unnamed))
 
     def done(self, count: Record) -> None:
-        """Takes note that the service has taken a count."""
+        """Record that the service has accepted a count."""
         if coming := self._coming.pop(count.line, None):
             key = (count.store, count.body["product_number"])
             line, before = self._come.get(key, (count.line, coming._replace(change=Decimal(0))))
             self._come[key] = (line, before._replace(change=before.change + coming.change))
 
     def note_all(self) -> None:
-        """Notes of each product that was counted where else it lies, and what its total is now."""
+        """Add a warning for each counted product that is also elsewhere, with its new total."""
         for (_, product), (line, coming) in self._come.items():
             total = coming.total + coming.change
             value = f"{product} also lies at {coming.elsewhere}; its total is now {total:f}"
             self._table.notes.add_warning(_BESIDE, value, line)
 
     def _names(self, count: Record, product: str, place: str) -> bool:
-        """Whether the file has a row for the product at a place."""
+        """Return True if the file has a row for the product at a location."""
         if self._named is None:
             self._named = {hash(where) for _, where in self._table.select_cells(_NAMED)}
         return hash((count.store, product, place)) in self._named
 
 
 def _book(count: Record, name: str, kept: ProductStock) -> Decimal:
-    """What the service had where a field of a count counts."""
+    """Return the service's stock for a field of a count."""
     code = count.body.get("location_code", "")
     if code and name == _BARE:
         return sum((quantity for (place, _), quantity in kept.spots.items() if place == code), Decimal(0))
@@ -108,7 +108,7 @@ def _pool(name: str) -> str:
 
 
 def _others(kept: ProductStock, code: str) -> dict[str, Decimal]:
-    """What lies at other places, or at none, by place."""
+    """Return the stock at other locations, and at none, by location."""
     found: dict[str, Decimal] = {}
     for (place, _), quantity in kept.spots.items():
         if place != code:

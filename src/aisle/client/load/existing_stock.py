@@ -1,4 +1,4 @@
-"""What a store says of its stock before a load: a count does nothing where none is kept, nor to other pools."""
+"""Stock in the service before a load: which products keep stock, and which counts were loaded before."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.client.base import BaseClient
 from aisle.client.errors import ClientError, Forbidden, NotFound, TransportError
@@ -14,19 +14,18 @@ from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.records import Record
 from aisle.client.load.report import FileNotes, LoadError
 from aisle.contract.wire import QueryValue
-from aisle.tuples import NamedTuple
 
 _STOCK_PAGE_SIZE = 1000
 _CHAIN = ""
-"""What stands for the list of products, which is that of all stores."""
+"""Key of the chain's product list, beside the stores' lists."""
 _MAX_SINGLE_READS = 20
-"""Counts of a store for which its products are asked one by one."""
+"""Number of counts of a store up to which its products are read one by one."""
 
 
 class ProductStock(NamedTuple):
-    """Whether a product keeps stock in a store, and how much is in which of its pools before the load.
+    """Stock of a product in a store before the load, by pool; `is_tracked` is False if it keeps no stock.
 
-    `spots` has the same by place, empty for none, and pool.
+    `spots` has the same by location (empty for none) and pool.
     """
 
     is_tracked: bool
@@ -34,14 +33,14 @@ class ProductStock(NamedTuple):
     spots: Mapping[tuple[str, str], Decimal] = {}
 
     def at_places(self, pool: str) -> Decimal:
-        """What lies in a pool at places."""
+        """Return the stock of a pool at locations."""
         return sum((quantity for (code, of), quantity in self.spots.items() if code and of == pool), Decimal(0))
 
 
 class TrackedStock:
-    """What the service says of each product; read when the first count of a store is to be sent.
+    """Stock of products, read before the first count of a store is sent.
 
-    The entry of a product in the store's list of stock decides, or the product itself where it has none there.
+    A product's entry in the store's stock list decides; otherwise the product itself.
     """
 
     def __init__(self, client: BaseClient, table: CsvTable) -> None:
@@ -52,7 +51,7 @@ class TrackedStock:
         self._by_product: dict[tuple[str, str], ProductStock | None] = {}
 
     async def get(self, store: str, product: str) -> ProductStock:
-        """What is known of the product in the store, as far as the service says."""
+        """Return what the service has of the product in the store."""
         if self._rows_by_store is None:
             self._rows_by_store = Counter()
             for _, (name,) in self._table.select_cells(("store_number",)):
@@ -64,7 +63,7 @@ class TrackedStock:
         return ProductStock(True, {})
 
     async def _find(self, store: str, product: str, *, one_by_one: bool) -> ProductStock | None:
-        """What a list says of a product; None where it does not have it."""
+        """Return a product of a list; None if the list does not have it."""
         if one_by_one:
             if (store, product) not in self._by_product:
                 self._by_product[store, product] = (await self._read(store, {"product_number": product})).get(product)
@@ -79,14 +78,14 @@ class TrackedStock:
         return self._by_list[store].get(product)
 
     async def _read(self, store: str, filters: Mapping[str, QueryValue]) -> dict[str, ProductStock]:
-        """The products of a list; none where it cannot be read, which is noted.
+        """Return the products of a list; if it cannot be read, none, with a warning.
 
-        Raises LoadError where the service does not answer.
+        Raise LoadError if the service does not respond.
         """
         try:
             return {str(row.get("product_number")): _kept(row) async for row in self._read_rows(store, filters)}
         except (Forbidden, NotFound):
-            return {}  # what the store says to its counts is told with their rows
+            return {}  # the counts of the store will be refused with a reason
         except TransportError as error:
             raise LoadError(
                 f"Which products keep stock cannot be read: {error} Load again later: it goes on, and doubles nothing."
@@ -125,7 +124,7 @@ def _pools(row: Mapping[str, Any], prefix: str) -> dict[str, Decimal]:
 
 
 LOAD_REFERENCE = "aisle load"
-"""The reference of a count that came from a file; by it such counts are found again in the log."""
+"""Reference of counts from a file; finds them in the log again."""
 
 _LOG_PAGE_SIZE = 1000
 _COUNT_FIELD = "counted_quantity"
@@ -142,27 +141,27 @@ _MOVED_ADVICE = (
 NO_LOCATION = "no place"
 
 ProductLocation = tuple[str, str]
-"""A product, and where it lies."""
+"""Product number and location code."""
 Pools = dict[str, Decimal]
 
 
 class CountLog(NamedTuple):
-    """What the log of a store says of counts."""
+    """Counts in the log of a store."""
 
     loaded: Mapping[str, dict[str, Pools]]
-    """What counts of loads said, by product and place."""
+    """Counts of earlier loads, by product and location."""
     other_counts: dict[ProductLocation, tuple[str, str]]
-    """When another count was made last, and by whom; empty until it is asked for."""
+    """Time and user of the last other count; empty until it is needed."""
 
 
 class LoadedStock:
-    """What the log of each store says was counted; read when the first count of the store is to be sent.
+    """Counts in the log of each store, read before its first count is sent.
 
-    It is kept until the last count of the store has come: read again, it would hold what this load has sent.
+    A log is kept until the store's last count: read again, it would contain the counts of this load.
     """
 
     def __init__(self, client: BaseClient, table: CsvTable | None = None) -> None:
-        """`table` is the file whose counts are asked about."""
+        """Store the collaborators. `table` is the file with the counts."""
         self._client = client
         self._table = table
         self._hashes: set[int] | None = None
@@ -171,19 +170,17 @@ class LoadedStock:
         self._fully_read_stores: set[str] = set()
 
     async def split_new(self, count: Record, notes: FileNotes) -> tuple[Record | None, tuple[int, ...]]:
-        """The part of a count that was not loaded before, if any, and the rows of the other part.
+        """Return the part of a count that was not loaded before, if any, and the rows of the other part.
 
-        A row that says another figure than was loaded, or whose place was counted otherwise, is noted. Raises LoadError
-        where the log cannot be read.
+        Add warnings for rows with another figure than was loaded, or whose location was counted otherwise. Raise
+        LoadError if the log cannot be read.
         """
         log = await self._read_log(count.store)
         self._scan_file()
         found = await self._split_by_log(log, count, notes)
         self._rows_left[count.store] -= len(count.field_rows)
         if self._rows_left[count.store] <= 0:
-            del self._logs_by_store[
-                count.store
-            ]  # files name one store after the other; a chain of them is not kept in memory
+            del self._logs_by_store[count.store]  # the logs of a chain would fill the memory
         return found
 
     async def _split_by_log(
@@ -212,11 +209,11 @@ class LoadedStock:
         return count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at), tuple(left.values())
 
     def _loaded_elsewhere(self, log: CountLog, count: Record) -> str:
-        """Where the product was loaded, if that tells that the count is of the same goods.
+        """Return where the product was loaded, if this count is of the same goods; otherwise empty.
 
-        A count without a place is of the whole product: beside counts of its places it would undo what was lost there.
-        A count at a place is of goods that were loaded without one, or at another place, unless the file names that one
-        too: to count them would double them.
+        A count without a location is of the whole product: besides counts of its locations it would undo their losses.
+        A count at a location is of goods loaded without one, or at another one that the file no longer names. Counting
+        them would double them.
         """
         product, code = _location_key(count.body)
         for at, pools in log.loaded.get(product, {}).items():
@@ -226,7 +223,7 @@ class LoadedStock:
         return ""
 
     def _pool_no_longer_named(self, count: Record, known: Pools) -> str:
-        """A pool that was loaded with something at this place, and that the file no longer names there."""
+        """Return a pool that was loaded at this location and is no longer in the file; empty if none."""
         product, code = _location_key(count.body)
         names = self._file_hashes()
         for name, quantity in known.items():
@@ -235,7 +232,7 @@ class LoadedStock:
         return ""
 
     def _file_hashes(self) -> set[int]:
-        """Hashes of the products of the file with their places, and with the pools there."""
+        """Return hashes of the file's products with their locations, and with their pools there."""
         self._scan_file()
         return self._hashes or set()
 
@@ -250,7 +247,7 @@ class LoadedStock:
                 }
 
     async def _skip_if_counted(self, log: CountLog, count: Record, notes: FileNotes) -> Record | None:
-        """The count, unless somebody has counted there in another way; that is noted."""
+        """Return the count, unless somebody has counted there otherwise; then add a warning."""
         if count.store not in self._fully_read_stores:
             async for row in self._log_rows(count.store, {}):
                 if row.get(_COUNT_FIELD) is not None and row.get("reference") != LOAD_REFERENCE:
@@ -285,7 +282,7 @@ class LoadedStock:
         return self._logs_by_store[store]
 
     async def _log_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Mapping[str, Any]]:
-        """Entries of the log. Raises LoadError where it cannot be read."""
+        """Yield entries of the log. Raise LoadError if it cannot be read."""
         query: dict[str, QueryValue] = {
             "store_number": store,
             **filters,
@@ -298,7 +295,7 @@ class LoadedStock:
                     for row in rows:
                         yield row
         except (Forbidden, NotFound):
-            return  # what the store says to its counts is told with their rows
+            return  # the counts of the store will be refused with a reason
         except ClientError as error:
             raise LoadError(
                 f"Whether the stock of store {store} was counted before cannot be read: {error} Load again later,"
@@ -307,7 +304,7 @@ class LoadedStock:
 
 
 def _counted_by(row: Mapping[str, Any]) -> tuple[str, str]:
-    """When an entry was made, to the minute, and by whom."""
+    """Return the time of an entry, to the minute, and its user."""
     who = row.get("app_user_name") or row.get("reference") or ""
     at = next((str(row[name]) for name in _TIME_FIELDS if row.get(name)), "")
     minute = at[:_MINUTE_LENGTH].replace("T", " ") + (" UTC" if at.endswith("Z") else "")
@@ -315,7 +312,7 @@ def _counted_by(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def with_load_reference(count: Record) -> Record:
-    """A count as it is sent: with the reference by which it is found again."""
+    """Return a count with the reference by which it is found again."""
     return count._replace(body=count.body | {"reference": LOAD_REFERENCE})
 
 

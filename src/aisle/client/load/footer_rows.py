@@ -1,4 +1,4 @@
-"""Rows that are no record of the file but words beside it: totals, sources, page numbers of a report."""
+"""Detection of rows that are no records: totals, sources, page numbers of a report."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _TOTAL_AND_TEXT = re.compile(rf"[\W\u03a3]*{_TOTAL_WORDS}\b.*", re.IGNORECASE | 
 
 
 def total_reason(first: str, *, is_complete: bool) -> str:
-    """Why a row is taken for a total by its first cell; `is_whole` says that the row has all that it needs."""
+    """Return why a row counts as a total, by its first cell. `is_complete`: the row has all required cells."""
     if _TOTAL_CELL.fullmatch(first) or (not is_complete and _TOTAL_AND_TEXT.fullmatch(first)):
         return f"looks like a total ({first!r}), and is no row of the table; delete it"
     return ""
 
 
 def footer_reason(values: Mapping[str, Any], key: str) -> str:
-    """Why a row is taken for a footer, and not for what the file lists; empty where it is none.
+    """Return why a row counts as a footer; empty if it is none.
 
-    A word for a total has no name beside it; other words beside the table have nothing beside them at all.
+    A word for a total has no name beside it; other words below a table have nothing beside them at all.
     """
     name = str(values.get(key, ""))
     is_total = "product_name" not in values and _FOOTER_WORD_ALONE.fullmatch(name)

@@ -1,29 +1,29 @@
-"""Rows of stock without a place beside rows with places of the same product: totals, or goods that lie at no place."""
+"""Stock rows without a location, of products that also have rows with one: totals, or goods at no location."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
+from typing import NamedTuple
 
 from aisle.client.load.csv_table import CsvTable, TableRow
-from aisle.tuples import NamedTuple
 
 _NAMED = ("store_number", "product_number", "location_code", "stock_pool", "quantity")
 _FIRST_POOL = "1"
 
 
 class _Placed(NamedTuple):
-    """What the file says of a product at its places, by pool (empty for none), and the last row that names it."""
+    """Stock of a product at its locations in the file, by pool (empty for none), and the last row with the product."""
 
     pools: dict[str, Decimal]
     last: int
 
 
 class Placeless:
-    """Tells what the rows without a place of a file mean, whatever the order of its rows."""
+    """Interpretation of a file's rows without a location, whatever the order of its rows."""
 
     def __init__(self, table: CsvTable) -> None:
-        """Reads the file once, and once more where it has rows without a place."""
+        """Read the file once, and once more if it has rows without a location."""
         without = {hash((store, product)) for _, store, product, place, _, _ in _rows(table) if not place}
         self._placed: dict[int, _Placed] = {}
         lasts: dict[int, int] = {}
@@ -38,12 +38,12 @@ class Placeless:
             self._placed[name] = placed._replace(last=lasts[name])
 
     def last(self, store: str, product: str) -> int:
-        """The last row of a product that has rows with a place and without one; 0 for other products."""
+        """Return the last row of a product that has rows with and without a location; 0 for other products."""
         placed = self._placed.get(hash((store, product)))
         return placed.last if placed else 0
 
     def at_places(self, row: TableRow) -> Decimal | None:
-        """What the places of the product and pool hold, as the file says; None where it has no such rows."""
+        """Return the file's stock of the product and pool at locations; None if it has no such rows."""
         if row.values.get("location_code"):
             return None
         placed = self._placed.get(hash((row.values["store_number"], row.values["product_number"])))

@@ -1,11 +1,11 @@
-"""The files of a load as records: what one entry of a create body says, and which rows of the file it came from."""
+"""Records of a load: an entry of a create body each, with the rows of the file it came from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.client.load.columns import (
     ATTRIBUTES,
@@ -35,15 +35,14 @@ from aisle.client.load.row_checks import (
     codes_in_cell,
     find_conflicts,
 )
-from aisle.tuples import NamedTuple
 
 
 class Record(NamedTuple):
-    """One entry of a create body.
+    """Entry of a create body.
 
-    `store` is the store of the path, empty where the operation names none; `what` says to a person what it is;
-    `line` is its first row in the file, `rows` how many rows it has; `at` are the rows of the fields of a count.
-    `is_beside` says of a count without a place that it is of what lies at no place, beside what lies at places.
+    `store` is the store in the path, or empty; `description` names the entry for a person; `line` is its first row in
+    the file, `rows` the number of its rows, and `field_rows` the row of each field of a count. `is_beside` marks a
+    count without a location of goods at no location, in addition to those at locations.
     """
 
     store: str
@@ -56,16 +55,16 @@ class Record(NamedTuple):
 
 
 class BadRows(NamedTuple):
-    """Rows that make no record, each with its reason; `rows` counts those that are left out because of them too."""
+    """Rows that make no record, with their reasons; `rows` also counts the rows left out because of them."""
 
     bad_rows: tuple[BadRow, ...]
     rows: int
 
 
 class ServiceFindings(NamedTuple):
-    """What the service has beside a file: why rows are refused, by their lines, and the keys that it has as they are.
+    """Result of the comparison with the service: reasons of refused rows by line, and keys that exist unchanged.
 
-    `codes` are keys of codes of its products that the file gives to other ones, with the product and the column.
+    `code_owners` maps keys of barcodes that the file gives to other products to their product and column.
     """
 
     refused_rows: Mapping[int, str] = {}
@@ -73,7 +72,7 @@ class ServiceFindings(NamedTuple):
     code_owners: Mapping[str, tuple[str, str]] = {}
 
     def other_owner(self, code: str, product: str) -> str:
-        """The other product of the service that has this code; empty where there is none."""
+        """Return the other product of the service that has this code; empty if there is none."""
         owners = (
             self.code_owners[key][0] for key in (code_keys(code) if self.code_owners else ()) if key in self.code_owners
         )
@@ -84,13 +83,13 @@ NO_FINDINGS = ServiceFindings()
 RecordReader = Callable[[CsvTable, ServiceFindings], Iterator[Record | BadRows]]
 
 _OTHER_TABLES = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers", ".txt", ".tsv")
-"""What a table is saved as by somebody who did not save it as CSV."""
+"""Extensions of tables that were not saved as CSV."""
 
 
 def open_tables(directory: Path) -> list[CsvTable]:
-    """The files of a load that are there, in the order to load them, every header checked before anything is sent.
+    """Return the files of a load that exist, in loading order; all headers are checked before anything is sent.
 
-    Raises LoadError when the directory is none, holds no such file, or a header is wrong.
+    Raise LoadError if the directory is none, has no such file, or a header is wrong.
     """
     if not directory.is_dir():
         raise LoadError(f"{directory} is no directory; name the one that holds the CSV files.")
@@ -109,7 +108,7 @@ def open_tables(directory: Path) -> list[CsvTable]:
 
 
 def _find_files(directory: Path) -> dict[str, Path]:
-    """The files of a load that are there, by their names in small letters. Raises LoadError for two of one name."""
+    """Return the files of a load, by name in lower case. Raise LoadError for two of one name."""
     known = {layout.file for layout in LAYOUTS}
     found: dict[str, Path] = {}
     for path in sorted(directory.iterdir()):
@@ -122,7 +121,7 @@ def _find_files(directory: Path) -> dict[str, Path]:
 
 
 def unknown_files(directory: Path) -> tuple[str, ...]:
-    """Tables of the directory that no load reads; a misspelt name would otherwise go unnoticed."""
+    """Return tables of the directory that no load reads, because a name may be misspelt."""
     known = {layout.file for layout in LAYOUTS}
     stems = {name.removesuffix(".csv") for name in known}
     found = []
@@ -135,12 +134,12 @@ def unknown_files(directory: Path) -> tuple[str, ...]:
 
 
 def read_records(table: CsvTable, findings: ServiceFindings = NO_FINDINGS) -> Iterator[Record | BadRows]:
-    """The records of a file in its order, and the rows that make none; `found` is what the service has beside it."""
+    """Yield the records of a file in order, and the rows that make none."""
     yield from _READERS[table.name](table, findings)
 
 
 def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableRow]:
-    """The rows of a file; those that contradict another one, or name the same in another way, have a reason."""
+    """Yield the rows of a file, with a reason for those that contradict another row."""
     bad, repeats = find_conflicts(table, findings.known_keys)
     bad |= findings.refused_rows
     odd = ImplausibleValues(table)
@@ -156,7 +155,7 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
 
 
 def _check_name(table: CsvTable, findings: ServiceFindings, row: TableRow) -> TableRow:
-    """A row of a product, with the reason where it is a footer; one without a name is noted where it is new."""
+    """Return a product's row, with a reason if it is a footer; add a warning if a new product has no name."""
     number = row.values["product_number"]
     if (number,) in findings.known_keys:
         return row
@@ -181,7 +180,7 @@ def _warn_of_shared_codes(table: CsvTable, shared: SharedCodes, findings: Servic
 
 
 def _warn_of_unit(table: CsvTable, row: TableRow) -> None:
-    """Notes a code that stands for one piece and for a whole unit: a scan of it counts one."""
+    """Add a warning for a code of both one piece and a whole unit: a scan of it counts one piece."""
     pieces = {
         key
         for name in BARCODE_COLUMNS[::2]
@@ -195,7 +194,7 @@ def _warn_of_unit(table: CsvTable, row: TableRow) -> None:
 
 
 def _row_reader(description: str, name: str, defaults: Values | None = None, *, path: bool = False) -> RecordReader:
-    """Each row is a record; with `path` its store is the path's and not said again."""
+    """Return a reader of files whose rows are records. With `path`, the store is in the path, not in the body."""
 
     def read(table: CsvTable, found: ServiceFindings) -> Iterator[Record | BadRows]:
         for row in _checked_rows(table, found):
@@ -210,9 +209,9 @@ def _row_reader(description: str, name: str, defaults: Values | None = None, *, 
 
 
 def _read_counts(table: CsvTable, findings: ServiceFindings) -> Iterator[Record | BadRows]:
-    """Rows of the same product and place become one count, which names each of their pools.
+    """Yield counts: rows of the same product and location become one, with a field for each pool.
 
-    Of a product with rows with a place and without one, the latter come first.
+    For a product with rows with and without a location, the latter come first.
     """
     placeless = Placeless(table)
     held: dict[RecordKey, list[Record]] = {}
@@ -234,7 +233,7 @@ def _with_placeless_first(counts: list[Record]) -> list[Record]:
 
 
 def _counts_at(table: CsvTable, placeless: Placeless, rows: list[TableRow]) -> Iterator[Record | BadRows]:
-    """The counts of rows of one product and place: one, or two where pools differ in what they mean."""
+    """Yield the count of rows of one product and location; two if they are of different kinds."""
     pools: dict[int | None, list[int]] = {}
     for row in rows:
         if not row.reason:
@@ -262,7 +261,7 @@ def _counts_at(table: CsvTable, placeless: Placeless, rows: list[TableRow]) -> I
 
 
 def _is_total(table: CsvTable, row: TableRow, at_places: Decimal) -> bool:
-    """Whether a row without a place is the total of what the file has at places; how it is read is noted."""
+    """Return True if a row without a location is the total of the file's locations. Add a warning in either case."""
     quantity, product = row.values["quantity"], row.values["product_number"]
     if quantity in (0, at_places):
         what = "a row without a place is read as the total of the product's rows with places, and left out"
@@ -274,9 +273,9 @@ def _is_total(table: CsvTable, row: TableRow, at_places: Decimal) -> bool:
 
 
 def _count_reason(row: TableRow, pools: Mapping[int | None, list[int]]) -> str:
-    """Why a row cannot be counted beside the others of its product and place, which are given by their pools.
+    """Return why a row contradicts others of its product and location; empty if it does not.
 
-    Neither of two that contradict is counted: what is counted once is not counted again when the file was corrected.
+    Of two rows that contradict each other neither is counted, because a corrected file would not count again.
     """
     quantity, pool = row.values["quantity"], row.values.get("stock_pool")
     if quantity < 0:
@@ -296,7 +295,10 @@ def _count_reason(row: TableRow, pools: Mapping[int | None, list[int]]) -> str:
 
 
 def _line_reader(description: str, layout: FileLayout, unique_field: str = "line_number") -> RecordReader:
-    """Rows with the same key become one record with its lines, whole or not at all; `once` tells its lines apart."""
+    """Return a reader of files whose rows with one key make a record, whole or not at all.
+
+    `unique_field` identifies a line of a record.
+    """
 
     def read(table: CsvTable, found: ServiceFindings) -> Iterator[Record | BadRows]:
         for rows in group_by_key(_checked_rows(table, found), table.scattered_keys()):
@@ -318,7 +320,7 @@ def _line_reader(description: str, layout: FileLayout, unique_field: str = "line
 
 
 def _add_line(layout: FileLayout, record: dict[str, Any], row: TableRow) -> str:
-    """Adds a row to its record; answers with the reason when the two do not go together."""
+    """Add a row to its record. Return the reason if it contradicts the record's earlier rows."""
     line: dict[str, Any] = {}
     for name, value in row.values.items():
         if name == "store_number":

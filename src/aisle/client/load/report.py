@@ -1,31 +1,31 @@
-"""What a load says about itself: progress while it runs, a report at its end, an error when it cannot go on."""
+"""Progress, report and errors of a load, and their text for a person."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from aisle.client.load.columns import LAYOUTS
 from aisle.errors import AisleError
 from aisle.text import clean, end_sentence
-from aisle.tuples import NamedTuple
 
 MAX_SHOWN = 20
-"""Warnings of one kind that are told one by one; of the others the rows are named."""
+"""Number of warnings of one kind that are listed singly; of further ones only the rows are named."""
 MAX_STORES = 10
-"""Stores that are named of a load."""
+"""Number of stores that the report names."""
 MAX_RANGES = 30
-"""Rows, or rows in a line, that are named of one kind of change."""
+"""Number of row ranges that are named for one kind of change."""
 
 
 class LoadError(AisleError):
-    """The load cannot start or cannot go on; says which file or answer, why, and what to do."""
+    """Raised if a load cannot start or continue; names the file or response, the reason and the remedy."""
 
 
 class BadRow(NamedTuple):
-    """A row that was not loaded. `line` is where it begins in the file, the header being line 1.
+    """Row that was not loaded. `line` is its first line in the file; the header is line 1.
 
-    `kind` is what many rows have in common that are refused for the same; found in the reason where it is not said.
+    `kind` is what rows refused for the same reason have in common; by default it is derived from the reason.
     """
 
     file: str
@@ -38,7 +38,7 @@ class BadRow(NamedTuple):
 
 
 def _reason_kind(row: BadRow) -> str:
-    """The reason without what stands in quotes, and without the rows that it names."""
+    """Return the reason without quoted values and row numbers."""
     return row.kind or _ROW_SPECIFIC_TEXT.sub(_ELLIPSIS, row.reason)
 
 
@@ -47,7 +47,7 @@ _ELLIPSIS = "…"
 
 
 def format_bad_rows(bad: Iterable[BadRow]) -> Iterator[str]:
-    """The bad rows as lines: of each file and kind the first ones one by one, of the others the rows."""
+    """Yield the bad rows as lines: of each file and kind the first ones singly, of further ones the row numbers."""
     shown: dict[tuple[str, str], int] = {}
     rest: dict[tuple[str, str], list[int]] = {}
     for row in bad:
@@ -65,7 +65,7 @@ def format_bad_rows(bad: Iterable[BadRow]) -> Iterator[str]:
 
 
 class LoadProgress(NamedTuple):
-    """How far the load has come in one file: rows dealt with, and bytes read of all its bytes."""
+    """Progress of a load in one file: rows handled, bytes read, and bytes in total."""
 
     file: str
     rows: int
@@ -74,7 +74,7 @@ class LoadProgress(NamedTuple):
 
 
 class FileNotes:
-    """What was assumed of a file, what was changed in its cells, and what may be wrong in rows that were loaded."""
+    """Assumptions about a file, changes of its cells, and warnings on loaded rows."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -84,23 +84,23 @@ class FileNotes:
         self._file_warnings: list[str] = []
 
     def add_assumption(self, text: str) -> None:
-        """Notes by what the whole file was read."""
+        """Add an assumption about the whole file."""
         self._assumptions.append(text)
 
     def add_change(self, text: str, line: int) -> None:
-        """Notes what was changed in a row."""
+        """Add a change in a row."""
         self._changes.setdefault(text, []).append(line)
 
     def add_warning(self, text: str, value: str, line: int) -> None:
-        """Notes what may be wrong in a row, with the value that shows it."""
+        """Add a warning on a row, with the value that shows it."""
         self._warnings.setdefault(text, []).append((line, value))
 
     def add_file_warning(self, text: str) -> None:
-        """Notes what could not be looked at in the whole file."""
+        """Add a warning on the whole file."""
         self._file_warnings.append(text)
 
     def lines(self) -> Iterator[str]:
-        """The notes as plain lines: what was assumed, what was changed, then the warnings."""
+        """Yield the notes as lines: assumptions, warnings on the file, changes, then warnings on rows."""
         if self._assumptions:
             yield f"{self.file}: read with {', '.join(map(clean, self._assumptions))}."
         for what in self._file_warnings:
@@ -116,7 +116,7 @@ class FileNotes:
 
 
 def format_rows(lines: Iterable[int]) -> str:
-    """Rows as people write them: `row 3`, `4 rows: 3, 7-9`."""
+    """Return rows as text: `row 3`, `4 rows (3, 7-9)`."""
     ordered = sorted(set(lines))
     spans: list[list[int]] = []
     for line in ordered:
@@ -132,10 +132,10 @@ def format_rows(lines: Iterable[int]) -> str:
 
 
 class FileReport(NamedTuple):
-    """What became of one file: its rows, those of them that were loaded, and how many records these made.
+    """Result of one file: its rows, those that were loaded, and the records made of them.
 
-    Rows and records differ where several rows make one order or one count. `left_rows` are those whose stock was loaded
-    before, and not counted again. `notes` are lines on what was assumed, changed and warned of.
+    Rows and records differ if several rows make one order or count. `already_loaded_rows` were loaded before and not
+    counted again. `notes` are lines on assumptions, changes and warnings.
     """
 
     file: str
@@ -145,14 +145,14 @@ class FileReport(NamedTuple):
     already_loaded_rows: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     stores: tuple[str, ...] = ()
-    """Those that loaded rows are for."""
+    """Stores of the loaded rows."""
 
 
 class LoadReport(NamedTuple):
-    """The result of a load: a report for each file that was there, the bad rows, and files that no load reads.
+    """Result of a load: a report for each file, the bad rows, and files that no load reads.
 
-    `stopped` says that a strict load ended at its first bad row; nothing after that row was sent. `resumed` says that
-    this load went on with one that had been cut off.
+    `stopped` is True if a strict load ended at its first bad row; nothing after that row was sent. `resumed` is True if
+    this load continued one that was interrupted.
     """
 
     files: tuple[FileReport, ...]
@@ -161,19 +161,19 @@ class LoadReport(NamedTuple):
     stopped: bool = False
     resumed: bool = False
     service_name: str = ""
-    """The service, in words."""
+    """Name of the service, for a person."""
     lost: tuple[str, ...] = ()
-    """Files of which the service has lost again what it had taken: it was put back from an earlier copy meanwhile."""
+    """Files of which the service lost accepted rows again, because it was restored from an earlier copy meanwhile."""
     unasked: str = ""
-    """Why it could not be asked whether it has."""
+    """Reason for which that could not be checked."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether every row of every file was loaded, and is still there."""
+        """True if every row of every file was loaded and is still there."""
         return not self.bad and not self.lost
 
     def lines(self) -> list[str]:
-        """The report as plain lines for a person: the files with their notes, then the bad rows, then what to do."""
+        """Return the report as lines: files with their notes, bad rows, then what to do."""
         lines = [self._service_line()] if self.service_name else []
         lines += ["The last load of these files was cut off; this one went on with it."] if self.resumed else []
         for file in self.files:
@@ -220,7 +220,7 @@ def _already_loaded_lines(file: FileReport) -> Iterator[str]:
 
 
 def not_read_reason(name: str) -> str:
-    """Why a file of the directory is not read, and what to do."""
+    """Return why a file of the directory is not read, and what to do."""
     if not name.casefold().endswith(".csv"):
         return f"{clean(name)}: not read, because it is no CSV file; save it as CSV."
     said = name.casefold().replace(" ", "_")

@@ -1,4 +1,4 @@
-"""Rows of one file that name the same thing: repetitions, contradictions, and names that differ by blanks or case."""
+"""Checks of rows against each other: repetitions, contradictions, keys that differ by blanks, case or zeros only."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow
 
 
 def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> tuple[dict[int, str], dict[int, int]]:
-    """Why rows are not loaded, by their lines; and the rows that only repeat an earlier one, with its line.
+    """Return reasons of contradicting rows by line, and rows that only repeat an earlier one, with its line.
 
-    `known` are keys that the service has as they are: two of them may be alike.
-
-    Two quick passes. Hashes of names are remembered, and the names alone that occur more than once.
+    `known_keys` exist in the service unchanged, so two of them may be alike. Two passes; hashes of all keys are kept,
+    and the keys themselves only if they occur more than once.
     """
     fold = _comparable_key_hash if table.creates_records else _key_hash
     suspect = _repeated_keys(table, fold) if table.is_unique else _differently_written_keys(table, fold)
@@ -33,7 +32,7 @@ def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> t
 
 
 def _repeated_keys(table: CsvTable, fold: Callable[[RecordKey], int]) -> set[int]:
-    """Names that occur more than once."""
+    """Return hashes of keys that occur more than once."""
     seen: set[int] = set()
     found: set[int] = set()
     for _, key, _ in table.record_keys():
@@ -43,7 +42,7 @@ def _repeated_keys(table: CsvTable, fold: Callable[[RecordKey], int]) -> set[int
 
 
 def _differently_written_keys(table: CsvTable, fold: Callable[[RecordKey], int]) -> set[int]:
-    """Names that are written in two ways, where rows make up a record together."""
+    """Return hashes of keys that are written in two ways; for files whose records have several rows."""
     seen: dict[int, int] = {}
     return {
         name
@@ -57,19 +56,19 @@ def _key_hash(key: RecordKey) -> int:
 
 
 def _comparable_key_hash(key: RecordKey) -> int:
-    """Of a file that creates what its keys name: the zeros before the name do not tell two of them apart."""
+    """Return the hash of a key of a file that creates records: leading zeros of the name make no difference."""
     return hash(comparable_key(key))
 
 
 def comparable_key(key: RecordKey) -> RecordKey:
-    """A key as it is compared with those of the service: its name without blanks, case and the zeros before it."""
+    """Return a key in the form in which it is compared: its name without blanks, case and leading zeros."""
     *before, name = key
     name = fold_code(name)
     return (*map(fold_code, before), name.lstrip("0") or name[-1:])
 
 
 def difference_reason(new: str, known: str, where: str = "") -> str:
-    """Why a new name is refused beside a known one, with the likely cause. `where` says where that one stands."""
+    """Return why a new name is refused beside a known one, with the likely cause. `where` locates the known one."""
     mine, its = fold_code(new), fold_code(known)
     if mine == its:
         return f"{new!r} and {known!r}{where or ' of the service'} differ by blanks or case alone; use one of them"
@@ -120,7 +119,7 @@ def _format_key(key: RecordKey) -> str:
 
 
 class SharedCodes:
-    """Barcodes of several products of a file, by what a scan of each finds; asked for in the order of its rows."""
+    """Barcodes that several products of a file share. Ask in the order of the rows."""
 
     def __init__(self, table: CsvTable) -> None:
         seen: set[int] = set()
@@ -134,7 +133,7 @@ class SharedCodes:
                     seen.add(key)
 
     def earlier_product(self, code: str, product: str, line: int) -> tuple[int, str] | None:
-        """The earlier row, and its product, that has this code too."""
+        """Return the earlier row, and its product, with this code; None if there is none."""
         shared = [key for key in code_keys(code) if hash(key) in self._shared]
         firsts = [self._first.setdefault(key, (line, product)) for key in shared]
         return next((first for first in firsts if first[1] != product), None)
@@ -142,43 +141,43 @@ class SharedCodes:
 
 FURTHER_BARCODES = "barcodes_array"
 BARCODE_COLUMNS = ("barcode", "purchase_unit_barcode", FURTHER_BARCODES)
-"""Where barcodes of a product stand."""
+"""Columns with barcodes of a product."""
 
 
 def codes_in_cell(column: str, cell: str) -> list[str]:
-    """The codes of a cell of that column, taken apart as the service does it."""
+    """Return the codes of a cell of that column, split as the service does it."""
     parts = split_codes(cell) if column == FURTHER_BARCODES else [cell]
     return list(dict.fromkeys(code for code in parts if code))
 
 
 def code_keys(code: str) -> tuple[str, ...]:
-    """Where one of them is stored, or finds what is stored there."""
+    """Return the keys under which a code is stored or looked up."""
     return tuple(dict.fromkeys((*index_keys(code), *lookup_keys(code))))
 
 
 _SSCC_DIGITS = 18
-"""Digits of the number of a container (GS1)."""
+"""Digits of a container number (GS1 SSCC)."""
 _SSCC_PREFIX = re.compile(r"\(00\)\s*|00(?=\d{18}$)", re.ASCII)
-"""What stands before the number of a container in its code (GS1)."""
+"""Prefix of a container number in its code (GS1)."""
 CONTAINER_COLUMN = "container_barcode"
 _TIME_START = 10
-"""Where the time of a date begins, behind its day."""
+"""Index at which the time begins in a date."""
 _MOST_ORDERED = 10_000
 _FIRST_YEAR = 2000
 _YEARS_AHEAD = 5
 _NO_END = ("2099-12-31", "9999-12-31")
-"""Days that programs write for no end."""
+"""Dates that programs write for no end."""
 
 
 def container_key(code: str) -> str:
-    """What all forms of the number of one container have in common."""
+    """Return what all forms of one container number have in common."""
     bare = _SSCC_PREFIX.sub("", code.strip(), count=1) if code.strip()[:1] in "(0" else code.strip()
     digits = join_digits(bare)
     return digits.lstrip("0") if digits.isdecimal() else bare.casefold()
 
 
 class ImplausibleValues:
-    """Looks at the rows of one file in their order."""
+    """Check of the values of a file's rows, in their order."""
 
     def __init__(self, table: CsvTable) -> None:
         self._table = table
@@ -186,7 +185,7 @@ class ImplausibleValues:
         self._containers: dict[str, tuple[str, int]] = {}
 
     def check(self, row: TableRow) -> TableRow:
-        """The row, with the reason where nobody can use it; what is odd of it is noted."""
+        """Return the row, with a reason if it cannot be used. Add warnings for implausible values."""
         if row.reason:
             return row
         number = row.values.get("line_number", 1)
@@ -211,7 +210,7 @@ class ImplausibleValues:
             yield from self._delivery_warnings(row)
 
     def _dates(self, row: TableRow) -> Iterator[tuple[str, str]]:
-        """Dates that are hardly meant."""
+        """Yield warnings for implausible dates."""
         for name, value in row.values.items():
             day = value[:_TIME_START] if "date" in name and isinstance(value, str) else ""
             if day[:4].isdecimal() and day not in _NO_END:

@@ -1,4 +1,4 @@
-"""The name of a load: kept in a file beside what it loads until it has come to its end, so that it goes on under it."""
+"""Sending of a load: batches, retries, refused rows, and the id under which an interrupted load continues."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import aclosing
 from decimal import Decimal
 from pathlib import Path
+from typing import NamedTuple
 
 from aisle.client.base import BaseClient, parse_retry_after
 from aisle.client.errors import ClientError, Outcome, TransportError, message_of, outcome_of
@@ -41,20 +42,19 @@ from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
 from aisle.text import clean, end_sentence
-from aisle.tuples import NamedTuple
 
 
 class LoadName(NamedTuple):
-    """The id of a load, and whether an earlier one with this id was cut off."""
+    """Id of a load; `is_resumed` is True if an earlier load with this id was interrupted."""
 
     id: str
     is_resumed: bool = False
 
 
 def start_load(name_file: Path | None, tables: Iterable[CsvTable], *, recount: bool) -> LoadName:
-    """The name for a load of these files: that of the last one, where it was cut off and nothing has changed since.
+    """Return the id for a load of these files: that of an interrupted one if nothing has changed since.
 
-    Raises LoadError where it cannot be kept.
+    Raise LoadError if it cannot be stored.
     """
     if name_file is None:
         return LoadName(secrets.token_hex(8))
@@ -68,7 +68,7 @@ def start_load(name_file: Path | None, tables: Iterable[CsvTable], *, recount: b
 
 
 def finish_load(name_file: Path | None) -> None:
-    """Forgets the name: the load has come to its end, and the next one is another."""
+    """Delete the id at the end of a load; the next load gets a new one."""
     if name_file is not None:
         name_file.unlink(missing_ok=True)
 
@@ -102,7 +102,7 @@ MAX_TRIES = 6
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 30.0
 MAX_PENDING_ROWS = 20_000
-"""Rows that may wait for their store's batch to fill, in files that go from store to store."""
+"""Number of rows that may wait for their store's batch to fill, in files that alternate between stores."""
 
 EXTENSION_PREFIX = "/aisle/v1/"
 LOCATIONS_PATH = f"{EXTENSION_PREFIX}locations"
@@ -110,7 +110,7 @@ PEOPLE_PATH = f"{EXTENSION_PREFIX}stores/{{store_number}}/people"
 
 
 class LoadTarget(NamedTuple):
-    """Where the records of a file go: an operation of the interface (or our own path), its array, rows in one batch."""
+    """Target of a file's records: an operation of the interface or our own path, its array, rows of a batch."""
 
     operation: str
     array: str
@@ -135,7 +135,7 @@ TARGETS = {
 
 
 class _StrictStop(Exception):
-    """No error: a strict load has found its bad row."""
+    """Raised to stop a strict load at its bad row; not an error."""
 
 
 async def load(
@@ -150,18 +150,18 @@ async def load(
     on_cut_off: Callable[[LoadReport], None] | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> LoadReport:
-    """Loads all that the interface can create from the CSV files of a directory, each of them optional.
+    """Load everything that the interface can create from the CSV files of a directory; each file is optional.
 
     Stock rows are loaded as counts; with `recount` also those that were loaded before. A strict load stops at the first
-    bad row; otherwise the good rows of every file are loaded, and the report names the bad ones. `where` says in words
-    which service it is. `kept` is a file that holds the name of this load until its end: a load of the same files that
-    finds it there goes on. `progress` is told after each batch; `cut_off` is given the report so far of a load that
-    ends early.
+    bad row; otherwise the good rows of every file are loaded, and the report lists the bad ones. `service_name` is the
+    service's name for a person. `name_file` holds the id of this load until its end; a load of the same files that
+    finds it there continues. `progress` is called after each batch; `on_cut_off` receives the report of a load that
+    fails.
 
-    Raises LoadError when a file cannot be used at all (before anything is sent), or when the service does not answer,
-    or takes nothing from this token.
+    Raise LoadError if a file cannot be used at all (before anything is sent), or if the service does not respond or
+    refuses the token.
 
-    interface: the creating operations; locations and people, which it has none for, go to `/aisle/v1/`.
+    interface: the creating operations. Locations and people have none, and go to `/aisle/v1/`.
     """
     files: list[FileReport] = []
     bad: list[BadRow] = []
@@ -195,7 +195,7 @@ async def load(
 
 
 def _ignore_progress(_: LoadProgress) -> None:
-    """Nobody asked to be told."""
+    """Ignore progress."""
 
 
 _PAGE_SIZE = 1000
@@ -203,7 +203,7 @@ _UNKNOWN_PRODUCT = re.compile(r"There is no product (\S+)\.")
 
 
 class FileLoad:
-    """One file on its way to the service."""
+    """Load of one file."""
 
     def __init__(
         self,
@@ -233,7 +233,7 @@ class FileLoad:
         self._tracked_stock = TrackedStock(client, table)
         self._elsewhere = Elsewhere(table)
         self._run_key = secrets.token_hex(8)
-        # What a count is to be done once for is the load; all else is done by each of its runs.
+        # A count is done once for each load; everything else once for each run.
         self._batch_key = load_id if self._is_stock else self._run_key
         self._rows = self._loaded_rows = self._loaded_records = 0
         self._already_loaded: list[int] = []
@@ -260,7 +260,7 @@ class FileLoad:
         self._report_progress()
 
     async def _suggest_products(self) -> None:
-        """Adds to refusals for an unknown product which one of the service differs from it by zeros, blanks or case."""
+        """Add to refusals for an unknown product the service's product that differs by zeros, blanks or case only."""
         asked: dict[RecordKey, list[int]] = {}
         for at, row in enumerate(self.bad):
             if found := _UNKNOWN_PRODUCT.search(row.reason):
@@ -274,10 +274,10 @@ class FileLoad:
                         for at in asked.get(comparable_key((number,)), ()) if number else ():
                             self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
         except ClientError:
-            return  # it is a hint
+            return  # it is only a hint
 
     async def _records_to_send(self, batch: list[Record]) -> list[Record]:
-        """The records to send: of stock, those that were not loaded before."""
+        """Return the records to send: for stock, those that were not loaded before."""
         if not self._is_stock:
             return batch
         found: list[Record] = []
@@ -310,7 +310,9 @@ class FileLoad:
             self._table.notes.add_warning(what, value, line)
 
     def _warn_of_other_pools(self, count: Record, pools: Mapping[str, Decimal]) -> None:
-        """Notes what a count without a place leaves in other pools; one that names none counts the first."""
+        """Add warnings on stock in other pools, which a count without a location leaves; without a pool it counts the
+        first.
+        """
         others = {name: quantity for name, quantity in pools.items() if name not in count.field_rows}
         if "counted_quantity" in count.field_rows:
             others.pop("stock_pool_1", None)
@@ -322,7 +324,7 @@ class FileLoad:
             )
 
     def _batches(self) -> Iterator[list[Record] | BadRows]:
-        """Records of the same store together, as many as make a batch, and the rows that make no record."""
+        """Yield batches of records of the same store, and the rows that make no record."""
         pending: dict[str, list[Record]] = {}
         filled: dict[str, int] = {}
         for found in read_records(self._table, self._findings):
@@ -342,7 +344,7 @@ class FileLoad:
         yield from pending.values()
 
     async def _send(self, batch: Sequence[Record]) -> None:
-        """Sends a batch; halves it when it is refused, first half first, until the records are found that are."""
+        """Send a batch. Halve a refused one, first half first, until the refused records are found."""
         for record in batch:
             if reason := self._closed_stores.get(_record_store(record)):
                 self._add_bad_rows(record.rows, _refused_row(self._table.name, record, reason))
@@ -368,7 +370,7 @@ class FileLoad:
             await self._send(batch[middle:])
 
     async def _refusal_reason(self, batch: Sequence[Record]) -> str:
-        """Why the service does not take the batch; empty when it did, now or in an earlier load."""
+        """Return why the service refuses the batch; empty if it accepted it, now or in an earlier load."""
         try:
             answer = await self._request(batch)
             if _is_replayed(answer) and outcome_of(answer) is Outcome.REFUSED:
@@ -385,9 +387,9 @@ class FileLoad:
         return said
 
     def _is_store_refusal(self, status: int, message: str, batch: Sequence[Record]) -> bool:
-        """Whether a 403 or 404 concerns a store that records name, and not the whole file.
+        """Return True if a 403 or 404 is about a store that records name, and not about the whole file.
 
-        A store that all records of the batch name is closed: its other rows are refused unasked.
+        A store that all records of the batch name is closed: its other rows are refused without a request.
         """
         stores = {_record_store(record) for record in batch}
         if status not in (403, 404) or not any(stores):
@@ -403,7 +405,7 @@ class FileLoad:
         return is_of_store
 
     def _raise_unrecoverable(self, status: int, message: str) -> None:
-        """Raises LoadError for a refusal that no row can mend."""
+        """Raise LoadError for a refusal that no change of a row can fix."""
         file = self._table.name
         if status == 401:
             raise LoadError(f"The service does not accept the token: {message} Give a valid one and load again.")
@@ -416,7 +418,7 @@ class FileLoad:
             raise LoadError(f"The token may not load {file}: {message} Use one that may, and load again.")
 
     async def _request(self, batch: Sequence[Record], key_suffix: str = "") -> Response:
-        """The service's yes or no, asked for again under the same key while it has none."""
+        """Send a batch until the service accepts or refuses it, always under the same key."""
         body = encode_json({self._target.array: [record.body for record in batch]})
         problem, wait = "", 0.0
         for attempt in range(MAX_TRIES):
@@ -464,7 +466,7 @@ class FileLoad:
 
 
 def _at_no_place(count: Record, kept: ProductStock) -> Record:
-    """A count of what lies at no place as the service takes it: with what lies at places before the load."""
+    """Return a count of goods at no location as the service expects it: with the stock at locations before the load."""
     pools = {name: "stock_pool_1" if name == "counted_quantity" else name for name in count.field_rows}
     whole = {name: count.body[name] + kept.at_places(pool) for name, pool in pools.items()}
     return count._replace(body=count.body | whole)
@@ -475,7 +477,7 @@ def _is_replayed(response: Response) -> bool:
 
 
 def _was_carried_out(response: Response) -> bool:
-    """Whether the service knows the key, but no longer what it answered: the batch was loaded long ago."""
+    """Return True if the service knows the key but no longer its response: the batch was loaded long ago."""
     if response.status != 409:
         return False
     try:
@@ -485,17 +487,17 @@ def _was_carried_out(response: Response) -> bool:
 
 
 def _record_store(record: Record) -> str:
-    """The store that a record is for: that of its path, or of its body where the path has none."""
+    """Return the store of a record: that of its path, otherwise of its body."""
     return record.store or ("" if "store_name" in record.body else str(record.body.get("store_number") or ""))
 
 
 def _scope_of(batch: Sequence[Record]) -> str:
-    """The store that the key of a batch is kept for: that of its path, or the first that rows name; '' for none."""
+    """Return the store for which the key of a batch is kept: of its path, or the first in its rows; '' for none."""
     return batch[0].store or min(filter(None, map(_named_or_created_store, batch)), default="")
 
 
 def _named_or_created_store(record: Record) -> str:
-    """The store that a record is for, or that it makes."""
+    """Return the store that a record is for, or that it creates."""
     return record.store or str(record.body.get("store_number") or "")
 
 
@@ -507,7 +509,7 @@ def _refused_row(file: str, record: Record, reason: str, field: str = "") -> Bad
 
 
 def _with_column_names(message: str, array: str) -> str:
-    """What the service says of a field of a body, with the name that its column has in the file."""
+    """Return the service's message with the columns' names in place of the body's fields."""
     message = re.sub(rf"\b{re.escape(array)}\[\d+\]\.", "", message)
     message = re.sub(r"\b\w+\[(\d+)\]\.(\w+)", lambda found: f"{found[2]} of line {int(found[1]) + 1}", message)
     message = re.sub(rf"^{re.escape(array)}\[\d+\]: ", "", message)
@@ -515,7 +517,7 @@ def _with_column_names(message: str, array: str) -> str:
 
 
 def _refusal_kind(record: Record, reason: str) -> str:
-    """What many rows are refused for: the reason without what this record alone has."""
+    """Return what rows refused for the same reason have in common: the reason without this record's own values."""
     said = (value for name, value in record.body.items() if name != "store_number")
     own = {str(value) for value in said if isinstance(value, str | int | Decimal)}
     for value in sorted(own - {""}, key=len, reverse=True):
@@ -530,4 +532,4 @@ _ADVICE = {
     DELIVERIES.file: " A load changes no delivery: change it where it was announced, or give the row another"
     " order_number.",
 }
-"""What a person can do where a record is there with other values."""
+"""Advice for a person if a record exists with other values."""

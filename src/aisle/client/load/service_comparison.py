@@ -1,14 +1,14 @@
-"""Keys that the service has: a new key that differs from one of them by zeros, blanks or case alone is refused.
+"""Comparison with the service: a new key that differs from an existing one by zeros, blanks or case only is refused.
 
-A spreadsheet takes the zeros off `0226`. The row then names a product that is not there, and would make a second one.
-The keys are read by pages, and only where the service has any; of the file only hashes are remembered.
+A spreadsheet removes the zeros of `0226`. The row then names a product that does not exist, and would create it. The
+service's keys are read page by page, and only if it has any; of the file only hashes are kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.client.base import BaseClient
 from aisle.client.errors import ClientError, Forbidden, NotFound, ServerError, TransportError, Unauthorized
@@ -29,7 +29,6 @@ from aisle.client.load.row_checks import (
 )
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.errors import ContractError
-from aisle.tuples import NamedTuple
 
 _PAGE_SIZE = 1000
 _STORE_LISTS = ("stores_allowed", "stores_not_allowed", "promo_stores_allowed", "promo_stores_not_allowed")
@@ -38,7 +37,7 @@ Row = Mapping[str, Any]
 
 
 class _ServiceList(NamedTuple):
-    """The list in which the service shows what a file creates: the field that names it there, and what it is."""
+    """List in which the service shows what a file creates: the operation, the field with the key, and a noun for it."""
 
     operation: str
     field: str
@@ -58,9 +57,9 @@ _SERVICE_LISTS = {
 
 
 async def compare_with_service(table: CsvTable, client: BaseClient) -> ServiceFindings:
-    """Compares the keys of a file that creates something with those that the service has.
+    """Compare the keys of a file that creates records with those of the service.
 
-    Raises LoadError where the service does not answer; what it cannot list is noted, and not compared.
+    Raise LoadError if the service does not respond. What it cannot list is noted and not compared.
     """
     listed = _SERVICE_LISTS.get(table.name)
     if listed is None:
@@ -78,7 +77,7 @@ async def compare_with_service(table: CsvTable, client: BaseClient) -> ServiceFi
 
 
 class _Comparison:
-    """One file beside the lists of the service."""
+    """Comparison of one file."""
 
     def __init__(self, table: CsvTable, client: BaseClient, listed: _ServiceList) -> None:
         self._table = table
@@ -109,7 +108,7 @@ class _Comparison:
         return ServiceFindings(refused, known, self._remaining_codes())
 
     async def _rows_with_wrong_stores(self) -> list[tuple[int, str]]:
-        """Rows of products with a list of stores that names one without its zeros; one that is not there is noted."""
+        """Return rows of products that list a store without its leading zeros; add warnings for unknown stores."""
         names = [name for name in _STORE_LISTS if self._table.has_column(name)]
         if self._table.name != PRODUCTS.file or not names:
             return []
@@ -137,7 +136,7 @@ class _Comparison:
         return found
 
     def _scan_file(self) -> None:
-        """Remembers what the file names, once it is known that the service has anything to compare it with."""
+        """Keep hashes of the file's keys, once it is known that the service has rows to compare."""
         self._key_hashes = {hash(comparable_key(key)) for _, key, _ in self._table.record_keys()}
         if self._table.name == DELIVERIES.file and self._table.has_column(CONTAINER_COLUMN):
             for line, (order, code) in self._table.select_cells(("order_number", CONTAINER_COLUMN)):
@@ -177,14 +176,14 @@ class _Comparison:
                         self._table.notes.add_warning(what, value, at)
 
     def _empty_code_columns(self, cells: Sequence[str]) -> Iterator[str]:
-        """The columns of codes in which a row says nothing: its cell is empty, or only its barcode is named."""
+        """Yield the columns of codes that are empty in a row, or of which only the barcode is named."""
         for name, cell in zip(BARCODE_COLUMNS, cells, strict=True):
             is_whole = self._table.has_column(name) or (name == FURTHER_BARCODES and cells[0] and "," not in cells[0])
             if not cell and is_whole:
                 yield name
 
     def _warn_of_kept_codes(self) -> None:
-        """Notes the codes that products keep though the file does not name them."""
+        """Add warnings for codes that products keep because the file does not name them."""
         for line, (product, *_) in self._table.select_cells(("product_number",)) if self._kept_codes else ():
             for name, codes in self._kept_codes.get(product, ()):
                 self._table.notes.add_warning(
@@ -214,7 +213,7 @@ class _Comparison:
         return self._table.select_cells(("store_number", "badge", "user"))
 
     def _remaining_codes(self) -> dict[str, tuple[str, str]]:
-        """The codes but those of products to which the file gives another one in the same field."""
+        """Return the codes, without those that the file replaces in the same column."""
         owners = {product for product, _ in self._codes.values()}
         replaced: set[tuple[str, str]] = set()
         for _, (product, *cells) in self._table.select_cells(("product_number", *BARCODE_COLUMNS)) if owners else ():
@@ -235,7 +234,7 @@ class _Comparison:
                     async for rows, _ in pages:
                         yield store, rows
             except (Unauthorized, Forbidden, NotFound):
-                continue  # what the service says to the store is told with its rows
+                continue  # the rows of the store will be refused with a reason
             except ContractError as error:
                 if isinstance(error, ClientError):
                     raise
@@ -254,7 +253,7 @@ class _Comparison:
 
 
 def _code_keys_of_cells(cells: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """The keys of all codes that stand in these columns."""
+    """Yield the keys of all codes in these columns."""
     for name, cell in cells:
         for code in codes_in_cell(name, cell):
             yield from code_keys(code)

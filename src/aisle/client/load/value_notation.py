@@ -1,7 +1,7 @@
-"""How the numbers and dates of a file are written: found from all of its cells, so that no cell is read by a guess.
+"""Notation of numbers and dates in a file, learnt from all of its cells, so that no cell is guessed.
 
-`1,10` has a decimal comma and `1.10` a decimal point; `1,234` and `1.234` can be either, and are read only where other
-cells of the file show which. Dates go the same way: `27/11/2026` has the day first, `05/06/2026` says nothing.
+`1,10` has a decimal comma and `1.10` a decimal point. `1,234` and `1.234` can be either, and are read only if other
+cells of the file decide. The same holds for dates: `27/11/2026` has the day first, `05/06/2026` is ambiguous.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _AMBIGUOUS_NUMBER = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}", re.ASCII)
 
 
 def _decimal_patterns(mark: str, other: str) -> tuple[re.Pattern[str], ...]:
-    """Numbers whose decimal mark can be `mark` alone: too many or too few digits for a group, or groups before it."""
+    """Return patterns of numbers whose decimal mark can only be `mark`, by the number of digits or their groups."""
     dec, group = re.escape(mark), re.escape(other)
     return tuple(
         re.compile(pattern, re.ASCII)
@@ -45,28 +45,28 @@ _TWO_DIGIT_YEAR = re.compile(
     r"(\d{1,2})([./-])(\d{1,2})\2(\d{2})(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([AaPp])\.?[Mm]\.?)?)?", re.ASCII
 )
 _MINUS_BEHIND = re.compile(rf"([0-9](?:[0-9.,'\u2019{_BLANKS}]*[0-9])?)[{_BLANKS}]*-")
-"""`5-`; not `5,-`, which is a price of five."""
+"""Trailing minus, `5-`; not `5,-`, which is a price of five."""
 YEARS_AHEAD = 20
-"""A year of two digits is one of the hundred years up to so many from now."""
+"""Years from now that a year of two digits may lie ahead, within a span of a hundred years."""
 _LONGEST_MONTH = 31
 
 
 class Notation:
-    """What the cells of one file show of how it writes numbers and dates, and how each of them is read by that."""
+    """Notation of numbers and dates in one file, as its cells show it, and conversion by it."""
 
     def __init__(self, dotted_codes: set[str] | None = None) -> None:
-        """`dotted` are codes with a point inside that files of the same load have shown."""
+        """Store `dotted_codes`, which files of the same load share: codes with a point inside."""
         self._dotted_codes: set[str] = set() if dotted_codes is None else dotted_codes
         self._numbers: dict[str, tuple[int, str]] = {}
         self._ambiguous_number: tuple[int, str] | None = None
         self._dates: dict[str, tuple[int, str]] = {}
         self._short: tuple[int, str] | None = None
         self._has_year_last = False
-        """A date with hyphens has a year of four digits at its end, or one that can be no day."""
+        """True if a date with hyphens has four digits, or more than 31, at its end."""
         self._last_year = date.today().year + YEARS_AHEAD
 
     def observe_number(self, line: int, cell: str) -> None:
-        """Notes what a cell of a column of numbers shows."""
+        """Record what a cell of a column of numbers shows."""
         if POINT in cell or COMMA in cell:
             bare = _strip_currency(cell)
             mark = _decimal_mark(bare)
@@ -76,17 +76,17 @@ class Notation:
                 self._ambiguous_number = (line, bare)
 
     def observe_code(self, cell: str) -> None:
-        """Notes what a cell of a column of codes shows that may have a point inside."""
+        """Record a cell of a column of codes that may contain a point."""
         if not self._dotted_codes and _DOTTED_CODE.fullmatch(cell):
             self._dotted_codes.add(cell)
 
     @property
     def has_dotted_codes(self) -> bool:
-        """Whether codes have a point inside, so that `12.0` is one beside `12.5`, and not 12."""
+        """True if codes contain a point, so that `12.0` is a code like `12.5`, and not 12."""
         return bool(self._dotted_codes)
 
     def observe_date(self, line: int, cell: str) -> None:
-        """Notes what a cell of a column of dates shows."""
+        """Record what a cell of a column of dates shows."""
         found = _DATE.fullmatch(cell) or _TWO_DIGIT_YEAR.fullmatch(cell)
         if not found:
             return
@@ -99,7 +99,7 @@ class Notation:
             self._dates.setdefault(order, (line, cell))
 
     def describe_assumptions(self) -> tuple[str, ...]:
-        """What all cells are read by, in words for the report."""
+        """Return the assumptions by which all cells are read, as text for the report."""
         said = []
         if set(self._numbers) == {COMMA}:
             said.append(f"decimal commas ({self._describe_evidence(COMMA)})")
@@ -114,7 +114,7 @@ class Notation:
         return tuple(said)
 
     def _describe_evidence(self, mark: str) -> str:
-        """Which cell shows the mark, and what another one is read as for that."""
+        """Return which cell shows the mark, and how an ambiguous one is read therefore."""
         line, cell = self._numbers[mark]
         if self._ambiguous_number is None:
             return f"{cell} in row {line}"
@@ -122,9 +122,9 @@ class Notation:
         return f"{cell} in row {line}; so {either} in row {at} is {_to_decimal_point(either, mark)}"
 
     def normalize_number(self, cell: str) -> str:
-        """A number as digits and a point. Raises ValueError for one that can be read in two ways.
+        """Return a number with digits and a point. Raise ValueError if it is ambiguous.
 
-        What is no number at all comes back as it is.
+        What is no number comes back unchanged.
         """
         bare = _strip_currency(cell)
         if _INTEGER.fullmatch(bare):
@@ -150,7 +150,7 @@ class Notation:
         )
 
     def normalize_date(self, cell: str) -> str:
-        """A date as ISO 8601. Raises ValueError for one that can be read in two ways; others come back as they are."""
+        """Return a date as ISO 8601; what is no date unchanged. Raise ValueError if it is ambiguous."""
         if found := _YEAR_FIRST.fullmatch(cell):
             return f"{found[1]}-{int(found[2]):02d}-{int(found[3]):02d}{found[4]}"
         if _SERIAL_DAY.fullmatch(cell):
@@ -194,7 +194,7 @@ _DATE_WITH_MONTH_NAME = re.compile(r"(\d{1,2})[. -]+([^\W\d_]{3,})[. -]+(\d{4})"
 
 
 def _normalize_month_name(cell: str) -> str:
-    """A date with the name of its month as ISO 8601; other text as it is. Raises ValueError for a day that is none."""
+    """Return a date with a month name as ISO 8601; other text unchanged. Raise ValueError for an impossible day."""
     found = _DATE_WITH_MONTH_NAME.fullmatch(cell)
     month = _MONTH_NUMBERS.get(found[2].casefold()) if found else None
     if found is None or month is None:
@@ -215,7 +215,7 @@ def _without_currency(cell: str) -> str:
 
 
 def _strip_currency(cell: str) -> str:
-    """A number without currency and blanks around it, and without blanks or apostrophes between its thousands."""
+    """Return a number without currency, blanks around it, and thousands separators of blanks or apostrophes."""
     bare = _without_currency(cell)
     if behind := _MINUS_BEHIND.fullmatch(bare):
         bare = f"-{behind[1]}"
@@ -225,12 +225,12 @@ def _strip_currency(cell: str) -> str:
 
 
 def is_minus_behind(cell: str) -> bool:
-    """Whether a number has its minus behind it."""
+    """Return True if a number has a trailing minus."""
     return "-" in cell and _MINUS_BEHIND.fullmatch(_without_currency(cell)) is not None
 
 
 def _decimal_mark(bare: str) -> str:
-    """The decimal mark that a number can have alone; empty where it can be either, or is no number."""
+    """Return the only possible decimal mark of a number; empty if it is ambiguous or no number."""
     return next((mark for mark, sure in _UNAMBIGUOUS_NUMBERS.items() if any(one.fullmatch(bare) for one in sure)), "")
 
 
@@ -240,7 +240,7 @@ def _to_decimal_point(bare: str, decimal: str) -> str:
 
 
 def _date_order(found: re.Match[str]) -> str:
-    """The order that a date has alone: the dotted form has the day first; a number over 12 is a day."""
+    """Return the only possible order of a date: dotted dates have the day first; a number over 12 is a day."""
     first, second = int(found[1]), int(found[3])
     if found[2] == "." or first > 12:
         return DAY_FIRST
@@ -270,4 +270,4 @@ LOCAL_FLAGS: Mapping[str, str] = {
     **dict.fromkeys(("wahr", "waar", "vrai", "ja", "j", "yes", "y", "oui", "o"), "true"),
     **dict.fromkeys(("falsch", "onwaar", "faux", "nein", "nee", "n", "no", "non"), "false"),
 }
-"""What spreadsheets and people write for true and false in German, Dutch, French and English."""
+"""Words of spreadsheets and people for true and false in German, Dutch, French and English."""

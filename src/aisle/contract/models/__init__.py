@@ -1,7 +1,7 @@
-"""The resources and bodies of the interface as pydantic models, one module per area.
+"""Resources and bodies of the interface as pydantic models, one module an area.
 
-Import a model from its area: `from aisle.contract.models.stores import StoreCreate`. Areas are imported, and models
-built, when they are first used, so who reads one resource does not pay for all. A session imports none of them.
+Import a model from its area: `from aisle.contract.models.stores import StoreCreate`. Areas are imported and models
+built on first use, so reading one resource does not cost all. A session imports none of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
     "result_model",
 ]
 
-# Where the models of an area of the document live; what several areas share comes last.
+# Modules with the models of each area of the interface; modules of several areas come last.
 _MODULES = {
     "Customer orders": ("orders", "base"),
     "Store products": ("stock", "base"),
@@ -42,12 +42,12 @@ _MODULES = {
 
 
 def result_model(op: Operation) -> type[BaseModel]:
-    """The model of the operation's result, or of each of its items when the result is a bare array."""
+    """Return the model of the operation's result, or of its items if the result is a bare array."""
     return _find_model(op.area, op.result)
 
 
 def body_model(op: Operation) -> type[BaseModel]:
-    """The model of the operation's body, or of each of its items. Raises ContractError when it has no body."""
+    """Return the model of the operation's body, or of its items. Raise ContractError if it has no body."""
     if op.body is None:
         raise ContractError(f"{op.name} has no body.")
     return _find_model(op.area, op.body)
@@ -55,13 +55,13 @@ def body_model(op: Operation) -> type[BaseModel]:
 
 @cache
 def result_adapter(op: Operation) -> TypeAdapter[Any]:
-    """Reads and writes the operation's whole result: a model, or a list of models."""
+    """Return the adapter for the operation's whole result: a model, or a list of models."""
     return _adapter(result_model(op), op.result_array)
 
 
 @cache
 def body_adapter(op: Operation) -> TypeAdapter[Any]:
-    """Reads the operation's whole body: a model, or a list of models. Raises ContractError when it has no body."""
+    """Return the adapter for the operation's whole body. Raise ContractError if it has no body."""
     return _adapter(body_model(op), op.body_array)
 
 

@@ -1,11 +1,11 @@
-"""What all models share: answers are read with tolerance, requests are written with strictness.
+"""Base of all models: responses are read tolerantly, requests are written strictly.
 
-* Answers keep fields that the document does not know, take "12" where a number is documented, and require only what the
-  document requires. They are never changed, so they dump to what came in.
+* Responses keep fields that the interface does not list, accept "12" for a number, and require only what the
+  interface requires. They are never changed, so a dump equals the input.
 * Requests refuse unknown fields and dump only what was set; a None that was set is sent as null.
 
 "number" covers integers and decimals (interface: Conventions): an integer stays one, and a boolean is never a number.
-Times stay strings, because their format is mostly not stated.
+Times stay strings, because the interface mostly does not state their format.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NumberFormat = Literal["int32", "int64", "double"]
 
 
 def _parse_number(text: str) -> int | float:
-    """A number that came as text. Raises ValueError for anything else; pydantic adds the field's place."""
+    """Parse a number sent as text. Raise ValueError for anything else; pydantic adds the field's name."""
     try:
         return int(text)
     except ValueError:
@@ -44,7 +44,7 @@ def _json_number(value: Any) -> Any:
 
 
 class _NumberSchema:
-    """The schema of a number: without Decimal and with text for answers, with Decimal and without text for requests."""
+    """Schema of a number: responses accept text and have no Decimal; requests accept Decimal and no text."""
 
     __slots__ = ("format", "lax")
 
@@ -56,12 +56,12 @@ class _NumberSchema:
         integer = core_schema.int_schema(strict=True)
         decimal = core_schema.float_schema(strict=True, allow_inf_nan=False)
         if not self.lax:
-            # A Decimal is looked for first: as a float it would lose digits. JSON has none.
+            # A Decimal is tried first, because a float would lose digits. JSON has none.
             exact = core_schema.is_instance_schema(Decimal)
             return core_schema.json_or_python_schema(
                 _number_union(integer, decimal),
                 _number_union(exact, integer, decimal),
-                # JSON that pydantic itself writes has a number too; only `wire.encode_body` keeps every digit.
+                # JSON written by pydantic has a number too; only `wire.encode_body` keeps every digit.
                 serialization=core_schema.plain_serializer_function_ser_schema(_json_number, when_used="json"),
             )
         text = core_schema.str_schema(strict=True, strip_whitespace=True)
@@ -82,7 +82,7 @@ StrictBool = Annotated[bool, Strict()]
 
 
 class ResponseModel(BaseModel):
-    """Something the service sends."""
+    """Base of everything that the service sends."""
 
     model_config = ConfigDict(
         extra="allow",
@@ -95,12 +95,12 @@ class ResponseModel(BaseModel):
 
 
 class RequestModel(BaseModel):
-    """Something a client sends."""
+    """Base of everything that a client sends."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
     def wire(self) -> dict[str, Any]:
-        """The fields that were set, under their wire names, with Decimals kept: what `wire.encode_body` takes."""
+        """Return the fields that were set, under their wire names and with Decimals, for `wire.encode_body`."""
         return self.model_dump(exclude_unset=True, by_alias=True)
 
 
@@ -109,7 +109,7 @@ def _pool_values(model: BaseModel, prefix: str) -> tuple[Any, ...]:
 
 
 class MostLikelyPools(ResponseModel):
-    """Stock per pool on stock entries: `most_likely_pool_n`."""
+    """Stock of each pool on stock entries: `most_likely_pool_n`."""
 
     most_likely_pool_1: Double | None = None
     most_likely_pool_2: Double | None = None
@@ -124,12 +124,12 @@ class MostLikelyPools(ResponseModel):
 
     @property
     def pools(self) -> tuple[int | float | None, ...]:
-        """The value of each pool, pool 1 first; None where the pool was not given."""
+        """Value of each pool, pool 1 first; None if it was not given."""
         return _pool_values(self, "most_likely_pool_")
 
 
 class StockPools(ResponseModel):
-    """Stock per pool on locations of a product and in log entries: `stock_pool_n`."""
+    """Stock of each pool on locations of a product and in log entries: `stock_pool_n`."""
 
     stock_pool_1: Double | None = None
     stock_pool_2: Double | None = None
@@ -144,12 +144,12 @@ class StockPools(ResponseModel):
 
     @property
     def pools(self) -> tuple[int | float | None, ...]:
-        """The value of each pool, pool 1 first; None where the pool was not given."""
+        """Value of each pool, pool 1 first; None if it was not given."""
         return _pool_values(self, "stock_pool_")
 
 
 class LocationPools(ResponseModel):
-    """Stock per pool on a location: `mostlikelypooln`, without an underscore before the digit."""
+    """Stock of each pool on a location: `mostlikelypooln`, without an underscore before the digit."""
 
     mostlikelypool1: Number | None = None
     mostlikelypool2: Number | None = None
@@ -164,7 +164,7 @@ class LocationPools(ResponseModel):
 
     @property
     def pools(self) -> tuple[int | float | None, ...]:
-        """The value of each pool, pool 1 first; None where the pool was not given."""
+        """Value of each pool, pool 1 first; None if it was not given."""
         return _pool_values(self, "mostlikelypool")
 
 
@@ -184,12 +184,12 @@ class PoolNames(ResponseModel):
 
     @property
     def pools(self) -> tuple[str | None, ...]:
-        """The value of each pool, pool 1 first; None where the pool was not given."""
+        """Value of each pool, pool 1 first; None if it was not given."""
         return _pool_values(self, "store_stock_pool_")
 
 
 class StockPoolsRequest(RequestModel):
-    """Quantities per pool in a log entry to create: `stock_pool_n`."""
+    """Quantities of each pool in a log entry to create: `stock_pool_n`."""
 
     stock_pool_1: ExactNumber | None = None
     stock_pool_2: ExactNumber | None = None
@@ -204,7 +204,7 @@ class StockPoolsRequest(RequestModel):
 
     @property
     def pools(self) -> tuple[int | float | Decimal | None, ...]:
-        """The value of each pool, pool 1 first; None where the pool was not given."""
+        """Value of each pool, pool 1 first; None if it was not given."""
         return _pool_values(self, "stock_pool_")
 
 
@@ -224,12 +224,12 @@ class PoolNamesRequest(RequestModel):
 
     @property
     def pools(self) -> tuple[str | None, ...]:
-        """The value of each pool, pool 1 first; None where the pool was not given."""
+        """Value of each pool, pool 1 first; None if it was not given."""
         return _pool_values(self, "store_stock_pool_")
 
 
 class StandardResult(ResponseModel):
-    """The answer of most writes (interface: Standard result). A missing `success` is not a refusal."""
+    """Response to most writes (interface: Standard result). A missing `success` is not a refusal."""
 
     success: bool | None = None
     data: str | None = None
@@ -237,13 +237,13 @@ class StandardResult(ResponseModel):
 
 
 class ConfirmedResult(StandardResult):
-    """The standard result where the document requires `success`."""
+    """Standard result of operations for which the interface requires `success`."""
 
     success: bool  # required here
 
 
 class PageCounts(ResponseModel):
-    """The reduced envelope of the receipt lists (interface: Paged list envelope), without its rows."""
+    """Reduced envelope of the receipt lists (interface: Paged list envelope), without its rows."""
 
     next_page: Number | None = None
     previous_page: Number | None = None
@@ -253,7 +253,7 @@ class PageCounts(ResponseModel):
 
 
 class PageEnvelope(PageCounts):
-    """The common envelope of paged lists (interface: Paged list envelope), without its rows."""
+    """Common envelope of paged lists (interface: Paged list envelope), without its rows."""
 
     list_body: dict[str, object] | None = None
     list_filters: dict[str, list[str]] | None = None

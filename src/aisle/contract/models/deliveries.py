@@ -8,7 +8,7 @@ from aisle.contract.models.base import ExactNumber, Number, PageCounts, PageEnve
 
 
 class DeliveryLine(ResponseModel):
-    """One line of a delivery, as listed (interface: Delivery order)."""
+    """Line of a delivery, as listed (interface: Delivery order)."""
 
     barcode: str | None = None
     base_unit: str | None = None
@@ -30,7 +30,7 @@ class DeliveryLine(ResponseModel):
 
 
 class Delivery(ResponseModel):
-    """One delivery order, as listed (interface: Delivery order)."""
+    """Delivery order, as listed (interface: Delivery order)."""
 
     datetime_created: str | None = None
     datetime_expected: str | None = None
@@ -52,13 +52,13 @@ class Delivery(ResponseModel):
 
 
 class DeliveryList(PageEnvelope):
-    """A page of deliveries."""
+    """Page of deliveries."""
 
     rows: list[Delivery] = Field(alias="list")
 
 
 class StoreDeliveryLineCreate(RequestModel):
-    """A line of a delivery to create for one store (interface: Create store deliveries)."""
+    """Line of a delivery to create for one store (interface: Create store deliveries)."""
 
     product_number: str
     quantity: ExactNumber
@@ -77,7 +77,7 @@ class StoreDeliveryLineCreate(RequestModel):
 
 
 class StoreDeliveryCreate(RequestModel):
-    """A delivery to create for one store (interface: Create store deliveries)."""
+    """Delivery to create for one store (interface: Create store deliveries)."""
 
     no_of_containers: ExactNumber
     order_number: str
@@ -94,13 +94,13 @@ class StoreDeliveryCreate(RequestModel):
 
 
 class StoreDeliveriesRequest(RequestModel):
-    """The body that creates deliveries for one store."""
+    """Body that creates deliveries for one store."""
 
     orders: list[StoreDeliveryCreate] | None = None
 
 
 class MultiStoreDeliveryLineCreate(RequestModel):
-    """A line of a delivery to create for any store (interface: Create multi store deliveries)."""
+    """Line of a delivery to create for any store (interface: Create multi store deliveries)."""
 
     quantity: ExactNumber
     barcode: str | None = None
@@ -118,7 +118,7 @@ class MultiStoreDeliveryLineCreate(RequestModel):
 
 
 class MultiStoreDeliveryCreate(RequestModel):
-    """A delivery that names its own store (interface: Create multi store deliveries)."""
+    """Delivery that names its own store (interface: Create multi store deliveries)."""
 
     no_of_containers: ExactNumber
     order_number: str
@@ -135,13 +135,13 @@ class MultiStoreDeliveryCreate(RequestModel):
 
 
 class MultiStoreDeliveriesRequest(RequestModel):
-    """The body that creates deliveries for several stores."""
+    """Body that creates deliveries for several stores."""
 
     orders: list[MultiStoreDeliveryCreate] | None = None
 
 
 class ReceiptLine(ResponseModel):
-    """One line of a receipt (interface: Receipt order)."""
+    """Line of a receipt (interface: Receipt order)."""
 
     id: Number | None = None
     barcode: str | None = None
@@ -157,7 +157,7 @@ class ReceiptLine(ResponseModel):
 
 
 class Receipt(ResponseModel):
-    """One receipt order with its lines (interface: Receipt order)."""
+    """Receipt order with its lines (interface: Receipt order)."""
 
     order_number: str
     store_number: str
@@ -173,6 +173,6 @@ class Receipt(ResponseModel):
 
 
 class ReceiptList(PageCounts):
-    """A page of receipts, in the reduced envelope."""
+    """Page of receipts, in the reduced envelope."""
 
     rows: list[Receipt] = Field(alias="list")

@@ -1,4 +1,4 @@
-"""The bodies of our own operations (README: Extensions)."""
+"""Bodies of our own operations (README: Extensions)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from aisle.contract.operations import Operation
 
 
 class LocationWrite(RequestModel):
-    """A location to create, or its named fields to change."""
+    """Location to create, or fields of one to change."""
 
     store_number: str
     location_code: str
@@ -32,13 +32,13 @@ class LocationWrite(RequestModel):
 
 
 class LocationsRequest(RequestModel):
-    """The body that creates or updates locations."""
+    """Body that creates or updates locations."""
 
     locations: list[LocationWrite]
 
 
 class DeliveryMark(RequestModel):
-    """A delivery that was announced, and what is said of it since."""
+    """Announced delivery with fields set since."""
 
     order_number: str
     external_reference_number: str | None = None
@@ -46,13 +46,13 @@ class DeliveryMark(RequestModel):
 
 
 class DeliveryMarksRequest(RequestModel):
-    """The body that marks deliveries."""
+    """Body that sets fields of deliveries."""
 
     deliveries: list[DeliveryMark]
 
 
 class PersonWrite(RequestModel):
-    """Somebody who works in the store. Without a `pin` the one before stays, '' takes it away."""
+    """Person of the store. Without `pin` the present one stays; '' removes it."""
 
     badge: str
     name: str
@@ -60,17 +60,17 @@ class PersonWrite(RequestModel):
     role: Literal["staff", "supervisor"] = "staff"
     pin: str | None = None
     is_active: StrictBool | None = True
-    """False: does not work here any more."""
+    """False if the person no longer works here."""
 
 
 class PeopleRequest(RequestModel):
-    """The body that adds, changes or removes people."""
+    """Body that adds, changes or removes people."""
 
     people: list[PersonWrite]
 
 
 class SignInRequest(RequestModel):
-    """Who wants a token of his own: by badge or user name, and the PIN."""
+    """Sign-in for a user token: by badge or user name, and PIN."""
 
     store_number: str
     badge: str | None = None
@@ -79,38 +79,38 @@ class SignInRequest(RequestModel):
 
 
 class TokenRequest(RequestModel):
-    """A token to make: what it is for, what it may, and where; `["*"]` is all stores."""
+    """Token to create: its name, role and stores; `["*"]` is all stores."""
 
     name: str
     role: Literal["staff", "supervisor", "integration", "admin", "metrics"]
     stores: list[str]
     days: ExactNumber | None = None
-    """Days until it expires; never, where nobody says."""
+    """Days until it expires; without it the token never does."""
 
 
 class TokenRevokeRequest(RequestModel):
-    """A token to end, by its name or id."""
+    """Token to revoke, by its name or id."""
 
     name: str
 
 
 class ReviewWrite(RequestModel):
-    """An entry of the log that was looked at."""
+    """Log entry that was reviewed."""
 
     id: ExactNumber
     review_status: ExactNumber = 2
 
 
 class ReviewsRequest(RequestModel):
-    """The body that reviews entries of the log."""
+    """Body that reviews entries of the log."""
 
     reviews: list[ReviewWrite]
 
 
 class RecountWrite(RequestModel):
-    """A count that is ordered: of what a log entry (`log_id`) says, or of a product at a place or in the whole store.
+    """Count to order: of a log entry (`log_id`), or of a product at a location or in the whole store.
 
-    With `id`: one that was ordered, and is withdrawn.
+    With `id`: an ordered count to withdraw.
     """
 
     id: ExactNumber | None = None
@@ -122,13 +122,13 @@ class RecountWrite(RequestModel):
 
 
 class RecountsRequest(RequestModel):
-    """The body that orders counts, or withdraws them."""
+    """Body that orders counts, or withdraws them."""
 
     recounts: list[RecountWrite]
 
 
 class LineRejection(RequestModel):
-    """A line that is rejected, and why; or is taken up again."""
+    """Line to reject with a reason, or to reopen."""
 
     line_number: ExactNumber
     is_rejected: StrictBool | None = True
@@ -137,14 +137,14 @@ class LineRejection(RequestModel):
 
 
 class LineRejectionsRequest(RequestModel):
-    """The body that rejects lines of an order."""
+    """Body that rejects lines of an order."""
 
     order_number: str
     lines: list[LineRejection]
 
 
 class ExtendedLineUpdate(CustomerOrderLineUpdate):
-    """A line with what its sender believed to be picked before (`pick-base`), and why it is short (`line-reasons`)."""
+    """Line with the picked quantity that its sender started from (`pick-base`) and a reason (`line-reasons`)."""
 
     base_picked_quantity: ExactNumber | None = None
     rejection_reason_code: str | None = None
@@ -152,31 +152,31 @@ class ExtendedLineUpdate(CustomerOrderLineUpdate):
 
 
 class ExtendedOrderUpdate(CustomerOrderUpdate):
-    """An order with such lines."""
+    """Order with extended lines."""
 
     order_lines: list[ExtendedLineUpdate] | None = None  # type: ignore[assignment]
 
 
 class ExtendedOrderUpdateRequest(CustomerOrderUpdateRequest):
-    """The body that updates an order."""
+    """Body that updates an order."""
 
     orders: ExtendedOrderUpdate | None = None
 
 
 class ExtendedLogEntry(StoreProductLogCreate):
-    """An entry with the line of its delivery (`receipt-line`)."""
+    """Log entry with the line of its delivery (`receipt-line`)."""
 
     line_number: ExactNumber | None = None
 
 
 class ExtendedLogsRequest(StoreProductLogsRequest):
-    """The body that writes log entries."""
+    """Body that writes log entries."""
 
     storeproductlog: list[ExtendedLogEntry] | None = None  # type: ignore[assignment]
 
 
 class ExtendedProduct(ProductWrite):
-    """A product with what the stock list says of its category, and filters by."""
+    """Product with the fields of its category that the stock list shows and filters by."""
 
     category_name: str | None = None
     category_order: ExactNumber | None = None
@@ -185,13 +185,13 @@ class ExtendedProduct(ProductWrite):
 
 
 class ExtendedProductsRequest(ProductsRequest):
-    """The body that creates or updates products."""
+    """Body that creates or updates products."""
 
     products: list[ExtendedProduct] | None = None  # type: ignore[assignment]
 
 
 class ExtendedStore(StoreCreate):
-    """A store with what its list has fields for, and its creation has not."""
+    """Store with fields that the list has and its creation has not."""
 
     invent_location: str | None = None
     legal_entity: str | None = None
@@ -199,31 +199,31 @@ class ExtendedStore(StoreCreate):
 
 
 class ExtendedStoresRequest(StoresRequest):
-    """The body that creates or updates stores."""
+    """Body that creates or updates stores."""
 
     stores: list[ExtendedStore] | None = None  # type: ignore[assignment]
 
 
 class ExtendedDelivery(StoreDeliveryCreate):
-    """A delivery with the number under which others know it."""
+    """Delivery with its external number."""
 
     external_reference_number: str | None = None
 
 
 class ExtendedDeliveriesRequest(StoreDeliveriesRequest):
-    """The body that announces deliveries to a store."""
+    """Body that announces deliveries to a store."""
 
     orders: list[ExtendedDelivery] | None = None  # type: ignore[assignment]
 
 
 class ExtendedMultiStoreDelivery(MultiStoreDeliveryCreate):
-    """The same of a delivery that names its store."""
+    """Delivery that names its store, with its external number."""
 
     external_reference_number: str | None = None
 
 
 class ExtendedMultiStoreDeliveriesRequest(MultiStoreDeliveriesRequest):
-    """The body that announces deliveries to several stores."""
+    """Body that announces deliveries to several stores."""
 
     orders: list[ExtendedMultiStoreDelivery] | None = None  # type: ignore[assignment]
 
@@ -239,12 +239,12 @@ _EXTENDED_BODIES: dict[str, TypeAdapter[Any]] = {
 
 
 def request_body_adapter(operation: Operation) -> TypeAdapter[Any]:
-    """What a body of this operation has to fit: the interface's model, or ours around it."""
+    """Return the adapter for a body of this operation: the interface's model, or its extension."""
     return _EXTENDED_BODIES.get(operation.name) or body_adapter(operation)
 
 
 def is_optional_body(adapter: TypeAdapter[Any]) -> bool:
-    """Whether a request may come without a body: an object without fields is as good."""
+    """Return True if a request may come without a body, because an empty object is valid."""
     try:
         adapter.validate_python({})
     except ValidationError:

@@ -1,4 +1,4 @@
-"""Customer orders: what a store has to pick, and how orders are made and changed (interface: Customer order)."""
+"""Customer orders, their creation and changes (interface: Customer order)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aisle.contract.models.base import (
 
 
 class CustomerOrderLineLocation(MostLikelyPools):
-    """Where goods for an order line lie (interface: Line location)."""
+    """Location of goods for an order line (interface: Line location)."""
 
     location_order: Number
     quantity: Number
@@ -30,7 +30,7 @@ class CustomerOrderLineLocation(MostLikelyPools):
 
 
 class CustomerOrderLine(ResponseModel):
-    """One line of an order, as listed (interface: Order line)."""
+    """Line of an order, as listed (interface: Order line)."""
 
     id: Number
     explicit_order: bool
@@ -59,7 +59,7 @@ class CustomerOrderLine(ResponseModel):
 
 
 class CustomerOrder(ResponseModel):
-    """One customer order, with lines when they were asked for (interface: Customer order)."""
+    """Customer order, with lines if they were requested (interface: Customer order)."""
 
     is_active: bool
     is_claimed: bool
@@ -86,7 +86,7 @@ class CustomerOrder(ResponseModel):
 
 
 class CustomerOrderList(PageEnvelope):
-    """A page of orders; its rows are optional and its counts required (interface: Paged list envelope)."""
+    """Page of orders; its rows are optional and its counts required (interface: Paged list envelope)."""
 
     rows: list[CustomerOrder] | None = Field(default=None, alias="list")
     page_size: Number  # required here
@@ -95,7 +95,7 @@ class CustomerOrderList(PageEnvelope):
 
 
 class CustomerOrderLineCreate(RequestModel):
-    """A line of an order to create in one store (interface: Create customer orders, one store)."""
+    """Line of an order to create in one store (interface: Create customer orders, one store)."""
 
     line_number: ExactNumber
     product_number: str
@@ -117,7 +117,7 @@ class CustomerOrderLineCreate(RequestModel):
 
 
 class CustomerOrderCreate(RequestModel):
-    """An order to create in one store (interface: Create customer orders, one store)."""
+    """Order to create in one store (interface: Create customer orders, one store)."""
 
     order_number: str
     customer_city: str | None = None
@@ -148,13 +148,13 @@ class CustomerOrderCreate(RequestModel):
 
 
 class CustomerOrdersRequest(RequestModel):
-    """The body that creates orders in one store."""
+    """Body that creates orders in one store."""
 
     orders: list[CustomerOrderCreate] | None = None
 
 
 class MultiStoreCustomerOrderLineCreate(RequestModel):
-    """A line of an order to create in any store (interface: Create customer orders, several stores)."""
+    """Line of an order to create in any store (interface: Create customer orders, several stores)."""
 
     line_number: ExactNumber
     product_number: str
@@ -172,7 +172,7 @@ class MultiStoreCustomerOrderLineCreate(RequestModel):
 
 
 class MultiStoreCustomerOrderCreate(RequestModel):
-    """An order that names its own store (interface: Create customer orders, several stores)."""
+    """Order that names its own store (interface: Create customer orders, several stores)."""
 
     order_number: str
     customer_city: str | None = None
@@ -199,13 +199,13 @@ class MultiStoreCustomerOrderCreate(RequestModel):
 
 
 class MultiStoreCustomerOrdersRequest(RequestModel):
-    """The body that creates orders in several stores."""
+    """Body that creates orders in several stores."""
 
     orders: list[MultiStoreCustomerOrderCreate] | None = None
 
 
 class CustomerOrderLineUpdate(RequestModel):
-    """New values of a line; what is left out is not sent (interface: Update customer order)."""
+    """New values of a line; omitted fields are not sent (interface: Update customer order)."""
 
     line_number: ExactNumber
     product_number: str
@@ -237,12 +237,14 @@ class CustomerOrderUpdate(RequestModel):
 
 
 class CustomerOrderUpdateRequest(RequestModel):
-    """The body that updates an order: `orders` is one object, not an array."""
+    """Body that updates an order: `orders` is one object, not an array."""
 
     orders: CustomerOrderUpdate | None = None
 
 
 class ClearanceRequest(RequestModel):
-    """The body of a clearance; no category codes clears every category (interface: Create customer order clearance)."""
+    """Body of a clearance; without category codes it clears every category (interface: Create customer order
+    clearance).
+    """
 
     category_codes: list[str] | None = None

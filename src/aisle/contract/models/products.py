@@ -1,4 +1,4 @@
-"""The catalogue, as it is read (interface: Product)."""
+"""Catalogue products, and the bodies that write them (interface: Product)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aisle.contract.models.base import (
 
 
 class ProductFreeField(ResponseModel):
-    """A free key and value of a product."""
+    """Free key and value of a product."""
 
     sort_order: Int32
     key: str | None = None
@@ -23,14 +23,14 @@ class ProductFreeField(ResponseModel):
 
 
 class SetProduct(ResponseModel):
-    """A component of a set."""
+    """Component of a set."""
 
     set_item_quantity: str | None = None
     set_product_number: str | None = None
 
 
 class ProductUnit(ResponseModel):
-    """A handling unit of a product."""
+    """Handling unit of a product."""
 
     unit_quantity: Double
     unit_barcode: str | None = None
@@ -38,7 +38,7 @@ class ProductUnit(ResponseModel):
 
 
 class Product(ResponseModel):
-    """One product of the catalogue (interface: Product)."""
+    """Product of the catalogue (interface: Product)."""
 
     barcode: str
     carrier_item_quantity: Double
@@ -120,7 +120,7 @@ class Product(ResponseModel):
 
 
 class ProductList(ResponseModel):
-    """A page of the catalogue, in its own envelope (interface: Product)."""
+    """Page of the catalogue, in its own envelope (interface: Product)."""
 
     page_number: Int64
     page_size: Int32
@@ -129,7 +129,7 @@ class ProductList(ResponseModel):
 
 
 class AttributeResult(ResponseModel):
-    """The answer to a product attribute update (interface: Product)."""
+    """Response to a product attribute update (interface: Product)."""
 
     data: bool
     code: Int32 | None = None
@@ -138,7 +138,7 @@ class AttributeResult(ResponseModel):
 
 
 class ProductFreeFieldCreate(RequestModel):
-    """A free key and value of a product to write."""
+    """Free key and value of a product to write."""
 
     sort_order: ExactNumber
     key: str | None = None
@@ -146,14 +146,14 @@ class ProductFreeFieldCreate(RequestModel):
 
 
 class SetProductCreate(RequestModel):
-    """A component of a set to write."""
+    """Component of a set to write."""
 
     set_item_quantity: str | None = None
     set_product_number: str | None = None
 
 
 class ProductUnitCreate(RequestModel):
-    """A handling unit to write."""
+    """Handling unit to write."""
 
     unit_quantity: ExactNumber
     unit_barcode: str | None = None
@@ -161,7 +161,7 @@ class ProductUnitCreate(RequestModel):
 
 
 class ProductWrite(RequestModel):
-    """A product to create or update: the catalogue's fields, of which only the number is needed for an update."""
+    """Product to create or update, with the catalogue's fields; an update needs only the number."""
 
     product_number: str
     barcode: str | None = None
@@ -243,19 +243,19 @@ class ProductWrite(RequestModel):
 
 
 class ProductsRequest(RequestModel):
-    """The body that creates or updates products."""
+    """Body that creates or updates products."""
 
     products: list[ProductWrite] | None = None
 
 
 class DeleteProductsRequest(RequestModel):
-    """The body that names the products to delete."""
+    """Body that names the products to delete."""
 
     product_numbers: list[str]
 
 
 class ProductAttributes(RequestModel):
-    """The descriptive fields of a product, as the catalogue names them."""
+    """Descriptive fields of a product, as the catalogue names them."""
 
     product_number: str
     attention_code: str | None = None
@@ -278,13 +278,13 @@ class ProductAttributes(RequestModel):
 
 
 class ProductAttributesRequest(RequestModel):
-    """The body that updates attributes of products."""
+    """Body that updates attributes of products."""
 
     products: list[ProductAttributes] | None = None
 
 
 class ProductPrice(RequestModel):
-    """A product's prices; of one store where `store_number` is given, else of all."""
+    """Prices of a product, in the store `store_number` or in all stores without it."""
 
     product_number: str
     price: ExactNumber
@@ -297,13 +297,13 @@ class ProductPrice(RequestModel):
 
 
 class PricesRequest(RequestModel):
-    """The body that sets prices."""
+    """Body that sets prices."""
 
     products: list[ProductPrice] | None = None
 
 
 class ProductDiscountPrice(RequestModel):
-    """A product's discount price; of one store where `store_number` is given, else of all."""
+    """Discount price of a product, in the store `store_number` or in all stores without it."""
 
     product_number: str
     discount_price: ExactNumber
@@ -314,19 +314,19 @@ class ProductDiscountPrice(RequestModel):
 
 
 class DiscountPricesRequest(RequestModel):
-    """The body that sets discount prices."""
+    """Body that sets discount prices."""
 
     products: list[ProductDiscountPrice] | None = None
 
 
 class ProductFreeFields(RequestModel):
-    """The free fields of one product."""
+    """Free fields of one product."""
 
     product_number: str
     free_fields: list[ProductFreeFieldCreate]
 
 
 class ProductFreeFieldsRequest(RequestModel):
-    """The body that sets free fields."""
+    """Body that sets free fields."""
 
     products: list[ProductFreeFields] | None = None

@@ -23,7 +23,7 @@ from aisle.contract.models.base import (
 
 
 class StockLocation(StockPools):
-    """Stock of the product at one place of the store (interface: Stock location entry)."""
+    """Stock of the product at one location of the store (interface: Stock location entry)."""
 
     quantity: Double
     carrier_code: str | None = None
@@ -83,7 +83,7 @@ class StoreProductStock(MostLikelyPools):
 
 
 class StoreProductStockList(PageEnvelope):
-    """A page of store product stock."""
+    """Page of store product stock."""
 
     rows: list[StoreProductStock] = Field(alias="list")
 
@@ -106,7 +106,7 @@ class ProductStock(StockPools):
 
 
 class ProductStockResult(ResponseModel):
-    """The answer to one product's stock (interface: Single product stock result)."""
+    """Response with one product's stock (interface: Single product stock result)."""
 
     products: list[ProductStock] | None = None
 
@@ -149,19 +149,19 @@ class StoreProductUpdate(RequestModel):
 
 
 class StoreProductCreate(StoreProductUpdate):
-    """A product to range in a store. Assumed: the document shows no body; the fields are those of the update."""
+    """Product to add to a store's range. Assumed: the interface shows no body; the fields are those of the update."""
 
     is_stock: StrictBool | None = None
 
 
 class StoreProductsRequest(RequestModel):
-    """The body that ranges products in a store. Assumed."""
+    """Body that adds products to a store's range. Assumed."""
 
     store_products: list[StoreProductCreate] | None = None
 
 
 class StoreProductLog(StockPools):
-    """One log entry, as listed (interface: Store product log entry)."""
+    """Log entry, as listed (interface: Store product log entry)."""
 
     product_number: str
     store_number: str
@@ -201,13 +201,13 @@ class StoreProductLog(StockPools):
 
 
 class StoreProductLogList(PageEnvelope):
-    """A page of log entries."""
+    """Page of log entries."""
 
     rows: list[StoreProductLog] = Field(alias="list")
 
 
 class StoreProductLogCreate(StockPoolsRequest):
-    """A log entry to create; every field is optional (interface: Create store product logs)."""
+    """Log entry to create; every field is optional (interface: Create store product logs)."""
 
     app_user_name: str | None = None
     customer_order_number: str | None = None
@@ -230,13 +230,13 @@ class StoreProductLogCreate(StockPoolsRequest):
 
 
 class StoreProductLogsRequest(RequestModel):
-    """The body that creates log entries; the array is called `storeproductlog`."""
+    """Body that creates log entries; the array is called `storeproductlog`."""
 
     storeproductlog: list[StoreProductLogCreate] | None = None
 
 
 class LogResult(ResponseModel):
-    """The answer to creating log entries: `data` is an array of numbers."""
+    """Response to creating log entries: `data` is an array of numbers."""
 
     data: list[Number] | None = None
     message: str | None = None
@@ -257,7 +257,7 @@ class LocationStock(LocationPools):
 
 
 class Location(ResponseModel):
-    """One place of a store, with the stock on it (interface: Location)."""
+    """Location of a store, with the stock on it (interface: Location)."""
 
     location_code: str
     id: Number | None = None
@@ -271,13 +271,13 @@ class Location(ResponseModel):
 
 
 class LocationList(PageEnvelope):
-    """A page of locations."""
+    """Page of locations."""
 
     rows: list[Location] = Field(alias="list")
 
 
 class LocationProduct(ResponseModel):
-    """One product at a location (interface: Location product)."""
+    """Product at a location (interface: Location product)."""
 
     product_number: str
     barcode: str | None = None
@@ -291,13 +291,13 @@ class LocationProduct(ResponseModel):
 
 
 class LocationProductList(PageEnvelope):
-    """A page of the products at a location."""
+    """Page of the products at a location."""
 
     rows: list[LocationProduct] = Field(alias="list")
 
 
 class MovementEnd(RequestModel):
-    """One end of a movement: a place, a pool, or an order line."""
+    """End of a movement: a location, a pool, or an order line."""
 
     customer_order_line_number: ExactNumber | None = None
     customer_order_number: str | None = None

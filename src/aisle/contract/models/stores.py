@@ -17,7 +17,7 @@ from aisle.contract.models.base import (
 
 
 class Store(PoolNames):
-    """One store, as listed, in camelCase; `isWarhouse` is spelled so on the wire (interface: Store)."""
+    """Store, as listed, in camelCase; `isWarhouse` is the interface's spelling (interface: Store)."""
 
     model_config = ConfigDict(alias_generator=to_camel)
 
@@ -34,13 +34,13 @@ class Store(PoolNames):
 
 
 class StoreList(PageEnvelope):
-    """A page of stores."""
+    """Page of stores."""
 
     rows: list[Store] = Field(alias="list")
 
 
 class StoreFreeField(RequestModel):
-    """A free key and value of a store, also used for opening hours (interface: Create stores)."""
+    """Free key and value of a store, also used for opening hours (interface: Create stores)."""
 
     key: str | None = None
     sort_order: ExactNumber | None = None
@@ -48,7 +48,7 @@ class StoreFreeField(RequestModel):
 
 
 class OrderingSchema(RequestModel):
-    """When a store orders and is delivered (interface: Create stores)."""
+    """Ordering day of a store, with its delivery offset (interface: Create stores)."""
 
     day: ExactNumber
     delivery_offset: ExactNumber
@@ -59,7 +59,7 @@ class OrderingSchema(RequestModel):
 
 
 class StorePrinter(RequestModel):
-    """A printer of a store (interface: Create stores)."""
+    """Printer of a store (interface: Create stores)."""
 
     is_bluetooth: StrictBool
     printer_ip: str | None = None
@@ -70,7 +70,7 @@ class StorePrinter(RequestModel):
 
 
 class StoreCreate(PoolNamesRequest):
-    """A store to create or update (interface: Create stores)."""
+    """Store to create or update (interface: Create stores)."""
 
     is_active: StrictBool
     is_active_data_exchange: StrictBool
@@ -105,6 +105,6 @@ class StoreCreate(PoolNamesRequest):
 
 
 class StoresRequest(RequestModel):
-    """The body that creates or updates stores."""
+    """Body that creates or updates stores."""
 
     stores: list[StoreCreate] | None = None

@@ -1,7 +1,7 @@
-"""Which of two reads is younger, so that a slow one never puts old rows over new ones.
+"""Storing of rows in the cache, in the order in which their reads began.
 
-A full sync and single reads run side by side. A page that was asked for before an order was read again must not bring
-the order's old state back, because the overlay that hid it is gone by then.
+A full sync and single reads run in parallel. A page requested before an order was read again must not restore the
+order's old state. The overlay that covered it is gone by then.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from aisle.courier.read_topics import DELIVERY, LOCATION, ORDER, PRODUCT, Topic
 
 
 class ReadSequence:
-    """Numbers reads in the order in which they began, and remembers what younger ones have brought."""
+    """Numbers of reads in the order in which they began, and the rows that later reads have brought."""
 
     def __init__(self) -> None:
         self._last_number = 0
@@ -28,12 +28,12 @@ class ReadSequence:
 
     @property
     def has_parallel_reads(self) -> bool:
-        """Whether more than one read is under way, so that rows have to be compared at all."""
+        """True if more than one read is running, so that rows have to be compared."""
         return len(self._running) > 1 or bool(self._read_by)
 
     @contextmanager
     def start_read(self) -> Iterator[int]:
-        """One read, from before it is asked until its rows are in the cache; gives its number."""
+        """Yield the number of a read. Enter before the request, leave when its rows are in the cache."""
         self._last_number += 1
         ticket = self._last_number
         self._running.add(ticket)
@@ -44,14 +44,14 @@ class ReadSequence:
             self._discard_old()
 
     def current_keys(self, read_number: int, topic: str, keys: Iterable[str]) -> set[str]:
-        """Those of the keys that no younger read has brought yet; they count as brought by this one."""
+        """Return the keys that no later read has brought yet; they count as brought by this one."""
         mine = {key for key in keys if self._read_by.get((topic, key), 0) <= read_number}
         if self._running - {read_number}:
             self._read_by.update(((topic, key), read_number) for key in mine)
         return mine
 
     def _discard_old(self) -> None:
-        """What no running read could contradict is not remembered, so that memory stays flat."""
+        """Forget what no running read could contradict, so that memory stays constant."""
         oldest = min(self._running, default=None)
         if oldest is None:
             self._read_by.clear()
@@ -61,16 +61,16 @@ class ReadSequence:
 
 Row = dict[str, Any]
 PendingKeys = Callable[[float], frozenset[str]]
-"""Products that something was on its way for since a moment (seconds since 1970), or still is."""
+"""Function that returns the products whose writes were pending at or after a time (seconds since 1970)."""
 Notify = Callable[[Iterable[str]], None]
-"""Rings at the sessions: these topics changed."""
+"""Function that notifies sessions of changed topics."""
 
 STOCK = "stock"
 _MAX_SHOWN_BAD_ROWS = 5
 
 
 class CacheUpdate:
-    """Takes rows of all kinds, from walks through lists and from single reads."""
+    """Cache writes for rows of all kinds, from lists and from single reads."""
 
     def __init__(
         self,
@@ -89,14 +89,14 @@ class CacheUpdate:
         self._pending_keys = pending_keys
         self._clock = clock
         self.left_out: Counter[str] = Counter()
-        """Rows that made no sense, so far, by the operation that brought them."""
+        """Number of invalid rows so far, by operation."""
         self.last_left_out: dict[str, SkippedRow] = {}
-        """The last of these of each operation."""
+        """Last invalid row of each operation."""
         self.overtaken: dict[Topic, None] = {}
-        """Products and deliveries that were read while a write of them was on its way: to be read once more."""
+        """Products and deliveries that were read while a write of them was pending; they are read once more."""
 
     def pop_overtaken(self) -> list[Topic]:
-        """What was overtaken and whose writes have come to an end: until then no answer could be made use of."""
+        """Return and remove the overtaken topics whose writes have ended. Until then no response can be used."""
         moving = self._pending_keys(self._clock()) if self.overtaken else ()
         ended = [topic for topic in self.overtaken if _pending_key(topic) not in moving]
         for topic in ended:
@@ -106,9 +106,9 @@ class CacheUpdate:
     def put_orders(
         self, rows: Sequence[Row], began: float, generation: int = 0, *, with_lines: bool = True
     ) -> tuple[str, ...]:
-        """Orders with lines, or headers alone; the numbers of those that changed.
+        """Write orders with lines, or headers alone. Return the numbers of those that changed.
 
-        A service may leave `lines` out although they were asked for: then these are headers too.
+        A service may leave out `lines` although they were requested; those rows are headers too.
         """
         whole = [row for row in rows if with_lines and has_lines(row)]
         bare = [row for row in rows if not (with_lines and has_lines(row))]
@@ -120,10 +120,10 @@ class CacheUpdate:
         return tuple(changed)
 
     def put_stock(self, rows: Sequence[Row], read_number: int, began: float, generation: int = 0) -> tuple[str, ...]:
-        """Stock entries, except those that a younger read has brought, and those of `overtaken` products; the numbers
-        of those that are in the cache now.
+        """Write stock entries, except those a later read brought and overtaken products. Return the numbers in the
+        cache.
 
-        What moves goods adds up: laid over an answer that has it already it would be there twice.
+        Pending movements are added to cached figures; on top of a response that includes them they would count twice.
         """
         moving = self._pending_keys(began)
         if moving:
@@ -137,7 +137,7 @@ class CacheUpdate:
         return written.keys
 
     def put_deliveries(self, rows: Sequence[Row], began: float, generation: int = 0) -> None:
-        """Deliveries, except those that something was on its way for: what came adds up, as goods do."""
+        """Write deliveries, except those with pending writes: received quantities add up, as stock does."""
         moving = self._pending_keys(began)
         late = [number for row in rows if f"{DELIVERY}/{(number := str(row.get('order_number')))}" in moving]
         if late:
@@ -148,12 +148,12 @@ class CacheUpdate:
         self.record_written(DELIVERY, "list-deliveries", self.cache.write_deliveries(rows, began, generation))
 
     def put_products(self, rows: Sequence[Row], read_number: int, generation: int = 0) -> None:
-        """Catalogue entries, except those that a younger read has brought."""
+        """Write catalogue entries, except those that a later read has brought."""
         kept = self._current_rows(rows, read_number, PRODUCT, "product_number", generation)
         self.record_written(PRODUCT, "list-products", self.cache.write_products(kept, generation))
 
     def put_locations(self, rows: Sequence[Row], read_number: int, generation: int = 0) -> None:
-        """Places, except those that a younger read has brought."""
+        """Write locations, except those that a later read has brought."""
         kept = self._current_rows(rows, read_number, LOCATION, "location_code", generation)
         self.record_written(LOCATION, "list-locations", self.cache.write_locations(kept, generation))
 
@@ -170,9 +170,9 @@ class CacheUpdate:
 
     @contextmanager
     def require_valid_rows(self, topic: str, key: str) -> Iterator[None]:
-        """Nothing may pass for read whose row makes no sense: what lies over the cache would leave, and leave nothing.
+        """Raise InvalidResponse at the end if a row of this read was invalid.
 
-        Raises AnswerError at the end.
+        Otherwise the operation would leave the overlay, and the cache would show neither it nor its effect.
         """
         before = self.left_out.total()
         yield
@@ -182,7 +182,7 @@ class CacheUpdate:
     def record_written(
         self, topic: str, name: str, written: WriteResult, other_topics: Sequence[str] = ()
     ) -> tuple[str, ...]:
-        """Tells the sessions what is new (and `also` these), and the operator what could not be read."""
+        """Notify sessions of changed keys and `other_topics`, and log invalid rows. Return the changed keys."""
         if written.skipped:
             self.left_out[name] += len(written.skipped)
             self.last_left_out[name] = written.skipped[-1]._replace(row=None)
@@ -198,16 +198,16 @@ class CacheUpdate:
 
 
 def _split_pending(rows: Sequence[Row], pending: frozenset[str]) -> tuple[list[Row], list[str]]:
-    """The rows of other products, and the numbers of these."""
+    """Return the rows of products without pending writes, and the numbers of the other products."""
     late = [str(row.get("product_number")) for row in rows if str(row.get("product_number")) in pending]
     return [row for row in rows if str(row.get("product_number")) not in pending], late
 
 
 def _pending_key(topic: Topic) -> str:
-    """What stands for it among what is under way (see Outbox.under_way)."""
+    """Return the key of a topic among pending writes (see `OperationQueue.records_changed_since`)."""
     return f"{DELIVERY}/{topic.key}" if topic.name == DELIVERY else topic.key
 
 
 def has_lines(row: Row) -> bool:
-    """Whether an order came with its lines, or has none."""
+    """Return True if an order came with its lines, or has none."""
     return isinstance(row.get("lines"), list) or not row.get("total_lines")

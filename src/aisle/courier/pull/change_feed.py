@@ -1,37 +1,36 @@
-"""The change cursor of our own service: which orders, products, places and stores changed since the last look."""
+"""Change cursor of our own service: the orders, products, locations and stores that changed since the last read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.client.errors import InvalidResponse, status_error
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.read_topics import CATALOGUE, PRODUCT, RECOUNT, Topic
-from aisle.tuples import NamedTuple
 
 CHANGES_CURSOR, MARK_CURSOR = "changes", "changes_mark"
 SEEN_CURSOR = "changes_seen"
-"""How far news were heard, and their mark: rows of them may be in the cache, though not all of them."""
+"""Cursor and mark of the last read changes: some of their rows may be in the cache, but not all."""
 PAGE_SIZE = 500
 MAX_SINGLE_READS = 200
-"""More changes of one topic than this are read as a list, not one by one."""
+"""Number of changes of one topic above which its list is read instead of single keys."""
 
 
 class Changes(NamedTuple):
-    """What changed. `cursor` is to be kept once all of it is in the cache, or is sure to get there."""
+    """Changes since the last read. `cursor` is saved once all of them are in the cache."""
 
     single_topics: tuple[Topic, ...]
     bulk_topics: tuple[str, ...]
-    """Topics of which too much changed to be named."""
+    """Topics with too many changes to name each."""
     cursor: int
     is_restored: bool = False
-    """The service is an earlier copy of itself: what it was told since is not in it."""
+    """True if the service was restored from an earlier copy and lacks later writes."""
     mark: str = ""
-    """Which writes made the last changes before the cursor: others may come to the same one after a restore."""
+    """Mark of the writes behind the last changes: after a restore other writes may get the same cursor."""
     forgotten: bool = False
-    """The service has forgotten changes that were not heard: all lists are to be read anew."""
+    """True if the service no longer has changes that were not read; all lists have to be read again."""
 
 
 class _Page(NamedTuple):
@@ -44,10 +43,10 @@ class _Page(NamedTuple):
 
 
 class ChangeFeed:
-    """Follows the cursor. What was looked at and not kept is looked at again after a restart."""
+    """Reader of the change feed. Changes that were read and not saved are read again after a restart."""
 
     def __init__(self, single_reads: SingleReads, known_keys: Callable[[], Sequence[str]] = tuple) -> None:
-        """`known` are the keys that the service has to know, where it can be asked."""
+        """Store the collaborators. `known_keys` returns keys that the service has to know, if it can be asked."""
         self._single_reads = single_reads
         self._known_keys = known_keys
         kept = single_reads.cache.cursor(CHANGES_CURSOR)
@@ -60,21 +59,21 @@ class ChangeFeed:
 
     @property
     def has_position(self) -> bool:
-        """Whether there is a position from which changes can be told."""
+        """True if there is a position from which changes can be read."""
         return self._since is not None
 
     async def skip_to_end(self) -> bool:
-        """Goes to the end of the feed: a full sync that begins after this misses nothing."""
+        """Move to the end of the feed, and return True. A full sync that begins after this misses no change."""
         page = await self._read_page(None, "", ())
         self._since, self._mark, self._seen_position = page.cursor, page.mark, None
         self._save(page.cursor, page.mark)
         return True
 
     async def read(self) -> Changes:
-        """What changed since the last look whose news was taken."""
+        """Return the changes since the last position that was advanced to."""
         if (
             self._seen_position is not None
-        ):  # what a courier before this one has heard may be lost, though not what it kept
+        ):  # changes read by an earlier courier may be lost in a restore, though not those it saved
             page = await self._read_page(int(self._seen_position[0]), str(self._seen_position[1]), self._known_keys())
             if page.is_restored:
                 return Changes((), (), page.cursor, True, page.mark)
@@ -82,13 +81,13 @@ class ChangeFeed:
         return await self._read_since(self._since or 0, self._mark)
 
     def advance(self, changes: Changes) -> None:
-        """All that it asks for is under way: the next look begins behind it."""
+        """Move the position behind these changes: everything they name has been queued."""
         if (self._since, self._mark) != (changes.cursor, changes.mark):
             self._single_reads.cache.set_cursor(SEEN_CURSOR, [changes.cursor, changes.mark])
         self._since, self._mark, self._seen_position = changes.cursor, changes.mark, None
 
     def save(self, changes: Changes) -> None:
-        """A restart begins behind this news."""
+        """Save the position, so that a restart begins behind these changes."""
         if (self._single_reads.cache.cursor(CHANGES_CURSOR), self._single_reads.cache.cursor(MARK_CURSOR)) != (
             changes.cursor,
             changes.mark,
@@ -119,7 +118,7 @@ class ChangeFeed:
         return Changes(tuple(single), bulk, since, restored, mark, forgotten)
 
     async def _read_page(self, since: int | None, mark: str, known: Sequence[str]) -> _Page:
-        """What changed since the cursor before; None asks for the last cursor alone."""
+        """Request one page of changes after the cursor `since`; None requests the last cursor only."""
         path = f"/aisle/v1/stores/{encode_segment(self._single_reads.store)}/changes"
         query: dict[str, QueryValue] = {} if since is None else {"since": since, "limit": PAGE_SIZE}
         query |= {"mark": mark} if mark else {}
@@ -145,6 +144,6 @@ class ChangeFeed:
 
 
 def _topics_of_change(change: Mapping[str, Any]) -> tuple[str, ...]:
-    """What is to be read of it: of a product its stock, and its catalogue entry unless only the store's has changed."""
+    """Return the topics to read: stock of a product, and its catalogue entry unless only store data changed."""
     topic = str(change.get("topic"))
     return (PRODUCT, CATALOGUE) if topic == PRODUCT and change.get("chain") is not False else (topic,)

@@ -1,14 +1,14 @@
-"""Walks through the lists of the service, page by page, and can be stopped anywhere.
+"""Full sync: reads the lists of the service page by page. It can be stopped anywhere.
 
-The position advances in the same transaction as the rows, so a restart goes on where the last page was written. Memory
-holds one page. What a complete pass has not met is dropped; orders only after each was asked for by its number.
+The position is saved in the same transaction as the rows, so a restart continues after the last written page. Memory
+holds one page. Rows that a complete pass did not contain are deleted; orders only after a read of each by number.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.cache.writer import LinkRow
 from aisle.client.errors import (
@@ -44,20 +44,19 @@ from aisle.courier.pull.sync_stages import (
 from aisle.courier.response_outcome import is_service_refusal, unread_reason
 from aisle.courier.schedule import ListBackoffs, Sleep, WakeEvent
 from aisle.outbox.outcome_reasons import DUPLICATE_KEY, StoredMessage, UnusableRows
-from aisle.tuples import NamedTuple
 
 Pages = AsyncGenerator[tuple[list[Row], dict[str, Any]], None]
 
 MAX_PASSES = 3
-"""So often a list is walked whose length changed meanwhile; then it is taken as it is, and nothing is dropped."""
+"""Passes over a list whose length keeps changing; after them the list is accepted, and no row is deleted."""
 FINISHED_ORDER_KEPT_S = 86400.0
-"""So long a finished order stays, for the sessions that still show it."""
+"""Seconds that a finished order is kept, for sessions that still show it."""
 _MAX_UNREADABLE_PAGES = 3
-"""Pages that may be passed over in one walk."""
+"""Number of pages that may be skipped in one pass."""
 _MAX_FAILURES = 3
-"""Failures of the service at one list, while it answers all else, after which the others go on without that list."""
+"""Failures of one list, while the service responds otherwise, after which the list is skipped."""
 _MIN_RETRY_S = 1.0
-"""After the first of these failures; it doubles."""
+"""Seconds of wait after the first such failure; it doubles."""
 _MAX_RETRY_S = 60.0
 
 
@@ -67,18 +66,18 @@ _OPERATION_OF_STAGE = {
     RECOUNTS: "list-recounts",
     PEOPLE: "list-people",
 }
-"""The operation of each stage that is read in one go."""
+"""Operation of each stage that is read in one go."""
 
 
 class LeftOutRows(NamedTuple):
-    """Rows that were left out, and the field of one of them that makes no sense, or why else."""
+    """Number of rows that were left out, and the invalid field of one of them or another reason."""
 
     rows: int
     reason: str
 
 
 class FullSync:
-    """The walking half of the reading."""
+    """Reading of whole lists."""
 
     def __init__(
         self,
@@ -91,13 +90,13 @@ class FullSync:
     ) -> None:
         self.wake_event = WakeEvent(sleep)
         self.on_headers_changed: Callable[[Iterable[str]], None] = lambda numbers: None
-        """Is told which orders' headers have changed."""
+        """Receives the numbers of orders whose headers changed."""
         self.on_headers_read: Callable[[], None] = lambda: None
-        """Is called when the list of orders was read to its end."""
+        """Called when the list of orders was read to its end."""
         self.on_complete: Callable[[], None] = lambda: None
-        """Is called when everything has been read anew."""
+        """Called when everything was read again."""
         self.on_progress: Callable[[SyncProgress], None] | None = None
-        """Is shown how far it has come."""
+        """Receives the progress."""
         self._single_reads = single_reads
         self._cache = single_reads.cache
         self._link = link
@@ -106,23 +105,25 @@ class FullSync:
         self._sleep = sleep
         self._list_backoffs = list_backoffs
         self._postponed: dict[str, float] = {}
-        """Lists that ask for patience, and until when the others are read before them."""
+        """Lists that returned a rate limit, with the time until which other lists are read first."""
         self._failures = 0
         self._is_running = False
         self._previous_page: Sequence[Mapping[str, Any]] | None = None
-        """The page before, in a walk whose pages do not say how it goes on."""
+        """Previous page, in a pass whose pages have no usable next page."""
         self._seen_pages: set[bytes] = set()
-        """What tells all pages of it that led nowhere."""
+        """Digests of all pages of this pass whose next page was not usable."""
         self._update_link()
 
     @property
     def progress(self) -> SyncProgress:
-        """How far it has come."""
+        """Progress so far."""
         return self._progress
 
     def request_stages(self, stages: Iterable[str], *, full: bool = False) -> None:
-        """These lists are to be read, each from its beginning, after what is being read now; not one that rests, unless
-        all are read: it is asked for again as one that is missing."""
+        """Queue lists; each is read from its beginning, after the present one.
+
+        A paused list is not queued unless everything is read; it is tried again as a missing list.
+        """
         fresh = {
             stage for stage in stages if full or not self._list_backoffs.is_paused(stage, self._single_reads.now())
         }
@@ -133,14 +134,15 @@ class FullSync:
         self.wake_event.set()
 
     def request_missing(self) -> None:
-        """The list of orders is to be read, and what could not be read before: what was lost here comes back with it,
-        though the service has nothing new to say of it."""
-        if not self._progress.full:  # else all of it is being read
+        """Queue the list of orders, and the lists that could not be read.
+
+        Data lost in the cache comes back this way, although the service reports no change of it.
+        """
+        if not self._progress.full:  # otherwise everything is being read
             self.request_stages((HEADERS, *self._progress.missing))
 
     def set_missing(self, name: str, reason: StoredMessage | None) -> None:
-        """Something was asked for beside the walks and cannot be read, and why; None: it can again. It is told as what
-        a walk could not read."""
+        """Record why a list that is read elsewhere cannot be read (None: it can again), and show it on the link."""
         progress = self._progress
         told = progress.with_read(name) if reason is None else progress.with_missing(name, reason)
         if (name in progress.missing, progress.reason_of(name)) != (name in told.missing, told.reason_of(name)):
@@ -148,7 +150,7 @@ class FullSync:
             self._update_link()
 
     def request_full(self) -> None:
-        """Everything is to be read anew, after the list that is being read at this moment."""
+        """Queue everything, after the list that is being read."""
         with self._transaction():
             at = self._progress.at if self._is_running else None
             left_out = tuple(each for each in self._progress.left_out if each.list_name in STAGES)
@@ -157,7 +159,7 @@ class FullSync:
         self._update_link()
 
     async def run(self) -> None:
-        """Walks whatever is asked for, for ever; waits out what is the matter with the link."""
+        """Read queued lists in a loop; wait while the link is down."""
         while True:
             if self._progress.is_idle or not self._link.is_up:
                 await self.wake_event.wait(None)
@@ -169,7 +171,7 @@ class FullSync:
                 await self.wake_event.wait(max(self._link.check_wait_s(), self._link.pause_s))
 
     async def run_to_end(self) -> None:
-        """Walks until nothing is left. Raises ClientError when the link fails; the next call goes on from there."""
+        """Read until nothing is queued. Raise ClientError if the link fails; the next call continues from there."""
         self._update_link()
         self._is_running = True
         try:
@@ -186,11 +188,11 @@ class FullSync:
         self._update_link()
 
     def _update_link(self) -> None:
-        """The screens say `live` only of a cache that is complete, and is not being read anew; else what it lacks."""
+        """Show `live` only if the cache is complete and not being read again; otherwise the missing lists."""
         progress = self._progress
         self._link.set_syncing(progress.full or not progress.completed, progress.missing)
 
-    # One stage
+    # Stages
 
     async def _read_stage(self) -> None:
         at = self._progress.at or self._begin_stage(await self._next_stage())
@@ -209,8 +211,10 @@ class FullSync:
             await self._handle_failure(error)
 
     async def _handle_failure(self, error: ClientError) -> None:
-        """A list fails by itself: while the service answers all else, it is tried again where that may help, and then
-        the others go on without it. Raises ClientError when the service does not answer at all."""
+        """Handle the failure of one list. Raise ClientError if the service does not respond at all.
+
+        The list is tried again if that may help; after `_MAX_FAILURES` the sync continues without it.
+        """
         await self._single_reads.check_service()
         if isinstance(error, RateLimited) and self._postpone(error):
             return
@@ -222,7 +226,7 @@ class FullSync:
         await self._sleep(min(max(asked, _MIN_RETRY_S * 2.0 ** (self._failures - 1)), _MAX_RETRY_S))
 
     async def _next_stage(self) -> str:
-        """The list that is read next: those that ask for patience come after all others."""
+        """Return the next list; those with a rate limit come after all others."""
         now = self._single_reads.now()
         todo = sorted(self._progress.todo, key=lambda stage: max(now, self._postponed.get(stage, 0.0)))
         wait = self._postponed.get(todo[0], 0.0) - now
@@ -231,8 +235,10 @@ class FullSync:
         return todo[0]
 
     def _postpone(self, error: RateLimited) -> bool:
-        """A list that asks for patience, and of which no page was read, waits while the others are read; one that asks
-        for it again and again is left out at once. False where it is to be waited for on the spot."""
+        """Postpone a list with a rate limit of which no page was read, and return True.
+
+        A list with repeated rate limits is skipped at once. Return False if the caller has to wait.
+        """
         at, now = self._position, self._single_reads.now()
         if self._list_backoffs.record_rate_limit(at.stage, error.retry_after, now):
             self._skip_stage(error)
@@ -265,7 +271,7 @@ class FullSync:
         return at
 
     def _end_stage(self, *, missing_reason: StoredMessage | None = None) -> None:
-        """This list is done with; `gap`: why something of it could not be read."""
+        """End the present stage. `missing_reason` is the reason if a part of it could not be read."""
         at = self._position
         unusable = UnusableRows(at.stage, at.left_out, at.left_out_reason)
         repeated = UnusableRows(at.stage, at.repeated, DUPLICATE_KEY)
@@ -281,7 +287,7 @@ class FullSync:
         self._end_stage(missing_reason=unread_reason(error))
 
     async def _read_unpaged(self, stage: str) -> LeftOutRows:
-        """Reads a list in one go; what of it was left out."""
+        """Read a list in one go. Return the rows left out."""
         name = _OPERATION_OF_STAGE[stage]
         before = self._single_reads.cache_update.left_out[name]
         features = self._link.features
@@ -297,20 +303,20 @@ class FullSync:
         return self._left_out_since(name, before)
 
     def _left_out_since(self, name: str, before: int) -> LeftOutRows:
-        """What an operation has brought that was left out, since it was so many."""
+        """Return what was left out of an operation's rows since the count was `before`."""
         count = self._single_reads.cache_update.left_out[name] - before
         last = self._single_reads.cache_update.last_left_out.get(name)
         return LeftOutRows(count, (last.field or last.reason) if last is not None else "")
 
     def _add_left_out(self, left_out: LeftOutRows) -> None:
-        """Adds this to what was left out of the list that is being read."""
+        """Add left-out rows to the position of the present stage."""
         if left_out.rows:
             at = self._position
             counted = at._replace(left_out=at.left_out + left_out.rows, left_out_reason=left_out.reason)
             self._save_progress(self._progress._replace(at=counted))
 
     def record_left_out(self, list_name: str, name: str, before: int) -> None:
-        """The same of a list that is read in parts, beside the walks: what of each part was left out adds up."""
+        """Add left-out rows of a list that is read in parts, outside the full sync."""
         left = self._left_out_since(name, before)
         if left.rows:
             known = self._progress.left_out_count(list_name)
@@ -318,7 +324,7 @@ class FullSync:
                 self._progress.with_left_out(list_name, UnusableRows(list_name, known + left.rows, left.reason))
             )
 
-    # One list
+    # Pages of a list
 
     async def _read_pages(self, stage: PagedStage) -> None:
         self._previous_page = None
@@ -344,7 +350,7 @@ class FullSync:
         return at
 
     async def _read_pages_from(self, stage: PagedStage, at: StagePosition) -> None:
-        """All pages from a position on."""
+        """Read all pages from a position on."""
         async with aclosing(self._request_pages(stage, at)) as pages:
             while await self._read_page(stage, pages):
                 pass
@@ -365,7 +371,7 @@ class FullSync:
         return {**stage.query, **since}
 
     async def _read_page(self, stage: PagedStage, pages: Pages) -> bool:
-        """Reads and writes one page; False at the end."""
+        """Read and write one page. Return False at the end."""
         with self._single_reads.cache_update.read_sequence.start_read() as ticket:
             began = self._single_reads.now()
             page = await anext(pages, None)
@@ -386,7 +392,7 @@ class FullSync:
         return True
 
     def _skip_page(self, stage: PagedStage, error: InvalidResponse) -> None:
-        """A page that cannot be read costs its rows; a list that cannot be read by id is read by page."""
+        """Skip a page that cannot be read. A list that cannot be read by id is read by page."""
         at = self._position
         if at.by_id:
             self._operator_log.add(f"{stage.operation} is read by page: {error}")
@@ -399,9 +405,9 @@ class FullSync:
         self._save_progress(self._progress._replace(at=passed))
 
     def _is_end(self, stage: PagedStage, error: PagingLoop) -> bool:
-        """Where a page names no next one that makes sense, its number plus one is asked for; an empty page is the end.
+        """Return True if a page without a usable next page is the end; otherwise the next page number is requested.
 
-        One that says the same as an earlier page is an end that proves nothing: then nothing is dropped.
+        An empty page is the end. A repeated page is an end that proves nothing, so no row is deleted after it.
         """
         before, self._previous_page = self._previous_page, error.rows
         if before is None:
@@ -418,7 +424,7 @@ class FullSync:
         return True
 
     async def _close_stage(self, stage: PagedStage) -> None:
-        """The list is at its end: drop what it did not have, unless it was read with a gap."""
+        """End a list: delete the rows it did not contain, unless pages were skipped."""
         if not self._are_repeated_rows_sure(stage):
             return
         at = self._position
@@ -434,8 +440,10 @@ class FullSync:
                 self._end_stage()
 
     def _are_repeated_rows_sure(self, stage: PagedStage) -> bool:
-        """Counts rows of one key, of which only the last is kept. A list that changes on the way may show a row twice:
-        what no walk before has found is counted once more, in a walk that begins here."""
+        """Count rows with a repeated key, of which only the last is kept. Return False if another pass begins.
+
+        A list that changes during a pass may show a row twice; so a count that no earlier pass found is verified.
+        """
         at = self._position
         found = self._count_repeated_rows(stage)
         sure = min(found, max(at.repeated_previously, self._progress.left_out_count(at.stage, repeated=True)))
@@ -456,7 +464,7 @@ class FullSync:
         return max(0, at.rows - self._cache.count_seen(stage.sweep_topic, at.generation))
 
     def _repeat_pass(self, stage: PagedStage) -> None:
-        """The list grew or shrank on the way, so that rows may have slipped from one page to another."""
+        """Read the list again, because it grew or shrank and rows may have moved to a page already read."""
         at = self._position
         if at.pass_number < MAX_PASSES:
             self._begin_stage(at.stage, at.pass_number + 1)
@@ -473,7 +481,7 @@ class FullSync:
                 raise
             except ClientError as error:
                 if not is_service_refusal(error):
-                    await self._single_reads.check_service()  # or nothing can be read
+                    await self._single_reads.check_service()  # if this fails, nothing can be read
                 self._operator_log.add(f"order {number} cannot be read, and stays: {error}")
         with self._transaction():
             self._cache.mark_seen("order", at.generation, unseen)
@@ -484,7 +492,7 @@ class FullSync:
     # Progress
 
     async def _count_rows(self) -> None:
-        """Asks every list how long it is, for the progress of a sync that takes long enough to be watched."""
+        """Request the length of every list, for the progress of a full sync."""
         if not self._progress.full or self._progress.total:
             return
         total = 0
@@ -494,7 +502,7 @@ class FullSync:
         self._save_progress(self._progress._replace(total=total))
 
     async def _list_length(self, stage: PagedStage) -> int:
-        """So many rows as the list counts; 0 where it cannot be read, which is said when it is walked."""
+        """Return the total that the list reports; 0 if it cannot be read, which the pass itself will report."""
         path = self._single_reads.store_path if stage.store_in_path else {}
         asked = self._stage_query(stage)
         query = {**asked, "page_size": 1, "show_lines": None, "include_locations": None}
@@ -510,7 +518,7 @@ class FullSync:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """One transaction. When it cannot be stored, memory goes back as well, or a page would pass for read."""
+        """Open a transaction. If it fails, restore the progress in memory too, or a page would count as read."""
         before = self._progress
         try:
             with self._cache.transaction():

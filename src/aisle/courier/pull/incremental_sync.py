@@ -1,7 +1,7 @@
-"""Keeps the cache fresh between full syncs: what sessions wish for, what changed, what was written.
+"""Updates of the cache between full syncs: requests of sessions, changes at the service, confirmed writes.
 
-Our own service says what changed, by its cursor. One that only implements the interface is asked again and again:
-headers of all orders, lines of those somebody works on, stock by the moment of its last change.
+Our own service reports changes by a cursor. A service that only implements the interface is polled: headers of all
+orders, lines of orders in progress, stock by the time of its last change.
 """
 
 from __future__ import annotations
@@ -53,28 +53,32 @@ from aisle.outbox.outcome_reasons import StoredMessage
 from aisle.outbox.session_requests import FULL_SYNC, ORDER_LISTS
 
 FULL_SYNC_INTERVAL_S = 86400.0
-"""After so long everything is read anew, whatever the service announced meanwhile."""
+"""Seconds after which everything is read again, whatever the service has announced."""
 WORKED_ON_S = 1800.0
-"""So long an order that a session asked for counts as worked on."""
+"""Seconds for which an order that a session requested counts as worked on."""
 LOG_WATCHED_S = 60.0
-"""So long after somebody asked for the log it is read with whatever changes: he may be looking at the day's figures."""
+"""Seconds after a request of the log during which it is read with every change: figures of the day may be shown."""
 MIN_CHANGES_INTERVAL_S = 1.0
-"""The least time between two looks at what changed, however often something is confirmed: what comes close behind is
-read together with it. It lies over the cache until then, so nobody waits for it."""
+"""Shortest interval in seconds between two reads of changes, so that confirmations close together are read together.
+
+Nobody waits for the read: the operations stay in the overlay until then.
+"""
 _MIN_CHECK_INTERVAL_S = 1.0
-"""The least time between two knocks, however often sessions ring."""
+"""Shortest interval in seconds between two checks of the service, however often sessions wake the courier."""
 _STOCK_OVERLAP = timedelta(minutes=2)
-"""Stock is asked for from a little before the last look on, because clocks differ."""
+"""Time before the last read from which changed stock is requested, because clocks differ."""
 _SLOW_LOOKBACK_S = 26 * 3600.0
-"""In the slow round stock is asked for from a day back: where the service's clock is behind, or its zone is not the one
-that it says, or it looks at days alone, the usual look sees nothing."""
+"""Seconds back from which stock is requested in the slow reads.
+
+The usual request finds nothing if the service's clock is behind, its time zone is wrong, or it compares days only.
+"""
 _STOCK_CURSOR = "stock_since"
 CHANGES = "changes"
-"""What is missing where the change feed cannot be read."""
+"""Name of the missing list if the change feed cannot be read."""
 STOCK_CHANGES = "stock_changes"
-"""What is missing where stock cannot be asked for by the moment of its change."""
+"""Name of the missing list if stock cannot be requested by the time of its change."""
 ASSIGNMENTS = "assignments"
-"""What is missing where the goods that clearances want moved cannot be listed."""
+"""Name of the missing list if assignments cannot be listed."""
 _STAGES_BY_TOPIC = {
     ORDER: (HEADERS, LINES),
     PRODUCT: (STOCK,),
@@ -86,7 +90,7 @@ _STAGES_BY_TOPIC = {
 
 
 class IncrementalSync:
-    """The watching half of the reading."""
+    """Periodic and requested reads."""
 
     def __init__(
         self,
@@ -128,30 +132,30 @@ class IncrementalSync:
         self._change_feed = ChangeFeed(single_reads, known_keys)
         self._changes: Changes | None = None
         self._changes_read_at = 0.0
-        """When it was last asked what changed."""
+        """Time of the last read of changes, in seconds since 1970."""
         self._worked_on: dict[str, float] = {}
         self._without_lines: dict[str, float] = {}
-        """Orders in the list whose lines are not here, and when they were last asked for."""
+        """Orders without lines in the cache, with the time at which the lines were last requested."""
         self._log_requested_at = 0.0
-        """When a session last asked for the store's log."""
+        """Time at which a session last requested the store's log, in seconds since 1970."""
         self._checked_at = 0.0
         self._missing_lists = MissingLists()
         self._list_backoffs = list_backoffs
         full_sync.on_headers_changed = self._on_headers_changed
         full_sync.on_headers_read = self._on_headers_read
 
-    # What is wanted
+    # Requests
 
     def request_read(self, topics: Iterable[Topic]) -> None:
-        """These are to be read soon."""
+        """Queue topics to be read soon."""
         self.read_queue.add(topics)
         self.wake_event.set()
 
     def add_confirmed(self, op: Operation) -> None:
-        """The service has just confirmed this: what it touched is read again, and then it leaves the overlay.
+        """Queue the reads after which this operation leaves the overlay.
 
-        Where the service says what changed it says so of this, too: what is read between the confirmation and the next
-        look would have to be read once more after it.
+        A service with a change feed reports this change too. A read between the confirmation and the next read of
+        changes would have to be repeated after it.
         """
         self.read_queue.add_confirmed(op)
         if (
@@ -166,12 +170,12 @@ class IncrementalSync:
             self.request_read(topics_of_operation(op))
 
     def check_changes_soon(self) -> None:
-        """The service lacks what it has confirmed: what is missing is looked for at once."""
+        """Read changes at once: the service lacks something that it has confirmed."""
         self._timetable.schedule_earlier("changes")
         self.wake_event.set()
 
     def forget(self, op: Operation) -> None:
-        """It is not confirmed any more: no read can speak for it."""
+        """Remove an operation that is no longer confirmed."""
         self.read_queue.forget(op)
 
     def _on_headers_changed(self, numbers: Iterable[str]) -> None:
@@ -180,8 +184,11 @@ class IncrementalSync:
             self.request_read(Topic(ORDER, number) for number in numbers)
 
     def _on_headers_read(self) -> None:
-        """The list of orders was read. An order that came with it, and whose lines never came, is no work for anybody:
-        its header may never change again, and the service may say no more of it."""
+        """Request lines of orders that have none, after the list of orders was read.
+
+        Nobody can work on an order without lines, its header may never change again, and the service may report no
+        change.
+        """
         if LINES in self._full_sync.progress.todo:
             return
         bare = self._single_reads.cache.orders_without_lines()
@@ -227,22 +234,22 @@ class IncrementalSync:
                 self.request_read([Topic(LOG, key)])
         return bool(wishes)
 
-    # The loop
+    # Loop
 
     async def run(self) -> None:
-        """Looks for ever."""
+        """Run what is due, in a loop."""
         while True:
             await self._run_due()
             await self.wake_event.wait(self._next_wait_s())
 
     async def run_once(self) -> None:
-        """One look at everything that is due, and all that was confirmed is read back."""
+        """Run everything that is due, and read back all confirmed operations."""
         if not self.read_queue.is_empty:
             self._timetable.schedule_earlier("changes")
         await self._run_due()
 
     async def _run_due(self) -> None:
-        """One look at everything that is due; reaches out first when the link is down."""
+        """Run everything that is due. Check the service first if the link is down."""
         wished = self._take_read_requests()
         if self._link.pause_s or not (self._link.is_up or await self._reach_service()):
             return
@@ -252,7 +259,7 @@ class IncrementalSync:
             await self._handle_error(error)
         for name in self._timetable.pop_due(self._single_reads.now()):
             if self._link.pause_s or not self._link.is_up:
-                self._timetable.schedule_earlier(name)  # it is due as soon as anything can be read
+                self._timetable.schedule_earlier(name)  # it becomes due as soon as anything can be read
                 continue
             try:
                 await self._run_task(name)
@@ -263,7 +270,7 @@ class IncrementalSync:
             self._link.write_status(force=True)
 
     async def check_service(self) -> bool:
-        """Whether the service lets us in."""
+        """Return True if the service accepts requests; record the result on the link."""
         self._checked_at = self._single_reads.now()
         try:
             await self._single_reads.check_service()
@@ -284,9 +291,10 @@ class IncrementalSync:
         return max(0.0, min(moments) - self._single_reads.now()) if moments else None
 
     async def is_link_failure(self, error: Exception, name: str = "") -> bool:
-        """Whether nothing else can be read either: where one thing fails, it is asked whether the service is there.
+        """Return True if the error affects all other reads. Otherwise only one read failed, and the service still
+        responds.
 
-        Patience is asked of all, unless it is asked at one list (`name`) again and again while another one answers.
+        A rate limit applies to all, unless one list (`name`) returns it repeatedly while another one responds.
         """
         if not self._link.is_up:
             return True
@@ -300,13 +308,13 @@ class IncrementalSync:
         return not is_service_refusal(error) and not await self.check_service()
 
     def _set_missing(self, name: str, reason: StoredMessage | None) -> None:
-        """A list cannot be read, and why; None: it can."""
+        """Record why a list cannot be read; None: it can."""
         if reason is None:
             self._list_backoffs.clear(name)
         self._full_sync.set_missing(name, reason)
 
     async def _handle_error(self, error: Exception, name: str = "") -> None:
-        """A list could not be read: the link is down, or the list is not to be had, and then it is told as missing."""
+        """Handle a failed read: the link is down, or the list `name` is recorded as missing."""
         if await self.is_link_failure(error, name):
             return
         self._operator_log.add(str(error))
@@ -314,7 +322,7 @@ class IncrementalSync:
             self._full_sync.set_missing(name, unread_reason(error))
 
     async def _apply_features(self) -> None:
-        """What a service that has just shown what it can makes possible."""
+        """Apply the features that the service announces: choose the periodic reads, and begin syncs that are due."""
         features = self._link.features
         assert features is not None
         self._single_reads.can_list_changed = features.changes
@@ -364,8 +372,11 @@ class IncrementalSync:
     # Our own service
 
     async def _read_feed(self, asking: Coroutine[Any, Any, Any]) -> Any:
-        """What the change feed says; None where it makes no sense or is refused, and then screens and `aisle sync` say
-        so: all else goes on, and what was confirmed is read back."""
+        """Return the result of a read of the change feed; None if it is refused or invalid.
+
+        Then screens and `aisle sync` show it as missing, everything else continues, and confirmed operations are read
+        back.
+        """
         if self._list_backoffs.is_paused(CHANGES, self._single_reads.now()):
             asking.close()
             return None
@@ -401,10 +412,10 @@ class IncrementalSync:
         self._changes = news
 
     async def _read_changes(self) -> Changes:
-        """The news; where what a restore has lost cannot be asked for, they are not heard, and looked for again."""
+        """Return the changes. After a restore, lost operations are resent first; if that fails, it is repeated."""
         news = await self._change_feed.read()
         if news.is_restored:
-            await self._on_restore()  # which asks for all
+            await self._on_restore()  # it requests a full sync
         return news
 
     async def _read_people(self) -> None:
@@ -413,7 +424,7 @@ class IncrementalSync:
         await self._read_list(ASSIGNMENTS, self._single_reads.assignment_reader.read())
 
     async def _read_list(self, name: str, reading: Coroutine[Any, Any, Any]) -> None:
-        """One list by itself: that it fails is told, and keeps no other from being read. Raises what the link is."""
+        """Read one list; record its failure, so that it does not stop others. Raise ClientError if the link failed."""
         if self._list_backoffs.is_paused(name, self._single_reads.now()):
             reading.close()
             return
@@ -427,10 +438,10 @@ class IncrementalSync:
         else:
             self._set_missing(name, None)
 
-    # A service that implements the document alone
+    # A service that only implements the interface
 
     async def _read_changed_stock(self, back_s: float = 0.0) -> None:
-        """What the service says has moved since the last look, or so many seconds back from now."""
+        """Read stock that changed since the last read, or since `back_s` seconds before now."""
         since, began = self._single_reads.cache.cursor(_STOCK_CURSOR), self._single_reads.now()
         if since is None:
             self._single_reads.cache.set_cursor(_STOCK_CURSOR, _format_time(began))
@@ -455,7 +466,7 @@ class IncrementalSync:
         self._full_sync.set_missing(STOCK_CHANGES, None)
 
     async def _read_queued(self) -> None:
-        """What is wanted; once all of it is in the cache, a restart begins behind the news."""
+        """Read the queue. Once all changes are in the cache, save the position of the feed."""
         if "changes" not in self._timetable:
             self.read_queue.add_read_backs()
         await self.read_queue.read_all()
@@ -469,7 +480,7 @@ def _format_time(seconds: float) -> str:
 
 
 def _earlier_time(ours: str, theirs: object) -> str:
-    """The earlier of our moment and the service's own, which may be behind."""
+    """Return the earlier of this host's time and the service's, whose clock may be behind."""
     try:
         when = datetime.fromisoformat(str(theirs))
         when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)

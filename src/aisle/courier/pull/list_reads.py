@@ -1,4 +1,4 @@
-"""The store's log: what is new in the last days, further back where somebody looks there, and all losses of some weeks.
+"""Reads of lists: the store's log, the chain's stores, recounts and assignments.
 
 interface: List store product logs.
 """
@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.cache.task_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter, WriteResult
@@ -18,22 +18,21 @@ from aisle.client.errors import InvalidResponse, message_of, status_error
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.list_requests import pages_by_count
 from aisle.courier.operator_log import OperatorLog
-from aisle.tuples import NamedTuple
 
 LOG_DAYS = 7
-"""So many days of the store's log are kept."""
+"""Days of the store's log that are kept."""
 LOSS_DAYS = 63
-"""So many days of its losses and finds: what has a reason."""
+"""Days of losses and finds (entries with a reason) that are kept."""
 HISTORIC_DAYS = 80
-"""What is older may be history to the service, and has to be asked for as such."""
+"""Days after which the service may treat entries as historic; those must be requested as such."""
 LONGER_LOG_KEPT_S = 86400.0
-"""So long more days are kept for somebody who looked at them."""
+"""Seconds for which older days are kept after somebody looked at them."""
 MAX_LOG_PAGES = 200
 """Pages of a log that are read in one go."""
 
 LOG_LIST = "list-store-product-logs"
 SINCE_PREFIX, LOSSES_PREFIX = "since/", "losses/"
-"""What a wish names: a day from which on the log is wanted (`since/2026-09-01`), or reasons (`losses/1,2,3`)."""
+"""Prefixes of a read request: a first day (`since/2026-09-01`), or reason codes (`losses/1,2,3`)."""
 
 _LAST_ID_CURSOR, _SPAN_CURSOR, _LOSSES_CURSOR = "logs", "logs_span", "logs_losses"
 
@@ -41,18 +40,18 @@ OnWritten = Callable[[str, str, WriteResult], Any]
 
 
 class LogReader(NamedTuple):
-    """Reads of one store's log."""
+    """Reader of one store's log."""
 
     client: Client
     cache: CacheWriter
     store: str
     on_written: OnWritten
-    """Is handed what was written."""
+    """Receives what was written."""
     operator_log: OperatorLog
     now: Callable[[], float]
 
     async def read(self, wanted: str = "") -> None:
-        """What is wanted (see above); without it what has come since the last look."""
+        """Read what is requested (see the prefixes above); by default the entries since the last read."""
         if wanted.startswith(LOSSES_PREFIX):
             codes = [code for code in wanted.removeprefix(LOSSES_PREFIX).split(",") if code.isdecimal()]
             await self._read_losses(codes)
@@ -60,11 +59,11 @@ class LogReader(NamedTuple):
             await self._read_entries(wanted.removeprefix(SINCE_PREFIX) if wanted.startswith(SINCE_PREFIX) else "")
 
     def _date_before(self, days_back: float) -> str:
-        """The UTC date so many days ago."""
+        """Return the UTC date of so many days ago."""
         return datetime.fromtimestamp(self.now() - days_back * 86400, UTC).date().isoformat()
 
     def _first_day(self, requested_day: str = "") -> str:
-        """From which day on the log is kept: further back for a day after somebody has looked there."""
+        """Return the first day of the log to keep; an earlier one for a day after somebody looked at it."""
         span = self.cache.cursor(_SPAN_CURSOR)
         usual = self._date_before(LOG_DAYS)
         if requested_day:
@@ -87,7 +86,7 @@ class LogReader(NamedTuple):
             self.cache.set_cursor(_SPAN_CURSOR, {"since": since, "asked": self.now() if requested_day else 0.0})
 
     async def _read_losses(self, codes: list[str]) -> None:
-        """What has one of these reasons, reason by reason: the log of some weeks would be too long."""
+        """Read the entries of each reason code; the whole log of some weeks would be too long."""
         reached = self.cache.cursor(_LOSSES_CURSOR)
         known: dict[str, int] = dict(reached) if isinstance(reached, dict) else {}
         for code in codes:
@@ -103,7 +102,7 @@ class LogReader(NamedTuple):
     async def _read_pages(
         self, query: dict[str, QueryValue], since: str, save_last_id: Callable[[int | None], None], last: Any
     ) -> Any:
-        """Page after page into the cache; the highest id that was met."""
+        """Read page after page into the cache. Return the highest id."""
         read = 0
         async with aclosing(self.client.pages(LOG_LIST, query=query)) as pages:
             async for rows, _ in pages:
@@ -122,11 +121,11 @@ class LogReader(NamedTuple):
 
 STORE_LIST, STORE_READ = "list-stores", "retrieve-store"
 _PERMANENT_STATUSES = (400, 403, 404, 405, 410, 422, 501)
-"""Answers that asking again does not change."""
+"""Statuses that do not change when the request is repeated."""
 
 
 class StoreReader:
-    """Reads of the chain's stores."""
+    """Reader of the chain's stores."""
 
     def __init__(
         self,
@@ -142,12 +141,12 @@ class StoreReader:
         self._on_written = on_written
         self._now = now
         self.has_details = False
-        """Whether the service says more of a store than the list does."""
+        """True if the service has more details of a store than the list."""
         self.opened_stores: set[str] = set()
         """Stores whose page somebody has opened."""
 
     async def read(self, number: str = "") -> None:
-        """One store, or all of the chain; those that the list does not have any more leave. Raises ClientError."""
+        """Read one store, or all of the chain; delete those that the list no longer has. Raise ClientError."""
         query: dict[str, QueryValue] = {"search_text": number} if number else {"page_size": "500"}
         seen: set[str] = set()
         whole = True
@@ -183,7 +182,7 @@ Row = dict[str, Any]
 
 
 class RecountReader:
-    """Reads of one store's recounts, one after the other: what the last that began has brought is what stays."""
+    """Reader of one store's recounts. Reads run one after the other, so the last one begun decides."""
 
     def __init__(
         self, client: Client, cache: CacheWriter, store: str, on_written: Callable[[str, str, WriteResult], Any]
@@ -195,7 +194,7 @@ class RecountReader:
         self._lock = asyncio.Lock()
 
     async def read(self) -> None:
-        """All that are open, into the cache in the place of those that were. Raises ClientError."""
+        """Read all open recounts, which replace those in the cache. Raise ClientError."""
         async with self._lock:
             rows: list[Row] = []
             more = True
@@ -205,7 +204,7 @@ class RecountReader:
             self._on_written("recount", RECOUNT_LIST, self._cache.write_recounts(rows))
 
     async def _read_page(self, before: list[Row]) -> tuple[list[Row], bool]:
-        """What comes behind these, and whether there are more."""
+        """Read the page after these rows. Return its rows, and True if there are more."""
         query = {"after": before[-1]["id"]} if before else {}
         answer = await self._client.request_extension("GET", self._path, query=query)
         if not answer.is_success:
@@ -225,7 +224,7 @@ ASSIGNMENT_LIST = "list-assignments"
 
 
 class AssignmentReader:
-    """Reads of one store's assignments, one after the other: what the last that began has brought is what stays."""
+    """Reader of one store's assignments. Reads run one after the other, so the last one begun decides."""
 
     def __init__(
         self,
@@ -236,7 +235,7 @@ class AssignmentReader:
         clock: Callable[[], float],
     ) -> None:
         self.is_supported = False
-        """Whether the service says that it lists them; it is not asked otherwise."""
+        """True if the service announces the list; it is not requested otherwise."""
         self._client = client
         self._cache = cache
         self._path = f"/aisle/v1/stores/{encode_segment(store)}/assignments"
@@ -245,12 +244,14 @@ class AssignmentReader:
         self._lock = asyncio.Lock()
 
     def cached_ids(self) -> set[str]:
-        """The ids of those that are in the cache."""
+        """Return the ids of the assignments in the cache."""
         return self._cache.assignment_ids()
 
     async def read(self) -> set[str] | None:
-        """All that are open, into the cache in the place of those that were; their ids, None where they cannot be
-        listed. Raises ClientError."""
+        """Read all open assignments, which replace those in the cache. Return their ids; None if unsupported.
+
+        Raise ClientError.
+        """
         if not self.is_supported:
             return None
         async with self._lock:

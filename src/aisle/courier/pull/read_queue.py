@@ -1,4 +1,4 @@
-"""Which confirmed operations still lie over the cache, and what has to be read before they may leave."""
+"""Queue of single reads, and the confirmed operations that wait to be read back before they leave the overlay."""
 
 from __future__ import annotations
 
@@ -22,16 +22,19 @@ from aisle.outbox.outcome_reasons import StoredMessage
 
 
 class PendingReadBacks:
-    """An operation leaves the overlay when all that it touched was read, by reads begun after its confirmation."""
+    """Confirmed operations that wait for reads.
+
+    An operation leaves the overlay when everything it touched was read, by reads begun after its confirmation.
+    """
 
     def __init__(self, retire: Callable[[Sequence[str]], None]) -> None:
         self._retire = retire
         self._waiting: dict[str, set[Topic]] = {}
         self._finished: list[str] = []
-        """They may leave, and have not left yet: several leave in one transaction."""
+        """Operations that can leave the overlay. They are collected, so that several leave in one transaction."""
 
     def add(self, op: Operation) -> None:
-        """Takes an operation that the service has just confirmed."""
+        """Add an operation that the service has just confirmed."""
         topics = topics_of_operation(op)
         if topics:
             self._waiting[op.op_id] = set(topics)
@@ -39,20 +42,20 @@ class PendingReadBacks:
             self._retire([op.op_id])
 
     def unread_topics(self) -> list[Topic]:
-        """What has to be read, or is being read at this moment."""
+        """Return the topics that have to be read, or are being read now."""
         return list(dict.fromkeys(topic for topics in self._waiting.values() for topic in sorted(topics)))
 
     def discard(self, op_id: str) -> None:
-        """It is not confirmed any more: it stays where it is."""
+        """Remove an operation that is no longer confirmed; it stays in the overlay."""
         self._waiting.pop(op_id, None)
         self._finished = [other for other in self._finished if other != op_id]
 
     def begin_read(self, topic: Topic) -> frozenset[str]:
-        """A read of this topic begins; the operations that it will speak for when it is in the cache."""
+        """Return the operations that a read of this topic, begun now, will count for."""
         return frozenset(op_id for op_id, topics in self._waiting.items() if topic in topics)
 
     def end_read(self, topic: Topic, op_ids: Iterable[str]) -> None:
-        """That read is in the cache, or the service has nothing to say to it."""
+        """Record that a read is in the cache, or that the service has no such row."""
         for op_id in op_ids:
             topics = self._waiting.get(op_id)
             if topics is None:
@@ -63,7 +66,7 @@ class PendingReadBacks:
                 self._finished.append(op_id)
 
     def retire_finished(self) -> None:
-        """Lets go all that may leave. Raises StorageError; then they are let go the next time."""
+        """Remove finished operations from the overlay. Raise StorageError; they are removed at the next call then."""
         if self._finished:
             self._retire(self._finished)
             self._finished = []
@@ -71,37 +74,42 @@ class PendingReadBacks:
 
 MAX_PARALLEL_READS = 4
 FAST_RESPONSE_S = 0.03
-"""A service that answers sooner is asked for one after the other: what all people of a store have just done is then not
-read back in one go, with whoever scans meanwhile waiting for a processor."""
+"""Response time in seconds below which topics are read one after the other.
+
+Otherwise everything that people just did would be read back at once, and scans would wait for the processor.
+"""
 MAX_RETRY_S = 900.0
-"""So seldom in the end what can never be read is tried again."""
+"""Longest interval in seconds between two tries of what cannot be read."""
 MIN_BATCH_PRODUCTS = 5
-"""So many products and more are asked for in one request, where the service can be asked for what has changed."""
+"""Number of products from which they are read in one request, if the service lists changed stock."""
 MAX_BATCH_ORDERS = 40
-"""So many orders are asked for in one request, where the service can be asked for several."""
+"""Number of orders in one request, if the service accepts several numbers."""
 LIST_OF_TOPIC = {LOG: "logs", RECOUNT: "recounts", ASSIGNMENT: "assignments"}
-"""What is read as a list, by the names that a sync has for lists."""
+"""Topics that are read as a list, with the names that a sync uses for the lists."""
 _MAX_TRIES = 3
 _MIN_RETRY_S = 60.0
-"""After so long what could not be read is asked for again, and then less and less often; where something waits to be
-read back by it, each time."""
+"""Seconds after which a failed read is tried again. The interval grows, except where an operation waits for the read.
+"""
 
 
 def retry_wait_s(tries: int) -> float:
-    """Seconds until what could not be read so often is asked for again."""
+    """Return the seconds until a read that failed `tries` times is tried again."""
     return backoff_s(tries, 1.0, _MIN_RETRY_S, MAX_RETRY_S)
 
 
 def _list_name(topic: Topic) -> str:
-    """The list by which this is read, as a rest names it (see `Rests`)."""
+    """Return the list's name for `ListBackoffs`."""
     return LIST_OF_TOPIC.get(topic.name, topic.name)
 
 
 class ReadQueue:
-    """What is to be read soon. `retire` lets operations go that were read back; `read_back` is shown an order that was
-    read after these were confirmed; `is_of_the_link` says of what a read ended in whether nothing else can be read
-    either; `lacks` is told of a list that cannot be read, and why (None: it can again);
-    `left_out` is told of a list, the operation that brings it, and how many of its rows had been left out before."""
+    """Topics to be read soon.
+
+    `retire` removes operations from the overlay that were read back. `on_order_read` receives an order that was read
+    after operations were confirmed. `is_link_failure` returns True if the error of a read affects all other reads.
+    `set_missing` receives a list that cannot be read, and why (None: it can again). `on_rows_left_out` receives a list,
+    its operation, and the number of its rows that had been left out before.
+    """
 
     def __init__(
         self,
@@ -130,51 +138,51 @@ class ReadQueue:
         self._topics: dict[Topic, None] = {}
         self._failures: Counter[Topic] = Counter()
         self._retry_at: dict[Topic, float] = {}
-        """What could not be read, and when it is asked for again."""
+        """Topics that could not be read, with the time of the next try."""
 
-    # What is wanted
+    # Requests
 
     def add(self, topics: Iterable[Topic]) -> None:
-        """These are to be read by the next `read`, or by the one that is under way."""
+        """Queue topics for the next `read_all`, or for the one that is running."""
         self._topics.update(dict.fromkeys(topics))
 
     def add_confirmed(self, op: Operation) -> None:
-        """The service has just confirmed this: it leaves the overlay when what it touched was read from now on."""
+        """Queue the topics of a confirmed operation; it leaves the overlay when they were read from now on."""
         self._read_backs.add(op)
 
     def forget(self, op: Operation) -> None:
-        """It is not confirmed any more: no read can speak for it."""
+        """Remove an operation that is no longer confirmed."""
         self._read_backs.discard(op.op_id)
 
     def add_read_backs(self) -> None:
-        """What was confirmed is to be read back, and so is what a write was on its way for when it was read."""
+        """Queue the topics of confirmed operations, and those that were overtaken by a write."""
         late = self._single_reads.cache_update.pop_overtaken()
         waits = {*self._retry_at, *self._single_reads.cache_update.overtaken}
         self.add([*(topic for topic in self._read_backs.unread_topics() if topic not in waits), *late])
 
     @property
     def has_due(self) -> bool:
-        """Whether something could be read at once."""
+        """True if something can be read now."""
         return bool(self._topics)
 
     @property
     def has_unread(self) -> bool:
-        """Whether something that was wanted is not in the cache yet."""
+        """True if something that was queued is not in the cache yet."""
         return bool(self._topics or self._retry_at or self._single_reads.cache_update.overtaken)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is left to be read, or to be read back."""
+        """True if nothing is left to be read or read back."""
         return not (self.has_unread or self._read_backs.unread_topics())
 
     def next_retry_at(self) -> float | None:
-        """When something is to be asked for again."""
+        """Return the time of the next retry; None if there is none."""
         return min(self._retry_at.values(), default=None)
 
-    # Reading it
+    # Reading
 
     async def read_all(self) -> None:
-        """Reads what is wanted, some at once."""
+        """Read all queued topics, several in parallel."""
         self.add(self._pop_retries())
         if not self._topics:
             return
@@ -203,7 +211,7 @@ class ReadQueue:
         return due
 
     def _can_read(self) -> bool:
-        """A service that asked for patience is left alone, and one that is not there is knocked at first."""
+        """Return True if the service is up and has not asked for a pause."""
         return self._link.is_up and not self._link.pause_s
 
     async def _read_one_by_one(self) -> None:
@@ -213,7 +221,7 @@ class ReadQueue:
             await self._read_topic(topic)
 
     async def _read_orders(self, orders: Sequence[Topic]) -> None:
-        """Several orders in one request, for as long as that goes well; one alone, and what is left, by itself."""
+        """Read several orders in one request until one fails. A single order, and the rest, are read one by one."""
         for first in range(0, len(orders), MAX_BATCH_ORDERS):
             some = orders[first : first + MAX_BATCH_ORDERS]
             if len(some) == 1 or not self._can_read():
@@ -223,7 +231,7 @@ class ReadQueue:
             spoken_for = {topic: self._read_backs.begin_read(topic) for topic in some}
             try:
                 rows = await self._single_reads.read_orders([topic.key for topic in some])
-            except REQUEST_ERRORS:  # whoever asks for one of them will see what the matter is
+            except REQUEST_ERRORS:  # the single reads will show the cause
                 self.add(some)
                 return
             except StorageError:
@@ -235,13 +243,13 @@ class ReadQueue:
                 self._mark_read(topic, spoken_for[topic])
 
     async def _read_products(self, products: Sequence[Topic]) -> None:
-        """Products in one request; each that it does not bring is asked for by itself, whatever the reason."""
+        """Read products in one request; those that are not in the response are queued one by one."""
         spoken_for = {topic: self._read_backs.begin_read(topic) for topic in products}
         brought: set[str] = set()
         try:
             brought = await self._single_reads.read_changed_products({topic.key for topic in products})
         except REQUEST_ERRORS:
-            pass  # whoever asks for one of them will see what the matter is
+            pass  # the single reads will show the cause
         finally:
             self.add(
                 topic
@@ -274,7 +282,7 @@ class ReadQueue:
             lasting = not isinstance(error, InvalidResponse | RateLimited | ServerError | TransportError)
             if lasting:
                 self._read_backs.end_read(topic, spoken_for)
-            if not lasting or topic.name in LIST_OF_TOPIC:  # there is something to be shown, and it was not seen
+            if not lasting or topic.name in LIST_OF_TOPIC:  # the data is shown, and could not be read
                 rounds = 1 if spoken_for else self._failures[topic] // _MAX_TRIES
                 self._retry_at[topic] = self._single_reads.now() + retry_wait_s(rounds)
             else:
@@ -295,9 +303,9 @@ class ReadQueue:
             self._set_missing(LIST_OF_TOPIC[topic.name], None)
 
     async def _is_own_failure(self, topic: Topic, error: Exception) -> bool:
-        """Whether it is this that cannot be read, while everything else can: then it is let go after some tries."""
+        """Return True if only this topic cannot be read; after `_MAX_TRIES` it is logged and marked as missing."""
         of_the_link = await self._is_link_failure(error, _list_name(topic))
-        if of_the_link and not isinstance(error, RateLimited):  # patience is asked of all; of one alone, it is to blame
+        if of_the_link and not isinstance(error, RateLimited):  # a rate limit may be this topic's alone
             return False
         self._failures[topic] += 1
         if self._failures[topic] % _MAX_TRIES and not isinstance(error, TransportError):
@@ -311,14 +319,16 @@ class ReadQueue:
 
 
 class MissingLists:
-    """The lists that are missing, each with its next moment. All moments are seconds since 1970."""
+    """Missing lists with the time of their next try, in seconds since 1970."""
 
     def __init__(self) -> None:
         self._tries: dict[str, int] = {}
         self._next: dict[str, float] = {}
 
     def pop_due(self, missing: Iterable[str], now: float) -> tuple[str, ...]:
-        """Those that are due; each is due again after a longer pause. One that is here again is forgotten."""
+        """Return the lists that are due; each is due again after a longer interval. Lists not in `missing` are
+        forgotten.
+        """
         self._next = {name: self._next.get(name, now + retry_wait_s(1)) for name in missing}
         self._tries = {name: self._tries.get(name, 1) for name in self._next}
         due = tuple(name for name, at in self._next.items() if at <= now)

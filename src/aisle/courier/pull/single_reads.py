@@ -1,11 +1,11 @@
-"""Single reads: an order, a product, a place, the stores, the people. Each ends in the cache, or in ClientError."""
+"""Reads of single things: an order, a product, a location, the stores, the people. Each writes to the cache."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.cache.writer import ABSENT_TOPIC
 from aisle.client import Client
@@ -42,35 +42,34 @@ from aisle.courier.read_topics import (
     Topic,
 )
 from aisle.host.notify_sockets import format_topic
-from aisle.tuples import NamedTuple
 
 Query = dict[str, QueryValue]
 PERSON = "person"
 MAX_CHANGED_PRODUCTS = 200
-"""Products that one list of what has changed brings, at most."""
+"""Number of products that one list of changed stock returns at most."""
 DELIVERY_DAYS = 60
-"""Deliveries that have not changed for so many days are asked for by their number alone."""
+"""Days without a change after which a delivery is read only by its number."""
 RECEIPT_TYPES = (1, 2)
-"""Types of receipts that are asked for, beside those of the deliveries that are known: purchases and transfers."""
+"""Receipt types that are requested besides those of known deliveries: purchases and transfers."""
 _PERMANENT_STATUSES = (400, 403, 404, 405, 410, 422, 501)
-"""Answers that asking again does not change."""
+"""Statuses that do not change when the request is repeated."""
 
 
 class ReadOvertaken(Exception):
-    """While something was read, something that changes it was on its way: nobody knows whether the answer has it."""
+    """Raised if a write of the row was pending during the read: the response may or may not include it."""
 
 
 class ReceiptsResult(NamedTuple):
-    """What became of asking for receipts."""
+    """Result of a read of receipts."""
 
     delivery_numbers: set[str] | None
-    """The numbers of the deliveries that they are of; None where not all could be read."""
+    """Numbers of the deliveries with receipts; None if not all could be read."""
     error: ClientError | None
-    """Why the list, or a part of it, cannot be read."""
+    """Reason for which the list, or a part of it, cannot be read."""
 
 
 class SingleReads:
-    """Reads of single things; `into` is their way into the cache, and that of all lists."""
+    """Reads of single things. All reads, also of lists, write by `cache_update`."""
 
     def __init__(
         self,
@@ -95,26 +94,27 @@ class SingleReads:
         self.assignment_reader = AssignmentReader(client, cache, store, self.cache_update.record_written, self.now)
         self.store_reader = StoreReader(client, cache, store, self.cache_update.record_written, self.now)
         self.can_name_orders = False
-        """Whether several orders can be asked for in one request."""
+        """True if several orders can be requested at once."""
         self.can_list_changed = False
-        """Whether it is our own service: the catalogue can be asked for one product, and stock for what has changed
-        since a moment, to the moment."""
+        """True for our own service: it filters the catalogue by product, and stock by the exact time of its last
+        change.
+        """
         self._answering_list = CHECKED_LISTS[0]
-        """The list that answered the last knock: it is asked first."""
+        """List that responded to the last check; it is tried first."""
         self._server_time = self._marked_time = self._previous_marked_time = ""
-        """The service's own time: when it was last heard, at the last look at what changed, and at the one before."""
+        """The service's own time: last seen, at the last read of changes, and at the one before."""
 
     @property
     def store_path(self) -> dict[str, str]:
-        """The path values of the store's operations."""
+        """Path parameters of the store's operations."""
         return {"store_number": self.store}
 
     def now(self) -> float:
-        """Seconds since 1970, to be taken before a read leaves."""
+        """Return the time in seconds since 1970. Take it before a request is sent."""
         return self._clock()
 
     async def read_topic(self, topic: Topic) -> Sequence[Row]:
-        """Reads one thing again, whatever it is; of an order its row, if there is one."""
+        """Read one topic again. Return the row of an order, if there is one; otherwise nothing."""
         if topic.name == ORDER:
             return await self.read_order(topic.key)
         if topic.name == PRODUCT:
@@ -138,10 +138,10 @@ class SingleReads:
         return ()
 
     async def check_service(self) -> None:
-        """Asks for next to nothing of this store, to know whether the service is there and lets us in.
+        """Check that the service responds and accepts the token, by a request for one row.
 
-        A list that fails says nothing of the others: the next one is asked, until one answers. Raises what the first
-        ended in where none does; the token and the way to the service are the same for all.
+        A list that fails proves nothing about the others, so the next one is tried until one responds. Raise the first
+        error if none does. Errors of the token or the connection apply to all and are raised at once.
         """
         first: ClientError | None = None
         for name in (self._answering_list, *(other for other in CHECKED_LISTS if other != self._answering_list)):
@@ -157,10 +157,10 @@ class SingleReads:
         assert first is not None
         raise first
 
-    # One thing
+    # Single things
 
     async def read_order(self, number: str) -> list[Row]:
-        """One order with its lines and their places; one that is finished or gone leaves the cache's list."""
+        """Read one order with its lines and their locations. A finished or missing order leaves the cache's list."""
         began = self.now()
         rows = await self._request_order(number, {})
         if not rows:
@@ -173,14 +173,14 @@ class SingleReads:
         return rows
 
     def _forget_orders(self, numbers: Sequence[str], began: float) -> None:
-        """The service does not have these, or not any more."""
+        """Record that the service does not have these orders any more."""
         news = self.cache.delete_absent_orders(numbers, read_began=began)
         self._notify([*notification_topics(ORDER, news), *notification_topics(ABSENT_TOPIC, numbers)])
 
     async def read_orders(self, numbers: Sequence[str]) -> dict[str, Row]:
-        """Several orders in one request, each as `order` reads it; by number, those that are there.
+        """Read several orders in one request, each as `read_order` does. Return those that exist, by number.
 
-        Their numbers have no line ends in them.
+        The numbers contain no line breaks.
         """
         began = self.now()
         path = f"/aisle/v1/stores/{encode_segment(self.store)}/orders"
@@ -206,7 +206,7 @@ class SingleReads:
         return [row for row in rows if str(row.get("order_number")) == number]
 
     async def read_product(self, number: str) -> None:
-        """The stock of one product, with its places. Raises Overtaken."""
+        """Read the stock of one product with its locations. Raise ReadOvertaken."""
         query: Query = {"store_number": self.store, "product_number": number, "include_locations": True}
         began = self.now()
         with self.cache_update.read_sequence.start_read() as ticket:
@@ -219,15 +219,15 @@ class SingleReads:
             raise ReadOvertaken
 
     def record_server_time(self, envelope: Mapping[str, Any]) -> None:
-        """The service has said what time it is."""
+        """Record the time that a response of the service states."""
         self._server_time = str(envelope.get("server_time") or self._server_time)
 
     def mark_server_time(self) -> None:
-        """It is about to be asked what changed: `changed_products` looks from the mark before this one on."""
+        """Mark the server time before changes are read; `read_changed_products` begins at the mark before this one."""
         self._previous_marked_time, self._marked_time = self._marked_time, self._server_time
 
     async def read_changed_products(self, numbers: Collection[str]) -> set[str]:
-        """Stock of those of these products that the list of what changed lately brings; the numbers of those."""
+        """Read recently changed stock, and write it for these products. Return the numbers that were written."""
         if not self._previous_marked_time:
             return set()
         query: Query = {"store_number": self.store, "include_locations": True, "page_size": MAX_CHANGED_PRODUCTS}
@@ -242,7 +242,9 @@ class SingleReads:
             )
 
     async def read_catalogue_entry(self, number: str) -> None:
-        """What the catalogue says of one product, where it can be asked for it; the document shows no parameters."""
+        """Read the catalogue entry of one product. Only our own service has this filter; the interface shows no
+        parameters.
+        """
         if not self.can_list_changed:
             return
         with self.cache_update.read_sequence.start_read() as ticket:
@@ -253,7 +255,7 @@ class SingleReads:
                 )
 
     async def read_surrounding(self, number: str) -> None:
-        """What the stores around and the warehouses have of a product; a service that does not say is noted as such."""
+        """Read the stock of a product in surrounding stores and warehouses; record if the service has no such data."""
         began = self.now()
         name, path = "retrieve-store-product-surrounding", {**self.store_path, "product_number": number}
         answer = await self.client.request(name, path=path)
@@ -266,7 +268,7 @@ class SingleReads:
         self._notify([format_topic(SURROUNDING, number)])
 
     async def read_location(self, code: str) -> None:
-        """One place; its code may be a part of many others, so that it is looked for page by page."""
+        """Read one location. The search also matches parts of codes, so all pages are searched."""
         query: Query = {"search_text": code, "page_size": 200}
         with self.cache_update.read_sequence.start_read() as ticket:
             async with aclosing(
@@ -280,11 +282,11 @@ class SingleReads:
                         return
 
     async def read_stores(self, number: str = "") -> None:
-        """One store, or all of the chain."""
+        """Read one store, or all of the chain."""
         await self.store_reader.read(number)
 
     async def read_delivery(self, number: str) -> None:
-        """One delivery with its lines, and what was received of it; one that is gone leaves. Raises Overtaken."""
+        """Read one delivery with its lines and receipts; a missing one is deleted. Raise ReadOvertaken."""
         began = self.now()
         query: Query = {"store_number": self.store, "order_number": number}
         rows = await self._read_first_page("list-deliveries", query)
@@ -305,8 +307,10 @@ class SingleReads:
             raise ReadOvertaken
 
     async def read_receipts(self) -> None:
-        """What came of the deliveries of the last weeks, type by type; what is older leaves. Raises ClientError, after
-        all types were asked for."""
+        """Read the receipts of the last weeks, type by type; delete older ones.
+
+        Raise ClientError after all types were requested.
+        """
         since: Query = {"last_modified_date": self.deliveries_since(), "page_size": 100}
         received = await self._read_receipt_types(since, sorted({*RECEIPT_TYPES, *self.cache.delivery_types()}))
         if received.error is not None:
@@ -315,11 +319,11 @@ class SingleReads:
             self.cache.delete_unseen_receipts(received.delivery_numbers)
 
     def deliveries_since(self) -> str:
-        """The day from which on deliveries are asked for."""
+        """Return the first day from which deliveries are requested."""
         return _utc_date(self.now() - DELIVERY_DAYS * 86400)
 
     async def _read_receipt_types(self, query: Query, types: Iterable[int]) -> ReceiptsResult:
-        """Receipts of these types; one that cannot be read keeps no other from being read."""
+        """Read receipts of these types; a type that cannot be read does not stop the others."""
         seen: set[str] | None = set()
         failed: list[ClientError] = []
         read = 0
@@ -341,7 +345,7 @@ class SingleReads:
         return ReceiptsResult(None if failed else seen, blamed)
 
     async def read_people(self) -> None:
-        """The people of the store; only our own service has them."""
+        """Read the people of the store. Only our own service has them."""
         answer = await self.client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(self.store)}/people")
         if not answer.is_success:
             raise status_error("list-people", answer)
@@ -358,7 +362,7 @@ class SingleReads:
 
 
 def _rows_of_response(response: Response, name: str) -> list[Row]:
-    """The rows of an answer that is a plain list."""
+    """Return the rows of a response that is a plain list. Raise InvalidResponse otherwise."""
     try:
         rows = response.json()
     except ValueError as error:
@@ -369,5 +373,5 @@ def _rows_of_response(response: Response, name: str) -> list[Row]:
 
 
 def _utc_date(seconds: float) -> str:
-    """The UTC date of a moment."""
+    """Return the UTC date of a time in seconds since 1970."""
     return datetime.fromtimestamp(seconds, UTC).date().isoformat()

@@ -1,18 +1,17 @@
-"""What a full sync consists of: one stage a list, in the order in which a person needs them.
+"""Stages of a full sync: one for each list, in the order in which people need them.
 
-Each stage says how its list is asked for and how its rows go into the cache. The store's usable part comes first, so
-that a first start shows the orders within a moment; stock and catalogue, which are long, come last.
+A stage defines how its list is requested and how its rows are written. The first stages make the store usable: a first
+start shows orders within a moment. Stock and catalogue are long and come last.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from aisle.contract.wire import QueryValue
 from aisle.courier.pull.cache_update import Row
 from aisle.courier.pull.single_reads import SingleReads
-from aisle.tuples import NamedTuple
 
 STORES, PEOPLE, HEADERS, LINES = "stores", "people", "headers", "lines"
 LOCATIONS, STOCK, PRODUCTS = "locations", "stock", "products"
@@ -20,11 +19,11 @@ DELIVERIES, RECEIPTS = "deliveries", "receipts"
 RECOUNTS = "recounts"
 STAGES = (STORES, PEOPLE, HEADERS, LINES, LOCATIONS, DELIVERIES, RECEIPTS, RECOUNTS, PRODUCTS, STOCK)
 UNPAGED_STAGES = (STORES, PEOPLE, RECEIPTS, RECOUNTS)
-"""Stages that `Pull` reads in one go; all others are walked page by page."""
+"""Stages that are read in one go; all others are read page by page."""
 
 
 class PageRead(NamedTuple):
-    """One page, as it is handed on."""
+    """One page with the number and time of its read."""
 
     rows: Sequence[Row]
     read_number: int
@@ -33,24 +32,24 @@ class PageRead(NamedTuple):
 
 
 class PagedStage(NamedTuple):
-    """A stage that walks through pages."""
+    """Stage that is read page by page."""
 
     operation: str
     store_in_path: bool
-    """The store is in the path."""
+    """True if the store number is in the path."""
     query: dict[str, QueryValue]
     write: Callable[[SingleReads, PageRead], Any]
     sweep_topic: str = ""
-    """The topic whose unseen rows are dropped after a complete pass; empty for none."""
+    """Topic whose unseen rows are deleted after a complete pass; empty for none."""
     key_field: str = ""
-    """The field that names a row of these."""
+    """Name of the field that identifies a row."""
     paging: Literal["page", "id"] = "page"
     only_recent: bool = False
-    """Only what has changed in the last weeks is asked for."""
+    """True if only rows changed in the last weeks are requested."""
 
 
 def paged_stage(stage: str, store: str) -> PagedStage:
-    """How a stage walks; not for those of `SMALL`."""
+    """Return the definition of a stage for this store; not for those of `UNPAGED_STAGES`."""
     return _PAGED_STAGES[stage]._replace(query=_stage_query(_PAGED_STAGES[stage], store))
 
 

@@ -1,1 +1,5 @@
-"""From the outbox to the service: sending, looking for what may have arrived, judging it."""
+"""Writing from the outbox to the service: sending, looking up operations in doubt, deciding whether they arrived.
+
+It does not import `aisle.courier.pull`. Start reading at `push_loop` (sending), then `reconciler` (operations in
+doubt), which uses `lookup` (reads evidence) and `decide_arrival` (judges it). `request` builds bodies and headers.
+"""

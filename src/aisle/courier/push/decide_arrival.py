@@ -1,7 +1,8 @@
-"""What a look at the service proves about an operation of which nobody knows whether it arrived: a table, and a judge.
+"""Decision whether an operation in doubt arrived, from what was read at the service. Pure functions.
 
-To find it proves that it arrived. Not to find it proves nothing by itself: what is late still comes. So `absent` counts
-only once an operation has settled (see `checking`), and only at a service where something was found this way before.
+Finding it proves that it arrived. Not finding it proves nothing, because a late request may still arrive. So `ABSENT`
+counts only after the settling time (see `reconciler`), and only at a service where such an operation was found this way
+before.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.courier.push.request import EntryReference, entries_of, entry_number, entry_references
 from aisle.outbox.operation_record import (
@@ -20,11 +21,11 @@ from aisle.outbox.operation_record import (
     Operation,
     parse_update_values,
 )
-from aisle.tuples import NamedTuple
 
 BY_LOG, BY_ORDER, BY_NUMBER, BY_PRODUCT, BY_NOTHING = "log", "order", "number", "product", "none"
-"""Ways to look for an operation: in the store's log by its reference; in the state of its order; by the number of the
-order that it makes; in what the stock list says of its products; or not at all."""
+"""Ways to look up an operation: in the store's log by its reference; by the state of its order; by the number of the
+order it creates; by its products in the stock list; or not at all.
+"""
 
 LOOKUP_METHODS: Mapping[str, str] = {
     CREATE_LOGS: BY_LOG,
@@ -34,7 +35,7 @@ LOOKUP_METHODS: Mapping[str, str] = {
     "create-customer-orders-one-store": BY_NUMBER,
     "create-customer-orders-several-stores": BY_NUMBER,
 }
-"""How each operation is looked for; all others cannot be read back."""
+"""Way to look up each operation; all others cannot be read back."""
 
 LOOKED_UP_WHEN_EMPTY: Mapping[str, str] = {
     CREATE_LOGS: "looked for, as what nobody answered is: what was meant to be booked may not be",
@@ -42,24 +43,26 @@ LOOKED_UP_WHEN_EMPTY: Mapping[str, str] = {
     "create-customer-orders-one-store": "looked for: the order is there by its number, or it is not",
     "create-customer-orders-several-stores": "looked for: the order is there by its number, or it is not",
 }
-"""Of what an answer without a word is not believed (`{}`, or nothing at all, which the document allows), and why.
+"""Operations that are looked up after an empty response (`{}` or no body, which the interface allows), and why.
 
-All others are taken at their word. An update of an order is read after its confirmation, whatever that said, and what
-is not there is denied (`Checker.read_back`); the rest says how something is to be, cannot be read back, and would only
-be asked about. So is what was never seen to show in this service's log: it was sent once, and a second time would be a
-guess. A count that found what was expected changes nothing, and many logs have no entry of it.
+For all others an empty response counts as confirmation. An order update is read after its confirmation anyway, and put
+in doubt if it is not there (`Reconciler.check_read_back`). The rest are settings that cannot be read back, so a person
+would have to be asked. The same holds for operations that never appeared in this service's log: sending them again
+would be a guess. A count that equals the expected figure changes nothing, and many logs have no entry of it.
 """
 EMPTY_RESPONSE = "unsaid"
-"""In the evidence of an operation: it was answered by a 2xx in no words. Not found it is never sent again by a machine,
-for somebody has said yes to it."""
+"""Key in an operation's evidence: it was confirmed by an empty 2xx.
+
+If it is not found it is never resent automatically, because the service has accepted it.
+"""
 
 OMITTED_LINE = "spared"
-"""In the evidence of an update: the line that it left out to see whether that stays."""
+"""Key in an update's evidence: the line it left out, to see whether the service keeps such lines."""
 
 FOUND, ABSENT, PARTLY_FOUND, UNREADABLE, CHANGED = "found", "absent", "partly", "unreadable", "changed"
-"""It is there; it is not there (yet); some of it is there; the service does not say; somebody else wrote there."""
+"""Results: all of it is there; none of it (yet); a part of it; nothing can be read; another person wrote there."""
 MATCHES = "stands"
-"""All stands as it was to be, and may have stood so before: it need not be sent again, and may still arrive."""
+"""Result: all values are as sent, and may have been so before. It need not be resent, and may still arrive."""
 
 Row = Mapping[str, Any]
 
@@ -67,40 +70,40 @@ _COUNT_FIELDS = ("counted_quantity", *(f"stock_pool_{pool}" for pool in range(1,
 
 
 class LookupResult(NamedTuple):
-    """What was read. None: it could not be read, or nobody tried."""
+    """Rows read for a lookup. None: they could not be read, or were not requested."""
 
     log: Sequence[Row] | None = None
-    """Entries of the store's log that may be the operation's."""
+    """Entries of the store's log that may belong to the operation."""
     orders: Sequence[Row] | None = None
-    """The order with its lines, open or not; empty where there is none."""
+    """The order with its lines, open or not; empty if there is none."""
     products: Mapping[str, Mapping[str, str]] | None = None
-    """What the stock list says of each product that it has, by `aisle.outbox.operation_record.parse_entry_values`."""
+    """Values of each product in the stock list, by `aisle.outbox.operation_record.parse_entry_values`."""
     is_proven: bool = False
-    """The service has shown before that what is there is found this way."""
+    """True if this service has been seen to return such operations this way."""
 
 
 PositionFinder = Callable[[Row, Sequence[EntryReference], Sequence[int]], int | None]
-"""Which of the entries that are still looked for a row of the log is."""
+"""Function that returns which of the remaining entries a row of the log belongs to."""
 
 
 class Decision(NamedTuple):
-    """What that proves."""
+    """Result of the decision."""
 
     arrival: str
     missing: tuple[int, ...] = ()
-    """Where it is partly there: the positions of the entries that are not."""
+    """Positions of the missing entries of a partly found operation."""
 
 
 def lookup_method(op: Operation) -> str:
-    """How an operation is looked for; one that was sent without a name is not."""
+    """Return how an operation is looked up. One in the log that was sent without a reference cannot be."""
     way = LOOKUP_METHODS.get(op.operation, BY_NOTHING)
     return BY_NOTHING if way == BY_LOG and not entry_references(op) else way
 
 
 def is_empty_response_final(op: Operation, is_proven: bool) -> bool:
-    """Whether an answer in no words ends it; `proven`: such operations were found at this service before.
+    """Return True if an empty response is believed. `is_proven`: such operations were found at this service before.
 
-    Its bytes are those that were sent.
+    The operation's `frozen` bytes have to be those that were sent.
     """
     if op.operation not in LOOKED_UP_WHEN_EMPTY or lookup_method(op) == BY_NOTHING:
         return True
@@ -120,7 +123,7 @@ def _to_decimal(value: Any) -> Decimal:
 
 
 def decide(op: Operation, lookup_result: LookupResult) -> Decision:
-    """What was read says this about the operation; pure."""
+    """Return what the rows prove about the operation; pure."""
     way = lookup_method(op)
     if way == BY_LOG and lookup_result.log is not None:
         return _decide_by_log(
@@ -137,11 +140,11 @@ def decide(op: Operation, lookup_result: LookupResult) -> Decision:
     return Decision(UNREADABLE)
 
 
-# The log
+# Log
 
 
 def carries_reference(row: Row, entry_reference: EntryReference) -> bool:
-    """Whether an entry of the log carries the name of the operation; filters of services are not relied on."""
+    """Return True if an entry of the log has the operation's reference. The service's filter is not relied on."""
     if entry_reference.is_ours:
         return str(row.get("reference") or "") == entry_reference.reference
     return str(row.get("source") or "").rpartition("/")[0] == entry_reference.source.rpartition("/")[0]
@@ -166,7 +169,7 @@ def _decide_by_log(
 
 
 def _matching_entry(row: Row, references: Sequence[EntryReference], remaining: Sequence[int]) -> int | None:
-    """Which of the entries that are still looked for this one is: by its number, else by what it says."""
+    """Return which remaining entry a row belongs to: by its number, otherwise by product and quantity."""
     number = entry_number(str(row.get("source") or ""))
     if number:
         return next((at for at in remaining if references[at].number == number), None)
@@ -176,7 +179,7 @@ def _matching_entry(row: Row, references: Sequence[EntryReference], remaining: S
 
 
 def _matching_movement(row: Row, references: Sequence[EntryReference], remaining: Sequence[int]) -> int | None:
-    """The same for one leg of a movement: one that is about another quantity is no leg of it."""
+    """Return which remaining entry a leg of a movement belongs to. A leg with another quantity belongs to none."""
     number, product = entry_number(str(row.get("source") or "")), str(row.get("product_number") or "")
     if number:
         return next((at for at in remaining if references[at].number == number), None)
@@ -191,7 +194,7 @@ def _matching_movement(row: Row, references: Sequence[EntryReference], remaining
 
 
 def _is_outgoing(row: Row) -> bool:
-    """Whether goods leave by this leg; what says nothing of a sign brings them."""
+    """Return True if goods leave by this leg. A quantity without a sign adds goods."""
     return _is_number(row.get("quantity")) and Decimal(str(row["quantity"])) < 0
 
 
@@ -210,7 +213,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _decide_by_order(op: Operation, orders: Sequence[Row]) -> Decision:
-    """Quantities are absolute: what stands there is compared with what we said, and with what stood there before."""
+    """Compare the order with what was sent and with its state before. Quantities are absolute."""
     said = sent_order(op)
     if not orders:
         return Decision(CHANGED)
@@ -219,10 +222,10 @@ def _decide_by_order(op: Operation, orders: Sequence[Row]) -> Decision:
 
 
 def _decide_by_fields(fields: Sequence[tuple[Any, Any, Any]], has_base: bool) -> Decision:
-    """What stands there, held against what we said and what stood there before, where that is `known`."""
+    """Decide by fields (current, sent, before); `has_base` is False if the state before is unknown."""
     if not fields:
-        return Decision(UNREADABLE)  # it says nothing that is shown
-    news = [field for field in fields if field[1] != field[2]]  # what was only said again is everybody's
+        return Decision(UNREADABLE)  # none of its fields can be read
+    news = [field for field in fields if field[1] != field[2]]  # a value that did not change proves nothing
     if all(now == ours for now, ours, _ in news or fields):
         return Decision(FOUND if news and has_base else MATCHES)
     fields = news or fields
@@ -233,7 +236,7 @@ def _decide_by_fields(fields: Sequence[tuple[Any, Any, Any]], has_base: bool) ->
 
 
 def _decide_by_products(op: Operation, current: Mapping[str, Mapping[str, str]]) -> Decision:
-    """What a store says of its products; a field that the service has never shown proves nothing."""
+    """Decide by a store's settings of its products. A field that the service never showed proves nothing."""
     base = (op.evidence.get("before") or {}).get("product") or {}
     fields, known = [], True
     for item in op.body:
@@ -249,10 +252,10 @@ def _decide_by_products(op: Operation, current: Mapping[str, Mapping[str, str]])
 
 
 def is_not_applied(op: Operation, order: Row) -> bool:
-    """Whether an order that was read after the service confirmed an update shows that it was not carried out.
+    """Return True if an order, read after an update was confirmed, shows that the update was not carried out.
 
-    A quantity that it changed stands as it stood before, or nothing that it changed is there. Claims and what is
-    closed short are left alone: a service may know of neither. What stands otherwise is somebody else's work.
+    Either a quantity that it changed is as before, or none of its changes is there. Claims and closed shortages are
+    ignored, because a service may not support them. Any other value is another person's work.
     """
     base = op.evidence.get("before", {}).get("order")
     if base is None:
@@ -272,14 +275,14 @@ def _sent_lines(order: Row) -> Sequence[Row]:
 
 
 def sent_order(op: Operation) -> Mapping[str, Any]:
-    """The order of the update as it was sent."""
+    """Return the order of the update as it was sent."""
     body = op.body if op.frozen is None else json.loads(op.frozen, parse_float=Decimal)
     order: Mapping[str, Any] = body["orders"]
     return order
 
 
 def order_state(order: Row) -> dict[str, Any]:
-    """What of an order updates change: the fields of its head, and of each line by its number."""
+    """Return what updates can change: the fields of the order's head, and of each line by its number."""
     head = {name: _comparable_value(order[name]) for name in ORDER_FIELDS if order.get(name) is not None}
     rows = order.get("lines")
     lines = {
@@ -294,13 +297,13 @@ def order_state(order: Row) -> dict[str, Any]:
 
 ORDER_FIELDS = ("is_active", "is_claimed", "is_picked", "is_rejected")
 LINE_FIELDS = ("picked_quantity", "is_picked")
-"""What is compared."""
+"""Fields of a line that are compared."""
 _DEFAULTS: Row = {"is_claimed": False, "is_picked": False, "is_rejected": False, "picked_quantity": "0"}
-"""What a field is that a service leaves out. Whether an order is open has to be said."""
+"""Default values of fields that a service leaves out. `is_active` has none: the service must state it."""
 
 
 def _compare_fields(sent: Row, order: Row, base: Row | None) -> list[tuple[Any, Any, Any]]:
-    """(what stands there, what we said, what stood there before) of each field that we said."""
+    """Return (current, sent, before) for each field that was sent."""
     there = order_state(order)
     before = base or {"head": {}, "lines": {}}
     found = [
@@ -320,12 +323,12 @@ def _compare_fields(sent: Row, order: Row, base: Row | None) -> list[tuple[Any, 
 
 
 def _field_value(name: str, fields: Row | None) -> Any:
-    """A field; what is left out is what it is by itself. None for a line that is not there."""
+    """Return a field or its default; None for a line that does not exist."""
     return None if fields is None else fields.get(name, _DEFAULTS.get(name))
 
 
 def _comparable_value(value: Any) -> Any:
-    """Numbers as one text each, however they are written; booleans and the rest as they are."""
+    """Return numbers as one text, however they are written; other values as they are."""
     if isinstance(value, bool) or not _is_number(value):
         return value
     number = Decimal(str(value)).normalize()
@@ -333,7 +336,7 @@ def _comparable_value(value: Any) -> Any:
 
 
 def _decide_by_number(op: Operation, lookup_result: LookupResult) -> Decision:
-    """The order that it makes: there with our lines, there with others, or not there."""
+    """Decide whether the created order is there: with the lines that were sent, with others, or not at all."""
     rows = lookup_result.orders or ()
     if not rows:
         return Decision(ABSENT if lookup_result.is_proven else UNREADABLE)
@@ -341,7 +344,7 @@ def _decide_by_number(op: Operation, lookup_result: LookupResult) -> Decision:
 
 
 def created_order(op: Operation) -> Row:
-    """The one order that a creation carries; nothing where it carries several."""
+    """Return the one order that a creation contains; an empty dict if it contains several."""
     for value in op.body.values() if isinstance(op.body, Mapping) else ():
         if isinstance(value, list | tuple) and len(value) == 1 and isinstance(value[0], Mapping):
             return value[0]

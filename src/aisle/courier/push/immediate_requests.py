@@ -1,7 +1,8 @@
-"""What somebody waits for at a screen: begun once, before its deadline, and told what became of it.
+"""Requests that somebody waits for at a screen: each is sent once, before its deadline, and its result is shown.
 
-It is durably `begun` before its first byte leaves. Where the answer does not come, or this process ends in between,
-nobody knows whether it was done, and that is what the person is told; it is never sent again.
+A request is stored as begun before its first byte is sent. If no response arrives, or this process ends meanwhile, the
+result is unknown; the person is shown that, and the request is never sent again.
+
 interface: Create customer order clearance.
 """
 
@@ -28,27 +29,27 @@ from aisle.outbox.outcome_reasons import store_message, store_text
 from aisle.outbox.session_requests import RequestRow
 
 LINK_CHECK_S = 1.0
-"""How often it is looked whether the link is there for what waits."""
+"""Seconds between two checks of the link while a request waits for it."""
 CLEARANCE = "create-customer-order-clearance"
 SIGN_IN = "sign-in"
-"""Kind of what is asked with a PIN: the token of whoever is signed in."""
+"""Kind of the request that obtains a user token for a PIN."""
 
 StateAndAnswer = tuple[str, dict[str, Any]]
-"""State and answer."""
+"""State of the request and its answer."""
 
 
 class AssignmentSource(Protocol):
-    """What clearances want moved: whoever knows it, and reads it again."""
+    """Source of the assignments that clearances create."""
 
     def cached_ids(self) -> set[str]:
-        """The ids of those that are in the cache."""
+        """Return the ids of the assignments in the cache."""
 
     async def read(self) -> set[str] | None:
-        """The ids of all that are open, into the cache; None where they cannot be listed. Raises ClientError."""
+        """Read all open assignments into the cache. Return their ids; None if unsupported. Raise ClientError."""
 
 
 class ImmediateRequests:
-    """The answering half of the courier."""
+    """Sender of the immediate requests."""
 
     def __init__(
         self,
@@ -63,7 +64,7 @@ class ImmediateRequests:
         sleep: Sleep,
     ) -> None:
         self.is_stopping = False
-        """Nothing new is begun."""
+        """True if nothing new may be sent."""
         self.wake_event = WakeEvent(sleep)
         self._finished = asyncio.Event()
         self._finished.set()
@@ -77,17 +78,17 @@ class ImmediateRequests:
         self._secrets: dict[str, str] = {}
 
     def receive_secret(self, name: str, secret: str) -> None:
-        """What no file holds, for what was asked under this name."""
+        """Keep the secret of the request `name`; no file holds it."""
         self._secrets[name] = secret
         self.wake_event.set()
 
     def end_orphaned(self) -> None:
-        """What another courier had begun: nobody knows what became of it."""
+        """Mark the requests that another courier had begun as unknown."""
         if session_requests.mark_interrupted(self._db, self._clock()):
             self._notify()
 
     async def run(self) -> None:
-        """Answers for ever. Raises StorageError."""
+        """Send requests in a loop. Raise StorageError."""
         self.end_orphaned()
         while True:
             waits = await self.run_once()
@@ -95,20 +96,20 @@ class ImmediateRequests:
 
     @property
     def is_busy(self) -> bool:
-        """Whether somebody waits, for what is under way or for what may still be begun."""
+        """True if a request is in flight or may still be sent."""
         return not self._finished.is_set() or bool(session_requests.pending_requests(self._db, self._clock()))
 
     async def wait_until_finished(self) -> None:
-        """Returns when what was begun is over; begins nothing."""
+        """Wait until the request in flight has ended; send no other."""
         await self._finished.wait()
 
     async def run_once(self) -> bool:
-        """Answers what can be answered now; whether something still waits for the link, or for its secret."""
+        """Send what can be sent now. Return True if something still waits for the link or for its secret."""
         if session_requests.expire_overdue(self._db, self._clock()):
             self._notify()
         waiting = session_requests.pending_requests(self._db, self._clock())
         for name in set(self._secrets) - {row.request_id for row in waiting}:
-            del self._secrets[name]  # over, or not durable yet: it is told again then
+            del self._secrets[name]  # ended, or not stored yet; the session repeats it then
         for row in waiting:
             if self.is_stopping:
                 break
@@ -133,12 +134,12 @@ class ImmediateRequests:
             self._notify()
 
     async def _request_clearance(self, row: RequestRow) -> StateAndAnswer:
-        """With the person's token, where the service gives one; whose is not there any more is asked for the PIN."""
+        """Request a clearance, with the user token if the service has those; ask for the PIN if there is none."""
         own = principal_of(row.user) if self._link.features and self._link.features.sign_in else STORE_PRINCIPAL
         if not self._token_store.can_send(own):
             return session_requests.ANSWERED, {"how": "pin", "why": ""}
         token = self._token_store.token_of(own)
-        known = self._assignments.cached_ids()  # before: any round may read the list while the answer is on its way
+        known = self._assignments.cached_ids()  # before the request: a sync may read the list meanwhile
         try:
             content = encode_body(get_operation(CLEARANCE), _clearance_body(row.body))
             query = {"location_code_tag": str(row.body["tag"])}
@@ -165,7 +166,7 @@ class ImmediateRequests:
         return session_requests.ANSWERED, {"how": "refused", "why": reason_of(response)}
 
     async def _count_new_assignments(self, known_ids: set[str]) -> int | None:
-        """How many assignments are new; the clearance is done, whatever becomes of the list."""
+        """Return the number of new assignments; None if they cannot be read. The clearance is done in any case."""
         try:
             listed = await self._assignments.read()
             return None if listed is None else len(listed - known_ids)
@@ -173,7 +174,7 @@ class ImmediateRequests:
             return None
 
     async def _sign_in(self, row: RequestRow, pin: str) -> dict[str, Any]:
-        """The person's own token for the PIN, and until when it is used; or why there is none."""
+        """Obtain the user token for the PIN. Return until when it is used, or why there is none."""
         try:
             signed = await sign_in(self._client, row.store, {"user": row.user}, pin)
         except (ClientError, SettingsError) as error:

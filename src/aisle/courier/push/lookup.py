@@ -1,6 +1,6 @@
-"""Looks at the service for what the judge needs: entries of the log by their reference, orders by their number, stock.
+"""Reads that show whether an operation arrived: log entries by reference, orders by number, stock.
 
-What the interface leaves open is learnt on the way and remembered: see aisle.outbox.observed_behaviour.
+Behaviour that the interface leaves open is observed and remembered (see aisle.outbox.observed_behaviour).
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ Row = dict[str, Any]
 Query = dict[str, QueryValue]
 
 MAX_LOG_PAGES = 40
-"""Pages of a log that is read without a filter; one that is longer cannot be searched."""
+"""Number of pages that an unfiltered log may have; a longer one cannot be searched."""
 _PAGE_SIZE = 500
 _POOLS = range(1, 11)
 
 
 class Lookup:
-    """Reads, and judges nothing. Every read may raise ClientError."""
+    """Reads of evidence, without decisions. Every read may raise ClientError."""
 
     def __init__(self, client: Client, store: str, observations: ObservedBehaviour) -> None:
         self._client = client
@@ -62,7 +62,7 @@ class Lookup:
         self._observations = observations
 
     async def look_up(self, op: Operation) -> LookupResult:
-        """What there is to be seen of an operation."""
+        """Return what the service shows of an operation."""
         way = lookup_method(op)
         if way == BY_LOG:
             return LookupResult(
@@ -76,10 +76,10 @@ class Lookup:
             return LookupResult(products=await self.read_settings(op))
         return LookupResult()
 
-    # The log
+    # Log
 
     async def find_log_entries(self, op: Operation) -> list[Row]:
-        """The entries that carry the operation's name, with and without what the service calls history."""
+        """Return the log entries with the operation's reference, with and without historic ones."""
         mark = entry_references(op)[0]
         ways = (False, True) if self._observations.get(LOG_NEEDS_HISTORIC) != YES else (True, False)
         for historic in ways:
@@ -115,7 +115,7 @@ class Lookup:
         return found
 
     async def observe_filter(self, op: Operation) -> None:
-        """Asks for a part of a reference that is known to be there, to see how the service filters."""
+        """Search for a part of a reference that is in the log, to observe how the service filters."""
         mark = entry_references(op)[0]
         if not mark.is_ours or self._observations.get(REFERENCE_FILTER):
             return
@@ -132,7 +132,7 @@ class Lookup:
     # Orders
 
     async def find_orders(self, number: str) -> list[Row]:
-        """The order with its lines, whether it is open or not; nothing where the service knows none."""
+        """Return the order with its lines, open or not; an empty list if the service does not know it."""
         rows = await self._request_order(number, {})
         return rows or await self._request_order(number, {"is_active": False})
 
@@ -146,10 +146,10 @@ class Lookup:
             self._observations.record(LISTS_INACTIVE_ORDERS, NO if mine[0].get("is_active") else YES)
         return mine
 
-    # What a person is shown
+    # Evidence for a person
 
     async def read_before(self, op: Operation) -> dict[str, Any]:
-        """What stands there before it is sent, for the judge and for a person."""
+        """Return the state before the operation is sent, for the decision and for a person."""
         way = lookup_method(op._replace(frozen=None))
         if way == BY_ORDER:
             orders = await self.find_orders(str(sent_order(op)["order_number"]))
@@ -159,7 +159,7 @@ class Lookup:
         return await self.read_stock(op)
 
     async def read_settings(self, op: Operation) -> dict[str, dict[str, str]]:
-        """What the store says of the products of an operation; of those that its stock list does not have, nothing."""
+        """Return the store's settings of an operation's products, without those that its stock list lacks."""
         found = {}
         for number in dict.fromkeys(str(item.get("product_number")) for item in op.body):
             query: Query = {"store_number": self._store, "product_number": number}
@@ -171,7 +171,7 @@ class Lookup:
         return found
 
     async def read_stock(self, op: Operation) -> dict[str, Any]:
-        """The stock of what an operation moves, at the places that it names; only where nothing else can tell."""
+        """Return the stock of an operation's products at its locations; used if nothing else can show it."""
         if op.operation not in (CREATE_LOGS, CREATE_MOVEMENT):
             return {}
         found: dict[str, dict[str, str]] = {}
@@ -186,9 +186,9 @@ class Lookup:
 
 
 def readback_observation(op: Operation) -> str:
-    """The name of what has to be known of a service before absence in its log means anything.
+    """Return the name of the observation that must be `YES` before absence in the log means anything.
 
-    That references are kept says nothing of sources: an entry that somebody gave a reference is found by these alone.
+    Finding references does not prove that sources are found: entries with a person's reference are found by source.
     """
     sent = entry_references(op)
     ours = sent[0].is_ours if sent else not any(entry.get("reference") for entry in entries_of(op))
@@ -198,7 +198,7 @@ def readback_observation(op: Operation) -> str:
 
 
 def named_locations(op: Operation) -> dict[str, tuple[str, ...]]:
-    """The products of an operation, and the places that it names of each."""
+    """Return the products of an operation with the locations it names for each."""
     found: dict[str, dict[str, None]] = {}
     for entry in entries_of(op):
         places = found.setdefault(str(entry.get("product_number") or ""), {})
@@ -209,7 +209,7 @@ def named_locations(op: Operation) -> dict[str, tuple[str, ...]]:
 
 
 def _quantities_by_location(row: Row, codes: tuple[str, ...]) -> dict[str, str]:
-    """Quantities by place; the empty place is the whole store."""
+    """Return quantities by location code; the empty code is the whole store."""
     found = {"": str(row["most_likely_quantity"])} if row.get("most_likely_quantity") is not None else {}
     entries = row.get("store_locations")
     for entry in entries if isinstance(entries, list) else ():

@@ -1,7 +1,7 @@
-"""Lines that several people pick: an update is fitted to what the service says, and what found no room is found out.
+"""Checks before a send: updates of lines that several people pick are rebased, stale operations are refused.
 
-Our own service does this itself (`pick-base`) and says what was left. For one that takes quantities as they are, the
-courier reads the order just before it writes; what somebody else writes in that moment is not seen.
+Our own service rebases itself (`pick-base`) and returns the excess. For a service with absolute quantities, the courier
+reads the order just before it writes; a write of somebody else in between is not seen.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import apsw
 
@@ -28,28 +28,27 @@ from aisle.outbox.operation_record import EXPECTED, UPDATE_ORDER, UPDATE_STORE_P
 from aisle.outbox.outcome_reasons import StoredMessage, setting_changed_reason, store_message
 from aisle.outbox.rebase import BASE, PICKED, RebasedLine, has_base, is_picked, rebase_line
 from aisle.outbox.rebase_excess import EXCESS, parse_excess
-from aisle.tuples import NamedTuple
 
 Row = Mapping[str, Any]
 
 
 class AdaptedOperation(NamedTuple):
-    """An operation as it is to be sent, and the lines on which some of it finds no room."""
+    """Operation as it is to be sent, with the lines that cannot take all of it."""
 
     op: Operation
     excess_lines: tuple[Row, ...] = ()
     omitted_line: Row | None = None
-    """A line that nobody has touched, and that is left out to see whether it stays; as it can be said again."""
+    """Untouched line that is left out to see whether the service keeps it, as needed to send it again."""
 
 
 def needs_adapting(op: Operation, features: Features) -> bool:
-    """Whether the operation has to be fitted here, because the service does not do it."""
+    """Return True if the operation has to be rebased here, because the service does not do it."""
     lines = op.body["orders"].get("order_lines") or () if op.operation == UPDATE_ORDER else ()
     return not features.pick_base and any(map(has_base, lines))
 
 
 class StaleOperation(ContractError):
-    """An update that must not be sent any more: somebody else is done with the order. `evidence` is what was read."""
+    """Raised if an update must not be sent, because somebody else changed the order. `evidence` is what was read."""
 
     def __init__(self, reason: StoredMessage, evidence: Mapping[str, Any]) -> None:
         super().__init__(reason)
@@ -58,9 +57,9 @@ class StaleOperation(ContractError):
 
 
 def check_order_unchanged(op: Operation, evidence: Mapping[str, Any], lines: Sequence[Row]) -> None:
-    """Raises Objection where a service that checks nothing would open an order again, or change another line.
+    """Raise StaleOperation if a service without checks would reopen a closed order or change another line.
 
-    `evidence`: what was read before it goes; `lines`: those of the order at the same time.
+    `evidence` was read before the send; `lines` are the order's lines at that time.
     """
     said = op.body["orders"] if op.operation == UPDATE_ORDER else {}
     if not said.get("order_lines") or said.get("is_active") is False:
@@ -80,9 +79,9 @@ def check_order_unchanged(op: Operation, evidence: Mapping[str, Any], lines: Seq
 
 
 def check_settings_unchanged(op: Operation, current: Mapping[str, Mapping[str, str]]) -> None:
-    """Raises Objection where somebody else has changed what a store says of a product since it was seen here.
+    """Raise StaleOperation if somebody else changed a store's setting of a product since it was read here.
 
-    `there`: what the stock list says just before it goes.
+    `current` is the stock list just before the send.
     """
     for item in op.body:
         number, base, ours = str(item.get("product_number")), item.get(EXPECTED) or {}, parse_update_values(item)
@@ -94,14 +93,14 @@ def check_settings_unchanged(op: Operation, current: Mapping[str, Mapping[str, s
 
 
 def cached_lines(cache: apsw.Connection, op: Operation) -> list[Row]:
-    """The lines of the operation's order as the service said them last."""
+    """Return the lines of the operation's order as the service showed them last."""
     number = str(op.body["orders"]["order_number"])
     rows = fetch(cache, "SELECT line_number, raw FROM line WHERE order_number = ? ORDER BY line_number", number)
     return [{**json.loads(raw, parse_float=Decimal), "line_number": line} for line, raw in rows]
 
 
 def adapt_to_lines(op: Operation, lines: Sequence[Row]) -> AdaptedOperation:
-    """The update with absolute quantities on top of what the lines stand at; pure."""
+    """Return the update with absolute quantities, added to the current state of the lines; pure."""
     order = op.body["orders"]
     there = {line["line_number"]: dict(line) for line in lines}
     said, left = [], []
@@ -124,9 +123,9 @@ def adapt_to_lines(op: Operation, lines: Sequence[Row]) -> AdaptedOperation:
 
 
 def with_all_lines(op: Operation, lines: Sequence[Row], omitted_line: Row | None = None) -> Operation:
-    """The update with the order's other lines as they stand, for a service that forgets what is not named; pure.
+    """Return the update with the order's other lines unchanged, for a service that deletes lines not named; pure.
 
-    One of them may be `spared`, to see whether it stays.
+    `omitted_line` may be left out, to see whether the service keeps it.
     """
     order = op.body["orders"]
     said = order.get("order_lines") or ()
@@ -144,9 +143,9 @@ def _unchanged_line(line: Row) -> Row:
 
 
 def line_to_omit(op: Operation, lines: Sequence[Row]) -> Row | None:
-    """A line that may be left out to see whether the service forgets it: nobody has touched it, and others are named.
+    """Return an untouched line that can be left out to see whether the service deletes it; None if there is none.
 
-    It is what would be said to have it back. None where there is no such line.
+    It contains what is needed to restore it. Other lines are named in the update.
     """
     named = {change["line_number"] for change in op.body["orders"].get("order_lines") or ()}
     for line in reversed(lines):
@@ -170,19 +169,19 @@ def _excess_line(line: Row, change: Row, now: RebasedLine) -> Row:
 
 
 def excess_of_response(response: Response) -> tuple[Row, ...]:
-    """What our own service says found no room; nothing where it says nothing that can be understood."""
+    """Return the excess in the response of our own service; empty if it has none or is invalid."""
     return parse_excess(response.content)
 
 
 class OrderReader(Protocol):
-    """Whoever reads an order again, into the cache."""
+    """Reader of orders into the cache."""
 
     async def read_order(self, number: str) -> list[dict[str, Any]]:
-        """Its row, if there is one. Raises ClientError."""
+        """Return the order's row, if there is one. Raise ClientError."""
 
 
 class PrePushChecks:
-    """The last look at an operation; its methods are among the `Ears` of the delivery."""
+    """Last checks of an operation; `PushEvents` refers to its methods."""
 
     def __init__(
         self,
@@ -201,15 +200,16 @@ class PrePushChecks:
         self._cache = cache
 
     async def evidence_before(self, op: Operation) -> dict[str, Any] | None:
-        """A service that does not say what changed is asked for the order before it is written to.
+        """Read what is needed before a send; None for nothing.
 
-        One that keeps no keys is also asked for what a doubt would have to be judged by.
+        A service without a change feed is asked for the order before it is written to. One without keys is also asked
+        for the evidence that a later doubt would need.
         """
         features = self._link.features
         if features is None:
             return None
         orders = None if features.changes else await self._read_order(op, features)
-        is_again = op.replayed_at is not None and features.known_keys  # the service knows what was said later
+        is_again = op.replayed_at is not None and features.known_keys  # the service knows what was sent later
         if op.operation == UPDATE_STORE_PRODUCTS and op.first_sent_at is None and not is_again:
             return await self._check_settings(op)
         if features.idempotency:
@@ -221,11 +221,11 @@ class PrePushChecks:
         return evidence
 
     def adapt(self, op: Operation, features: Features) -> AdaptedOperation:
-        """The operation as this service has to be told it; the operation itself where nothing has to be fitted."""
+        """Return the operation adapted to this service; the operation itself if nothing has to change."""
         if needs_adapting(op, features):
             fit = adapt_to_lines(op, cached_lines(self._cache, op))
         else:
-            fit = AdaptedOperation(op, tuple(op.evidence.get(EXCESS, ())))  # fitted before, and sent again as it was
+            fit = AdaptedOperation(op, tuple(op.evidence.get(EXCESS, ())))  # adapted before, and resent unchanged
         known = self._observations.get(KEEPS_OMITTED_LINES)
         if op.operation == UPDATE_ORDER and not features.idempotency and known != YES:
             lines = cached_lines(self._cache, op)
@@ -234,22 +234,22 @@ class PrePushChecks:
         return fit
 
     async def _check_settings(self, op: Operation) -> dict[str, Any]:
-        """What the store says of a product just before it is said anew; nobody is written over unseen."""
+        """Read a product's settings just before they are written, so that nobody's change is overwritten."""
         evidence = await self._reconciler.settings_before(op)
         check_settings_unchanged(op, evidence["before"]["product"])
         return evidence
 
     async def _read_order(self, op: Operation, features: Features) -> list[dict[str, Any]] | None:
-        """The order of an update as it stands; None where it could not be read.
+        """Read the order of an update; None if it could not be read.
 
-        Raises AnswerError where an update would have to be written blindly: another try may read it.
+        Raise InvalidResponse if the update would have to be written blindly: another try may read it.
         """
         found = None
         for topic in topics_of_operation(op):
             if topic.name == ORDER:
                 try:
                     found = await self._orders.read_order(topic.key)
-                    if f"{ORDER}/{topic.key}" in op.lanes:  # what was confirmed of it was so before this was read
+                    if f"{ORDER}/{topic.key}" in op.lanes:  # what was confirmed of it came before this read
                         self._reconciler.check_read_back(topic.key, found)
                 except (InvalidResponse, NotFound, InvalidRequest) as error:
                     self._operator_log.add(f"order {topic.key} cannot be read: {error}")

@@ -1,8 +1,7 @@
-"""Delivers the outbox: what may go goes, some at once, each lane in its order, nothing twice.
+"""Push of the outbox: sends what may be sent, several at once, each lane in order, nothing twice.
 
-An operation is `sending`, durably, before its first byte leaves. What happens then is judged by `client.fate`: a doubt
-is settled by sending the same bytes under the same key, where the service keeps keys, and by nobody else than a person
-where it does not.
+An operation is durably `sending` before its first byte leaves. `client.outcome_of` judges the result. With keys, a
+doubt is resolved by sending the same bytes under the same key. Without keys, the `reconciler` or a person decides.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.client import Client, Outcome, Response, outcome_of
 from aisle.client.base import parse_retry_after
@@ -36,61 +35,61 @@ from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IllegalTransition
 from aisle.outbox.outcome_reasons import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
 from aisle.outbox.rebase_excess import EXCESS
-from aisle.tuples import NamedTuple
 
 MAX_IN_FLIGHT = 4
-"""Requests in flight: as many as the client keeps connections for writes."""
+"""Number of requests in flight, equal to the connections that the client keeps for writes."""
 MAX_TRIES = 50
-"""So often an operation is sent that no answer settles; then a person has to see what is the matter."""
+"""Number of tries after which a person has to look at the operation."""
 MAX_TRYING_S, _MIN_TRIES = 86400.0, 10
-"""A day of trying is enough too, if it was tried so often in it: a service may have been away for most of it."""
+"""Seconds of trying after which a person is asked, with a minimum of tries: the service may have been away."""
 MAX_PLAIN_TRIES = 8
-"""So often what a service without features refuses in plain text is tried: it may have been somebody on the way."""
+"""Number of tries after a plain-text refusal of a service without features: a proxy may have sent it."""
 _MAX_IMMEDIATE_RETRIES = 3
-"""So often an operation is sent until one that a courier's end cut short is not taken up at once any more."""
+"""Number of tries up to which an interrupted operation is sent again at once."""
 FIRST_LOOKUP_S = 2.0
-"""A doubt is looked into after so many seconds."""
+"""Seconds after which an operation in doubt is first looked up."""
 KEY_MARGIN_S = 86400.0
-"""So long before the service may forget a key, nobody relies on it any more."""
+"""Seconds before the end of a key's lifetime at which it is no longer relied on."""
 KEYS_TRUST_S = 120.0
-"""So long after a service has announced its keys, an answer that does not may be somebody's on the way."""
+"""Seconds after the last announcement of keys in which a response without it may be a proxy's."""
 LOST_CONFIRMED_STATUS = 425
-"""The status of a service that lacks what it confirmed before."""
+"""Status of a service that lacks what it confirmed before."""
 MAX_CONFIRMED_KEYS = 4
-"""So many of the keys that were confirmed last are named with each write: as many may be in flight at once."""
+"""Number of recently confirmed keys that each write names; as many may be in flight at once."""
 _RESTORE_GRACE_S = {409: 900.0, 404: 5400.0, 422: 5400.0}
-"""So long after a restore what the service refuses may wait: for what other hosts have to say again (409), and for
-orders and products that have to be loaded again (404, 422)."""
+"""Seconds after a restore in which a refusal is retried.
+
+Other hosts may have to resend first (409), or orders and products have to be loaded again (404, 422).
+"""
 RESTORE_RETRY_S = 10.0
-"""How often it is tried then."""
+"""Seconds between two such tries."""
 _MAX_STORED_BYTES = 2000
-"""Bytes; of a longer answer only that is kept which is read later."""
+"""Bytes of a response that are stored whole; of a longer one only the fields that are read later."""
 _STORED_FIELDS = ("left", "carried", "data")
 _PLAIN_REFUSAL = "told.plain"
 
 
 class PushEvents(NamedTuple):
-    """Who has a word before an operation goes, who wants to hear what became of it, and who tries the door."""
+    """Callbacks of the push loop: checks before a send, notification of the outcome, checks of the link."""
 
     evidence_before: Callable[[Operation], Awaitable[Mapping[str, Any] | None]]
-    """What was read before it goes, to be kept with it; None for nothing. May raise ClientError: then it is not sent
-    now."""
+    """Returns evidence to store before the send; None for nothing. May raise ClientError: then it is not sent now."""
     adapt: Callable[[Operation, Features], AdaptedOperation]
-    """The operation as this service has to be told it; the operation itself where nothing has to be fitted."""
+    """Returns the operation adapted to this service; the operation itself if nothing has to change."""
     needs_lookup: Callable[[Operation], bool]
-    """It was confirmed in no words: whether it is looked for before that is believed."""
+    """Returns True if an operation confirmed by an empty response has to be looked up."""
     on_confirmed: Callable[[Operation], None]
     on_refused: Callable[[Operation, StoredMessage], None]
     on_in_doubt: Callable[[Operation, StoredMessage], None]
     check_service: Callable[[], Awaitable[bool]]
     is_link_failure: Callable[[Exception, str], Awaitable[bool]]
-    """Whether what ended a read of that list keeps all else from being read, too."""
+    """Returns True if the error of a read of that list affects all other reads."""
     on_restore: Callable[[], None] = lambda: None
-    """The service lacks what it confirmed before."""
+    """Called if the service lacks what it confirmed before."""
 
 
 class PushLoop:
-    """The sending half of the courier."""
+    """Sender of the outbox."""
 
     def __init__(
         self,
@@ -106,9 +105,9 @@ class PushLoop:
         push_settings: PushSettings = PushSettings(),  # noqa: B008 - a tuple
         settling_s: Callable[[], float] | None = None,
     ) -> None:
-        """`settle_s`: after how many seconds absence is believed, where that was learnt; else as `care` says."""
+        """Store the collaborators. `settling_s` returns the observed settling time; by default that of the settings."""
         self.is_stopping = False
-        """Nothing new is sent."""
+        """True if nothing new may be sent."""
         self.wake_event = WakeEvent(sleep)
         self._outbox = outbox
         self._client = client
@@ -120,22 +119,22 @@ class PushLoop:
         self._push_settings = push_settings
         self._settling_s = settling_s or (lambda: push_settings.settling_s)
         self._checked_at = 0.0
-        """When it was last looked what may go."""
+        """Time of the last check of what may be sent, in seconds since 1970."""
         self._pause_s = 0.0
-        """The patience of which it was not looked then: asked for twice, it may end in between."""
+        """Pause of the link at that check; kept because a second look may find it ended."""
         self._running: dict[str, asyncio.Task[None]] = {}
         self._postponed: dict[str, int] = {}
-        """How often on end what had to be read before an operation could not be."""
+        """Number of consecutive failures of the reads before an operation."""
         self._rate_limited: dict[str, int] = {}
-        """How often on end patience was asked there."""
+        """Number of consecutive rate limits of those reads."""
 
     @property
     def in_flight(self) -> tuple[str, ...]:
-        """The operations whose requests are under way."""
+        """Ids of the operations in flight."""
         return tuple(self._running)
 
     def recover_sending(self) -> None:
-        """Takes up what was left in `sending`: what went under a key goes again under it, all else is in doubt."""
+        """Recover operations left in `sending`: those with a key are resent under it, all others are in doubt."""
         for op in self._outbox.interrupted():
             if op.op_id in self._running:
                 continue
@@ -145,13 +144,13 @@ class PushLoop:
                 self._mark_in_doubt(op, store_message("told.courier_ended"))
 
     def _restart_retry_at(self, op: Operation) -> float:
-        """At once; later and later where couriers end again and again, or all tries would be used up in a moment."""
+        """Return when to resend: at once, or after a backoff if couriers end repeatedly."""
         return (
             0 if op.attempts < _MAX_IMMEDIATE_RETRIES else self._clock() + backoff_s(op.attempts, self._random_source())
         )
 
     async def run(self) -> None:
-        """Delivers for ever; cancelled, it lets go of what is in flight. Raises StorageError."""
+        """Push in a loop; cancel what is in flight when cancelled. Raise StorageError."""
         self.recover_sending()
         try:
             while True:
@@ -161,12 +160,12 @@ class PushLoop:
             await self._cancel_running()
             raise
         except Exception:
-            await self.wait_until_finished()  # what is wrong with one is no reason to lose sight of the others
+            await self.wait_until_finished()  # an error of one must not lose the outcomes of the others
             self._running.clear()
             raise
 
     async def push_all(self) -> None:
-        """Delivers until nothing may go any more; what waits for its time or for the link stays."""
+        """Push until nothing more may be sent; what waits for its time or for the link stays."""
         try:
             self.send_ready()
             while self._running:
@@ -176,11 +175,11 @@ class PushLoop:
             await self._cancel_running()
 
     async def wait_until_finished(self) -> None:
-        """Returns when nothing is in flight any more; starts nothing."""
+        """Wait until nothing is in flight; start nothing."""
         await asyncio.gather(*self._running.values(), return_exceptions=True)
 
     def send_ready(self) -> None:
-        """Puts in flight what may go, as far as there is room. Raises what ended a flight that should not have."""
+        """Start as many sends as `MAX_IN_FLIGHT` allows. Raise the exception of a send that failed unexpectedly."""
         self._collect_finished()
         self._pause_s = self._link.pause_s
         if self.is_stopping or self._pause_s or not self._link.can_write or len(self._running) >= MAX_IN_FLIGHT:
@@ -206,7 +205,7 @@ class PushLoop:
         self._running.clear()
 
     def _next_wait_s(self) -> float | None:
-        """Seconds until something may go that waits for its time; None when only a ring can change anything."""
+        """Return the seconds until an operation becomes due; None if only a wake-up can change anything."""
         if self._pause_s:
             return self._pause_s
         due = (
@@ -221,14 +220,14 @@ class PushLoop:
         if features is None or self._waits_for_keys(op, features) or self._needs_person(op, features):
             return
         if not features.idempotency and is_splittable(op) and self._outbox.split_operation(op.op_id):
-            return  # its items go in its place
+            return  # its parts replace it
         ready = await self._prepare(op, features)
         if ready is None:
             return
         content, token = ready
         outcome = await self._send(op, features, content, token)
         if token is not None and isinstance(outcome, Response) and outcome.status == 401:
-            self._token_store.remove(op.principal, token)  # it says nothing of the store's, and nothing was done
+            self._token_store.remove(op.principal, token)  # this is about the user token only, and nothing was done
             self._outbox.retry_later(op.op_id, reason_of(outcome), 0, was_not_sent=True)
             return
         if isinstance(outcome, Response) and outcome.status == LOST_CONFIRMED_STATUS and features.known_keys:
@@ -248,7 +247,7 @@ class PushLoop:
             await self._events.check_service()
 
     async def _prepare(self, op: Operation, features: Features) -> tuple[bytes, str | None] | None:
-        """Its bytes, durably on their way from now on, and the token they go with; None where it is not sent now."""
+        """Store the operation as `sending`, and return its bytes and token; None if it is not sent now."""
         try:
             evidence = await self._events.evidence_before(op)
             fit = self._events.adapt(op, features)
@@ -259,7 +258,7 @@ class PushLoop:
             if frozen is None and fit.omitted_line is not None:
                 more[OMITTED_LINE] = fit.omitted_line
             if not self._token_store.can_send(op.principal):
-                return None  # what was read for it took longer than the token lasts
+                return None  # the token expired during the reads
             token = self._token_store.token_of(op.principal)
             content = self._outbox.begin_sending(
                 op.op_id,
@@ -283,7 +282,7 @@ class PushLoop:
         return None
 
     async def _handle_read_error(self, op: Operation, error: Exception) -> None:
-        """What has to be read before it goes could not be: for want of the service, or it alone while all else can."""
+        """Handle the error of a read before a send: the service is down, or only this read fails."""
         if isinstance(error, RateLimited):
             if not await self._events.is_link_failure(
                 error, ORDER_READS if op.operation == UPDATE_ORDER else op.operation
@@ -298,13 +297,13 @@ class PushLoop:
             self._postpone(op, reason_of(error), MAX_TRIES if isinstance(error, ServerError) else MAX_PLAIN_TRIES)
 
     def _postpone_rate_limited(self, op: Operation, error: RateLimited) -> None:
-        """The service asks for patience at what has to be read before it goes: that is given, however often."""
+        """Postpone after a rate limit of a read before the send, however often."""
         tries = self._rate_limited[op.op_id] = self._rate_limited.get(op.op_id, 0) + 1
         wait = max(backoff_s(tries, self._random_source()), min(error.retry_after or 0.0, MAX_PAUSE_S))
         self._outbox.postpone(op.op_id, reason_of(error), self._clock() + wait)
 
     def _waits_for_keys(self, op: Operation, features: Features) -> bool:
-        """What may have arrived under a key is not taken to a person for one answer of a service without keys."""
+        """Postpone a resend with a key if the service stopped announcing keys a moment ago. Return True if it waits."""
         sent = op.keyed and op.first_sent_at is not None
         if not sent or features.idempotency or self._clock() - self._link.announced_at > KEYS_TRUST_S:
             return False
@@ -314,7 +313,7 @@ class PushLoop:
         return True
 
     def _needs_person(self, op: Operation, features: Features) -> bool:
-        """What may have arrived is sent again by a machine only as long as the service is sure to keep its key."""
+        """Ask a person if resending is no longer safe, and return True. A key is relied on only within its lifetime."""
         if op.first_sent_at is None:
             return False
         tried_s = self._clock() - op.first_sent_at
@@ -336,7 +335,7 @@ class PushLoop:
         return True
 
     def _postpone(self, op: Operation, reason: StoredMessage, max_tries: int = MAX_PLAIN_TRIES) -> None:
-        """What has to be read before it goes makes no sense: later, and in the end it is for a person."""
+        """Postpone after an invalid response of a read before the send; after `max_tries` ask a person."""
         tries = self._postponed[op.op_id] = self._postponed.get(op.op_id, 0) + 1
         if tries < max_tries:
             self._outbox.postpone(op.op_id, reason, self._clock() + backoff_s(tries, self._random_source()))
@@ -345,8 +344,8 @@ class PushLoop:
         self._ask_person(op, store_message("told.unread_before", count=tries, why=read_message(reason)))
 
     def _ask_person(self, op: Operation, reason: StoredMessage) -> None:
-        """From now on it is for a person."""
-        with suppress(IllegalTransition):  # somebody has settled it, or said more in its place, while it was read for
+        """Hand the operation to a person."""
+        with suppress(IllegalTransition):  # resolved, or replaced by a later one, during the reads
             self._outbox.ask_person(op.op_id, reason, settling_s=self._settling_s())
             self._events.on_in_doubt(op, reason)
 
@@ -363,14 +362,14 @@ class PushLoop:
             return error
 
     def _handle_lost_access(self, op: Operation, response: Response) -> None:
-        """The token lost the store: that is no judgement of the operation, and a day's work must not be lost to it."""
+        """Retry later after the token lost access to the store: that does not refuse the operation."""
         self._link.record_refusal(reason_of(response))
         self._outbox.retry_later(
             op.op_id, reason_of(response), self._clock() + backoff_s(op.attempts + 1, self._random_source())
         )
 
     def _record_outcome(self, op: Operation, features: Features, result: RequestResult) -> None:
-        """Writes down what became of it; nothing is awaited between the answer and this."""
+        """Store the outcome. Nothing is awaited between the response and this."""
         if isinstance(result, SettingsError):
             self._link.record_refusal(reason_of(result))
             self._outbox.retry_later(op.op_id, reason_of(result), 0)
@@ -408,7 +407,7 @@ class PushLoop:
                 self._handle_unknown(op, features, result, why)
 
     def _may_succeed_later(self, op: Operation, result: RequestResult) -> bool:
-        """Whether what was confirmed before a restore may only wait for what others have to say or to load first."""
+        """Return True if a replayed operation may be accepted later, after other hosts resend or data is loaded."""
         if op.replayed_at is None or not isinstance(result, Response):
             return False
         return 0 <= self._clock() - op.replayed_at < _RESTORE_GRACE_S.get(result.status, 0.0)
@@ -423,7 +422,7 @@ class PushLoop:
         self._report_to_link(result)
 
     def _mark_refused(self, op: Operation, reason: StoredMessage, evidence: Mapping[str, Any] | None = None) -> None:
-        with suppress(IllegalTransition):  # the same
+        with suppress(IllegalTransition):  # as in _ask_person
             self._outbox.refuse(op.op_id, reason, evidence)
             self._events.on_refused(op, reason)
 
@@ -432,7 +431,7 @@ class PushLoop:
         self._events.on_in_doubt(op, reason)
 
     def _retry_wait_s(self, op: Operation, result: RequestResult) -> float:
-        """Seconds: what the service asks for, else as after any failure."""
+        """Return the seconds to wait: as the service asks, otherwise the usual backoff."""
         asked = None
         if isinstance(result, Response):
             asked = parse_retry_after(result.headers.get("retry-after"), self._clock())
@@ -441,13 +440,13 @@ class PushLoop:
         return backoff_s(op.attempts + 1, self._random_source()) if asked is None else min(asked, MAX_PAUSE_S)
 
     def _report_to_link(self, result: RequestResult) -> None:
-        """Tells the link of an error; answers it has heard itself."""
+        """Pass an error to the link; responses have reached it already."""
         if isinstance(result, ClientError) and not isinstance(result, StatusError):
             self._link.record_error(result)
 
 
 def _stored_response(response: Response) -> str:
-    """The answer's text as the outbox keeps it, whole or what is read of it later: a text that is cut says nothing."""
+    """Return the response text to store: whole, or only the fields that are read later, as valid JSON."""
     if len(response.content) <= _MAX_STORED_BYTES:
         return response.content.decode("utf-8", "replace")
     said = response.json()

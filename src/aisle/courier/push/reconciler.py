@@ -1,16 +1,16 @@
-"""Settles doubts at a service that keeps no keys: looks until it is known, and gives to a person what cannot be known.
+"""Reconciliation of operations in doubt at a service without keys: looks them up, and asks a person otherwise.
 
-Looks follow a doubt after 2, 10 and 30 seconds and at its settling time. What is found is done. What is absent is
-believed to be so only by a look that began after the settling time; then it, or what is missing of it, is sent again
-under the same name. What cannot be looked for was sent at most once, and a person is shown what stood there before and
-what stands there now.
+Lookups follow 2, 10 and 30 seconds after the doubt, and at its settling time. An operation that is found is confirmed.
+Absence counts only in a lookup that began after the settling time; then the operation, or its missing part, is sent
+again under the same reference. An operation that cannot be looked up was sent once at most; a person is shown the state
+before and after.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.client.errors import ClientError, RateLimited, TransportError, Unauthorized
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
@@ -46,37 +46,36 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IN_DOUBT, IllegalTransition
 from aisle.outbox.outcome_reasons import StoredMessage, store_message
-from aisle.tuples import NamedTuple
 
 LOOKUP_DELAYS_S = (2.0, 10.0, 30.0)
-"""Looks before the settling time, in seconds after the doubt."""
+"""Seconds after the doubt at which lookups before the settling time take place."""
 LATE_LOOKUP_S = 60.0
-"""Between two looks after it."""
+"""Seconds between two lookups after it."""
 _MAX_FAILED_LOOKUPS = 5
-"""Looks after it that could not read anything before a person is asked."""
+"""Number of failed lookups after it before a person is asked."""
 PERSON_LOOKUP_S, PERSON_LOOKUP_LIMIT_S = 900.0, 86400.0
-"""How often, and how long, what a person was asked about is still looked for."""
+"""Seconds between two lookups after a person was asked, and seconds after which they end."""
 _MAX_SETTLING_S = 3600.0
 _MAX_NOT_APPLIED = 3
-"""So often the service may confirm what it then does not show; then a person is asked."""
+"""Number of confirmations without effect after which a person is asked."""
 
 
 class ReconcilerEvents(NamedTuple):
-    """Who wants to know what came of it."""
+    """Callbacks of the reconciler."""
 
     on_confirmed: Callable[[Operation], None]
     on_needs_person: Callable[[Operation, StoredMessage], None]
     on_not_applied: Callable[[Operation, StoredMessage], None]
-    """What was confirmed is not there."""
+    """Called if a confirmed operation was not carried out."""
     on_sendable: Callable[[], None]
-    """Something may be sent, now or again."""
+    """Called if something can be sent, now or again."""
     request_reads: Callable[[Iterable[Topic]], None]
     add_notice: Callable[[str], None]
-    """Something that an operator should know of the service."""
+    """Receives notices for operators about the service."""
 
 
 class _Trial(NamedTuple):
-    """A first success that is looked for, to learn whether the service can be read back at all."""
+    """First successful operation of its kind, looked up to learn whether the service can be read back."""
 
     op: Operation
     began: float
@@ -84,7 +83,7 @@ class _Trial(NamedTuple):
 
 
 class Reconciler:
-    """The doubting part of the courier."""
+    """Reconciliation of operations in doubt."""
 
     def __init__(
         self,
@@ -100,7 +99,7 @@ class Reconciler:
         clock: Callable[[], float],
         sleep: Sleep,
     ) -> None:
-        """`floor` is the last id of the store's log that is known here."""
+        """Store the collaborators. `last_log_id` returns the last log id that is known here."""
         self.wake_event = WakeEvent(sleep)
         self._lookup = lookup
         self._outbox = outbox
@@ -112,26 +111,26 @@ class Reconciler:
         self._list_backoffs = list_backoffs
         self._clock = clock
         self._trials: dict[str, _Trial] = {}
-        """By the name of what is to be learnt."""
+        """Running trials, by the name of the observation."""
         self._omitted: tuple[str, float] = ("", 0.0)
-        """Which update left a line out to see whether it stays, and when."""
+        """Update that last omitted a line as a trial, and the time."""
         self._tried_trials: set[str] = set()
         self._confirmed_ids: set[str] = set()
 
     @property
     def settling_s(self) -> float:
-        """Seconds after a doubt in which what is late may still come."""
+        """Seconds after a doubt within which a late request may still arrive."""
         learnt = self._observations.get(SETTLING_S)
         return max(self._push_settings.settling_s, float(learnt) if learnt else 0.0)
 
     async def run(self) -> None:
-        """Looks for ever."""
+        """Look up what is due, in a loop."""
         while True:
             await self.run_once()
             await self.wake_event.wait(self._next_wait_s())
 
     async def run_once(self) -> None:
-        """One look at everything that is due."""
+        """Look up everything that is due, once."""
         self._confirm_resolved()
         for op in self._outbox.due_lookups():
             if not self._can_look_up:
@@ -143,7 +142,7 @@ class Reconciler:
 
     @property
     def _pause_s(self) -> float:
-        """Seconds of patience that the service asked for, of everything or of what is looked for here."""
+        """Seconds of the present pause, for all requests or for lookups only."""
         return max(self._link.pause_s, self._list_backoffs.paused_until(LOOKUPS) - self._clock(), 0.0)
 
     @property
@@ -151,7 +150,7 @@ class Reconciler:
         return self._link.is_up and not self._pause_s
 
     def _next_wait_s(self) -> float | None:
-        held_s = self._pause_s  # once: patience that ends between two looks at it would be waited for without end
+        held_s = self._pause_s  # read once: a pause that ends between two reads would give an endless wait
         if held_s or not self._link.is_up:
             return held_s or None
         moments = [trial.began + self._lookup_delay(trial.tries) for trial in self._trials.values()]
@@ -160,23 +159,23 @@ class Reconciler:
         return max(0.0, min(moments) - self._clock()) if moments else None
 
     def _confirm_resolved(self) -> None:
-        """What a person said has arrived has to be read back like anything else."""
+        """Pass on operations that a person confirmed: they have to be read back too."""
         for op in self._outbox.confirmed_by_person():
             if op.op_id not in self._confirmed_ids:
                 self._confirmed_ids.add(op.op_id)
                 self._events.on_confirmed(op)
 
-    # Before and after a sending
+    # Before and after a send
 
     async def evidence_before(self, op: Operation, orders: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
-        """What has to be known before its first byte leaves; `orders` is its order, where that has just been read.
+        """Return what has to be known before the first byte is sent; `orders` is the order if it was just read.
 
-        Raises ClientError that is the link's.
+        Raise ClientError if the link failed.
         """
         if orders is not None and op.operation == UPDATE_ORDER:
             return {"before": {"order": order_state(orders[0])} if orders else {}}
         if op.operation in (CREATE_LOGS, CREATE_MOVEMENT):
-            # a floor that was kept before an earlier try stays: that try may be above it, and below the one of today
+            # A log id kept by an earlier try stays: that try may be above it, and below today's id.
             known = {"floor": floor} if (floor := op.evidence.get("floor") or self._last_log_id()) else {}
             if self._observations.get(readback_observation(op)) == YES:
                 return known
@@ -187,14 +186,14 @@ class Reconciler:
         except (TransportError, Unauthorized, RateLimited):
             raise
         except (ClientError, ContractError):
-            return known  # there is nothing to be read: less evidence, and no reason not to send it
+            return known  # nothing can be read: less evidence, but no reason not to send
 
     async def settings_before(self, op: Operation) -> dict[str, Any]:
-        """What the store says of a product, whatever the service is able to do. Raises ClientError."""
+        """Return the store's settings of a product, at any service. Raise ClientError."""
         return {"before": await self._lookup.read_before(op)}
 
     def record_success(self, op: Operation) -> None:
-        """The service confirmed it: the first time, that is looked for too."""
+        """Begin a trial if this is the first confirmation of its kind."""
         if self._outbox.is_keyed(op.op_id):
             return
         sent = self._outbox.get(op.op_id)
@@ -210,8 +209,10 @@ class Reconciler:
             self.wake_event.set()
 
     def may_omit_line(self, op: Operation) -> bool:
-        """Whether this update may leave out a line that nobody has touched, to see whether the service forgets it: one
-        at a time, so that no more than one line has to be said again."""
+        """Return True if this update may omit an untouched line as a trial.
+
+        Trials run one at a time, so that at most one line has to be restored.
+        """
         last, at = self._omitted
         now = self._clock()
         if last not in ("", op.op_id) and abs(now - at) < LATE_LOOKUP_S:
@@ -220,7 +221,7 @@ class Reconciler:
         return True
 
     def needs_lookup(self, op: Operation) -> bool:
-        """Whether it has to be looked for, because the service confirmed it in no words; then that is done at once."""
+        """Return True if an operation confirmed by an empty response has to be looked up, and wake the loop."""
         sent = self._outbox.get(op.op_id)
         if is_empty_response_final(sent, self._observations.get(readback_observation(sent)) == YES):
             return False
@@ -230,9 +231,10 @@ class Reconciler:
     def check_read_back(
         self, number: str, orders: Sequence[Mapping[str, Any]], op_ids: Collection[str] | None = None
     ) -> None:
-        """Holds what was last confirmed of an order against what was read of it since (None: whatever it is).
+        """Compare the last confirmed update of an order with what was read since. `op_ids` limits the operations.
 
-        What is not there is in doubt: looked for again, sent again once that has settled, and in the end a person's.
+        An update without effect is in doubt: it is looked up, resent after the settling time, and finally a person is
+        asked.
         """
         op = self._outbox.last_unverified(f"order/{number}")
         if op is None or op.operation != UPDATE_ORDER or (op_ids is not None and op.op_id not in op_ids):
@@ -275,14 +277,14 @@ class Reconciler:
             self._observations.record(name, NO)
 
     async def _record_trial(self, name: str, op: Operation, found: list[dict[str, Any]]) -> None:
-        """What the first success of its kind shows."""
+        """Record what the first success of its kind shows."""
         if name != KEEPS_OMITTED_LINES:
             await self._lookup.observe_filter(op)
             return
         self._record_omitted_lines(op, found[0])
 
     def _record_omitted_lines(self, op: Operation, order: Mapping[str, Any]) -> None:
-        """What became of the lines that an update left out. A line that is gone is said again at once."""
+        """Record whether the service kept the lines that an update left out. Restore the trial line if it is gone."""
         unnamed = _omitted_lines(op)
         if self._observations.get(KEEPS_OMITTED_LINES) == NO or not unnamed:
             return
@@ -299,7 +301,7 @@ class Reconciler:
             self._outbox.resend_line(op, spared)
             self._events.on_sendable()
 
-    # One doubt
+    # Single operations
 
     async def _look_up(self, op: Operation) -> None:
         began = self._clock()
@@ -309,7 +311,7 @@ class Reconciler:
             self._list_backoffs.clear(LOOKUPS)
         except REQUEST_ERRORS as error:
             self._handle_error(error)
-        try:  # also where nothing else can be read: it is what a person is shown
+        try:  # even if nothing else can be read: a person is shown it
             after = await self._evidence_after(op, seen) if self._can_look_up else {}
         except REQUEST_ERRORS as error:
             self._handle_error(error)
@@ -321,7 +323,7 @@ class Reconciler:
             "verdict": judgement.arrival,
             **({"after": after} if after else {}),
         }
-        with suppress(IllegalTransition):  # somebody settled it while it was looked for
+        with suppress(IllegalTransition):  # a person resolved it during the lookup
             self._apply_decision(op, judgement, evidence, began, has_failed=seen == LookupResult())
 
     def _handle_error(self, error: Exception) -> None:
@@ -355,7 +357,7 @@ class Reconciler:
         elif decision.arrival in (ABSENT, PARTLY_FOUND) and _may_resend(op):
             why, as_sent = store_message("told.absent" if decision.arrival == ABSENT else "told.partly"), None
             if decision.arrival == PARTLY_FOUND and op.operation == UPDATE_ORDER:
-                # fitted anew, what a picker adds would be added a second time to the lines that have arrived
+                # Rebased again, a picker's addition would count twice on lines that have arrived.
                 as_sent = {**op.body, "orders": _own_changes(op)}
             self._outbox.requeue(op.op_id, why, evidence, decision.missing, as_sent)
             self._events.request_reads(topics_of_operation(op))
@@ -398,12 +400,12 @@ class Reconciler:
 
 
 def _may_resend(op: Operation) -> bool:
-    """Whether what is settled and not there is sent again by the machine: nobody has said yes to it too often."""
+    """Return True if an absent operation may be resent automatically: it was not confirmed without effect too often."""
     return not op.evidence.get(EMPTY_RESPONSE) and int(op.evidence.get("denied") or 0) < _MAX_NOT_APPLIED
 
 
 def _own_changes(op: Operation) -> dict[str, Any]:
-    """The order of an update as it was sent, without the lines that were only said again as they stood."""
+    """Return the order of an update as sent, without the lines that were only repeated unchanged."""
     order = dict(sent_order(op))
     if "order_lines" in op.body["orders"]:
         own = {line["line_number"] for line in op.body["orders"]["order_lines"]}
@@ -414,7 +416,7 @@ def _own_changes(op: Operation) -> dict[str, Any]:
 
 
 def _omitted_lines(op: Operation) -> set[str]:
-    """The lines that stood on the order before, and that the update did not name."""
+    """Return the lines that were on the order before, and that the update did not name."""
     named = {str(line.get("line_number")) for line in sent_order(op).get("order_lines") or ()}
     before = (op.evidence.get("before") or {}).get("order") or {}
     return set(before.get("lines") or {}) - named

@@ -1,7 +1,7 @@
-"""The name of an operation in what is sent to a service that keeps no keys, so that it can be found there again.
+"""Body and headers of a request, with the operation's reference, by which it can be found at a service without keys.
 
-`reference` carries the operation's id where no person typed one, and `source` says which entry it is: `aisle/2`. Where
-somebody did, or where references are not to be touched, `source` carries both: `aisle/<id>/2`.
+`reference` holds the operation's id if no person entered one, and `source` the number of the entry: `aisle/2`. If
+somebody did, or references must not be changed, `source` holds both: `aisle/<id>/2`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.cache.order_overlay import to_decimal
 from aisle.client import Client, Response
@@ -30,31 +30,30 @@ from aisle.outbox.operation_record import (
 from aisle.outbox.rebase import BASE
 from aisle.outbox.rebase_excess import parse_excess
 from aisle.text import clean
-from aisle.tuples import NamedTuple
 
 REFERENCE, SOURCE, OFF = "reference", "source", "off"
-"""Where the name goes; `off` leaves all as it is, and then nothing can be found again."""
+"""Field for the reference; `off` changes nothing, and then no operation can be found again."""
 
 _LOG_ARRAY = "storeproductlog"
 _PREFIX = "aisle"
 
 
 class EntryReference(NamedTuple):
-    """One entry as it was sent."""
+    """Reference of one entry as it was sent."""
 
     number: int
-    """Of the entry in what was first meant, from 1."""
+    """Number of the entry in the original operation, from 1."""
     reference: str
     source: str
     product: str
     quantity: Decimal | None
-    """What was counted, or by how much it changed; None where the entry names pools."""
+    """Counted or changed quantity; None if the entry names pools."""
     is_ours: bool
-    """Its reference is the operation's id; otherwise its source alone tells."""
+    """True if its reference is the operation's id; otherwise only `source` identifies it."""
 
 
 def with_entry_references(op: Operation, where: str) -> Any:
-    """The body with the operation's name in each entry."""
+    """Return the body with the operation's reference in each entry."""
     if where == OFF or op.operation not in (CREATE_LOGS, CREATE_MOVEMENT):
         return op.body
     entries = entries_of(op)
@@ -64,8 +63,10 @@ def with_entry_references(op: Operation, where: str) -> Any:
 
 
 def with_missing_references(op: Operation, where: str) -> Any:
-    """The body for a service that keeps keys: entries that nobody gave a reference get the operation's id, so that what
-    was done together stands together in the log. That of a receipt names its delivery."""
+    """Return the body for a service with keys: entries without a reference get the operation's id.
+
+    So the log shows together what was done together. An entry of a receipt names its delivery instead.
+    """
     if where != REFERENCE or op.operation not in (CREATE_LOGS, CREATE_MOVEMENT) or op.query.get("is_from_receipt"):
         return op.body
     named = [entry if entry.get("reference") else {**entry, "reference": op.op_id} for entry in entries_of(op)]
@@ -73,7 +74,7 @@ def with_missing_references(op: Operation, where: str) -> Any:
 
 
 def entries_of(op: Operation) -> Sequence[Mapping[str, Any]]:
-    """The entries of a body that has some."""
+    """Return the entries of a log or movement body."""
     found = op.body.get(_LOG_ARRAY) if op.operation == CREATE_LOGS else op.body
     return found or ()
 
@@ -85,7 +86,7 @@ def _with_reference(entry: Mapping[str, Any], op_id: str, number: int, where: st
 
 
 def entry_references(op: Operation) -> tuple[EntryReference, ...]:
-    """The entries of what was really sent; empty where it was sent without a name."""
+    """Return the references of the entries as sent; empty if they were sent without."""
     if op.operation not in (CREATE_LOGS, CREATE_MOVEMENT) or op.frozen is None:
         return ()
     body = json.loads(op.frozen, parse_float=Decimal)
@@ -111,28 +112,28 @@ def _parse_reference(entry: Mapping[str, Any], op_id: str) -> EntryReference | N
 
 
 def entry_number(source: str) -> int:
-    """Which entry a source names; 0 for none of ours."""
+    """Return the entry number in a source; 0 if it is not ours."""
     first, _, rest = source.partition("/")
     number = rest.rpartition("/")[2]
     return int(number) if first == _PREFIX and number.isascii() and number.isdigit() else 0
 
 
 class PushSettings(NamedTuple):
-    """The courier's part of the settings."""
+    """Settings of the push."""
 
     settling_s: float = 120.0
-    """Seconds in which a request that nobody answered may still arrive: longer than any hop on the way keeps one."""
+    """Seconds within which an unanswered request may still arrive; longer than any proxy keeps one."""
     reference: str = REFERENCE
-    """Where an operation's name goes on a service that keeps no keys: see aisle.courier.push.request."""
+    """Field for an operation's reference at a service without keys (see above)."""
     kept: Retention = DEFAULT_RETENTION
-    """For how long outbox, journal and archive keep what is over."""
+    """Retention of ended operations in outbox, journal and archive."""
 
 
 class _ExtensionRoute(NamedTuple):
     path: str
-    """Below the store's."""
+    """Path below the store's."""
     feature: str
-    """A field of Features."""
+    """Name of a field of Features."""
 
 
 _EXTENSION_ROUTES = {
@@ -143,12 +144,12 @@ _EXTENSION_ROUTES = {
 
 
 def is_extension(op: Operation) -> bool:
-    """Whether the interface has no such operation."""
+    """Return True if the operation is an extension, not in the interface."""
     return op.operation in _EXTENSION_ROUTES
 
 
 def extension_body(op: Operation, features: Features) -> bytes:
-    """The bytes to be sent. Raises ContractError where the service does not say that it takes them."""
+    """Return the bytes to send. Raise ContractError if the service does not announce the extension."""
     if not getattr(features, _EXTENSION_ROUTES[op.operation].feature):
         raise ContractError(
             f"The service takes no {_EXTENSION_ROUTES[op.operation].path}; what was said stays on this host."
@@ -159,7 +160,7 @@ def extension_body(op: Operation, features: Features) -> bytes:
 async def send_extension(
     client: Client, op: Operation, headers: dict[str, str], content: bytes, token: str | None = None
 ) -> Response:
-    """Sends it once, with this token or the store's. Raises ClientError."""
+    """Send the operation once, with this token or the store's. Raise ClientError."""
     store = encode_segment(op.path["store_number"])
     path = f"/aisle/v1/stores/{store}/{_EXTENSION_ROUTES[op.operation].path}"
     return await client.request_extension("POST", path, headers=headers, body=content, token=token)
@@ -170,9 +171,9 @@ _REASON_FIELDS = ("rejection_reason_code", "rejection_reason_code_description")
 
 
 def request_body(op: Operation, features: Features, reference: str = REFERENCE) -> bytes:
-    """The bytes to be sent, without what the service would misunderstand. Raises ContractError.
+    """Return the bytes to send, without fields that the service would misunderstand. Raise ContractError.
 
-    The operation's name goes where `reference` says (see aisle.courier.push.request).
+    `reference` names the field for the operation's reference.
     """
     if is_extension(op):
         return extension_body(op, features)
@@ -193,10 +194,10 @@ def request_body(op: Operation, features: Features, reference: str = REFERENCE) 
 
 
 def _without_fields(order: Mapping[str, Any], unknown: Collection[str]) -> Mapping[str, Any]:
-    """An update without these fields of its lines.
+    """Return an update without these fields of its lines.
 
-    To a service that does not announce it, the place of an update line would change what the order prefers; of a reason
-    it knows nothing.
+    At a service that does not announce them, the location would change the order's preference; reasons are unknown to
+    it.
     """
     if not unknown or "order_lines" not in order:
         return order
@@ -205,15 +206,17 @@ def _without_fields(order: Mapping[str, Any], unknown: Collection[str]) -> Mappi
 
 
 def _without_line_numbers(entries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Entries of the log without the lines of their delivery."""
+    """Return log entries without the line numbers of their delivery."""
     return [{name: entry[name] for name in entry if name != "line_number"} for entry in entries]
 
 
 def request_headers(
     op: Operation, features: Features, skew_s: float = 0.0, confirmed_keys: Sequence[str] = ()
 ) -> dict[str, str]:
-    """What goes beside the body, as far as the service announces that it reads it; `ahead_s` seconds is this host's
-    clock ahead of the service's; `follows` are keys that it confirmed before."""
+    """Return the headers that the service announces it reads.
+
+    `skew_s` is how many seconds this host's clock is ahead of the service's; `confirmed_keys` were confirmed before.
+    """
     headers = {}
     if features.idempotency:
         headers["Idempotency-Key"] = f'"{op.op_id}"'
@@ -233,6 +236,6 @@ def request_headers(
 
 
 def _excess_by_line(op: Operation) -> Iterator[str]:
-    """What of it found no room when it was confirmed, by line: that stays out."""
+    """Yield the excess of each line as it was confirmed; a replay must not apply it."""
     for row in parse_excess(op.answer):
         yield f"{int(row['line_number'])}:{to_decimal(row['left']):f}"

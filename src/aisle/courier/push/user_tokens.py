@@ -1,4 +1,4 @@
-"""The tokens of persons, in this process's memory alone; sessions are told whose there are (`local.outbox.passes`)."""
+"""User tokens, in this process's memory only; sessions see whose exist (`aisle.outbox.user_tokens`)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from aisle.outbox.operation_record import STORE_PRINCIPAL, principal_of, user_of
 
 
 class TokenStore:
-    """What can be sent with whose token."""
+    """Tokens of the users that are signed in."""
 
     def __init__(self, outbox: apsw.Connection, on_change: Callable[[], None], *, clock: Callable[[], float]) -> None:
-        """`tell` is called when somebody's token has come or gone."""
+        """Store the collaborators. `on_change` is called when a token was added or removed."""
         self._db = outbox
         self._on_change = on_change
         self._clock = clock
@@ -23,7 +23,7 @@ class TokenStore:
         user_tokens.delete_all_tokens(outbox)
 
     def add(self, user: str, token: str, seconds: float) -> float:
-        """This person's token, for so long; until when, in seconds since 1970. Raises StorageError."""
+        """Add a user's token for `seconds`. Return until when it is used, in seconds since 1970. Raise StorageError."""
         until = self._clock() + min(seconds, user_tokens.MAX_TOKEN_S)
         self._tokens[principal_of(user)] = (token, until)
         user_tokens.record_token(self._db, user, until)
@@ -31,7 +31,7 @@ class TokenStore:
         return until
 
     def add_from_message(self, user: str, message: str) -> None:
-        """A token that somebody got elsewhere on this host, at the door for browsers: its last moment, and itself."""
+        """Add a token that the web server obtained on this host: the message has its expiry and the token."""
         until, _, token = message.partition(" ")
         with suppress(ValueError):
             seconds = float(until) - self._clock()
@@ -39,7 +39,7 @@ class TokenStore:
                 self.add(user, token, seconds)
 
     def remove(self, principal: str, token: str) -> None:
-        """The service does not take it any more; one that has come since stays."""
+        """Remove a token that the service refuses; a newer one stays."""
         if self._tokens.get(principal, ("", 0.0))[0] == token:
             del self._tokens[principal]
             user_tokens.delete_token(self._db, principal)
@@ -47,14 +47,14 @@ class TokenStore:
 
     @property
     def usable_principals(self) -> tuple[str, ...]:
-        """Those whose operations can be sent now."""
+        """Principals whose operations can be sent now."""
         now = self._clock()
         return (STORE_PRINCIPAL, *(name for name, (_, until) in self._tokens.items() if now < until))
 
     def can_send(self, principal: str) -> bool:
-        """Whether something of this principal can be sent now."""
+        """Return True if operations of this principal can be sent now."""
         return principal in self.usable_principals
 
     def token_of(self, principal: str) -> str | None:
-        """What it is sent with; None for the store's token."""
+        """Return the token of a principal; None for the store's token."""
         return self._tokens[principal][0] if user_of_principal(principal) else None

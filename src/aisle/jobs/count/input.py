@@ -1,4 +1,4 @@
-"""A list of places and products that are counted one after the other, in the order of feet."""
+"""Inputs of a count: scans, quantities and choices, and the list of targets counted one after the other."""
 
 from __future__ import annotations
 
@@ -19,49 +19,49 @@ from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Command, Match, Scan
 PlanTurn = Turn[CountState]
 
 ROWS_ABOVE = 2
-"""Rows that are shown above the one that was put on the list last."""
+"""Rows shown above the target that was added last."""
 
 MAX_AISLE_LOCATIONS = 500
-"""Places of an aisle that are put on the list at once."""
+"""Maximum number of locations of an aisle that are added at once."""
 
 
 def show_plan(state: CountState) -> CountState:
-    """The list is on the screen."""
+    """Show the list of targets."""
     return state._replace(phase="list", first_row=0)
 
 
 def add_scanned_to_plan(state: CountState, scan: Scan) -> PlanTurn:
-    """A scan puts a place or a product on the list; where a place lies on the way is looked up."""
-    meaning = next((each for each in scan.matches if each.kind in (LOCATION, PRODUCT)), None)
-    if meaning is None:
+    """Add a scanned location or product to the list; the walking order of a location is looked up first."""
+    match = next((each for each in scan.matches if each.kind in (LOCATION, PRODUCT)), None)
+    if match is None:
         return summary.reply(state, WRONG, "count.not_this", what=name_of(scan.matches[0]))
-    if any(is_same_target(each, meaning) for each in state.plan):
-        return summary.reply(state, INFO, "count.listed_before", what=meaning.label or meaning.key)
-    if meaning.kind == PRODUCT:
-        return _add_to_plan(state, (CountTarget("product", meaning.key, meaning.label or meaning.key),))
-    state = state._replace(pending_scan=meaning)
-    return Turn(state, (Query("listed", "place", {"location_code": meaning.key, "size": 0}),))
+    if any(is_same_target(each, match) for each in state.plan):
+        return summary.reply(state, INFO, "count.listed_before", what=match.label or match.key)
+    if match.kind == PRODUCT:
+        return _add_to_plan(state, (CountTarget("product", match.key, match.label or match.key),))
+    state = state._replace(pending_scan=match)
+    return Turn(state, (Query("listed", "place", {"location_code": match.key, "size": 0}),))
 
 
 def is_same_target(target: CountTarget, match: Match) -> bool:
-    """Whether the list has just that."""
+    """Return True if the target is this location or product."""
     kind = "place" if match.kind == LOCATION else "product"
     return target.kind == kind and target.key.casefold() == match.key.casefold()
 
 
 def add_location(state: CountState, row: Mapping[str, Any] | None) -> PlanTurn:
-    """The place that was scanned goes where feet meet it."""
-    meaning, state = state.pending_scan, state._replace(pending_scan=None)
-    if meaning is None:
+    """Add the scanned location to the list, at its position in the walk."""
+    match, state = state.pending_scan, state._replace(pending_scan=None)
+    if match is None:
         return Turn(state)
     return _add_to_plan(
         state,
-        (CountTarget("place", meaning.key, meaning.key, to_decimal((row or {}).get("location_order"), NO_WALK_ORDER)),),
+        (CountTarget("place", match.key, match.key, to_decimal((row or {}).get("location_order"), NO_WALK_ORDER)),),
     )
 
 
 def query_aisle(state: CountState) -> PlanTurn:
-    """All places of the aisle of the last place that was put on the list."""
+    """Query all locations in the aisle of the location that was added last."""
     beside = next((each.key for each in reversed(state.plan) if each.key == state.location), "")
     if not beside:
         return summary.reply(state, WRONG, "count.scan_place_first")
@@ -69,27 +69,27 @@ def query_aisle(state: CountState) -> PlanTurn:
 
 
 def add_aisle(state: CountState, rows: Iterable[Mapping[str, Any]]) -> PlanTurn:
-    """Its places, those that are not on the list yet."""
-    known = {each.key.casefold() for each in state.plan if each.kind == "place"}
+    """Add the locations of the aisle that are not on the list."""
+    listed = {each.key.casefold() for each in state.plan if each.kind == "place"}
     codes = [(str(row["location_code"]), to_decimal(row.get("location_order"), NO_WALK_ORDER)) for row in rows]
     return _add_to_plan(
-        state, tuple(CountTarget("place", code, code, order) for code, order in codes if code.casefold() not in known)
+        state, tuple(CountTarget("place", code, code, order) for code, order in codes if code.casefold() not in listed)
     )
 
 
 def _add_to_plan(state: CountState, targets: tuple[CountTarget, ...]) -> PlanTurn:
     todo = (*state.plan, *targets)
     last = targets[-1] if targets else None
-    place = last.key if last and last.kind == "place" else state.location
+    location = last.key if last and last.kind == "place" else state.location
     what = last.label if last and len(targets) == 1 else state.location
     todo = tuple(sorted(todo, key=_in_walk_order))
     first = max(0, todo.index(targets[0]) - ROWS_ABOVE) if len(targets) == 1 else 0
-    state = state._replace(plan=todo, location=place, first_row=first)
+    state = state._replace(plan=todo, location=location, first_row=first)
     return summary.reply(state, GOOD, "count.listed", what=what, count=len(todo))
 
 
 def _in_walk_order(target: CountTarget) -> tuple[Any, ...]:
-    """Places as feet meet them, then products by their names."""
+    """Return the sort key of a target: locations in walking order, then products by name."""
     return (
         target.kind != "place",
         target.walk_order,
@@ -98,27 +98,27 @@ def _in_walk_order(target: CountTarget) -> tuple[Any, ...]:
 
 
 def remove_from_plan(state: CountState) -> PlanTurn:
-    """The place scanned last, or else the last of the list, is not counted."""
+    """Remove the location scanned last from the list, or else the last target."""
     if not state.plan:
         return summary.reply(state, WRONG, "count.nothing_to_undo")
-    gone = next((each for each in state.plan if each.key == state.location), state.plan[-1])
-    state = state._replace(plan=tuple(each for each in state.plan if each != gone), location="", first_row=0)
-    return summary.reply(state, GOOD, "count.off_list", what=gone.label or gone.key, count=len(state.plan))
+    removed = next((each for each in state.plan if each.key == state.location), state.plan[-1])
+    state = state._replace(plan=tuple(each for each in state.plan if each != removed), location="", first_row=0)
+    return summary.reply(state, GOOD, "count.off_list", what=removed.label or removed.key, count=len(state.plan))
 
 
 def start_plan(state: CountState) -> PlanTurn:
-    """The first of the list."""
+    """Start counting the first target of the list."""
     if not state.plan:
         return summary.reply(state, WRONG, "count.list_empty")
     return summary.begin_count(state, state.plan[0])
 
 
 def next_in_plan(state: CountState, context: Context) -> PlanTurn:
-    """The next of the list; what is counted is sent first, and a place where nothing was counted waits at the end."""
+    """Go to the next target; send what is counted, and move a location with nothing counted to the end."""
     if state.counted_lines:
         return summary.finish_counting(state, context)
-    mine = summary.back_to_plan(state).plan[: 1 if state.location else 0]
-    return summary.begin_count(state._replace(plan=(*state.plan, *mine)), state.plan[0])
+    postponed = summary.back_to_plan(state).plan[: 1 if state.location else 0]
+    return summary.begin_count(state._replace(plan=(*state.plan, *postponed)), state.plan[0])
 
 
 Result = Turn[CountState]
@@ -127,43 +127,43 @@ QUESTION_PHASES = ("missing", "recount", "summary", "pool", "leave")
 """Phases in which a question is open."""
 
 MATCH_KINDS = {"place": LOCATION, "product": PRODUCT}
-"""What is counted, by the kind of the way on."""
+"""Kind of a match by kind of the target."""
 
 
 # Scans
 
 
 def handle_scan(state: CountState, matches: tuple[Match, ...], context: Context) -> Result:
-    """What is counted next, or one more of what is here."""
-    meaning = next((each for each in matches if each.kind in (PRODUCT, LOCATION)), None)
-    if meaning is None:
+    """Handle a scan: the next target, or one more of a product here."""
+    match = next((each for each in matches if each.kind in (PRODUCT, LOCATION)), None)
+    if match is None:
         return summary.reply(state, WRONG, "count.not_this", what=name_of(matches[0]))
     if state.phase == "start":
-        turn = summary.begin_count(state, count_target(meaning))
-        return turn if meaning.kind == LOCATION else turn._replace(state=turn.state._replace(pending_scan=meaning))
-    if state.phase in ("pool", "leave") or (state.phase in QUESTION_PHASES and meaning.kind == LOCATION):
-        return summary.reply(state, WRONG, "count.answer_first", what=meaning.label or meaning.key)
+        turn = summary.begin_count(state, count_target(match))
+        return turn if match.kind == LOCATION else turn._replace(state=turn.state._replace(pending_scan=match))
+    if state.phase in ("pool", "leave") or (state.phase in QUESTION_PHASES and match.kind == LOCATION):
+        return summary.reply(state, WRONG, "count.answer_first", what=match.label or match.key)
     if state.phase == "recount":
-        return _add_to_recount(state, meaning, context)
+        return _add_to_recount(state, match, context)
     state = summary.resume_counting(state._replace(choices=()))
-    if state.only_product and meaning.key != state.only_product:
-        return summary.reply(state, WRONG, "count.this_first", label=state.label, what=meaning.label or meaning.key)
+    if state.only_product and match.key != state.only_product:
+        return summary.reply(state, WRONG, "count.this_first", label=state.label, what=match.label or match.key)
     if state.mode == "product":
-        return _scan_at_stop(state, meaning, context)
-    return (
-        _scan_location(state, meaning, context) if meaning.kind == LOCATION else scan_product(state, meaning, context)
-    )
+        return _scan_at_stop(state, match, context)
+    return _scan_location(state, match, context) if match.kind == LOCATION else scan_product(state, match, context)
 
 
 def is_quantity_asked(state: CountState) -> bool:
-    """Whether it is asked if so many are meant, or what digits are the number of: they stand nowhere but in the
-    question."""
+    """Return True if the question is about a quantity that is not stored yet."""
     return count_view.is_quantity_asked(state)
 
 
 def repeat_question(state: CountState, event: Scan | Command, context: Context) -> Result:
-    """A scan or a letter while it is asked if so many are meant: nothing before that is settled. `u` takes back what
-    was asked about; a label of so many more of the same is asked about with it."""
+    """Handle a scan or a letter while a quantity is in question.
+
+    Nothing else is accepted before the answer, except `u`, which drops the quantity. A scan of the same product with a
+    large quantity is added to the quantity in question.
+    """
     value, item = Decimal(state.choices[0].key), count_view.open_quantity_line(state)
     assert item is not None
     if isinstance(event, Scan):
@@ -182,12 +182,12 @@ def repeat_question(state: CountState, event: Scan | Command, context: Context) 
 
 
 def is_plausibility_asked(state: CountState) -> bool:
-    """Whether it is asked if so many are meant, and nothing else that they may be."""
-    return is_quantity_asked(state) and any(way.kind == DROP_QUANTITY for way in state.choices)
+    """Return True if only the plausibility of a large quantity is in question."""
+    return is_quantity_asked(state) and any(choice.kind == DROP_QUANTITY for choice in state.choices)
 
 
 def drop_quantity(state: CountState) -> Result:
-    """So many are not meant; what was counted before is."""
+    """Drop the quantity in question; the earlier one stays."""
     item = count_view.open_quantity_line(state)
     if not is_plausibility_asked(state) or item is None:
         return summary.reply(state._replace(choices=()), INFO, "count.dropped")
@@ -196,19 +196,19 @@ def drop_quantity(state: CountState) -> Result:
 
 
 def count_target(match: Match) -> CountTarget:
-    """A place, or a product over its places, to be counted."""
+    """Return the target for a match: a location, or a product at all its locations."""
     return CountTarget("place" if match.kind == LOCATION else "product", match.key, match.label or match.key)
 
 
 def _target_of_number(match: Match) -> CountTarget:
-    """What digits mean where they are no quantity."""
+    """Return the choice for a record that has the typed digits as its number."""
     if match.kind in count_state.UNCOUNTABLE_KINDS:
         return CountTarget(match.kind, match.key, match.key if match.kind == ORDER else match.label or match.key)
     return count_target(match)
 
 
 def _match_of_target(choice: CountTarget) -> Match:
-    """The same as what it is in the store's data."""
+    """Return the match for a target."""
     return Match(MATCH_KINDS.get(choice.kind, choice.kind), choice.key, choice.label, code=choice.key)
 
 
@@ -216,63 +216,65 @@ def _scan_location(state: CountState, match: Match, context: Context) -> Result:
     if match.key.casefold() == state.location.casefold():
         return summary.reply(state, INFO, "count.this_place", place=state.location)
     if not state.counted_lines:
-        seen = (
+        before = (
             state if not any(item.is_missing for item in state.lines) else summary.back_to_plan(state)
-        )  # an empty one is done
-        return summary.begin_count(seen._replace(sent=None), count_target(match))
+        )  # an empty location is done
+        return summary.begin_count(before._replace(sent=None), count_target(match))
     return summary.finish_counting(state._replace(next_target=count_target(match)), context)
 
 
 def scan_product(state: CountState, match: Match, context: Context) -> Result:
-    """More of a product at the place that is open."""
+    """Add a scan of a product at the open location, reading its stock first if necessary."""
     index = count_state.find_line(state, match.key)
     if index >= 0:
         return _add_scanned(state, index, match, context)
-    unread = state.has_unread_lines and all(item.product != match.key for item in state.lines)
-    query = count_state.query_location("here", state.location, match.key) if unread else _query_product(match)
+    is_unread = state.has_unread_lines and all(item.product != match.key for item in state.lines)
+    query = count_state.query_location("here", state.location, match.key) if is_unread else _query_product(match)
     return Turn(state._replace(pending_scan=match), (query,))
 
 
 def _query_product(match: Match) -> Query:
-    """Asks what there is to know of a product of which the books have nothing here."""
+    """Return the query for the data of a product without stock here."""
     return Query("scanned", "product", {"product_number": match.key})
 
 
 def handle_product_here(state: CountState, row: Mapping[str, Any] | None, context: Context) -> Result:
-    """A product of a place of which not all was read, as the books have it there."""
-    meaning = state.pending_scan
-    if meaning is None:
+    """Handle the stock of a scanned product that was not read with its location."""
+    match = state.pending_scan
+    if match is None:
         return Turn(state)
     state = state._replace(lines=(*state.lines, *(count_state.parse_location_lines(row) if row else ())))
-    index = count_state.find_line(state, meaning.key)
+    index = count_state.find_line(state, match.key)
     if index < 0:
-        return Turn(state, (_query_product(meaning),))
-    return _add_scanned(state._replace(pending_scan=None), index, meaning, context)
+        return Turn(state, (_query_product(match),))
+    return _add_scanned(state._replace(pending_scan=None), index, match, context)
 
 
 def handle_product(state: CountState, row: Mapping[str, Any] | None, context: Context) -> Result:
-    """A product of which the books had nothing here."""
-    meaning = state.pending_scan
+    """Handle the data of a scanned product without stock here."""
+    match = state.pending_scan
     state = state._replace(pending_scan=None)
-    if meaning is None:
+    if match is None:
         return Turn(state)
-    known = count_state.parse_product_lines(row) if row else ()
-    if not state.location and any(item.location for item in known):
-        text = Verdict(ASK, msg("count.has_places", label=meaning.label or meaning.key))
-        return Turn(state._replace(choices=(count_target(meaning),)), (), text)
+    stock_lines = count_state.parse_product_lines(row) if row else ()
+    if not state.location and any(item.location for item in stock_lines):
+        verdict = Verdict(ASK, msg("count.has_places", label=match.label or match.key))
+        return Turn(state._replace(choices=(count_target(match),)), (), verdict)
     if not state.location:
-        mine = {count_state.line_key(item) for item in state.lines}
+        keys = {count_state.line_key(item) for item in state.lines}
         state = state._replace(
-            lines=(*state.lines, *(item for item in known if count_state.line_key(item) not in mine))
+            lines=(*state.lines, *(item for item in stock_lines if count_state.line_key(item) not in keys))
         )
-    index = count_state.find_line(state, meaning.key)
+    index = count_state.find_line(state, match.key)
     if index < 0:
-        new = count_state.new_line(state, meaning.key, meaning.label or meaning.key)
-        if known:
-            new = new._replace(allows_decimals=known[0].allows_decimals, unit=known[0].unit, price=known[0].price)
+        new = count_state.new_line(state, match.key, match.label or match.key)
+        if stock_lines:
+            new = new._replace(
+                allows_decimals=stock_lines[0].allows_decimals, unit=stock_lines[0].unit, price=stock_lines[0].price
+            )
         index = len(state.lines)
         state = state._replace(lines=(*state.lines, new))
-    return _add_scanned(state, index, meaning, context)
+    return _add_scanned(state, index, match, context)
 
 
 def _add_scanned(state: CountState, index: int, match: Match, context: Context) -> Result:
@@ -280,29 +282,29 @@ def _add_scanned(state: CountState, index: int, match: Match, context: Context) 
     if match.quantity % 1 and not item.allows_decimals:
         return summary.reply(state, WRONG, "count.whole", label=item.label, quantity=match.quantity)
     counted = (item.counted or Decimal(0)) + match.quantity
-    asked = _ask_if_plausible(state._replace(current_index=index), item, counted, context, scanned=match.quantity)
-    return asked or _set_counted(state, index, counted, context)
+    question = _ask_if_plausible(state._replace(current_index=index), item, counted, context, scanned=match.quantity)
+    return question or _set_counted(state, index, counted, context)
 
 
 def _set_counted(state: CountState, index: int, counted: Decimal, context: Context) -> Result:
     state = count_state.set_counted(state, index, counted, context.now)
     item = state.lines[index]
-    told = "count.counted" if state.is_blind or not item.expected else "count.counted_of"
-    return summary.reply(state, GOOD, told, label=item.label, counted=counted, expected=item.expected)
+    id_ = "count.counted" if state.is_blind or not item.expected else "count.counted_of"
+    return summary.reply(state, GOOD, id_, label=item.label, counted=counted, expected=item.expected)
 
 
 def _add_to_recount(state: CountState, match: Match, context: Context) -> Result:
-    """Units of the product that is counted a second time; another product ends that."""
+    """Add a scan to the second count; another product is rejected."""
     item = state.lines[state.question_index]
     if match.key != item.product:
         return summary.reply(state, WRONG, "count.second_first", label=item.label, what=match.label or match.key)
     if match.quantity % 1 and not item.allows_decimals:
         return summary.reply(state, WRONG, "count.whole", label=item.label, quantity=match.quantity)
-    second = (state.recount_quantity or Decimal(0)) + match.quantity
-    if asked := _ask_if_plausible(state, item, second, context, scanned=match.quantity):
+    counted = (state.recount_quantity or Decimal(0)) + match.quantity
+    if asked := _ask_if_plausible(state, item, counted, context, scanned=match.quantity):
         return asked
     return summary.reply(
-        state._replace(recount_quantity=second), GOOD, "count.counted", label=item.label, counted=second
+        state._replace(recount_quantity=counted), GOOD, "count.counted", label=item.label, counted=counted
     )
 
 
@@ -329,7 +331,7 @@ def _scan_at_stop(state: CountState, match: Match, context: Context) -> Result:
 
 
 def enter_quantity(state: CountState, value: Decimal, code: str, context: Context) -> Result:
-    """How many, unless the digits are the number of something."""
+    """Set the quantity, unless the digits are a record's number."""
     if count_view.open_quantity_line(state) is None:
         return Turn(state)
     query = quantities.query_by_number(value, code)
@@ -337,7 +339,10 @@ def enter_quantity(state: CountState, value: Decimal, code: str, context: Contex
 
 
 def handle_records_by_number(state: CountState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
-    """Digits that nothing has for a number are a quantity, if anybody would believe it; else it is asked."""
+    """Handle the records that have these digits as their number.
+
+    Without a record they are a quantity, if that is plausible. Otherwise ask which one is meant.
+    """
     value, state = state.typed_number, state._replace(typed_number=None)
     if value is None:
         return Turn(state)
@@ -355,7 +360,7 @@ def handle_records_by_number(state: CountState, rows: tuple[Mapping[str, Any], .
 
 
 def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> Result:
-    """So many, unless that is far more than there was: a code of a thing that is gone is no count by one Enter."""
+    """Set the quantity; ask first if it is far above the stock, so that a typed code is not taken for a count."""
     item = count_view.open_quantity_line(state)
     if item is None:
         return Turn(state)
@@ -365,12 +370,18 @@ def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> 
 def _ask_if_plausible(
     state: CountState, line: CountLine, value: Decimal, context: Context, scanned: Decimal = Decimal(0)
 ) -> Result | None:
-    """The question whether there are so many, typed or `scanned` so many more; None where somebody would believe it."""
-    said, limit = max(line.counted or Decimal(0), state.recount_quantity or Decimal(0)), context.policy.large_quantity
+    """Return the question about an implausible quantity; None if it is plausible.
+
+    `scanned` is the quantity added by a scan; 0 if the value was typed.
+    """
+    counted, limit = (
+        max(line.counted or Decimal(0), state.recount_quantity or Decimal(0)),
+        context.policy.large_quantity,
+    )
     if scanned == 1:
-        is_far = quantities.is_implausible_scan(value, max(line.expected, said), limit)
+        is_far = quantities.is_implausible_scan(value, max(line.expected, counted), limit)
     else:
-        is_far = quantities.is_implausible(value, line.expected, limit, said, scanned or None)
+        is_far = quantities.is_implausible(value, line.expected, limit, counted, scanned or None)
     return _ask_quantity(state, line, value) if is_far else None
 
 
@@ -380,18 +391,18 @@ def _ask_quantity(state: CountState, line: CountLine, value: Decimal) -> Result:
 
 
 def handle_choice(state: CountState, number: int, context: Context) -> Result:
-    """One of the numbered ways on: what digits mean, or what is counted when this is sent."""
-    way, is_number = state.choices[number - 1], state.choices[0].kind == "quantity"
-    if way.kind == DROP_QUANTITY:
+    """Apply a choice: the meaning of digits, or the next target."""
+    choice, is_number = state.choices[number - 1], state.choices[0].kind == "quantity"
+    if choice.kind == DROP_QUANTITY:
         return drop_quantity(state)
     state = state._replace(choices=())
-    if way.kind == "quantity":
-        return _set_quantity(state, Decimal(way.key), context)
-    if way.kind in count_state.UNCOUNTABLE_KINDS:  # which is not counted; the number was meant for another page
+    if choice.kind == "quantity":
+        return _set_quantity(state, Decimal(choice.key), context)
+    if choice.kind in count_state.UNCOUNTABLE_KINDS:  # cannot be counted; the number was meant for another page
         return summary.reply(state, INFO, "count.dropped")
     if is_number:
-        return handle_scan(state, (_match_of_target(way),), context)
-    return summary.finish_counting(state._replace(next_target=way), context)
+        return handle_scan(state, (_match_of_target(choice),), context)
+    return summary.finish_counting(state._replace(next_target=choice), context)
 
 
 def _set_quantity(state: CountState, value: Decimal, context: Context) -> Result:
@@ -405,16 +416,16 @@ def _set_quantity(state: CountState, value: Decimal, context: Context) -> Result
         return _finish_single_product(turn.state, context)
     if state.mode != "product":
         return turn
-    on = next_stop(turn.state)
-    if on != state.current_index and not turn.state.lines[on].location:
-        return turn  # nobody walks on to no place: one more number is for this one, and `n` leads there
-    if on == state.current_index:
+    next_index = next_stop(turn.state)
+    if next_index != state.current_index and not turn.state.lines[next_index].location:
+        return turn  # do not go on to stock at no location: another number is for this location, `n` goes there
+    if next_index == state.current_index:
         return turn._replace(verdict=Verdict(GOOD, msg("count.all_stops", label=state.label, counted=value)))
-    return turn._replace(state=summary.go_to_stop(turn.state, on))
+    return turn._replace(state=summary.go_to_stop(turn.state, next_index))
 
 
 def _finish_single_product(state: CountState, context: Context) -> Result:
-    """The one product of a place is counted; that none is there was seen before, and is not counted again."""
+    """Send the count of the location's only product; a quantity of zero needs no recount."""
     item = state.lines[state.current_index]
     return summary.finish_counting(
         count_state.replace_line(state, state.current_index, item._replace(is_recounted=not item.counted)), context
@@ -422,7 +433,7 @@ def _finish_single_product(state: CountState, context: Context) -> Result:
 
 
 def next_stop(state: CountState) -> int:
-    """Index of the next stop that is not counted, round the end; the same when there is none."""
+    """Return the index of the next stop not counted, wrapping at the end; the current one if there is none."""
     count = len(state.lines)
     order = [(state.current_index + step) % count for step in range(1, count)]
     return next((index for index in order if state.lines[index].counted is None), state.current_index)

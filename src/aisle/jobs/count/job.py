@@ -1,7 +1,7 @@
-"""Count a place, a product over all its places, or place after place; what differs is shown before it is sent.
+"""The count job: counts a location, a product at all its locations, or a list of targets.
 
-What the books have at a place and nobody scanned is asked about, one by one; nothing becomes zero by itself. A place
-where nothing differs is sent at once when it is done.
+Differences are shown before they are sent. Expected stock that was not scanned is asked about line by line; nothing is
+set to zero without an answer. A location without differences is sent at once.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ from aisle.scan.meaning import (
 Result = Turn[CountState]
 
 RECOUNTS_QUERY = Query("asked", "recounts", {"size": 99}, is_live=True)
-"""The counts that somebody has ordered; the start of counting says how many there are."""
+"""Query for the recounts that were ordered; the start page shows their number."""
 
 PHASE_LETTERS = {"start": "dlu", "list": "dnuw", "count": "dulk", "recount": "dn", "summary": "n", "pool": "n"}
-"""The commands of each phase; `n` too while a product's places, or a list, are counted."""
+"""Command letters of each phase; `n` is added while a product's locations or a list are counted."""
 
 
 class CountJob(Job[CountState]):
-    """From the first place to the last; each is sent by itself."""
+    """Job from the first target to the last; each is sent separately."""
 
     name = "count"
     steps: tuple[str, ...] = (
@@ -74,20 +74,22 @@ class CountJob(Job[CountState]):
     journalled = True
 
     def begin(self) -> CountState:
-        """Nothing is counted yet."""
+        """Return the state with nothing counted."""
         return CountState()
 
     def accepts(self, state: CountState) -> Accepts:
-        """A quantity for the product that was scanned last, letters wherever something is asked about it."""
+        """Return the accepted inputs: a quantity for the product scanned last, letters where something is asked about
+        it.
+        """
         shown = count_view.choices(state)
-        choices, stand_for = len(shown), shown if state.choices else ()
+        choices, values = len(shown), shown if state.choices else ()
         letters = PHASE_LETTERS.get(state.phase, "")
         if state.phase == "pool":
             choices = max(pool.number for pool in state.pools)
         if state.phase == "count" and (state.mode == "product" or state.plan):
             letters += "n"
         item = count_view.open_quantity_line(state)
-        sure = count_scan.is_quantity_asked(state) or (
+        typed_only = count_scan.is_quantity_asked(state) or (
             not state.choices and state.phase in ("missing", "summary", "leave")
         )
         keys = count_view.choice_letters(state)
@@ -97,17 +99,17 @@ class CountJob(Job[CountState]):
             decimals,
             choices,
             command_letters=letters,
-            typed_only=sure,
-            choice_values=stand_for,
+            typed_only=typed_only,
+            choice_values=values,
             choice_letters=keys,
         )
 
     def prefers(self, state: CountState) -> tuple[str, ...]:
-        """Places while none is open, products then."""
+        """Return locations first while none is open, then products."""
         return (LOCATION, PRODUCT) if state.phase in ("start", "list") else (PRODUCT, LOCATION)
 
     def uses_product(self, state: CountState, product: str) -> bool:
-        """What the place has by the books or by this count; the one product that is counted."""
+        """Return True if the product is in stock or counted at the location, or is the only one counted."""
         only = (
             state.lines[state.question_index].product
             if state.phase == "recount"
@@ -116,24 +118,24 @@ class CountJob(Job[CountState]):
         return product == only if only else any(item.product == product for item in state.lines)
 
     def quantity_product(self, state: CountState) -> tuple[str, str]:
-        """The product on the screen."""
+        """Return the product on the screen."""
         item = count_view.open_quantity_line(state)
         return (item.product, item.label) if item else ("", "")
 
     def step_name(self, state: CountState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return count_view.step_name(state)
 
     def can_undo(self, state: CountState) -> bool:
-        """Whether the count that was sent last changed something."""
+        """Return True if the last count sent changed something."""
         return state.last_sent is not None and bool(state.last_sent.changes)
 
     def view(self, state: CountState) -> View:
-        """What is to be counted now, or the question that is open."""
+        """Return the view of the current step."""
         return count_view.view(state)
 
     def handle(self, state: CountState, event: Event, context: Context) -> Result:
-        """The next state; see the functions below for each kind of event."""
+        """Return the next state; the functions below handle each kind of event."""
         turn = self._handle(state, event, context)
         return turn._replace(state=_apply_policy(state, turn.state, event, context))
 
@@ -165,8 +167,8 @@ class CountJob(Job[CountState]):
                 return _handle_choice(state, number, context)
             case Scan() if state.phase == "list":
                 return count_list.add_scanned_to_plan(state, event)
-            case Scan(meanings):
-                return count_scan.handle_scan(state, meanings, context)
+            case Scan(matches):
+                return count_scan.handle_scan(state, matches, context)
             case Quantity(value, code):
                 return count_scan.enter_quantity(state, value, code, context)
             case Command(letter):
@@ -179,11 +181,13 @@ class CountJob(Job[CountState]):
 
 
 def _apply_policy(before: CountState, state: CountState, event: Event, context: Context) -> CountState:
-    """Whether counts are blind, as the settings say now: from the next place on, or from one where nothing is counted
-    when the job is taken up again."""
-    same = (before.mode, before.location, before.product) == (state.mode, state.location, state.product)
-    idle = state.phase in ("start", "list") or (isinstance(event, Resumed) and not state.counted_lines)
-    return state if same and not idle else state._replace(is_blind=context.policy.blind_counts)
+    """Apply the setting for blind counts from the next location on.
+
+    If the job is resumed it also applies at a location where nothing is counted.
+    """
+    same_target = (before.mode, before.location, before.product) == (state.mode, state.location, state.product)
+    nothing_counted = state.phase in ("start", "list") or (isinstance(event, Resumed) and not state.counted_lines)
+    return state if same_target and not nothing_counted else state._replace(is_blind=context.policy.blind_counts)
 
 
 # Opening
@@ -204,8 +208,8 @@ def _handle_opened(state: CountState, args: Mapping[str, Any], context: Context)
         )
     elif args.get("product_number"):
         number = str(args["product_number"])
-        what = CountTarget("product", number, str(args.get("label") or number))
-        turn = summary.begin_count(state._replace(closes_after_send=True), what)
+        target = CountTarget("product", number, str(args.get("label") or number))
+        turn = summary.begin_count(state._replace(closes_after_send=True), target)
     else:
         return Turn(state, (store, RECOUNTS_QUERY))
     return turn._replace(effects=(store, *turn.effects))
@@ -250,7 +254,7 @@ def _handle_rows(state: CountState, id_: str, rows: tuple[Mapping[str, Any], ...
 
 
 def _update_expected(state: CountState, id_: str, row: Mapping[str, Any] | None, context: Context) -> Result:
-    """What the books say of this place or product now."""
+    """Update the expected stock of this location or product."""
     if row is None:
         return Turn(state)
     fresh = count_state.parse_location_lines(row) if id_ == "place" else count_state.parse_product_lines(row)
@@ -274,7 +278,7 @@ def _open_location(state: CountState, row: Mapping[str, Any] | None) -> Result:
 
 
 def _open_single_product(state: CountState) -> Result:
-    """One product of the place: how many of it are there, none too."""
+    """Ask for the quantity of the only product of the location, including zero."""
     items = tuple(item for item in state.lines if item.product == state.only_product)
     items = items or (count_state.new_line(state, state.only_product, state.label),)
     label = items[0].label
@@ -284,27 +288,27 @@ def _open_single_product(state: CountState) -> Result:
 
 
 def _report_begun(state: CountState, text: Msg) -> Result:
-    """A count is open; if another went out just before, that is said too."""
+    """Report the opened count, and the one sent just before."""
     if state.sent:
         text = msg("count.sent_and", what=state.sent.label, differing=state.sent.differing_count, next=text)
     return Turn(state, (), Verdict(GOOD, text))
 
 
 def _open_product(state: CountState, row: Mapping[str, Any] | None, context: Context) -> Result:
-    """The places of a product, or, where it has none, one count for the whole store."""
+    """Open the locations of a product; without locations, one count for the whole store."""
     items = (
         count_state.parse_product_lines(row)
         if row
         else (CountLine("", state.product, state.label or state.product, is_expected_unknown=True),)
     )
-    meaning, state = state.pending_scan, state._replace(label=items[0].label, pending_scan=None)
-    places = len({item.location for item in items if item.location})
-    if places:
+    match, state = state.pending_scan, state._replace(label=items[0].label, pending_scan=None)
+    location_count = len({item.location for item in items if item.location})
+    if location_count:
         state = summary.go_to_stop(state._replace(lines=items), 0)
-        return _report_begun(state, msg("count.tour", label=state.label, count=places, place=state.location))
+        return _report_begun(state, msg("count.tour", label=state.label, count=location_count, place=state.location))
     state = state._replace(mode="place", product="", label="", lines=items)
-    if meaning:
-        return count_scan.scan_product(state, meaning, context)
+    if match:
+        return count_scan.scan_product(state, match, context)
     index = max(0, count_state.find_line(state, items[0].product))
     return _report_begun(state._replace(current_index=index), msg("count.no_place", label=items[0].label))
 
@@ -357,13 +361,13 @@ def _handle_plan_command(state: CountState, letter: str, context: Context) -> Re
 
 
 def _skip(state: CountState) -> Result:
-    on = count_scan.next_stop(state)
-    if on == state.current_index:
+    next_index = count_scan.next_stop(state)
+    if next_index == state.current_index:
         return summary.reply(state, INFO, "count.last_stop")
-    place = state.lines[on].location
-    if not place:
-        return summary.reply(summary.go_to_stop(state, on), INFO, "count.later_nowhere")
-    return summary.reply(summary.go_to_stop(state, on), INFO, "count.later", place=place)
+    location = state.lines[next_index].location
+    if not location:
+        return summary.reply(summary.go_to_stop(state, next_index), INFO, "count.later_nowhere")
+    return summary.reply(summary.go_to_stop(state, next_index), INFO, "count.later", place=location)
 
 
 def _undo_step(state: CountState) -> Result:
@@ -379,7 +383,7 @@ def _undo_step(state: CountState) -> Result:
 
 
 def _line_label(state: CountState, line: CountLine) -> str:
-    """The place of a product that is counted at several, else the product."""
+    """Return the location of a line if a product is counted at several, else the product."""
     return line.location if state.mode == "product" and line.location else line.label
 
 
@@ -395,15 +399,15 @@ def _set_pool(state: CountState, number: int) -> Result:
         return summary.reply(state, WRONG, "count.no_pool", number=number)
     state = state._replace(phase="count", chosen_pool=number, first_row=0)
     if state.mode == "product":
-        here = state.lines[max(0, state.current_index)]
-        wanted = here._replace(
+        current = state.lines[max(0, state.current_index)]
+        line = current._replace(
             pool=pool.number, expected=Decimal(0), held=Decimal(0), counted=None, counted_at="", is_left_as_is=False
         )
         keys = [count_state.line_key(item) for item in state.lines]
-        if count_state.line_key(wanted) not in keys:
-            state = state._replace(lines=(*state.lines, wanted._replace(needs_recount=False, is_recounted=False)))
-            keys.append(count_state.line_key(wanted))
-        state = summary.go_to_stop(state, keys.index(count_state.line_key(wanted)))
+        if count_state.line_key(line) not in keys:
+            state = state._replace(lines=(*state.lines, line._replace(needs_recount=False, is_recounted=False)))
+            keys.append(count_state.line_key(line))
+        state = summary.go_to_stop(state, keys.index(count_state.line_key(line)))
     else:
         state = state._replace(current_index=-1)
     return summary.reply(state, GOOD, "count.pool_chosen", number=pool.number, name=pool.name)

@@ -1,10 +1,10 @@
-"""What the log of today keeps: its entries, and the window on them."""
+"""My entries: the list of today's log entries, and the page to undo one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import message, pages
 from aisle.jobs.adjust_state import parse_reasons
@@ -50,16 +50,15 @@ from aisle.jobs.view import (
     undo_verdict,
 )
 from aisle.scan.meaning import PRODUCT, Accepts, Back, Choice, Command, Scan, Text, UnknownCode
-from aisle.tuples import NamedTuple
 from aisle.undo_reference import UNDO_PREFIX
 
 
 class Entry(NamedTuple):
-    """One entry of the log, of this host or of the service's."""
+    """One log entry, of this host or from the service."""
 
     key: str
     id: str = ""
-    """The service's number; empty while it has not said one."""
+    """Id from the service; empty while unknown."""
     at: str = ""
     user: str = ""
     product: str = ""
@@ -68,21 +67,21 @@ class Entry(NamedTuple):
     pool: int = 0
     counted: Decimal | None = None
     difference: Decimal | None = Decimal(0)
-    """What it changed the stock by; None where nobody says it."""
+    """Change of stock; None if unknown."""
     reason: str = ""
     state: str = "confirmed"
-    """What has become of it; one of `fate.WORDS`."""
+    """State of the operation; a key of `STATE_WORDS`."""
     why: str = ""
     is_undone: bool = False
 
     @property
     def can_be_undone(self) -> bool:
-        """It is known to the service, it changed something, and nobody has taken it back."""
+        """True if the service has the entry, it changed stock and it was not undone."""
         return bool(self.id and self.difference and self.state == "confirmed" and not self.is_undone)
 
 
 class MyEntriesState(NamedTuple):
-    """A window on the log; with `entry` that one alone."""
+    """Window of the list; `entry` is the one whose page is open."""
 
     only_mine: bool = True
     product: str = ""
@@ -95,16 +94,16 @@ class MyEntriesState(NamedTuple):
     total: int = 0
     entry: Entry | None = None
     is_asking_undo: bool = False
-    """Whether the entry shall be taken back is the question."""
+    """True while the undo of the entry has to be confirmed."""
 
 
 def view_entries(state: MyEntriesState) -> View:
-    """The list, or one entry."""
+    """Return the view of the list, or of one entry."""
     return _list_view(state) if state.entry is None else _entry_step(state, state.entry)
 
 
 def entry_choices(state: MyEntriesState) -> tuple[Msg, ...]:
-    """What the page of an entry leads to."""
+    """Return the choices on the page of an entry."""
     if state.entry is None or not state.entry.can_be_undone:
         return ()
     return (msg("count_log.take_back"), msg("count_log.keep")) if state.is_asking_undo else (msg("count_log.undo"),)
@@ -181,7 +180,7 @@ Result = Turn[MyEntriesState]
 
 
 class MyEntriesJob(Job[MyEntriesState]):
-    """The log of today."""
+    """Job for today's log."""
 
     name = "count_log"
     steps: tuple[str, ...] = ("count_log", "count_log.entry", "count_log.undo")
@@ -189,11 +188,11 @@ class MyEntriesJob(Job[MyEntriesState]):
     journalled = True
 
     def begin(self) -> MyEntriesState:
-        """What this person did."""
+        """Return the state with the user's own entries."""
         return MyEntriesState()
 
     def accepts(self, state: MyEntriesState) -> Accepts:
-        """Rows are numbered; `n` and `p` turn the page, `e` shows everyone's entries or mine."""
+        """Return the accepted inputs: row numbers, `n` and `p` for pages, `e` for all entries or own ones."""
         if state.entry is None:
             return Accepts(
                 choices=pages.numbered_rows(state), command_letters=f"e{pages.page_letters(state)}", follows_typing=True
@@ -201,17 +200,17 @@ class MyEntriesJob(Job[MyEntriesState]):
         return Accepts(choices=len(entry_choices(state)), typed_only=state.is_asking_undo)
 
     def prefers(self, state: MyEntriesState) -> tuple[str, ...]:
-        """Products filter."""
+        """Return products: a scan filters the list."""
         return (PRODUCT,)
 
     def step_name(self, state: MyEntriesState) -> str:
-        """The list, one entry, or the question about it."""
+        """Return the step: the list, one entry, or the question about it."""
         if state.entry is None:
             return "count_log"
         return "count_log.undo" if state.is_asking_undo else "count_log.entry"
 
     def handle(self, state: MyEntriesState, event: Event, context: Context) -> Result:
-        """A scan or words filter, the cursor marks, a number opens."""
+        """Handle an event: scans and text filter, cursor keys mark, a number opens an entry."""
         match event:
             case Rows("count_log", rows, _):
                 return pages.handle_rows(
@@ -232,7 +231,7 @@ class MyEntriesJob(Job[MyEntriesState]):
         return _handle_list_input(state, event, context)
 
     def view(self, state: MyEntriesState) -> View:
-        """The list, or one entry."""
+        """Return the view of the list, or of one entry."""
         return view_entries(state)
 
 
@@ -249,7 +248,7 @@ def _query(state: MyEntriesState, context: Context) -> Query:
 
 
 def _query_entry(entry: Entry, context: Context) -> Query:
-    """Part of the journal: what was open is open again after a restart."""
+    """Return the query for the open entry; it is part of the journal, so the page is open after a restart."""
     return Query("entry", "count_log", {"key": entry.key, "now": context.now})
 
 
@@ -258,7 +257,7 @@ def _refresh(state: MyEntriesState, context: Context) -> tuple[Query, ...]:
 
 
 def _request_refresh(event: Event) -> tuple[Refresh, ...]:
-    """Whatever changes in the store may have left an entry in its log; the log itself is not asked for again."""
+    """Return the refresh of the log, unless the log itself changed."""
     return () if isinstance(event, Changed) and event.topic in ("log", "outbox") else (Refresh("logs"),)
 
 
@@ -268,7 +267,7 @@ def _with_entry(state: MyEntriesState, entry: Entry) -> MyEntriesState:
 
 def _parse_entry(row: Mapping[str, Any], context: Context) -> Entry:
     counted, code = row.get("counted_quantity"), row.get("reason_code")
-    words = {reason.code: reason.text for reason in parse_reasons(context.policy.adjustment_reasons)}
+    reason_texts = {reason.code: reason.text for reason in parse_reasons(context.policy.adjustment_reasons)}
     return Entry(
         key=str(row["key"]),
         id=str(row.get("id") or ""),
@@ -282,7 +281,7 @@ def _parse_entry(row: Mapping[str, Any], context: Context) -> Entry:
         difference=to_decimal_or_none(row.get("difference")),
         reason=str(
             row.get("reason")
-            or ("" if code is None else words.get(int(to_decimal(code)), format_number(to_decimal(code))))
+            or ("" if code is None else reason_texts.get(int(to_decimal(code)), format_number(to_decimal(code))))
         ),
         state=str(row.get("word") or "confirmed"),
         why=str(row.get("why") or ""),
@@ -292,11 +291,11 @@ def _parse_entry(row: Mapping[str, Any], context: Context) -> Entry:
 
 def _handle_list_input(state: MyEntriesState, event: Event, context: Context) -> Result:
     match event:
-        case Scan(meanings) if meanings[0].kind == PRODUCT:
-            meaning = meanings[0]
-            state = MyEntriesState(state.only_mine, meaning.key, meaning.label or meaning.key)
-        case Scan(meanings):
-            return Turn(state, (), Verdict(WRONG, msg("count_log.not_this", what=name_of(meanings[0]))))
+        case Scan(matches) if matches[0].kind == PRODUCT:
+            match = matches[0]
+            state = MyEntriesState(state.only_mine, match.key, match.label or match.key)
+        case Scan(matches):
+            return Turn(state, (), Verdict(WRONG, msg("count_log.not_this", what=name_of(matches[0]))))
         case Text(text) | UnknownCode(text):
             state = MyEntriesState(state.only_mine, search=text)
         case Command("e"):
@@ -323,26 +322,26 @@ def _go_back(state: MyEntriesState, context: Context) -> Result:
 
 def _answer_undo(state: MyEntriesState, entry: Entry, choice: int, context: Context) -> Result:
     if not state.is_asking_undo:
-        asked = Verdict(ASK, msg("count_log.sure", label=entry.label, quantity=-_stock_change(entry)))
-        return Turn(state._replace(is_asking_undo=True), (), asked)
+        verdict = Verdict(ASK, msg("count_log.sure", label=entry.label, quantity=-_stock_change(entry)))
+        return Turn(state._replace(is_asking_undo=True), (), verdict)
     if choice == 2:
         return Turn(state._replace(is_asking_undo=False), (), Verdict(INFO, msg("count.dropped")))
     change = signed_message(-_stock_change(entry))
-    told = undo_verdict(
+    done = undo_verdict(
         msg("count_log.undone", label=entry.label, change=change, where=message.at_location(entry.location))
     )
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
-    return Turn(state, (_reversing_write(entry, context), _query(state, context)), told)
+    return Turn(state, (_reversing_write(entry, context), _query(state, context)), done)
 
 
 def _stock_change(entry: Entry) -> Decimal:
-    """What an entry that can be taken back has changed the stock by."""
+    """Return the stock change of an entry that can be undone."""
     assert entry.difference is not None
     return entry.difference
 
 
 def _reversing_write(entry: Entry, context: Context) -> Write:
-    """The log that takes an entry back; its reference names the entry, so that nobody does it twice."""
+    """Return the operation that reverses an entry; its reference names the entry, so that it is undone only once."""
     log = {
         "product_number": entry.product,
         **({"location_code": entry.location} if entry.location else {}),

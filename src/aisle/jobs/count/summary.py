@@ -1,4 +1,4 @@
-"""The end of a count: what is missing, what differs much, what is sent, and what is counted next."""
+"""End of a count: missing lines, recounts, the summary, sending, undo, and the next target."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verd
 Result = Turn[CountState]
 
 QUERY_ALL = "all"
-"""The query for all that the books have at a place, and its id."""
+"""Query of all stock lines at a location, and its id."""
 
 
 def reply(state: CountState, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Result:
@@ -24,7 +24,7 @@ def reply(state: CountState, kind: str, id_: str, *effects: Effect, **args: str 
 
 
 def reset_count(state: CountState) -> CountState:
-    """Nothing in hand; what holds for the whole job stays."""
+    """Return the state without a count; what holds for the whole job stays."""
     return CountState(
         pools=state.pools,
         closes_after_send=state.closes_after_send,
@@ -49,43 +49,43 @@ def begin_count(state: CountState, target: CountTarget, only_product: str = "") 
 
 
 def go_to_stop(state: CountState, index: int) -> CountState:
-    """Stand at this stop of the tour."""
+    """Go to this location of the product that is counted."""
     return state._replace(phase="count", current_index=index, location=state.lines[index].location, choices=())
 
 
 def resume_counting(state: CountState) -> CountState:
-    """Back from a question to counting; what was called done is not any more."""
+    """Return from a question to counting; no recount is pending then."""
     if state.phase == "count":
         return state
     items = tuple(item._replace(needs_recount=False) for item in state.lines)
-    at = max(0, state.question_index if state.phase == "missing" else 0)
+    index = max(0, state.question_index if state.phase == "missing" else 0)
     state = state._replace(
         phase="count", lines=items, current_index=-1, recount_quantity=None, next_target=None, first_row=0
     )
     if state.only_product:
-        return state._replace(current_index=at)
-    return go_to_stop(state, at) if state.mode == "product" else state
+        return state._replace(current_index=index)
+    return go_to_stop(state, index) if state.mode == "product" else state
 
 
 def end_count(state: CountState, verdict: Verdict) -> Result:
-    """Nothing of this count is left to be done; who opened it for this alone learns what was sent."""
+    """End this count; close the job with the sent changes if it was opened for one target."""
     if state.closes_after_send:
-        gone = state.last_sent if state.sent else None
-        answer = {"what": gone.label, "changes": [tuple(each) for each in gone.changes]} if gone else None
+        sent = state.last_sent if state.sent else None
+        answer = {"what": sent.label, "changes": [tuple(each) for each in sent.changes]} if sent else None
         return Turn(state, (Close(verdict, answer=answer),), verdict)
     return Turn(reset_count(state)._replace(sent=None, phase="list" if state.plan else "start"), (), verdict)
 
 
 def back_to_plan(state: CountState) -> CountState:
-    """What is not counted after all is on the list again, where there is one."""
+    """Put the target that is not counted back on the list, if there is one."""
     if not state.plan or not (state.location or state.product):
         return state
-    mine = (
+    target = (
         CountTarget("product", state.product, state.label)
         if state.mode == "product"
         else CountTarget("place", state.location)
     )
-    return state._replace(plan=(mine._replace(label=mine.label or mine.key), *state.plan))
+    return state._replace(plan=(target._replace(label=target.label or target.key), *state.plan))
 
 
 def finish_counting(state: CountState, context: Context) -> Result:
@@ -96,7 +96,7 @@ def finish_counting(state: CountState, context: Context) -> Result:
 
 
 def handle_all_lines(state: CountState, row: Mapping[str, Any] | None, context: Context) -> Result:
-    """All that the books have at the place, to be asked about what was not found."""
+    """Handle all stock lines of the location, and ask about those not found."""
     state = state._replace(has_unread_lines=False)
     return next_question(
         count_state.with_new_expected(state, count_state.parse_location_lines(row)) if row else state, context
@@ -104,7 +104,7 @@ def handle_all_lines(state: CountState, row: Mapping[str, Any] | None, context: 
 
 
 def next_question(state: CountState, context: Context) -> Result:
-    """To the next question; when none is left, to what differs, or out at once where nothing does."""
+    """Go to the next question, then to the summary; send at once if nothing differs."""
     if any(item.is_missing for item in state.lines):
         state = state._replace(phase="missing")
         return _ask_missing(state, state.question_index)
@@ -123,15 +123,15 @@ def next_question(state: CountState, context: Context) -> Result:
 
 
 def _ask_missing(state: CountState, index: int) -> Result:
-    """What is not there: a product at the place, or, over the places of a product, one of these."""
-    place, label = (
+    """Ask about a missing product at the location, or about a location of the product."""
+    location, label = (
         state.lines[index].location,
         count_state.label_with_pools(state, *count_state.missing_in_pools(state, index)),
     )
     if state.mode != "product":
         return reply(state, ASK, "count.missing", label=label)
-    id_ = "count.missing_at" if place else "count.missing_nowhere"
-    return reply(state, ASK, id_, label=label, place=place)
+    id_ = "count.missing_at" if location else "count.missing_nowhere"
+    return reply(state, ASK, id_, label=label, place=location)
 
 
 def ask_summary(state: CountState) -> Result:
@@ -147,13 +147,13 @@ def ask_summary(state: CountState) -> Result:
 def answer_missing(state: CountState, number: int, context: Context) -> Result:
     index = state.question_index
     item = state.lines[index]
-    alike = count_state.missing_in_pools(state, index)
+    same_product = count_state.missing_in_pools(state, index)
     if number == 1:
-        for each in alike:
+        for each in same_product:
             state = count_state.set_counted(state, each, Decimal(0), context.now)
         return next_question(state._replace(current_index=-1), context)
     if number == 2:
-        for each in alike:
+        for each in same_product:
             state = count_state.replace_line(state, each, state.lines[each]._replace(is_left_as_is=True))
         return next_question(state, context)
     if number == 4:
@@ -165,7 +165,7 @@ def answer_missing(state: CountState, number: int, context: Context) -> Result:
 
 
 def set_missing_quantity(state: CountState, counted: Decimal, context: Context) -> Result:
-    """So many of what was not scanned are there; on to the next question."""
+    """Set the quantity of a line that was not scanned and go to the next question."""
     return next_question(
         count_state.set_counted(state, state.question_index, counted, context.now)._replace(current_index=-1), context
     )
@@ -180,7 +180,7 @@ def answer_recount(state: CountState, counted: Decimal, context: Context) -> Res
 
 
 def _other_empty_pools(state: CountState, index: int) -> tuple[int, ...]:
-    """The other pools of the product here that are counted as none and have to be counted again: none of it is here."""
+    """Return the other pools of the product here that are counted as zero and need a recount."""
     item = state.lines[index]
     return tuple(
         at
@@ -202,7 +202,7 @@ def answer_summary(state: CountState, number: int, context: Context) -> Result:
 
 
 def scroll(state: CountState, key: str, context: Context) -> CountState:
-    """Another window on the rows of a list."""
+    """Scroll the rows of a list."""
     rows = max(1, context.window_rows - 2)
     jump = {"up": -1, "down": 1, "pageup": -rows, "pagedown": rows, "home": -10_000, "end": 10_000}.get(key, 0)
     first, total = state.first_row + jump, _row_count(state)
@@ -210,52 +210,52 @@ def scroll(state: CountState, key: str, context: Context) -> CountState:
 
 
 def fill_last_page(state: CountState, context: Context) -> CountState:
-    """The rows of a list begin so far up that their page is full."""
+    """Scroll back so that the last page is full."""
     return state._replace(first_row=max(0, min(state.first_row, _row_count(state) - max(1, context.window_rows - 2))))
 
 
 def _row_count(state: CountState) -> int:
-    """How many rows the list on the screen has."""
+    """Return the number of rows in the current list."""
     return len({"summary": state.differing_lines, "list": state.plan}.get(state.phase, state.pools))
 
 
 def send_count(state: CountState, context: Context) -> Result:
-    """Out with it, and on to what was scanned for the next count."""
-    what = state.label if state.mode == "product" else state.location or state.label
-    then = state.next_target or (state.plan[0] if state.plan else None)
+    """Send the count and open the next target."""
+    label = state.label if state.mode == "product" else state.location or state.label
+    next_target = state.next_target or (state.plan[0] if state.plan else None)
     if not state.counted_lines:
-        turn = end_count(state, Verdict(INFO, msg("count.nothing", what=what)))
-        return turn if then is None else begin_count(reset_count(state), then)
+        turn = end_count(state, Verdict(INFO, msg("count.nothing", what=label)))
+        return turn if next_target is None else begin_count(reset_count(state), next_target)
     effects = count_send.count_writes(state, context)
-    sent = SentSummary(what or state.counted_lines[0].label, len(state.counted_lines), len(state.differing_lines))
+    sent = SentSummary(label or state.counted_lines[0].label, len(state.counted_lines), len(state.differing_lines))
     id_ = "count.sent_differing" if sent.differing_count else "count.sent"
     verdict = Verdict(GOOD, msg(id_, what=sent.label, count=sent.line_count, differing=sent.differing_count))
-    gone = count_send.sent_count(sent.label, state)
-    state = state._replace(sent=sent, last_sent=gone)
-    turn = end_count(state, verdict) if then is None else begin_count(reset_count(state), then)
+    changes = count_send.sent_count(sent.label, state)
+    state = state._replace(sent=sent, last_sent=changes)
+    turn = end_count(state, verdict) if next_target is None else begin_count(reset_count(state), next_target)
     return turn._replace(effects=(*effects, *turn.effects), verdict=verdict)
 
 
 def undo_sent(state: CountState) -> Result:
-    """The count that was sent last is to be undone: what of it the service took is asked first."""
-    gone = state.last_sent
-    if gone is None:
+    """Undo the count sent last; query first which of its entries the service refused."""
+    sent = state.last_sent
+    if sent is None:
         return reply(state, WRONG, "count.nothing_to_undo")
-    if not gone.changes:
-        return Turn(state._replace(last_sent=None), (), count_send.no_undo_verdict(gone))
-    return Turn(state, (refusals.query_refused_since(change.counted_at for change in gone.changes),))
+    if not sent.changes:
+        return Turn(state._replace(last_sent=None), (), count_send.no_undo_verdict(sent))
+    return Turn(state, (refusals.query_refused_since(change.counted_at for change in sent.changes),))
 
 
 def send_undo(state: CountState, rows: refusals.RefusalRows, context: Context) -> Result:
-    """What it changed is changed back, but for what was refused."""
+    """Reverse the changes of the count, except those that were refused."""
     if state.last_sent is None:
         return Turn(state)
-    gone, refused = count_send.without_refused(state.last_sent, rows)
+    remaining, refused = count_send.without_refused(state.last_sent, rows)
     state = state._replace(last_sent=None)
-    if refused and not gone.changes:
+    if refused and not remaining.changes:
         return Turn(state, (), refusals.refused_entry_verdict(refused))
-    effects: tuple[Effect, ...] = count_send.reversing_writes(gone, context)
-    told_ = undo_verdict(count_send.undo_message(gone))
-    if state.closes_after_send and state.sent:  # it was opened for that count alone, and taken up again
-        effects = (*effects, Close(told_))
-    return Turn(state, effects, told_)
+    effects: tuple[Effect, ...] = count_send.reversing_writes(remaining, context)
+    verdict = undo_verdict(count_send.undo_message(remaining))
+    if state.closes_after_send and state.sent:  # opened for that count alone and resumed
+        effects = (*effects, Close(verdict))
+    return Turn(state, effects, verdict)

@@ -1,4 +1,4 @@
-"""What the count job shows at each of its steps. A blind count keeps the figures of the books to itself until done."""
+"""Views of the count job, one for each step. A blind count hides expected quantities until the summary."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ ANSWER_KINDS = {
     "missing": ["not_there", "leave_it", "count", "leave_all"],
     "leave": ["finish", "throw_away", "back"],
 }
-"""What the answers to the questions of a count are, in their order."""
+"""Kinds of answers to each question, in order."""
 
 COMMAND_LETTERS = "dulkn"
-"""The letters of the pages on which products are counted."""
+"""Command letters of the pages on which products are counted."""
 
 MAX_UPCOMING = 12
-"""Items to come that a view carries."""
+"""Maximum number of upcoming lines in a view."""
 
 
 def step_name(state: CountState) -> str:
-    """The name of the step."""
+    """Return the name of the current step."""
     if state.phase == "count":
         return "count.stop" if state.mode == "product" else "count.product"
     return f"count.{state.phase}"
 
 
 def view(state: CountState) -> View:
-    """The view of the step that the state stands at."""
+    """Return the view of the current step."""
     match state.phase:
         case "start":
             return _start(state)
@@ -69,18 +69,18 @@ def view(state: CountState) -> View:
 
 
 def choices(state: CountState) -> tuple[Msg, ...]:
-    """The ways on that are asked about, or the numbered ones of a page without quantities."""
+    """Return the texts of the open choices, or of the numbered ones on a page without quantities."""
     if state.choices:
-        return tuple(_choice_text(way, state.choices[0].kind == "quantity") for way in state.choices)
+        return tuple(_choice_text(choice, state.choices[0].kind == "quantity") for choice in state.choices)
     match state.phase:
         case "start":
             listed = msg("count.to_list_of", count=len(state.plan)) if state.plan else msg("count.to_list")
-            asked = (msg("count.to_recounts", count=state.ordered_recounts),) if state.ordered_recounts else ()
-            return (msg("count.to_loss"), msg("count.to_log"), listed, *asked)
+            recounts = (msg("count.to_recounts", count=state.ordered_recounts),) if state.ordered_recounts else ()
+            return (msg("count.to_loss"), msg("count.to_log"), listed, *recounts)
         case "missing":
-            rest = count_state.count_missing(state)
-            ways = (msg("count.not_there"), msg("count.leave_it"), msg("count.count_now"))
-            return (*ways, msg("count.leave_all", count=rest)) if rest > 1 else ways
+            missing = count_state.count_missing(state)
+            answers = (msg("count.not_there"), msg("count.leave_it"), msg("count.count_now"))
+            return (*answers, msg("count.leave_all", count=missing)) if missing > 1 else answers
         case "summary":
             return (msg("count.send"), msg("count.recount"), msg("count.back"))
         case "leave":
@@ -89,27 +89,29 @@ def choices(state: CountState) -> tuple[Msg, ...]:
 
 
 def open_quantity_line(state: CountState) -> CountLine | None:
-    """The product of which a number says how many: the one on the screen, whatever is asked about it."""
+    """Return the line whose quantity a number sets; None if there is none."""
     if state.phase in ("missing", "recount"):
         return state.lines[state.question_index] if state.question_index >= 0 else None
-    is_next_asked = bool(state.choices) and not is_quantity_asked(state)  # a number would be for what was scanned then
+    # While the next target is asked for, a number would set its quantity.
+    is_next_asked = bool(state.choices) and not is_quantity_asked(state)
     return state.current_line if state.phase == "count" and not is_next_asked else None
 
 
 def choice_letters(state: CountState) -> str:
-    """The letters of the choices, wherever products are counted; else they are numbered."""
+    """Return the letters of the choices while products are counted; empty where they are numbered."""
     if state.phase in ("start", "list", "summary", "pool"):
         return ""
     if state.choices:
-        kinds = [_choice_kind(state, way) for way in state.choices]
+        kinds = [_choice_kind(state, choice) for choice in state.choices]
     else:
         kinds = ANSWER_KINDS.get(state.phase, [])[: len(choices(state))]
     return assign_letters(kinds, COMMAND_LETTERS if state.phase in ("count", "recount") else "")
 
 
 def _choice_kind(state: CountState, choice: CountTarget) -> str:
-    """What a way on is, as its letter says it: so many, the thing that digits are the number of, what is counted
-    next."""
+    """Return the kind of a choice that decides its letter: a quantity, a record with that number, or the next
+    target.
+    """
     if choice.kind == "quantity":
         return "quantity"
     if state.choices[0].kind != "quantity":
@@ -118,13 +120,12 @@ def _choice_kind(state: CountState, choice: CountTarget) -> str:
 
 
 def is_quantity_asked(state: CountState) -> bool:
-    """Whether it is asked if so many are meant, or what digits are the number of: they stand nowhere but in the
-    question."""
+    """Return True if the question is about a quantity that is not stored yet."""
     return bool(state.choices) and state.choices[0].kind == "quantity"
 
 
 def _choice_text(choice: CountTarget, is_number: bool) -> Msg:
-    """What digits mean, or what is counted when this is sent."""
+    """Return the text of a choice: a meaning of digits, or the next target."""
     if choice.kind == "quantity":
         return msg("count.way_quantity", quantity=Decimal(choice.key))
     if choice.kind == DROP_QUANTITY:
@@ -157,7 +158,7 @@ def _start(state: CountState) -> Step:
 
 
 def _list(state: CountState) -> ListView:
-    """What is to be counted one after the other, in the order of feet."""
+    """Return the list of targets, in walking order."""
     rows = tuple(Row(f"{each.kind}/{each.key}", (raw(each.label or each.key),)) for each in state.plan)
     hints = [KeyHint("d", msg("hint.start"))] if rows else []
     if any(each.key == state.location for each in state.plan):
@@ -177,7 +178,7 @@ def _list(state: CountState) -> ListView:
 
 
 def _count(state: CountState) -> Step:
-    item, left = state.current_line, [item for item in state.lines if item.is_left_as_is and item.counted is None]
+    item, left_as_is = state.current_line, [item for item in state.lines if item.is_left_as_is and item.counted is None]
     lines = [Line("place", _location_text(state, item))]
     if item:
         lines += [
@@ -189,7 +190,9 @@ def _count(state: CountState) -> Step:
     elif state.is_blind:
         lines.append(Line("note", msg("count.note_blind")))
     elif not state.has_unread_lines and not any(item.is_missing for item in state.lines):
-        lines.append(Line("note", msg("count.note_left", count=len(left)) if left else msg("count.note_all")))
+        lines.append(
+            Line("note", msg("count.note_left", count=len(left_as_is)) if left_as_is else msg("count.note_all"))
+        )
     return Step(
         name=step_name(state),
         title=_title(state),
@@ -213,12 +216,12 @@ def _counts_in_total(line: CountLine) -> bool:
 
 
 def _location_text(state: CountState, line: CountLine | None) -> Msg:
-    place = line.location if line and state.mode == "product" else state.location
-    return msg("count.place", place=place) if place else msg("count.nowhere")
+    location = line.location if line and state.mode == "product" else state.location
+    return msg("count.place", place=location) if location else msg("count.nowhere")
 
 
 def _quantity_text(state: CountState, line: CountLine) -> Msg:
-    """Counted, and what is expected where that may be seen."""
+    """Return the counted quantity, with the expected one where it may be seen."""
     if line.counted is None:
         return (
             msg("count.none_yet")
@@ -232,8 +235,8 @@ def _quantity_text(state: CountState, line: CountLine) -> Msg:
 
 def _prompt(state: CountState, line: CountLine | None) -> Msg:
     if state.choices:
-        asked = quantities.quantity_prompt if open_quantity_line(state) else quantities.letter_prompt
-        return asked(choice_letters(state), scans=not is_quantity_asked(state))
+        prompt = quantities.quantity_prompt if open_quantity_line(state) else quantities.letter_prompt
+        return prompt(choice_letters(state), scans=not is_quantity_asked(state))
     if state.mode == "product":
         return msg("count.prompt_stop")
     if line is None:
@@ -244,16 +247,16 @@ def _prompt(state: CountState, line: CountLine | None) -> Msg:
 
 
 def _labelled_values(state: CountState, line: CountLine) -> tuple[LabelledValue, ...]:
-    facts = [LabelledValue(msg("fact.product_number"), raw(line.product))]
+    values = [LabelledValue(msg("fact.product_number"), raw(line.product))]
     if line.held and not state.is_blind and (line.location or state.mode == "place"):
-        facts.append(LabelledValue(msg("fact.held"), msg("number", value=line.held)))
+        values.append(LabelledValue(msg("fact.held"), msg("number", value=line.held)))
     if line.pool and len(state.pools) > 1:
-        facts.append(LabelledValue(msg("fact.pool"), _pool_text(state, line.pool)))
+        values.append(LabelledValue(msg("fact.pool"), _pool_text(state, line.pool)))
     if line.unit:
-        facts.append(LabelledValue(msg("fact.unit"), raw(line.unit)))
+        values.append(LabelledValue(msg("fact.unit"), raw(line.unit)))
     if line.price:
-        facts.append(LabelledValue(msg("fact.price"), money_message(line.price)))
-    return tuple(facts)
+        values.append(LabelledValue(msg("fact.price"), money_message(line.price)))
+    return tuple(values)
 
 
 def _pool_text(state: CountState, number: int) -> Msg:
@@ -262,17 +265,17 @@ def _pool_text(state: CountState, number: int) -> Msg:
 
 
 def _upcoming_lines(state: CountState) -> tuple[UpcomingStop, ...]:
-    """What is left to be counted; a blind count does not say how much of it."""
+    """Return the lines still to be counted; none in a blind count."""
     if state.is_blind:
         return ()
-    left = [index for index, item in enumerate(state.lines) if index != state.current_index and item.is_missing][
+    indexes = [index for index, item in enumerate(state.lines) if index != state.current_index and item.is_missing][
         :MAX_UPCOMING
     ]
-    return tuple(_upcoming_line(state, index) for index in left)
+    return tuple(_upcoming_line(state, index) for index in indexes)
 
 
 def _upcoming_line(state: CountState, index: int) -> UpcomingStop:
-    """Where it is, on the way of a product; which product, and which pool of it, at a place."""
+    """Return an upcoming line: its location if a product is counted, else its product and pool."""
     item = state.lines[index]
     if state.mode == "product":
         pool = dict(count_state.label_with_pools(state, index).args).get("pool", "")
@@ -298,10 +301,13 @@ def _hints(state: CountState) -> tuple[KeyHint, ...]:
 
 
 def _missing(state: CountState, index: int) -> Step:
-    item, alike = state.lines[index], count_state.missing_in_pools(state, index)
-    lines = [Line("place", _location_text(state, item)), Line("product", count_state.label_with_pools(state, *alike))]
-    if not (state.is_blind or any(state.lines[each].is_expected_unknown for each in alike)):
-        expected = sum((state.lines[each].expected for each in alike), Decimal(0))
+    item, same_product = state.lines[index], count_state.missing_in_pools(state, index)
+    lines = [
+        Line("place", _location_text(state, item)),
+        Line("product", count_state.label_with_pools(state, *same_product)),
+    ]
+    if not (state.is_blind or any(state.lines[each].is_expected_unknown for each in same_product)):
+        expected = sum((state.lines[each].expected for each in same_product), Decimal(0))
         lines.append(Line("quantity", msg("count.expected", expected=expected)))
     return Step(
         name=step_name(state),
@@ -337,7 +343,7 @@ def _recount(state: CountState, line: CountLine) -> Step:
 
 
 def _summary(state: CountState) -> ListView:
-    """All that differs; the dearest first."""
+    """Return all differences, highest value first."""
     rows = tuple(_difference_row(state, index, item) for index, item in enumerate(state.differing_lines))
     return ListView(
         name=step_name(state),
@@ -358,10 +364,10 @@ def _summary(state: CountState) -> ListView:
 
 
 def _difference_row(state: CountState, index: int, line: CountLine) -> Row:
-    where = state.mode == "product"
+    by_location = state.mode == "product"
     named = count_state.label_with_pools(state, state.lines.index(line))
     name = named
-    if where:
+    if by_location:
         name = raw(line.location) if line.location else msg("count.nowhere")
         if "pool" in dict(named.args):
             name = msg("count.in_pool", label=name, pool=dict(named.args)["pool"])
@@ -374,7 +380,7 @@ def _difference_row(state: CountState, index: int, line: CountLine) -> Row:
 
 
 def _pools(state: CountState) -> ListView:
-    """The pools of the store by their own numbers, which are what is typed."""
+    """Return the list of pools; they are chosen by their own numbers."""
     rows = tuple(Row(str(pool.number), (msg("number", value=pool.number), raw(pool.name))) for pool in state.pools)
     return ListView(
         name=step_name(state),
@@ -389,7 +395,7 @@ def _pools(state: CountState) -> ListView:
 
 
 def _leave(state: CountState) -> Step:
-    """Whether to leave what was counted."""
+    """Return the question that precedes leaving counted lines unsent."""
     return Step(
         name=step_name(state),
         title=_title(state),

@@ -1,1 +1,8 @@
-"""Moving goods from place to place, and carrying out what a clearance assigned."""
+"""Moving of goods between locations, pools and orders, and the list of clearance tasks.
+
+It turns inputs and cached rows into a new state, movements and a view. It does no I/O and knows neither the cache, the
+service nor the terminal.
+Start in `job.py` (`MoveJob.handle`): `source.py` takes goods into hand, `destination.py` puts them down,
+`goods_in_hand.py` keeps their quantities and stock, `move_state.py` holds the state. `clearance_tasks.py` is the job
+for the list.
+"""

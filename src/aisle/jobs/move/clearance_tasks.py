@@ -1,10 +1,10 @@
-"""What the list of goods that a clearance wants moved keeps."""
+"""Clearance tasks: the list of goods that a clearance wants moved, and the move job opened for one of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages, refusals
 from aisle.jobs.job import (
@@ -30,11 +30,10 @@ from aisle.jobs.pages import page_size
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, ListView, Msg, Row, Verdict, msg, raw
 from aisle.scan.meaning import LOCATION, PRODUCT, Accepts, Back, Command, CursorKey, Match, Scan, Text, UnknownCode
-from aisle.tuples import NamedTuple
 
 
 class TaskRow(NamedTuple):
-    """One row: what is to be moved, and who is at it."""
+    """One row: the task and who works on it."""
 
     task: ClearanceTask
     since: str = ""
@@ -44,13 +43,13 @@ class TaskRow(NamedTuple):
 
 
 class ClearanceTasksState(NamedTuple):
-    """A window on the list; of one tag, where it was opened for one."""
+    """Window of the list; of one tag if it was opened for one."""
 
     tag: str = ""
     lists_tasks: bool = True
-    """The service lists them."""
+    """True if the service lists clearance tasks."""
     is_loaded: bool = True
-    """It was heard of at all."""
+    """True once the list was read."""
     search: str = ""
     typed: str = ""
     first: int = 0
@@ -58,15 +57,15 @@ class ClearanceTasksState(NamedTuple):
     rows: tuple[TaskRow, ...] = ()
     total: int = 0
     confirmed_task: str = ""
-    """The assignment of somebody else that was chosen: chosen again, it is taken."""
+    """Task of another user that was selected once; selecting it again opens it."""
     opened_at: str = ""
-    """When the list was opened."""
+    """Time when the list was opened."""
     reported_refusals: tuple[str, ...] = ()
-    """What was refused since, as far as it was told."""
+    """Refusals since then that were reported."""
 
 
 def parse_task_row(row: Mapping[str, Any]) -> TaskRow:
-    """A row of the read `assignments`."""
+    """Parse a row of the read `assignments`."""
     task = ClearanceTask(
         id=str(row["id"]),
         product=str(row["product_number"]),
@@ -78,12 +77,12 @@ def parse_task_row(row: Mapping[str, Any]) -> TaskRow:
         allows_decimals=bool(row.get("allow_decimal")),
         unit=str(row.get("unit") or ""),
     )
-    taken = str(row.get("taken_user") or ""), str(row.get("taken_by") or "")
-    return TaskRow(task, str(row.get("since") or ""), str(row.get("tag") or ""), *taken)
+    worker = str(row.get("taken_user") or ""), str(row.get("taken_by") or "")
+    return TaskRow(task, str(row.get("since") or ""), str(row.get("tag") or ""), *worker)
 
 
 def list_view(state: ClearanceTasksState) -> ListView:
-    """Places in the order of feet."""
+    """Return the list, with locations in walking order."""
     return pages.list_view(
         state,
         "tasks",
@@ -113,7 +112,7 @@ def _task_cells(row: TaskRow) -> tuple[Msg, ...]:
 
 
 def quantity_with_unit(quantity: Decimal, unit: str) -> Msg:
-    """So many pieces, or so much of a unit."""
+    """Return a quantity in pieces, or with its unit."""
     return msg("tasks.measure", quantity=quantity, unit=unit) if unit else msg("number", value=quantity)
 
 
@@ -127,7 +126,7 @@ Result = Turn[ClearanceTasksState]
 
 
 class ClearanceTasksJob(Job[ClearanceTasksState]):
-    """The list."""
+    """Job for the list of clearance tasks."""
 
     name = "tasks"
     steps: tuple[str, ...] = ("tasks",)
@@ -135,27 +134,27 @@ class ClearanceTasksJob(Job[ClearanceTasksState]):
     journalled = False
 
     def begin(self) -> ClearanceTasksState:
-        """All of them."""
+        """Return the state with all tasks."""
         return ClearanceTasksState()
 
     def accepts(self, state: ClearanceTasksState) -> Accepts:
-        """Rows are numbered; nothing is found by typing."""
+        """Return the accepted inputs: row numbers and page letters; typing filters nothing."""
         return Accepts(choices=pages.numbered_rows(state), command_letters=pages.page_letters(state))
 
     def prefers(self, state: ClearanceTasksState) -> tuple[str, ...]:
-        """The place where somebody stands, or the goods in his hand."""
+        """Return locations and products: a scan of either selects a task."""
         return (LOCATION, PRODUCT)
 
     def uses_product(self, state: ClearanceTasksState, product: str) -> bool:
-        """What is to be moved."""
+        """Return True if a task is about the product."""
         return any(row.task.product == product for row in state.rows)
 
     def step_name(self, state: ClearanceTasksState) -> str:
-        """There is one page."""
+        """Return the only step."""
         return self.name
 
     def handle(self, state: ClearanceTasksState, event: Event, context: Context) -> Result:
-        """A number, or a scan of a place or of goods, opens what is to be moved from there."""
+        """Handle an event: a number, or a scan of a location or product, opens the move of a task."""
         match event:
             case Opened(args):
                 state = state._replace(tag=str(args.get("tag") or ""), opened_at=context.now)
@@ -165,16 +164,16 @@ class ClearanceTasksJob(Job[ClearanceTasksState]):
             case Rows("tasks", rows, _):
                 return pages.handle_rows(state, event, tuple(parse_task_row(row) for row in rows), context, _query)
             case Rows("refused" | "refused_before"):
-                known, said = refusals.report_refused_moves(state.reported_refusals, event, context.user)
-                return Turn(state._replace(reported_refusals=known), (), said)
+                reported, verdict = refusals.report_refused_moves(state.reported_refusals, event, context.user)
+                return Turn(state._replace(reported_refusals=reported), (), verdict)
             case Resumed() | Closed() | Changed("assignment" | "outbox" | "order"):
                 moved = isinstance(event, Closed) and event.job == "move"
                 effects = (*_refresh(state, context), refusals.query_refused_moves(state.opened_at, is_reported=moved))
                 return Turn(state._replace(confirmed_task=""), effects)
             case Back():
                 return Turn(state, (Close(),))
-            case Scan(meanings):
-                return _handle_scan(state, meanings, context)
+            case Scan(matches):
+                return _handle_scan(state, matches, context)
             case Text(text) | UnknownCode(text):
                 return Turn(state, (), Verdict(WRONG, msg("tasks.unknown", text=text)))
             case Command() | CursorKey() if event != CursorKey("enter"):
@@ -182,7 +181,7 @@ class ClearanceTasksJob(Job[ClearanceTasksState]):
         return pages.handle_list_input(state, event, context, _query, _start_task)
 
     def view(self, state: ClearanceTasksState) -> ListView:
-        """Places in the order of feet."""
+        """Return the list, with locations in walking order."""
         return list_view(state)
 
 
@@ -197,25 +196,25 @@ def _query(state: ClearanceTasksState, context: Context) -> Query:
 
 
 def _handle_scan(state: ClearanceTasksState, matches: tuple[Match, ...], context: Context) -> Result:
-    for meaning in matches:
+    for match in matches:
         for each in state.rows:
-            if (meaning.kind, meaning.key) in ((LOCATION, each.task.location), (PRODUCT, each.task.product)):
+            if (match.kind, match.key) in ((LOCATION, each.task.location), (PRODUCT, each.task.product)):
                 return _start_task(state, each, context)
     return Turn(state, (), Verdict(WRONG, msg("tasks.not_here", what=matches[0].label or matches[0].key)))
 
 
 def _start_task(state: ClearanceTasksState, row: TaskRow, context: Context) -> Result:
-    """Somebody else's is asked about first; who asks again, knows."""
-    other = row.worker_name and row.worker != context.user
-    if other and state.confirmed_task != row.task.id:
-        told = Verdict(ASK, msg("tasks.taken", who=row.worker_name, label=row.task.label))
-        return Turn(state._replace(confirmed_task=row.task.id), (), told)
-    told = Verdict(INFO, msg("tasks.begun", place=row.task.location))
-    return Turn(state._replace(confirmed_task=""), (Start("move", {"task": task_args(row.task)}),), told)
+    """Open the move of a task; confirm first if another user works on it."""
+    is_taken = row.worker_name and row.worker != context.user
+    if is_taken and state.confirmed_task != row.task.id:
+        verdict = Verdict(ASK, msg("tasks.taken", who=row.worker_name, label=row.task.label))
+        return Turn(state._replace(confirmed_task=row.task.id), (), verdict)
+    verdict = Verdict(INFO, msg("tasks.begun", place=row.task.location))
+    return Turn(state._replace(confirmed_task=""), (Start("move", {"task": task_args(row.task)}),), verdict)
 
 
 def task_args(task: ClearanceTask) -> dict[str, Any]:
-    """What opens the move job for it."""
+    """Return the arguments that open the move job for a task."""
     return {**task._asdict()}
 
 
@@ -223,18 +222,21 @@ MoveResult = Turn[MoveState]
 
 
 def parse_task(args: Mapping[str, Any]) -> ClearanceTask:
-    """What the job was opened for."""
+    """Return the task that the move job was opened for."""
     return ClearanceTask(**{**args, "quantity": to_decimal(args["quantity"]), "line": int(args["line"])})
 
 
 def scan_for_task(state: MoveState, match: Match) -> MoveResult:
-    """With empty hands: the place first, then the goods, all that is wanted of them unless a number was said."""
+    """Handle a scan with no goods in hand: first the location, then the product.
+
+    A scan without an explicit quantity takes all that the task asks for.
+    """
     task = state.task
     assert task is not None
-    what = match.label or match.key
+    scanned = match.label or match.key
     if match.kind == LOCATION:
         if match.key.casefold() != task.location.casefold():
-            return reply(state, WRONG, "move.task_place", what=what, place=task.location)
+            return reply(state, WRONG, "move.task_place", what=scanned, place=task.location)
         lines = (task.stock_line,)
         state = state._replace(
             phase="take",
@@ -246,20 +248,22 @@ def scan_for_task(state: MoveState, match: Match) -> MoveResult:
         )
         return reply(state, GOOD, "move.task_here", label=task.label, quantity=task.quantity, place=task.location)
     if match.kind != PRODUCT or match.key != task.product:
-        return reply(state, WRONG, "move.task_product", what=what, label=task.label)
+        return reply(state, WRONG, "move.task_product", what=scanned, label=task.label)
     if not state.is_started:
         return reply(state, WRONG, "move.task_first", place=task.location)
     quantity = match.quantity if match.is_explicit else task.quantity
     if quantity > task.quantity:
         return reply(state, WRONG, "move.not_so_many", label=task.label, quantity=quantity, there=task.quantity)
-    part = goods_in_hand.held_goods(task.stock_line, task.stock_line.held[0], task.location)._replace(quantity=quantity)
-    hand = goods_in_hand.add_to_hand(state.in_hand, part)
-    state = goods_in_hand.add_undo_step(state._replace(in_hand=hand, current_index=0), UndoStep((part,)))
+    goods = goods_in_hand.held_goods(task.stock_line, task.stock_line.held[0], task.location)._replace(
+        quantity=quantity
+    )
+    hand = goods_in_hand.add_to_hand(state.in_hand, goods)
+    state = goods_in_hand.add_undo_step(state._replace(in_hand=hand, current_index=0), UndoStep((goods,)))
     return reply(state, GOOD, "move.task_taken", label=task.label, quantity=quantity)
 
 
 def close_when_done(turn: MoveResult) -> MoveResult:
-    """The job closes when it has written what it was opened for."""
+    """Close the job once it has written the movement of its task."""
     if turn.state.task and not turn.state.in_hand and any(isinstance(effect, Write) for effect in turn.effects):
         return turn._replace(effects=(*turn.effects, Close(turn.verdict)))
     return turn

@@ -1,7 +1,4 @@
-"""What is in hand, what leaves it, and the operation that says so.
-
-Interface: Create movement.
-"""
+"""Goods in hand: quantities, the stock they come from, and the movement operation. Interface: Create movement."""
 
 from __future__ import annotations
 
@@ -28,24 +25,24 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.walk_order import natural_key
 
 MOVEMENT_SOURCE = "aisle"
-"""What the movements name as their origin."""
+"""Source named in the movements."""
 
 
-# What is in hand
+# Goods in hand
 
 
 def goods_key(goods: Goods) -> tuple[str, str, int, str, int]:
-    """What tells goods in hand apart."""
+    """Return the key that distinguishes goods in hand."""
     return goods.product, goods.location.casefold(), goods.pool, goods.order, goods.line
 
 
 def find_goods(in_hand: tuple[Goods, ...], goods: Goods) -> int:
-    """Index of the goods that these belong to; -1 for none."""
+    """Return the index of the goods in hand with the same key; -1 for none."""
     return next((index for index, part in enumerate(in_hand) if goods_key(part) == goods_key(goods)), -1)
 
 
 def add_to_hand(in_hand: tuple[Goods, ...], goods: Goods) -> tuple[Goods, ...]:
-    """The hand with these goods added to their like; a quantity below zero takes away."""
+    """Return the goods in hand with these added; a negative quantity subtracts."""
     index = find_goods(in_hand, goods)
     if index < 0:
         return (*in_hand, goods) if goods.quantity > 0 else in_hand
@@ -55,34 +52,37 @@ def add_to_hand(in_hand: tuple[Goods, ...], goods: Goods) -> tuple[Goods, ...]:
 
 
 def set_in_hand(state: MoveState, goods: Goods, quantity: Decimal) -> MoveState:
-    """The goods in hand that are like `part` now are this many, and stand on the screen."""
+    """Set the quantity of these goods in hand and show them."""
     index = find_goods(state.in_hand, goods)
     before = state.in_hand[index].quantity if index >= 0 else ZERO
     delta = goods._replace(quantity=quantity - before)
     if not delta.quantity:
         return state._replace(current_index=index, choices=())
-    hand = add_to_hand(state.in_hand, delta)
-    fresh = tuple(with_stock_of(each, goods) if goods_key(each) == goods_key(goods) else each for each in hand)
-    at = find_goods(fresh, goods)
+    changed = add_to_hand(state.in_hand, delta)
+    updated = tuple(with_stock_of(each, goods) if goods_key(each) == goods_key(goods) else each for each in changed)
+    goods_index = find_goods(updated, goods)
     return add_undo_step(
-        state._replace(in_hand=fresh, current_index=at if at >= 0 else len(fresh) - 1, choices=()), UndoStep((delta,))
+        state._replace(
+            in_hand=updated, current_index=goods_index if goods_index >= 0 else len(updated) - 1, choices=()
+        ),
+        UndoStep((delta,)),
     )
 
 
 def with_stock_of(goods: Goods, now: Goods) -> Goods:
-    """Goods in hand with what the books say now."""
+    """Return goods in hand with the stock that is known now."""
     return goods._replace(
         available=now.available, pools=now.pools, allow_overage=goods.allow_overage or now.allow_overage
     )
 
 
 def add_undo_step(state: MoveState, step: UndoStep) -> MoveState:
-    """One more thing that can be undone."""
+    """Add a step that can be undone."""
     return state._replace(history=(*state.history, step)[-MAX_UNDO:])
 
 
 def first_exceeding(goods: Iterable[Goods]) -> Goods | None:
-    """The first of these of which more is to be moved than the books have, and nobody said that it shall."""
+    """Return the first goods that exceed their stock without confirmation; None if none do."""
     return next(
         (part for part in goods if part.available >= 0 and part.quantity > part.available and not part.allow_overage),
         None,
@@ -90,7 +90,7 @@ def first_exceeding(goods: Iterable[Goods]) -> Goods | None:
 
 
 def free_goods(stock_line: StockLine, location: str, pool: int) -> Goods:
-    """Free goods from here, from this pool (0: from any)."""
+    """Return an entry of quantity 0 for goods held for no order, from this pool (0: any pool)."""
     part = Goods(
         stock_line.product,
         stock_line.label,
@@ -109,7 +109,7 @@ def free_goods(stock_line: StockLine, location: str, pool: int) -> Goods:
 
 
 def held_goods(stock_line: StockLine, held: HeldGoods, location: str) -> Goods:
-    """Goods that an order line has, in hand or at this place."""
+    """Return an entry of quantity 0 for goods that an order line holds, in hand or at this location."""
     part = Goods(
         stock_line.product, stock_line.label, ZERO, location, 0, held.order, held.line, available=held.quantity
     )
@@ -117,29 +117,32 @@ def held_goods(stock_line: StockLine, held: HeldGoods, location: str) -> Goods:
 
 
 def with_pool(goods: Goods, pool: int) -> Goods:
-    """The same goods, to come from this pool (0: from any)."""
+    """Return the goods with this pool (0: any pool) and its stock."""
     if goods.order:
         return goods
     if not goods.pools:
         return goods._replace(pool=pool)
-    found = sum((each.quantity for each in goods.pools if pool in (0, each.pool)), ZERO)
-    return goods._replace(pool=pool, available=found)
+    available = sum((each.quantity for each in goods.pools if pool in (0, each.pool)), ZERO)
+    return goods._replace(pool=pool, available=available)
 
 
 def change_pool(state: MoveState, pool: int) -> MoveState:
-    """All that is in hand, to come from this pool (0: from any); what was taken before cannot be undone by itself."""
-    hand: tuple[Goods, ...] = ()
+    """Set the pool of all goods in hand (0: any pool); earlier takes can no longer be undone one by one."""
+    in_hand: tuple[Goods, ...] = ()
     for part in state.in_hand:
-        hand = add_to_hand(hand, with_pool(part, pool))
+        in_hand = add_to_hand(in_hand, with_pool(part, pool))
     return state._replace(
-        in_hand=hand,
-        current_index=min(state.current_index, len(hand) - 1),
+        in_hand=in_hand,
+        current_index=min(state.current_index, len(in_hand) - 1),
         history=() if state.in_hand else state.history,
     )
 
 
 def split_over_pools(goods: Goods) -> tuple[PoolQuantity, ...]:
-    """Which pools these goods leave, so that they can come back to the same; pool 0 leaves it to the service."""
+    """Return the pools and quantities that these goods are taken from, so that an undo returns them there.
+
+    Pool 0 leaves the choice to the service.
+    """
     if goods.pool or goods.order or not goods.pools:
         return (PoolQuantity(goods.pool, goods.quantity),)
     rest, plan = goods.quantity, []
@@ -155,14 +158,14 @@ def split_over_pools(goods: Goods) -> tuple[PoolQuantity, ...]:
 
 
 def remaining_pools(pools: tuple[PoolQuantity, ...], taken: Iterable[PoolQuantity]) -> tuple[PoolQuantity, ...]:
-    """What is left in the pools."""
-    gone = {each.pool: each.quantity for each in taken}
-    left = (each._replace(quantity=each.quantity - gone.get(each.pool, ZERO)) for each in pools)
+    """Return the stock left in the pools after subtracting the taken quantities."""
+    taken_by_pool = {each.pool: each.quantity for each in taken}
+    left = (each._replace(quantity=each.quantity - taken_by_pool.get(each.pool, ZERO)) for each in pools)
     return tuple(each for each in left if each.quantity > 0)
 
 
 def in_walk_order(goods: tuple[Goods, ...]) -> tuple[Goods, ...]:
-    """Goods in the order in which feet bring them away."""
+    """Return goods in the walking order of their suggested locations."""
     return tuple(
         sorted(goods, key=lambda part: (part.suggested_order, natural_key(part.suggested_location), part.label))
     )
@@ -174,46 +177,46 @@ def in_walk_order(goods: tuple[Goods, ...]) -> tuple[Goods, ...]:
 def movement_items(
     goods: Iterable[Goods], location: str, to_pool: int, target_order: str = "", needs: tuple[OrderNeed, ...] = ()
 ) -> tuple[MovementItem, ...]:
-    """The items of the movement that brings goods to a place, or to the lines of an order."""
-    left = list(needs)
-    legs: list[MovementItem] = []
+    """Return the items of the movement that brings goods to a location, or to the lines of an order."""
+    remaining_needs = list(needs)
+    items: list[MovementItem] = []
     for part in goods:
         for piece in split_over_pools(part):
-            leg = MovementItem(
+            item = MovementItem(
                 part.product, part.label, piece.quantity, part.location, piece.pool, part.order, part.line
             )
-            leg = leg._replace(to_location=location, to_pool=to_pool, allow_overage=part.allow_overage)
+            item = item._replace(to_location=location, to_pool=to_pool, allow_overage=part.allow_overage)
             if not target_order:
-                legs.append(leg._replace(to_order=part.order, to_line=part.line) if part.stays_held else leg)
+                items.append(item._replace(to_order=part.order, to_line=part.line) if part.stays_held else item)
                 continue
-            legs += _split_over_lines(leg._replace(to_order=target_order), left)
-    return tuple(legs)
+            items += _split_over_lines(item._replace(to_order=target_order), remaining_needs)
+    return tuple(items)
 
 
 def _split_over_lines(item: MovementItem, needs: list[OrderNeed]) -> list[MovementItem]:
-    """One leg for each line that takes some of it; `rooms` shrink."""
-    found, rest = [], item.quantity
-    for index, room in enumerate(needs):
-        piece = min(rest, room.needed) if room.product == item.product else ZERO
+    """Return one item for each line that needs some of it; reduce `needs` accordingly."""
+    items, rest = [], item.quantity
+    for index, need in enumerate(needs):
+        piece = min(rest, need.needed) if need.product == item.product else ZERO
         if piece > 0:
-            found.append(item._replace(quantity=piece, to_line=room.line))
-            needs[index] = room._replace(needed=room.needed - piece)
+            items.append(item._replace(quantity=piece, to_line=need.line))
+            needs[index] = need._replace(needed=need.needed - piece)
             rest -= piece
-    return found
+    return items
 
 
 def is_no_change(item: MovementItem) -> bool:
-    """Nothing would change by it."""
-    same = (item.location.casefold(), item.order, item.line) == (
+    """Return True if the item changes nothing."""
+    same_place = (item.location.casefold(), item.order, item.line) == (
         item.to_location.casefold(),
         item.to_order,
         item.to_line,
     )
-    return same and item.to_pool in (0, item.pool)
+    return same_place and item.to_pool in (0, item.pool)
 
 
 def reverse_item(item: MovementItem) -> MovementItem:
-    """The way back, into the same pool. Goods of an order keep the pool that they have."""
+    """Return the reverse of an item, into the same pool. Goods of an order keep their pool."""
     return item._replace(
         location=item.to_location,
         pool=0 if item.to_order else item.to_pool or item.pool,
@@ -228,62 +231,64 @@ def reverse_item(item: MovementItem) -> MovementItem:
 
 
 def put_down(state: MoveState, goods: tuple[Goods, ...], items: tuple[MovementItem, ...], now: str) -> MoveState:
-    """These goods have left the hand, and the books of where they came from with them."""
-    hand, gone = state.in_hand, []
+    """Remove these goods from hand, and from the stock of their source."""
+    in_hand, moved = state.in_hand, []
     for part in goods:
         pools = split_over_pools(part)
-        whole = hand[find_goods(hand, part)]
-        books = max(ZERO, whole.available - part.quantity) if whole.available >= 0 else UNKNOWN_QUANTITY
-        left = whole._replace(
-            quantity=whole.quantity - part.quantity, available=books, pools=remaining_pools(whole.pools, pools)
+        whole = in_hand[find_goods(in_hand, part)]
+        available = max(ZERO, whole.available - part.quantity) if whole.available >= 0 else UNKNOWN_QUANTITY
+        remaining = whole._replace(
+            quantity=whole.quantity - part.quantity, available=available, pools=remaining_pools(whole.pools, pools)
         )
-        hand = tuple(
-            left if goods_key(each) == goods_key(part) else each
-            for each in hand
-            if goods_key(each) != goods_key(part) or left.quantity
+        in_hand = tuple(
+            remaining if goods_key(each) == goods_key(part) else each
+            for each in in_hand
+            if goods_key(each) != goods_key(part) or remaining.quantity
         )
-        gone.append(part._replace(pools=tuple(each for each in pools if each.pool)))
-    shelf = shift_stock(state, gone, -1)
-    at = state.current_index if state.current_index < len(hand) else 0 if hand else -1
+        moved.append(part._replace(pools=tuple(each for each in pools if each.pool)))
+    stock = shift_stock(state, moved, -1)
+    index = state.current_index if state.current_index < len(in_hand) else 0 if in_hand else -1
     after = state._replace(
-        in_hand=hand, source_stock=shelf, current_index=at, portion=ZERO, choices=(), target_order="", needs=()
+        in_hand=in_hand, source_stock=stock, current_index=index, portion=ZERO, choices=(), target_order="", needs=()
     )
-    return add_undo_step(after, UndoStep(tuple(gone), items, now))
+    return add_undo_step(after, UndoStep(tuple(moved), items, now))
 
 
 def undo_put_down(state: MoveState, step: UndoStep) -> MoveState:
-    """The goods of a move are in hand again, and in the books where they came from."""
-    hand = state.in_hand
+    """Take the goods of a move back into hand, and into the stock of their source."""
+    in_hand = state.in_hand
     for part in step.goods:
-        index = find_goods(hand, part)
+        index = find_goods(in_hand, part)
         if index < 0:
-            hand = (*hand, part)
+            in_hand = (*in_hand, part)
             continue
-        mine = hand[index]
-        pools = _add_pools(mine.pools, part.pools, 1)
-        books = mine.available + part.quantity if mine.available >= 0 else UNKNOWN_QUANTITY
-        whole = mine._replace(quantity=mine.quantity + part.quantity, available=books, pools=pools)
-        hand = (*hand[:index], whole, *hand[index + 1 :])
+        present = in_hand[index]
+        pools = _add_pools(present.pools, part.pools, 1)
+        available = present.available + part.quantity if present.available >= 0 else UNKNOWN_QUANTITY
+        whole = present._replace(quantity=present.quantity + part.quantity, available=available, pools=pools)
+        in_hand = (*in_hand[:index], whole, *in_hand[index + 1 :])
     return state._replace(
-        in_hand=hand, source_stock=shift_stock(state, step.goods, 1), current_index=find_goods(hand, step.goods[0])
+        in_hand=in_hand,
+        source_stock=shift_stock(state, step.goods, 1),
+        current_index=find_goods(in_hand, step.goods[0]),
     )
 
 
 def shift_stock(state: MoveState, goods: Iterable[Goods], sign: int) -> tuple[StockLine, ...]:
-    """The shelf with free goods of this place brought there or away."""
-    shelf = list(state.source_stock)
+    """Return the stock of the current location after adding these goods (`sign` 1) or subtracting them (-1)."""
+    stock = list(state.source_stock)
     for part in goods:
-        for index, lying in enumerate(shelf):
-            here = part.location.casefold() == state.location.casefold() and lying.product == part.product
-            if not here:
+        for index, line in enumerate(stock):
+            is_same = part.location.casefold() == state.location.casefold() and line.product == part.product
+            if not is_same:
                 continue
             if part.order:
-                held = tuple(_shift_held(hold, part, sign) for hold in lying.held)
-                shelf[index] = lying._replace(held=tuple(hold for hold in held if hold.quantity > 0))
-            elif lying.free >= 0:
-                pools = _add_pools(lying.pools, split_over_pools(part) if part.pools or part.pool else (), sign)
-                shelf[index] = lying._replace(free=max(ZERO, lying.free + sign * part.quantity), pools=pools)
-    return tuple(shelf)
+                held = tuple(_shift_held(hold, part, sign) for hold in line.held)
+                stock[index] = line._replace(held=tuple(hold for hold in held if hold.quantity > 0))
+            elif line.free >= 0:
+                pools = _add_pools(line.pools, split_over_pools(part) if part.pools or part.pool else (), sign)
+                stock[index] = line._replace(free=max(ZERO, line.free + sign * part.quantity), pools=pools)
+    return tuple(stock)
 
 
 def _shift_held(held: HeldGoods, goods: Goods, sign: int) -> HeldGoods:
@@ -292,34 +297,38 @@ def _shift_held(held: HeldGoods, goods: Goods, sign: int) -> HeldGoods:
 
 
 def _add_pools(pools: tuple[PoolQuantity, ...], more: Iterable[PoolQuantity], sign: int) -> tuple[PoolQuantity, ...]:
-    found = {each.pool: each.quantity for each in pools}
+    quantities = {each.pool: each.quantity for each in pools}
     for each in more:
         if each.pool:
-            found[each.pool] = found.get(each.pool, ZERO) + sign * each.quantity
-    return tuple(PoolQuantity(pool, quantity) for pool, quantity in found.items() if quantity > 0)
+            quantities[each.pool] = quantities.get(each.pool, ZERO) + sign * each.quantity
+    return tuple(PoolQuantity(pool, quantity) for pool, quantity in quantities.items() if quantity > 0)
 
 
-# What is sent
+# Operation
 
 
 def movement_write(movement_items: Iterable[MovementItem], store: str, user: str) -> Write:
-    """The operation: all of these items or none. interface: Create movement."""
+    """Return the operation; the service applies all items or none. Interface: Create movement."""
     items: list[dict[str, Any]] = []
     orders: set[str] = set()
     products: set[str] = set()
-    for leg in movement_items:
+    for movement_item in movement_items:
         item: dict[str, Any] = {
-            "product_number": leg.product,
-            "quantity": leg.quantity,
-            "from_location": _movement_end(leg.location, leg.pool, leg.order, leg.line),
-            "to_location": _movement_end(leg.to_location, leg.to_pool, leg.to_order, leg.to_line),
+            "product_number": movement_item.product,
+            "quantity": movement_item.quantity,
+            "from_location": _movement_end(
+                movement_item.location, movement_item.pool, movement_item.order, movement_item.line
+            ),
+            "to_location": _movement_end(
+                movement_item.to_location, movement_item.to_pool, movement_item.to_order, movement_item.to_line
+            ),
             "source": MOVEMENT_SOURCE,
         }
-        if leg.allow_overage:
+        if movement_item.allow_overage:
             item["allow_overage"] = True
         items.append(item)
-        products.add(f"product/{leg.product}")
-        orders.update(f"order/{order}" for order in (leg.order, leg.to_order) if order)
+        products.add(f"product/{movement_item.product}")
+        orders.update(f"order/{order}" for order in (movement_item.order, movement_item.to_order) if order)
     lanes = (*sorted(orders), *sorted(products))
     return Write("create-movement", lanes, {"store_number": store}, {"AppUserName": user}, items)
 
@@ -334,27 +343,27 @@ def _movement_end(location: str, pool: int, order: str, line: int) -> dict[str, 
 
 
 MAX_PRODUCTS = 200
-"""Products of a place that are read when goods are taken there; of more the others come when they are scanned."""
+"""Number of products read when a location is opened; others are read when they are scanned."""
 
 QUERY_ALL = "all"
-"""The query for all that lies at a place, and its id."""
+"""Query of all stock at a location, and its id."""
 
 GOODS_QUESTIONS = ("fit", "over", "held", "forget")
-"""Ways out of a question about goods that somebody has in his hands: until it is answered, nothing else is taken."""
+"""Kinds of choices about goods that somebody has taken; nothing else is taken before the answer."""
 
 
 def query_location(id_: str, location: str) -> Query:
-    """Asks what lies there, as far as people see it at once."""
+    """Return the query for the stock at a location, up to `MAX_PRODUCTS`."""
     return Query(id_, "place", {"location_code": location, "size": MAX_PRODUCTS})
 
 
 def query_product_here(state: MoveState, product: str) -> Query:
-    """Asks whether a product lies here of which nothing was read."""
+    """Return the query for a product at the current location that was not read with it."""
     return Query("here", "place", {"location_code": state.location, "product_number": product})
 
 
 def query_location_again(state: MoveState) -> Query:
-    """Asks what of it lies here now."""
+    """Return the query that reads the stock at the current location again."""
     return (
         query_location("again", state.location)
         if state.has_unread_stock
@@ -363,57 +372,64 @@ def query_location_again(state: MoveState) -> Query:
 
 
 def query_all_here(state: MoveState) -> Query:
-    """Asks for all of it."""
+    """Return the query for all stock at the current location."""
     return Query(QUERY_ALL, "place", {"location_code": state.location})
 
 
 def is_goods_question_open(state: MoveState) -> bool:
-    """Whether goods were counted that nobody has said yet how many of, or whose, are meant."""
-    return any(way.kind in GOODS_QUESTIONS for way in state.choices)
+    """Return True if the quantity or the owner of taken goods is asked for."""
+    return any(choice.kind in GOODS_QUESTIONS for choice in state.choices)
 
 
 def refresh_stock(state: MoveState, row: Mapping[str, Any] | None) -> MoveState:
-    """What the books say now; what was taken here stands against that."""
+    """Update the state with the stock of the current location, also for goods taken here."""
     if row is None:
         return state._replace(
             source_stock=(), is_source_known=False, has_unread_stock=False, product_count=0, default_pool=0
         )
-    shelf = parse_stock_lines(row)
-    lying = int(to_decimal(row.get("total"), Decimal(len(shelf))))
-    unnamed = bool(row.get("unnamed"))
+    stock = parse_stock_lines(row)
+    product_count = int(to_decimal(row.get("total"), Decimal(len(stock))))
+    are_locations_unknown = bool(row.get("unnamed"))
     state = state._replace(
-        is_source_known=True, has_unread_stock=lying > len(shelf), product_count=lying, are_locations_unknown=unnamed
+        is_source_known=True,
+        has_unread_stock=product_count > len(stock),
+        product_count=product_count,
+        are_locations_unknown=are_locations_unknown,
     )
-    shelf = (*shelf, *_goods_in_question(state, shelf))
-    hand = tuple(_with_current_stock(part, shelf, state) for part in state.in_hand)
-    return state._replace(source_stock=shelf, default_pool=int(to_decimal(row.get("default_stock_pool"))), in_hand=hand)
+    stock = (*stock, *_goods_in_question(state, stock))
+    in_hand = tuple(_with_current_stock(part, stock, state) for part in state.in_hand)
+    return state._replace(
+        source_stock=stock, default_pool=int(to_decimal(row.get("default_stock_pool"))), in_hand=in_hand
+    )
 
 
 def with_product_here(state: MoveState, row: Mapping[str, Any] | None) -> MoveState:
-    """The shelf with a product that was asked for by name, where it lies here."""
+    """Add the queried stock of a product at the current location."""
     return state._replace(source_stock=(*state.source_stock, *(parse_stock_lines(row) if row else ())))
 
 
 def _goods_in_question(state: MoveState, stock: tuple[StockLine, ...]) -> tuple[StockLine, ...]:
-    """What is asked about and does not lie here by the books: none of it, or its answer would take nothing. Where not
-    all was read it is as it was."""
+    """Return the product in question with no stock, if it has none here any more.
+
+    Without it the answer would take nothing. If the location has unread stock, the line stays as it was.
+    """
     product = state.pending_scan.key if is_goods_question_open(state) and state.pending_scan else ""
     if any(each.product == product for each in stock):
         return ()
-    found = tuple(each for each in state.source_stock if each.product == product)
-    return found if state.has_unread_stock else tuple(each._replace(free=ZERO, pools=(), held=()) for each in found)
+    lines = tuple(each for each in state.source_stock if each.product == product)
+    return lines if state.has_unread_stock else tuple(each._replace(free=ZERO, pools=(), held=()) for each in lines)
 
 
 def _with_current_stock(goods: Goods, stock: tuple[StockLine, ...], state: MoveState) -> Goods:
     if goods.location.casefold() != state.location.casefold():
         return goods
-    lying = next((each for each in stock if each.product == goods.product), None)
-    if lying is None and state.has_unread_stock:
+    line = next((each for each in stock if each.product == goods.product), None)
+    if line is None and state.has_unread_stock:
         return goods
     if goods.order:
-        held = [hold for hold in (lying.held if lying else ()) if (hold.order, hold.line) == (goods.order, goods.line)]
+        held = [hold for hold in (line.held if line else ()) if (hold.order, hold.line) == (goods.order, goods.line)]
         return goods._replace(available=held[0].quantity if held else ZERO)
-    if lying is None:
+    if line is None:
         return goods._replace(available=ZERO, pools=())
-    fresh = free_goods(lying, goods.location, goods.pool)
+    fresh = free_goods(line, goods.location, goods.pool)
     return goods._replace(available=fresh.available, pools=fresh.pools)

@@ -1,4 +1,4 @@
-"""What the store says while goods are moved: whether it has places, where more of them lies, what was refused."""
+"""The move job: dispatches inputs and cached data; suggests locations and reports refused movements."""
 
 from __future__ import annotations
 
@@ -51,41 +51,41 @@ from aisle.scan.meaning import (
 
 
 def with_locations_known(state: MoveState, has_locations: bool) -> MoveState:
-    """A store without places moves between pools and orders: products can be scanned at once."""
+    """Set if the store has locations; without them, products can be scanned at once."""
     if has_locations or state.phase not in ("from", "take") or state.location:
         return state._replace(uses_locations=has_locations or bool(state.location))
     return state._replace(uses_locations=False, is_started=True, phase="take")
 
 
 def with_suggested_locations(state: MoveState, rows: tuple[Mapping[str, Any], ...]) -> MoveState:
-    """Where more of the goods in hand lies (`rows` in the order of feet); the place that they come from is none of it.
+    """Set the suggested locations of the goods in hand, apart from the location they come from.
 
-    Two questions have two answers. Where they go is the first place on the way, for feet pass it anyway, and what lies
-    behind in bulk is not what somebody fills up. Where more of it is to be had is the place with the most, for whoever
-    has to go there goes once; of equals the nearest.
+    The destination is the first of `rows`, which are in walking order: it is on the way, and bulk storage at the end is
+    not refilled. The source of more stock is the location with the most, so that one walk is enough; among equals the
+    nearest.
     """
-    hand = []
+    in_hand = []
     for part in state.in_hand:
-        found = [
+        others = [
             row
             for row in rows
             if row["product_number"] == part.product and row["location_code"].casefold() != part.location.casefold()
         ]
-        first = found[0] if found else {}
-        most = max(found, key=lambda row: to_decimal(row.get("quantity")), default=first)
-        there = to_decimal(most.get("quantity"))
+        first = others[0] if others else {}
+        most = max(others, key=lambda row: to_decimal(row.get("quantity")), default=first)
+        quantity = to_decimal(most.get("quantity"))
         part = part._replace(
             suggested_location=str(first.get("location_code") or ""),
             suggested_order=to_decimal(first.get("location_order"), NO_WALK_ORDER),
         )
-        hand.append(
-            part._replace(largest_stock_at=str(most["location_code"]) if there > 0 else "", largest_stock=there)
+        in_hand.append(
+            part._replace(largest_stock_at=str(most["location_code"]) if quantity > 0 else "", largest_stock=quantity)
         )
-    return state._replace(in_hand=tuple(hand))
+    return state._replace(in_hand=tuple(in_hand))
 
 
 def refresh(state: MoveState) -> Turn[MoveState]:
-    """What lies here may have changed; something may have been refused."""
+    """Query refused movements and the stock here again."""
     refusals = {"operation": "create-movement", "since": state.opened_at}
     effects: list[Effect] = [Query("refusals", "refusals", refusals)]
     if state.location and not state.task:
@@ -96,40 +96,45 @@ def refresh(state: MoveState) -> Turn[MoveState]:
 
 
 def _is_in_movement(refused: list[Any], items: list[Any]) -> bool:
-    """Whether one of these was said in that movement: all of it, or one item of it."""
+    """Return True if one of the refused bodies belongs to this movement, entirely or as one item."""
     return any(body and all(item in items for item in body) for body in refused)
 
 
 def report_refused(state: MoveState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Turn[MoveState]:
-    """What the service refused has not happened: it cannot be undone, nor what was before it. A question that is open
-    stays, or the number that answers it would say how many; only that about an undo is gone."""
-    news = [row for row in rows if row["op_id"] not in state.reported_refusals]
-    if not news:
+    """Report refused movements; they and earlier steps can no longer be undone.
+
+    An open question stays, because a number typed for it would otherwise set a quantity. Only a question about an undo
+    is dropped.
+    """
+    new_rows = [row for row in rows if row["op_id"] not in state.reported_refusals]
+    if not new_rows:
         return Turn(state)
-    bodies = [row["body"] for row in news]
+    bodies = [row["body"] for row in new_rows]
     history = state.history
-    for index, did in enumerate(state.history):
-        if did.items and _is_in_movement(
-            bodies, goods_in_hand.movement_write(did.items, context.store, context.user).body
+    for index, step in enumerate(state.history):
+        if step.items and _is_in_movement(
+            bodies, goods_in_hand.movement_write(step.items, context.store, context.user).body
         ):
             history = state.history[index + 1 :]
-    known = (*state.reported_refusals, *(str(row["op_id"]) for row in news))
-    ways = () if state.is_undoing else state.choices
-    state = state._replace(reported_refusals=known[-MAX_UNDO:], history=history, is_undoing=False, choices=ways)
-    return reply(state, WRONG, "move.refused", why=read_message(str(news[-1]["why"])), label=str(news[-1]["label"]))
+    reported = (*state.reported_refusals, *(str(row["op_id"]) for row in new_rows))
+    choices = () if state.is_undoing else state.choices
+    state = state._replace(reported_refusals=reported[-MAX_UNDO:], history=history, is_undoing=False, choices=choices)
+    return reply(
+        state, WRONG, "move.refused", why=read_message(str(new_rows[-1]["why"])), label=str(new_rows[-1]["label"])
+    )
 
 
 Result = Turn[MoveState]
 
 MAX_LIKELY_QUANTITY = Decimal(999)
-"""More than this, and than there is, is the number of an order or a place: nobody moves so many."""
+"""Quantity above which digits that match a record, and exceed the stock, are taken for its number."""
 
 PHASE_LETTERS = {"from": "cku", "take": "acdkuw", "load": "adknuw", "put": "cnu", "where": "", "pool": "", "leave": ""}
-"""The commands of each phase."""
+"""Command letters of each phase."""
 
 
 class MoveJob(Job[MoveState]):
-    """Goods from place to place, from pool to pool, and to and from the lines of orders."""
+    """Job that moves goods between locations, between pools, and from and to order lines."""
 
     name = "move"
     steps: tuple[str, ...] = (
@@ -145,64 +150,66 @@ class MoveJob(Job[MoveState]):
     journalled = True
 
     def begin(self) -> MoveState:
-        """Nothing in hand."""
+        """Return the state with nothing in hand."""
         return MoveState()
 
     def accepts(self, state: MoveState) -> Accepts:
-        """A quantity for the goods on the screen, with letters for what is asked about them; else numbers choose."""
+        """Return the accepted inputs: a quantity for the goods on the screen with lettered choices, or numbered
+        choices.
+        """
         part, shown = move_take.open_quantity_goods(state), move_view.choices(state)
-        choices, stand_for = len(shown), shown if state.choices else ()
+        choices, values = len(shown), shown if state.choices else ()
         keys = move_view.choice_letters(state)
         letters = "u" if state.task else PHASE_LETTERS[state.phase]
         decimals = bool(part and part.allows_decimals)
-        sure = state.phase == "leave" or move_take.is_number_asked(state)
+        typed_only = state.phase == "leave" or move_take.is_number_asked(state)
         is_open = part is not None
         return Accepts(
             is_open,
             decimals,
             choices,
             command_letters=letters,
-            typed_only=sure,
-            choice_values=stand_for,
+            typed_only=typed_only,
+            choice_values=values,
             choice_letters=keys,
         )
 
     def prefers(self, state: MoveState) -> tuple[str, ...]:
-        """What the step on the screen asks for comes first."""
+        """Return the kinds of matches in order of preference: first what the current step asks for."""
         if state.phase in ("from", "where") or (state.phase == "take" and state.in_hand):
             return (LOCATION, PRODUCT, ORDER, REFERENCE)
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
 
     def quantity_product(self, state: MoveState) -> tuple[str, str]:
-        """The goods on the screen, or asked about."""
+        """Return the product on the screen, or the one in question."""
         part = move_take.open_quantity_goods(state)
         return (part.product, part.label) if part else ("", "")
 
     def uses_product(self, state: MoveState, product: str) -> bool:
-        """What is in hand, or lies here."""
+        """Return True if the product is in hand, in stock here, or the task's."""
         if state.task:
             return product == state.task.product
-        lying = () if state.phase == "put" else state.order_lines if state.order else state.source_stock
-        return product in {*(part.product for part in state.in_hand), *(each.product for each in lying)}
+        stock_lines = () if state.phase == "put" else state.order_lines if state.order else state.source_stock
+        return product in {*(part.product for part in state.in_hand), *(each.product for each in stock_lines)}
 
     def step_name(self, state: MoveState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return move_view.step_name(state)
 
     def view(self, state: MoveState) -> Step:
-        """What is to be scanned now."""
+        """Return the view of the current step."""
         return move_view.view(state)
 
     def can_undo(self, state: MoveState) -> bool:
-        """Whether the last step was a move; goods that were only taken are in no hand any more."""
+        """Return True if the last step was a move; goods only taken are no longer in hand after the job has closed."""
         return not state.task and bool(state.history) and bool(state.history[-1].items)
 
     def orders_in_work(self, state: MoveState) -> tuple[str, ...]:
-        """What it was opened for, so that others see who is at it."""
+        """Return the key of the task, so that others see who works on it."""
         return (f"{ASSIGNMENT_PREFIX}{state.task.id}",) if state.task else ()
 
     def handle(self, state: MoveState, event: Event, context: Context) -> Result:
-        """The next state; see the functions below for each kind of event. What it was opened for ends it."""
+        """Return the next state; the functions below handle each kind of event. A finished task closes the job."""
         return move_task.close_when_done(self._handle(state, event, context))
 
     def _handle(self, state: MoveState, event: Event, context: Context) -> Result:
@@ -219,8 +226,8 @@ class MoveJob(Job[MoveState]):
                 return _go_back(state)
             case Choice(choice):
                 return _handle_choice(state, choice, context)
-            case Scan(meanings):
-                return _handle_scan(state, meanings, context)
+            case Scan(matches):
+                return _handle_scan(state, matches, context)
             case Quantity(value, code):
                 return _enter_quantity(state, value, code)
             case Command(letter):
@@ -237,22 +244,22 @@ class MoveJob(Job[MoveState]):
         return Turn(state)
 
 
-# Opening, and what the store's data says
+# Opening, and cached data
 
 
 def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
     state = MoveState(opened_at=context.now, large_quantity=context.policy.large_quantity)
-    known: tuple[Effect, ...] = (Query("store", "store", {}), Query("places", "places", {"size": 1}))
+    queries: tuple[Effect, ...] = (Query("store", "store", {}), Query("places", "places", {"size": 1}))
     if args.get("task"):
-        return Turn(state._replace(task=move_task.parse_task(args["task"])), known)
+        return Turn(state._replace(task=move_task.parse_task(args["task"])), queries)
     if args.get("location_code"):
         turn = move_take.take_from_location(state, str(args["location_code"]))
     elif args.get("product_number"):
         product = str(args["product_number"])
         turn = move_take.scan_product(state, Match(PRODUCT, product, str(args.get("label") or product), code=product))
     else:
-        return Turn(state, known)
-    return turn._replace(effects=(*turn.effects, *known))
+        return Turn(state, queries)
+    return turn._replace(effects=(*turn.effects, *queries))
 
 
 def _handle_rows(
@@ -292,49 +299,47 @@ def _handle_rows(
     return Turn(state)
 
 
-# What a person says
+# Inputs
 
 
 def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context) -> Result:
-    meaning = next((each for each in matches if each.kind in (PRODUCT, LOCATION, ORDER, REFERENCE)), None)
-    if meaning is None:
+    match = next((each for each in matches if each.kind in (PRODUCT, LOCATION, ORDER, REFERENCE)), None)
+    if match is None:
         return reply(state, WRONG, "move.not_this", what=name_of(matches[0]))
-    if move_shelf.is_goods_question_open(state) and (state.phase != "put" or meaning.kind != PRODUCT):
-        return move_take.repeat_question(state, meaning)
-    if more := move_take.add_to_question(state, meaning):
+    if move_shelf.is_goods_question_open(state) and (state.phase != "put" or match.kind != PRODUCT):
+        return move_take.repeat_question(state, match)
+    if more := move_take.add_to_question(state, match):
         return more
     if (
         move_take.is_number_asked(state)
         or state.phase in ("pool", "leave")
-        or (state.phase == "where" and meaning.kind != LOCATION)
+        or (state.phase == "where" and match.kind != LOCATION)
     ):
-        return reply(state, WRONG, "move.answer_first", what=meaning.label or meaning.key)
-    if meaning.kind == PRODUCT and move_take.is_place_asked(state):
-        return move_take.more_from(state, meaning)
-    waiting = state.pending_scan is not None and not state.is_started
+        return reply(state, WRONG, "move.answer_first", what=match.label or match.key)
+    if match.kind == PRODUCT and move_take.is_place_asked(state):
+        return move_take.more_from(state, match)
+    is_pending = state.pending_scan is not None and not state.is_started
     portion = state.portion if state.phase in ("put", "where") else ZERO
     state = state._replace(choices=(), is_undoing=False, portion=portion)
     if state.task and not state.in_hand:
-        return move_task.scan_for_task(state, meaning)
-    if meaning.kind == PRODUCT:
+        return move_task.scan_for_task(state, match)
+    if match.kind == PRODUCT:
         state = state._replace(pending_scan=None, is_undone=False)
-        return (
-            move_put.choose_on_cart(state, meaning) if state.phase == "put" else move_take.scan_product(state, meaning)
-        )
-    if meaning.kind == LOCATION:
+        return move_put.choose_on_cart(state, match) if state.phase == "put" else move_take.scan_product(state, match)
+    if match.kind == LOCATION:
         state = state._replace(uses_locations=True)
         if state.is_undone and state.phase == "take" and state.in_hand:
-            return move_put.ask_after_undo(state, meaning.key)
+            return move_put.ask_after_undo(state, match.key)
         if state.phase == "where" or state.phase == "put" or (state.phase == "take" and state.in_hand):
-            return move_put.put_at_location(state, meaning.key, context)
-        return move_take.take_from_location(state if waiting else state._replace(pending_scan=None), meaning.key)
+            return move_put.put_at_location(state, match.key, context)
+        return move_take.take_from_location(state if is_pending else state._replace(pending_scan=None), match.key)
     if state.phase == "put" or (state.phase == "take" and state.in_hand):
-        return Turn(state, (Query("target", "order", {"order_number": meaning.key}),))
-    return Turn(state, (Query("source", "order", {"order_number": meaning.key}),))
+        return Turn(state, (Query("target", "order", {"order_number": match.key}),))
+    return Turn(state, (Query("source", "order", {"order_number": match.key}),))
 
 
 def _enter_quantity(state: MoveState, value: Decimal, code: str) -> Result:
-    """How many, unless the digits are the number of an order, a place or a product."""
+    """Set the quantity, unless the digits are a record's number."""
     part = move_take.open_quantity_goods(state)
     if part is None:
         return Turn(state)
@@ -343,8 +348,10 @@ def _enter_quantity(state: MoveState, value: Decimal, code: str) -> Result:
 
 
 def _handle_records_by_number(state: MoveState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
-    """Digits that nothing has for a number are a quantity; far beyond all books they are the number; else it is
-    asked."""
+    """Handle the records that have these digits as their number.
+
+    Without a record they are a quantity; far above all stock they are the number. Otherwise ask which one is meant.
+    """
     value, part, state = (
         state.looked_up_number,
         move_take.open_quantity_goods(state),
@@ -355,20 +362,20 @@ def _handle_records_by_number(state: MoveState, rows: tuple[Mapping[str, Any], .
     found = quantities.best_match(rows, value, MoveJob().prefers(state))
     if found is None:
         return _set_quantity(state, part, value)
-    is_goods = state.choices and state.pending_scan
+    keeps_scan = state.choices and state.pending_scan
     if move_take.is_order_asked(state):
         return reply(state, WRONG, "move.answer_first", what=found.label or found.key)
     most = part.quantity if state.phase == "put" else max(part.available, ZERO)
     is_guess = any(row.get("is_guess") for row in rows)
     if quantities.is_likely_number(rows, value) or (value > max(most, MAX_LIKELY_QUANTITY) and not is_guess):
         return _handle_scan(state, (found,), context)
-    ways = (MoveChoice("amount", part.product, value, part.line), MoveChoice(f"is_{found.kind}", found.key))
-    pending = state.pending_scan if is_goods else None
-    return reply(state._replace(choices=ways, pending_scan=pending), ASK, "move.number_of", quantity=value)
+    choices = (MoveChoice("amount", part.product, value, part.line), MoveChoice(f"is_{found.kind}", found.key))
+    pending = state.pending_scan if keeps_scan else None
+    return reply(state._replace(choices=choices, pending_scan=pending), ASK, "move.number_of", quantity=value)
 
 
 def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirmed: bool = False) -> Result:
-    """`sure`: somebody said that so many are meant."""
+    """Set the quantity of the goods; `is_confirmed` skips the question about a large quantity."""
     if move_take.is_order_asked(state):
         return move_take.set_asked_quantity(state, value)
     state = state._replace(choices=(), pending_scan=None, is_undoing=False)
@@ -384,7 +391,7 @@ def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirme
 
 def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
     if letter == "u" and move_take.is_number_asked(state):
-        return _go_back(state)  # what was asked about is what was said last
+        return _go_back(state)  # the question is the last input
     if move_take.is_number_asked(state):
         return move_take.repeat_number_question(state)
     if state.choices and state.pending_scan:
@@ -408,8 +415,8 @@ def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
         case "n" if state.phase in ("load", "put"):
             return _next_on_cart(state)
         case "k" if state.phase in ("from", "take", "load"):
-            back = state._replace(phase="pool", return_phase=state.phase, choosing_pool="from")
-            return reply(back, ASK, "move.which_from_pool")
+            state_asked = state._replace(phase="pool", return_phase=state.phase, choosing_pool="from")
+            return reply(state_asked, ASK, "move.which_from_pool")
         case "u" if state.phase in ("from", "take", "load", "put"):
             return move_put.undo_step(state, context)
     return Turn(state)
@@ -422,10 +429,10 @@ def _load_cart(state: MoveState, id_: str) -> Result:
 def _next_on_cart(state: MoveState) -> Result:
     if not state.in_hand:
         return reply(state, WRONG, "move.nothing_on_cart")
-    at = (state.current_index + 1) % len(state.in_hand)
-    part = state.in_hand[at]
+    index = (state.current_index + 1) % len(state.in_hand)
+    part = state.in_hand[index]
     return reply(
-        state._replace(current_index=at, portion=ZERO), INFO, "move.now", label=part.label, quantity=part.quantity
+        state._replace(current_index=index, portion=ZERO), INFO, "move.now", label=part.label, quantity=part.quantity
     )
 
 
@@ -442,7 +449,7 @@ def _handle_choice(state: MoveState, choice: int, context: Context) -> Result:
 
 
 def _choose_pool(state: MoveState, pool: Pool) -> Result:
-    """First where from, then where to; goods in hand follow."""
+    """Choose first the source pool, then the target pool; goods in hand change with them."""
     if state.choosing_pool == "from":
         return reply(state._replace(choosing_pool="to", from_pool=pool.number), ASK, "move.which_to_pool")
     if pool.number == state.from_pool:
@@ -455,10 +462,10 @@ def _choose_pool(state: MoveState, pool: Pool) -> Result:
 def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Result:
     if choice.kind in quantities.RECORD_CHOICES and state.pending_scan:
         return move_take.ask_again(state, state.pending_scan)
-    asked, state = state, state._replace(choices=())
+    before, state = state, state._replace(choices=())
     match choice.kind:
         case quantities.DROP_QUANTITY:
-            return move_take.drop_quantity(asked)
+            return move_take.drop_quantity(before)
         case "amount" if part := move_take.goods_of_choice(state, choice):
             return _set_quantity(state, part, choice.quantity, is_confirmed=True)
         case "is_delivery" | "is_person":  # of no use here; the number was meant for another page
@@ -489,7 +496,7 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
 
 
 def _drop_goods(state: MoveState) -> Result:
-    """Nothing is moved: the goods go back to where they were taken."""
+    """Drop all goods in hand; they are put back where they were taken."""
     state = state._replace(in_hand=(), current_index=-1, portion=ZERO, history=(), choices=(), is_undone=False)
     return reply(state, INFO, "move.dropped")
 

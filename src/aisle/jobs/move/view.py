@@ -1,4 +1,4 @@
-"""What the move job shows at each of its steps."""
+"""Views of the move job, one for each step."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingSto
 from aisle.scan.meaning import Match
 
 MAX_UPCOMING = 12
-"""Goods beside those on the screen that a view carries."""
+"""Maximum number of goods in a view beside those on the screen."""
 
 MAX_CHOICES_BESIDE_GOODS = 3
-"""More ways on than this need the room of what is known already."""
+"""Maximum number of choices shown together with the goods; more need their space."""
 
 ALL_POOLS = tuple(Pool(number) for number in range(1, 11))
-"""All that there can be, for a store that names none."""
+"""Pools of a store that has no names for them."""
 
 ANSWER_KINDS = {"leave": ("drop", "back"), "where": ("in_hand",)}
-"""What the answers to the questions of a move are, in their order."""
+"""Kinds of answers to each question, in order."""
 
 COMMAND_LETTERS = "acdknuw"
-"""The letters of the pages on which goods are taken or put down: none of them answers what is asked."""
+"""Command letters of the pages on which goods are taken or put down; none of them answers a question."""
 
 LETTER_TEXTS = {
     "a": "hint.all_here",
@@ -37,7 +37,7 @@ LETTER_TEXTS = {
     "u": "hint.undo",
     "w": "hint.everything",
 }
-"""What the letters do."""
+"""Message ids of the command letters."""
 
 CHOICE_TEXTS = {
     "from": "move.way_from",
@@ -60,7 +60,7 @@ CHOICE_TEXTS = {
     "is_order": "move.way_is_order",
     "is_reference": "move.way_is_order",
 }
-"""What the ways on say."""
+"""Message ids of the choices."""
 
 QUANTITY_TEXTS = {
     (False, False): "move.quantity",
@@ -68,16 +68,16 @@ QUANTITY_TEXTS = {
     (False, True): "move.quantity_of",
     (True, True): "move.measure_of",
 }
-"""How much: (with a unit, of how much by the books)."""
+"""Message ids of quantities, by (with a unit, with the stock quantity)."""
 
 
 def step_name(state: MoveState) -> str:
-    """The name of the step."""
+    """Return the name of the current step."""
     return f"move.{state.phase}"
 
 
 def view(state: MoveState) -> Step:
-    """The view of the step that the state stands at."""
+    """Return the view of the current step."""
     part = state.current_goods if state.phase not in ("pool", "leave", "where") else None
     done = sum((each.quantity for each in state.in_hand), ZERO)
     return Step(
@@ -96,7 +96,7 @@ def view(state: MoveState) -> Step:
 
 
 def _upcoming_title(state: MoveState) -> Msg:
-    """What stands over the goods beside those on the screen."""
+    """Return the title of the list of other goods."""
     if not state.in_hand:
         return msg("move.here")
     if not state.is_on_cart:
@@ -105,21 +105,21 @@ def _upcoming_title(state: MoveState) -> Msg:
 
 
 def pool_choices(state: MoveState) -> tuple[Pool, ...]:
-    """The pools that can be chosen."""
+    """Return the pools that can be chosen."""
     return state.pools or ALL_POOLS
 
 
 def choice_letters(state: MoveState) -> str:
-    """The letters of the choices, wherever goods are taken or in hand; else they are numbered."""
+    """Return the letters of the choices while goods are taken or in hand; empty where they are numbered."""
     if state.phase in ("leave", "where"):
         return assign_letters(ANSWER_KINDS[state.phase])
     if state.phase in ("from", "pool"):
         return ""
-    return assign_letters((way.kind for way in state.choices), COMMAND_LETTERS)
+    return assign_letters((choice.kind for choice in state.choices), COMMAND_LETTERS)
 
 
 def choices(state: MoveState) -> tuple[Msg, ...]:
-    """The ways on that are asked about."""
+    """Return the texts of the open choices."""
     match state.phase:
         case "pool":
             return tuple(_pool_text(pool) for pool in pool_choices(state))
@@ -127,7 +127,7 @@ def choices(state: MoveState) -> tuple[Msg, ...]:
             return (msg("move.leave_them"), msg("move.go_on"))
         case "where":
             return (msg("move.keep_in_hand"),)
-    return tuple(_choice_text(state, way) for way in state.choices)
+    return tuple(_choice_text(state, choice) for choice in state.choices)
 
 
 def _choice_text(state: MoveState, choice: MoveChoice) -> Msg:
@@ -165,9 +165,9 @@ def _lines(state: MoveState, current_goods: Goods | None) -> tuple[Line, ...]:
         case "from" if state.task:
             task = state.task
             goods = Goods(task.product, task.label, task.quantity, allows_decimals=task.allows_decimals, unit=task.unit)
-            place, product = raw(task.location), raw(task.label)
+            location, product = raw(task.location), raw(task.label)
             return (
-                Line("place", place),
+                Line("place", location),
                 Line("product", product),
                 Line("quantity", _measured_text("", goods, task.quantity)),
             )
@@ -187,13 +187,13 @@ def _lines(state: MoveState, current_goods: Goods | None) -> tuple[Line, ...]:
 
 
 def _put_lines(state: MoveState, goods: Goods) -> tuple[Line, ...]:
-    """The goods on the screen, and where they could go."""
-    home = msg("move.to", place=goods.suggested_location) if goods.suggested_location else msg("move.anywhere")
+    """Return the goods on the screen and their suggested location."""
+    destination = msg("move.to", place=goods.suggested_location) if goods.suggested_location else msg("move.anywhere")
     quantity = state.portion or goods.quantity
     text = _measured_text("", goods, quantity)
     if state.portion:
         text = msg("move.portion_of", quantity=state.portion, of=goods.quantity)
-    return Line("place", home), Line("product", raw(goods.label)), Line("quantity", text)
+    return Line("place", destination), Line("product", raw(goods.label)), Line("quantity", text)
 
 
 def _take_lines(state: MoveState, goods: Goods | None) -> tuple[Line, ...]:
@@ -219,16 +219,16 @@ def _take_lines(state: MoveState, goods: Goods | None) -> tuple[Line, ...]:
 def _source_text(state: MoveState, goods: Goods | None) -> Msg:
     if goods and goods.order and not goods.stays_held:
         return msg("move.of_order", order=goods.order)
-    place = goods.location if goods else state.location
-    if place:
-        return msg("move.from_place", place=place)
+    location = goods.location if goods else state.location
+    if location:
+        return msg("move.from_place", place=location)
     if state.order:
         return msg("move.of_order", order=state.order)
     return msg("move.no_place") if state.is_started else msg("move.where_first")
 
 
 def _quantity_text(goods: Goods) -> Msg:
-    """How many, and of how many by the books."""
+    """Return the quantity, with the stock quantity if it is known."""
     return (
         _measured_text("_of", goods, goods.quantity)
         if goods.available >= 0
@@ -237,7 +237,7 @@ def _quantity_text(goods: Goods) -> Msg:
 
 
 def _measured_text(suffix: str, goods: Goods, quantity: Decimal) -> Msg:
-    """Pieces go without saying; what is weighed or measured is said with its unit."""
+    """Return a quantity; the unit is shown only for weighed or measured products."""
     id_ = QUANTITY_TEXTS[bool(goods.allows_decimals and goods.unit), bool(suffix)]
     return msg(id_, quantity=quantity, books=goods.available, unit=goods.unit)
 
@@ -269,43 +269,48 @@ def _prompt(state: MoveState, goods: Goods | None) -> Msg:
 
 
 def _labelled_values(state: MoveState, goods: Goods) -> tuple[LabelledValue, ...]:
-    facts = [LabelledValue(msg("fact.product_number"), raw(goods.product))]
+    values = [LabelledValue(msg("fact.product_number"), raw(goods.product))]
     if goods.largest_stock_at and state.phase != "put":
-        facts.append(
+        values.append(
             LabelledValue(
                 msg("fact.also_at"), msg("move.also_at", place=goods.largest_stock_at, quantity=goods.largest_stock)
             )
         )
     if state.phase == "put" and goods.location:
-        facts.append(LabelledValue(msg("fact.taken_at"), raw(goods.location)))
+        values.append(LabelledValue(msg("fact.taken_at"), raw(goods.location)))
     if goods.stays_held:
-        facts.append(LabelledValue(msg("fact.held_for"), raw(goods.order)))
+        values.append(LabelledValue(msg("fact.held_for"), raw(goods.order)))
     if goods.pool:
-        facts.append(LabelledValue(msg("fact.pool"), _pool_name(state, goods.pool)))
-    return tuple(facts)
+        values.append(LabelledValue(msg("fact.pool"), _pool_name(state, goods.pool)))
+    return tuple(values)
 
 
 def _upcoming(state: MoveState) -> tuple[UpcomingStop, ...]:
-    """What lies here; with goods in hand the others, on the way out with where they could go, else where they were."""
+    """Return the stock here, or the other goods in hand.
+
+    While a cart is unloaded they have their suggested location, otherwise the one they came from.
+    """
     if state.phase not in ("take", "load", "put"):
         return ()
     if not state.in_hand:
-        lying = state.order_lines if state.order else state.source_stock
+        stock_lines = state.order_lines if state.order else state.source_stock
         if state.is_source_known and not state.order:
-            lying = tuple(each for each in lying if _has_stock(each))
-        return tuple(UpcomingStop("", each.label, _total_there(each)) for each in lying)[:MAX_UPCOMING]
+            stock_lines = tuple(each for each in stock_lines if _has_stock(each))
+        return tuple(UpcomingStop("", each.label, _total_there(each)) for each in stock_lines)[:MAX_UPCOMING]
     count = len(state.in_hand)
     first = state.current_index + 1 if state.current_goods else 0
     parts = [state.in_hand[(first + index) % count] for index in range(count - (1 if state.current_goods else 0))]
-    out = state.phase == "put"
+    is_unloading = state.phase == "put"
     return tuple(
-        UpcomingStop(part.suggested_location if out else _other_location(state, part), part.label, part.quantity)
+        UpcomingStop(
+            part.suggested_location if is_unloading else _other_location(state, part), part.label, part.quantity
+        )
         for part in parts
     )[:MAX_UPCOMING]
 
 
 def _other_location(state: MoveState, goods: Goods) -> str:
-    """Where goods were, if that is not the place that is said already."""
+    """Return the location of goods if it differs from the one on the screen."""
     return (
         ""
         if goods.location == (state.current_goods.location if state.current_goods else state.location)
@@ -314,10 +319,10 @@ def _other_location(state: MoveState, goods: Goods) -> str:
 
 
 def _total_there(stock_line: StockLine) -> Decimal | None:
-    """How much of it lies there; None where nobody says it."""
+    """Return the quantity at the location, held goods included; None if unknown."""
     if stock_line.free == UNKNOWN_QUANTITY:
         return None
-    return max(ZERO, stock_line.free) + sum((hold.quantity for hold in stock_line.held), ZERO)
+    return max(ZERO, stock_line.free) + sum((held.quantity for held in stock_line.held), ZERO)
 
 
 def _has_stock(stock_line: StockLine) -> bool:
@@ -325,18 +330,18 @@ def _has_stock(stock_line: StockLine) -> bool:
 
 
 def _hints(state: MoveState, goods: Goods | None, done: Decimal) -> tuple[KeyHint, ...]:
-    """The letters that do something now, the likeliest first."""
-    here = state.phase
+    """Return hints for the letters that are useful now, the likeliest first."""
+    phase = state.phase
     if state.task:
         return tuple(KeyHint(letter, msg(LETTER_TEXTS[letter])) for letter in ("ub" if state.history else "b"))
-    wanted = {
+    letters = {
         "from": "ckub",
         "take": "wckub" if not done else "dawubck" if state.uses_locations else "dkub",
         "load": "dawnubk" if done else "wkub",
         "put": "ncub",
-    }.get(here, "b")
-    names = {**LETTER_TEXTS, "d": "hint.unload" if here == "load" else "hint.done"}
-    return tuple(KeyHint(letter, msg(names[letter])) for letter in wanted if _is_useful(state, goods, letter))
+    }.get(phase, "b")
+    names = {**LETTER_TEXTS, "d": "hint.unload" if phase == "load" else "hint.done"}
+    return tuple(KeyHint(letter, msg(names[letter])) for letter in letters if _is_useful(state, goods, letter))
 
 
 def _is_useful(state: MoveState, goods: Goods | None, letter: str) -> bool:

@@ -1,1 +1,7 @@
-"""Picking: a round over one order or twenty, the walk that gathers them, and what is short."""
+"""Picking of one order, or of a batch of up to 20 orders in one walk.
+
+It turns inputs and cached rows into a new state, operations and a view. It does no I/O and knows neither the cache, the
+service nor the terminal.
+Start in `job.py` (`PickJob.handle`); `pick_state.py` holds the state, `stops.py` the order lines, `view.py` the page.
+`shortage.py` is the job for a stop with too little stock.
+"""

@@ -1,4 +1,4 @@
-"""Says when more is taken at a place than lies there by the books: the stock is wrong, and somebody has to count."""
+"""Goods in hand: what still has to be put down, the stock left at a location, and the names of stock pools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from aisle.jobs.view import Msg, msg
 
 
 def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg | None:
-    """What is said beside a take that brings lines to these quantities; None where the books have as many."""
+    """Return the warning for a pick that exceeds the expected stock at the location; None if the stock suffices.
+
+    `changes` maps line indexes to new picked quantities. The warning tells the picker that the stock is wrong and needs
+    a count.
+    """
     first = before.lines[min(changes)]
     more = sum((picked - before.lines[index].picked for index, picked in changes.items()), Decimal(0))
     left = _stock_left(before, first)
@@ -23,7 +27,9 @@ def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg 
 
 
 def keep_read_stock(state: PickState, line: PickLine, known: PickLine | None) -> PickLine:
-    """A line that was read again, with the stock as it was read first where that tells the same: only news are kept."""
+    """Return a line that was read again, with the stock figures of the first read unless the expected stock has
+    changed.
+    """
     if known is None or _expected_stock(state, known) != line.expected_stock:
         return line
     return line._replace(
@@ -34,7 +40,7 @@ def keep_read_stock(state: PickState, line: PickLine, known: PickLine | None) ->
 
 
 def _expected_stock(state: PickState, line: PickLine) -> Decimal | None:
-    """What the books should have at the place of a line, after all that was taken here since they were read."""
+    """Return the expected stock at the line's location, less all that was picked here since the line was read."""
     if line.expected_stock is None:
         return None
     return max(
@@ -45,84 +51,92 @@ def _expected_stock(state: PickState, line: PickLine) -> Decimal | None:
 
 
 def _stock_left(state: PickState, line: PickLine) -> Decimal | None:
-    """What is left at the place of a line by the books, after what was taken since they were read."""
-    alike = _same_product_here(state, line)
-    known = [each.expected_stock for each in alike if each.expected_stock is not None]
-    if not known or not line.has_stock:
+    """Return the stock left at the line's location, less what was picked since the read; None if it is unknown."""
+    same_product = _same_product_here(state, line)
+    expected = [each.expected_stock for each in same_product if each.expected_stock is not None]
+    if not expected or not line.has_stock:
         return None
-    lately = min(known)  # read last: since then only these lines took anything
-    taken = sum((each.picked - each.picked_when_read for each in alike if each.expected_stock == lately), Decimal(0))
-    return max(Decimal(0), lately - taken)
+    latest = min(expected)  # the latest read: since then only these lines were picked from it
+    taken = sum(
+        (each.picked - each.picked_when_read for each in same_product if each.expected_stock == latest), Decimal(0)
+    )
+    return max(Decimal(0), latest - taken)
 
 
 def _same_product_here(state: PickState, line: PickLine) -> list[PickLine]:
-    """The lines of the same product at the same location."""
+    """Return the lines with the same product at the same location."""
     return [
         each for each in state.lines if each.product == line.product and same_location(each.location, line.location)
     ]
 
 
 NOT_PUT_DOWN = "lying"
-"""The remark that an order was left with goods of it at no place; whose they are is its text."""
+"""Topic of the local note on an order that was left with goods not put down; its text is the user who has them."""
 
 
 def quantity_to_put_down(state: PickState, line: PickLine) -> Decimal:
-    """What of a line whoever picks here has to put down: all of it, but for what somebody has who picks it too."""
+    """Return the quantity of a line that this picker has to put down.
+
+    That is all of it, less the share of another picker who has the same order open.
+    """
     tote = find_tote(state, line.order)
     return line.own_in_hand if tote and tote.other_pickers else line.in_hand
 
 
 def has_goods_to_put_down(state: PickState, order: str = "") -> bool:
-    """Whether anything of the order, or of any, is to be put down here."""
+    """Return True if goods of the order, or of any order, have to be put down here."""
     return any(quantity_to_put_down(state, take) for take in state.lines if order in ("", take.order))
 
 
 def pieces_to_put_down(state: PickState) -> Decimal:
-    """How many pieces are to be put down here; what is measured counts as one."""
+    """Return the number of pieces to put down here; a measured line counts as one."""
     return sum_pieces((take, quantity_to_put_down(state, take)) for take in state.lines)
 
 
 def pieces_in_hand(state: PickState, order: str = "") -> Decimal:
-    """How many pieces of the order, or of all, are picked and not put down, in whoever's hand."""
+    """Return the number of pieces of the order, or of all orders, that any picker has in hand."""
     return sum_in_hand(take for take in state.lines if order in ("", take.order))
 
 
 def pieces_of_others(state: PickState, order: str) -> Decimal:
-    """How many pieces of the order are picked and not put down, in the hands of others."""
+    """Return the number of pieces of the order that other pickers have in hand."""
     return sum_pieces((take, take.in_hand - take.own_in_hand) for take in state.lines if take.order == order)
 
 
 def orders_not_put_down(state: PickState) -> tuple[str, ...]:
-    """The orders of which whoever leaves now has goods that are at no place; nobody lays any where no place is kept."""
+    """Return the orders whose goods would be left at no location if this picker left now.
+
+    Return none if no line has a location: such a store keeps no locations.
+    """
     if not any(take.location for take in state.lines):
         return ()
     return tuple(tote.order for tote in state.totes if tote.has_lines and has_goods_to_put_down(state, tote.order))
 
 
 def take_as_own(state: PickState, order: str) -> PickState:
-    """Nobody else has this order in hand: what is picked of it and not put down is here."""
+    """Count all goods in hand of this order as this picker's own, because nobody else has the order open."""
     takes = (take._replace(own_picked=take.in_hand) if take.order == order else take for take in state.lines)
     return state._replace(lines=tuple(takes))
 
 
 def quantity_to_return(state: PickState) -> Decimal:
-    """How much is to be put back."""
-    return sum((back.quantity for back in state.to_return), Decimal(0))
+    """Return the quantity that has to be put back."""
+    return sum((goods.quantity for goods in state.to_return), Decimal(0))
 
 
 POOL_NAMES_QUERY = "store"
-"""The read that has them, and the id of its query."""
+"""Named read of the store's pool names, and id of its query."""
 
 QUERY_POOL_NAMES = Query(POOL_NAMES_QUERY, POOL_NAMES_QUERY, {}, is_live=True)
 
 
 def with_pool_names(state: PickState, answer: Rows) -> PickState:
-    """The round with the names that the store has for its pools."""
+    """Return the pick with the store's names for its stock pools."""
     row: Mapping[str, Any] = answer.rows[0] if answer.rows else {}
     return state._replace(pool_names=tuple((int(pool), str(name)) for pool, name in (row.get("pools") or {}).items()))
 
 
 def format_pool_names(state: PickState, pools: Iterable[int]) -> str:
-    """These pools by their names, one that has none by its number."""
-    known = dict(state.pool_names)
-    return ", ".join(known.get(pool) or str(pool) for pool in pools)
+    """Return the names of these pools; a pool without a name appears by its number."""
+    names = dict(state.pool_names)
+    return ", ".join(names.get(pool) or str(pool) for pool in pools)

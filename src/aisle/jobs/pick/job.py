@@ -1,6 +1,4 @@
-"""What a scan is in a round: a product to take, the place of a stop or of what is put down, an order of the round or
-another one.
-"""
+"""The pick job: dispatches each event, and decides whether a scan is a product, a location, a tote or another order."""
 
 from __future__ import annotations
 
@@ -61,15 +59,15 @@ ScanTurn = Turn[PickState]
 
 
 def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) -> ScanTurn:
-    """The first meaning that these orders can use wins; otherwise the first says why not."""
+    """Handle the first match that these orders can use; if none can be used, explain why for the first match."""
     if offered_choices.product_in_question(state):
         matches = tuple(each for each in matches if not offered_choices.keeps_question(state, each))
         if not matches:
             return offered_choices.repeat_location_question(state)
     usable = _usable_products(state, matches)
-    place = location_of(matches)
-    if place and (not usable or (state.needs_location and _has_line_at(state, place))):
-        return _scan_location(state, place, context)
+    location = location_of(matches)
+    if location and (not usable or (state.needs_location and _has_line_at(state, location))):
+        return _scan_location(state, location, context)
     if len(usable) > 1:
         return reject_input(
             state,
@@ -93,31 +91,31 @@ def _product_choice(match: Match) -> PickChoice:
 
 
 def _has_line_at(state: PickState, location: Match) -> bool:
-    """Whether a line of these orders is taken there."""
+    """Return True if a line of these orders is picked at the location."""
     return any(take.location.casefold() == location.key.casefold() for take in state.lines)
 
 
 def location_of(matches: tuple[Match, ...]) -> Match | None:
-    """The place among these meanings."""
+    """Return the location among these matches."""
     return next((m for m in matches if m.kind == LOCATION), None)
 
 
 def _usable_products(state: PickState, matches: tuple[Match, ...]) -> list[Match]:
-    """Products of these orders: the one of the stop, else those that are still open, else any."""
+    """Return the products of these orders: that of the stop, else those still open, else any one."""
     products = [m for m in matches if m.kind == PRODUCT]
     here = [m for m in products if state.current_line and m.key == state.current_line.product]
     if here:
         return here[:1]
-    wanted = [m for m in products if any(take.product == m.key for take in state.lines)]
+    on_lines = [m for m in products if any(take.product == m.key for take in state.lines)]
     open_ = {take.product for take in state.lines if take.is_open}
-    return [m for m in wanted if m.key in open_] or wanted[:1]
+    return [m for m in on_lines if m.key in open_] or on_lines[:1]
 
 
 def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn:
     if state.phase == "done":
         return pick_put.put_down_at(state, match, context)
-    if way := offered_choices.choice_for_location(state, match.key):
-        return pick_take.pick_at_location(state, way, context)
+    if choice := offered_choices.choice_for_location(state, match.key):
+        return pick_take.pick_at_location(state, choice, context)
     if offered_choices.product_in_question(state):
         return pick_why.query_other_location(state, match)
     code = match.key.casefold()
@@ -132,8 +130,8 @@ def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn
     if take is None:
         return Turn(state)
     if not take.location:
-        told = msg("pick.no_place", place=match.key, label=take.label)
-        return Turn(state._replace(choices=()), (), Verdict(INFO, told))
+        text = msg("pick.no_place", place=match.key, label=take.label)
+        return Turn(state._replace(choices=()), (), Verdict(INFO, text))
     return pick_why.query_other_location(state, match)
 
 
@@ -145,17 +143,17 @@ def _scan_order(state: PickState, match: Match) -> ScanTurn:
         return pick_put.select_tote(state, tote)
     if state.phase == "done":
         return Turn(state, (Close(start=Start("pick", {"order_number": match.key})),))
-    ways = pick_why.other_order_choices(state, match.key)
+    choices = pick_why.other_order_choices(state, match.key)
     if state.is_batch:
-        return reject_input(state, "pick.not_of_round", *ways, other=match.key)
-    return reject_input(state, "pick.other_order", *ways, other=match.key, order=state.order)
+        return reject_input(state, "pick.not_of_round", *choices, other=match.key)
+    return reject_input(state, "pick.other_order", *choices, other=match.key, order=state.order)
 
 
 Result = Turn[PickState]
 
 
 class PickJob(Job[PickState]):
-    """One order, or several in one walk, from the scan that opens them to the last line."""
+    """Job for picking one order, or several as a batch, from opening to the last line."""
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
@@ -164,11 +162,11 @@ class PickJob(Job[PickState]):
     resolves_ambiguity = True
 
     def begin(self) -> PickState:
-        """No order yet."""
+        """Return the state without orders."""
         return PickState()
 
     def accepts(self, state: PickState) -> Accepts:
-        """A quantity is open for the stop that was scanned last, choices where a way on is offered."""
+        """Return the accepted inputs: a quantity for the stop scanned last, choices where some are offered."""
         take, choices = state.current_line, offered_choices.open_choices(state)
         letters = (
             ("nsu" if take is not None and state.phase == "walk" else "u")
@@ -177,53 +175,53 @@ class PickJob(Job[PickState]):
         )
         decimals = bool(take and take.allows_decimals)
         labels = pick_state.tote_labels(state)
-        many, sure = offered_choices.is_quantity_open(state), offered_choices.is_number_asked(state)
+        accepts_quantity, typed_only = offered_choices.is_quantity_open(state), offered_choices.is_number_asked(state)
         keys = offered_choices.choice_letters(state)
         return Accepts(
-            many,
+            accepts_quantity,
             decimals,
             len(choices),
             command_letters=letters,
-            typed_only=sure,
+            typed_only=typed_only,
             labels=labels,
             choice_values=choices,
             choice_letters=keys,
         )
 
     def prefers(self, state: PickState) -> tuple[str, ...]:
-        """What the step on the screen asks for comes first."""
+        """Return the kinds of matches in order of preference: first what the current step asks for."""
         if state.phase == "done" or state.needs_location:
             return (LOCATION, PRODUCT, ORDER, REFERENCE)
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
 
     def quantity_product(self, state: PickState) -> tuple[str, str]:
-        """The product of the stop."""
+        """Return the number and label of the product that a quantity would apply to; empty if none."""
         take = state.current_line
         return (take.product, take.label) if take and offered_choices.is_quantity_open(state) else ("", "")
 
     def uses_product(self, state: PickState, product: str) -> bool:
-        """What is on a line of these orders."""
+        """Return True if a line of these orders has the product."""
         return any(take.product == product for take in state.lines)
 
     def step_name(self, state: PickState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return state.step_name
 
     def orders_in_work(self, state: PickState) -> tuple[str, ...]:
-        """The orders of the round whose lines are here, and those with goods in hand that somebody took over."""
-        left = (back.order for back in state.to_return if back.is_for_other_picker)
-        return tuple(dict.fromkeys((*(tote.order for tote in state.totes if tote.has_lines), *left)))
+        """Return the orders of the pick, and those with goods in hand that another picker took over."""
+        goods_for_others = (goods.order for goods in state.to_return if goods.is_for_other_picker)
+        return tuple(dict.fromkeys((*(tote.order for tote in state.totes if tote.has_lines), *goods_for_others)))
 
     def can_undo(self, state: PickState) -> bool:
-        """Whether a step is left that undo takes back."""
+        """Return True if a step can be undone."""
         return bool(state.totes) and bool(state.history)
 
     def view(self, state: PickState) -> Step:
-        """The stop on the screen."""
+        """Return the view of the current step."""
         return pick_view.view(state)
 
     def handle(self, state: PickState, event: Event, context: Context) -> Result:
-        """The next state; see the functions below for each kind of event."""
+        """Return the next state; the functions below handle each kind of event."""
         turn = pick_claim.claim_on_first_change(_handle_event(state, event, context), context)
         turn = redirected.keep_redirections(pick_put.mark_not_put_down(state, turn, context), context)
         turn = turn._replace(
@@ -234,30 +232,38 @@ class PickJob(Job[PickState]):
 
 
 def _apply_policy(before: PickState, state: PickState, event: Event, context: Context) -> PickState:
-    """Whether places are verified, as the settings say now: from the next stop on, or from one where nothing is begun
-    when the job is taken up again."""
+    """Apply the setting for location checks from the next stop on.
+
+    At the current stop it applies only if the job is resumed and nothing of the stop is picked, asked or open.
+    """
     if state.verifies_locations == context.policy.verified:
         return state
-    stops = [each.current_line.stop_key if each.current_line else None for each in (before, state)]
-    begun = state.is_quantity_open or state.choices or any(take.picked for take in pick_state.current_stop_lines(state))
-    if stops[0] == stops[1] and (begun or not isinstance(event, Resumed)):
+    stop_keys = [each.current_line.stop_key if each.current_line else None for each in (before, state)]
+    is_started = (
+        state.is_quantity_open or state.choices or any(take.picked for take in pick_state.current_stop_lines(state))
+    )
+    if stop_keys[0] == stop_keys[1] and (is_started or not isinstance(event, Resumed)):
         return state
     return state._replace(verifies_locations=context.policy.verified)
 
 
 def _is_background_event(event: Event) -> bool:
-    """Whether nobody at this terminal has said anything: the answers of the cache to what has changed there."""
+    """Return True if the event is a cache update and no input of this terminal."""
     return isinstance(event, Rows) and event.id.startswith(
         (pick_orders.ORDER_QUERY_PREFIX, pick_claim.SURPLUS_QUERY, pick_claim.REFUSED_QUERY, pick_given.ASSIGNED_QUERY)
     )
 
 
 def _close_quantity(before: PickState, state: PickState) -> PickState:
-    """A page that came by itself, or a question that went so, closes the quantity of the stop: digits after it may be
-    meant for either."""
-    stops = [each.current_line.stop_key if each.current_line else None for each in (before, state)]
-    same = stops[0] == stops[1] and state.to_return == before.to_return and state.choices == before.choices
-    return state if same else state._replace(is_quantity_open=False)
+    """Close the open quantity if the page or its question changed without an input.
+
+    Digits typed next could apply to the old page or to the new one.
+    """
+    stop_keys = [each.current_line.stop_key if each.current_line else None for each in (before, state)]
+    is_unchanged = (
+        stop_keys[0] == stop_keys[1] and state.to_return == before.to_return and state.choices == before.choices
+    )
+    return state if is_unchanged else state._replace(is_quantity_open=False)
 
 
 def _handle_event(state: PickState, event: Event, context: Context) -> Result:
@@ -278,13 +284,13 @@ def _handle_event(state: PickState, event: Event, context: Context) -> Result:
 
 
 def _handle_without_orders(state: PickState, event: Event, context: Context) -> Result:
-    """No order is left: what is in hand goes back first; then a scan opens what comes next."""
+    """Handle an input when no order is left: goods in hand are put back first, then a scan opens the next order."""
     match event:
-        case Scan(meanings) if pick_passed.is_location_for_others(state) and (place := location_of(meanings)):
-            return pick_put.put_down_at(state, place, context)
+        case Scan(matches) if pick_passed.is_location_for_others(state) and (location := location_of(matches)):
+            return pick_put.put_down_at(state, location, context)
         case _ if state.to_return:
-            passed = pick_passed.goods_for_others(state)
-            return Turn(state, (), Verdict(WRONG, msg("pick.answer_first" if passed else "pick.put_back_first")))
+            for_others = pick_passed.goods_for_others(state)
+            return Turn(state, (), Verdict(WRONG, msg("pick.answer_first" if for_others else "pick.put_back_first")))
         case Command("u"):
             return pick_take.undo_step(state, context)
         case Scan():
@@ -297,16 +303,16 @@ def _awaited_order(state: PickState) -> str:
 
 
 def _handle_update(state: PickState, event: Event, context: Context) -> Result:
-    """What the job hears from elsewhere."""
+    """Handle events that are no input: opening, cache updates, answers of queries and of other jobs."""
     match event:
         case Opened(args):
             orders = args.get("orders") or [args["order_number"]]
-            sure, looks = args.get("sure") or (), bool(args.get("looks"))
+            confirmed, is_only_viewed = args.get("sure") or (), bool(args.get("looks"))
             numbers = [str(order) for order in orders]
-            fresh = pick_state.new_pick(
-                numbers, args.get("totes") or {}, sure, context.policy.verified, is_only_viewed=looks
+            opened = pick_state.new_pick(
+                numbers, args.get("totes") or {}, confirmed, context.policy.verified, is_only_viewed=is_only_viewed
             )
-            return Turn(fresh, (pick_pools.QUERY_POOL_NAMES, *pick_orders.query_all_orders(fresh)))
+            return Turn(opened, (pick_pools.QUERY_POOL_NAMES, *pick_orders.query_all_orders(opened)))
         case Changed("outbox"):
             return Turn(state, (*_check_changes(state, context), *pick_orders.query_all_orders(state, refresh=False)))
         case Changed("store"):
@@ -324,7 +330,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
         case Changed("order", ""):
             return Turn(state, pick_orders.query_all_orders(state, refresh=False))
         case Changed("order", key) if pick_state.find_tote(state, key) or any(
-            back.order == key for back in state.to_return
+            goods.order == key for goods in state.to_return
         ):
             return Turn(state, pick_orders.query_orders((key,), refresh=False))
         case Closed("short", answer) if answer:
@@ -349,15 +355,18 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
 
 
 def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
-    """Asks what became of this round beside its orders; what is told first here is told last of all."""
+    """Return the queries for surplus, refused put-downs and assignments; answers arrive in reverse order."""
     return (*pick_claim.query_surplus(state), *pick_claim.query_refused(state), pick_given.query_assigned(context))
 
 
 def _apply_shortage(state: PickState, answer: Mapping[str, Any], context: Context) -> Result:
-    """What was found out about the rest of a stop. The orders are not asked for at once: they would not yet know."""
+    """Apply the result of the shortage job to the current stop.
+
+    The orders are only refreshed, not queried at once: the cache would not have the new operations yet.
+    """
     turn = pick_take.apply_shortage(state, answer, context)
-    wishes = (Refresh("order", tote.order) for tote in turn.state.totes)
-    return turn._replace(effects=(*turn.effects, *wishes))
+    refreshes = (Refresh("order", tote.order) for tote in turn.state.totes)
+    return turn._replace(effects=(*turn.effects, *refreshes))
 
 
 def _handle_answer(state: PickState, kind: str, row: Mapping[str, Any], context: Context) -> Result:
@@ -371,7 +380,10 @@ def _handle_answer(state: PickState, kind: str, row: Mapping[str, Any], context:
 
 
 def _handle_records_by_number(state: PickState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
-    """Digits that nothing has for a number are a quantity; else it is asked. A tote that has them on it is named."""
+    """Handle the records that have these digits as their number.
+
+    The code of a tote wins. Without a record the digits are a quantity; otherwise the picker is asked.
+    """
     value, code = Decimal(state.lookup.key), state.lookup.code
     tote = pick_state.find_tote_by_code(state, code)
     state = state._replace(lookup=pick_state.StoreLookup())
@@ -385,21 +397,21 @@ def _handle_records_by_number(state: PickState, rows: tuple[Mapping[str, Any], .
         return handle_scan(state._replace(choices=()), found, context)
     if (
         not found and value > quantities.MAX_LIKELY_QUANTITY and value > pick_state.ordered_at_stop(state)
-    ):  # nobody means so many
+    ):  # nobody means a quantity this large
         return reject_input(state, "pick.unknown", code=code)
     return pick_take.check_quantity(state, value, found, context)
 
 
 def _is_ordered_product(state: PickState, found: Match) -> bool:
-    """Whether it is a product of these orders: then a guess of it is none."""
+    """Return True if the match is a product of these orders; such a match needs no confirmation."""
     return found.kind == PRODUCT and any(take.product == found.key for take in state.lines)
 
 
 def _handle_input(state: PickState, event: Event, context: Context) -> Result:
-    """What the picker says."""
+    """Handle an input of the picker while orders are open."""
     match event:
-        case Scan(meanings):
-            return handle_scan(state, meanings, context)
+        case Scan(matches):
+            return handle_scan(state, matches, context)
         case Quantity(value, code):
             return pick_take.enter_quantity(state, value, code, context)
         case Command("n"):
@@ -427,7 +439,7 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
 
 
 def _go_back(state: PickState, context: Context) -> Result:
-    """First out of what is asked, then out of the job; a round is left only when that is meant."""
+    """Drop the open question first, then leave the job; leaving an unfinished batch needs a confirmation."""
     if state.choices:
         if state.phase == "wait" and not state.is_batch:
             return Turn(state, (Close(pick_view.leave_verdict(state)),))
@@ -436,8 +448,10 @@ def _go_back(state: PickState, context: Context) -> Result:
     if (state.take_over_choices and not state.is_postponed) or state.only_order:
         return Turn(state._replace(take_over_choices=(), only_order=""), (), Verdict(INFO, msg("pick.dropped")))
     if state.to_return:
-        asked = state._replace(choices=(PickChoice("leave"),))
-        return Turn(asked, (), Verdict(ASK, msg("pick.leave_hand", count=goods_in_hand.quantity_to_return(state))))
+        state_asked = state._replace(choices=(PickChoice("leave"),))
+        return Turn(
+            state_asked, (), Verdict(ASK, msg("pick.leave_hand", count=goods_in_hand.quantity_to_return(state)))
+        )
     if not state.totes:
         return Turn(state, (Close(Verdict(GOOD, pick_passed.returned_message(state))),))
     if not state.is_batch or state.phase == "wait":
@@ -453,7 +467,7 @@ def _leave(state: PickState, context: Context) -> Result:
 
 
 def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Result:
-    """A numbered way on."""
+    """Apply the choice that the picker made."""
     state = (
         offered_choices.remove_answered(state, choice)
         if choice in state.take_over_choices
@@ -467,8 +481,8 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
             return Turn(state, (*pick_claim.release_unpicked(state, context.store), close))
         case "count":
             label = next((take.label for take in state.lines if take.product == choice.product), choice.product)
-            args = {"location_code": choice.key, "product_number": choice.product, "label": label, "empty": True}
-            return Turn(state, (Start("count", args),))
+            count_args = {"location_code": choice.key, "product_number": choice.product, "label": label, "empty": True}
+            return Turn(state, (Start("count", count_args),))
         case "set":
             return pick_take.set_quantity(state, choice.quantity, context)
         case "amount":
@@ -493,12 +507,12 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
 
 
 def _match_of_choice(choice: PickChoice) -> Match:
-    """The product of a way on, as it was scanned."""
+    """Return the product of a choice as a match, as if it had been scanned."""
     return Match(PRODUCT, choice.key, choice.label, choice.quantity or Decimal(1), bool(choice.quantity))
 
 
 def _follow_order_choice(state: PickState, choice: PickChoice, context: Context) -> Result:
-    """A numbered way on that is about the orders of the round."""
+    """Apply a choice about the orders of the pick."""
     tote = pick_state.find_tote(state, choice.key)
     match choice.kind:
         case "join" | "take_in" if tote is None and pick_state.next_tote_letter(state):
@@ -509,12 +523,14 @@ def _follow_order_choice(state: PickState, choice: PickChoice, context: Context)
         case "tote" if tote:
             return pick_put.select_tote(state, tote)
         case "take_over" | "open_free" if tote:
-            sure = pick_state.with_tote(state, tote._replace(is_confirmed=True))
-            return Turn(sure, pick_orders.query_orders(each.order for each in sure.totes if not each.has_lines))
+            confirmed = pick_state.with_tote(state, tote._replace(is_confirmed=True))
+            return Turn(
+                confirmed, pick_orders.query_orders(each.order for each in confirmed.totes if not each.has_lines)
+            )
         case "leave_out" if tote:
-            gone = pick_orders.remove_order(state, tote, "left_out", kind=INFO)
-            again = pick_orders.query_orders(each.order for each in gone.state.totes if not each.has_lines)
-            return gone._replace(effects=(*gone.effects, *again))
+            removed = pick_orders.remove_order(state, tote, "left_out", kind=INFO)
+            queries = pick_orders.query_orders(each.order for each in removed.state.totes if not each.has_lines)
+            return removed._replace(effects=(*removed.effects, *queries))
         case "finish":
             return Turn(state, (Start("act", {"orders": [choice.key], "kind": "finish"}),))
         case "later":

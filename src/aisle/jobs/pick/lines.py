@@ -1,4 +1,4 @@
-"""Taking: a product into the totes of its stop, a quantity of it, later, short, and back again."""
+"""Picking of lines: products and quantities into totes, skipping, shortages and undo."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Result = Turn[PickState]
 
 
 def pick_product(state: PickState, match: Match, context: Context) -> Result:
-    """So many of a product: into the first open tote of the stop, then the next."""
+    """Add the scanned quantity to the open lines of the product, filling each tote before the next."""
     indexes = pick_state.lines_with_product(state, match.key)
     label = match.label or match.key
     if not indexes:
@@ -37,34 +37,34 @@ def pick_product(state: PickState, match: Match, context: Context) -> Result:
     first = state.lines[open_[0]]
     if match.quantity % 1 and not first.allows_decimals:
         return reject_input(state, "pick.whole", label=label, quantity=match.quantity)
-    if asked := offered_choices.ask_location(state, match, open_):
-        return asked
+    if question := offered_choices.ask_location(state, match, open_):
+        return question
     if state.verifies_locations and first.location and first.location.casefold() != state.location.casefold():
         return reject_input(
             pick_state.go_to_line(state, open_[0]), "pick.place_first", place=first.location, label=label
         )
     if first.allows_decimals and not match.is_explicit:
         held = pick_state.go_to_line(state, open_[0])._replace(is_quantity_open=True, choices=())
-        told = msg("pick.weigh", label=label, rest=first.remaining, unit=first.unit)
-        return Turn(held, (), Verdict(INFO, _for_tote(state, first.order, told)))
+        text = msg("pick.weigh", label=label, rest=first.remaining, unit=first.unit)
+        return Turn(held, (), Verdict(INFO, _for_tote(state, first.order, text)))
     rest = sum((state.lines[index].remaining for index in open_), Decimal(0))
     if match.quantity > rest:
-        here, way = (
+        at_stop, choice = (
             pick_state.go_to_line(state, open_[0])._replace(is_quantity_open=True),
             PickChoice("take_rest", match.key),
         )
         if any(state.lines[index].is_open for index in indexes if index not in open_):
             args: dict[str, str | Decimal] = {"label": label, "rest": rest, "place": first.location}
-            return reject_input(here, "pick.over_here", way, quantity=match.quantity, **args)
-        return reject_input(here, "pick.over", way, label=label, quantity=match.quantity, rest=rest)
+            return reject_input(at_stop, "pick.over_here", choice, quantity=match.quantity, **args)
+        return reject_input(at_stop, "pick.over", choice, label=label, quantity=match.quantity, rest=rest)
     return report_picked(state, pick_state.add_over_lines(state, open_, match.quantity), context)
 
 
 def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> Result:
-    """Takes what was scanned from the place that was chosen for it."""
+    """Pick the scanned product from the location that was chosen for it."""
     explicit = bool(choice.quantity)
-    meaning = Match(PRODUCT, choice.product, choice.label, choice.quantity or Decimal(1), explicit)
-    turn = pick_product(offered_choices.go_to_chosen_location(state, choice)._replace(choices=()), meaning, context)
+    match = Match(PRODUCT, choice.product, choice.label, choice.quantity or Decimal(1), explicit)
+    turn = pick_product(offered_choices.go_to_chosen_location(state, choice)._replace(choices=()), match, context)
     if turn.verdict is None or turn.verdict.kind != GOOD:
         return turn
     return turn._replace(
@@ -73,19 +73,22 @@ def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> 
 
 
 def handle_location_answer(state: PickState, row: Mapping[str, Any], context: Context) -> Result:
-    """A place where the stop is not was scanned: it answers where goods were taken, if they may come from there."""
+    """Handle the data of a scanned location that is not the stop's.
+
+    It answers where goods were picked if their pools are allowed; otherwise it may change the stop's location.
+    """
     if not offered_choices.product_in_question(state):
         return pick_why.ask_change_location(state, row)
-    place = state.lookup.key
+    location = state.lookup.key
     pool, wrong_pool = pick_why.allowed_pool(state, row)
     state = state._replace(lookup=pick_state.StoreLookup())
     if wrong_pool:
         return Turn(state, (), Verdict(WRONG, wrong_pool))
-    way = offered_choices.choice_with_location(state, place, pool)
+    choice = offered_choices.choice_with_location(state, location, pool)
     return (
-        pick_at_location(state._replace(choices=()), way, context)
+        pick_at_location(state._replace(choices=()), choice, context)
         if row.get("pools")
-        else offered_choices.ask_with_location(state, way)
+        else offered_choices.ask_with_location(state, choice)
     )
 
 
@@ -94,8 +97,8 @@ def _report_full(state: PickState, indexes: Sequence[int], match: Match) -> Resu
     label = match.label or match.key
     if closed:
         picked, of, _ = pick_state.sum_lines(closed)
-        way = PickChoice("reopen", match.key, label, quantity=match.quantity if match.is_explicit else Decimal(0))
-        return reject_input(state, "pick.was_short", way, label=label, done=picked, of=of)
+        choice = PickChoice("reopen", match.key, label, quantity=match.quantity if match.is_explicit else Decimal(0))
+        return reject_input(state, "pick.was_short", choice, label=label, done=picked, of=of)
     _, of, _ = pick_state.sum_lines(state.lines[index] for index in indexes)
     return reject_input(state, "pick.full", label=label, of=of)
 
@@ -107,25 +110,25 @@ def _for_tote(state: PickState, order: str, message: Msg) -> Msg:
 def report_picked(
     state: PickState, changes: Mapping[int, Decimal], context: Context, *, is_total: bool = False
 ) -> Result:
-    """After a take: the operations, the totes that it went to, and the stop where the picker stands now."""
+    """Return the turn after a pick: operations, message with the totes filled, and the next stop."""
     if not changes:
         return Turn(state._replace(choices=()), (), Verdict(INFO, msg("pick.same")))
     after = pick_state.set_picked(state, changes)
     last = max(changes)
-    stop = pick_state.lines_of_stop(after, last)
-    open_ = [index for index in stop if after.lines[index].is_open]
-    on = (
+    stop_lines = pick_state.lines_of_stop(after, last)
+    open_ = [index for index in stop_lines if after.lines[index].is_open]
+    at_line = (
         pick_state.go_to_line(after, open_[0])
         if open_
         else pick_state.go_to_next_stop(after._replace(is_quantity_open=False), last)
     )
-    told = Verdict(
+    verdict = Verdict(
         GOOD,
-        _picked_message(state, after, changes, stop, is_total),
+        _picked_message(state, after, changes, stop_lines, is_total),
         detail=goods_in_hand.exceeding_message(state, changes),
     )
     effects = pick_write.update_lines(state, after, changes, context.store)
-    return Turn(on._replace(is_quantity_open=True) if open_ else on, effects, told)
+    return Turn(at_line._replace(is_quantity_open=True) if open_ else at_line, effects, verdict)
 
 
 def _picked_message(
@@ -152,28 +155,30 @@ def _picked_message(
         totes = pick_state.quantities_by_tote(
             after, ((after.lines[index].order, after.lines[index].picked) for index in stop)
         )
-        told = msg("pick.set_totes", label=label, totes=totes, done=done, of=of)
+        text = msg("pick.set_totes", label=label, totes=totes, done=done, of=of)
     elif len(orders) == 1:
-        mine = [after.lines[index] for index in stop if after.lines[index].order == orders[0]]
-        done, of, _ = pick_state.sum_lines(mine)
+        order_lines = [after.lines[index] for index in stop if after.lines[index].order == orders[0]]
+        done, of, _ = pick_state.sum_lines(order_lines)
         more = sum((picked - before.lines[index].picked for index, picked in changes.items()), Decimal(0))
         letter = pick_state.tote_letter(after, orders[0])
-        told = msg("pick.taken_tote", label=label, quantity=more, tote=letter, done=done, of=of)
+        text = msg("pick.taken_tote", label=label, quantity=more, tote=letter, done=done, of=of)
     else:
-        given = [(after.lines[index].order, picked - before.lines[index].picked) for index, picked in changes.items()]
-        more = sum((quantity for _, quantity in given), Decimal(0))
-        told = msg("pick.taken_totes", label=label, quantity=more, totes=pick_state.quantities_by_tote(after, given))
+        added = [(after.lines[index].order, picked - before.lines[index].picked) for index, picked in changes.items()]
+        more = sum((quantity for _, quantity in added), Decimal(0))
+        text = msg("pick.taken_totes", label=label, quantity=more, totes=pick_state.quantities_by_tote(after, added))
     if after.is_done:
         lacking = sum(take.is_closed for take in after.lines)
         id_ = "pick.round_all_but" if lacking else "pick.round_taken"
-        return msg(id_, count=len(after.totes), what=told, **({"lacking": lacking} if lacking else {}))
+        return msg(id_, count=len(after.totes), what=text, **({"lacking": lacking} if lacking else {}))
     letters = " ".join(pick_state.tote_letter(after, order) for order in full)
-    return msg("pick.tote_full", what=told, tote=letters) if full else told
+    return msg("pick.tote_full", what=text, tote=letters) if full else text
 
 
 def enter_quantity(state: PickState, value: Decimal, code: str, context: Context) -> Result:
-    """So many of the stop are in its totes in all, unless the digits are the number of something, or it is asked where
-    they were taken."""
+    """Set the total picked at the stop to the typed value.
+
+    The digits may instead be the number of a record, or the picker may be asked where the goods were picked.
+    """
     if state.current_line is None:
         return Turn(state)
     return (
@@ -184,27 +189,27 @@ def enter_quantity(state: PickState, value: Decimal, code: str, context: Context
 
 
 def check_quantity(state: PickState, value: Decimal, matches: Sequence[Match], context: Context) -> Result:
-    """So many, unless that is more than was ordered, or may be the number of what was `found`."""
+    """Set the total, unless it exceeds the ordered quantity or the digits are the number of a record (`matches`)."""
     others = [PickChoice(f"is_{each.kind}", each.key, each.label) for each in matches]
     if value > pick_state.ordered_at_stop(state):
         return pick_why.reject_too_many(state, value, *others)
     if matches:
-        asked = state._replace(choices=(PickChoice("amount", quantity=value), *others))
-        return Turn(asked, (), Verdict(ASK, quantities.number_question(matches[0], value)))
+        state_asked = state._replace(choices=(PickChoice("amount", quantity=value), *others))
+        return Turn(state_asked, (), Verdict(ASK, quantities.number_question(matches[0], value)))
     return _set_checked_quantity(state._replace(choices=()), value, context)
 
 
 def ask_tote_or_quantity(state: PickState, value: Decimal, tote: Tote) -> Result:
-    """The number of a tote is that where it can be no quantity; else it is asked."""
+    """Select the tote if its number exceeds the ordered quantity; otherwise ask which of the two was meant."""
     if value > pick_state.ordered_at_stop(state):
         return pick_put.select_tote(state._replace(choices=()), tote)
-    asked = state._replace(choices=(PickChoice("amount", quantity=value), PickChoice("tote", tote.order)))
-    told = msg("pick.number_of_tote", value=value, tote=tote.letter, order=tote.order)
-    return Turn(asked, (), Verdict(ASK, told))
+    state_asked = state._replace(choices=(PickChoice("amount", quantity=value), PickChoice("tote", tote.order)))
+    text = msg("pick.number_of_tote", value=value, tote=tote.letter, order=tote.order)
+    return Turn(state_asked, (), Verdict(ASK, text))
 
 
 def _set_checked_quantity(state: PickState, value: Decimal, context: Context) -> Result:
-    """The first tote of the stop is filled, then the next."""
+    """Set the total of the stop, filling its totes in order; ask first if that would empty one of several."""
     take = state.current_line
     if take is None:
         return Turn(state)
@@ -216,28 +221,28 @@ def _set_checked_quantity(state: PickState, value: Decimal, context: Context) ->
         return reject_input(state, "pick.moved", label=take.label, quantity=moved)
     done, _, rest = pick_state.sum_lines(lines)
     if value < done and len({line.order for line in lines}) > 1:
-        ways = [PickChoice("set", take.product, quantity=value)]
+        choices = [PickChoice("set", take.product, quantity=value)]
         if value and value <= rest:
-            ways.append(PickChoice("set", take.product, quantity=done + value))
-        return reject_input(state, "pick.fewer", *ways, label=take.label, quantity=value, done=done, of=of)
+            choices.append(PickChoice("set", take.product, quantity=done + value))
+        return reject_input(state, "pick.fewer", *choices, label=take.label, quantity=value, done=done, of=of)
     return set_quantity(state, value, context)
 
 
 def set_quantity(state: PickState, value: Decimal, context: Context) -> Result:
-    """So many of the stop are in its totes, more or fewer than before."""
+    """Set the total picked at the stop, more or less than before."""
     changes = pick_state.set_over_lines(state, pick_state.lines_of_stop(state, state.current_index), value)
     return report_picked(state, changes, context, is_total=True)
 
 
 def pick_rest(state: PickState, product_number: str, context: Context) -> Result:
-    """All that is still needed of a product."""
+    """Pick all that is still needed of a product at one location."""
     indexes = pick_state.fillable_lines(state, product_number)
     rest = sum((state.lines[index].remaining for index in indexes), Decimal(0))
     return report_picked(state, pick_state.add_over_lines(state, indexes, rest), context) if indexes else Turn(state)
 
 
 def change_location(state: PickState, location: str, pool: int) -> Result:
-    """The stop is taken from this place; it stays where it is in the walk."""
+    """Pick the stop from another location, keeping its position in the walk."""
     take = state.current_line
     if take is None:
         return Turn(state)
@@ -248,33 +253,39 @@ def change_location(state: PickState, location: str, pool: int) -> Result:
         else each
         for index, each in enumerate(state.lines)
     ]
-    at = next(index for index in sorted(stop) if takes[index].is_open)
-    gone = [state.lines[index] for index in sorted(stop) if state.lines[index].is_open]
-    here = pick_state.add_undo_step(
-        state._replace(lines=tuple(takes), current_index=at, location=location), moved_stop_step(gone)
+    first_open = next(index for index in sorted(stop) if takes[index].is_open)
+    moved = [state.lines[index] for index in sorted(stop) if state.lines[index].is_open]
+    at_stop = pick_state.add_undo_step(
+        state._replace(lines=tuple(takes), current_index=first_open, location=location), moved_stop_step(moved)
     )
     return Turn(
-        pick_state.with_lines(here, takes), (), Verdict(GOOD, msg("pick.take_here", place=location, label=take.label))
+        pick_state.with_lines(at_stop, takes),
+        (),
+        Verdict(GOOD, msg("pick.take_here", place=location, label=take.label)),
     )
 
 
 def skip_stop(state: PickState) -> Result:
-    """Leaves the stop for later; the next open one in the walk is next, round the end."""
+    """Skip the stop and go to the next open one, wrapping at the end of the walk."""
     stop = pick_state.lines_of_stop(state, state.current_index)
     before = state.current_line
-    on = pick_state.go_to_next_stop(
+    next_state = pick_state.go_to_next_stop(
         state._replace(is_quantity_open=False, choices=()), max(stop, default=-1) + 1, first=False
     )
-    if before and on.current_line and on.current_line.stop_key == before.stop_key:
-        return Turn(on, (), Verdict(INFO, msg("pick.last_stop")))
-    return Turn(on, (), Verdict(INFO, msg("pick.later", label=on.current_line.label if on.current_line else "")))
+    if before and next_state.current_line and next_state.current_line.stop_key == before.stop_key:
+        return Turn(next_state, (), Verdict(INFO, msg("pick.last_stop")))
+    return Turn(
+        next_state,
+        (),
+        Verdict(INFO, msg("pick.later", label=next_state.current_line.label if next_state.current_line else "")),
+    )
 
 
-# Short
+# Shortage
 
 
 def start_shortage(state: PickState) -> Result:
-    """There is less than wanted: why, and where else some of it is."""
+    """Start the shortage job: reasons for the shortage, and other locations with stock."""
     take = state.current_line
     if take is None:
         return Turn(state)
@@ -307,7 +318,7 @@ def start_shortage(state: PickState) -> Result:
 
 
 def apply_shortage(state: PickState, answer: Mapping[str, Any], context: Context) -> Result:
-    """What became of the rest of the stop: taken elsewhere, closed short, or the order rejected."""
+    """Apply the answer of the shortage job: pick elsewhere, close the line short, or reject the order."""
     if answer["kind"] == "reject":
         return _reject_order(state, answer, context)
     take = state.current_line
@@ -326,16 +337,20 @@ def _move_stop(state: PickState, location: str, pool: int) -> Result:
         move_line(each, location, pool, state.lines) if index in stop and each.is_open else each
         for index, each in enumerate(state.lines)
     ]
-    gone = [state.lines[index] for index in sorted(stop) if state.lines[index].is_open]
-    on = pick_state.with_lines(
-        pick_state.add_undo_step(state, moved_stop_step(gone))._replace(
+    moved = [state.lines[index] for index in sorted(stop) if state.lines[index].is_open]
+    next_state = pick_state.with_lines(
+        pick_state.add_undo_step(state, moved_stop_step(moved))._replace(
             is_quantity_open=False, choices=(), location=""
         ),
         takes,
     )
-    here = on.current_line is not None and on.current_line.location.casefold() == location.casefold()
+    is_current = (
+        next_state.current_line is not None and next_state.current_line.location.casefold() == location.casefold()
+    )
     return Turn(
-        on, (), Verdict(GOOD, msg("pick.elsewhere" if here else "pick.comes", label=take.label, place=location))
+        next_state,
+        (),
+        Verdict(GOOD, msg("pick.elsewhere" if is_current else "pick.comes", label=take.label, place=location)),
     )
 
 
@@ -345,30 +360,30 @@ def _close_short(state: PickState, answer: Mapping[str, Any], context: Context) 
     stop = pick_state.lines_of_stop(state, state.current_index)
     indexes = [index for index in stop if state.lines[index].is_open]
     done, of, _ = pick_state.sum_lines(state.lines[index] for index in stop)
-    code, words = str(answer.get("code") or ""), str(answer.get("words") or "")
-    closed, writes = pick_write.close_short(state, indexes, context.store, code, words)
-    on = pick_state.go_to_next_stop(closed._replace(is_quantity_open=False), indexes[-1])
+    code, reason = str(answer.get("code") or ""), str(answer.get("words") or "")
+    closed, operations = pick_write.close_short(state, indexes, context.store, code, reason)
+    next_state = pick_state.go_to_next_stop(closed._replace(is_quantity_open=False), indexes[-1])
     if answer.get("empty") and take.location:
-        on = on._replace(choices=(PickChoice("count", take.location, product=take.product),))
-    told = msg("pick.short", label=take.label, done=done, of=of)
-    return Turn(on, writes, Verdict(GOOD, told))
+        next_state = next_state._replace(choices=(PickChoice("count", take.location, product=take.product),))
+    text = msg("pick.short", label=take.label, done=done, of=of)
+    return Turn(next_state, operations, Verdict(GOOD, text))
 
 
 def _reject_order(state: PickState, answer: Mapping[str, Any], context: Context) -> Result:
     tote = pick_state.find_tote(state, str(answer.get("order_number") or state.order))
     if tote is None:
         return Turn(state)
-    code, words = str(answer.get("code") or ""), str(answer.get("words") or "")
-    write = pick_write.reject_write(tote.order, code, words, context.store)
-    gone = pick_orders.remove_order(state, tote, "rejected_here", kind=GOOD)
-    return gone._replace(effects=(write, *gone.effects))
+    code, reason = str(answer.get("code") or ""), str(answer.get("words") or "")
+    write = pick_write.reject_write(tote.order, code, reason, context.store)
+    removed = pick_orders.remove_order(state, tote, "rejected_here", kind=GOOD)
+    return removed._replace(effects=(write, *removed.effects))
 
 
-# Back
+# Undo
 
 
 def undo_step(state: PickState, context: Context) -> Result:
-    """The last step that can be undone, undone."""
+    """Undo the last step that can be undone."""
     while state.history:
         last = state.history[-1]
         if last.sent_count and last.sent_count.changes:
@@ -388,46 +403,48 @@ def undo_step(state: PickState, context: Context) -> Result:
 
 
 def undo_count(state: PickState, rows: refusals.RefusalRows, context: Context) -> Result:
-    """What a count changed is changed back, but for what the service refused of it."""
+    """Reverse the changes of a count sent from here, except those that the service refused."""
     sent = state.history[-1].sent_count if state.history else None
     if sent is None:
         return Turn(state)
-    gone, refused = count_send.without_refused(sent, rows)
+    remaining, refused = count_send.without_refused(sent, rows)
     state = state._replace(history=state.history[:-1])
-    if refused and not gone.changes:
+    if refused and not remaining.changes:
         return Turn(state, (), refusals.refused_entry_verdict(refused))
-    told = undo_verdict(count_send.undo_message(gone))
-    return Turn(state._replace(choices=()), count_send.reversing_writes(gone, context), told)
+    verdict = undo_verdict(count_send.undo_message(remaining))
+    return Turn(state._replace(choices=()), count_send.reversing_writes(remaining, context), verdict)
 
 
 def _undo_move_stop(state: PickState, step: UndoStep) -> Result | None:
-    """A stop is taken where it was before somebody said that it is taken elsewhere."""
+    """Pick a stop again at the location it had before it was moved."""
     takes, first = restore_sources(state, step)
     if first is None:
         return None
-    back = pick_state.with_lines(state._replace(is_quantity_open=False, choices=(), location="", only_order=""), takes)
+    restored = pick_state.with_lines(
+        state._replace(is_quantity_open=False, choices=(), location="", only_order=""), takes
+    )
     line = first.order, first.line
-    at = next(index for index, take in enumerate(back.lines) if (take.order, take.line) == line)
-    told = msg("pick.in_place_again", label=first.label, place=first.location)
-    return Turn(pick_state.go_to_line(back, at), (), undo_verdict(told))
+    at = next(index for index, take in enumerate(restored.lines) if (take.order, take.line) == line)
+    text = msg("pick.in_place_again", label=first.label, place=first.location)
+    return Turn(pick_state.go_to_line(restored, at), (), undo_verdict(text))
 
 
 def _undo_put_down(state: PickState, step: UndoStep, context: Context) -> Result | None:
-    up, writes = pick_write.undo_put_down(state, step, context.store, context.user)
+    restored, writes = pick_write.undo_put_down(state, step, context.store, context.user)
     if not writes:
         return None
-    up = up._replace(choices=(), only_order="")
-    told = goods.goods_message(
-        "pick.put_undone", "pick.put_undone_many", _goods_in_hand_again(state, up), place=step.location
+    restored = restored._replace(choices=(), only_order="")
+    text = goods.goods_message(
+        "pick.put_undone", "pick.put_undone_many", _goods_in_hand_again(state, restored), place=step.location
     )
     if state.is_batch:
-        orders = [take.order for take, now in zip(state.lines, up.lines, strict=True) if take.moved != now.moved]
-        told = msg("pick.for_tote", tote=_tote_letters(state, orders), what=told)
-    return Turn(up, writes, undo_verdict(told))
+        orders = [take.order for take, now in zip(state.lines, restored.lines, strict=True) if take.moved != now.moved]
+        text = msg("pick.for_tote", tote=_tote_letters(state, orders), what=text)
+    return Turn(restored, writes, undo_verdict(text))
 
 
 def _goods_in_hand_again(before: PickState, after: PickState) -> list[goods.GoodsAmount]:
-    """What is in hand again that was put down."""
+    """Return the goods that are in hand again and were put down before."""
     pairs = zip(before.lines, after.lines, strict=True)
     return [
         goods.GoodsAmount(take.product, take.label, take.moved - now.moved, take.unit if take.allows_decimals else "")
@@ -437,28 +454,30 @@ def _goods_in_hand_again(before: PickState, after: PickState) -> list[goods.Good
 
 
 def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | None:
-    back, touched = restore_lines(state, step.lines_before)
+    restored, touched = restore_lines(state, step.lines_before)
     if not touched:
         return None
-    take = back.lines[touched[-1]]
+    take = restored.lines[touched[-1]]
     was, _, _ = pick_state.sum_lines(state.lines[index] for index in touched)
-    now, _, _ = pick_state.sum_lines(back.lines[index] for index in touched)
-    told = msg("pick.undone", label=take.label, was=was, now=now, where=goods.at_location(take.location))
-    if any(back.lines[index].is_closed and not state.lines[index].is_closed for index in touched):
-        _, of, _ = pick_state.sum_lines(back.lines[index] for index in touched)
-        told = msg("pick.closed_again", label=take.label, done=now, of=of)
+    now, _, _ = pick_state.sum_lines(restored.lines[index] for index in touched)
+    text = msg("pick.undone", label=take.label, was=was, now=now, where=goods.at_location(take.location))
+    if any(restored.lines[index].is_closed and not state.lines[index].is_closed for index in touched):
+        _, of, _ = pick_state.sum_lines(restored.lines[index] for index in touched)
+        text = msg("pick.closed_again", label=take.label, done=now, of=of)
     elif was == now:
-        told = msg("pick.reopened", label=take.label)
+        text = msg("pick.reopened", label=take.label)
     if state.is_batch:
-        told = msg("pick.for_tote", tote=_tote_letters(back, (back.lines[index].order for index in touched)), what=told)
-    writes: tuple[Write, ...] = pick_write.update_lines(state, back, touched, context.store)
-    first = next((index for index in touched if back.lines[index].is_open), -1)
-    on = (
-        pick_state.go_to_line(back, first)._replace(is_quantity_open=True)
+        text = msg(
+            "pick.for_tote", tote=_tote_letters(restored, (restored.lines[index].order for index in touched)), what=text
+        )
+    writes: tuple[Write, ...] = pick_write.update_lines(state, restored, touched, context.store)
+    first = next((index for index in touched if restored.lines[index].is_open), -1)
+    next_state = (
+        pick_state.go_to_line(restored, first)._replace(is_quantity_open=True)
         if first >= 0
-        else pick_state.go_to_next_stop(back._replace(is_quantity_open=False))
+        else pick_state.go_to_next_stop(restored._replace(is_quantity_open=False))
     )
-    return Turn(on._replace(only_order=""), writes, undo_verdict(told))
+    return Turn(next_state._replace(only_order=""), writes, undo_verdict(text))
 
 
 def _tote_letters(state: PickState, orders: Any) -> str:
@@ -466,13 +485,15 @@ def _tote_letters(state: PickState, orders: Any) -> str:
 
 
 def reopen_lines(state: PickState, match: Match, context: Context) -> Result:
-    """Lines that were closed short are open again, and what was scanned of them is taken: one step, for undo. Where it
-    cannot be taken like that, why not is said of lines that are open."""
+    """Reopen lines that were closed short and pick the scanned quantity, as one step for undo.
+
+    If the product cannot be picked, the verdict explains why while the lines stay open.
+    """
     indexes = [index for index in pick_state.lines_with_product(state, match.key) if state.lines[index].is_closed]
     if not indexes:
         return Turn(state)
-    again = pick_state.set_picked(state, {index: state.lines[index].picked for index in indexes})
-    turn = pick_product(pick_state.go_to_line(again, indexes[0]), match, context)
-    took = [index for index, take in enumerate(again.lines) if turn.state.lines[index].picked != take.picked]
-    writes = pick_write.update_lines(state, turn.state, dict.fromkeys((*indexes, *took)), context.store)
-    return Turn(turn.state._replace(history=again.history), writes, turn.verdict)
+    reopened = pick_state.set_picked(state, {index: state.lines[index].picked for index in indexes})
+    turn = pick_product(pick_state.go_to_line(reopened, indexes[0]), match, context)
+    changed = [index for index, take in enumerate(reopened.lines) if turn.state.lines[index].picked != take.picked]
+    writes = pick_write.update_lines(state, turn.state, dict.fromkeys((*indexes, *changed)), context.store)
+    return Turn(turn.state._replace(history=reopened.history), writes, turn.verdict)

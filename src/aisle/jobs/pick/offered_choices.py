@@ -1,4 +1,6 @@
-"""The ways on that are open in a round, their letters, and what a number means beside them."""
+"""Choices offered during a pick: their order and letters, questions about locations, and explanations of rejected
+scans.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +21,26 @@ from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.meaning import LOCATION, PRODUCT, Match, Quantity, Scan
 
 ASSIGNED_CHOICES = ("take_in", "later")
-"""Kinds of ways on from the news that somebody has given an order."""
+"""Kinds of choices offered when a supervisor has assigned an order to this picker."""
 
 
 COMMAND_LETTERS = "nsuiw"
-"""The letters of a stop that choose nothing."""
+"""Letters that are commands at a stop and therefore choose nothing."""
 
 
 def is_quantity_open(state: PickState) -> bool:
-    """Whether a number says how many of the stop are in its totes, whatever is asked beside it."""
+    """Return True if a number sets the total of the stop, whatever else is asked."""
     return state.current_line is not None and state.is_quantity_open and not state.to_return
 
 
 def choice_letters(state: PickState) -> str:
-    """The letters of the choices, wherever goods are taken or in hand; else they are numbered."""
-    return assign_letters((way.kind for way in _all_choices(state)), COMMAND_LETTERS) if _use_letters(state) else ""
+    """Return the letters of the choices; empty where choices are numbered.
+
+    Letters are used while goods are picked or in hand, because digits are quantities there.
+    """
+    return (
+        assign_letters((choice.kind for choice in _all_choices(state)), COMMAND_LETTERS) if _use_letters(state) else ""
+    )
 
 
 def _use_letters(state: PickState) -> bool:
@@ -41,166 +48,188 @@ def _use_letters(state: PickState) -> bool:
 
 
 def is_number_asked(state: PickState) -> bool:
-    """Whether it is asked if so many are meant, or what digits are the number of."""
-    return any(way.kind == "amount" for way in state.choices)
+    """Return True if the question is about a number: a large quantity, or digits that are also a record's number."""
+    return any(choice.kind == "amount" for choice in state.choices)
 
 
 def return_choices(state: PickState) -> tuple[PickChoice, ...]:
-    """What may have become of the goods in hand of orders that have left."""
-    back = PickChoice("put_back")
-    return (PickChoice("handed_over"), back) if any(each.is_for_other_picker for each in state.to_return) else (back,)
+    """Return the choices for goods in hand of orders that have left the pick."""
+    goods = PickChoice("put_back")
+    return (PickChoice("handed_over"), goods) if any(each.is_for_other_picker for each in state.to_return) else (goods,)
 
 
 def open_choices(state: PickState) -> tuple[PickChoice, ...]:
-    """The ways on that are open now; those for which there are no letters left wait until others are answered."""
-    ways = _all_choices(state)
-    return ways[: len(choice_letters(state))] if _use_letters(state) else ways
+    """Return the choices open now; those for which no letter is left wait until others are answered."""
+    choices = _all_choices(state)
+    return choices[: len(choice_letters(state))] if _use_letters(state) else choices
 
 
 def _all_choices(state: PickState) -> tuple[PickChoice, ...]:
     if state.to_return:
         return (*return_choices(state), *state.choices)
-    over = () if state.is_postponed else state.take_over_choices
-    if state.choices or over:
-        return (*state.choices, *over) if state.is_after_choices else (*over, *state.choices)
+    questions = () if state.is_postponed else state.take_over_choices
+    if state.choices or questions:
+        return (*state.choices, *questions) if state.is_after_choices else (*questions, *state.choices)
     if state.phase == "wait":
         return (PickChoice("go_on"),) if any(tote.has_lines for tote in state.totes) else ()
     if can_be_handed_over(state):
         return (PickChoice("finish", state.order),)
     if state.phase != "done" or not state.is_batch or state.only_order:
         return ()
-    lying = [tote.order for tote in state.totes if has_goods_to_put_down(state, tote.order)]
-    return tuple(PickChoice("tote", order) for order in lying) if len(lying) > 1 else ()
+    to_put_down = [tote.order for tote in state.totes if has_goods_to_put_down(state, tote.order)]
+    return tuple(PickChoice("tote", order) for order in to_put_down) if len(to_put_down) > 1 else ()
 
 
 def can_be_handed_over(state: PickState) -> bool:
-    """Whether one order is picked, and waits for its customer: put down, or in a store that keeps no places."""
+    """Return True if the single order is picked and can be handed over.
+
+    Its goods are put down, or the store keeps no locations.
+    """
     if state.phase != "done" or state.is_batch or len(state.totes) != 1 or not any(take.picked for take in state.lines):
         return False
     return not pieces_in_hand(state) or not any(take.location or take.put_down_at for take in state.lines)
 
 
 def postpone_questions(before: PickState, state: PickState, event: Event) -> PickState:
-    """Whoever scans or types on has not answered what is asked meanwhile: a quantity that he types then is one, and
-    gives no order away."""
-    fresh = not set(state.take_over_choices) <= set(before.take_over_choices)
-    aside = bool(state.take_over_choices) and not fresh and (state.is_postponed or isinstance(event, Scan | Quantity))
-    return state if aside == state.is_postponed else state._replace(is_postponed=aside)
+    """Postpone the open question if the picker scans or types a quantity instead of answering it.
+
+    Digits typed later are quantities again and answer nothing.
+    """
+    is_new = not set(state.take_over_choices) <= set(before.take_over_choices)
+    is_postponed = (
+        bool(state.take_over_choices) and not is_new and (state.is_postponed or isinstance(event, Scan | Quantity))
+    )
+    return state if is_postponed == state.is_postponed else state._replace(is_postponed=is_postponed)
 
 
 def keep_choice_order(before: PickState, state: PickState) -> PickState:
-    """What is asked first keeps its numbers, whatever is asked beside it later."""
-    came = bool(state.take_over_choices and not before.take_over_choices)
-    behind = bool(state.take_over_choices and state.choices and (before.choices if came else before.is_after_choices))
-    return state if behind == state.is_after_choices else state._replace(is_after_choices=behind)
+    """Keep the choices of the older question in front, so that their numbers do not change."""
+    appeared = bool(state.take_over_choices and not before.take_over_choices)
+    is_after = bool(
+        state.take_over_choices and state.choices and (before.choices if appeared else before.is_after_choices)
+    )
+    return state if is_after == state.is_after_choices else state._replace(is_after_choices=is_after)
 
 
 def remove_answered(state: PickState, choice: PickChoice) -> PickState:
-    """One of the questions that stay asked has its answer; the others are still asked."""
-    of_given = choice.kind in ASSIGNED_CHOICES
-    over = tuple(each for each in state.take_over_choices if (each.kind in ASSIGNED_CHOICES) != of_given)
-    more = tuple(
+    """Remove the answered question from those that stay open."""
+    is_assignment = choice.kind in ASSIGNED_CHOICES
+    others = tuple(each for each in state.take_over_choices if (each.kind in ASSIGNED_CHOICES) != is_assignment)
+    unanswered = tuple(
         each
         for each in state.take_over_choices
         if choice.kind == "take_in" and each.kind == "take_in" and each != choice
     )
-    return state._replace(take_over_choices=(*over, *more, *((PickChoice("later"),) if more else ())))
+    return state._replace(take_over_choices=(*others, *unanswered, *((PickChoice("later"),) if unanswered else ())))
 
 
 def ask_postponed(state: PickState) -> Turn[PickState]:
-    """What was put aside is asked once more, and a number answers it."""
-    again = state._replace(is_postponed=False, is_quantity_open=False, choices=())
-    return Turn(again, (), Verdict(ASK, msg("pick.asked_again", order=state.take_over_choices[0].key)))
+    """Ask the postponed question again; a number now answers it."""
+    state_asked = state._replace(is_postponed=False, is_quantity_open=False, choices=())
+    return Turn(state_asked, (), Verdict(ASK, msg("pick.asked_again", order=state.take_over_choices[0].key)))
 
 
 PICKED_FROM = "taken_at"
-"""The kind of the ways on that say where goods were taken."""
+"""Kind of the choices that name the location where goods were picked."""
 
 CHANGE_LOCATION = "take_here"
-"""The kind of the way on that goods are taken at another place, which was scanned."""
+"""Kind of the choice to pick the stop from another location, which was scanned."""
 
 LocationPool = tuple[str, int]
-"""A place, and the pool that goods come from there; 0 where nobody says."""
+"""Location and the stock pool that goods come from there; 0 if the pool is unknown."""
 
 
 def ask_location(state: PickState, match: Match, open_lines: Sequence[int]) -> Turn[PickState] | None:
-    """Asks where the goods were taken; None where only one place is possible. `open_` are the lines that they fill."""
+    """Ask where the goods were picked; return None if only one location is possible.
+
+    `open_lines` are the indexes of the lines that the goods fill.
+    """
     first = state.lines[open_lines[0]]
     if not first.location or (state.verifies_locations and not _is_location_unknown(state, first)):
         return None
-    places = _possible_locations(state, first)
-    if len(places) < 2:
+    locations = _possible_locations(state, first)
+    if len(locations) < 2:
         return None
     quantity = _scanned_quantity(state, match, first)
     label = match.label or first.label
-    ways = tuple(PickChoice(PICKED_FROM, place, label, pool, quantity, product=first.product) for place, pool in places)
+    choices = tuple(
+        PickChoice(PICKED_FROM, location, label, pool, quantity, product=first.product) for location, pool in locations
+    )
     text = msg("pick.taken_where", label=label, quantity=quantity) if quantity else msg("pick.weigh_where", label=label)
-    return Turn(state._replace(choices=ways), (), Verdict(ASK, text))
+    return Turn(state._replace(choices=choices), (), Verdict(ASK, text))
 
 
 def product_in_question(state: PickState) -> str:
-    """The product of which it is asked where it was taken; empty for none."""
-    return next((way.product for way in state.choices if way.kind == PICKED_FROM), "")
+    """Return the product whose location is asked for; empty if none."""
+    return next((choice.product for choice in state.choices if choice.kind == PICKED_FROM), "")
 
 
 def keeps_question(state: PickState, match: Match) -> bool:
-    """Whether a scan leaves the question open: it is neither the product that is asked about nor a place."""
+    """Return True if a scan does not answer the location question: it is neither that product nor a location."""
     product = product_in_question(state)
     return bool(product) and match.kind != LOCATION and (match.kind, match.key) != (PRODUCT, product)
 
 
 def repeat_location_question(state: PickState) -> Turn[PickState]:
-    """Something else was said: first it is to be said where the goods were taken."""
-    label = next(way.label for way in state.choices if way.kind == PICKED_FROM)
+    """Repeat the location question, because another input came."""
+    label = next(choice.label for choice in state.choices if choice.kind == PICKED_FROM)
     return Turn(state, (), Verdict(WRONG, msg("pick.where_first", label=label)))
 
 
 def choice_for_location(state: PickState, location: str) -> PickChoice | None:
-    """The way on that a scan of this place answers."""
-    return next((way for way in state.choices if way.kind == PICKED_FROM and same_location(way.key, location)), None)
+    """Return the choice that a scan of this location selects."""
+    return next(
+        (choice for choice in state.choices if choice.kind == PICKED_FROM and same_location(choice.key, location)), None
+    )
 
 
 def choice_with_location(state: PickState, location: str, pool: int) -> PickChoice:
-    """The way on that they were taken at a place which nobody had thought of."""
-    way = next(way for way in state.choices if way.kind == PICKED_FROM)
-    return way._replace(key=location, pool=pool)
+    """Return the choice of a location that was not among those offered."""
+    choice = next(choice for choice in state.choices if choice.kind == PICKED_FROM)
+    return choice._replace(key=location, pool=pool)
 
 
 def ask_with_location(state: PickState, choice: PickChoice) -> Turn[PickState]:
-    """Asks once more, with one more place."""
-    told = msg("pick.taken_where", label=choice.label, quantity=choice.quantity)
+    """Ask where the goods were picked, with this location added to the choices."""
+    text = msg("pick.taken_where", label=choice.label, quantity=choice.quantity)
     if not choice.quantity:
-        told = msg("pick.weigh_where", label=choice.label)
-    return Turn(state._replace(choices=(*state.choices, choice)), (), Verdict(ASK, told))
+        text = msg("pick.weigh_where", label=choice.label)
+    return Turn(state._replace(choices=(*state.choices, choice)), (), Verdict(ASK, text))
 
 
 def set_total(state: PickState, value: Decimal) -> Turn[PickState] | None:
-    """Keeps a total that was typed for the place that is still asked; None where no place is."""
-    ways = _location_choices(state)
-    if not ways:
+    """Keep the typed total in the choices while the location is asked for; return None if it is not asked for."""
+    choices = _location_choices(state)
+    if not choices:
         return None
-    rests = [_quantity_there(state, way, value) for way in ways]
-    label = ways[0].label
-    if not all(rests):
-        told = Verdict(WRONG, msg("pick.where_first_number", value=value, label=label))
-        return Turn(state, (), told)
-    kept = tuple(way._replace(quantity=rest) for way, rest in zip(ways, rests, strict=True))
-    told = Verdict(ASK, msg("pick.total_where", total=value, label=label))
-    return Turn(state._replace(choices=kept), (), told)
+    quantities = [_quantity_there(state, choice, value) for choice in choices]
+    label = choices[0].label
+    if not all(quantities):
+        verdict = Verdict(WRONG, msg("pick.where_first_number", value=value, label=label))
+        return Turn(state, (), verdict)
+    kept = tuple(choice._replace(quantity=rest) for choice, rest in zip(choices, quantities, strict=True))
+    verdict = Verdict(ASK, msg("pick.total_where", total=value, label=label))
+    return Turn(state._replace(choices=kept), (), verdict)
 
 
 def _location_choices(state: PickState) -> list[PickChoice]:
-    """The ways on that say a place; whether goods are taken at the place that was scanned is which of two it was."""
-    ways = [way for way in state.choices if way.kind == PICKED_FROM]
-    here, take = next((way for way in state.choices if way.kind == CHANGE_LOCATION), None), state.current_line
-    if ways or here is None or take is None:
-        return ways
-    way = PickChoice(PICKED_FROM, take.location, take.label, take.pool, product=take.product)
-    return [way, way._replace(key=here.key, pool=here.pool)]
+    """Return the choices that name a location.
+
+    The offer to pick at a scanned location is also a choice between two: the stop's location and the scanned one.
+    """
+    choices = [choice for choice in state.choices if choice.kind == PICKED_FROM]
+    scanned, take = (
+        next((choice for choice in state.choices if choice.kind == CHANGE_LOCATION), None),
+        state.current_line,
+    )
+    if choices or scanned is None or take is None:
+        return choices
+    choice = PickChoice(PICKED_FROM, take.location, take.label, take.pool, product=take.product)
+    return [choice, choice._replace(key=scanned.key, pool=scanned.pool)]
 
 
 def _quantity_there(state: PickState, choice: PickChoice, value: Decimal) -> Decimal:
-    """What was taken at that place so that it is `value` in all; 0 where that cannot be."""
+    """Return the quantity picked at the choice's location if the total is `value`; 0 if that is impossible."""
     lines = [index for index in pick_state.lines_with_product(state, choice.product) if state.lines[index].is_open]
     index = next(
         (each for each in lines if same_location(state.lines[each].location, choice.key)), next(iter(lines), -1)
@@ -213,24 +242,24 @@ def _quantity_there(state: PickState, choice: PickChoice, value: Decimal) -> Dec
 
 
 def _is_location_unknown(state: PickState, line: PickLine) -> bool:
-    """Whether two places were scanned, and nobody has said at which of them the goods of the stop were taken."""
+    """Return True if two locations were scanned and the picker has not said which one the goods came from."""
     if product_in_question(state) == line.product:
         return True
-    stop, is_asked = state.current_line, any(way.kind == CHANGE_LOCATION for way in state.choices)
+    stop, is_asked = state.current_line, any(choice.kind == CHANGE_LOCATION for choice in state.choices)
     return (
         is_asked and stop is not None and stop.product == line.product and same_location(state.location, stop.location)
     )
 
 
 def go_to_chosen_location(state: PickState, choice: PickChoice) -> PickState:
-    """The picker stands at the stop of these goods, which is at the place that was said."""
+    """Go to the stop of these goods at the chosen location, moving the stop there if necessary."""
     state = state._replace(location=choice.key) if state.verifies_locations else state
     lines = [index for index in pick_state.lines_with_product(state, choice.product) if state.lines[index].is_open]
     if not lines:
         return state
-    there = [index for index in lines if same_location(state.lines[index].location, choice.key)]
-    if there:
-        return pick_state.go_to_line(state, there[0])
+    at_location = [index for index in lines if same_location(state.lines[index].location, choice.key)]
+    if at_location:
+        return pick_state.go_to_line(state, at_location[0])
     index = lines[0]
     stop = [each for each in pick_state.lines_of_stop(state, index) if state.lines[each].is_open]
     line = state.lines[index].order, state.lines[index].line
@@ -245,74 +274,81 @@ def go_to_chosen_location(state: PickState, choice: PickChoice) -> PickState:
 
 
 def _scanned_quantity(state: PickState, match: Match, line: PickLine) -> Decimal:
-    """What was scanned so far of these goods; 0 where it has still to be weighed."""
+    """Return the quantity scanned so far; 0 if it still has to be weighed."""
     if line.allows_decimals and not match.is_explicit:
         return Decimal(0)
     before = next(
-        (way.quantity for way in state.choices if way.kind == PICKED_FROM and way.product == line.product), Decimal(0)
+        (choice.quantity for choice in state.choices if choice.kind == PICKED_FROM and choice.product == line.product),
+        Decimal(0),
     )
     return before + match.quantity
 
 
 def _possible_locations(state: PickState, line: PickLine) -> list[LocationPool]:
-    """Where these goods may come from: the place on the screen first, then those that the walk names."""
+    """Return the locations that the goods may come from: that on the screen first, then those of the walk."""
     takes = [take for take in state.lines if take.product == line.product]
     stop = state.current_line
-    found: list[LocationPool] = []
-    scanned = [(way.key, way.pool) for way in state.choices if way.kind == CHANGE_LOCATION]
+    candidates: list[LocationPool] = []
+    scanned = [(choice.key, choice.pool) for choice in state.choices if choice.kind == CHANGE_LOCATION]
     if stop and stop.product == line.product:
-        found = [(stop.location, stop.pool), *(scanned if stop.location else ())]
+        candidates = [(stop.location, stop.pool), *(scanned if stop.location else ())]
     elif stop and stop.location and not same_location(stop.location, line.location):
-        found = [place for take in takes if take.is_open for place in _locations_of_line(state, take)]
-        found = [*_current_location(state, stop, line), *found]
-    before = [(way.key, way.pool) for way in state.choices if way.kind == PICKED_FROM and way.product == line.product]
-    return _distinct_locations([*before, *found])
+        candidates = [location for take in takes if take.is_open for location in _locations_of_line(state, take)]
+        candidates = [*_current_location(state, stop, line), *candidates]
+    offered = [
+        (choice.key, choice.pool)
+        for choice in state.choices
+        if choice.kind == PICKED_FROM and choice.product == line.product
+    ]
+    return _distinct_locations([*offered, *candidates])
 
 
 def _locations_of_line(state: PickState, line: PickLine) -> list[LocationPool]:
-    """The place of a line, where it was taken before somebody said that it is taken elsewhere, and where it was."""
-    was = [
-        (stood.location, stood.pool)
+    """Return the current location of a line, then the locations it had before it was moved."""
+    earlier = [
+        (source.location, source.pool)
         for step in reversed(state.history)
-        for stood in step.sources_before
-        if (stood.order, stood.line) == (line.order, line.line) and stood.location
+        for source in step.sources_before
+        if (source.order, source.line) == (line.order, line.line) and source.location
     ]
-    return [(line.location, line.pool), *was]
+    return [(line.location, line.pool), *earlier]
 
 
 def _current_location(state: PickState, stop: PickLine, line: PickLine) -> list[LocationPool]:
-    """The place on the screen, where it was scanned or some of the goods lie there."""
-    lies = next((pool for place, pool in line.stocked_locations if same_location(place, stop.location)), None)
-    if lies is None and not same_location(state.location, stop.location):
+    """Return the location on the screen if it was scanned or has stock of the product; otherwise nothing."""
+    stocked_pool = next(
+        (pool for location, pool in line.stocked_locations if same_location(location, stop.location)), None
+    )
+    if stocked_pool is None and not same_location(state.location, stop.location):
         return []
-    return [(stop.location, lies or line.pool)]
+    return [(stop.location, stocked_pool or line.pool)]
 
 
 def _distinct_locations(locations: Iterable[LocationPool]) -> list[LocationPool]:
-    """Each place once, the first that was said of it."""
-    found: dict[str, LocationPool] = {}
-    for place, pool in locations:
-        if place:
-            found.setdefault(place.casefold(), (place, pool))
-    return list(found.values())
+    """Return each location once, with its first pool."""
+    by_code: dict[str, LocationPool] = {}
+    for location, pool in locations:
+        if location:
+            by_code.setdefault(location.casefold(), (location, pool))
+    return list(by_code.values())
 
 
 Result = Turn[PickState]
 
 FOREIGN_QUERY, STOCK_THERE_QUERY, LOCATION_QUERY, NUMBER_QUERY = "stranger", "lying", "spot", "named"
-"""Named reads that a why-not asks, and the ids of their queries."""
+"""Named reads that explain a rejected scan; each name is also the id of its query."""
 
 MAX_OTHER_ORDERS = 2
-"""Other orders that are offered for a product."""
+"""Maximum number of other orders offered for a product."""
 
 
 def reject_input(state: PickState, id_: str, *ways: PickChoice, **args: str | int | Decimal) -> Result:
-    """Not accepted; where there are ways on, they are asked about."""
+    """Reject an input; if choices are given, ask which one is meant."""
     return Turn(state._replace(choices=ways), (), Verdict(ASK if ways else WRONG, msg(id_, **args)))
 
 
 def reject_too_many(state: PickState, value: Decimal, *ways: PickChoice) -> Result:
-    """More of the stop than was ordered; `ways` are what else was meant."""
+    """Reject a total above the ordered quantity; `ways` are the other possible meanings of the input."""
     take = state.current_line
     if take is None:
         return Turn(state)
@@ -322,70 +358,70 @@ def reject_too_many(state: PickState, value: Decimal, *ways: PickChoice) -> Resu
         index not in stop and state.lines[index].is_open for index in pick_state.lines_with_product(state, take.product)
     )
     if elsewhere and take.location:
-        here: dict[str, str | Decimal] = {"label": take.label, "rest": of, "place": take.location}
-        return reject_input(state, "pick.over_here", rest, *ways, quantity=value, **here)
+        args: dict[str, str | Decimal] = {"label": take.label, "rest": of, "place": take.location}
+        return reject_input(state, "pick.over_here", rest, *ways, quantity=value, **args)
     return reject_input(state, "pick.over_set", rest, *ways, label=take.label, quantity=value, of=of)
 
 
 def query_number(state: PickState, value: Decimal, code: str) -> Result | None:
-    """Asks what digits are the number of; None where they can only be a quantity.
+    """Query the records that have these digits as their number; return None if they can only be a quantity.
 
-    More than was ordered stands as too many until the answer comes: so a journal of before it was asked is replayed to
-    the same.
+    A total above the ordered quantity counts as rejected until the answer arrives. Journals written before this query
+    existed are then replayed to the same state.
     """
     query = quantities.query_by_number(value, code)
     if query is None:
         return None
-    asked = StoreLookup(NUMBER_QUERY, f"{value:f}", code=str(query.args["code"]))
+    lookup = StoreLookup(NUMBER_QUERY, f"{value:f}", code=str(query.args["code"]))
     state = reject_too_many(state, value).state if value > pick_state.ordered_at_stop(state) else state
-    return Turn(state._replace(lookup=asked), (query,))
+    return Turn(state._replace(lookup=lookup), (query,))
 
 
 def no_quantity_id(state: PickState) -> str:
-    """What is asked for instead of a quantity."""
+    """Return the id of the message that names what is expected instead of a quantity."""
     if state.step_name == "pick.done":
         return "pick.no_quantity_done" if goods_in_hand.has_goods_to_put_down(state) else "pick.no_quantity_over"
     return "pick.no_quantity_place" if state.step_name == "pick.place" else "pick.no_quantity"
 
 
 def query_store(state: PickState, kind: str, match: Match, **args: Any) -> Result:
-    """What the store's data says of a thing decides what is answered."""
-    asked = StoreLookup(kind, match.key, match.label or match.key, match.code or match.key)
+    """Query the store's data about a match; the answer decides the verdict."""
+    lookup = StoreLookup(kind, match.key, match.label or match.key, match.code or match.key)
     effects: tuple[Effect, ...] = (Query(kind, kind, args),)
-    return Turn(state._replace(lookup=asked, choices=()), effects)
+    return Turn(state._replace(lookup=lookup, choices=()), effects)
 
 
 def query_foreign_product(state: PickState, match: Match) -> Result:
-    """A product that is on none of these orders."""
+    """Query the data of a product that is on none of these orders."""
     orders = [tote.order for tote in state.totes]
     products = list(dict.fromkeys(take.product for take in state.lines if take.is_open))
     return query_store(state, FOREIGN_QUERY, match, product_number=match.key, orders=orders, products=products)
 
 
 def explain_foreign_product(state: PickState, row: Mapping[str, Any], now: str) -> Result:
-    """What it is, and why it is not wanted here."""
-    asked = state.lookup
+    """Explain what a product is and why these orders do not need it, with suitable choices."""
+    lookup = state.lookup
     state = state._replace(lookup=StoreLookup())
-    look_up = PickChoice("look_up", asked.key)
+    look_up = PickChoice("look_up", lookup.key)
     wholes, parts = _linked_choices(row, "wholes"), _linked_choices(row, "parts")
     if wholes:
-        return _reject(state, msg("pick.part_of", label=asked.label, whole=wholes[0].label), *wholes, look_up)
+        return _reject(state, msg("pick.part_of", label=lookup.label, whole=wholes[0].label), *wholes, look_up)
     if parts:
-        return _reject(state, msg("pick.is_set", label=asked.label, part=parts[0].label), *parts, look_up)
+        return _reject(state, msg("pick.is_set", label=lookup.label, part=parts[0].label), *parts, look_up)
     if row.get("is_template"):
-        return _reject(state, msg("pick.template", label=asked.label), look_up)
-    ended = _end_date(row, now)
-    if ended or row.get("is_active") is False:
-        return _reject(state, *_replacement(asked, row, ended), look_up)
+        return _reject(state, msg("pick.template", label=lookup.label), look_up)
+    end_date = _end_date(row, now)
+    if end_date or row.get("is_active") is False:
+        return _reject(state, *_replacement(lookup, row, end_date), look_up)
     needing = [str(each["order_number"]) for each in row.get("orders") or ()][:MAX_OTHER_ORDERS]
     if needing:
-        ways = [way for order in needing for way in other_order_choices(state, order)]
-        return _reject(state, msg("pick.for_other", label=asked.label, other=needing[0]), *ways, look_up)
-    many = state.is_batch or len(state.totes) != 1
-    here = {} if many else {"order": state.order}
+        choices = [choice for order in needing for choice in other_order_choices(state, order)]
+        return _reject(state, msg("pick.for_other", label=lookup.label, other=needing[0]), *choices, look_up)
+    is_batch = state.is_batch or len(state.totes) != 1
+    args = {} if is_batch else {"order": state.order}
     return _reject(
         state,
-        msg("pick.not_in_round" if many else "pick.not_here", label=asked.label, code=asked.code, **here),
+        msg("pick.not_in_round" if is_batch else "pick.not_here", label=lookup.label, code=lookup.code, **args),
         look_up,
     )
 
@@ -395,14 +431,14 @@ def _reject(state: PickState, message: Msg, *ways: PickChoice) -> Result:
 
 
 def _linked_choices(row: Mapping[str, Any], name: str) -> list[PickChoice]:
-    """Products of the orders that it is a part of, or that are parts of it: it may be taken as one of them."""
+    """Return choices for products of the orders that contain the scanned one or are part of it."""
     return [PickChoice("this_one", str(each["product_number"]), str(each["label"])) for each in row.get(name) or ()]
 
 
 def _end_date(row: Mapping[str, Any], now: str) -> str:
-    """The day since which it is not sold any more, ISO 8601; empty while it is."""
-    said, today = str(row.get("deprecation_date") or ""), store_time.day_in_store(now)
-    day = store_time.named_day(said) or store_time.day_in_store(said)
+    """Return the date since which the product is not sold, ISO 8601; empty if it is still sold."""
+    date, today = str(row.get("deprecation_date") or ""), store_time.day_in_store(now)
+    day = store_time.named_day(date) or store_time.day_in_store(date)
     return "" if day is None or today is None or day > today else day.isoformat()
 
 
@@ -417,13 +453,13 @@ def _replacement(lookup: StoreLookup, row: Mapping[str, Any], end_date: str) -> 
 
 
 def other_order_choices(state: PickState, order: str) -> list[PickChoice]:
-    """What can be done with an order that is not in the round: leave for one alone, or take it in."""
-    ways = [] if state.is_batch else [PickChoice("leave_for", order)]
-    return [*ways, PickChoice("join", order)] if pick_state.next_tote_letter(state) else ways
+    """Return the choices for an order outside the pick: leave this pick for it, or add it."""
+    choices = [] if state.is_batch else [PickChoice("leave_for", order)]
+    return [*choices, PickChoice("join", order)] if pick_state.next_tote_letter(state) else choices
 
 
 def query_other_location(state: PickState, match: Match) -> Result:
-    """A place where the stop is not; what of it lies there says whether it may be taken there."""
+    """Query the stock at a location that is not the stop's; its pools decide if the stop may be picked there."""
     take = state.current_line
     assert take is not None
     product = product_in_question(state)
@@ -432,26 +468,26 @@ def query_other_location(state: PickState, match: Match) -> Result:
 
 
 def ask_change_location(state: PickState, row: Mapping[str, Any]) -> Result:
-    """Take it here? Not from a pool that is not for this order."""
-    take, place = state.current_line, state.lookup.key
+    """Ask if the stop shall be picked at the scanned location; refuse if its pools are not allowed."""
+    take, location = state.current_line, state.lookup.key
     if take is None:
         return Turn(state._replace(lookup=StoreLookup()))
     pool, wrong_pool = allowed_pool(state, row)
     state = state._replace(lookup=StoreLookup())
     if wrong_pool:
         return Turn(state._replace(choices=(PickChoice("look_up", take.product),)), (), Verdict(ASK, wrong_pool))
-    way = PickChoice(CHANGE_LOCATION, place, pool=pool)
-    return reject_input(state, "pick.wrong_place", way, scanned=place, wanted=take.location, label=take.label)
+    choice = PickChoice(CHANGE_LOCATION, location, pool=pool)
+    return reject_input(state, "pick.wrong_place", choice, scanned=location, wanted=take.location, label=take.label)
 
 
 def allowed_pool(state: PickState, row: Mapping[str, Any]) -> tuple[int, Msg | None]:
-    """The pool that goods of a place which was asked about come from, or why none of them is for this order."""
+    """Return the pool of the goods at the queried location, or 0 and the reason why no pool is allowed."""
     product = product_in_question(state)
     take = next((each for each in state.lines if each.product == product and each.is_open), state.current_line)
     assert take is not None
-    lying = row.get("pools") or {}
-    stocked = sorted(int(pool) for pool, quantity in lying.items() if to_decimal(quantity) > 0)
-    if not is_pool_allowed(take.pools, lying):
+    stock = row.get("pools") or {}
+    stocked = sorted(int(pool) for pool, quantity in stock.items() if to_decimal(quantity) > 0)
+    if not is_pool_allowed(take.pools, stock):
         args = {
             "pool": goods_in_hand.format_pool_names(state, stocked),
             "allowed": goods_in_hand.format_pool_names(state, take.pools),

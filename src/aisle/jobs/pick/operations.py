@@ -1,4 +1,4 @@
-"""What picking tells the service. Interface: Update customer order, Create movement."""
+"""Operations that picking sends to the service. Interface: Update customer order, Create movement."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from aisle.jobs.pick.stops import PickLine
 
 
 def update_lines(before: PickState, state: PickState, indexes: Iterable[int], store: str) -> tuple[Write, ...]:
-    """What these lines stand at, one operation for each order touched; quantities are absolute, and say what they were.
+    """Return one operation for each order touched, with the state of these lines.
 
-    An order is only called picked with the take that picks its last line, and no longer so with the undo of it: what
-    somebody else does to other lines meanwhile is his to say.
+    Quantities are absolute; `base_picked_quantity` is the quantity before.
+    The order's `is_picked` is sent only by the pick of its last line and by the undo of that. Others report their own
+    lines.
     """
     lines: dict[str, list[dict[str, Any]]] = {}
     for index in indexes:
         take = state.lines[index]
         lines.setdefault(take.order, []).append(_line_body(before.lines[index], take))
     return tuple(
-        _update_order(state, order, found, store, pick_state.is_order_picked(before, order))
-        for order, found in lines.items()
+        _update_order(state, order, bodies, store, pick_state.is_order_picked(before, order))
+        for order, bodies in lines.items()
     )
 
 
@@ -48,24 +49,24 @@ def _update_order(state: PickState, order: str, lines: list[dict[str, Any]], sto
 
 
 def order_write(order: str, body: Mapping[str, object], store: str) -> Write:
-    """An update of one order, in its lane; it is one with those before it that were not sent."""
+    """Return an update of one order in its lane; it is merged with earlier updates that are still queued."""
     lane = f"order/{order}"
     return Write("update-customer-order", (lane,), {"store_number": store}, {}, {"orders": body}, merge_key=lane)
 
 
 def claim_write(order: str, store: str, *, is_claimed: bool = True) -> Write:
-    """Somebody works on the order, or does so no more; whoever it is and where goes beside it."""
+    """Return the operation that claims or releases the order; user and terminal are added when it is sent."""
     return order_write(order, {"order_number": order, "is_claimed": is_claimed}, store)
 
 
 def reason_fields(reason_code: str, reason: str) -> dict[str, str]:
-    """A reason as orders and lines say it; what is empty is not said."""
-    why = {"rejection_reason_code": reason_code, "rejection_reason_code_description": reason}
-    return {name: text for name, text in why.items() if text}
+    """Return the fields for a reason, as orders and lines have them; empty ones are left out."""
+    fields = {"rejection_reason_code": reason_code, "rejection_reason_code_description": reason}
+    return {name: text for name, text in fields.items() if text}
 
 
 def reject_write(order: str, reason_code: str, reason: str, store: str) -> Write:
-    """The order is not delivered, and why: a supervisor's to say, also in the middle of a round."""
+    """Return the operation that rejects the order with a reason; it needs a supervisor, even during a pick."""
     body = {"order_number": order, "is_rejected": True, **reason_fields(reason_code, reason)}
     return order_write(order, body, store)._replace(needs_supervisor=True)
 
@@ -73,8 +74,9 @@ def reject_write(order: str, reason_code: str, reason: str, store: str) -> Write
 def close_short(
     state: PickState, indexes: Collection[int], store: str, reason_code: str, reason: str
 ) -> tuple[PickState, tuple[Write, ...]]:
-    """Lines closed with what is in their totes. Why stays with them where the service says that it keeps that; else
-    the journal alone knows.
+    """Close lines short, with the quantity that is in their totes.
+
+    The reason is part of the update. If the service does not support it, only the local journal keeps it.
     """
     closed = pick_state.set_picked(state, {index: state.lines[index].picked for index in indexes}, is_closed=True)
     writes = update_lines(state, closed, indexes, store)
@@ -87,31 +89,31 @@ def close_short(
 def put_down_goods(
     state: PickState, location: str, store: str, user: str, *, includes_others: bool = False
 ) -> tuple[PickState, tuple[Write, ...]]:
-    """What is in hand laid at a pick-up place, held by its order lines: of all totes, or of the one that was named.
+    """Put goods in hand down at a pick-up location, held by their order lines: of all totes, or of the selected one.
 
-    What somebody else has in hand who picks it too is his to put down, unless `others` says that it lies here as well.
-    One operation an order, none when nothing is in hand.
+    Goods in another picker's hand are included only if `includes_others` is True. Return one operation for each order;
+    none if nothing is in hand.
     """
-    meant = [take for take in state.lines if state.only_order in ("", take.order)]
-    each = (
-        (take, take.in_hand if includes_others else goods_in_hand.quantity_to_put_down(state, take)) for take in meant
+    lines = [take for take in state.lines if state.only_order in ("", take.order)]
+    quantities = (
+        (take, take.in_hand if includes_others else goods_in_hand.quantity_to_put_down(state, take)) for take in lines
     )
-    laid = tuple(PutDown(take.order, take.line, quantity) for take, quantity in each if quantity)
-    if not laid:
+    put_down = tuple(PutDown(take.order, take.line, quantity) for take, quantity in quantities if quantity)
+    if not put_down:
         return state, ()
-    writes = _movements(_lines_with_quantity(state, laid), store, user, target={"location_code": location})
-    down = pick_state.move_put_down(state, laid, 1, location)._replace(choices=(), only_order="")
-    return add_undo_step(down, UndoStep(put_down=laid, location=location)), writes
+    writes = _movements(_lines_with_quantity(state, put_down), store, user, target={"location_code": location})
+    after = pick_state.move_put_down(state, put_down, 1, location)._replace(choices=(), only_order="")
+    return add_undo_step(after, UndoStep(put_down=put_down, location=location)), writes
 
 
 def undo_put_down(state: PickState, step: UndoStep, store: str, user: str) -> tuple[PickState, tuple[Write, ...]]:
-    """What was put down is in hand again, as far as it still lies there."""
-    lying = {(take.order, take.line): take.moved for take in state.lines}
-    laid = tuple(each for each in step.put_down if lying.get((each.order, each.line), 0) >= each.quantity)
-    if not laid:
+    """Take back into hand what a step put down, as far as it is still there."""
+    moved = {(take.order, take.line): take.moved for take in state.lines}
+    put_down = tuple(each for each in step.put_down if moved.get((each.order, each.line), 0) >= each.quantity)
+    if not put_down:
         return state, ()
-    writes = _movements(_lines_with_quantity(state, laid), store, user, source={"location_code": step.location})
-    return pick_state.move_put_down(state, laid, -1, step.location), writes
+    writes = _movements(_lines_with_quantity(state, put_down), store, user, source={"location_code": step.location})
+    return pick_state.move_put_down(state, put_down, -1, step.location), writes
 
 
 def _lines_with_quantity(state: PickState, put_down: Iterable[PutDown]) -> list[tuple[PickLine, Decimal]]:
@@ -120,35 +122,35 @@ def _lines_with_quantity(state: PickState, put_down: Iterable[PutDown]) -> list[
 
 
 def return_goods(goods: Iterable[GoodsToReturn], store: str, user: str, *, is_undo: bool = False) -> tuple[Write, ...]:
-    """What orders that have left the round left in the hand lies where it was again, or is in hand after all.
+    """Return the operations that put goods of orders that left the pick back at their location, or undo it.
 
-    Of a rejected one the books have it at no place; for one that somebody else picks it counts as picked. What found no
-    room on its line they never took away.
+    Goods of a rejected order are moved from no location. Lines that another picker has are reduced. Surplus was never
+    subtracted from stock, so it needs no operation.
     """
     goods = tuple(goods)
-    returned = _unpick_lines([back for back in goods if back.is_for_other_picker], store, is_undo=is_undo)
-    return (*returned, *_return_movements([back for back in goods if back.is_unassigned], store, user, is_undo=is_undo))
+    returned = _unpick_lines([each for each in goods if each.is_for_other_picker], store, is_undo=is_undo)
+    return (*returned, *_return_movements([each for each in goods if each.is_unassigned], store, user, is_undo=is_undo))
 
 
 def put_down_for_others(
     goods: Iterable[GoodsToReturn], location: str, store: str, user: str, *, is_undo: bool = False
 ) -> tuple[Write, ...]:
-    """Goods of orders that somebody else picks now are laid at a place for their lines, or are in hand again."""
-    there: Mapping[str, str] = {"location_code": location}
-    came, to = (there, {}) if is_undo else ({}, there)
-    held = [(back.line, back.quantity) for back in goods if back.line]
-    return _movements(held, store, user, source=came, target=to)
+    """Return the operations that put goods down at a location for orders that another picker has, or undo it."""
+    end: Mapping[str, str] = {"location_code": location}
+    source, target = (end, {}) if is_undo else ({}, end)
+    held = [(each.line, each.quantity) for each in goods if each.line]
+    return _movements(held, store, user, source=source, target=target)
 
 
 def _unpick_lines(goods: Iterable[GoodsToReturn], store: str, *, is_undo: bool) -> tuple[Write, ...]:
-    """Goods of lines that somebody else picks now are picked no more, or are again."""
-    stood: dict[tuple[str, int], tuple[PickLine, PickLine]] = {}
-    for back in goods:
-        if back.line:
-            was, now = stood.get((back.order, back.line.line), (back.line, back.line))
-            stood[back.order, back.line.line] = was, now.with_picked(now.picked - back.quantity)
+    """Return the operations that reduce the picked quantity of lines another picker has, or restore it."""
+    changes: dict[tuple[str, int], tuple[PickLine, PickLine]] = {}
+    for each in goods:
+        if each.line:
+            was, now = changes.get((each.order, each.line.line), (each.line, each.line))
+            changes[each.order, each.line.line] = was, now.with_picked(now.picked - each.quantity)
     bodies: dict[str, dict[str, Any]] = {}
-    for (order, _), (was, now) in stood.items():
+    for (order, _), (was, now) in changes.items():
         body = bodies.setdefault(order, {"order_number": order, "order_lines": []})
         body["order_lines"].append(_line_body(now, was) if is_undo else _line_body(was, now))
         if now.is_open and not is_undo:
@@ -158,12 +160,12 @@ def _unpick_lines(goods: Iterable[GoodsToReturn], store: str, *, is_undo: bool) 
 
 def _return_movements(goods: Iterable[GoodsToReturn], store: str, user: str, *, is_undo: bool) -> tuple[Write, ...]:
     items: dict[str, list[dict[str, Any]]] = {}
-    for back in goods:
-        pool = {"stock_pool": back.pool} if back.pool else {}
-        ends: tuple[dict[str, Any], dict[str, Any]] = (pool, {"location_code": back.location, **pool})
-        came, to = ends[::-1] if is_undo else ends
-        item = {"product_number": back.product, "quantity": back.quantity, "from_location": came, "to_location": to}
-        items.setdefault(back.order, []).append(item)
+    for each in goods:
+        pool = {"stock_pool": each.pool} if each.pool else {}
+        ends: tuple[dict[str, Any], dict[str, Any]] = (pool, {"location_code": each.location, **pool})
+        source, to = ends[::-1] if is_undo else ends
+        item = {"product_number": each.product, "quantity": each.quantity, "from_location": source, "to_location": to}
+        items.setdefault(each.order, []).append(item)
     return tuple(_movement(order, found, store, user) for order, found in items.items())
 
 
@@ -175,7 +177,7 @@ def _movements(
     source: Mapping[str, str] | None = None,
     target: Mapping[str, str] | None = None,
 ) -> tuple[Write, ...]:
-    """Goods of order lines from one place to another; no place is the hand."""
+    """Return movements of order lines between locations; a missing location means in hand."""
     items: dict[str, list[dict[str, Any]]] = {}
     for take, quantity in quantities:
         holder = {"customer_order_number": take.order, "customer_order_line_number": take.line}

@@ -1,27 +1,26 @@
-"""What of a round can be undone: its steps, last first, and what they left behind."""
+"""State of a pick: totes, lines in walking order, choices, goods to return, and the history for undo."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.count.count_state import SentCount, StockChange
 from aisle.jobs.job import format_number
 from aisle.jobs.pick.stops import PickLine, sort_stops
 from aisle.jobs.view import Msg, msg
-from aisle.tuples import NamedTuple
 
 MAX_UNDO = 100
-"""So many steps can be undone, last first."""
+"""Number of steps that can be undone."""
 
 
 PUT_DOWN_BY_OTHER = "laid"
-"""Why goods in hand are asked for that somebody else says lie at a place (Back.why, Back.place)."""
+"""Reason of goods that another picker has reported as put down (`GoodsToReturn.reason`)."""
 
 
 class LineBefore(NamedTuple):
-    """What a line stood at before a step, for undo."""
+    """State of a line before a step, for undo."""
 
     order: str
     line: int
@@ -30,7 +29,7 @@ class LineBefore(NamedTuple):
 
 
 class PutDown(NamedTuple):
-    """What was put down of a line."""
+    """Quantity of a line that was put down."""
 
     order: str
     line: int
@@ -38,8 +37,11 @@ class PutDown(NamedTuple):
 
 
 class GoodsToReturn(NamedTuple):
-    """Goods in hand of an order that has left the round; `why` as in the messages: rejected, finished, claimed,
-    given, left_over for what found no room on its line, or laid for what lies at its place by the word of another."""
+    """Goods in hand of an order that has left the pick.
+
+    `reason` is that of the messages: rejected, finished, claimed, given, left_over for surplus on a line, or laid for
+    goods that another picker has reported as put down.
+    """
 
     letter: str
     reason: str
@@ -48,29 +50,29 @@ class GoodsToReturn(NamedTuple):
     quantity: Decimal
     location: str
     op_id: str = ""
-    """The operation that could not be taken, to be settled once they are back."""
+    """Operation that the service could not apply; it is resolved once the goods are back."""
     order: str = ""
     pool: int = 0
-    """The pool that they were taken from, as far as that was said."""
+    """Pool that they were picked from, if known."""
     line: PickLine | None = None
-    """The line that they are picked for, as it stood when its order left."""
+    """Line that they were picked for, as it was when its order left."""
     previous_reason: str = ""
     previous_location: str = ""
-    """Of what is laid by the word of another: why it was in hand before, and its place then."""
+    """Reason and location before another picker reported the goods as put down."""
 
     @property
     def is_for_other_picker(self) -> bool:
-        """Whether somebody else picks the order now: what he gets stays picked, what goes back is picked no more."""
+        """True if another picker has the order now: goods handed over stay picked, goods put back do not."""
         return self.reason in ("claimed", "given") and self.line is not None
 
     @property
     def is_unassigned(self) -> bool:
-        """Whether the books have it at no place, for no order: so it is with what was rejected."""
+        """True if the goods are in stock at no location and for no order, as those of a rejected order."""
         return self.reason.startswith("rejected") and bool(self.location)
 
 
 class LineSource(NamedTuple):
-    """Where a line was to be taken before a step."""
+    """Location of a line before a step."""
 
     order: str
     line: int
@@ -82,42 +84,41 @@ class LineSource(NamedTuple):
 
 
 class UndoStep(NamedTuple):
-    """One step that can be undone: lines that changed, goods that were put down, or put back, a stop that is taken
-    elsewhere."""
+    """One step that can be undone: changed lines, goods put down or put back, a count, or a moved stop."""
 
     lines_before: tuple[LineBefore, ...] = ()
     put_down: tuple[PutDown, ...] = ()
     location: str = ""
     returned: tuple[GoodsToReturn, ...] = ()
     sent_count: SentCount | None = None
-    """A count that was sent from here."""
+    """Count that was sent from this pick."""
     sources_before: tuple[LineSource, ...] = ()
-    """Lines that are taken at another place since."""
+    """Earlier locations of lines that this step moved."""
     at: str = ""
-    """When goods were put down for orders that somebody else picks."""
+    """Time when goods were put down for orders that another picker has."""
 
 
 def count_step(answer: Mapping[str, Any]) -> UndoStep:
-    """A count as the job that made it answers."""
+    """Return the undo step for a count, from the answer of the count job."""
     return UndoStep(
         sent_count=SentCount(str(answer["what"]), tuple(StockChange(*change) for change in answer["changes"]))
     )
 
 
 MAX_ORDERS = 20
-"""Orders of one round."""
+"""Maximum number of orders in a pick."""
 
 TOTE_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""The totes of a round, in the order in which its orders were added."""
+"""Letters of totes, in the order in which orders are added."""
 
 
 class PickChoice(NamedTuple):
-    """One way on and what it is about.
+    """One choice and its subject.
 
-    `take_here`, `taken_at`, `put_here`, `put_others`, `count`, `is_location` (place); `take_rest`, `look_up`,
-    `reopen`, `this_one`, `set`, `amount`, `is_product` (product); `leave_for`, `join`, `take_in`, `tote`, `take_over`,
-    `open_free`, `leave_out`, `both`, `hand_over`, `finish`, `is_order`, `is_reference` (order); `is_delivery`,
-    `is_person`; `leave`, `handed_over`, `put_back`, `go_on`, `later`.
+    Kinds about a location: `take_here`, `taken_at`, `put_here`, `put_others`, `count`, `is_location`. About a product:
+    `take_rest`, `look_up`, `reopen`, `this_one`, `set`, `amount`, `is_product`. About an order: `leave_for`, `join`,
+    `take_in`, `tote`, `take_over`, `open_free`, `leave_out`, `both`, `hand_over`, `finish`, `is_order`, `is_reference`.
+    Others: `is_delivery`, `is_person`, `leave`, `handed_over`, `put_back`, `go_on`, `later`.
     """
 
     kind: str
@@ -125,47 +126,47 @@ class PickChoice(NamedTuple):
     label: str = ""
     pool: int = 0
     quantity: Decimal = Decimal(0)
-    """What the code that was scanned said of how many; 0 for nothing."""
+    """Quantity in the scanned code; 0 if it has none."""
     product: str = ""
-    """What is to be counted there."""
+    """Product to be counted there."""
 
 
 class Tote(NamedTuple):
-    """One order of the round."""
+    """One order of the pick."""
 
     order: str
     letter: str = "A"
     customer: str = ""
     comment: str = ""
-    """What the customer asks for."""
+    """Customer's comment."""
     code: str = ""
-    """What stands on the tote itself, if anybody said."""
+    """Code on the tote itself, if one was scanned."""
     has_lines: bool = False
-    """Its lines are known."""
+    """True once its lines are known."""
     is_confirmed: bool = False
-    """It is picked here, whoever else said it was his."""
+    """True if the picker confirmed to pick it although another picker has it."""
     claimed_since: str = ""
-    """The moment of the claim that is known here: ours, or one that we were told of."""
+    """Time of the latest known claim: an own one, or one that was reported."""
     is_own_claim: bool = False
-    """That claim is ours."""
+    """True if the latest claim is this picker's."""
     opened_at: str = ""
-    """The moment of our own claim, whoever claimed it later; of a look, when it was opened."""
+    """Time of the own claim, whoever claimed it later; for an order only viewed, the time of opening."""
     is_only_viewed: bool = False
-    """It was opened to be looked at, and is nobody's for that; the first thing that is done to it claims it."""
+    """True if it was opened without a claim; the first change claims it."""
     is_priority: bool = False
-    """Its stops come before those of the others."""
+    """True if its stops come before those of other orders."""
     other_pickers: tuple[str, ...] = ()
-    """Who else has it open, by name, as far as this host knows."""
+    """Names of others who have it open, as far as this host knows."""
     is_uncertain: bool = False
-    """It was read last while something from here was on its way: a figure that is off is put right by the next read."""
+    """True if operations were pending at the last read; the next read corrects figures that are off."""
     last_movement: int = 0
-    """The number of the last movement or rejection of its lines on this host by whoever picks here."""
+    """Number of this user's last movement or rejection of its lines on this host."""
     last_refusal: int = 0
-    """The number of the last of his operations on it that the service refused."""
+    """Number of this user's last operation on it that the service refused."""
 
 
 class StoreLookup(NamedTuple):
-    """What somebody scanned that a read is asked about; `kind` names the read."""
+    """Subject of a query about a scan; `kind` is the named read."""
 
     kind: str = ""
     key: str = ""
@@ -174,47 +175,47 @@ class StoreLookup(NamedTuple):
 
 
 class PickState(NamedTuple):
-    """The orders being picked."""
+    """Orders being picked."""
 
     totes: tuple[Tote, ...] = ()
     phase: str = "wait"
     """`wait` for the lines, `walk`, or `done` when every line is picked."""
     is_batch: bool = False
-    """Several orders are or were in the round: everything names the tote."""
+    """True if the pick has or had several orders; messages then name the tote."""
     verifies_locations: bool = False
     lines: tuple[PickLine, ...] = ()
     current_index: int = -1
     """Index of the first open line of the stop on the screen; -1 for none."""
     location: str = ""
-    """The place that was scanned last, while it is the place of the stop."""
+    """Location scanned last, while it is that of the stop."""
     is_quantity_open: bool = False
-    """Whether the quantity of the stop is open."""
+    """True if a number sets the total of the stop."""
     history: tuple[UndoStep, ...] = ()
     choices: tuple[PickChoice, ...] = ()
     lookup: StoreLookup = StoreLookup()
     only_order: str = ""
-    """The order whose tote alone is put down next."""
+    """Order whose tote alone is put down next."""
     to_return: tuple[GoodsToReturn, ...] = ()
-    """What is to be put back, because its order has left the round or others were faster."""
+    """Goods to be put back, because their order has left the pick or others picked the line first."""
     reported_refusals: tuple[str, ...] = ()
-    """Operations that could not be taken and were told of."""
+    """Operations already reported as refused or as surplus, and assignments already reported."""
     take_over_choices: tuple[PickChoice, ...] = ()
-    """What is asked since somebody took an order over, or gave one; work goes on meanwhile, and it stays asked."""
+    """Choices since an order was taken over or assigned; they stay open while work continues."""
     is_postponed: bool = False
-    """Work went on since that was asked: its numbers are quantities again, and a letter brings it back."""
+    """True if work continued since that question: numbers are quantities again, a letter repeats the question."""
     is_after_choices: bool = False
-    """Its numbers stand behind those of `ways`, which were on the screen before it."""
+    """True if these choices come after `choices`, which were on the screen first."""
     pool_names: tuple[tuple[int, str], ...] = ()
-    """What the store calls its stock pools, by their numbers."""
+    """The store's names for its stock pools, by number."""
 
     @property
     def order(self) -> str:
-        """The order, where there is but one."""
+        """Number of the first order; empty if none."""
         return self.totes[0].order if self.totes else ""
 
     @property
     def current_line(self) -> PickLine | None:
-        """The first open line of the stop on the screen."""
+        """First open line of the stop on the screen."""
         return self.lines[self.current_index] if 0 <= self.current_index < len(self.lines) else None
 
     @property
@@ -224,7 +225,7 @@ class PickState(NamedTuple):
 
     @property
     def needs_location(self) -> bool:
-        """True while the place of the stop has still to be verified by a scan."""
+        """True while the stop's location has to be verified by a scan."""
         take = self.current_line
         return bool(
             self.verifies_locations and take and take.location and take.location.casefold() != self.location.casefold()
@@ -232,7 +233,7 @@ class PickState(NamedTuple):
 
     @property
     def step_name(self) -> str:
-        """The name of the step."""
+        """Name of the current step."""
         if self.to_return or (self.phase != "wait" and not self.totes):
             return "pick.back"
         if self.phase == "wait":
@@ -253,7 +254,7 @@ def new_pick(
     *,
     is_only_viewed: bool = False,
 ) -> PickState:
-    """A round of these orders, nothing known of them yet."""
+    """Return a pick of these orders, with no lines yet."""
     taken_over = set(confirmed)
     named = list(dict.fromkeys(orders))[:MAX_ORDERS]
     totes = (
@@ -270,45 +271,47 @@ def new_pick(
 
 
 def find_tote(state: PickState, order: str) -> Tote | None:
-    """The tote of this order, None when it is not in the round."""
+    """Return the tote of this order; None if it is not in the pick."""
     return next((tote for tote in state.totes if tote.order == order), None)
 
 
 def tote_letter(state: PickState, order: str) -> str:
-    """The letter of an order's tote."""
+    """Return the letter of an order's tote; empty if it is not in the pick."""
     tote = find_tote(state, order)
     return tote.letter if tote else ""
 
 
 def with_tote(state: PickState, tote: Tote) -> PickState:
-    """The round with this tote changed, or added at its end."""
+    """Return the pick with this tote replaced, or added at its end."""
     if find_tote(state, tote.order) is None:
         return state._replace(totes=(*state.totes, tote))
     return state._replace(totes=tuple(tote if each.order == tote.order else each for each in state.totes))
 
 
 def find_tote_by_code(state: PickState, code: str) -> Tote | None:
-    """The tote that has this on it, in capitals or not, or whose letter it is."""
+    """Return the tote with this code, ignoring case, or with this letter."""
     named = next((tote for tote in state.totes if tote.code and tote.code.casefold() == code.casefold()), None)
     return named or next((tote for tote in state.totes if state.is_batch and tote.letter == code), None)
 
 
 def tote_labels(state: PickState) -> str:
-    """What totes of a round are called by, as far as it is one capital letter."""
+    """Return the letters and codes of the totes that are one capital letter."""
     if not state.is_batch or state.phase == "wait":
         return ""
     return "".join(name for tote in state.totes for name in (tote.letter, tote.code) if name in tuple(TOTE_LETTERS))
 
 
 def next_tote_letter(state: PickState) -> str:
-    """The letter of one more tote; empty when the round is full."""
+    """Return the letter of one more tote; empty when the pick is full."""
     used = max((TOTE_LETTERS.index(tote.letter) for tote in state.totes), default=-1)
     return TOTE_LETTERS[used + 1] if len(state.totes) < MAX_ORDERS and used + 1 < len(TOTE_LETTERS) else ""
 
 
 def quantities_by_tote(state: PickState, quantities: Iterable[tuple[str, Decimal]]) -> str | Msg:
-    """Which tote gets how many: `A3 B4`, in any language. Of what is measured, each stop is of one tote, and its
-    fractions are written as each language does."""
+    """Return the quantity for each tote, such as `A3 B4`; the text is the same in all languages.
+
+    A measured stop has only one tote; its message formats fractions in each language.
+    """
     sums: dict[str, Decimal] = {}
     for order, quantity in quantities:
         letter = tote_letter(state, order)
@@ -319,73 +322,79 @@ def quantities_by_tote(state: PickState, quantities: Iterable[tuple[str, Decimal
 
 
 def is_order_picked(state: PickState, order: str) -> bool:
-    """Whether every line of an order is picked or closed."""
+    """Return True if every line of an order is picked or closed."""
     lines = [take for take in state.lines if take.order == order]
     return bool(lines) and not any(take.is_open for take in lines)
 
 
-# The walk
+# Walk
 
 
 def with_lines(state: PickState, lines: Iterable[PickLine]) -> PickState:
-    """The round with these lines in walking order; whoever picks stands where he stood, or at the next open stop."""
+    """Return the pick with these lines in walking order, at the same stop as before or at the next open one."""
     before = state.current_line
     state = state._replace(lines=_in_walk_order(state, lines), current_index=-1)
     if before is None:
         return go_to_next_stop(state)
     line = (before.order, before.line)
-    same = next((index for index, take in enumerate(state.lines) if (take.order, take.line) == line), -1)
-    if same < 0 or state.lines[same].stop_key != before.stop_key:
+    same_index = next((index for index, take in enumerate(state.lines) if (take.order, take.line) == line), -1)
+    if same_index < 0 or state.lines[same_index].stop_key != before.stop_key:
         return go_to_next_stop(state, _index_after(state, before))
-    state = state._replace(current_index=same)
-    open_ = [index for index in lines_of_stop(state, same) if state.lines[index].is_open]
-    return go_to_line(state, open_[0]) if open_ else go_to_next_stop(state, same)
+    state = state._replace(current_index=same_index)
+    open_ = [index for index in lines_of_stop(state, same_index) if state.lines[index].is_open]
+    return go_to_line(state, open_[0]) if open_ else go_to_next_stop(state, same_index)
 
 
 def _in_walk_order(state: PickState, lines: Iterable[PickLine]) -> tuple[PickLine, ...]:
-    """Lines in walking order, the stops of urgent orders before all others."""
+    """Return lines in walking order, with the stops of priority orders first."""
     ranks = {tote.order: index for index, tote in enumerate(state.totes)}
-    order = sort_stops(lines, {"": -1, **ranks})
-    first = _priority_stops(state, order)
-    return tuple(sorted(order, key=lambda take: take.stop_key not in first)) if first else order
+    in_order = sort_stops(lines, {"": -1, **ranks})
+    priority_stops = _priority_stops(state, in_order)
+    return tuple(sorted(in_order, key=lambda take: take.stop_key not in priority_stops)) if priority_stops else in_order
 
 
 def _priority_stops(state: PickState, lines: Iterable[PickLine]) -> frozenset[tuple[str, str, int, str]]:
-    """The stops where something of an urgent order is still to be taken."""
-    urgent = {tote.order for tote in state.totes if tote.is_priority}
+    """Return the keys of the stops where a priority order has open lines."""
+    priority_orders = {tote.order for tote in state.totes if tote.is_priority}
     return (
-        frozenset(take.stop_key for take in lines if take.order in urgent and take.is_open) if urgent else frozenset()
+        frozenset(take.stop_key for take in lines if take.order in priority_orders and take.is_open)
+        if priority_orders
+        else frozenset()
     )
 
 
 def _index_after(state: PickState, before: PickLine) -> int:
-    """The first line at the place where somebody stood, or behind it in the walk."""
+    """Return the index of the first line at the location of an earlier line, or after it in the walk."""
     mark = before._replace(order="", line=-1)
     return _in_walk_order(state, (*state.lines, mark)).index(mark) % max(1, len(state.lines))
 
 
 def go_to_next_stop(state: PickState, start: int = 0, *, first: bool = True) -> PickState:
-    """Stand at the first open stop from index `start` on, round the end; at none when all are picked. Those of urgent
-    orders come `first`."""
+    """Go to the first open stop from index `start` on, wrapping at the end; to none when all are picked.
+
+    Stops of priority orders come first if `first` is True.
+    """
     count = len(state.lines)
     open_ = [index for index in ((start + step) % count for step in range(count)) if state.lines[index].is_open]
     if open_:
-        urgent = _priority_stops(state, state.lines) if first else frozenset()
-        return go_to_line(state, next((index for index in open_ if state.lines[index].stop_key in urgent), open_[0]))
+        priority_stops = _priority_stops(state, state.lines) if first else frozenset()
+        return go_to_line(
+            state, next((index for index in open_ if state.lines[index].stop_key in priority_stops), open_[0])
+        )
     return state._replace(current_index=-1, location="", is_quantity_open=False, phase="done" if count else state.phase)
 
 
 def go_to_line(state: PickState, index: int) -> PickState:
-    """Stand at the stop of this line."""
+    """Go to the stop of this line."""
     take, was = state.lines[index], state.current_line
-    place = state.location if take.location and take.location.casefold() == state.location.casefold() else ""
-    held = state.is_quantity_open and was is not None and was.stop_key == take.stop_key
+    location = state.location if take.location and take.location.casefold() == state.location.casefold() else ""
+    is_open = state.is_quantity_open and was is not None and was.stop_key == take.stop_key
     first = next((each for each in lines_of_stop(state, index) if state.lines[each].is_open), index)
-    return state._replace(current_index=first, location=place, is_quantity_open=held, phase="walk")
+    return state._replace(current_index=first, location=location, is_quantity_open=is_open, phase="walk")
 
 
 def lines_of_stop(state: PickState, index: int) -> tuple[int, ...]:
-    """All lines of the stop that this line belongs to, without those that were closed short."""
+    """Return the indexes of all lines of this line's stop, except those that were closed short."""
     if not 0 <= index < len(state.lines):
         return ()
     product, stop = state.lines[index].product, state.lines[index].stop_key
@@ -394,26 +403,26 @@ def lines_of_stop(state: PickState, index: int) -> tuple[int, ...]:
 
 
 def current_stop_lines(state: PickState) -> list[PickLine]:
-    """The lines of the stop on the screen."""
+    """Return the lines of the stop on the screen."""
     return [state.lines[index] for index in lines_of_stop(state, state.current_index)]
 
 
 def ordered_at_stop(state: PickState) -> Decimal:
-    """So many of the stop on the screen were ordered."""
+    """Return the quantity ordered at the stop on the screen."""
     _, of, _ = sum_lines(current_stop_lines(state))
     return of
 
 
 def sum_lines(lines: Iterable[PickLine]) -> tuple[Decimal, Decimal, Decimal]:
-    """(picked, ordered, still to be taken) of these lines."""
-    given = list(lines)
+    """Return the sums (picked, ordered, still to be picked) of these lines."""
+    all_lines = list(lines)
     zero = Decimal(0)
-    picked, of = sum((take.picked for take in given), zero), sum((take.ordered for take in given), zero)
-    return picked, of, sum((take.remaining for take in given if take.is_open), zero)
+    picked, of = sum((take.picked for take in all_lines), zero), sum((take.ordered for take in all_lines), zero)
+    return picked, of, sum((take.remaining for take in all_lines if take.is_open), zero)
 
 
 def lines_with_product(state: PickState, product: str) -> list[int]:
-    """Indexes of the lines with this product: those of the stop on the screen first, then at its place, then on."""
+    """Return the indexes of the lines with this product: first those of the stop, then at its location, then others."""
     here = (state.location or (state.current_line.location if state.current_line else "")).casefold()
     stop = set(lines_of_stop(state, state.current_index))
     found = [index for index, take in enumerate(state.lines) if take.product == product]
@@ -421,20 +430,22 @@ def lines_with_product(state: PickState, product: str) -> list[int]:
 
 
 def fillable_lines(state: PickState, product: str) -> list[int]:
-    """Indexes of the lines that goods of this product go to, one after the other: those of one place alone, for what
-    is scanned together was taken together."""
+    """Return the indexes of the lines that goods of this product fill, in order.
+
+    They all have one location, because goods scanned together were picked together.
+    """
     open_ = [index for index in lines_with_product(state, product) if state.lines[index].is_open]
     if not open_:
         return open_
-    place = state.lines[open_[0]].location.casefold()
-    return [index for index in open_ if state.lines[index].location.casefold() == place]
+    location = state.lines[open_[0]].location.casefold()
+    return [index for index in open_ if state.lines[index].location.casefold() == location]
 
 
 # Steps
 
 
 def add_over_lines(state: PickState, indexes: Iterable[int], quantity: Decimal) -> dict[int, Decimal]:
-    """What lines stand at once so much more is in their totes: each is filled before the next."""
+    """Return the picked quantities by line after adding `quantity`; each line is filled before the next."""
     changes: dict[int, Decimal] = {}
     for index in indexes:
         part = min(quantity, state.lines[index].remaining)
@@ -445,7 +456,7 @@ def add_over_lines(state: PickState, indexes: Iterable[int], quantity: Decimal) 
 
 
 def set_over_lines(state: PickState, indexes: Sequence[int], value: Decimal) -> dict[int, Decimal]:
-    """What lines stand at when so much is in their totes in all; what is put down stays, then the first is filled."""
+    """Return the changed picked quantities by line for a total of `value`; goods put down stay, lines fill in order."""
     left = value - sum((state.lines[index].moved for index in indexes), Decimal(0))
     changes: dict[int, Decimal] = {}
     for index in indexes:
@@ -457,7 +468,7 @@ def set_over_lines(state: PickState, indexes: Sequence[int], value: Decimal) -> 
 
 
 def set_picked(state: PickState, changes: Mapping[int, Decimal], *, is_closed: bool = False) -> PickState:
-    """These lines now stand at so much, or are closed with it; what they stood at goes into the history."""
+    """Set the picked quantities of these lines, optionally closing them; add the step to the history."""
     takes = list(state.lines)
     before = []
     for index, picked in changes.items():
@@ -468,12 +479,12 @@ def set_picked(state: PickState, changes: Mapping[int, Decimal], *, is_closed: b
 
 
 def add_undo_step(state: PickState, step: UndoStep) -> PickState:
-    """One more step that can be undone."""
+    """Add a step that can be undone."""
     return state._replace(history=(*state.history, step)[-MAX_UNDO:])
 
 
 def move_put_down(state: PickState, put_down: Iterable[PutDown], sign: int, location: str) -> PickState:
-    """Goods were put down at a place, or are in hand again from there."""
+    """Record that goods were put down at a location, or with sign -1 that they are in hand again."""
     more = {(each.order, each.line): each.quantity * sign for each in put_down}
     takes = (_move_line(take, more.get((take.order, take.line), Decimal(0)), location) for take in state.lines)
     return state._replace(lines=tuple(takes))
@@ -488,40 +499,43 @@ def _move_line(line: PickLine, more: Decimal, location: str) -> PickLine:
 
 
 def put_down_locations(state: PickState, order: str = "") -> tuple[str, ...]:
-    """The places where the goods of an order, or of all, were put down."""
-    places = (
-        place for take in state.lines if order in ("", take.order) and take.moved > 0 for place in take.put_down_at
+    """Return the locations where the goods of an order, or of all orders, were put down."""
+    locations = (
+        location
+        for take in state.lines
+        if order in ("", take.order) and take.moved > 0
+        for location in take.put_down_at
     )
-    return tuple(dict.fromkeys(places))
+    return tuple(dict.fromkeys(locations))
 
 
 def without_order(state: PickState, order: str, reason: str) -> PickState:
-    """The round once an order has left it; what is in this hand of it is to be put back."""
+    """Return the pick without an order; its goods in this picker's hand have to be put back."""
     letter = tote_letter(state, order)
-    back = tuple(
+    goods = tuple(
         GoodsToReturn(
             letter,
             reason,
             take.product,
             take.label,
-            came.quantity,
-            came.location,
+            source.quantity,
+            source.location,
             order=order,
-            pool=came.pool,
+            pool=source.pool,
             line=take,
         )
         for take in state.lines
         if take.order == order
-        for came in take.sources_in_hand
+        for source in take.sources_in_hand
     )
     totes = tuple(tote for tote in state.totes if tote.order != order)
-    over = tuple(way for way in state.take_over_choices if way.key != order)
+    questions = tuple(choice for choice in state.take_over_choices if choice.key != order)
     history = _history_without_order(state.history, order)
     left = state._replace(
         totes=totes,
-        to_return=(*state.to_return, *back),
+        to_return=(*state.to_return, *goods),
         choices=(),
-        take_over_choices=over,
+        take_over_choices=questions,
         only_order="",
         history=history,
     )
@@ -529,8 +543,10 @@ def without_order(state: PickState, order: str, reason: str) -> PickState:
 
 
 def _history_without_order(history: Iterable[UndoStep], order: str) -> tuple[UndoStep, ...]:
-    """What of these steps can still be undone once an order is gone: if it comes back its lines stand where they do
-    then, whatever was done to them before."""
+    """Return the steps that can still be undone without an order.
+
+    If the order comes back, its lines keep the state they have then, whatever was done before.
+    """
     steps = (
         step._replace(
             lines_before=tuple(each for each in step.lines_before if each.order != order),

@@ -1,10 +1,10 @@
-"""What is kept of a shortage."""
+"""Shortage job: the missing quantity at a stop, other locations with stock, and reasons to close or reject."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.job import (
     Changed,
@@ -75,11 +75,10 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
-from aisle.tuples import NamedTuple
 
 
 class OrderShortage(NamedTuple):
-    """What one order of the stop lacks; the tote where there are several."""
+    """Missing quantity of one order at the stop, and its tote if there are several."""
 
     order: str
     line: int
@@ -88,7 +87,7 @@ class OrderShortage(NamedTuple):
 
 
 class ShortageState(NamedTuple):
-    """What is missing, and what can be done about it."""
+    """Missing quantity and the choices."""
 
     needs: tuple[OrderShortage, ...] = ()
     product: str = ""
@@ -96,57 +95,57 @@ class ShortageState(NamedTuple):
     location: str = ""
     pool: int = 0
     pools: tuple[int, ...] = ()
-    """The pools that it may be taken from; none: all."""
+    """Pools that the product may be picked from; empty for all."""
     ordered: Decimal = Decimal(0)
     missing: Decimal = Decimal(0)
     unit: str = ""
-    """Empty for pieces."""
+    """Unit of a measured quantity; empty for pieces."""
     phase: str = "ways"
-    """`ways`; to reject: `which` order where there are several, and `why`."""
+    """`ways` for the choices; to reject: `which` order where there are several, and `why`."""
     order: str = ""
-    """The order to be rejected."""
+    """Order to be rejected."""
     other_locations: tuple[OtherLocation, ...] = ()
     reasons: tuple[Reason, ...] = ()
     choices: tuple[ShortageChoice, ...] = ()
-    """Each keeps its number for as long as the page is open: what is heard of later comes behind."""
+    """Each choice keeps its number while the page is open; later ones are appended."""
     is_loaded: bool = False
-    """The books have been asked."""
+    """True once the other locations were read."""
     offered: ShortageChoice | None = None
     page: int = 0
     product_details: Product | None = None
     nearby: NearbyStock = NearbyStock()
     deliveries: tuple[ExpectedDelivery, ...] = ()
-    """The next deliveries that bring it."""
+    """Next deliveries of the product."""
     keeps_reasons: bool = True
-    """The service keeps the reason of a line, as far as is known; else it is known on this host only."""
+    """True if the service stores the reason of a line, as far as is known; else only this host keeps it."""
 
     @property
     def orders(self) -> tuple[str, ...]:
-        """The orders of the stop, each once."""
+        """Orders of the stop, each once."""
         return tuple(dict.fromkeys(need.order for need in self.needs))
 
     @property
     def choice_count(self) -> int:
-        """How many numbers are open."""
+        """Number of choices that are open."""
         return 1 if self.is_rejection_asked else len(self.own_choices) + int(self.offered is not None)
 
     @property
     def own_choices(self) -> tuple[Any, ...]:
-        """What the page itself gives to choose from, by its numbers: what a scan led to is offered behind it."""
+        """Choices of the page itself, by number; an offer that a scan led to comes after them."""
         return {"ways": self.choices, "which": self.orders, "why": self.reasons}[self.phase]
 
     @property
     def is_rejection_asked(self) -> bool:
-        """Whether it is asked if the order is really to be rejected: a page of its own."""
+        """True if the rejection has to be confirmed; it has a page of its own."""
         return self.offered is not None and self.offered.kind == "reject"
 
 
 PROMPTS = {"ways": "short.prompt", "which": "short.prompt_which", "why": "short.prompt_why"}
-"""What each phase asks for."""
+"""Prompt of each phase."""
 
 
 def shortage_view(state: ShortageState) -> DetailView:
-    """The page of a phase."""
+    """Return the page of the current phase."""
     blocks: tuple[Block, ...] = () if state.is_rejection_asked else (_question_block(state),)
     if state.phase == "ways":
         blocks = (_choice_block(state), nearby_block(state.nearby, state.product_details), *_other_blocks(state))
@@ -174,7 +173,7 @@ def _offered_text(state: ShortageState, choice: ShortageChoice) -> Msg:
     return msg("short.way_product" if choice.kind == "product" else "short.way_all_the_same", key=choice.key)
 
 
-# What is missing, and the rest in a few words for those who have no room for more
+# Missing quantity, and a summary for narrow screens
 
 
 def _lines(state: ShortageState) -> list[Line]:
@@ -183,8 +182,8 @@ def _lines(state: ShortageState) -> list[Line]:
         return lines
     parts = [part for part in (_nearby_text(state), _delivery_text(state)) if part]
     if parts:
-        both = msg("short.both", one=parts[0], other=parts[1]) if len(parts) == 2 else parts[0]
-        lines.append(Line("note", both))
+        summary = msg("short.both", one=parts[0], other=parts[1]) if len(parts) == 2 else parts[0]
+        lines.append(Line("note", summary))
     if not state.keeps_reasons:
         lines.append(Line("note", msg("short.kept_here")))
     return lines
@@ -208,12 +207,12 @@ def _nearby_text(state: ShortageState) -> Msg | None:
 
 
 def _delivery_text(state: ShortageState) -> Msg | None:
-    """The next delivery that brings it, else the one that the stock list names."""
+    """Return the text for the next known delivery, else for the one in the product's stock data."""
     if state.deliveries:
-        first = state.deliveries[0]
-        if first.day is None:
-            return msg("lookup.coming_with", quantity=known_number(first.quantity), order=first.order)
-        return msg("short.coming_on", quantity=known_number(first.quantity), order=first.order, day=first.day)
+        delivery = state.deliveries[0]
+        if delivery.day is None:
+            return msg("lookup.coming_with", quantity=known_number(delivery.quantity), order=delivery.order)
+        return msg("short.coming_on", quantity=known_number(delivery.quantity), order=delivery.order, day=delivery.day)
     return (
         msg("short.coming", at=state.product_details.next_delivery)
         if state.product_details and state.product_details.next_delivery
@@ -221,12 +220,12 @@ def _delivery_text(state: ShortageState) -> Msg | None:
     )
 
 
-# The blocks
+# Blocks
 
 
 def _choice_block(state: ShortageState) -> Block:
     title = msg("short.ways")
-    rows = tuple(_choice_row(state, way) for way in state.choices)
+    rows = tuple(_choice_row(state, choice) for choice in state.choices)
     return Block(title, rows, len(rows), is_compact=True)
 
 
@@ -252,7 +251,7 @@ def _location_row(state: ShortageState, other: OtherLocation) -> Cells:
 
 
 def _other_blocks(state: ShortageState) -> tuple[Block, ...]:
-    """What is to come, and who waits for it where several do."""
+    """Return the expected deliveries, and the orders that lack the product if there are several."""
     waiting = tuple(_order_row(need) for need in state.needs) if len(state.needs) > 1 else ()
     return (delivery_block(state.product_details, state.deliveries), Block(msg("short.needs"), waiting))
 
@@ -266,7 +265,7 @@ def _order_text(need: OrderShortage) -> Msg:
 
 
 def _question_block(state: ShortageState) -> Block:
-    """The orders to choose from, or the reasons."""
+    """Return the orders to choose from, or the reasons."""
     if state.phase == "which":
         first = {need.order: need for need in reversed(state.needs)}
         rows: tuple[Cells, ...] = tuple((_order_text(first[order]),) for order in state.orders)
@@ -278,13 +277,13 @@ def _question_block(state: ShortageState) -> Block:
 
 
 LINE_REASONS_FEATURE = "line-reasons"
-"""The word by which a service announces that it keeps the reason of a line."""
+"""Feature name by which a service announces that it stores the reason of a line."""
 
 Result = Turn[ShortageState]
 
 
 class ShortageJob(Job[ShortageState]):
-    """From "there is not enough" to what becomes of it."""
+    """Job from the report of a shortage to its result."""
 
     name = "short"
     steps: tuple[str, ...] = ("short.ways", "short.which", "short.why")
@@ -292,38 +291,38 @@ class ShortageJob(Job[ShortageState]):
     journalled = True
 
     def begin(self) -> ShortageState:
-        """Nothing is missing yet."""
+        """Return the state with nothing missing."""
         return ShortageState(reasons=parse_reasons(()))
 
     def accepts(self, state: ShortageState) -> Accepts:
-        """The numbers of the page; letters turn it."""
-        stand_for = (
+        """Return the choices of the page, and the letters that turn it."""
+        values = (
             (state.offered,)
             if state.is_rejection_asked
             else (*state.own_choices, *((state.offered,) if state.offered else ()))
         )
         return Accepts(
-            choices=state.choice_count, command_letters="np", typed_only=state.phase == "why", choice_values=stand_for
+            choices=state.choice_count, command_letters="np", typed_only=state.phase == "why", choice_values=values
         )
 
     def prefers(self, state: ShortageState) -> tuple[str, ...]:
-        """A place to take it from, or the product that was found after all."""
+        """Return locations first, then the product, which may have been found after all."""
         return (LOCATION, PRODUCT, ORDER, REFERENCE)
 
     def uses_product(self, state: ShortageState, product: str) -> bool:
-        """What is missing: it was found after all."""
+        """Return True for the missing product, which may have been found after all."""
         return product == state.product
 
     def step_name(self, state: ShortageState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return f"short.{state.phase}"
 
     def view(self, state: ShortageState) -> DetailView:
-        """All of it on one page."""
+        """Return the page of the current phase."""
         return shortage_view(state)
 
     def handle(self, state: ShortageState, event: Event, context: Context) -> Result:
-        """A number or a place decides; the product itself leads back to the pick."""
+        """Handle a choice or a location; a scan of the product returns to the pick."""
         turn = self._handle(state, event, context)
         return turn._replace(state=_add_new_choices(turn.state))
 
@@ -337,8 +336,8 @@ class ShortageJob(Job[ShortageState]):
                 return Turn(state, _queries(state))
             case Resumed():
                 return Turn(state, (*_queries(state), *_refresh_effects(state)))
-            case Scan(meanings):
-                return _handle_scan(state, event, meanings)
+            case Scan(matches):
+                return _handle_scan(state, event, matches)
             case Choice(choice) if choice <= state.choice_count:
                 return _handle_choice(state, choice)
             case Command("n" | "p" as letter):
@@ -357,7 +356,7 @@ def _reply(state: ShortageState, kind: str, id_: str, *effects: Effect, **args: 
 
 
 def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
-    """All that is known is on the page at once; what the service knows better comes when it comes."""
+    """Open the page with what is cached, and query and refresh the rest."""
     needs = tuple(
         OrderShortage(
             str(one.get("order_number") or ""),
@@ -367,18 +366,18 @@ def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
         )
         for one in args.get("orders") or ()
     )
-    product, place = str(args.get("product_number") or ""), str(args.get("place") or "")
+    product, location = str(args.get("product_number") or ""), str(args.get("place") or "")
     state = ShortageState(
         needs=needs,
         product=product,
         label=str(args.get("label") or product),
-        location=place,
+        location=location,
         pool=int(to_decimal(args.get("pool"))),
         pools=tuple(int(to_decimal(pool)) for pool in args.get("pools") or ()),
         ordered=to_decimal(args.get("of")),
         missing=to_decimal(args.get("rest")),
         unit=str(args.get("unit") or "") if args.get("decimal") else "",
-        reasons=reasons_for_location(parse_reasons(context.policy.short_reasons), place),
+        reasons=reasons_for_location(parse_reasons(context.policy.short_reasons), location),
     )
     state = state._replace(choices=_collect_choices(state))
     verdict = Verdict(INFO, msg("short.opened", rest=state.missing, label=state.label))
@@ -401,7 +400,7 @@ def _refresh_effects(state: ShortageState) -> tuple[Refresh, ...]:
     return (Refresh("product", state.product), Refresh("surrounding", state.product))
 
 
-# What is known
+# Cached data
 
 
 def _with_rows(state: ShortageState, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> ShortageState:
@@ -428,35 +427,37 @@ def _collect_choices(state: ShortageState) -> tuple[ShortageChoice, ...]:
 
 
 def _add_new_choices(state: ShortageState) -> ShortageState:
-    """Ways that were not heard of before, behind those that have a number already; what a scan led to keeps its own
-    while it is offered."""
+    """Append new choices after those that have a number.
+
+    While a choice from a scan is offered nothing is appended, so that its number does not change.
+    """
     if state.offered:
         return state
     return state._replace(
-        choices=(*state.choices, *(way for way in _collect_choices(state) if way not in state.choices))
+        choices=(*state.choices, *(choice for choice in _collect_choices(state) if choice not in state.choices))
     )
 
 
-# What is said
+# Inputs
 
 
 def _handle_choice(state: ShortageState, choice: int) -> Result:
-    way, state = state.offered, state._replace(offered=None)
-    if way and (way.kind == "reject" or choice > len(state.own_choices)):
-        if way.kind == "product":
-            return Turn(state, (Start("lookup", {"product_number": way.key}),))
-        if way.kind == "reject":
-            return _answer_rejected(state, next(reason for reason in state.reasons if reason.code == way.key))
-        return _answer_other_location(state, way.key, _pool_at_location(state, way.key))
+    offered, state = state.offered, state._replace(offered=None)
+    if offered and (offered.kind == "reject" or choice > len(state.own_choices)):
+        if offered.kind == "product":
+            return Turn(state, (Start("lookup", {"product_number": offered.key}),))
+        if offered.kind == "reject":
+            return _answer_rejected(state, next(reason for reason in state.reasons if reason.code == offered.key))
+        return _answer_other_location(state, offered.key, _pool_at_location(state, offered.key))
     if state.phase == "which":
         return _ask_reason(state._replace(order=state.orders[choice - 1]))
     if state.phase == "why":
         return _ask_rejection(state, state.reasons[choice - 1])
-    way = state.choices[choice - 1]
-    if way.kind == "place":
-        return _choose_location(state, way.key)
-    if way.kind == "reason":
-        return _answer_short(state, next(reason for reason in state.reasons if reason.code == way.key))
+    offered = state.choices[choice - 1]
+    if offered.kind == "place":
+        return _choose_location(state, offered.key)
+    if offered.kind == "reason":
+        return _answer_short(state, next(reason for reason in state.reasons if reason.code == offered.key))
     if len(state.orders) > 1:
         return _reply(state._replace(phase="which", page=0), INFO, "short.which")
     return _ask_reason(state._replace(order=state.orders[0]))
@@ -467,47 +468,47 @@ def _ask_reason(state: ShortageState) -> Result:
 
 
 def _ask_rejection(state: ShortageState, reason: Reason) -> Result:
-    """Two digits that were meant for something else reject no order."""
-    asked = state._replace(offered=ShortageChoice("reject", reason.code), page=0)
-    return _reply(asked, ASK, "short.sure", order=state.order, words=reason.text)
+    """Ask to confirm the rejection, so that two digits meant for something else reject no order."""
+    state_asked = state._replace(offered=ShortageChoice("reject", reason.code), page=0)
+    return _reply(state_asked, ASK, "short.sure", order=state.order, words=reason.text)
 
 
 def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -> Result:
-    """The product itself was found after all; a place is as good as its number."""
+    """Handle a scan: the product itself was found after all; a location is chosen like its number."""
     state = state._replace(offered=None)
-    if any(meaning.kind == PRODUCT and meaning.key == state.product for meaning in matches):
+    if any(match.kind == PRODUCT and match.key == state.product for match in matches):
         return Turn(state, (Close(event_for_below=scan),))
-    place = next((meaning for meaning in matches if meaning.kind == LOCATION), None)
+    location = next((match for match in matches if match.kind == LOCATION), None)
     first = matches[0]
-    if place and state.phase == "ways":
-        return _choose_location(state, place.key)
-    if place:
-        return _reply(state, WRONG, "short.answer_first", what=place.key)
+    if location and state.phase == "ways":
+        return _choose_location(state, location.key)
+    if location:
+        return _reply(state, WRONG, "short.answer_first", what=location.key)
     label = first.label or first.key
     if first.kind == PRODUCT:
-        asked = state._replace(offered=ShortageChoice("product", first.key))
-        return _reply(asked, ASK, "short.other_product", what=label, label=state.label)
+        state_asked = state._replace(offered=ShortageChoice("product", first.key))
+        return _reply(state_asked, ASK, "short.other_product", what=label, label=state.label)
     if first.kind == PERSON:
         return _reply(state, WRONG, "short.person", name=label)
     return _reply(state, WRONG, "short.answer_first", what=first.key)
 
 
 def _choose_location(state: ShortageState, location: str) -> Result:
-    """Where it lies by the books it is taken at once; elsewhere somebody has to see it there."""
+    """Choose another location; confirm first if no stock is known there."""
     if location.casefold() == state.location.casefold():
         return _reply(state, WRONG, "short.here", place=location, label=state.label)
-    spot = next((spot for spot in state.other_locations if spot.location.casefold() == location.casefold()), None)
-    if spot and spot.quantity > 0:
-        return _answer_other_location(state, spot.location, spot.pool)
-    asked = state._replace(offered=ShortageChoice("place", location))
-    return _reply(asked, ASK, "short.none_there", place=location, label=state.label)
+    other = next((other for other in state.other_locations if other.location.casefold() == location.casefold()), None)
+    if other and other.quantity > 0:
+        return _answer_other_location(state, other.location, other.pool)
+    state_asked = state._replace(offered=ShortageChoice("place", location))
+    return _reply(state_asked, ASK, "short.none_there", place=location, label=state.label)
 
 
 def _pool_at_location(state: ShortageState, location: str) -> int:
     return next((spot.pool for spot in state.other_locations if spot.location == location), 0) or state.pool
 
 
-# What comes of it
+# Results
 
 
 def _answer_other_location(state: ShortageState, location: str, pool: int) -> Result:
@@ -531,7 +532,7 @@ def _reason_fields(state: ShortageState, reason: Reason) -> dict[str, Any]:
 
 
 def _go_back(state: ShortageState) -> Result:
-    """One question back; from the first, to the pick, where nothing has happened."""
+    """Go back one question; from the first one close the page without a result."""
     if state.offered:
         return _reply(state._replace(offered=None), INFO, "session.dropped")
     if state.phase == "why" and len(state.orders) > 1:

@@ -1,5 +1,6 @@
-"""The numbered ways on from a shortage: places where more lies, and reasons. Each keeps its number while the page is
-open, whatever is heard meanwhile.
+"""Choices of a shortage: other locations with stock, and reasons.
+
+Each keeps its number while the page is open, whatever arrives later.
 """
 
 from __future__ import annotations
@@ -7,20 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.quantities import to_decimal
 from aisle.settings import SHORTAGE_REASONS
-from aisle.tuples import NamedTuple
 
 MAX_NEAR = 3
-"""Places that come before the reasons; so both have a single digit."""
+"""Number of locations before the reasons, so that both have one digit."""
 
 _REASON = re.compile(r"\s*(\d+)\s+(?:(0)\s+)?(\S.*?)\s*")
 
 
 class Reason(NamedTuple):
-    """Why it is missing; `empty` says that nothing at all is left at the place."""
+    """Reason of a shortage; `is_location_empty` means that nothing is left at the location."""
 
     code: str
     text: str
@@ -28,7 +28,7 @@ class Reason(NamedTuple):
 
 
 class OtherLocation(NamedTuple):
-    """Another place, and about how much there belongs to no order; `pool` is 0 where nobody keeps pools."""
+    """Another location and its approximate stock held by no order; `pool` is 0 in a store without pools."""
 
     location: str
     pool: int
@@ -36,23 +36,27 @@ class OtherLocation(NamedTuple):
 
 
 class ShortageChoice(NamedTuple):
-    """One numbered way on: `place` (its code), `reason` (its code), `reject`; or one that a scan led to: `place` where
-    nothing is known, `product` to be looked up; `reject` with a reason, once more to be sure of."""
+    """One numbered choice.
+
+    Kinds: `place` with a location, `reason` with its code, `reject`. After a scan: `place` without known stock,
+    `product` to be looked up, `reject` with a reason, to be confirmed.
+    """
 
     kind: str
     key: str = ""
 
 
 def parse_reasons(lines: Iterable[str], from_orders: Iterable[Mapping[str, Any]] = ()) -> tuple[Reason, ...]:
-    """The reasons of a table (`code words`, `code 0 words` where nothing is left), then those that orders have named.
+    """Return the reasons of a table, then those used on orders.
 
-    Lines that say something else are left out; where none is left, the usual table stands in.
+    A table line is `code words`, or `code 0 words` if the location is empty. Lines of another form are ignored; an
+    empty table is replaced by the default one.
     """
     found = _parse_table(lines) or _parse_table(SHORTAGE_REASONS)
     for row in from_orders:
-        code, words = str(row["code"]), str(row["words"])
+        code, text = str(row["code"]), str(row["words"])
         if code not in found:
-            found[code] = Reason(code, words)
+            found[code] = Reason(code, text)
     return tuple(found.values())
 
 
@@ -62,20 +66,19 @@ def _parse_table(lines: Iterable[str]) -> dict[str, Reason]:
 
 
 def reasons_for_location(reasons: Iterable[Reason], location: str) -> tuple[Reason, ...]:
-    """No place can be empty where nobody knows the place."""
-    given = tuple(reasons)
-    return tuple(reason for reason in given if location or not reason.is_location_empty) or given
+    """Return the reasons that are possible here: without a location, none says that it is empty."""
+    all_reasons = tuple(reasons)
+    return tuple(reason for reason in all_reasons if location or not reason.is_location_empty) or all_reasons
 
 
 def merge_reasons(known: Sequence[Reason], fresh: Iterable[Reason]) -> tuple[Reason, ...]:
-    """Those that are known stay where they are, in the words that they have now; others come behind."""
+    """Update the texts of known reasons in their order, and append new ones."""
     by_code = {reason.code: reason for reason in fresh}
     return (*(by_code.pop(reason.code, reason) for reason in known), *by_code.values())
 
 
 def merge_locations(known: Sequence[OtherLocation], rows: Iterable[Mapping[str, Any]]) -> tuple[OtherLocation, ...]:
-    """Places as the books have them now (rows of the read `elsewhere`), behind those that are known already; one that
-    has none any more says so."""
+    """Update known locations from rows of the read `elsewhere`, and append new ones; one without a row has stock 0."""
     fresh = {
         str(row["location_code"]): OtherLocation(
             str(row["location_code"]), int(row["pool"]), to_decimal(row["quantity"])
@@ -89,7 +92,7 @@ def merge_locations(known: Sequence[OtherLocation], rows: Iterable[Mapping[str, 
 def list_choices(
     locations: Iterable[OtherLocation], reasons: Iterable[Reason], *, may_reject: bool
 ) -> tuple[ShortageChoice, ...]:
-    """The nearest places, the reasons, the order's rejection, and then the places farther off."""
+    """Return the nearest locations, the reasons, the rejection of the order, and then the other locations."""
     places = [ShortageChoice("place", spot.location) for spot in locations]
     why = [ShortageChoice("reason", reason.code) for reason in reasons]
     reject = [ShortageChoice("reject")] if may_reject else []

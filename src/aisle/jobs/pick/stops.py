@@ -1,23 +1,22 @@
-"""The lines of orders as stops, in the order in which feet go; over several orders."""
+"""Order lines as stops in walking order, over several orders."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
-from aisle.tuples import NamedTuple
 
 
 def same_location(one: str, other: str) -> bool:
-    """Whether two codes name one location: services write them in capitals or not."""
+    """Return True if two codes name one location; services may write them in any case."""
     return one.casefold() == other.casefold()
 
 
 class PickedFrom(NamedTuple):
-    """So much was taken there; pool 0 is one that nobody named."""
+    """Quantity picked from a location; pool 0 is unknown."""
 
     location: str
     pool: int
@@ -25,7 +24,7 @@ class PickedFrom(NamedTuple):
 
 
 class PickLine(NamedTuple):
-    """One line of an order as a stop of the walk. Quantities are in base units."""
+    """One line of an order as a stop. Quantities are in base units."""
 
     line: int
     product: str
@@ -34,79 +33,80 @@ class PickLine(NamedTuple):
     picked: Decimal
     moved: Decimal
     location: str
-    """Where it is taken from; empty when the store keeps no places or nobody knows one."""
+    """Location it is picked from; empty in a store without locations or if none is known."""
     pool: int
     allows_decimals: bool
     unit: str
     price: Decimal
     is_closed: bool
-    """The line counts as picked, though short."""
+    """True if the line counts as picked although it is short."""
     order: str = ""
-    """Whose line it is."""
+    """Order number."""
     pools: tuple[int, ...] = ()
-    """Stock pools that it may come from; empty where nobody says."""
+    """Stock pools that it may be picked from; empty if not restricted."""
     barred_pools: tuple[int, ...] = ()
-    """Pools of what lies at its place, where it may come from none of them."""
+    """Pools at its location if none of them is allowed."""
     walk_order: Decimal = NO_WALK_ORDER
     location_order: Decimal = NO_WALK_ORDER
-    """The walking order of the line, and the order of its place."""
+    """Walking order of the line, and order of its location."""
     has_stock: bool = True
-    """Stock is kept of it; what has none lies at no place by the books, and is never moved."""
+    """False if no stock is kept of the product: it is at no location and is never moved."""
     picked_from: tuple[PickedFrom, ...] = ()
-    """Where what is picked was taken, the last at the end."""
+    """Locations and quantities picked, the latest last."""
     own_picked: Decimal = Decimal(0)
-    """How much of what is in hand is in the hand of whoever picks here; the rest is in somebody else's."""
+    """Part of the goods in hand that this picker has; others have the rest."""
     stocked_locations: tuple[tuple[str, int], ...] = ()
-    """The places that have some of it for this line, and a pool there that it may come from (0: not known)."""
+    """Locations with stock for this line, and an allowed pool there (0 if unknown)."""
     stock_when_read: tuple[tuple[str, Decimal], ...] = ()
-    """What the books had at each place when the line was read; none where nobody said."""
+    """Stock of each location when the line was read; empty if unknown."""
     picked_when_read: Decimal = Decimal(0)
-    """What was picked of it then."""
+    """Picked quantity at that time."""
     put_down_at: tuple[str, ...] = ()
-    """The places where what was put down of it lies."""
+    """Locations where picked goods were put down."""
 
     @property
     def is_open(self) -> bool:
-        """True while something is still to be taken."""
+        """True while something is still to be picked."""
         return not self.is_closed and self.picked < self.ordered
 
     @property
     def remaining(self) -> Decimal:
-        """What is still to be taken."""
+        """Quantity still to be picked."""
         return max(Decimal(0), self.ordered - self.picked)
 
     @property
     def in_hand(self) -> Decimal:
-        """What is picked and not put down yet; nothing of what no stock is kept of."""
+        """Quantity picked and not put down; 0 for a product without stock."""
         return max(Decimal(0), self.picked - self.moved) if self.has_stock else Decimal(0)
 
     @property
     def own_in_hand(self) -> Decimal:
-        """What of it is in this hand."""
+        """Part of it that this picker has."""
         return min(self.own_picked, self.in_hand)
 
     def with_picked(self, picked: Decimal, *, own: bool = True) -> PickLine:
-        """The line with so much picked: more is taken where it is taken now, less goes back from the last place.
+        """Return the line with this picked quantity.
 
-        From which pool others took theirs nobody here knows.
+        More is picked at the line's location; less is returned to the last source. The pool that other pickers used is
+        unknown.
         """
-        taken, more = list(self.picked_from), picked - self.picked
+        sources, more = list(self.picked_from), picked - self.picked
         if more > 0:
             pool = self.pool if own else 0
-            last = taken.pop() if taken and taken[-1][:2] == (self.location, pool) else None
-            taken.append(PickedFrom(self.location, pool, more + (last.quantity if last else 0)))
-        while more < 0 and taken:
-            last = taken.pop()
+            last = sources.pop() if sources and sources[-1][:2] == (self.location, pool) else None
+            sources.append(PickedFrom(self.location, pool, more + (last.quantity if last else 0)))
+        while more < 0 and sources:
+            last = sources.pop()
             more += last.quantity
             if more > 0:
-                taken.append(last._replace(quantity=more))
-        at = self._replace(picked=picked, picked_from=tuple(taken))
-        mine = max(Decimal(0), self.own_picked + picked - self.picked) if own else min(self.own_picked, at.in_hand)
-        return at._replace(own_picked=mine)
+                sources.append(last._replace(quantity=more))
+        line = self._replace(picked=picked, picked_from=tuple(sources))
+        mine = max(Decimal(0), self.own_picked + picked - self.picked) if own else min(self.own_picked, line.in_hand)
+        return line._replace(own_picked=mine)
 
     @property
     def sources_in_hand(self) -> tuple[PickedFrom, ...]:
-        """Where what is in this hand came from: what was put down was taken first."""
+        """Sources of the goods that this picker has in hand; goods picked first were put down first."""
         found: list[PickedFrom] = []
         left = self.own_in_hand
         for each in reversed(self.picked_from):
@@ -118,14 +118,16 @@ class PickLine(NamedTuple):
 
     @property
     def expected_stock(self) -> Decimal | None:
-        """What the books had at its place when the line was read; None where nobody says."""
+        """Stock at its location when the line was read; None if unknown."""
         if not self.stock_when_read or not self.location:
             return None
-        return sum((had for place, had in self.stock_when_read if same_location(place, self.location)), Decimal(0))
+        return sum(
+            (had for location, had in self.stock_when_read if same_location(location, self.location)), Decimal(0)
+        )
 
     @property
     def stop_key(self) -> tuple[str, str, int, str]:
-        """What makes lines one stop: place, product and pool. What is weighed is weighed for each line."""
+        """Key of a stop: location, product and pool. A weighed line is a stop of its own."""
         return (
             self.location.casefold(),
             self.product,
@@ -135,22 +137,22 @@ class PickLine(NamedTuple):
 
     @property
     def location_key(self) -> str:
-        """Where feet go for it; what has no place is a spot of its own."""
+        """Key of the location; a line without one has a key of its own for each product."""
         return self.location.casefold() or f" {self.product}"
 
 
 def parse_lines(lines: Iterable[Mapping[str, Any]], order: str = "") -> tuple[PickLine, ...]:
-    """The lines of an order (rows of the read `order`) as stops in walking order."""
+    """Return the lines of an order (rows of the read `order`) as stops in walking order."""
     return sort_stops((_parse_line(line, order) for line in lines), {order: 0})
 
 
 def is_nothing_picked(lines: Collection[PickLine]) -> bool:
-    """Whether every line is closed, and nothing at all was picked."""
+    """Return True if every line is closed and nothing was picked."""
     return bool(lines) and all(take.is_closed and not take.picked for take in lines)
 
 
 def count_pieces(lines: Iterable[PickLine]) -> tuple[Decimal, Decimal]:
-    """(picked, ordered) of lines of any products, in pieces: what is measured counts as one, whatever its unit."""
+    """Return the sums (picked, ordered) of lines in pieces; a measured line counts as one."""
     counted = [
         (Decimal(bool(take.picked) and not take.is_open), Decimal(1))
         if take.allows_decimals
@@ -161,62 +163,64 @@ def count_pieces(lines: Iterable[PickLine]) -> tuple[Decimal, Decimal]:
 
 
 def sum_in_hand(lines: Iterable[PickLine]) -> Decimal:
-    """How many pieces of these lines are picked and not put down; what is measured counts as one."""
+    """Return the number of pieces picked and not put down; a measured line counts as one."""
     return sum_pieces((take, take.in_hand) for take in lines)
 
 
 def sum_own_in_hand(lines: Iterable[PickLine]) -> Decimal:
-    """How many of them are in this hand."""
+    """Return the number of pieces in this picker's hand; a measured line counts as one."""
     return sum_pieces((take, take.own_in_hand) for take in lines)
 
 
 def sum_pieces(quantities: Iterable[tuple[PickLine, Decimal]]) -> Decimal:
-    """So much of lines in pieces; what is measured counts as one."""
+    """Return the sum of line quantities in pieces; a measured line counts as one."""
     counted = (Decimal(bool(quantity)) if take.allows_decimals else quantity for take, quantity in quantities)
     return sum(counted, Decimal(0))
 
 
 WalkKey = tuple[Decimal, Decimal, tuple[tuple[int, int, str], ...]]
-"""What stops are sorted by: walking order, order of the place, its code."""
+"""Sort key of stops: walking order, order of the location, its code."""
 
 
 def sort_stops(lines: Iterable[PickLine], ranks: Mapping[str, int]) -> tuple[PickLine, ...]:
-    """Lines of any orders in walking order: what shares a place is taken together, what is one stop stands in a row.
+    """Return lines of any orders in walking order.
 
-    `ranks` says in which order the orders themselves come.
+    Lines at one location are together, and so are lines of one stop. `ranks` is the order of the orders.
     """
-    given = tuple(lines)
-    spots: dict[str, WalkKey] = {}
+    all_lines = tuple(lines)
+    location_keys: dict[str, WalkKey] = {}
     stops: dict[Any, tuple[WalkKey, int, int]] = {}
-    for take in given:
-        feet = take.walk_order, take.location_order, natural_key(take.location)
-        first = feet, ranks.get(take.order, 0), take.line
-        spots[take.location_key] = min(spots.get(take.location_key, feet), feet)
+    for take in all_lines:
+        walk_key = take.walk_order, take.location_order, natural_key(take.location)
+        first = walk_key, ranks.get(take.order, 0), take.line
+        location_keys[take.location_key] = min(location_keys.get(take.location_key, walk_key), walk_key)
         stops[take.stop_key] = min(stops.get(take.stop_key, first), first)
 
     def key(take: PickLine) -> tuple[Any, ...]:
         line = ranks.get(take.order, 0), take.line
-        return spots[take.location_key], take.location.casefold(), stops[take.stop_key], take.stop_key, line
+        return location_keys[take.location_key], take.location.casefold(), stops[take.stop_key], take.stop_key, line
 
-    return tuple(sorted(given, key=key))
+    return tuple(sorted(all_lines, key=key))
 
 
 def move_line(line: PickLine, location: str, pool: int, known: Iterable[PickLine]) -> PickLine:
-    """The line, taken at another place: where that comes in the walk, the places around it say."""
+    """Return the line at another location, with the walking order of the nearest known location code."""
     moved = line._replace(location=location, pool=pool or line.pool, barred_pools=())
     here = natural_key(location)
-    near = sorted((natural_key(each.location), each.walk_order, each.location_order) for each in known if each.location)
-    before = [(walk, shelf) for code, walk, shelf in near if code <= here]
-    after = [(walk, shelf) for code, walk, shelf in near if code > here]
-    walk, shelf = before[-1] if before else after[0] if after else (NO_WALK_ORDER, NO_WALK_ORDER)
-    return moved._replace(walk_order=walk, location_order=shelf)
+    neighbours = sorted(
+        (natural_key(each.location), each.walk_order, each.location_order) for each in known if each.location
+    )
+    before = [(walk, location_order) for code, walk, location_order in neighbours if code <= here]
+    after = [(walk, location_order) for code, walk, location_order in neighbours if code > here]
+    walk, location_order = before[-1] if before else after[0] if after else (NO_WALK_ORDER, NO_WALK_ORDER)
+    return moved._replace(walk_order=walk, location_order=location_order)
 
 
 def _parse_line(row: Mapping[str, Any], order: str) -> PickLine:
     of, picked = to_decimal(row.get("quantity")), to_decimal(row.get("picked_quantity"))
     pool, further = int(to_decimal(row.get("stock_pool"))), _parse_pools(row.get("picking_stock_pool_array"))
     pools = tuple(dict.fromkeys((pool, *further) if pool and further else further))
-    place = _choose_location(row, pools)
+    location = _choose_location(row, pools)
     walk = to_decimal(row.get("store_walking_order"))
     take = PickLine(
         line=int(row["line_number"]),
@@ -225,7 +229,7 @@ def _parse_line(row: Mapping[str, Any], order: str) -> PickLine:
         ordered=of,
         picked=Decimal(0),
         moved=to_decimal(row.get("moved_quantity")),
-        location=place,
+        location=location,
         pool=pool,
         allows_decimals=bool(row.get("allow_decimal")),
         unit=str(row.get("unit") or ""),
@@ -233,9 +237,9 @@ def _parse_line(row: Mapping[str, Any], order: str) -> PickLine:
         is_closed=bool(row.get("is_picked")) and picked < of,
         order=order,
         pools=pools,
-        barred_pools=_find_barred_pools(row, place, pools),
+        barred_pools=_find_barred_pools(row, location, pools),
         walk_order=walk if walk > 0 else NO_WALK_ORDER,
-        location_order=_location_order(row, place),
+        location_order=_location_order(row, location),
         has_stock=row.get("is_stock") is not False,
         stocked_locations=_find_stocked_locations(row, pools),
         put_down_at=tuple(
@@ -246,7 +250,7 @@ def _parse_line(row: Mapping[str, Any], order: str) -> PickLine:
 
 
 def _parse_stock(line: Mapping[str, Any]) -> tuple[tuple[str, Decimal], ...]:
-    return tuple((str(place), to_decimal(quantity)) for place, quantity in (line.get("stock") or {}).items())
+    return tuple((str(location), to_decimal(quantity)) for location, quantity in (line.get("stock") or {}).items())
 
 
 def _parse_pools(given: Any) -> tuple[int, ...]:
@@ -255,52 +259,54 @@ def _parse_pools(given: Any) -> tuple[int, ...]:
 
 
 def _choose_location(line: Mapping[str, Any], pools: tuple[int, ...]) -> str:
-    """The place that the line names, else the first with some of it in a pool that it may come from."""
+    """Return the preferred location of the line, else the first with stock in an allowed pool."""
     preferred = line.get("preferred_location_code")
     if preferred:
         return str(preferred)
-    places = [place for place in line.get("places") or () if place.get("location_code")]
-    if not places:
+    locations = [location for location in line.get("places") or () if location.get("location_code")]
+    if not locations:
         return str(line.get("stock_location") or "")
-    places.sort(
-        key=lambda place: (
-            to_decimal(place.get("location_order"), NO_WALK_ORDER),
-            natural_key(str(place["location_code"])),
+    locations.sort(
+        key=lambda location: (
+            to_decimal(location.get("location_order"), NO_WALK_ORDER),
+            natural_key(str(location["location_code"])),
         )
     )
-    stocked = [place for place in places if place.get("quantity") is None or to_decimal(place["quantity"]) > 0]
-    allowed = [place for place in stocked if is_pool_allowed(pools, place.get("pools") or {})]
-    return str((allowed or stocked or places)[0]["location_code"])
+    stocked = [
+        location for location in locations if location.get("quantity") is None or to_decimal(location["quantity"]) > 0
+    ]
+    allowed = [location for location in stocked if is_pool_allowed(pools, location.get("pools") or {})]
+    return str((allowed or stocked or locations)[0]["location_code"])
 
 
 def is_pool_allowed(pools: tuple[int, ...], stock: Mapping[str, Any]) -> bool:
-    """Whether something of what lies in these pools (by number as text) may be taken."""
+    """Return True if no pool is required, there is no stock, or some stock is in a required pool."""
     stocked = [pool for pool, quantity in stock.items() if to_decimal(quantity) > 0]
     return not pools or not stocked or any(str(pool) in stocked for pool in pools)
 
 
 def _find_barred_pools(line: Mapping[str, Any], location: str, pools: tuple[int, ...]) -> tuple[int, ...]:
-    lying = next(
-        (known.get("pools") or {} for known in line.get("places") or () if known.get("location_code") == location), {}
+    stock = next(
+        (place.get("pools") or {} for place in line.get("places") or () if place.get("location_code") == location), {}
     )
-    if is_pool_allowed(pools, lying):
+    if is_pool_allowed(pools, stock):
         return ()
-    return tuple(sorted(int(pool) for pool, quantity in lying.items() if to_decimal(quantity) > 0))
+    return tuple(sorted(int(pool) for pool, quantity in stock.items() if to_decimal(quantity) > 0))
 
 
 def _find_stocked_locations(line: Mapping[str, Any], pools: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
-    """Where some of it lies that may be taken for the line."""
-    found = []
-    for known in line.get("places") or ():
-        lying = known.get("pools") or {}
-        if known.get("location_code") and to_decimal(known.get("quantity")) > 0 and is_pool_allowed(pools, lying):
-            stocked = [pool for pool in pools if to_decimal(lying.get(str(pool))) > 0]
-            found.append((str(known["location_code"]), stocked[0] if stocked else 0))
-    return tuple(found)
+    """Return the locations that have stock allowed for the line."""
+    stocked_locations = []
+    for place in line.get("places") or ():
+        stock = place.get("pools") or {}
+        if place.get("location_code") and to_decimal(place.get("quantity")) > 0 and is_pool_allowed(pools, stock):
+            stocked = [pool for pool in pools if to_decimal(stock.get(str(pool))) > 0]
+            stocked_locations.append((str(place["location_code"]), stocked[0] if stocked else 0))
+    return tuple(stocked_locations)
 
 
 def _location_order(line: Mapping[str, Any], location: str) -> Decimal:
-    for known in line.get("places") or ():
-        if known.get("location_code") == location:
-            return to_decimal(known.get("location_order"), NO_WALK_ORDER)
+    for place in line.get("places") or ():
+        if place.get("location_code") == location:
+            return to_decimal(place.get("location_order"), NO_WALK_ORDER)
     return NO_WALK_ORDER

@@ -1,4 +1,4 @@
-"""Lines of a round as they stood before a step, whatever others did to them meanwhile."""
+"""Undo of pick lines: restores their earlier state and keeps what other pickers did meanwhile."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from aisle.jobs.pick.stops import PickLine
 
 
 def adjust_history(state: PickState, fresh: Iterable[PickLine]) -> PickState:
-    """What others did to lines meanwhile is in the history too: undo takes back one's own steps alone."""
-    was = {(take.order, take.line): take.picked for take in state.lines}
-    more = {(t.order, t.line): t.picked - was.get((t.order, t.line), t.picked) for t in fresh}
-    if not any(more.values()):
+    """Add the changes of other pickers to the history, so that undo reverts only own steps."""
+    picked_before = {(take.order, take.line): take.picked for take in state.lines}
+    added = {(t.order, t.line): t.picked - picked_before.get((t.order, t.line), t.picked) for t in fresh}
+    if not any(added.values()):
         return state
     history = tuple(
         step._replace(
             lines_before=tuple(
-                each._replace(picked=max(Decimal(0), each.picked + more.get((each.order, each.line), Decimal(0))))
+                each._replace(picked=max(Decimal(0), each.picked + added.get((each.order, each.line), Decimal(0))))
                 for each in step.lines_before
             )
         )
@@ -28,7 +28,7 @@ def adjust_history(state: PickState, fresh: Iterable[PickLine]) -> PickState:
 
 
 def moved_stop_step(lines: Iterable[PickLine]) -> UndoStep:
-    """The step by which these lines are taken elsewhere."""
+    """Return the undo step for moving these lines to another location."""
     return UndoStep(
         sources_before=tuple(
             LineSource(t.order, t.line, t.location, t.pool, t.barred_pools, t.walk_order, t.location_order)
@@ -38,26 +38,31 @@ def moved_stop_step(lines: Iterable[PickLine]) -> UndoStep:
 
 
 def restore_sources(state: PickState, step: UndoStep) -> tuple[list[PickLine], PickLine | None]:
-    """The lines, those that a step moved taken where they were before, and the first of these; None where none of them
-    is still to be taken."""
-    stood = {(each.order, each.line): each for each in step.sources_before}
+    """Move the step's open lines back to their earlier locations.
+
+    Return all lines and the first one moved; None if none of them is still open.
+    """
+    sources = {(each.order, each.line): each for each in step.sources_before}
     takes, first = list(state.lines), None
     for index, take in enumerate(takes):
-        was = stood.get((take.order, take.line))
-        if was and take.is_open:
-            there = take._replace(location=was.location, pool=was.pool, barred_pools=was.barred_pools)
-            takes[index] = there._replace(walk_order=was.walk_order, location_order=was.location_order)
+        source = sources.get((take.order, take.line))
+        if source and take.is_open:
+            moved = take._replace(location=source.location, pool=source.pool, barred_pools=source.barred_pools)
+            takes[index] = moved._replace(walk_order=source.walk_order, location_order=source.location_order)
             first = first or takes[index]
     return takes, first
 
 
 def restore_lines(state: PickState, lines_before: Iterable[LineBefore]) -> tuple[PickState, tuple[int, ...]]:
-    """The lines as they stood before a step, and their indexes: those that still are in the round and not put down."""
+    """Restore lines to their state before a step; return the new state and the indexes of the lines changed.
+
+    Lines that have left the pick or are put down do not change.
+    """
     takes = list(state.lines)
     touched = []
-    wanted = {(each.order, each.line): each for each in lines_before}
+    by_line = {(each.order, each.line): each for each in lines_before}
     for index, take in enumerate(takes):
-        was = wanted.get((take.order, take.line))
+        was = by_line.get((take.order, take.line))
         picked = min(was.picked, take.ordered) if was else take.picked
         if was is None or picked < take.moved or (picked, was.is_closed) == (take.picked, take.is_closed):
             continue

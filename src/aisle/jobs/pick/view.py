@@ -1,4 +1,4 @@
-"""What the pick job shows at each of its steps."""
+"""Views of the pick job, one for each step."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from aisle.jobs.view import (
 from aisle.scan.meaning import Match
 
 MAX_UPCOMING = 12
-"""Stops to come that a view carries; a screen shows as many as it has room for."""
+"""Maximum number of upcoming stops in a view; a screen shows as many as fit."""
 
 CHOICE_TEXTS = {
     "take_here": "pick.way_take_here",
@@ -55,7 +55,7 @@ CHOICE_TEXTS = {
     "hand_over": "pick.way_hand_over",
     "finish": "pick.way_finish",
 }
-"""What the numbered ways on say, where it is not reckoned."""
+"""Message ids of choices with a fixed text."""
 
 RETURN_NOTES = {
     "rejected": "pick.note_back_rejected",
@@ -68,11 +68,11 @@ RETURN_NOTES = {
     "empty": "pick.note_back_empty",
     "left_over": "pick.note_back_left_over",
 }
-"""What becomes of goods in hand of an order that has left the round, by why it has."""
+"""Message ids of notes on goods to be put back, by the reason why their order left."""
 
 
 def view(state: PickState) -> Step:
-    """The view of the step that the state stands at."""
+    """Return the view of the current step."""
     if state.step_name == "pick.back":
         return _return_step(state) if state.to_return else _all_returned_step(state)
     if state.phase == "wait":
@@ -83,11 +83,11 @@ def view(state: PickState) -> Step:
 def _title(state: PickState) -> Msg:
     if state.is_batch:
         return msg("pick.title_round", count=len(state.totes))
-    who = state.totes[0].customer if state.totes else ""
-    if who:
-        return msg("pick.title", order=state.order, who=who)
-    gone = (*state.to_return, *(back for step in state.history[-1:] for back in step.returned))
-    return msg("pick.title_plain", order=state.order or next((back.order for back in gone), ""))
+    customer = state.totes[0].customer if state.totes else ""
+    if customer:
+        return msg("pick.title", order=state.order, who=customer)
+    goods = (*state.to_return, *(back for step in state.history[-1:] for back in step.returned))
+    return msg("pick.title_plain", order=state.order or next((back.order for back in goods), ""))
 
 
 def _wait_step(state: PickState) -> Step:
@@ -108,14 +108,14 @@ def _wait_step(state: PickState) -> Step:
 
 
 def _stop_step(state: PickState, line: PickLine) -> Step:
-    stop = pick_state.current_stop_lines(state)
+    stop_lines = pick_state.current_stop_lines(state)
     lines = [Line("place", msg("pick.place", place=line.location))] if line.location else []
     lines.append(Line("product", _product_name(state, line)))
-    lines.append(Line("quantity", _quantity_text(state, stop)))
+    lines.append(Line("quantity", _quantity_text(state, stop_lines)))
     tote = pick_state.find_tote(state, line.order)
     if state.is_batch and tote:
         lines.append(Line("tote", _tote_text(tote)))
-    lines += _other_picker_lines(state, {each.order for each in stop})
+    lines += _other_picker_lines(state, {each.order for each in stop_lines})
     if line.barred_pools:
         here, allowed = (pick_pools.format_pool_names(state, pools) for pools in (line.barred_pools, line.pools))
         lines.append(Line("note", msg("pick.note_pool", pool=here, allowed=allowed)))
@@ -129,9 +129,9 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
     return Step(
         name=state.step_name,
         title=_title(state),
-        prompt=_prompt(state, line, stop),
+        prompt=_prompt(state, line, stop_lines),
         lines=tuple(lines),
-        labelled_values=_labelled_values(state, line, stop),
+        labelled_values=_labelled_values(state, line, stop_lines),
         upcoming=_upcoming_stops(state),
         choices=_choice_texts(state),
         choice_letters=offered_choices.choice_letters(state),
@@ -142,31 +142,31 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
 
 
 def _product_name(state: PickState, line: PickLine) -> Msg:
-    """The product; with its pool where another stop has it at the same place."""
+    """Return the product's label, with its pool if another stop has the product at the same location."""
     pool = _distinguishing_pool(state, line)
     return msg("count.in_pool", label=line.label, pool=pool) if pool else raw(line.label)
 
 
 def _distinguishing_pool(state: PickState, line: PickLine) -> str:
-    """The name of the pool that tells a stop from another one of its product at its place; empty where none has to."""
-    alike = (other for other in state.lines if (other.product, other.location) == (line.product, line.location))
-    return pick_pools.format_pool_names(state, (line.pool,)) if any(other.pool != line.pool for other in alike) else ""
+    """Return the pool name that distinguishes stops of one product at one location; empty if there is only one."""
+    stops = (other for other in state.lines if (other.product, other.location) == (line.product, line.location))
+    return pick_pools.format_pool_names(state, (line.pool,)) if any(other.pool != line.pool for other in stops) else ""
 
 
 def _postponed_hints(state: PickState) -> tuple[KeyHint, ...]:
-    """What brings the question back that was put aside."""
+    """Return the key hint for the postponed question."""
     return (KeyHint("w", msg("hint.whose")),) if state.is_postponed else ()
 
 
 def _other_picker_lines(state: PickState, orders: Collection[str]) -> list[Line]:
-    """Who else has these orders open."""
+    """Return notes on who else has these orders open."""
     totes = (tote for tote in state.totes if tote.other_pickers and tote.order in orders)
     id_ = "pick.note_beside_tote" if state.is_batch else "pick.note_beside"
     return [Line("note", msg(id_, tote=tote.letter, who=", ".join(tote.other_pickers))) for tote in totes]
 
 
 def customer_notes(state: PickState) -> tuple[Note, ...]:
-    """What the customers of the round ask for."""
+    """Return the customers' comments."""
     return tuple(
         Note((tote.letter if state.is_batch else "", tote.order, tote.customer), tote.comment)
         for tote in state.totes
@@ -175,16 +175,16 @@ def customer_notes(state: PickState) -> tuple[Note, ...]:
 
 
 def _tote_text(tote: Tote) -> Msg:
-    """Whose tote comes next."""
+    """Return the text for the tote that comes next."""
     if tote.customer:
         return msg("pick.tote_line", tote=tote.letter, order=tote.order, who=tote.customer)
     return msg("pick.tote_plain", tote=tote.letter, order=tote.order)
 
 
 def _quantity_text(state: PickState, stop: Sequence[PickLine]) -> Msg:
-    """What is in the tote of what goes into it; over several orders: what each tote still gets.
+    """Return the text for picked and ordered quantity; in a batch, for the quantity that each tote still gets.
 
-    Pieces go without saying; what is weighed or measured is said with its unit.
+    The unit is shown only for weighed or measured products.
     """
     done, of, rest = pick_state.sum_lines(stop)
     unit = stop[0].unit if stop[0].allows_decimals else ""
@@ -216,8 +216,8 @@ def _labelled_values(state: PickState, line: PickLine, stop: Sequence[PickLine])
     facts = []
     for tote in state.totes:
         if tote.comment and any(each.order == tote.order for each in stop):
-            said = msg("pick.comment", tote=tote.letter, text=tote.comment)
-            facts.append(LabelledValue(msg("fact.comment"), said if state.is_batch else raw(tote.comment)))
+            text = msg("pick.comment", tote=tote.letter, text=tote.comment)
+            facts.append(LabelledValue(msg("fact.comment"), text if state.is_batch else raw(tote.comment)))
     facts.append(LabelledValue(msg("fact.product_number"), raw(line.product)))
     if line.price:
         facts.append(LabelledValue(msg("fact.price"), money_message(line.price)))
@@ -227,7 +227,10 @@ def _labelled_values(state: PickState, line: PickLine, stop: Sequence[PickLine])
 
 
 def _upcoming_stops(state: PickState) -> tuple[UpcomingStop, ...]:
-    """The open stops after this one, round the end. The lines of each stand in a row: none is looked at behind them."""
+    """Return the open stops after the current one, wrapping at the end.
+
+    Lines of a stop are adjacent, so the search ends after `MAX_UPCOMING` stops.
+    """
     here = state.current_line.stop_key if state.current_line else None
     rests: dict[tuple[str, str, int, str], list[PickLine]] = {}
     for take in (*state.lines[state.current_index + 1 :], *state.lines[: max(0, state.current_index)]):
@@ -250,11 +253,11 @@ def _upcoming_stop(state: PickState, lines: Sequence[PickLine]) -> UpcomingStop:
 
 
 def _choice_texts(state: PickState) -> tuple[Msg, ...]:
-    return tuple(_choice_text(state, way) for way in offered_choices.open_choices(state))
+    return tuple(_choice_text(state, choice) for choice in offered_choices.open_choices(state))
 
 
 def _choice_text(state: PickState, choice: PickChoice) -> Msg:
-    """What a numbered way on says."""
+    """Return the text of a choice."""
     if choice.kind == "take_rest":
         rest = sum((state.lines[index].remaining for index in pick_state.fillable_lines(state, choice.key)), Decimal(0))
         return msg("pick.way_take_rest", rest=rest)
@@ -264,9 +267,9 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
         return msg("pick.way_tote", tote=pick_state.tote_letter(state, choice.key), order=choice.key)
     if choice.kind == "leave_out":
         return msg("pick.way_leave_out", tote=pick_state.tote_letter(state, choice.key))
-    if choice.kind == "put_back" and any(back.is_for_other_picker for back in state.to_return):
+    if choice.kind == "put_back" and any(goods.is_for_other_picker for goods in state.to_return):
         return msg("pick.way_is_back")
-    if choice.kind == "put_back" and all(back.reason == PUT_DOWN_BY_OTHER for back in state.to_return):
+    if choice.kind == "put_back" and all(goods.reason == PUT_DOWN_BY_OTHER for goods in state.to_return):
         return msg("pick.way_is_laid")
     if choice.kind == "put_back" and len(state.to_return) > 1:
         return msg("pick.way_put_back_all")
@@ -308,7 +311,7 @@ def _done_step(state: PickState) -> Step:
 
 
 def _done_lines(state: PickState) -> list[Line]:
-    """What came of it, and where the goods are, if there are any."""
+    """Return the result and the location of the goods."""
     if is_nothing_picked(state.lines):
         return [Line("note", _nothing_picked(state))]
     quantity, total = count_pieces(state.lines)
@@ -319,17 +322,17 @@ def _done_lines(state: PickState) -> list[Line]:
         notes = msg("pick.note_done_short", full=full, lines=len(state.lines), quantity=quantity, total=total)
     elif state.is_batch:
         notes = msg("pick.note_round_done", count=len(state.totes), quantity=quantity)
-    lying = [tote for tote in state.totes if goods_in_hand.has_goods_to_put_down(state, tote.order)]
+    in_hand_totes = [tote for tote in state.totes if goods_in_hand.has_goods_to_put_down(state, tote.order)]
     lines = [Line("note", notes), Line("note", _goods_location_note(state, in_hand))]
     lines += _other_picker_lines(state, {tote.order for tote in state.totes})
     if state.is_batch and in_hand:
-        letters = " ".join(tote.letter for tote in lying if state.only_order in ("", tote.order))
+        letters = " ".join(tote.letter for tote in in_hand_totes if state.only_order in ("", tote.order))
         lines.insert(0, Line("tote", msg("pick.totes_in_hand", totes=letters)))
     return lines
 
 
 def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
-    """What becomes of the goods, or where they are."""
+    """Return the note on what to do with the goods, or where they are."""
     others = goods_in_hand.pieces_in_hand(state)
     if in_hand:
         return msg("pick.note_put_down")
@@ -343,15 +346,15 @@ def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
 
 
 def _tote_locations(state: PickState) -> Msg:
-    """Which tote lies where."""
-    each = [
-        msg("pick.tote_lies", tote=tote.letter, place=message.list_locations(places))
+    """Return the locations of all totes as one text."""
+    parts = [
+        msg("pick.tote_lies", tote=tote.letter, place=message.list_locations(locations))
         for tote in state.totes
-        if (places := pick_state.put_down_locations(state, tote.order))
+        if (locations := pick_state.put_down_locations(state, tote.order))
     ]
-    whole = each[-1]
-    for one in reversed(each[:-1]):
-        whole = msg("goods.and", first=one, rest=whole)
+    whole = parts[-1]
+    for part in reversed(parts[:-1]):
+        whole = msg("goods.and", first=part, rest=whole)
     return whole
 
 
@@ -360,9 +363,9 @@ def _nothing_picked(state: PickState) -> Msg:
 
 
 def leave_verdict(state: PickState) -> Verdict:
-    """What leaving the orders comes to."""
+    """Return the verdict on leaving the orders."""
     if state.to_return:
-        id_ = "pick.left_hand_nowhere" if any(back.is_unassigned for back in state.to_return) else "pick.left_hand"
+        id_ = "pick.left_hand_nowhere" if any(goods.is_unassigned for goods in state.to_return) else "pick.left_hand"
         return Verdict(INFO, msg(id_, count=goods_in_hand.quantity_to_return(state)))
     if state.phase == "wait" and not state.is_batch:
         return Verdict(INFO, msg("pick.left_unopened", order=state.order))
@@ -370,28 +373,31 @@ def leave_verdict(state: PickState) -> Verdict:
         return Verdict(INFO, msg("pick.left_round") if state.is_batch else msg("pick.left", order=state.order))
     if is_nothing_picked(state.lines):
         return Verdict(INFO, _nothing_picked(state))
-    placed = any(take.location for take in state.lines)  # else nobody here keeps places
-    lying = goods_in_hand.pieces_to_put_down(state) if placed else Decimal(0)
-    if lying and state.is_batch:
+    placed = any(take.location for take in state.lines)  # otherwise the store keeps no locations
+    pieces = goods_in_hand.pieces_to_put_down(state) if placed else Decimal(0)
+    if pieces and state.is_batch:
         totes = " ".join(tote.letter for tote in state.totes if goods_in_hand.has_goods_to_put_down(state, tote.order))
-        return Verdict(INFO, msg("pick.left_lying_round", count=lying, totes=totes))
-    if lying:
-        return Verdict(INFO, msg("pick.left_lying", count=lying, order=state.order))
+        return Verdict(INFO, msg("pick.left_lying_round", count=pieces, totes=totes))
+    if pieces:
+        return Verdict(INFO, msg("pick.left_lying", count=pieces, order=state.order))
     if state.is_batch:
         return Verdict(GOOD, msg("pick.left_round_done", count=len(state.totes)))
     return _leave_done_verdict(state)
 
 
 def _leave_done_verdict(state: PickState) -> Verdict:
-    """Where the goods of an order wait that is left; that it is picked is said only of what was picked just now."""
-    did = any(step.lines_before or step.put_down for step in state.history)
-    if (places := pick_state.put_down_locations(state)) and not goods_in_hand.pieces_in_hand(state):
+    """Return the verdict on leaving a picked order: where its goods are, and that it is picked if that happened
+    here.
+    """
+    was_changed = any(step.lines_before or step.put_down for step in state.history)
+    if (locations := pick_state.put_down_locations(state)) and not goods_in_hand.pieces_in_hand(state):
         return Verdict(
-            GOOD if did else INFO, msg("pick.left_waits", order=state.order, place=message.list_locations(places))
+            GOOD if was_changed else INFO,
+            msg("pick.left_waits", order=state.order, place=message.list_locations(locations)),
         )
     return (
         Verdict(GOOD, msg("pick.left_done", order=state.order))
-        if did
+        if was_changed
         else Verdict(INFO, msg("pick.left_seen", order=state.order))
     )
 
@@ -405,21 +411,21 @@ def _done_prompt(state: PickState, in_hand: bool) -> Msg:
 
 
 def _return_prompt(state: PickState) -> Msg:
-    """Scans go on where an order is left to be picked."""
+    """Return the prompt for goods to be put back; scans are possible while orders are open."""
     if len(offered_choices.open_choices(state)) < 2:
         if state.to_return[0].reason != PUT_DOWN_BY_OTHER:
             return msg("pick.prompt_back")
-        place = state.to_return[0].location
-        return msg("pick.prompt_laid", place=place) if place else msg("pick.prompt_laid_unsaid")
+        location = state.to_return[0].location
+        return msg("pick.prompt_laid", place=location) if location else msg("pick.prompt_laid_unsaid")
     return quantities.letter_prompt(
         offered_choices.choice_letters(state), scans=bool(state.totes and state.phase != "wait")
     )
 
 
 def _return_step(state: PickState) -> Step:
-    """Goods of orders that have left the round, to be put back where they were: one as a stop, several as a list."""
-    first, listed = state.to_return[0], state.to_return[:MAX_UPCOMING] if len(state.to_return) > 1 else ()
-    lines = [Line("product", raw(first.label))] if not listed else []
+    """Return the step for goods to be put back: one is shown as a stop, several as a list."""
+    first, goods = state.to_return[0], state.to_return[:MAX_UPCOMING] if len(state.to_return) > 1 else ()
+    lines = [Line("product", raw(first.label))] if not goods else []
     if lines and first.location:
         lines.insert(0, Line("place", msg("pick.place", place=first.location)))
     quantity = goods_in_hand.quantity_to_return(state)
@@ -436,7 +442,7 @@ def _return_step(state: PickState) -> Step:
             Line("note", msg(_return_note(first), count=quantity)),
         ),
         upcoming=tuple(
-            UpcomingStop(back.location, label.format(back.letter, back.label), back.quantity) for back in listed
+            UpcomingStop(back.location, label.format(back.letter, back.label), back.quantity) for back in goods
         ),
         choices=_choice_texts(state),
         choice_letters=offered_choices.choice_letters(state),
@@ -452,7 +458,7 @@ def _return_note(goods: GoodsToReturn) -> str:
 
 
 def _all_returned_step(state: PickState) -> Step:
-    """Everything is where it was, and no order is left."""
+    """Return the step after everything is put back and no order is left."""
     undo = (KeyHint("u", msg("hint.undo")),) if state.history else ()
     note = Line("note", pick_passed.returned_message(state))
     return Step(
@@ -461,7 +467,7 @@ def _all_returned_step(state: PickState) -> Step:
 
 
 def _is_for_others(goods: GoodsToReturn) -> bool:
-    """Whether it is of an order that somebody else picks."""
+    """Return True if another picker has the order of the goods."""
     return goods.is_for_other_picker or goods.reason == PUT_DOWN_BY_OTHER
 
 

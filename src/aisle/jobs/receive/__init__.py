@@ -1,1 +1,7 @@
-"""Receiving deliveries, and the list of them."""
+"""Receiving of deliveries: counting what arrives and putting it away.
+
+It turns inputs and cached rows into a new state, receipt operations and a view. It does no I/O and knows neither the
+cache, the service nor the terminal.
+Start in `job.py` (`ReceiveJob.handle`): `put_away.py` handles the goods in hand, `receive_state.py` holds the state and
+builds operations, `view.py` the page.
+"""

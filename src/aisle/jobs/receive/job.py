@@ -1,4 +1,6 @@
-"""Which delivery is received: the list, the number or container that was scanned, the product that it expects."""
+"""The receive job: dispatches inputs and cached data; opens deliveries by list, number, container or product, and
+closes them.
+"""
 
 from __future__ import annotations
 
@@ -61,20 +63,22 @@ from aisle.scan.meaning import (
 )
 
 MAX_DELIVERY_CHOICES = 7
-"""Numbered deliveries at most; any other can be scanned."""
+"""Maximum number of numbered deliveries; any other can be scanned."""
 
 
 def query_deliveries(state: ReceiveState, id_: str = "deliveries") -> Query:
-    """The window of the list; under the id `found` it was ended with Enter, and is part of the journal."""
+    """Return the query for the list; that for a search ended with Enter has the id `found` and is journalled."""
     size = receive_view.list_page_size(state)
     args = {"search": state.typed or state.search, "state": "open", "first": state.first, "size": size}
     return Query(id_, "deliveries", args, is_live=id_ != "found")
 
 
 def open_delivery(state: ReceiveState, number_: str, code: str, context: Context) -> Result:
-    """The delivery of this number; what is in hand is booked on the one before. `code` may be its container's."""
+    """Open a delivery by number; goods in hand are booked on the one before. `code` may be the code of its
+    container.
+    """
     booked = receive_take.book_goods(state, state.receiving_location, context)
-    fresh = ReceiveState(
+    empty = ReceiveState(
         page_size=state.page_size,
         closes_after_delivery=state.closes_after_delivery,
         receiving_location=state.receiving_location,
@@ -82,49 +86,54 @@ def open_delivery(state: ReceiveState, number_: str, code: str, context: Context
         reported_refusals=state.reported_refusals,
         pending_scan=state.pending_scan,
     )
-    asked = fresh._replace(requested_delivery=number_, container=code)
-    return Turn(asked, (*booked.effects, Query("open", "delivery", {"order_number": number_})))
+    requested = empty._replace(requested_delivery=number_, container=code)
+    return Turn(requested, (*booked.effects, Query("open", "delivery", {"order_number": number_})))
 
 
 def show_delivery(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
-    """It is open, with the product that led to it, or in its container; one that has all come is asked about first."""
-    meaning = state.pending_scan
+    """Show the opened delivery, with its container or the scanned product; ask first if it was received entirely."""
+    match = state.pending_scan
     if not rows:
         return request_delivery(
             state._replace(container="", pending_scan=None), state.requested_delivery, query_deliveries(state)
         )
-    number_ = str(rows[0]["order_number"])  # the row that was chosen is no part of the journal
+    number = str(rows[0]["order_number"])  # the journal does not contain which row was chosen
     lines = tuple(parse_delivery_line(row) for row in rows[0]["lines"])
-    inside = state.container if state.container.casefold() in {line.container.casefold() for line in lines} else ""
+    container = state.container if state.container.casefold() in {line.container.casefold() for line in lines} else ""
     supplier = str(rows[0].get("supplier_name") or "")
     state = state._replace(
-        phase="goods", delivery_number=number_, requested_delivery="", supplier=supplier, lines=lines, container=inside
+        phase="goods",
+        delivery_number=number,
+        requested_delivery="",
+        supplier=supplier,
+        lines=lines,
+        container=container,
     )
-    if meaning is not None:
-        return receive_take.scan_product(state._replace(pending_scan=None), meaning, context)
+    if match is not None:
+        return receive_take.scan_product(state._replace(pending_scan=None), match, context)
     if lines and rows[0].get("state") == "received":
-        ways = (ReceiveChoice("go_on"), ReceiveChoice("other"))
-        return reply(state._replace(choices=ways), ASK, "receive.received_before", delivery=number_)
+        choices = (ReceiveChoice("go_on"), ReceiveChoice("other"))
+        return reply(state._replace(choices=choices), ASK, "receive.received_before", delivery=number)
     missing = len({line.product for line in lines if line.is_open})
-    if inside:
-        return _open_container(state, inside)
-    return reply(state, GOOD, "receive.opened", delivery=number_, supplier=supplier or number_, count=missing)
+    if container:
+        return _open_container(state, container)
+    return reply(state, GOOD, "receive.opened", delivery=number, supplier=supplier or number, count=missing)
 
 
 def request_delivery(state: ReceiveState, code: str, *effects: Effect) -> Result:
-    """It may have been announced just now: the service is asked for it."""
+    """Request a delivery from the service, which may have received it only recently."""
     state = state._replace(requested_delivery=code)
     return reply(state, WRONG, "receive.no_delivery", *effects, Refresh("delivery", code), code=code)
 
 
 def choose_expecting(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
-    """A product was scanned first: the only delivery that expects it, or a question."""
-    meaning = state.pending_scan
-    if meaning is None:
+    """Open the only delivery that expects the product scanned first, or ask which one."""
+    match = state.pending_scan
+    if match is None:
         return Turn(state)
     if len(rows) == 1:
         return open_delivery(state, str(rows[0]["order_number"]), "", context)
-    label = meaning.label or meaning.key
+    label = match.label or match.key
     if not rows:
         return reply(state._replace(pending_scan=None), WRONG, "receive.nobody_expects", label=label)
     return reply(state._replace(choices=_delivery_choices(rows)), ASK, "receive.which", label=label)
@@ -140,7 +149,7 @@ def _delivery_choices(rows: tuple[Mapping[str, Any], ...]) -> tuple[ReceiveChoic
 
 
 def handle_found(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], total: int, context: Context) -> Result:
-    """What words find: one delivery opens, several are listed, none leaves the list as it was."""
+    """Handle the result of a search: open a single delivery, list several, or reset the list if there is none."""
     if total == 1:
         return open_delivery(state, str(rows[0]["order_number"]), "", context)
     if not total:
@@ -150,7 +159,7 @@ def handle_found(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], total
 
 
 def handle_list_input(state: ReceiveState, event: Event, context: Context) -> Result:
-    """The list: words find, the cursor marks, letters leaf."""
+    """Handle an input on the list: text filters, the cursor marks, letters turn pages."""
     match event:
         case TypedText(text):
             typed = pages.with_typed_search(state, text)
@@ -170,12 +179,12 @@ def handle_list_input(state: ReceiveState, event: Event, context: Context) -> Re
 
 
 def scan_delivery(state: ReceiveState, matches: list[Match], context: Context) -> Result:
-    """A delivery's number, or a container of one or several."""
+    """Handle the number of a delivery, or the code of a container that may be in several."""
     code = matches[0].code or matches[0].key
     keys = list(dict.fromkeys(each.key for each in matches))
     if state.delivery_number in keys:
-        inside = {line.container.casefold() for line in state.lines}
-        if code.casefold() in inside:
+        containers = {line.container.casefold() for line in state.lines}
+        if code.casefold() in containers:
             return _open_container(state, code)
         return reply(state, INFO, "receive.this_one", delivery=state.delivery_number)
     if state.delivery_number:
@@ -189,23 +198,23 @@ def scan_delivery(state: ReceiveState, matches: list[Match], context: Context) -
         )
     if len(keys) == 1:
         return open_delivery(state, keys[0], code, context)
-    ways = tuple(ReceiveChoice("open", key, label=code) for key in keys[:MAX_DELIVERY_CHOICES])
-    return reply(state._replace(choices=ways), ASK, "receive.which_of", code=code)
+    choices = tuple(ReceiveChoice("open", key, label=code) for key in keys[:MAX_DELIVERY_CHOICES])
+    return reply(state._replace(choices=choices), ASK, "receive.which_of", code=code)
 
 
 def _open_container(state: ReceiveState, code: str) -> Result:
-    mine = [line for line in state.lines if line.container.casefold() == code.casefold()]
-    state = state._replace(container=mine[0].container)
-    missing = len({line.product for line in mine if line.is_open})
+    lines = [line for line in state.lines if line.container.casefold() == code.casefold()]
+    state = state._replace(container=lines[0].container)
+    missing = len({line.product for line in lines if line.is_open})
     return reply(state, GOOD, "receive.container", code=state.container, count=missing)
 
 
 _INPUTS_AFTER_WARNING = (Choice, Command, Quantity, Text, Scan, UnknownCode, Resumed, Closed)
-"""What makes back the first one again: whoever comes back from another page sees no warning any more."""
+"""Inputs that clear the warning before goods are dropped."""
 
 
 class ReceiveJob(Job[ReceiveState]):
-    """Goods that come in."""
+    """Job that receives deliveries."""
 
     name = "receive"
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
@@ -213,35 +222,35 @@ class ReceiveJob(Job[ReceiveState]):
     journalled = True
 
     def begin(self) -> ReceiveState:
-        """No delivery yet."""
+        """Return the state without a delivery."""
         return ReceiveState()
 
     def accepts(self, state: ReceiveState) -> Accepts:
-        """Rows of lists are numbered; of the product in hand the quantity is open, and letters choose."""
+        """Return the accepted inputs: numbered rows in lists; a quantity and lettered choices for goods in hand."""
         choices, keys = receive_view.choice_count(state), receive_view.choice_letters(state)
         item = receive_take.open_quantity_goods(state)
-        # No `finds`: what is no word and ended with Enter is a delivery's number, for which the service is asked.
+        # Search is not set: text ended with Enter may be a delivery's number, which is requested from the service.
         letters = receive_view.command_letters(state)
         is_asked = receive_take.is_number_asked(state) or receive_take.is_plausibility_asked(state)
-        sure = state.phase in ("check", "leave") or is_asked
-        stand_for = receive_view.choice_texts(state)
+        typed_only = state.phase in ("check", "leave") or is_asked
+        values = receive_view.choice_texts(state)
         decimals = bool(item and item.allows_decimals)
         return Accepts(
             item is not None,
             decimals,
             choices,
             command_letters=letters,
-            typed_only=sure,
-            choice_values=stand_for,
+            typed_only=typed_only,
+            choice_values=values,
             choice_letters=keys,
         )
 
     def prefers(self, state: ReceiveState) -> tuple[str, ...]:
-        """What the step on the screen asks for comes first."""
+        """Return the kinds of matches in order of preference: first what the current step asks for."""
         return (DELIVERY, PRODUCT, LOCATION) if state.phase == "delivery" else (PRODUCT, LOCATION, DELIVERY)
 
     def uses_product(self, state: ReceiveState, product: str) -> bool:
-        """What the delivery that is open brings, or what is in hand of it."""
+        """Return True if the open delivery has the product, or it is in hand."""
         item = state.in_hand
         return (
             is_announced(state, product)
@@ -250,24 +259,24 @@ class ReceiveJob(Job[ReceiveState]):
         )
 
     def quantity_product(self, state: ReceiveState) -> tuple[str, str]:
-        """What is in hand, or asked about."""
+        """Return the product in hand, or the one in question."""
         item = receive_take.open_quantity_goods(state)
         return (item.product, item.label) if item else ("", "")
 
     def step_name(self, state: ReceiveState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return f"receive.{state.phase}"
 
     def can_undo(self, state: ReceiveState) -> bool:
-        """Whether goods of the delivery were booked last."""
+        """Return True if the last step booked goods."""
         return bool(state.delivery_number) and bool(state.history) and bool(state.history[-1].entries)
 
     def view(self, state: ReceiveState) -> View:
-        """What is to be scanned now."""
+        """Return the view of the current step."""
         return receive_view.view(state)
 
     def handle(self, state: ReceiveState, event: Event, context: Context) -> Result:
-        """The next state; see the functions below for each kind of event."""
+        """Return the next state; the functions below handle each kind of event."""
         state = _apply_policy(state, context)
         if state.is_drop_warned and isinstance(event, _INPUTS_AFTER_WARNING):
             state = state._replace(is_drop_warned=False)
@@ -282,8 +291,8 @@ class ReceiveJob(Job[ReceiveState]):
                 return _go_back(state, context)
             case Choice(choice):
                 return _handle_choice(state, choice, context)
-            case Scan(meanings):
-                return _handle_scan(state, meanings, context)
+            case Scan(matches):
+                return _handle_scan(state, matches, context)
             case Quantity(value, code):
                 return _enter_quantity(state, value, code, context)
             case UnknownCode(code) | Text(code):
@@ -294,29 +303,31 @@ class ReceiveJob(Job[ReceiveState]):
 
 
 def _apply_policy(state: ReceiveState, context: Context) -> ReceiveState:
-    """Goods go to the receiving place that the settings name now, from the next product on; one that somebody scanned
-    stays."""
-    place = context.policy.receiving_location
-    if state.default_location == place or state.in_hand is not None:
+    """Apply the configured receiving location from the next product on; a scanned location stays."""
+    location = context.policy.receiving_location
+    if state.default_location == location or state.in_hand is not None:
         return state
     return state._replace(
-        receiving_location=place if state.receiving_location == state.default_location else state.receiving_location,
-        default_location=place,
+        receiving_location=location if state.receiving_location == state.default_location else state.receiving_location,
+        default_location=location,
     )
 
 
-# Opening, and what the store's data says
+# Opening, and cached data
 
 
 def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
-    place = context.policy.receiving_location
+    location = context.policy.receiving_location
     state = ReceiveState(
-        opened_at=context.now, receiving_location=place, default_location=place, page_size=max(1, context.window_rows)
+        opened_at=context.now,
+        receiving_location=location,
+        default_location=location,
+        page_size=max(1, context.window_rows),
     )
     keys = [str(key) for key in args.get("deliveries") or ()]
     if keys:
-        meanings = [Match(DELIVERY, key, key, code=str(args.get("code") or key)) for key in keys]
-        opened = scan_delivery(state._replace(closes_after_delivery=len(keys) == 1), meanings, context)
+        matches = [Match(DELIVERY, key, key, code=str(args.get("code") or key)) for key in keys]
+        opened = scan_delivery(state._replace(closes_after_delivery=len(keys) == 1), matches, context)
         return opened._replace(effects=(*opened.effects, *(Refresh("delivery", key) for key in keys)))
     return Turn(state, (query_deliveries(state), Refresh("deliveries")))
 
@@ -352,7 +363,7 @@ def _handle_rows(
 
 
 def _refresh(state: ReceiveState, context: Context) -> Result:
-    """The delivery may have changed; something may have been refused."""
+    """Query the delivery and refused receipts again."""
     effects: list[Effect] = []
     if state.delivery_number:
         effects.append(Query("refusals", "refusals", {"operation": LOG_OPERATION, "since": state.opened_at}))
@@ -366,58 +377,62 @@ def _refresh(state: ReceiveState, context: Context) -> Result:
 
 
 def _report_refused(state: ReceiveState, rows: tuple[Mapping[str, Any], ...]) -> Result:
-    """What the service refused has not happened: it cannot be undone."""
-    news = [row for row in rows if row["op_id"] not in state.reported_refusals and _is_of_delivery(state, row)]
-    if not news:
+    """Report refused receipts; they can no longer be undone."""
+    new_rows = [row for row in rows if row["op_id"] not in state.reported_refusals and _is_of_delivery(state, row)]
+    if not new_rows:
         return Turn(state)
-    gone = {str(entry.get("scanned_datetime")) for row in news for entry in row["body"].get("storeproductlog") or ()}
-    history = tuple(did for did in state.history if not (did.entries and did.at in gone))
-    known = (*state.reported_refusals, *(str(row["op_id"]) for row in news))
-    state = state._replace(reported_refusals=known[-MAX_UNDO:], history=history)
-    return reply(state, WRONG, "receive.refused", why=read_message(str(news[-1]["why"])), label=str(news[-1]["label"]))
+    refused_times = {
+        str(entry.get("scanned_datetime")) for row in new_rows for entry in row["body"].get("storeproductlog") or ()
+    }
+    history = tuple(step for step in state.history if not (step.entries and step.at in refused_times))
+    reported = (*state.reported_refusals, *(str(row["op_id"]) for row in new_rows))
+    state = state._replace(reported_refusals=reported[-MAX_UNDO:], history=history)
+    return reply(
+        state, WRONG, "receive.refused", why=read_message(str(new_rows[-1]["why"])), label=str(new_rows[-1]["label"])
+    )
 
 
 def _is_of_delivery(state: ReceiveState, row: Mapping[str, Any]) -> bool:
     return any(entry.get("reference") == state.delivery_number for entry in row["body"].get("storeproductlog") or ())
 
 
-# What a person says
+# Inputs
 
 
 def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Context) -> Result:
-    asked = state
-    meaning = next((each for each in matches if each.kind in (PRODUCT, LOCATION, DELIVERY)), None)
+    before = state
+    match = next((each for each in matches if each.kind in (PRODUCT, LOCATION, DELIVERY)), None)
     if receive_take.is_goods_question_open(state):
-        return receive_take.repeat_question(state, meaning, context)
+        return receive_take.repeat_question(state, match, context)
     if receive_take.is_number_asked(state):
         return receive_take.repeat_number_question(state, matches[0].label or matches[0].key)
     state = state._replace(choices=(), pending_scan=None, phase="goods" if state.delivery_number else "delivery")
-    if meaning is None:
-        return reply(asked, WRONG, "receive.not_this", what=name_of(matches[0]))
-    if meaning.kind == DELIVERY:
+    if match is None:
+        return reply(before, WRONG, "receive.not_this", what=name_of(matches[0]))
+    if match.kind == DELIVERY:
         return scan_delivery(state, [each for each in matches if each.kind == DELIVERY], context)
     if state.delivery_number:
-        if meaning.kind == PRODUCT:
-            return receive_take.scan_product(state, meaning, context)
-        return receive_take.put_away(state, meaning.key, context)
-    if meaning.kind == PRODUCT:
+        if match.kind == PRODUCT:
+            return receive_take.scan_product(state, match, context)
+        return receive_take.put_away(state, match.key, context)
+    if match.kind == PRODUCT:
         return Turn(
-            state._replace(pending_scan=meaning), (Query("expecting", "expecting", {"product_number": meaning.key}),)
+            state._replace(pending_scan=match), (Query("expecting", "expecting", {"product_number": match.key}),)
         )
-    return reply(asked, WRONG, "receive.delivery_first", what=meaning.key)
+    return reply(before, WRONG, "receive.delivery_first", what=match.key)
 
 
 def _handle_unknown_code(state: ReceiveState, event: Event, code: str, context: Context) -> Result:
     if receive_take.is_goods_question_open(state):
         return receive_take.repeat_question(state, None, context)
     if receive_take.is_number_asked(state):
-        return reply(state, WRONG, "count.unknown", code=code)  # what is asked stays on the page
+        return reply(state, WRONG, "count.unknown", code=code)  # the question stays on the page
     if state.delivery_number and state.phase == "goods" and quantities.is_too_short_for_code(code):
         return reply(state, WRONG, "pick.no_quantity", code=code)
     if state.delivery_number:
-        ways = (ReceiveChoice("find", code), ReceiveChoice("aside", label=code))
-        asked = state._replace(choices=ways, phase="goods", pending_scan=None)
-        return reply(asked, WRONG, "receive.unknown", code=code)
+        choices = (ReceiveChoice("find", code), ReceiveChoice("aside", label=code))
+        state_asked = state._replace(choices=choices, phase="goods", pending_scan=None)
+        return reply(state_asked, WRONG, "receive.unknown", code=code)
     state = state._replace(choices=(), pending_scan=None, typed="")
     if isinstance(event, Text):
         listed = state._replace(search=code, first=0, cursor=-1)
@@ -433,15 +448,15 @@ def _enter_quantity(state: ReceiveState, value: Decimal, code: str, context: Con
 
 
 def _handle_records_by_number(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
-    """Digits that nothing has for a number are a quantity; else it is asked."""
+    """Handle the records that have these digits as their number; without one they are a quantity, otherwise ask."""
     value, state = state.looked_up_number, state._replace(looked_up_number=ZERO)
     found = quantities.best_match(rows, value, (LOCATION, DELIVERY, PRODUCT))
     if found is None or receive_take.open_quantity_goods(state) is None:
         return receive_take.enter_quantity(state, value, context)
     label = found.key if found.kind == ORDER else found.label or found.key
-    ways = (ReceiveChoice("amount", quantity=value), ReceiveChoice(f"is_{found.kind}", found.key, label=label))
-    asked = state._replace(choices=ways, phase="goods")
-    return reply(asked, ASK, "receive.number_of", quantity=value)
+    choices = (ReceiveChoice("amount", quantity=value), ReceiveChoice(f"is_{found.kind}", found.key, label=label))
+    state_asked = state._replace(choices=choices, phase="goods")
+    return reply(state_asked, ASK, "receive.number_of", quantity=value)
 
 
 def _handle_choice(state: ReceiveState, choice: int, context: Context) -> Result:
@@ -466,7 +481,7 @@ def _handle_choice(state: ReceiveState, choice: int, context: Context) -> Result
 def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context) -> Result:
     if choice.kind == "amount":
         return receive_take.enter_quantity(state, choice.quantity, context)
-    asked, state = state, state._replace(choices=())
+    before, state = state, state._replace(choices=())
     if choice.kind in quantities.RECORD_CHOICES and state.pending_scan:
         return receive_take.ask_again(state, context)
     match choice.kind:
@@ -474,12 +489,13 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
             return open_delivery(state, choice.key, choice.label, context)
         case "is_product" | "is_location" | "is_delivery":
             return _handle_scan(state, (Match(choice.kind[3:], choice.key, choice.label, code=choice.key),), context)
-        case "is_order" | "is_reference" | "is_person":  # of which nothing comes in: the number is for another page
+        case "is_order" | "is_reference" | "is_person":
+            # Nothing is received for it; the number was meant for another page.
             return reply(state, INFO, "session.dropped")
         case "extra" | "fit" | "over":
             return receive_take.apply_choice(state, choice, context)
         case quantities.DROP_QUANTITY:
-            return receive_take.drop_goods(asked)
+            return receive_take.drop_goods(before)
         case "find":
             return Turn(state, (Start("lookup", {"search": choice.key}),))
         case "aside":
@@ -490,19 +506,19 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
 
 
 def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> Result:
-    """Letters and cursor keys on the other pages."""
+    """Handle letters and cursor keys on the other pages."""
     match event:
         case Command("n" | "p" as letter) if state.phase in ("lines", "check"):
             return Turn(receive_view.turn_page(state, 1 if letter == "n" else -1))
         case CursorKey("pagedown" | "pageup" as key) if state.phase in ("lines", "check"):
             return Turn(receive_view.turn_page(state, 1 if key == "pagedown" else -1))
         case Command("u") if receive_take.is_plausibility_asked(state) or receive_take.is_number_asked(state):
-            return _go_back(state, context)  # what is asked about is what was said last
+            return _go_back(state, context)  # the question is the last input
         case Command("u" | "l" | "d") if receive_take.is_goods_question_open(state):
             return receive_take.repeat_question(state, None, context)
         case Command("u" | "l" | "d") if receive_take.is_number_asked(state):
             return reply(state, WRONG, "receive.number_of", quantity=state.choices[0].quantity)
-        case Command("u") if state.phase in ("goods", "check", "leave"):  # closed there, and taken up again
+        case Command("u") if state.phase in ("goods", "check", "leave"):  # the job was closed on that page and resumed
             return receive_take.undo_step(state._replace(phase="goods", choices=(), pending_scan=None), context)
         case Command("l") if state.phase == "goods":
             return Turn(state._replace(phase="lines", first=0, choices=(), pending_scan=None))
@@ -511,30 +527,30 @@ def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> 
     return Turn(state)
 
 
-# The end
+# Closing
 
 
 def _finish(state: ReceiveState, context: Context) -> Result:
-    """What did not come as announced is shown before anything is closed."""
+    """Show what differs from the announcement before the delivery is closed."""
     differing = differences(state)
     if not differing:
         return _close_delivery(state, context)
-    over = sum(each.is_over for each in differing)
-    short = len(differing) - over
-    id_ = "receive.differ" if over else "receive.differ_short"
-    return reply(state._replace(phase="check", first=0), ASK, id_, short=short, over=over)
+    over_count = sum(each.is_over for each in differing)
+    short_count = len(differing) - over_count
+    id_ = "receive.differ" if over_count else "receive.differ_short"
+    return reply(state._replace(phase="check", first=0), ASK, id_, short=short_count, over=over_count)
 
 
 def _close_delivery(state: ReceiveState, context: Context) -> Result:
     short = sum(each.is_short for each in differences(state))
     booked = receive_take.book_goods(state, state.receiving_location, context)
     id_ = "receive.closed_short" if short else "receive.closed"
-    said = reply(state, GOOD, id_, delivery=state.delivery_number, count=short).verdict
+    verdict = reply(state, GOOD, id_, delivery=state.delivery_number, count=short).verdict
     if state.closes_after_delivery:
-        marked = partly_received_note(booked.state, context.user)
-        return Turn(booked.state, (*booked.effects, marked, Close(said)), said)
-    shut = _return_to_list(booked.state, context)
-    return Turn(shut.state, (*booked.effects, *shut.effects), said)
+        note = partly_received_note(booked.state, context.user)
+        return Turn(booked.state, (*booked.effects, note, Close(verdict)), verdict)
+    closed = _return_to_list(booked.state, context)
+    return Turn(closed.state, (*booked.effects, *closed.effects), verdict)
 
 
 def _resume(state: ReceiveState) -> Result:
@@ -542,31 +558,31 @@ def _resume(state: ReceiveState) -> Result:
 
 
 def _return_to_list(state: ReceiveState, context: Context) -> Result:
-    """Back to the list; nothing is in hand any more."""
-    fresh = ReceiveState(
+    """Return to the list with nothing in hand, or close the job."""
+    empty = ReceiveState(
         page_size=state.page_size,
         receiving_location=state.receiving_location,
         default_location=state.default_location,
         opened_at=state.opened_at,
         reported_refusals=state.reported_refusals,
     )
-    marks = (partly_received_note(state, context.user),) if state.delivery_number else ()
+    notes = (partly_received_note(state, context.user),) if state.delivery_number else ()
     if state.closes_after_delivery:
-        return Turn(state, (*marks, Close()))
-    return Turn(fresh, (*marks, query_deliveries(fresh), Refresh("deliveries")))
+        return Turn(state, (*notes, Close()))
+    return Turn(empty, (*notes, query_deliveries(empty), Refresh("deliveries")))
 
 
 def _answer_leave(state: ReceiveState, choice: int, context: Context) -> Result:
-    """What is in hand is booked, or forgotten, before the delivery is left."""
+    """Book or drop the goods in hand before the delivery is left."""
     if choice == 3 or state.in_hand is None:
         return _resume(state)
     if choice == 2:
         quantity, label = state.in_hand.quantity, state.in_hand.label
-        left = _return_to_list(state._replace(in_hand=None), context)
-        return reply(left.state, INFO, "receive.forgotten", *left.effects, quantity=quantity, label=label)
+        listed = _return_to_list(state._replace(in_hand=None), context)
+        return reply(listed.state, INFO, "receive.forgotten", *listed.effects, quantity=quantity, label=label)
     booked = receive_take.book_goods(state, state.receiving_location, context)
-    left = _return_to_list(booked.state, context)
-    return reply(left.state, GOOD, "receive.left", *booked.effects, *left.effects, delivery=state.delivery_number)
+    listed = _return_to_list(booked.state, context)
+    return reply(listed.state, GOOD, "receive.left", *booked.effects, *listed.effects, delivery=state.delivery_number)
 
 
 def _go_back(state: ReceiveState, context: Context) -> Result:
@@ -584,6 +600,6 @@ def _go_back(state: ReceiveState, context: Context) -> Result:
         case "goods":
             return _return_to_list(state, context)
     if state.search or state.typed:
-        fresh = state._replace(search="", typed="", first=0, cursor=-1)
-        return Turn(fresh, (query_deliveries(fresh),))
+        cleared = state._replace(search="", typed="", first=0, cursor=-1)
+        return Turn(cleared, (query_deliveries(cleared),))
     return Turn(state, (Close(),))

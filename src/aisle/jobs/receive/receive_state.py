@@ -1,14 +1,14 @@
-"""The state of receiving a delivery, its arithmetic, and the operations it sends.
+"""State of receiving a delivery, its arithmetic, and the operations it sends.
 
-Interface: Delivery order; Create store product logs with `is_from_receipt`, whose `reference` names the delivery.
-Quantities are Decimals in base units.
+Interface: Delivery order; Create store product logs with `is_from_receipt` and the delivery as `reference`. Quantities
+are Decimals in base units.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.count import count_state
 from aisle.jobs.job import PARTLY_RECEIVED, Context, Effect, LocalNote, Turn, Write
@@ -16,58 +16,57 @@ from aisle.jobs.product_page import due_message, past_due_message
 from aisle.jobs.quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.view import Msg, Verdict, msg
 from aisle.scan.meaning import Match
-from aisle.tuples import NamedTuple
 
 MAX_UNDO = 100
-"""So many steps can be undone, last first."""
+"""Number of steps that can be undone."""
 
 ZERO = Decimal(0)
 
 
 class DeliveryLine(NamedTuple):
-    """A line of a delivery; number 0 for what nobody announced and the service has not numbered yet."""
+    """Line of a delivery; its number is 0 for goods not announced that the service has not numbered yet."""
 
     number: int
     product: str
     label: str
     announced: Decimal
-    """What was announced; 0 where it is `unsaid`."""
+    """Announced quantity; 0 if `is_announced_unknown`."""
     received: Decimal = ZERO
     container: str = ""
     order: str = ""
-    """The order of a customer that it is for."""
+    """Customer order that it is for."""
     pool: int = 0
-    """The stock pool that it is meant for; 0 where nobody says."""
+    """Stock pool that it is meant for; 0 if not given."""
     allows_decimals: bool = False
     unit: str = ""
     is_announced_unknown: bool = False
-    """The delivery does not say how much of it was announced."""
+    """True if the delivery does not give a quantity."""
     is_earlier_receipt_unknown: bool = False
-    """Nobody says how much of it came before."""
+    """True if the quantity received earlier is unknown."""
 
     @property
     def is_unknown(self) -> bool:
-        """Nobody says how much of it came, and nothing was booked from here."""
+        """True if the received quantity is unknown and nothing was booked on this host."""
         return self.is_earlier_receipt_unknown and self.received <= 0
 
     @property
     def missing(self) -> Decimal:
-        """What is still to come, as far as anybody says it."""
+        """Quantity still to come, as far as known."""
         return max(ZERO, self.announced - self.received)
 
     @property
     def is_open(self) -> bool:
-        """Something of it is still to come: where nobody says how much, until anything has."""
+        """True if something is still to come; without an announced quantity, if nothing has come."""
         return self.received <= 0 if self.is_announced_unknown else self.missing > 0
 
     @property
     def remaining(self) -> Decimal | None:
-        """What is still to come; None where nobody says it."""
+        """Quantity still to come; None if unknown."""
         return None if self.is_announced_unknown or self.is_unknown else self.missing
 
 
 class GoodsInHand(NamedTuple):
-    """The product in hand, and how much of it has been counted and not booked yet."""
+    """Product in hand, with the quantity counted but not booked."""
 
     product: str
     label: str
@@ -75,11 +74,11 @@ class GoodsInHand(NamedTuple):
     allows_decimals: bool = False
     unit: str = ""
     suggested_location: str = ""
-    """Where it lies, the first on the way; empty where nobody knows."""
+    """First location of the product in walking order; empty if unknown."""
 
 
 class ReceiptEntry(NamedTuple):
-    """What was booked on a line."""
+    """Quantity booked on a line."""
 
     product: str
     line: int
@@ -89,18 +88,18 @@ class ReceiptEntry(NamedTuple):
 
 
 class UndoStep(NamedTuple):
-    """A step that undo takes back: a scan that brought the item to something else, or goods that were booked."""
+    """Step that can be undone: a scan, or goods that were booked."""
 
     label: str
     before: GoodsInHand | None = None
-    """What was in hand before it."""
+    """Goods in hand before the step."""
     entries: tuple[ReceiptEntry, ...] = ()
     at: str = ""
-    """When they were booked: the moment of their entries in the log."""
+    """Time of booking, which is that of the log entries."""
 
 
 class ReceiveChoice(NamedTuple):
-    """One numbered way on; what key and quantity mean depends on its kind."""
+    """One numbered choice; the meaning of key and quantity depends on its kind."""
 
     kind: str
     key: str = ""
@@ -109,24 +108,24 @@ class ReceiveChoice(NamedTuple):
 
 
 class DeliveryRow(NamedTuple):
-    """A delivery in the list."""
+    """Delivery in the list."""
 
     number: str
     supplier: str
     expected: Msg
     announced: Decimal | None
     received: Decimal | None
-    """Both None where nobody says it."""
+    """Quantities of the delivery; None if unknown."""
     state: str
     line_count: int = 0
     complete_lines: int = 0
-    """Of its lines: all of them has come."""
+    """Number of lines received entirely."""
     is_mixed: bool = False
-    """Pieces and measured goods in one, or lines without a quantity: there is no sum."""
+    """True if quantities cannot be added: pieces and measured goods, or lines without a quantity."""
 
 
 class ReceiveState(NamedTuple):
-    """A delivery being received."""
+    """State of the receive job."""
 
     phase: str = "delivery"
     """`delivery` (the list), `goods`, `lines`, `check` or `leave`."""
@@ -137,57 +136,59 @@ class ReceiveState(NamedTuple):
     rows: tuple[DeliveryRow, ...] = ()
     total: int = 0
     page_size: int = 12
-    """Rows that a list on the screen has room for."""
+    """Number of rows that a list has on the screen."""
     closes_after_delivery: bool = False
-    """Opened for one delivery: closes with it."""
+    """True if the job was opened for one delivery and closes with it."""
     delivery_number: str = ""
-    """The delivery that is open."""
+    """Number of the open delivery."""
     supplier: str = ""
     lines: tuple[DeliveryLine, ...] = ()
     container: str = ""
-    """The container that is being unpacked."""
+    """Container that is being unpacked."""
     receiving_location: str = ""
-    """Where goods go that nobody brings anywhere else: the receiving place."""
+    """Location for goods that are not put away elsewhere."""
     default_location: str = ""
-    """The receiving place of the settings, as it was known last."""
+    """Receiving location of the settings, as known last."""
     in_hand: GoodsInHand | None = None
     pending_scan: Match | None = None
-    """A scan of a product that has still to be looked up."""
+    """Scan of a product that is being looked up."""
     looked_up_number: Decimal = ZERO
-    """Digits that are looked up: a quantity, or the number of something."""
+    """Digits that are being looked up: a quantity or a record's number."""
     requested_delivery: str = ""
-    """A delivery that is not here, and is asked for at the service."""
+    """Delivery that is not cached and was requested from the service."""
     choices: tuple[ReceiveChoice, ...] = ()
     is_drop_warned: bool = False
-    """Back was said while goods were asked about: once more drops them."""
+    """True if Back was pressed while goods were in question; the next one drops them."""
     accepted_extra: tuple[str, ...] = ()
-    """Products of which somebody said that more came, or that they came without being announced."""
+    """Products accepted without an announcement or above it."""
     history: tuple[UndoStep, ...] = ()
     opened_at: str = ""
-    """When the job was opened; what was refused before then is no news."""
+    """Time when the job was opened; earlier refusals are not reported."""
     reported_refusals: tuple[str, ...] = ()
-    """Refusals that were told."""
+    """Refusals that were reported."""
 
     @property
     def announced_total(self) -> Decimal:
-        """What the delivery should bring, in pieces: what is measured counts as one, whatever its unit, and every line
-        does where one of them says no quantity. 0 where nobody says what came of it: then there is no progress."""
+        """Announced total in pieces; a measured line counts as one.
+
+        Every line counts as one if any has no quantity. 0 if a received quantity is unknown: there is no progress then.
+        """
         if any(line.is_unknown for line in self.lines):
             return ZERO
-        ones = _count_as_ones(self.lines)
+        counts_lines = _count_as_ones(self.lines)
         announced = (line for line in self.lines if _has_announcement(line))
-        return sum((Decimal(1) if ones or line.allows_decimals else line.announced for line in announced), ZERO)
+        return sum((Decimal(1) if counts_lines or line.allows_decimals else line.announced for line in announced), ZERO)
 
     @property
     def done_total(self) -> Decimal:
-        """What of it is here, the item in hand included."""
-        here = [line for line in lines_with_hand(self) if _has_announcement(line)]
-        ones = _count_as_ones(here)
-        full = (
-            Decimal(int(not line.is_open)) if ones or line.allows_decimals else line.announced - line.missing
-            for line in here
+        """Received part of that total, with the goods in hand."""
+        announced_lines = [line for line in lines_with_hand(self) if _has_announcement(line)]
+        counts_lines = _count_as_ones(announced_lines)
+        quantities = (
+            Decimal(int(not line.is_open)) if counts_lines or line.allows_decimals else line.announced - line.missing
+            for line in announced_lines
         )
-        return sum(full, ZERO)
+        return sum(quantities, ZERO)
 
 
 def _has_announcement(line: DeliveryLine) -> bool:
@@ -195,7 +196,7 @@ def _has_announcement(line: DeliveryLine) -> bool:
 
 
 def _count_as_ones(lines: Iterable[DeliveryLine]) -> bool:
-    """Whether lines are counted, since quantities have no sum."""
+    """Return True if lines are counted, because quantities cannot be added."""
     return any(line.is_announced_unknown for line in lines)
 
 
@@ -203,21 +204,24 @@ Result = Turn[ReceiveState]
 
 
 def partly_received_note(state: ReceiveState, user: str) -> LocalNote:
-    """Home marks a delivery that is left with a part of it received; one that is complete has no mark."""
-    some, all_ = any(line.received for line in state.lines), not any(line.missing for line in state.lines)
-    return LocalNote(PARTLY_RECEIVED, state.delivery_number, user if some and not all_ else "")
+    """Return the note that marks a partly received delivery on the home page, or clears the mark."""
+    has_received, is_complete = (
+        any(line.received for line in state.lines),
+        not any(line.missing for line in state.lines),
+    )
+    return LocalNote(PARTLY_RECEIVED, state.delivery_number, user if has_received and not is_complete else "")
 
 
 def reply(state: ReceiveState, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Result:
-    """A turn that says something."""
+    """Return a turn with a verdict."""
     return Turn(state, effects, Verdict(kind, msg(id_, **args)))
 
 
-# What the store's data says
+# Cached data
 
 
 def parse_delivery_row(row: Mapping[str, Any], context: Context) -> DeliveryRow:
-    """A row of the read `deliveries`."""
+    """Parse a row of the read `deliveries`."""
     expected, state = str(row.get("datetime_expected") or ""), str(row.get("state") or "")
     return DeliveryRow(
         str(row["order_number"]),
@@ -233,7 +237,7 @@ def parse_delivery_row(row: Mapping[str, Any], context: Context) -> DeliveryRow:
 
 
 def parse_delivery_line(row: Mapping[str, Any]) -> DeliveryLine:
-    """A line of the read `delivery`."""
+    """Parse a line of the read `delivery`."""
     product = str(row.get("product_number") or "")
     return DeliveryLine(
         int(row["line_number"]),
@@ -252,42 +256,42 @@ def parse_delivery_line(row: Mapping[str, Any]) -> DeliveryLine:
 
 
 def lines_with_product(state: ReceiveState, product: str) -> list[DeliveryLine]:
-    """The lines of a product: those of the open container first, then in order; what nobody announced last."""
-    mine = [line for line in state.lines if line.product == product]
-    inside = state.container.casefold()
-    return sorted(mine, key=lambda line: (line.container.casefold() != inside, not line.number, line.number))
+    """Return the lines of a product: first those of the open container, then by number, last those not announced."""
+    lines = [line for line in state.lines if line.product == product]
+    container = state.container.casefold()
+    return sorted(lines, key=lambda line: (line.container.casefold() != container, not line.number, line.number))
 
 
 def is_announced(state: ReceiveState, product: str) -> bool:
-    """Whether the delivery names it, or goods of it were booked on it before."""
+    """Return True if the delivery has a line of the product, announced or booked."""
     return any(line.product == product for line in state.lines)
 
 
 def is_announced_unknown(state: ReceiveState, product: str) -> bool:
-    """Whether the delivery names it, and does not say how much of it should come."""
+    """Return True if the delivery has the product without an announced quantity."""
     return any(line.product == product and line.is_announced_unknown for line in state.lines)
 
 
 def is_received_unknown(state: ReceiveState, product: str) -> bool:
-    """Whether nobody says how much of it came before."""
+    """Return True if the quantity received earlier is unknown."""
     return any(line.product == product and line.is_unknown for line in state.lines)
 
 
 def missing_quantity(state: ReceiveState, product: str) -> Decimal:
-    """What is still to come of a product, without what is in hand."""
+    """Return the quantity still to come of a product, not counting goods in hand."""
     return sum((line.missing for line in state.lines if line.product == product), ZERO)
 
 
 def announced_and_received(state: ReceiveState, product: str) -> tuple[Decimal, Decimal]:
-    """(announced, received) of a product; 0 was announced where it is not said of all its lines."""
-    mine = [line for line in state.lines if line.product == product]
+    """Return (announced, received) of a product; announced is 0 if any of its lines has no quantity."""
+    lines = [line for line in state.lines if line.product == product]
     if is_announced_unknown(state, product):
-        return ZERO, sum((line.received for line in mine), ZERO)
-    return sum((line.announced for line in mine), ZERO), sum((line.received for line in mine), ZERO)
+        return ZERO, sum((line.received for line in lines), ZERO)
+    return sum((line.announced for line in lines), ZERO), sum((line.received for line in lines), ZERO)
 
 
 def lines_with_hand(state: ReceiveState) -> tuple[DeliveryLine, ...]:
-    """The lines as they will be when the item in hand is booked."""
+    """Return the lines as they will be when the goods in hand are booked."""
     item = state.in_hand
     if item is None or item.quantity <= 0:
         return state.lines
@@ -295,97 +299,99 @@ def lines_with_hand(state: ReceiveState) -> tuple[DeliveryLine, ...]:
 
 
 class Difference(NamedTuple):
-    """A product of which something else came than was announced."""
+    """Announced and received quantities of one product."""
 
     product: str
     label: str
     announced: Decimal
     received: Decimal
     is_announced_unknown: bool = False
-    """Nobody says how much was announced: it differs where nothing came."""
+    """True if the announced quantity is unknown; it then differs if nothing was received."""
     is_received_unknown: bool = False
-    """Nobody says how much of it came before: what is in hand is not all of it."""
+    """True if the quantity received earlier is unknown."""
 
     @property
     def differs(self) -> bool:
-        """Something else came than was announced."""
+        """True if the received quantity differs from the announced one."""
         return self.is_short or self.is_over
 
     @property
     def is_short(self) -> bool:
-        """Less came than was announced."""
+        """True if less was received than announced."""
         return self.received <= 0 if self.is_announced_unknown else self.received < self.announced
 
     @property
     def is_over(self) -> bool:
-        """More came than was announced."""
+        """True if more was received than announced."""
         return not self.is_announced_unknown and self.received > self.announced
 
 
 def differences(state: ReceiveState) -> tuple[Difference, ...]:
-    """What did not come as announced, the item in hand included; what nobody announced and what is too much first."""
-    found: dict[str, Difference] = {}
+    """Return the products that differ, goods in hand included: first surplus and goods not announced."""
+    by_product: dict[str, Difference] = {}
     for line in state.lines:
-        known = found.get(line.product) or Difference(line.product, line.label, ZERO, ZERO)
-        found[line.product] = known._replace(
-            announced=known.announced + line.announced,
-            received=known.received + line.received,
-            is_announced_unknown=known.is_announced_unknown or line.is_announced_unknown,
-            is_received_unknown=known.is_received_unknown or line.is_unknown,
+        entry = by_product.get(line.product) or Difference(line.product, line.label, ZERO, ZERO)
+        by_product[line.product] = entry._replace(
+            announced=entry.announced + line.announced,
+            received=entry.received + line.received,
+            is_announced_unknown=entry.is_announced_unknown or line.is_announced_unknown,
+            is_received_unknown=entry.is_received_unknown or line.is_unknown,
         )
     item = state.in_hand
     if item:
-        known = found.get(item.product) or Difference(item.product, item.label, ZERO, ZERO)
-        found[item.product] = known._replace(received=known.received + item.quantity)
-    differing = [each for each in found.values() if each.differs]
+        entry = by_product.get(item.product) or Difference(item.product, item.label, ZERO, ZERO)
+        by_product[item.product] = entry._replace(received=entry.received + item.quantity)
+    differing = [each for each in by_product.values() if each.differs]
     return tuple(sorted(differing, key=lambda each: (each.is_short, -abs(each.announced - each.received), each.label)))
 
 
-# What changes
+# Changes
 
 
 def add_undo_step(state: ReceiveState, step: UndoStep) -> ReceiveState:
-    """Undo takes this back first."""
+    """Add a step that can be undone."""
     return state._replace(history=(*state.history, step)[-MAX_UNDO:])
 
 
 def split_over_lines(state: ReceiveState, goods: GoodsInHand, location: str) -> tuple[ReceiptEntry, ...]:
-    """The lines that the goods in hand belong to: what each still misses, and all the rest on the last of them."""
+    """Split goods in hand over their lines: each gets what it lacks, the last one also the rest."""
     left = goods.quantity
     lines = [line for line in lines_with_product(state, goods.product) if line.number] or lines_with_product(
         state, goods.product
     )
-    found: list[ReceiptEntry] = []
+    entries: list[ReceiptEntry] = []
     for line in lines:
         part = min(left, line.missing)
         if part > 0:
-            found.append(ReceiptEntry(goods.product, line.number, part, location, line.pool))
+            entries.append(ReceiptEntry(goods.product, line.number, part, location, line.pool))
             left -= part
     if left > 0:
         last = lines[-1] if lines else DeliveryLine(0, goods.product, goods.label, ZERO)
-        if found and found[-1].line == last.number:
-            left += found.pop().quantity
-        found.append(ReceiptEntry(goods.product, last.number, left, location, last.pool))
-    return tuple(found)
+        if entries and entries[-1].line == last.number:
+            left += entries.pop().quantity
+        entries.append(ReceiptEntry(goods.product, last.number, left, location, last.pool))
+    return tuple(entries)
 
 
 def add_received(state: ReceiveState, entries: Iterable[ReceiptEntry], label: str, sign: int = 1) -> ReceiveState:
-    """The lines after these entries; with sign -1 after they were taken back."""
+    """Add these entries to the lines, or with sign -1 subtract them."""
     lines = list(state.lines)
     for entry in entries:
-        at = next((i for i, line in enumerate(lines) if (line.product, line.number) == (entry.product, entry.line)), -1)
-        if at < 0:  # it has a number by now, or nobody announced it
-            at = next((i for i, line in enumerate(lines) if line.product == entry.product), -1)
-        if at < 0:
+        index = next(
+            (i for i, line in enumerate(lines) if (line.product, line.number) == (entry.product, entry.line)), -1
+        )
+        if index < 0:  # the line has a number now, or was not announced
+            index = next((i for i, line in enumerate(lines) if line.product == entry.product), -1)
+        if index < 0:
             lines.append(DeliveryLine(0, entry.product, label, ZERO))
-        received = lines[at].received + sign * entry.quantity
-        lines[at] = lines[at]._replace(received=max(ZERO, received))
+        received = lines[index].received + sign * entry.quantity
+        lines[index] = lines[index]._replace(received=max(ZERO, received))
     kept = (line for line in lines if line.number or line.received)
     return state._replace(lines=tuple(kept))
 
 
 def receipt_write(state: ReceiveState, entries: Iterable[ReceiptEntry], context: Context, sign: int = 1) -> Write:
-    """The operation that books these entries; with sign -1 the one that takes them back."""
+    """Return the operation that books these entries, or with sign -1 reverses them."""
     rows = [_receipt_row(state.delivery_number, entry, context, sign) for entry in entries]
     products = {str(row["product_number"]) for row in rows}
     lanes = (f"delivery/{state.delivery_number}", *sorted(f"product/{product}" for product in products))

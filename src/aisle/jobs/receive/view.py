@@ -1,4 +1,4 @@
-"""What receiving shows at each of its steps."""
+"""Views of the receive job, one for each step."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ from aisle.jobs.view import Line as Shown
 from aisle.scan.meaning import Match
 
 MAX_UPCOMING = 12
-"""Goods still to come that a view carries."""
+"""Maximum number of upcoming goods in a view."""
 
 MAX_WHOLE_CODE, CODE_END_LENGTH = 8, 4
-"""A code of so many characters stands whole; of a longer one the last, by which people tell them apart."""
+"""Length up to which a code is shown whole, and number of last characters shown of a longer one."""
 
 CHOICE_TEXTS = {
     "open": "receive.way_open",
@@ -65,13 +65,13 @@ CHOICE_TEXTS = {
     "is_location": "receive.way_is_location",
     "is_delivery": "receive.way_open",
 }
-"""What the ways on say."""
+"""Message ids of the choices."""
 
 LEAVE_ANSWERS = ("book", "forget", "back")
-"""What the answers to the question before a delivery is left are, in their order."""
+"""Kinds of answers to the question before a delivery is left, in order."""
 
 COMMAND_LETTERS = "dlu"
-"""The letters of the goods' page."""
+"""Command letters of the page for goods."""
 
 DELIVERY_HEADS = (msg("head.supplier"), msg("head.delivery"), msg("head.came"), msg("head.expected_on"))
 LINE_HEADS = (msg("head.product"), msg("head.came"), msg("head.container"))
@@ -79,12 +79,12 @@ CHECK_HEADS = (msg("head.product"), msg("head.came"), msg("head.difference"))
 
 
 def list_page_size(state: ReceiveState) -> int:
-    """Rows of a list that has no menu under it."""
+    """Return the number of rows of a list without a menu below it."""
     return state.page_size + (1 if state.page_size > 1 else 0)
 
 
 def choice_count(state: ReceiveState) -> int:
-    """How many choices are open."""
+    """Return the number of open choices."""
     if state.choices or state.phase in ("check", "leave"):
         return len(_open_choices(state))
     if state.phase == "lines":
@@ -93,16 +93,16 @@ def choice_count(state: ReceiveState) -> int:
 
 
 def choice_letters(state: ReceiveState) -> str:
-    """The letters of the choices, wherever goods are in hand or may be; else they are numbered."""
+    """Return the letters of the choices while goods may be in hand; empty where they are numbered."""
     if state.phase == "leave" and not state.choices:
         return assign_letters(LEAVE_ANSWERS)
     if not state.choices or not state.delivery_number:
         return ""
-    return assign_letters((way.kind for way in state.choices), COMMAND_LETTERS)
+    return assign_letters((choice.kind for choice in state.choices), COMMAND_LETTERS)
 
 
 def command_letters(state: ReceiveState) -> str:
-    """The commands of each page."""
+    """Return the command letters of the current page."""
     match state.phase:
         case "delivery":
             return "a" + pages.page_letters(state, has_two_line_rows=True)
@@ -114,7 +114,7 @@ def command_letters(state: ReceiveState) -> str:
 
 
 def view(state: ReceiveState) -> View:
-    """The view of the step that the state stands at."""
+    """Return the view of the current step."""
     match state.phase:
         case "delivery" if not state.choices:
             return _list_view(state)
@@ -126,8 +126,8 @@ def view(state: ReceiveState) -> View:
 
 
 def choice_texts(state: ReceiveState) -> tuple[Msg, ...]:
-    """The ways on that are asked about."""
-    return tuple(_choice_text(way) for way in state.choices)
+    """Return the texts of the open choices."""
+    return tuple(_choice_text(choice) for choice in state.choices)
 
 
 def _open_choices(state: ReceiveState) -> tuple[Msg, ...]:
@@ -176,7 +176,7 @@ def _list_view(state: ReceiveState) -> ListView:
 
 
 def delivery_row(delivery: DeliveryRow) -> Row:
-    """A delivery in a list."""
+    """Return the list row of a delivery."""
     cells = (
         raw(delivery.supplier or delivery.number),
         code_text(delivery.number),
@@ -207,34 +207,34 @@ def _progress_share(delivery: DeliveryRow) -> Decimal:
 
 
 def code_text(code: str) -> Msg:
-    """The number of a delivery, or the code of a container; where room is short its end, which tells it apart."""
+    """Return the text for the number of a delivery or the code of a container; narrow screens show only its end."""
     return msg("receive.code", code=code, end=_code_end(code))
 
 
 def progress_text(done: Decimal | None, total: Decimal) -> Msg:
-    """So much of so much; so much alone where nothing was announced."""
+    """Return the text "done of total"; only done if nothing was announced."""
     return msg("progress.of", done=known_number(done), total=total) if total else number_message(done)
 
 
 def line_progress(line: DeliveryLine) -> Msg:
-    """What came of a line; of one that says no quantity and of which nothing came there is no figure."""
+    """Return the progress of a line; no figure if neither an announced nor a received quantity is known."""
     if line.is_announced_unknown and line.is_open:
         return number_message(None)
     return progress_text(None if line.is_unknown else line.received, line.announced)
 
 
 def lines_progress(done: int | None, total: int) -> Msg:
-    """So many lines of so many, where quantities have no sum."""
+    """Return the progress in lines, where quantities cannot be added."""
     return msg("receive.lines_of", done=known_number(None) if done is None else done, total=total)
 
 
 def visible_lines(state: ReceiveState) -> tuple[DeliveryLine, ...]:
-    """The lines on the page that is open, with what is in hand."""
+    """Return the lines on the current page, with the goods in hand."""
     return lines_with_hand(state)[state.first : state.first + min(pages.MAX_NUMBERED, list_page_size(state))]
 
 
 def turn_page(state: ReceiveState, direction: int) -> ReceiveState:
-    """The next page of lines or differences, or the one before; from the last on to the first."""
+    """Turn to the next or previous page of lines or differences, wrapping at both ends."""
     size, total = (
         (list_page_size(state), len(lines_with_hand(state)))
         if state.phase == "lines"
@@ -309,11 +309,11 @@ def _page_hints(shown: int, total: int) -> tuple[KeyHint, ...]:
     return PAGE_HINTS if shown < total else ()
 
 
-# The goods
+# Goods
 
 
 def _goods_step(state: ReceiveState) -> Step:
-    asking = bool(state.choices) and state.phase != "leave"
+    is_asking = bool(state.choices) and state.phase != "leave"
     return Step(
         name=f"receive.{state.phase}",
         title=msg("receive.title_of", delivery=state.delivery_number)
@@ -321,8 +321,8 @@ def _goods_step(state: ReceiveState) -> Step:
         else msg("receive.title"),
         prompt=_prompt(state),
         lines=_goods_lines(state),
-        labelled_values=_labelled_values(state, state.in_hand) if state.in_hand and not asking else (),
-        upcoming=() if asking or state.phase != "goods" else _upcoming(state),
+        labelled_values=_labelled_values(state, state.in_hand) if state.in_hand and not is_asking else (),
+        upcoming=() if is_asking or state.phase != "goods" else _upcoming(state),
         choices=_open_choices(state),
         choice_letters=choice_letters(state),
         key_hints=_hints(state),
@@ -347,67 +347,73 @@ def _prompt(state: ReceiveState) -> Msg:
 
 
 def _goods_lines(state: ReceiveState) -> tuple[Shown, ...]:
-    """Where the goods go, what is in hand, how much of it, and what else has to be known."""
+    """Return the lines of the page: location, product, quantity and notes."""
     if not state.delivery_number:
         return (Shown("note", msg("receive.note_which")),)
-    to = (
+    destination = (
         msg("receive.to_place", place=state.receiving_location) if state.receiving_location else msg("receive.to_stock")
     )
     if state.choices and state.pending_scan and state.phase == "goods":
-        asked = state.pending_scan
-        quantity = msg("receive.in_question", quantity=asked.quantity)
-        return Shown("product", raw(asked.label or asked.key)), Shown("quantity", quantity)
+        pending = state.pending_scan
+        quantity = msg("receive.in_question", quantity=pending.quantity)
+        return Shown("product", raw(pending.label or pending.key)), Shown("quantity", quantity)
     item = state.in_hand
     if item is None:
-        left = len({line.product for line in state.lines if line.is_open})
-        note = msg("receive.note_left", count=left) if left else msg("receive.note_all")
-        place = msg("receive.unpacking", code=state.container) if state.container else to
-        return (Shown("place", place), Shown("note", note))
-    found = [Shown("place", msg("receive.home", place=item.suggested_location) if item.suggested_location else to)]
-    found += [Shown("product", raw(item.label)), Shown("quantity", _quantity_text(state, item))]
+        missing_count = len({line.product for line in state.lines if line.is_open})
+        note = msg("receive.note_left", count=missing_count) if missing_count else msg("receive.note_all")
+        place_text = msg("receive.unpacking", code=state.container) if state.container else destination
+        return (Shown("place", place_text), Shown("note", note))
+    lines = [
+        Shown("place", msg("receive.home", place=item.suggested_location) if item.suggested_location else destination)
+    ]
+    lines += [Shown("product", raw(item.label)), Shown("quantity", _quantity_text(state, item))]
     order = next((line.order for line in lines_with_product(state, item.product) if line.order), "")
     if order:
-        found.append(Shown("note", msg("receive.note_order", order=order)))
-    return tuple(found)
+        lines.append(Shown("note", msg("receive.note_order", order=order)))
+    return tuple(lines)
 
 
 def _quantity_text(state: ReceiveState, goods: GoodsInHand) -> Msg:
-    """How many are in hand, and how many of what was announced are here with them."""
-    of, received = announced_and_received(state, goods.product)
+    """Return the quantity in hand, and the received and announced quantity."""
+    announced, received = announced_and_received(state, goods.product)
     measured = bool(goods.allows_decimals and goods.unit)
-    whole = msg("receive.measure", value=of, unit=goods.unit) if measured else msg("number", value=of)
-    if not of and received:
+    announced_text = (
+        msg("receive.measure", value=announced, unit=goods.unit) if measured else msg("number", value=announced)
+    )
+    if not announced and received:
         return msg("receive.quantity_extra_with", quantity=goods.quantity, all=goods.quantity + received)
-    if not of:
-        alone = is_announced_unknown(state, goods.product)
-        return msg("receive.quantity_alone" if alone else "receive.quantity_extra", quantity=goods.quantity)
+    if not announced:
+        is_unknown = is_announced_unknown(state, goods.product)
+        return msg("receive.quantity_alone" if is_unknown else "receive.quantity_extra", quantity=goods.quantity)
     if received or is_received_unknown(state, goods.product):
         all_ = None if is_received_unknown(state, goods.product) else goods.quantity + received
-        return msg("receive.quantity_with", quantity=goods.quantity, all=known_number(all_), of=whole)
-    return msg("receive.quantity", quantity=goods.quantity, of=whole)
+        return msg("receive.quantity_with", quantity=goods.quantity, all=known_number(all_), of=announced_text)
+    return msg("receive.quantity", quantity=goods.quantity, of=announced_text)
 
 
 def _labelled_values(state: ReceiveState, goods: GoodsInHand) -> tuple[LabelledValue, ...]:
     missing = missing_quantity(state, goods.product) - goods.quantity
-    facts = [LabelledValue(msg("fact.product_number"), raw(goods.product))]
+    values = [LabelledValue(msg("fact.product_number"), raw(goods.product))]
     if missing > 0 and not is_received_unknown(state, goods.product):
-        facts.append(LabelledValue(msg("fact.missing"), msg("number", value=missing)))
+        values.append(LabelledValue(msg("fact.missing"), msg("number", value=missing)))
     if state.supplier:
-        facts.append(LabelledValue(msg("fact.supplier"), raw(state.supplier)))
+        values.append(LabelledValue(msg("fact.supplier"), raw(state.supplier)))
     if state.container:
-        facts.append(LabelledValue(msg("head.container"), raw(state.container)))
+        values.append(LabelledValue(msg("head.container"), raw(state.container)))
     if goods.suggested_location and state.receiving_location:
-        facts.append(LabelledValue(msg("fact.receiving_place"), raw(state.receiving_location)))
-    return tuple(facts)
+        values.append(LabelledValue(msg("fact.receiving_place"), raw(state.receiving_location)))
+    return tuple(values)
 
 
 def _upcoming(state: ReceiveState) -> tuple[UpcomingStop, ...]:
-    """What is still to come, that of the open container first."""
-    inside = state.container.casefold()
-    mine = state.in_hand.product if state.in_hand else ""
-    left = [line for line in state.lines if line.is_open and line.product != mine]
-    left.sort(key=lambda line: (line.container.casefold() != inside, line.number))
-    return tuple(UpcomingStop(_code_end(line.container), line.label, line.remaining) for line in left[:MAX_UPCOMING])
+    """Return the lines still open, those of the open container first."""
+    container = state.container.casefold()
+    product_in_hand = state.in_hand.product if state.in_hand else ""
+    open_lines = [line for line in state.lines if line.is_open and line.product != product_in_hand]
+    open_lines.sort(key=lambda line: (line.container.casefold() != container, line.number))
+    return tuple(
+        UpcomingStop(_code_end(line.container), line.label, line.remaining) for line in open_lines[:MAX_UPCOMING]
+    )
 
 
 def _code_end(code: str) -> str:

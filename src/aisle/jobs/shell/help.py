@@ -1,9 +1,9 @@
-"""Which help text belongs to which step: one for a job, or for a step of it that asks for something of its own."""
+"""Help page: the help text of a step, its inputs and its letters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.job import Close, Context, Event, Job, Opened, Turn
 from aisle.jobs.pages import PAGE_LETTERS, turn_page
@@ -22,7 +22,6 @@ from aisle.scan.meaning import (
     Meaning,
     TypedText,
 )
-from aisle.tuples import NamedTuple
 
 HELP_TEXTS = {
     "sign_in": "help.sign_in",
@@ -87,14 +86,14 @@ HELP_TEXTS = {
     "help": "help.help",
     "commands": "help.palette",
 }
-"""Message ids by steps; a step that is not here has the text of its job."""
+"""Message ids by step; a step without an entry has the text of its job."""
 
 TEXT_LETTERS = "bcdefglmnpsuvw"
-"""The letters that these texts may speak of."""
+"""Letters that these texts may name."""
 
 
 def help_text(step: str, keys: Mapping[str, str] | None = None) -> Msg:
-    """What is said of a step; `keys` are those of letters that were given another one."""
+    """Return the help text of a step; `keys` has the keys of letters that are bound to another one."""
     shown = keys or {}
     args = tuple((letter, shown.get(letter, letter)) for letter in TEXT_LETTERS)
     return Msg(HELP_TEXTS.get(step) or HELP_TEXTS[step.partition(".")[0]], args)
@@ -108,23 +107,23 @@ KIND_TEXTS = {
     DELIVERY: "help.delivery",
     PERSON: "help.badge",
 }
-"""What of a store can be scanned, in words."""
+"""Message ids of the kinds of codes that can be scanned."""
 
 
 class HelpState(NamedTuple):
-    """The step that is asked about, and what it takes."""
+    """Step that help was opened for, and its inputs."""
 
     step: str = ""
     inputs: tuple[str, ...] = ()
-    """Message ids."""
+    """Message ids of the inputs."""
     letters: tuple[KeyHint, ...] = ()
     keys: tuple[tuple[str, str], ...] = ()
-    """Letters of the house that were given another key: the letter, and the key."""
+    """Letters bound to another key: (letter, key)."""
     page: int = 0
 
 
 class HelpJob(Job[HelpState]):
-    """A page to read, on top of any other."""
+    """Job for a page to read, above any other job."""
 
     name = "help"
     steps: tuple[str, ...] = ("help",)
@@ -132,30 +131,30 @@ class HelpJob(Job[HelpState]):
     journalled = False
 
     def begin(self) -> HelpState:
-        """About nothing yet."""
+        """Return the state without a step."""
         return HelpState()
 
     def accepts(self, state: HelpState) -> Accepts:
-        """Letters turn the page."""
+        """Return the letters that turn the page."""
         return Accepts(command_letters=PAGE_LETTERS)
 
     def prefers(self, state: HelpState) -> tuple[str, ...]:
-        """Nothing: what is scanned is for the job below."""
+        """Return no kinds: scans are for the job below."""
         return ()
 
     def passes_to_below(self, state: HelpState, meaning: Meaning) -> bool:
-        """All but what turns the page, and what leads back."""
+        """Return True for all inputs except those that turn the page or go back."""
         return not (
             isinstance(meaning, Back | CursorKey | TypedText)
             or (isinstance(meaning, Command) and meaning.letter in PAGE_LETTERS)
         )
 
     def step_name(self, state: HelpState) -> str:
-        """There is one page."""
+        """Return the only step."""
         return self.name
 
     def handle(self, state: HelpState, event: Event, context: Context) -> Turn[HelpState]:
-        """Pages, and back."""
+        """Handle page turns and Back."""
         match event:
             case Opened(args):
                 return Turn(_make_state(args))
@@ -166,7 +165,7 @@ class HelpJob(Job[HelpState]):
         return Turn(state)
 
     def view(self, state: HelpState) -> DetailView:
-        """First what is wanted, then what can be done."""
+        """Return the page: what the step asks for, then its inputs and letters."""
         keys = dict(state.keys)
         always = (
             (msg("help.look"),),
@@ -196,14 +195,14 @@ def _make_state(args: Mapping[str, Any]) -> HelpState:
 
 
 def list_inputs(accepts: Accepts, kinds: Iterable[str], *, raw_input: bool = False) -> tuple[str, ...]:
-    """What a step takes, as message ids: what can be scanned first."""
+    """Return the inputs of a step as message ids; scans come first."""
     if raw_input:
         return ("help.anything",)
-    found = [KIND_TEXTS[kind] for kind in kinds if kind in KIND_TEXTS]
+    inputs = [KIND_TEXTS[kind] for kind in kinds if kind in KIND_TEXTS]
     if accepts.choices:
-        found.append("help.choice_letter" if accepts.choice_letters else "help.number")
+        inputs.append("help.choice_letter" if accepts.choice_letters else "help.number")
     if accepts.quantity:
-        found += ["help.quantity", "help.times"]
+        inputs += ["help.quantity", "help.times"]
     if accepts.text or accepts.search:
-        found.append("help.words")
-    return tuple(dict.fromkeys(found))
+        inputs.append("help.words")
+    return tuple(dict.fromkeys(inputs))

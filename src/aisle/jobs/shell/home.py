@@ -1,10 +1,10 @@
-"""What home keeps: the window on the open orders, and what its numbers say."""
+"""Home page: the list of open orders, and the numbered menu."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages, refusals
 from aisle.jobs.claims import parse_claim
@@ -49,13 +49,12 @@ from aisle.scan.meaning import (
     TypedText,
     UnknownCode,
 )
-from aisle.tuples import NamedTuple
 
 MENU_TEXTS = ("home.pick", "home.lookup", "home.browse", "home.count", "home.move", "home.walk", "home.more")
-"""The numbered commands; the last turns over to those of `MORE`."""
+"""Message ids of the menu; the last entry turns to the next menu page."""
 
 MENU_JOBS = {2: "lookup", 3: "browse", 4: "count", 5: "move", 6: "walk"}
-"""The jobs of the menu by their number; 1 picks the order at the cursor, or the first."""
+"""Jobs by menu number; 1 picks the order at the cursor, or the first one."""
 
 LETTER_EFFECTS: Mapping[str, Effect] = {"d": Start("doubts", {}), "o": SignOut(), "q": Quit()}
 
@@ -69,10 +68,10 @@ MORE_MENU: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.sign_out"), SignOut()),
     (msg("home.quit"), Quit()),
 )
-"""What is not needed every hour; behind its last entry are those of `DESK`."""
+"""Second menu page, with what is needed less often; its last entry turns to the third."""
 
 NEXT_MENU = msg("home.desk")
-"""The entry that turns `MORE` over."""
+"""Entry that turns to the third menu page."""
 
 STORE_MENU: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.stores"), Start("stores", {})),
@@ -83,18 +82,18 @@ STORE_MENU: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.tasks"), Start("tasks", {})),
     (msg("home.pin"), Start("pin", {})),
 )
-"""Pages of the store and its chain, which a desk opens; a new one comes at the end."""
+"""Third menu page, about the store and its chain; new entries are appended."""
 
 MENU_PAGES: tuple[tuple[Msg, ...], ...] = (
     tuple(msg(id_) for id_ in MENU_TEXTS),
     (*(text for text, _ in MORE_MENU), NEXT_MENU),
     tuple(text for text, _ in STORE_MENU),
 )
-"""What the numbers say on each page of them."""
+"""Texts of each menu page."""
 
 
 class OpenOrderRow(NamedTuple):
-    """One open order as home shows it."""
+    """Open order as the home page shows it."""
 
     number: str
     customer: str
@@ -103,20 +102,20 @@ class OpenOrderRow(NamedTuple):
     ordered: Decimal
     picked: Decimal
     is_claimed: bool = False
-    """Somebody else picks it."""
+    """True if another user has claimed it."""
     claimed_by: str = ""
-    """Who, if anybody says."""
+    """Name of that user, if known."""
     is_priority: bool = False
     assigned_by: str = ""
-    """Who has given it to the person at this screen."""
+    """Name of whoever assigned it to the signed-in user."""
     not_put_down: Decimal = Decimal(0)
-    """It is picked, and so many pieces of it are at no place yet."""
+    """Number of pieces picked but not put down."""
     abandoned_at: Msg | None = None
-    """When whoever has begun it left it, on this host."""
+    """Time when the user who started it left it on this host."""
 
 
 class HomeState(NamedTuple):
-    """The window on the open orders; `typed` filters while it is typed, `search` stays."""
+    """Window of the open orders; `typed` filters while typing, `search` stays."""
 
     search: str = ""
     typed: str = ""
@@ -125,37 +124,37 @@ class HomeState(NamedTuple):
     rows: tuple[OpenOrderRow, ...] = ()
     total: int = 0
     menu_page: int = 0
-    """Which of `PAGES` the numbers are."""
+    """Index of the menu page in `MENU_PAGES`."""
     open_single_hit: bool = False
-    """A search was ended with Enter: a single hit opens at once."""
+    """True if a search was ended with Enter: a single result opens at once."""
     unconfirmed: int = 0
-    """Operations that somebody has to look at."""
+    """Number of operations that need a decision."""
     assigned_orders: tuple[str, ...] = ()
-    """Orders that were given to whoever stands here, as far as he was told."""
+    """Orders assigned to the signed-in user that were reported."""
     rejected_order: str = ""
-    """The order that was rejected under the hands of whoever came back here last."""
+    """Order that was rejected while this user picked it last."""
     signed_in_at: str = ""
-    """When whoever stands here came."""
+    """Time when the user came to this page first."""
     reported_refusals: tuple[str, ...] = ()
-    """Movements of his that were refused since, as far as he was told."""
+    """Refused movements of the user that were reported."""
     may_have_more: bool = False
-    """There may be more than `total` that are searched for."""
+    """True if a search may have more results than `total`."""
     partly_received: tuple[str, ...] = ()
-    """Deliveries that were left here with a part of them received."""
+    """Deliveries left here partly received."""
     is_sign_out_warned: bool = False
-    """He was told what is open: signing out once more does it."""
+    """True if the open work was reported; the next sign-out is executed."""
 
 
 def parse_open_order(row: Mapping[str, Any], context: Context) -> OpenOrderRow:
-    """A row of the read `orders`."""
+    """Parse a row of the read `orders`."""
     claim = parse_claim(row, context)
-    picked, of = order_progress(row)
+    picked, ordered = order_progress(row)
     return OpenOrderRow(
         number=str(row["order_number"]),
         customer=str(row.get("customer_name") or row.get("reference") or ""),
         due=due_message(str(row.get("pickup_date") or ""), context.now),
         line_count=int(to_decimal(row.get("total_lines"))),
-        ordered=of,
+        ordered=ordered,
         picked=picked,
         is_claimed=claim is not None,
         claimed_by=claim.name if claim else "",
@@ -169,7 +168,7 @@ def parse_open_order(row: Mapping[str, Any], context: Context) -> OpenOrderRow:
 
 
 def home_view(state: HomeState) -> ListView:
-    """The orders, the numbered commands under them, and letters."""
+    """Return the list of orders, with the numbered menu and letters."""
     return ListView(
         name="home",
         title=msg("home.title"),
@@ -189,15 +188,22 @@ def home_view(state: HomeState) -> ListView:
 
 
 def _menu_hints(state: HomeState) -> tuple[KeyHint, ...]:
-    """Letters beside the menu: its own, those that lead through a long list, and back."""
+    """Return hints for the letters: those of the page, of long lists, and Back."""
     back = (BACK,) if state.search or state.menu_page else ()
     doubts = (KeyHint("d", msg("home.doubts")),) if state.unconfirmed else ()
-    out = () if state.menu_page else (KeyHint("o", msg("home.sign_out")),)
-    return (*_delivery_hints(state), *doubts, *out, *pages.page_hints(state), KeyHint("h", msg("hint.help")), *back)
+    sign_out = () if state.menu_page else (KeyHint("o", msg("home.sign_out")),)
+    return (
+        *_delivery_hints(state),
+        *doubts,
+        *sign_out,
+        *pages.page_hints(state),
+        KeyHint("h", msg("hint.help")),
+        *back,
+    )
 
 
 def _delivery_hints(state: HomeState) -> tuple[KeyHint, ...]:
-    """The delivery that was left half way, or how many were."""
+    """Return the hint for the partly received delivery, or for their number."""
     if not state.partly_received:
         return ()
     count = len(state.partly_received)
@@ -213,7 +219,7 @@ def _order_row(order: OpenOrderRow) -> Row:
 
 
 def _due_text(order: OpenOrderRow) -> Msg:
-    """When an order is due, or what matters more before it is picked: where there is room, both."""
+    """Return the pickup time, or a more important state; wide screens show both."""
     due = msg("home.due_too", due=order.due) if dict(order.due.args).get("at") else raw("")
     if order.abandoned_at:
         return msg("home.left_by", who=order.claimed_by, at=order.abandoned_at, due=due)
@@ -227,13 +233,13 @@ def _due_text(order: OpenOrderRow) -> Msg:
 
 
 SMALL_LIST_ROWS = 7
-"""Rows of a list on a screen on which the menu takes more lines than the commands of other lists."""
+"""Rows of a list on a screen where the menu needs more lines than the commands of other lists."""
 
 Result = Turn[HomeState]
 
 
 class HomeJob(Job[HomeState]):
-    """The page that everything starts from."""
+    """Job for the first page after sign-in."""
 
     name = "home"
     steps: tuple[str, ...] = ("home",)
@@ -241,29 +247,29 @@ class HomeJob(Job[HomeState]):
     journalled = False
 
     def begin(self) -> HomeState:
-        """All open orders, nothing marked."""
+        """Return the state with all open orders."""
         return HomeState()
 
     def accepts(self, state: HomeState) -> Accepts:
-        """Numbered commands; what is neither of them nor a code finds orders."""
+        """Return the accepted inputs: menu numbers, letters, and text that searches orders."""
         return Accepts(
             choices=len(MENU_PAGES[state.menu_page]), command_letters="dnopqru", search=True, follows_typing=True
         )
 
     def prefers(self, state: HomeState) -> tuple[str, ...]:
-        """Orders first: they are what home is for."""
+        """Return the kinds of matches in order of preference, orders first."""
         return (ORDER, REFERENCE, PERSON, PRODUCT, LOCATION, DELIVERY)
 
     def handle(self, state: HomeState, event: Event, context: Context) -> Result:
-        """A scan opens, words search, the cursor marks."""
-        sure = state.is_sign_out_warned
+        """Handle an event: a scan opens, text searches, the cursor marks."""
+        is_confirmed = state.is_sign_out_warned
         if isinstance(event, Meaning) and not isinstance(event, TypedText):
             state = state._replace(is_sign_out_warned=False)
         match event:
-            case Scan(meanings) if meanings[0].kind == DELIVERY:
-                return Turn(_reset(state), (start_receiving(meanings),))
-            case Scan(meanings):
-                return self._handle_scan(state, meanings[0])
+            case Scan(matches) if matches[0].kind == DELIVERY:
+                return Turn(_reset(state), (start_receiving(matches),))
+            case Scan(matches):
+                return self._handle_scan(state, matches[0])
             case Rows():
                 return self._handle_rows(state, event, context)
             case Closed("pick", {"rejected": str(order)}):
@@ -289,7 +295,7 @@ class HomeJob(Job[HomeState]):
             case Command("n" | "p" as letter):
                 return self._refresh_list(pages.turn_list_page(state, letter, _page_size(context)), context)
             case Choice(number):
-                return self._handle_choice(state, number, context, sure)
+                return self._handle_choice(state, number, context, is_confirmed)
             case Command("r") if state.partly_received:
                 return Turn(_reset(state), (_resume_delivery(state),))
             case Command("r"):
@@ -299,7 +305,7 @@ class HomeJob(Job[HomeState]):
             case Command("d") if not state.unconfirmed:
                 return Turn(state, (), Verdict(INFO, msg("home.none_open")))
             case Command("d" | "o" | "q" as letter):
-                return _run_effect(state, LETTER_EFFECTS[letter], context, sure)
+                return _run_effect(state, LETTER_EFFECTS[letter], context, is_confirmed)
         return Turn(state)
 
     def _handle_rows(self, state: HomeState, answer: Rows, context: Context) -> Result:
@@ -332,16 +338,16 @@ class HomeJob(Job[HomeState]):
         return Turn(state)
 
     def _refresh_all(self, state: HomeState, context: Context, *, moved: bool = False) -> Result:
-        """What is listed, what is unsettled, and what was said to whoever stands here, as it is now."""
-        told = refusals.query_refused_moves(state.signed_in_at, is_reported=moved)
-        given = Query("given", "given", {"user": context.user}, is_live=True)
-        lost = (
+        """Query the list, unconfirmed operations, assignments, refusals and a rejected order again."""
+        refused = refusals.query_refused_moves(state.signed_in_at, is_reported=moved)
+        assigned = Query("given", "given", {"user": context.user}, is_live=True)
+        rejected = (
             (Query("lost", "order", {"order_number": state.rejected_order}, is_live=True),)
             if state.rejected_order
             else ()
         )
-        trouble = (Query("trouble", "trouble", {}, is_live=True), Query("halfway", "halfway", {}, is_live=True))
-        return Turn(state, (_query(state, context), *trouble, given, told, *lost))
+        counts = (Query("trouble", "trouble", {}, is_live=True), Query("halfway", "halfway", {}, is_live=True))
+        return Turn(state, (_query(state, context), *counts, assigned, refused, *rejected))
 
     def _handle_scan(self, state: HomeState, match: Match) -> Result:
         if match.kind in (ORDER, REFERENCE):
@@ -358,8 +364,8 @@ class HomeJob(Job[HomeState]):
 
     def _handle_orders(self, state: HomeState, answer: Rows, context: Context) -> Result:
         total, listed = answer.total, tuple(parse_open_order(row, context) for row in answer.rows)
-        asked, state = state, pages.with_rows(state._replace(may_have_more=answer.may_have_more), listed, total)
-        if pages.is_past_end(asked, answer):
+        before, state = state, pages.with_rows(state._replace(may_have_more=answer.may_have_more), listed, total)
+        if pages.is_past_end(before, answer):
             return self._refresh_list(state, context)
         if not state.open_single_hit:
             return Turn(state)
@@ -375,12 +381,12 @@ class HomeJob(Job[HomeState]):
         return Turn(state, (Query("products", "search", {"search": state.search, "size": 1}, is_live=True),))
 
     def _handle_products(self, state: HomeState, answer: Rows, context: Context) -> Result:
-        """What is no order may be a product."""
+        """Search products for a text that no order has."""
         if not answer.total:
-            told = Verdict(WRONG, pages.not_found_message("home.not_found", state.search, answer.may_have_more))
-            # The open orders are on the screen again: the first number picks the next of them.
+            verdict = Verdict(WRONG, pages.not_found_message("home.not_found", state.search, answer.may_have_more))
+            # The list shows all open orders again; 1 picks the first one.
             return self._refresh_list(_reset(state)._replace(unconfirmed=state.unconfirmed), context)._replace(
-                verdict=told
+                verdict=verdict
             )
         return Turn(_reset(state), (Start("lookup", {"search": state.search}),))
 
@@ -397,9 +403,11 @@ class HomeJob(Job[HomeState]):
     def _handle_choice(self, state: HomeState, number: int, context: Context, is_confirmed: bool) -> Result:
         if state.menu_page:
             entries = STORE_MENU if state.menu_page == len(MENU_PAGES) - 1 else MORE_MENU
-            there = number <= len(entries)
+            is_entry = number <= len(entries)
             return (
-                _run_effect(state, entries[number - 1][1], context, is_confirmed) if there else _next_menu_page(state)
+                _run_effect(state, entries[number - 1][1], context, is_confirmed)
+                if is_entry
+                else _next_menu_page(state)
             )
         if number == len(MENU_TEXTS):
             return _next_menu_page(state)
@@ -412,22 +420,22 @@ class HomeJob(Job[HomeState]):
         return _start_pick(state, pages.row_at_cursor(state) or (free or state.rows)[0])
 
     def step_name(self, state: HomeState) -> str:
-        """There is one page."""
+        """Return the only step."""
         return self.name
 
     def view(self, state: HomeState) -> ListView:
-        """The orders, and what can be done."""
+        """Return the orders and the menu."""
         return home_view(state)
 
 
 def start_receiving(matches: tuple[Match, ...]) -> Start:
-    """A delivery was scanned, or a container, which may belong to several."""
+    """Return the effect that opens a scanned delivery, or the deliveries of a scanned container."""
     keys = [each.key for each in matches if each.kind == DELIVERY]
     return Start("receive", {"deliveries": keys, "code": matches[0].code or keys[0]})
 
 
 def _resume_delivery(state: HomeState) -> Start:
-    """The delivery that was left half way goes on; of several the list."""
+    """Return the effect that resumes the partly received delivery, or opens the list if there are several."""
     if len(state.partly_received) > 1:
         return Start("receive", {})
     return Start("receive", {"deliveries": list(state.partly_received), "code": state.partly_received[0]})
@@ -438,7 +446,7 @@ def _next_menu_page(state: HomeState) -> Result:
 
 
 def _reset(state: HomeState) -> HomeState:
-    """All open orders again; what was told once is not told again."""
+    """Return the state with all open orders; reports already made are kept."""
     return HomeState(
         assigned_orders=state.assigned_orders,
         signed_in_at=state.signed_in_at,
@@ -448,16 +456,18 @@ def _reset(state: HomeState) -> HomeState:
 
 
 def _opens_directly(search: str, row: Mapping[str, Any]) -> bool:
-    """Whether the one order that was found opens at once: one letter may have been meant as a command, and digits that
-    are a part of its numbers as anything."""
+    """Return True if a single result opens at once.
+
+    One letter may have been meant as a command, and digits that are only part of its number as anything else.
+    """
     if search.isalpha():
         return len(search) > 1
-    whole = (str(row.get(field) or "") for field in ("order_number", "reference"))
-    return not any(map(str.isdigit, search)) or search.casefold() in (name.casefold() for name in whole)
+    numbers = (str(row.get(field) or "") for field in ("order_number", "reference"))
+    return not any(map(str.isdigit, search)) or search.casefold() in (name.casefold() for name in numbers)
 
 
 def _report_assigned(state: HomeState, rows: tuple[Mapping[str, Any], ...]) -> Result:
-    """Orders of somebody's walk that are this person's now are told once each; they are the first of the list."""
+    """Report each order newly assigned to this user once; assigned orders are first in the list."""
     orders = tuple(str(row["order_number"]) for row in rows)
     fresh = [row for row in rows if str(row["order_number"]) not in state.assigned_orders]
     state = state._replace(assigned_orders=orders)
@@ -470,7 +480,7 @@ def _report_assigned(state: HomeState, rows: tuple[Mapping[str, Any], ...]) -> R
 
 
 def _report_reopened(state: HomeState, rows: tuple[Mapping[str, Any], ...]) -> Result:
-    """An order that was rejected while it was picked is open again."""
+    """Report that an order rejected while it was picked is open again."""
     row = rows[0] if rows else {}
     if not row or row.get("is_rejected") or not row.get("is_active", True):
         return Turn(state)
@@ -486,7 +496,7 @@ def _run_effect(state: HomeState, effect: Effect, context: Context, is_confirmed
 
 
 def _page_size(context: Context) -> int:
-    """How many orders a page has: as many as are in sight over the menu, so that none falls between two pages."""
+    """Return the number of orders on a page: those visible above the menu."""
     return (
         pages.page_size(context)
         if context.window_rows > SMALL_LIST_ROWS

@@ -1,8 +1,9 @@
-"""A note: what somebody wrote, to be read whole, on top of the job that it is about."""
+"""Note page: comments of customers in full, above the job that they belong to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from aisle.jobs.job import Close, Context, Event, Job, Opened, Start, Turn
 from aisle.jobs.pages import PAGE_LETTERS, turn_page
@@ -20,25 +21,24 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
-from aisle.tuples import NamedTuple
 
 
 class Note(NamedTuple):
-    """One text and whose it is, in a few words each."""
+    """One text and its heading, in parts."""
 
     heading: tuple[str, ...]
     text: str
 
 
 class NoteState(NamedTuple):
-    """The notes on the page."""
+    """Notes on the page."""
 
     notes: tuple[Note, ...] = ()
     page: int = 0
 
 
 class NoteJob(Job[NoteState]):
-    """A page to read; a scan that the job below takes ends it."""
+    """Job for a page to read; a scan that the job below accepts closes it."""
 
     name = "note"
     steps: tuple[str, ...] = ("note",)
@@ -46,23 +46,23 @@ class NoteJob(Job[NoteState]):
     journalled = True
 
     def begin(self) -> NoteState:
-        """Nothing to read."""
+        """Return the state without notes."""
         return NoteState()
 
     def accepts(self, state: NoteState) -> Accepts:
-        """Letters turn the page."""
+        """Return the letters that turn the page."""
         return Accepts(command_letters=PAGE_LETTERS)
 
     def prefers(self, state: NoteState) -> tuple[str, ...]:
-        """Nothing in particular: what is scanned is for the job below."""
+        """Return the kinds of codes that the job below may accept."""
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
 
     def step_name(self, state: NoteState) -> str:
-        """There is one page."""
+        """Return the only step."""
         return self.name
 
     def handle(self, state: NoteState, event: Event, context: Context) -> Turn[NoteState]:
-        """Pages, and back."""
+        """Handle page turns and Back; reject codes that the job below does not accept."""
         match event:
             case Opened(args):
                 return Turn(NoteState(tuple(Note(tuple(map(str, whose)), str(text)) for whose, text in args["notes"])))
@@ -77,7 +77,7 @@ class NoteJob(Job[NoteState]):
         return Turn(state)
 
     def view(self, state: NoteState) -> DetailView:
-        """The notes under each other."""
+        """Return the page with all notes."""
         return DetailView(
             name=self.name,
             title=msg("note.title"),
@@ -93,5 +93,5 @@ def _heading(note: Note) -> Msg:
 
 
 def start_note(notes: Iterable[Note]) -> Start:
-    """What opens the page."""
+    """Return the effect that opens the page."""
     return Start("note", {"notes": [[list(note.heading), note.text] for note in notes]})

@@ -1,12 +1,12 @@
-"""The list of all commands: the letters and numbers of the page below, the pages of home, languages and colours.
+"""Command palette: letters and numbers of the page below, pages of home, languages and themes.
 
-Found by typing, run by number. A scan is not for this page: it leaves for the job below (`passes`).
+Commands are filtered by typing and run by number. A scan is passed to the job below (`passes_to_below`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -42,21 +42,20 @@ from aisle.scan.meaning import (
 )
 from aisle.search_text import normalise_characters
 from aisle.settings import LANGUAGES
-from aisle.tuples import NamedTuple
 
 LANGUAGE_NAMES = {"en": "English", "nl": "Nederlands", "de": "Deutsch", "fr": "Français"}
-"""What languages are called by those who speak them."""
+"""Names of the languages in themselves."""
 
 THEME_NAMES = {"": "theme.lean", "light": "theme.light", "dark": "theme.dark", "contrast": "theme.contrast"}
 
 LETTER, NUMBER, PAGE, PREFERENCE = "letter", "number", "page", "tune"
-"""What a command is: a letter or a numbered choice of the page below, a page of home, a change of this terminal."""
+"""Kinds of commands: a letter or a numbered choice of the page below, a page of home, a preference of the terminal."""
 
 MAX_NUMBER_DIGITS = 3
-"""Digits that somebody types for a number of the list; more of them are a code."""
+"""Maximum number of digits of a command's number; more are a code."""
 
 OWN_LETTERS = "hb"
-"""Letters that do the same on this page: what leads back, and help."""
+"""Letters that work the same on this page and are not listed: Back and help."""
 
 
 class PaletteEntry(NamedTuple):
@@ -65,13 +64,13 @@ class PaletteEntry(NamedTuple):
     text: Msg
     kind: str
     key: str
-    """The letter, the number, the index in `pages()`, or `name=value`."""
+    """The letter, the number, the index in `home_pages()`, or `name=value`."""
     shown_key: str = ""
-    """The key that does the same on the page below."""
+    """Key that runs the same command on the page below."""
 
 
 class PaletteState(NamedTuple):
-    """The commands that fit what is typed, in a window; `words` are what each is called, to be found by."""
+    """Window of the commands that match; `names` are their texts in the user's language."""
 
     entries: tuple[PaletteEntry, ...] = ()
     names: tuple[str, ...] = ()
@@ -82,14 +81,14 @@ class PaletteState(NamedTuple):
     rows: tuple[PaletteEntry, ...] = ()
     total: int = 0
     is_sign_out_warned: bool = False
-    """He was told what is not sent yet: signing out once more does it."""
+    """True if the open work was reported; the next sign-out is executed."""
 
 
 Result = Turn[PaletteState]
 
 
 class PaletteJob(Job[PaletteState]):
-    """A page of commands, on top of any other."""
+    """Job for the list of commands, above any other job."""
 
     name = "commands"
     steps: tuple[str, ...] = ("commands",)
@@ -97,45 +96,47 @@ class PaletteJob(Job[PaletteState]):
     journalled = False
 
     def begin(self) -> PaletteState:
-        """Nothing to choose yet."""
+        """Return the state without commands."""
         return PaletteState()
 
     def accepts(self, state: PaletteState) -> Accepts:
-        """Numbers choose, words find, letters turn the page."""
+        """Return the accepted inputs: numbers run, text filters, letters turn the page."""
         return Accepts(choices=pages.numbered_rows(state), command_letters=pages.PAGE_LETTERS)
 
     def prefers(self, state: PaletteState) -> tuple[str, ...]:
-        """Nothing: what is scanned is for the job below."""
+        """Return no kinds: scans are for the job below."""
         return ()
 
     def passes_to_below(self, state: PaletteState, meaning: Meaning) -> bool:
-        """Codes, whether somebody knows them or not. A number or a letter that is none of the list is no answer to the
-        page below, which cannot be seen."""
+        """Return True for codes, known or not.
+
+        A number or letter that is not in the list is not passed, because the page below is not visible.
+        """
         if isinstance(meaning, UnknownCode):
             is_number = meaning.code.isdecimal() and len(meaning.code) <= MAX_NUMBER_DIGITS
             return not is_number and not _matching_entries(state.entries, state.names, meaning.code)
         return not isinstance(meaning, Text | Choice | Command | Back | CursorKey | TypedText | RefusedInput)
 
     def step_name(self, state: PaletteState) -> str:
-        """There is one page."""
+        """Return the only step."""
         return self.name
 
     def handle(self, state: PaletteState, event: Event, context: Context) -> Result:
-        """Typing finds, a number runs."""
+        """Handle an event: typing filters, a number runs."""
         size = pages.page_size(context)
         match event:
             case Opened(args):
                 entries = collect_entries(args)
                 state = PaletteState(entries)
-                asked = Query("words", "words", {"messages": tuple(entry.text for entry in entries)}, is_live=True)
-                return Turn(_with_window(state, size), (asked,))
+                query = Query("words", "words", {"messages": tuple(entry.text for entry in entries)}, is_live=True)
+                return Turn(_with_window(state, size), (query,))
             case Rows("words", rows, _):
                 return Turn(_with_window(state._replace(names=tuple(str(row["words"]) for row in rows)), size))
             case Rows("open"):
-                told = sign_in.open_work_verdict(event)
+                verdict = sign_in.open_work_verdict(event)
                 return (
-                    Turn(state._replace(is_sign_out_warned=True), (), told)
-                    if told
+                    Turn(state._replace(is_sign_out_warned=True), (), verdict)
+                    if verdict
                     else Turn(state, (Close(), SignOut()))
                 )
             case TypedText(text):
@@ -155,7 +156,7 @@ class PaletteJob(Job[PaletteState]):
         return Turn(state)
 
     def view(self, state: PaletteState) -> ListView:
-        """Each command, and the key that does the same on the page below."""
+        """Return the list of commands, with their keys on the page below."""
         return pages.list_view(
             state,
             self.name,
@@ -168,15 +169,17 @@ class PaletteJob(Job[PaletteState]):
 
 
 def home_pages() -> tuple[tuple[Msg, Any], ...]:
-    """What home leads to, and by what."""
+    """Return the texts and effects of all home pages."""
     menu = tuple((msg(MENU_TEXTS[number - 1]), Start(job, {})) for number, job in MENU_JOBS.items())
     return (*menu, *MORE_MENU, *STORE_MENU)
 
 
 def collect_entries(args: Mapping[str, Any]) -> tuple[PaletteEntry, ...]:
-    """Everything that can be done from the page that the arguments describe: `letters` and `choices` of it with their
-    `keys`, how many of its rows are `numbered` before those, the jobs that are `open`, whether somebody is `signed_in`,
-    `language`, `theme` and whether there are `colours` for one."""
+    """Return all commands of the page below.
+
+    Arguments: its `letters` and `choices` with their `keys`; how many rows are `numbered` before the choices; the jobs
+    that are `open`; `signed_in`, `language` and `theme`; `colours` if there are themes.
+    """
     letters = [
         PaletteEntry(hint.text, LETTER, hint.letter, hint.letter)
         for hint in args["letters"]
@@ -184,60 +187,60 @@ def collect_entries(args: Mapping[str, Any]) -> tuple[PaletteEntry, ...]:
     ]
     shown = args.get("keys", "")
     numbers = [
-        PaletteEntry(text, NUMBER, str(at), shown[at - 1] if shown else str(at))
-        for at, text in enumerate(args["choices"], args["numbered"] + 1)
+        PaletteEntry(text, NUMBER, str(index), shown[index - 1] if shown else str(index))
+        for index, text in enumerate(args["choices"], args["numbered"] + 1)
     ]
-    places = [
-        PaletteEntry(text, PAGE, str(at))
-        for at, (text, effect) in enumerate(home_pages() if args["signed_in"] else ())
+    page_entries = [
+        PaletteEntry(text, PAGE, str(index))
+        for index, (text, effect) in enumerate(home_pages() if args["signed_in"] else ())
         if not (isinstance(effect, Start) and effect.job in args["open"])
     ]
-    tunes = [
+    preferences = [
         PaletteEntry(msg("commands.language", name=LANGUAGE_NAMES[each]), PREFERENCE, f"language={each}")
         for each in LANGUAGES
         if each != args["language"]
     ]
     if args["colours"]:
-        tunes += [
+        preferences += [
             PaletteEntry(msg("commands.theme", name=msg(id_)), PREFERENCE, f"theme={name}")
             for name, id_ in THEME_NAMES.items()
             if name != args["theme"]
         ]
-    found: dict[Msg, PaletteEntry] = {}
-    for entry in (*letters, *numbers, *places, *tunes):
-        found.setdefault(entry.text, entry)
-    return tuple(found.values())
+    by_text: dict[Msg, PaletteEntry] = {}
+    for entry in (*letters, *numbers, *page_entries, *preferences):
+        by_text.setdefault(entry.text, entry)
+    return tuple(by_text.values())
 
 
 def _matching_entries(entries: Iterable[PaletteEntry], names: tuple[str, ...], text: str) -> tuple[PaletteEntry, ...]:
-    """The commands in whose name each of these words begins one, however somebody writes its accents."""
-    asked = normalise_characters(text).split()
+    """Return the commands whose name has a word beginning with each word of the text; accents are ignored."""
+    parts = normalise_characters(text).split()
     named = zip(entries, (*names, *[""] * 99), strict=False)
     return tuple(
         entry
         for entry, name in named
-        if all(any(word.startswith(part) for word in normalise_characters(name).split()) for part in asked)
+        if all(any(word.startswith(part) for word in normalise_characters(name).split()) for part in parts)
     )
 
 
 def _with_window(state: PaletteState, size: int) -> PaletteState:
-    looked = state.typed or state.search
-    fitting = _matching_entries(state.entries, state.names, looked) if looked else state.entries
-    first = state.first if state.first < len(fitting) else 0
-    return state._replace(rows=fitting[first : first + max(1, size)], total=len(fitting), first=first)
+    text = state.typed or state.search
+    matching = _matching_entries(state.entries, state.names, text) if text else state.entries
+    first = state.first if state.first < len(matching) else 0
+    return state._replace(rows=matching[first : first + max(1, size)], total=len(matching), first=first)
 
 
 def _handle_search(state: PaletteState, size: int, context: Context) -> Result:
-    """Words that were ended with Enter: one command that they fit is run."""
+    """Handle text ended with Enter: run the command if exactly one matches."""
     after = _with_window(state, size)
     if not after.total:
-        told = Verdict(WRONG, msg("commands.no_such", text=state.search))
-        return Turn(_with_window(state._replace(search=""), size), (), told)
+        verdict = Verdict(WRONG, msg("commands.no_such", text=state.search))
+        return Turn(_with_window(state._replace(search=""), size), (), verdict)
     return _run_entry(after, after.rows[0], context) if after.total == 1 else Turn(after)
 
 
 def _go_back(state: PaletteState, size: int) -> Result:
-    """From what was found to all of them, from there to the page below."""
+    """Return from a search to all commands, and from there to the page below."""
     if state.search:
         return Turn(_with_window(state._replace(search="", first=0, cursor=-1), size))
     return Turn(state, (Close(),))
@@ -255,8 +258,8 @@ def _run_entry(state: PaletteState, entry: PaletteEntry, context: Context) -> Re
                 return Turn(state, (sign_in.query_open_work(context),))
             return Turn(state, (Close(start=effect),) if isinstance(effect, Start) else (Close(), effect))
     name, _, value = entry.key.partition("=")
-    if name == "language" and context.user:  # his wherever he signs in on this host; colours are the terminal's
-        told = Verdict(INFO, msg("commands.spoken", what=entry.text))
-        return Turn(state, (Close(), SetPreference(name, value), LocalNote("language", context.user, value)), told)
-    told = Verdict(INFO, msg("commands.tuned", what=entry.text))
-    return Turn(state, (Close(), SetPreference(name, value)), told)
+    if name == "language" and context.user:  # stored for the user on this host; themes are stored for the terminal
+        verdict = Verdict(INFO, msg("commands.spoken", what=entry.text))
+        return Turn(state, (Close(), SetPreference(name, value), LocalNote("language", context.user, value)), verdict)
+    verdict = Verdict(INFO, msg("commands.tuned", what=entry.text))
+    return Turn(state, (Close(), SetPreference(name, value)), verdict)

@@ -1,14 +1,14 @@
-"""The PIN of whoever is signed in: asked before what only a supervisor does, once for all that he does in that time.
+"""PIN page: asks for the PIN of the signed-in user before an operation that needs a supervisor.
 
-It opens over the page on which that was said, holds back what was said there, and hands it on once the service knows
-the PIN: the page below never hears that it was kept waiting. It listens, for tries are counted: a scan is none.
+It opens above the page where such an input was given, keeps that input, and passes it on once the service has accepted
+the PIN. It takes raw input: wrong attempts are counted by the service, and a scan must not be one.
 Beyond the interface: `/aisle/v1/sign-in`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.job import (
     Changed,
@@ -32,43 +32,44 @@ from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Line, Msg, Step, Verdi
 from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.inputs import TYPING_PAUSE_S
 from aisle.scan.meaning import Accepts, Back, Choice
-from aisle.tuples import NamedTuple
 
 TIMEOUT_S = 30.0
-"""So long the service may take to answer."""
+"""Seconds that the service may take to answer."""
 MIN_TYPED_PACE_MS = round(TYPING_PAUSE_S * 1000)
-"""Between most keys that a person presses there is a pause at least as long; a scanner is faster, also one that waits
-after each character, and what a bad line cuts a scan into are few pieces."""
+"""Typical pause in ms between keys that a person types.
+
+A scanner is faster, even one that waits after each character. A bad line splits a scan into only a few pieces.
+"""
 MIN_TYPED_LENGTH = 3
-"""So many characters it takes to tell."""
+"""Number of characters needed to judge the pace."""
 PIN_LENGTHS = range(4, 13)
 
 JOB_NAME = "pin"
-"""The page's name."""
+"""Name of the job."""
 
 
 class PinState(NamedTuple):
-    """One PIN."""
+    """State of one attempt."""
 
     phase: str = "type"
-    """`type`, `wait`, or `late`: no answer came."""
+    """`type`, `wait`, or `late` if no answer came."""
     name: str = ""
     held_event: Event | None = None
-    """What was said on the page below, and is held back."""
+    """Input of the page below that is kept."""
     can_wait: bool = False
-    """What is held back can be noted without the PIN, and is sent once it is said."""
+    """True if the kept input can be recorded without the PIN, and is sent once the PIN is known."""
     waiting_count: int = 0
-    """So much waits for the PIN already."""
+    """Number of operations that wait for the PIN."""
     request_id: str = ""
     why: Msg | None = None
-    """Why there is no answer."""
+    """Reason why there is no answer."""
 
 
 Result = Turn[PinState]
 
 
 class PinJob(Job[PinState]):
-    """Type it, wait, go on."""
+    """Job that asks for a PIN and waits for the answer."""
 
     name = JOB_NAME
     steps: tuple[str, ...] = ("pin", "pin.wait", "pin.late")
@@ -78,31 +79,31 @@ class PinJob(Job[PinState]):
     hidden_from_below = True
 
     def begin(self) -> PinState:
-        """Nothing typed."""
+        """Return the state with nothing typed."""
         return PinState()
 
     def accepts(self, state: PinState) -> Accepts:
-        """Any text is a try; a number goes on where no answer came."""
+        """Return text as an attempt; without an answer, the numbered choices."""
         return Accepts(choices=len(_choices(state))) if state.phase == "late" else Accepts(text=True)
 
     def prefers(self, state: PinState) -> tuple[str, ...]:
-        """Nothing is scanned here."""
+        """Return no kinds: nothing is scanned here."""
         return ()
 
     def is_secret(self, state: PinState) -> bool:
-        """A PIN is nobody else's business, on whichever of these pages it is typed."""
+        """Return True: what is typed on these pages is never shown."""
         return True
 
     def step_name(self, state: PinState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return JOB_NAME if state.phase == "type" else f"{JOB_NAME}.{state.phase}"
 
     def view(self, state: PinState) -> Step:
-        """One prompt; what waits for it."""
+        """Return the page: one prompt, and how much waits for the PIN."""
         return _pin_step(self.step_name(state), state)
 
     def handle(self, state: PinState, event: Event, context: Context) -> Result:
-        """A PIN is asked about once; what comes of it is read."""
+        """Handle an event: send each PIN once and read the answer."""
         match event:
             case Opened(args):
                 state = state._replace(
@@ -117,7 +118,7 @@ class PinJob(Job[PinState]):
             case Rows("pass", rows, _) if rows:
                 return _with_waiting(state, rows[0])
             case Rows("ask", rows, _) if state.phase == "wait":
-                return _handle_answer(state, rows[0]) if rows else Turn(state)  # it is not durable yet
+                return _handle_answer(state, rows[0]) if rows else Turn(state)  # the request is not durable yet
             case Changed("outbox" | "ask") | Resumed() | Closed():
                 return Turn(state, (_query_request(state),) if state.phase == "wait" else ())
             case Back():
@@ -140,27 +141,27 @@ def _query_request(state: PinState) -> Query:
 
 
 def _with_waiting(state: PinState, row: Mapping[str, Any]) -> Result:
-    """Whoever opens the page by himself, and has no PIN, is told so."""
+    """Set the number of waiting operations; close the page if it was opened by choice and no PIN is needed."""
     if state.held_event is None and not (row["wanted"] or row["waiting"]):
         return Turn(state, (Close(Verdict(INFO, msg("pin.unwanted"))),))
     return Turn(state._replace(waiting_count=int(row["waiting"])))
 
 
 def is_pin_shaped(text: str) -> bool:
-    """Whether this could be a PIN: as many digits as one has."""
+    """Return True if the text has the form of a PIN."""
     digits = text.strip()
     return digits.isascii() and digits.isdecimal() and len(digits) in PIN_LENGTHS
 
 
 def is_typed(raw_input: RawInput) -> bool:
-    """Whether a person typed it, as far as the bytes tell: no scanner's prefix, its ending, and a person's pace."""
+    """Return True if a person typed the input: no scanner prefix, ended with CR or LF, and at a person's pace."""
     if raw_input.end not in ("cr", "lf") or parse_aim_prefix(raw_input.text).symbol or raw_input.dropped:
         return False
     return len(raw_input.text.strip()) >= MIN_TYPED_LENGTH and raw_input.pace_ms >= MIN_TYPED_PACE_MS
 
 
 def _handle_raw_input(state: PinState, raw_input: RawInput) -> Result:
-    """A scan, or a burst of keys, is no try: tries are counted, and too many of them lock a person out."""
+    """Send typed digits as an attempt; reject scans, because too many wrong attempts lock the user out."""
     text = raw_input.text.strip()
     if len(text) >= MIN_TYPED_LENGTH and not is_typed(raw_input):
         return Turn(state, (), Verdict(WRONG, msg("pin.scanned")))
@@ -173,8 +174,8 @@ def _handle_answer(state: PinState, row: Mapping[str, Any]) -> Result:
     if row["state"] in ("asked", "begun"):
         return Turn(state)
     answer: Mapping[str, Any] = row.get("answer") or {}
-    how, why = str(answer.get("how") or ""), read_message(str(answer.get("why") or ""))
-    match how:
+    result, why = str(answer.get("how") or ""), read_message(str(answer.get("why") or ""))
+    match result:
         case "done":
             closes = Close(Verdict(GOOD, msg("pin.done", name=state.name)), event_for_below=state.held_event)
             return Turn(state, (PinConfirmed(float(answer["until"])), closes))
@@ -184,8 +185,8 @@ def _handle_answer(state: PinState, row: Mapping[str, Any]) -> Result:
             return Turn(state._replace(phase="type", request_id=""), (), Verdict(WRONG, msg("pin.locked", why=why)))
         case "role":
             return Turn(state, (Close(Verdict(WRONG, msg("pin.role"))),))
-    told = msg("pin.not_sent", why=why) if answer.get("why") else msg("pin.no_answer")
-    return Turn(state._replace(phase="late", request_id="", why=told), (), Verdict(WRONG, told))
+    text = msg("pin.not_sent", why=why) if answer.get("why") else msg("pin.no_answer")
+    return Turn(state._replace(phase="late", request_id="", why=text), (), Verdict(WRONG, text))
 
 
 def _choices(state: PinState) -> tuple[Msg, ...]:
@@ -193,14 +194,14 @@ def _choices(state: PinState) -> tuple[Msg, ...]:
 
 
 def _handle_choice(state: PinState, choice: int) -> Result:
-    """Once more; or it is noted now, and goes when the PIN is said."""
+    """Ask for the PIN again, or record the kept input now, to be sent when the PIN is known."""
     if choice == 2 and state.can_wait:
         return Turn(state, (Close(event_for_below=state.held_event),))
     return Turn(state._replace(phase="type", why=None), (), Verdict(ASK, msg("pin.now")))
 
 
 def _leave_message(state: PinState) -> Msg:
-    """What leaving comes to."""
+    """Return the message for leaving the page."""
     return msg("session.dropped") if state.held_event is not None else msg("pin.left")
 
 

@@ -1,10 +1,10 @@
-"""What the scanner doctor keeps of every input."""
+"""Scanner test: shows each input as it arrived, and judges the scanner's configuration."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from aisle.barcode_keys import expand_upc_e, has_valid_check_digit
 from aisle.jobs.job import Close, Context, Event, Job, Opened, Query, RawInput, Resumed, Rows, Turn
@@ -48,52 +48,51 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 from aisle.text import to_ascii
-from aisle.tuples import NamedTuple
 
 
 class ScannedInput(NamedTuple):
-    """One input, ready to be shown and judged."""
+    """One input with what is known about it."""
 
     text: str = ""
-    """As it came, raw."""
+    """Text as it arrived."""
     end: str = ""
-    """What ended it: `cr`, `lf`, `tab`, `etx` or `paste`."""
+    """Terminator: `cr`, `lf`, `tab`, `etx` or `paste`."""
     symbol: str = ""
-    """What its AIM prefix says, `C1` for instance; empty where it has none."""
+    """AIM symbology identifier without `]`, such as `C1`; empty if there is none."""
     is_gs1: bool = False
-    """The AIM prefix says that it is GS1 data."""
+    """True if the AIM identifier announces GS1 data."""
     code: str = ""
-    """What is behind the AIM prefix."""
+    """Text after the AIM identifier."""
     gap_ms: int = 0
     separators: int = 0
-    """How often GS is in it."""
+    """Number of GS characters."""
     dropped: str = ""
-    """Control characters that came along and are no part of it."""
+    """Control characters that were removed."""
     meaning_kind: str = ""
-    """A kind of meaning, or `command`, `times`, `either`, `unknown`, `nothing`."""
+    """Kind of its match, or `command`, `times`, `either`, `unknown`, `nothing`."""
     label: str = ""
-    """The name of what it means."""
+    """Label of the match."""
     key: str = ""
-    """The name of a key that is no text; then all else is empty."""
+    """Name of a key that is no text; all other fields are then empty."""
 
 
 class ScannerTestState(NamedTuple):
-    """What was heard, youngest first, and what is known of the terminal."""
+    """Inputs, latest first, and the properties of the terminal."""
 
     inputs: tuple[ScannedInput, ...] = ()
     typed_length: int = 0
-    """Characters of the line that nothing has ended yet."""
+    """Number of characters typed since the last terminator."""
     columns: int = 0
     rows: int = 0
     term: str = ""
     encoding: str = ""
     colours: int = 0
-    """How many the terminal is known to have; 0 for none."""
+    """Number of colours of the terminal; 0 for none."""
     page: int = 0
 
 
 SLOW_GAP_MS: Final = 100
-"""A longer pause inside an input comes from fingers, or from a slow line."""
+"""Longest pause in ms inside a scan; a longer one comes from typing or a slow line."""
 
 END_NAMES: Final = {
     "cr": msg("doctor.end_cr"),
@@ -102,24 +101,24 @@ END_NAMES: Final = {
     "etx": msg("doctor.end_etx"),
     "paste": msg("doctor.end_paste"),
 }
-"""What ends an input, in words."""
+"""Texts of the terminators."""
 
 _VARIABLE_LENGTH_IDENTIFIERS: Final = ("10", "21", "22", "240", "241", "250", "30", "37")
-"""Identifiers of everyday labels whose value a separator ends."""
+"""Common GS1 application identifiers of variable length, whose value ends with a separator."""
 _MISSING_SEPARATOR: Final = re.compile(r".+(?:1[1-7]\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])|01\d{14})", re.DOTALL)
-"""A value that goes on with a date or a GTIN: the GS between them is missing."""
+"""Pattern of a value that continues with a date or a GTIN, because the GS before it is missing."""
 _TWO_CODE_LENGTHS: Final = (16, 24, 26, 28)
-"""Characters of two EAN or UPC codes in a row."""
+"""Lengths of two EAN or UPC codes in a row."""
 
 
 def judge_inputs(inputs: tuple[ScannedInput, ...]) -> Verdict:
-    """The sentence about the youngest of these inputs, which are at least one."""
+    """Return the verdict on the latest of these inputs, of which there is at least one."""
     last = inputs[0]
     if last.key:
         return Verdict(INFO, msg("doctor.key", name=last.key))
-    wrong = _fault_message(last)
-    if wrong:
-        return Verdict(WRONG, wrong)
+    fault = _fault_message(last)
+    if fault:
+        return Verdict(WRONG, fault)
     if last.gap_ms > SLOW_GAP_MS:
         return Verdict(INFO, msg("doctor.slow", ms=last.gap_ms))
     if _is_gs1(last) and (sign := parse_message(last.code).substitute):
@@ -135,7 +134,7 @@ def judge_inputs(inputs: tuple[ScannedInput, ...]) -> Verdict:
 
 
 def _fault_message(last: ScannedInput) -> Msg | None:
-    """What has to be set otherwise at the scanner."""
+    """Return what has to be configured differently in the scanner; None if nothing."""
     code = last.code
     if len(last.text) >= MAX_LINE or _is_two_codes(code):
         return msg("doctor.two_codes")
@@ -153,37 +152,37 @@ def _is_two_codes(code: str) -> bool:
 
 
 def _is_misread(code: str) -> bool:
-    """Whether a code has the length of an EAN or UPC, but another check digit."""
+    """Return True if a code has the length of an EAN or UPC but a wrong check digit."""
     return (
         len(code) in (8, 12, 13, 14) and code.isdigit() and not has_valid_check_digit(code) and not expand_upc_e(code)
     )
 
 
 def _is_gs1(last: ScannedInput) -> bool:
-    """Whether an input is GS1 data: the scanner says so, or says nothing and it looks like that."""
+    """Return True if the input is GS1 data by its AIM identifier, or looks like it without one."""
     return last.is_gs1 or (not last.symbol and may_be_gs1(last.code))
 
 
 def _lacks_separator(code: str) -> bool:
-    """Whether a value of a GS1 message runs on into what should be the next one."""
+    """Return True if a value of a GS1 message continues with what should be the next one."""
     if GROUP_SEPARATOR in code:
         return False
-    found = parse_message(code)
-    values = (value for ai, value in found.values.items() if ai in _VARIABLE_LENGTH_IDENTIFIERS)
-    return not found.substitute and any(map(_MISSING_SEPARATOR.fullmatch, values))
+    message = parse_message(code)
+    values = (value for ai, value in message.values.items() if ai in _VARIABLE_LENGTH_IDENTIFIERS)
+    return not message.substitute and any(map(_MISSING_SEPARATOR.fullmatch, values))
 
 
 MIN_UNENDED: Final = 8
-"""Characters of an open line from which on the page says that nothing has ended it."""
+"""Number of characters from which the page reports a missing terminator."""
 
 MAX_SHOWN_LENGTH: Final = 200
-"""Characters of an input that are shown."""
+"""Maximum number of characters shown of an input."""
 
 _CONTROL_NAMES: Final = {
     "\x00": "NUL", "\x01": "SOH", "\x02": "STX", "\x04": "EOT", "\x05": "ENQ", "\x06": "ACK", "\x07": "BEL",
     "\x1c": "FS", "\x1d": "GS", "\x1e": "RS", "\x1f": "US",
 }  # fmt: skip
-"""What control characters are called on code charts."""
+"""Names of control characters."""
 
 SYMBOLOGY_NAMES: Final = {
     "A": "doctor.symbol_39", "C": "doctor.symbol_128", "C1": "doctor.symbol_gs1_128", "E": "doctor.symbol_ean",
@@ -193,10 +192,10 @@ SYMBOLOGY_NAMES: Final = {
     "z": "doctor.symbol_aztec", "J": "doctor.symbol_dotcode", "J1": "doctor.symbol_gs1_dotcode",
     "X": "doctor.symbol_other",
 }  # fmt: skip
-"""Symbologies by their AIM character, and with the modifier where that makes another one (ISO/IEC 15424)."""
+"""Message ids of symbologies by AIM code character, with the modifier where it makes a difference (ISO/IEC 15424)."""
 
 SAMPLE_SIGNS: Final = "┌─┬─┐ éñüß €×≈…"
-"""Frames, accents and signs that a terminal with UTF-8 shows as they are."""
+"""Frames, accents and signs that a UTF-8 terminal shows unchanged."""
 
 STYLE_SAMPLES: Final = (
     (GOOD, "doctor.look_good"),
@@ -208,7 +207,7 @@ STYLE_SAMPLES: Final = (
     ("dim", "doctor.look_dim"),
     ("reversed", "doctor.look_reversed"),
 )
-"""The looks that pages are drawn with, each in words that name it."""
+"""Styles of pages, each with a text that names it."""
 
 MEANING_TEXTS: Final = {
     "product": "doctor.means_product",
@@ -223,19 +222,19 @@ MEANING_TEXTS: Final = {
     "unknown": "doctor.means_unknown",
     "nothing": "doctor.means_nothing",
 }
-"""What an input would do here."""
+"""Message ids of the meanings of an input."""
 
 
 def page_view(state: ScannerTestState) -> DetailView:
-    """The page that this state shows."""
-    last, before = state.inputs[:1], state.inputs[1:]
+    """Return the page."""
+    last, earlier = state.inputs[:1], state.inputs[1:]
     blocks = [Block(msg("doctor.last"), _input_rows(each)) for each in last]
-    if before:
-        blocks.append(Block(msg("doctor.before"), tuple(_earlier_row(each) for each in before)))
+    if earlier:
+        blocks.append(Block(msg("doctor.before"), tuple(_earlier_row(each) for each in earlier)))
     blocks.append(Block(msg("doctor.terminal"), _terminal_rows(state)))
     blocks.append(Block(msg("doctor.signs"), (tuple(raw(text) for text in (SAMPLE_SIGNS, to_ascii(SAMPLE_SIGNS))),)))
     words = tuple(msg(word) for _, word in STYLE_SAMPLES)
-    blocks.append(Block(msg("doctor.looks"), (words,), cell_styles=tuple(look for look, _ in STYLE_SAMPLES)))
+    blocks.append(Block(msg("doctor.looks"), (words,), cell_styles=tuple(style for style, _ in STYLE_SAMPLES)))
     return DetailView(
         name="doctor",
         title=msg("doctor.title"),
@@ -251,7 +250,7 @@ def page_view(state: ScannerTestState) -> DetailView:
 
 
 def show_control_characters(text: str) -> str:
-    """A text whose control characters show by their names: `01…<GS>10AB`."""
+    """Return the text with control characters replaced by their names, such as `01…<GS>10AB`."""
     return "".join(
         f"<{_CONTROL_NAMES.get(char, f'{ord(char):02X}')}>" if char < " " else char for char in text[:MAX_SHOWN_LENGTH]
     )
@@ -262,10 +261,12 @@ def _input_text(scanned: ScannedInput) -> Msg:
 
 
 def _input_lines(scanned: ScannedInput) -> tuple[Line, ...]:
-    """The input itself, and what it would mean."""
-    came = Line("product", _input_text(scanned))
+    """Return the input, and what it would mean."""
+    input_line = Line("product", _input_text(scanned))
     return (
-        (came,) if scanned.key else (came, Line("note", msg(MEANING_TEXTS[scanned.meaning_kind], label=scanned.label)))
+        (input_line,)
+        if scanned.key
+        else (input_line, Line("note", msg(MEANING_TEXTS[scanned.meaning_kind], label=scanned.label)))
     )
 
 
@@ -285,7 +286,7 @@ def _input_rows(scanned: ScannedInput) -> tuple[tuple[Msg, ...], ...]:
 
 
 def _symbol_rows(symbol: str) -> tuple[tuple[Msg, ...], ...]:
-    """The AIM prefix, and the symbology that it stands for."""
+    """Return the AIM identifier and the symbology it stands for."""
     if not symbol:
         return ((msg("doctor.aim"), msg("doctor.aim_none")),)
     name = SYMBOLOGY_NAMES.get(symbol) or SYMBOLOGY_NAMES.get(symbol[0]) or "doctor.symbol_unknown"
@@ -314,13 +315,13 @@ def _colour_text(count: int) -> Msg:
 
 
 MAX_INPUTS = 12
-"""Inputs that are remembered."""
+"""Number of inputs that are kept."""
 
 Result = Turn[ScannerTestState]
 
 
 class ScannerTestJob(Job[ScannerTestState]):
-    """Looks at a scanner, from a page of its own."""
+    """Job that tests a scanner on a page of its own."""
 
     name = "doctor"
     steps: tuple[str, ...] = ("doctor",)
@@ -329,19 +330,19 @@ class ScannerTestJob(Job[ScannerTestState]):
     raw_input = True
 
     def begin(self) -> ScannerTestState:
-        """Nothing heard yet."""
+        """Return the state without inputs."""
         return ScannerTestState()
 
     def accepts(self, state: ScannerTestState) -> Accepts:
-        """No quantity and no choice, so that `0` leads back."""
+        """Return only page letters, so that `0` goes back."""
         return Accepts(command_letters="np")
 
     def prefers(self, state: ScannerTestState) -> tuple[str, ...]:
-        """As at home: what it would mean there."""
+        """Return the kinds of the home page, so that inputs mean the same."""
         return (ORDER, REFERENCE, PERSON, PRODUCT, LOCATION)
 
     def handle(self, state: ScannerTestState, event: Event, context: Context) -> Result:
-        """Every input becomes the youngest; `n` and `p` turn the page."""
+        """Handle an event: every input is added; `n` and `p` turn the page."""
         match event:
             case Opened() | Resumed():
                 return Turn(state, (Query("terminal", "terminal", {}, is_live=True),))
@@ -359,11 +360,11 @@ class ScannerTestJob(Job[ScannerTestState]):
         return Turn(state)
 
     def step_name(self, state: ScannerTestState) -> str:
-        """There is one page."""
+        """Return the only step."""
         return self.name
 
     def view(self, state: ScannerTestState) -> DetailView:
-        """The last input, those before it, and the terminal."""
+        """Return the page: the last input, earlier ones, and the terminal."""
         return page_view(state)
 
 
@@ -381,7 +382,7 @@ def _make_input(raw_input: RawInput) -> ScannedInput:
     if raw_input.key:
         return ScannedInput(key=raw_input.key)
     aim = parse_aim_prefix(raw_input.text)
-    means, label = _meaning_kind(raw_input.meaning, aim.code)
+    kind, label = _meaning_kind(raw_input.meaning, aim.code)
     return ScannedInput(
         text=raw_input.text,
         end=raw_input.end,
@@ -391,18 +392,18 @@ def _make_input(raw_input: RawInput) -> ScannedInput:
         gap_ms=raw_input.gap_ms,
         separators=raw_input.text.count(GROUP_SEPARATOR),
         dropped=raw_input.dropped,
-        meaning_kind=means,
+        meaning_kind=kind,
         label=label,
     )
 
 
 def _meaning_kind(meaning: Meaning | None, code: str) -> tuple[str, str]:
-    """What an input would mean at home, and the name of that."""
+    """Return the kind of an input's meaning on the home page, and its label."""
     if code.strip().upper() in PRINTED_COMMANDS:
         return "command", code
     match meaning:
-        case Scan(meanings):
-            return meanings[0].kind, meanings[0].label or meanings[0].key
+        case Scan(matches):
+            return matches[0].kind, matches[0].label or matches[0].key
         case UnknownCode() | Text():
             return "unknown", ""
         case Ambiguous():

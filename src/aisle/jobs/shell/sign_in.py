@@ -1,23 +1,23 @@
-"""What is said before somebody signs out: what he has picked and not put down, and what is not sent yet."""
+"""Sign-in page, and the warning about open work before sign-out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from aisle.jobs.job import Changed, Context, Event, Job, Json, Opened, Query, Quit, Rows, SignIn, Turn
 from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, KeyHint, Line, Step, Verdict, msg
 from aisle.scan.meaning import PERSON, Accepts, Back, Choice, Command, Match, Scan, Text, UnknownCode
-from aisle.tuples import NamedTuple
 
 
 def query_open_work(context: Context) -> Query:
-    """The question what is open."""
+    """Return the query for the user's open work."""
     return Query("open", "open", {"user": context.user, "now": context.now}, is_live=True)
 
 
 def open_work_verdict(answer: Rows) -> Verdict | None:
-    """What is said first; None where nothing is open."""
+    """Return the warning about goods not put down and operations not sent; None if there are none."""
     unsent, count = answer.total, sum(to_decimal(row["count"]) for row in answer.rows)
     orders = ", ".join(str(row["order_number"]) for row in answer.rows)
     if not answer.rows:
@@ -28,42 +28,42 @@ def open_work_verdict(answer: Rows) -> Verdict | None:
 
 
 MAX_PEOPLE = 8
-"""People offered as numbered choices at most."""
+"""Maximum number of people offered as numbered choices."""
 
 _OTHER_MATCH_QUERY = "thing"
-"""The query for people of a name that is something else in the store."""
+"""Id of the query for people whose name is the code of another record."""
 
 _EARLIER_PREFIX = "earlier/"
-"""Queries for what was said before begin so; what it was stands behind."""
+"""Prefix of the ids of queries for earlier names; the name follows."""
 
 
 class Person(NamedTuple):
-    """One app user of the store."""
+    """App user of the store."""
 
     user: str
     name: str
 
 
 class SignInState(NamedTuple):
-    """What was typed, and who it could be."""
+    """Typed name, and the people it may belong to."""
 
     typed_name: str = ""
     people: tuple[Person, ...] = ()
     is_unknown: bool = False
-    """Nobody of that name is known: going on under it is the one choice."""
+    """True if the name is unknown: signing in with it is the only choice."""
     earlier_names: tuple[str, ...] = ()
-    """What was said before and nobody knew either: the badge or name, it may be, of somebody who is not here yet."""
+    """Earlier names that were unknown; they may belong to people who are not cached yet."""
     match_count: int = 0
-    """How many it could be; no more than are offered are in `people`."""
+    """Number of matching people; `people` has only those offered."""
     other_match: Match | None = None
-    """What was said last is known as this, and is asked about as a name."""
+    """Record that has the typed code and is no person; people with that name are looked up."""
 
 
 Result = Turn[SignInState]
 
 
 class SignInJob(Job[SignInState]):
-    """The first page of a terminal that belongs to nobody."""
+    """Job for the first page of a terminal where nobody is signed in."""
 
     name = "sign_in"
     steps: tuple[str, ...] = ("sign_in",)
@@ -71,34 +71,34 @@ class SignInJob(Job[SignInState]):
     journalled = False
 
     def begin(self) -> SignInState:
-        """Nothing asked yet."""
+        """Return the state without a name."""
         return SignInState()
 
     def accepts(self, state: SignInState) -> Accepts:
-        """Names and choices."""
+        """Return names and choices."""
         choices = tuple((state.is_unknown, person.user) for person in state.people)
         return Accepts(text=True, choices=len(choices), command_letters="q", choice_values=choices)
 
     def prefers(self, state: SignInState) -> tuple[str, ...]:
-        """A badge is all that counts here."""
+        """Return people: only badges can be scanned here."""
         return (PERSON,)
 
     def handle(self, state: SignInState, event: Event, context: Context) -> Result:
-        """A badge signs in; a name is looked up first."""
+        """Handle an event: a badge signs in, a name is looked up first."""
         match event:
-            case Scan(meanings) if meanings[0].kind == PERSON:
-                return _sign_in(Person(meanings[0].key, meanings[0].label or meanings[0].key))
-            case Scan(meanings):
-                thing = meanings[0]
+            case Scan(matches) if matches[0].kind == PERSON:
+                return _sign_in(Person(matches[0].key, matches[0].label or matches[0].key))
+            case Scan(matches):
+                match = matches[0]
                 return Turn(
-                    state._replace(other_match=thing), (_query_people(_code(thing))._replace(id=_OTHER_MATCH_QUERY),)
+                    state._replace(other_match=match), (_query_people(_code(match))._replace(id=_OTHER_MATCH_QUERY),)
                 )
             case Text(text) | UnknownCode(text):
                 return self._search_name(state, text)
-            case Rows("people", rows, known):
+            case Rows("people", rows, total):
                 people = tuple(_parse_person(row) for row in rows)
-                # A badge that was scanned before the store's people were here is taken when they come.
-                found = _sign_in_by_badge(rows) or self._handle_people(state._replace(match_count=known), people)
+                # A badge scanned before the people of the store were cached is accepted once they are.
+                found = _sign_in_by_badge(rows) or self._handle_people(state._replace(match_count=total), people)
                 return _known_people_only(found) if context.policy.known_people_only else found
             case Rows(id_, rows, _) if id_ == _OTHER_MATCH_QUERY and state.other_match:
                 found = self._handle_other_match(
@@ -107,9 +107,9 @@ class SignInJob(Job[SignInState]):
                 return _known_people_only(found) if context.policy.known_people_only else found
             case Rows(id_, rows, _) if id_.startswith(_EARLIER_PREFIX):
                 return _handle_earlier_name(state, id_.removeprefix(_EARLIER_PREFIX), rows)
-            case Changed("person") if state.is_unknown:  # the store's people have only now arrived
+            case Changed("person") if state.is_unknown:  # the people of the store arrived only now
                 earlier = (_query_people(said)._replace(id=_EARLIER_PREFIX + said) for said in state.earlier_names)
-                return Turn(state, (*earlier, _query_people(state.typed_name)))  # the last is answered first
+                return Turn(state, (*earlier, _query_people(state.typed_name)))  # answers arrive in reverse order
             case Choice(number) if number <= len(state.people):
                 return _sign_in(state.people[number - 1])
             case Back():
@@ -124,42 +124,42 @@ class SignInJob(Job[SignInState]):
         return Turn(_with_name(state, text), (_query_people(text),))
 
     def _handle_other_match(self, state: SignInState, match: Match, people: tuple[Person, ...]) -> Result:
-        """What the store knows as something else is nobody's name, unless somebody has it; the choices stay."""
-        called = tuple(person for person in people if _is_named(person, _code(match)))
-        if called:
-            return self._handle_people(_with_name(state, _code(match)), called)
+        """Look up people with the code of another record as their name; otherwise reject it and keep the choices."""
+        named = tuple(person for person in people if _is_named(person, _code(match)))
+        if named:
+            return self._handle_people(_with_name(state, _code(match)), named)
         return Turn(state, (), Verdict(WRONG, msg("sign_in.not_this", what=name_of(match))))
 
     def _handle_people(self, state: SignInState, people: tuple[Person, ...]) -> Result:
-        asked = state.typed_name
-        exact = [person for person in people if _is_named(person, asked, whole_name_only=True)]
+        typed_name = state.typed_name
+        exact = [person for person in people if _is_named(person, typed_name, whole_name_only=True)]
         if len(exact) == 1:
             return _sign_in(exact[0])
-        if people and asked.strip().isdecimal():  # part of an id; nobody is found by a stray digit
-            return Turn(SignInState(), (), Verdict(WRONG, msg("sign_in.number", asked=asked)))
+        if people and typed_name.strip().isdecimal():  # part of an id: stray digits sign nobody in
+            return Turn(SignInState(), (), Verdict(WRONG, msg("sign_in.number", asked=typed_name)))
         if len(people) == 1:
-            return self._handle_single_person(people[0], asked)
+            return self._handle_single_person(people[0], typed_name)
         if people:
-            some = SignInState(asked, people, match_count=state.match_count)
-            return Turn(some, (), Verdict(ASK, msg("sign_in.which", asked=asked)))
-        if len(asked.strip()) < 2:
-            return Turn(SignInState(), (), Verdict(WRONG, msg("sign_in.short", asked=asked)))
-        myself = Person(asked.strip(), asked.strip())
-        unknown = state._replace(people=(myself,), is_unknown=True)
-        return Turn(unknown, (), Verdict(ASK, msg("sign_in.unknown", asked=asked)))
+            several = SignInState(typed_name, people, match_count=state.match_count)
+            return Turn(several, (), Verdict(ASK, msg("sign_in.which", asked=typed_name)))
+        if len(typed_name.strip()) < 2:
+            return Turn(SignInState(), (), Verdict(WRONG, msg("sign_in.short", asked=typed_name)))
+        as_typed = Person(typed_name.strip(), typed_name.strip())
+        unknown = state._replace(people=(as_typed,), is_unknown=True)
+        return Turn(unknown, (), Verdict(ASK, msg("sign_in.unknown", asked=typed_name)))
 
     def _handle_single_person(self, person: Person, typed_name: str) -> Result:
-        """A part in the middle of somebody's name may be the whole name of somebody else."""
+        """Sign in the only match if the name is theirs; ask first if only a part of it matches."""
         if _is_named(person, typed_name):
             return _sign_in(person)
         return Turn(SignInState(typed_name, (person,)), (), Verdict(ASK, msg("sign_in.is_it", asked=typed_name)))
 
     def step_name(self, state: SignInState) -> str:
-        """There is one page."""
+        """Return the only step."""
         return self.name
 
     def view(self, state: SignInState) -> Step:
-        """One prompt, and choices where a name fits several people."""
+        """Return the page: a prompt, or choices if a name matches several people."""
         label = "sign_in.as" if state.is_unknown else "sign_in.person"
         choices = tuple(msg(label, name=person.name) for person in state.people)
         return Step(
@@ -183,28 +183,28 @@ def _code(match: Match) -> str:
 
 
 def _sign_in_by_badge(rows: Iterable[Mapping[str, Json]]) -> Result | None:
-    """Whose badge was asked for, if it was one."""
+    """Sign in the person whose badge was looked up; None if it was no badge."""
     people = [_parse_person(row) for row in rows if row.get("is_badge")]
     return _sign_in(people[0]) if len(people) == 1 else None
 
 
 def _known_people_only(turn: Result) -> Result:
-    """The same where nobody signs in whom the store does not know."""
+    """Return the turn without sign-in under an unknown name, which the settings do not allow."""
     if not turn.state.is_unknown or not turn.verdict:
         return turn
-    told = Verdict(WRONG, msg("sign_in.only_known", asked=turn.state.typed_name))
-    return Turn(turn.state._replace(people=()), turn.effects, told)
+    verdict = Verdict(WRONG, msg("sign_in.only_known", asked=turn.state.typed_name))
+    return Turn(turn.state._replace(people=()), turn.effects, verdict)
 
 
 def _handle_earlier_name(state: SignInState, earlier_name: str, rows: Iterable[Mapping[str, Json]]) -> Result:
-    """Whoever was asked for before something that nobody knows still signs in; what came after it is not taken."""
+    """Sign in the person of an earlier name that is known now; what was typed after it is dropped."""
     rows = tuple(rows)
-    called = [person for person in map(_parse_person, rows) if _is_named(person, earlier_name)]
-    found = _sign_in_by_badge(rows) or (_sign_in(called[0]) if len(called) == 1 else None)
-    if found is None or not state.is_unknown:
+    named = [person for person in map(_parse_person, rows) if _is_named(person, earlier_name)]
+    turn = _sign_in_by_badge(rows) or (_sign_in(named[0]) if len(named) == 1 else None)
+    if turn is None or not state.is_unknown:
         return Turn(state)
-    name = dict(found.verdict.text.args)["name"] if found.verdict else ""
-    return found._replace(verdict=Verdict(INFO, msg("sign_in.done_alone", name=name, rest=state.typed_name)))
+    name = dict(turn.verdict.text.args)["name"] if turn.verdict else ""
+    return turn._replace(verdict=Verdict(INFO, msg("sign_in.done_alone", name=name, rest=state.typed_name)))
 
 
 def _parse_person(row: Mapping[str, Json]) -> Person:
@@ -212,7 +212,7 @@ def _parse_person(row: Mapping[str, Json]) -> Person:
 
 
 def _is_named(person: Person, typed_name: str, *, whole_name_only: bool = False) -> bool:
-    """Whether that is a person's id or name, or the first word of the name."""
+    """Return True if the text is the person's id or name, or the first word of the name."""
     names = {person.user.casefold(), person.name.casefold()}
     first = () if whole_name_only else person.name.casefold().split()[:1]
     return typed_name.strip().casefold() in names.union(first)
@@ -223,5 +223,5 @@ def _query_people(search: str) -> Query:
 
 
 def _sign_in(person: Person) -> Result:
-    told = Verdict(GOOD, msg("sign_in.done", name=person.name))
-    return Turn(SignInState(), (SignIn(person.user, person.name),), told)
+    verdict = Verdict(GOOD, msg("sign_in.done", name=person.name))
+    return Turn(SignInState(), (SignIn(person.user, person.name),), verdict)

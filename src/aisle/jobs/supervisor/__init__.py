@@ -1,3 +1,7 @@
-"""The stores of the chain, its catalogue, and a product as this store keeps it."""
+"""Jobs of supervisors: orders, exceptions, log, clearance, stores, products, deliveries and figures of the day.
+
+Each module is one page or a few pages over a list. They import the other jobs; no job of the floor imports them, and
+like all jobs they know no database or network. Start with `orders.py` (list) and `order.py` (detail).
+"""
 
 from __future__ import annotations

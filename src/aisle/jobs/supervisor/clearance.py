@@ -1,10 +1,10 @@
-"""What a clearance keeps, while it is chosen and while it is asked for."""
+"""Clearance: the job that chooses a tag and categories, and the screens of the request itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.barcode_keys import has_valid_check_digit
 from aisle.jobs import pages
@@ -34,43 +34,42 @@ from aisle.jobs.view import (
 )
 from aisle.roles import may_supervise
 from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey, Scan, Text, TypedText, UnknownCode
-from aisle.tuples import NamedTuple
 
 
 class Tag(NamedTuple):
-    """A tag of the store's places."""
+    """Tag of the store's locations."""
 
     key: str
     location_count: int = 0
 
 
 class Category(NamedTuple):
-    """Goods of one category that are held at places with the tag; chosen or not."""
+    """Category of goods that are held at locations with the tag."""
 
     key: str
     lines: int = 0
     quantity: Decimal = Decimal(0)
     is_typed: bool = False
-    """Somebody typed it; nothing of it is known to be held."""
+    """True if a person typed it. It is not known to be held."""
 
 
 class ClearanceState(NamedTuple):
-    """Which places and which goods."""
+    """State of the choice of a tag and categories."""
 
     are_people_loaded: bool = True
     service_knows_people: bool = True
-    """The service knows who people are; where it does not, its token decides alone."""
+    """True if the service knows people. If not, its token alone decides."""
     role: str = ""
     is_loaded: bool = False
-    """What is above was read."""
+    """True once the fields above were read."""
     tag: str = ""
-    """Empty while one is chosen."""
+    """Empty while the tag is being chosen."""
     rows: tuple[Tag | Category, ...] = ()
-    """The window that is shown."""
+    """Window that is shown."""
     tags: tuple[Tag, ...] = ()
     categories: tuple[Category, ...] = ()
     chosen: tuple[str, ...] = ()
-    """Categories; none for all."""
+    """Chosen categories; none means all."""
     first: int = 0
     cursor: int = -1
     search: str = ""
@@ -79,55 +78,58 @@ class ClearanceState(NamedTuple):
 
     @property
     def all_rows(self) -> tuple[Tag | Category, ...]:
-        """All rows of the page; none for who may not."""
+        """All rows of the page; none for a person who may not clear."""
         if self.is_loaded and not self.may_clear:
             return ()
         return self.categories if self.tag else self.tags
 
     @property
     def total(self) -> int:
-        """How many they are."""
+        """Number of rows."""
         return len(self.all_rows)
 
     @property
     def may_clear(self) -> bool:
-        """Whether this person may clear, as far as it is known here."""
+        """True if this person may clear, as far as this host knows."""
         return may_supervise(self.role, service_known=self.is_loaded, knows_people=self.service_knows_people)
 
 
 MIN_CONFIRMATION = 5
-"""A shorter tag than that is typed over and over, until it is so long."""
+"""Minimum length of the confirmation text. A shorter tag is typed repeatedly until it is that long."""
 
 
 class ClearanceRequestState(NamedTuple):
-    """One clearance."""
+    """State of one clearance request."""
 
     phase: str = "sure"
     """`sure`, `wait` or `done`."""
     tag: str = ""
     categories: tuple[str, ...] = ()
     line_count: int = 0
-    """Order lines of which something is held there, as far as it is known here."""
+    """Order lines with goods held there, as far as this host knows."""
     service_knows_people: bool = True
-    """The service knows people, and wants the PIN of one."""
+    """True if the service knows people and wants a person's PIN."""
     lists_tasks: bool = False
-    """It tells what is assigned."""
+    """True if the service lists the tasks that it assigned."""
     request_id: str = ""
     is_running: bool = False
     requested_at: str = ""
-    """When it was asked."""
+    """Time of the request."""
     outcome: str = ""
-    """What became of it: `done`, `refused`, `role`, `not_sent`, `expired` or `unknown`."""
+    """Result: `done`, `refused`, `role`, `not_sent`, `expired` or `unknown`."""
     why: str = ""
     new_task_count: int = -1
-    """Goods that it newly wants moved; below 0 where nobody says."""
+    """Number of new tasks; below 0 if unknown."""
     tasks: tuple[TaskRow, ...] = ()
     total: int = 0
     page: int = 0
 
 
 def confirmation_text(tag: str) -> str:
-    """What has to be typed: the tag, and one that is too short to tell typing from a scan as often as it takes."""
+    """Return the text to type as confirmation.
+
+    It is the tag. A tag too short to tell typing from a scan is repeated.
+    """
     short = 0 < len(tag) < MIN_TYPED_LENGTH
     return " ".join([tag] * (-(-(MIN_CONFIRMATION + 1) // (len(tag) + 1)))) if short else tag
 
@@ -142,7 +144,7 @@ OUTCOME_TEXTS = {
 
 
 def list_view(state: ClearanceState) -> ListView:
-    """Tags, or the categories of what is held at the places of one."""
+    """Return the list of tags, or of the categories held at the locations of one tag."""
     heads: tuple[str, ...] = (
         "clearance.head_category",
         "clearance.head_lines",
@@ -181,19 +183,19 @@ def _row(state: ClearanceState, each: Tag | Category) -> Row:
 
 
 def result_choices(state: ClearanceRequestState) -> tuple[Msg, ...]:
-    """What the last page leads to."""
+    """Return the choices of the last page."""
     if state.phase != "done":
         return ()
     return (msg("clear.look"),) if state.outcome == "done" else (msg("clear.look"), msg("clear.again"))
 
 
 def request_view(state: ClearanceRequestState) -> View:
-    """The page of this phase."""
+    """Return the screen of the current phase."""
     return _result_view(state) if state.phase == "done" else _request_step(state)
 
 
 def outcome_message(state: ClearanceRequestState) -> Msg:
-    """What became of it."""
+    """Return the message with the result."""
     if state.outcome == "done":
         return (
             msg("clear.fresh", tag=state.tag, count=state.new_task_count)
@@ -225,15 +227,15 @@ def _simple_step(name: str, prompt: Msg, *lines: Line) -> Step:
 
 
 def _result_view(state: ClearanceRequestState) -> DetailView:
-    """What was created, goods by goods; where the service does not list it, what is known."""
-    asked = [(msg("clear.head_tag"), raw(state.tag)), (msg("clear.head_what"), _categories_message(state))]
-    asked.append((msg("clear.head_asked"), msg("logs.at", at=state.requested_at)))
+    """Return the page with the result: the created tasks, or the known figures if the service does not list tasks."""
+    facts = [(msg("clear.head_tag"), raw(state.tag)), (msg("clear.head_what"), _categories_message(state))]
+    facts.append((msg("clear.head_asked"), msg("logs.at", at=state.requested_at)))
     if state.line_count:
-        asked.append((msg("clear.head_lines"), msg("number", value=state.line_count)))
-    blocks = [Block(msg("clear.about"), tuple(asked), is_compact=True)]
+        facts.append((msg("clear.head_lines"), msg("number", value=state.line_count)))
+    blocks = [Block(msg("clear.about"), tuple(facts), is_compact=True)]
     if state.outcome == "unknown":
-        ways = "clear.find_out" if state.lists_tasks else "clear.find_out_there"
-        blocks.insert(0, Block(msg("clear.to_find_out"), ((msg(ways, tag=state.tag),),)))
+        advice = "clear.find_out" if state.lists_tasks else "clear.find_out_there"
+        blocks.insert(0, Block(msg("clear.to_find_out"), ((msg(advice, tag=state.tag),),)))
     if state.lists_tasks:
         rows = tuple(
             (
@@ -264,7 +266,7 @@ Result = Turn[ClearanceState]
 
 
 class ClearanceJob(Job[ClearanceState]):
-    """First the tag, then the categories."""
+    """Job that chooses a tag, then categories."""
 
     name = "clearance"
     steps: tuple[str, ...] = ("clearance", "clearance.categories")
@@ -272,28 +274,28 @@ class ClearanceJob(Job[ClearanceState]):
     journalled = False
 
     def begin(self) -> ClearanceState:
-        """No tag yet."""
+        """Return the state without a tag."""
         return ClearanceState()
 
     def accepts(self, state: ClearanceState) -> Accepts:
-        """Rows are numbered; words are a tag or a category."""
+        """Accept row numbers, and words for a tag or a category."""
         letters = pages.page_letters(state) + ("d" if state.tag else "")
         return Accepts(choices=pages.numbered_rows(state), command_letters=letters, search=True)
 
     def prefers(self, state: ClearanceState) -> tuple[str, ...]:
-        """Nothing that can be scanned is meant here."""
+        """Prefer nothing, because no scan is accepted here."""
         return ()
 
     def step_name(self, state: ClearanceState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return "clearance.categories" if state.tag else "clearance"
 
     def view(self, state: ClearanceState) -> ListView:
-        """The list that is chosen from."""
+        """Return the list to choose from."""
         return list_view(state)
 
     def handle(self, state: ClearanceState, event: Event, context: Context) -> Result:
-        """Numbers choose, words name what is not listed."""
+        """Return the next state. Numbers choose, words name what is not listed."""
         state = state._replace(size=page_size(context))
         match event:
             case Opened() | Resumed() | Closed() | Changed("location" | "person" | "order" | "outbox" | "store"):
@@ -301,8 +303,8 @@ class ClearanceJob(Job[ClearanceState]):
             case Rows(id_, rows, _):
                 return Turn(_with_window(_with_rows(state, id_, rows)))
             case Back():
-                back = state._replace(tag="", categories=(), chosen=(), first=0, cursor=-1)
-                return Turn(_with_window(back)) if state.tag else Turn(state, (Close(),))
+                cleared = state._replace(tag="", categories=(), chosen=(), first=0, cursor=-1)
+                return Turn(_with_window(cleared)) if state.tag else Turn(state, (Close(),))
             case Choice() | CursorKey("enter"):
                 return _choose_row(state, pages.chosen_row(state, event))
             case Command("n" | "p" as key) | CursorKey(key):
@@ -328,9 +330,9 @@ def _with_rows(state: ClearanceState, id_: str, rows: tuple[Mapping[str, Any], .
     match id_:
         case "clearing" if rows:
             row = rows[0]
-            heard, people = bool(row["heard"]), bool(row["people"])
+            is_loaded, people = bool(row["heard"]), bool(row["people"])
             return state._replace(
-                are_people_loaded=heard, service_knows_people=people, role=str(row["role"]), is_loaded=heard
+                are_people_loaded=is_loaded, service_knows_people=people, role=str(row["role"]), is_loaded=is_loaded
             )
         case "tags":
             return state._replace(tags=tuple(Tag(str(row["tag"]), int(to_decimal(row["places"]))) for row in rows))
@@ -346,7 +348,7 @@ def _with_rows(state: ClearanceState, id_: str, rows: tuple[Mapping[str, Any], .
 
 
 def _with_window(state: ClearanceState) -> ClearanceState:
-    """The rows of the page that is shown; one behind the end of a list that has become shorter begins anew."""
+    """Return the state with the rows of its page. A page beyond the end of a shortened list moves to the start."""
     first = state.first if state.first < state.total else 0
     return state._replace(first=first, rows=state.all_rows[first : first + max(1, state.size)])
 
@@ -364,8 +366,11 @@ def _choose_row(state: ClearanceState, row: Tag | Category | None) -> Result:
 
 
 def _handle_text(state: ClearanceState, text: str) -> Result:
-    """What is not in the list may be known to the service all the same; but a category only where none is known here,
-    and a code of goods is neither, nor the number of a row that is not there."""
+    """Handle a typed tag or category.
+
+    An unlisted tag is accepted because the service may know it. An unlisted category is accepted only if none is known
+    here. Product codes and unknown row numbers are rejected.
+    """
     if not text:
         return Turn(state)
     if pages.is_row_number(text) and all(each.key != text for each in state.all_rows):
@@ -394,8 +399,8 @@ def _choose_tag(state: ClearanceState, tag: str) -> Result:
 
 
 def _toggle_category(state: ClearanceState, key: str) -> Result:
-    there = key in state.chosen
-    chosen = tuple(each for each in state.chosen if each != key) if there else (*state.chosen, key)
+    is_chosen = key in state.chosen
+    chosen = tuple(each for each in state.chosen if each != key) if is_chosen else (*state.chosen, key)
     state = state._replace(chosen=chosen)
     return Turn(state, (), Verdict(INFO, _scope_message(state)))
 

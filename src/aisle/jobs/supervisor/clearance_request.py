@@ -1,8 +1,8 @@
-"""The clearance itself: confirmed by hand, asked once, and what came of it.
+"""Job of one clearance request: typed confirmation, a single request, and its result.
 
-It listens (`Heard`): what confirms has to be typed, and a scan must not. What is asked is answered or expires; it is
-never sent late and never again. Where nobody saw the end of it, that is said, and how to find out.
-Interface: Create customer order clearance.
+It takes raw input, because the confirmation must be typed, not scanned. The request is answered or expires; it is never
+sent late and never twice. If its result is unknown, the page says so and explains how to find out. Interface: Create
+customer order clearance.
 """
 
 from __future__ import annotations
@@ -37,15 +37,16 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.scan.meaning import Accepts, Back, Choice, Command
 
 TIMEOUT_S = 30.0
-"""So long it may wait for the service; after that it is not done."""
+"""Seconds the request may wait to be sent. After that it expires."""
 MAX_TASKS = 50
-"""Goods to be moved that the last page lists."""
+"""Most tasks on the last page."""
 
 Result = Turn[ClearanceRequestState]
 
 
 class ClearanceRequestJob(Job[ClearanceRequestState]):
-    """Type the tag, wait, read; the PIN is asked for in between, by the page that asks for it everywhere."""
+    """Job that requests a clearance: confirm, wait, read the result. The common PIN page asks for the PIN in
+    between."""
 
     name = "clear"
     steps: tuple[str, ...] = ("clear.sure", "clear.wait", "clear.done")
@@ -54,39 +55,42 @@ class ClearanceRequestJob(Job[ClearanceRequestState]):
     raw_input = True
 
     def begin(self) -> ClearanceRequestState:
-        """Nothing confirmed."""
+        """Return the state before the confirmation."""
         return ClearanceRequestState()
 
     def accepts(self, state: ClearanceRequestState) -> Accepts:
-        """Words while something has to be typed; numbers and pages at the end."""
+        """Accept text for the confirmation, then numbers and page letters."""
         if state.phase == "sure":
             return Accepts(text=True)
         return Accepts(choices=len(clearance.result_choices(state)), command_letters="np")
 
     def prefers(self, state: ClearanceRequestState) -> tuple[str, ...]:
-        """Nothing is scanned here."""
+        """Prefer nothing, because no scan is accepted here."""
         return ()
 
     def is_secret(self, state: ClearanceRequestState) -> bool:
-        """A PIN that is typed again while the page waits is nobody else's business."""
+        """Return True while waiting, because a PIN may be typed again then."""
         return state.service_knows_people and state.phase == "wait"
 
     def is_secret_text(self, state: ClearanceRequestState, text: str) -> bool:
-        """What has digits and is not asked for may be a PIN that comes too early or too late; a choice is one digit."""
+        """Return True for text with digits that is not the confirmation: it may be a PIN typed too early or too late.
+
+        One digit on the last page is a choice.
+        """
         if state.phase == "sure" and confirmation_text(state.tag).startswith(text.strip()):
             return False
         return sum(char.isdigit() for char in text) > (state.phase == "done")
 
     def step_name(self, state: ClearanceRequestState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return f"clear.{state.phase}"
 
     def view(self, state: ClearanceRequestState) -> View:
-        """The page of this phase."""
+        """Return the screen of the current phase."""
         return clearance.request_view(state)
 
     def handle(self, state: ClearanceRequestState, event: Event, context: Context) -> Result:
-        """See the functions below for each phase."""
+        """Return the next state. Each phase has its own functions below."""
         match event:
             case Opened(args):
                 return _handle_opened(args)
@@ -94,7 +98,7 @@ class ClearanceRequestJob(Job[ClearanceRequestState]):
                 state = state._replace(
                     phase="wait", request_id=ask_id, is_running=False, requested_at=context.now, outcome="", why=""
                 )
-                shows = Query("asked", "ask", {"ask_id": ask_id}, is_live=True)  # its answer is one to be rung for
+                shows = Query("asked", "ask", {"ask_id": ask_id}, is_live=True)  # subscribes to this answer
                 return Turn(state, (shows,), Verdict(INFO, msg("clear.asked")))
             case Rows(id_, rows, total):
                 return _handle_rows(state, id_, rows, total)
@@ -145,8 +149,8 @@ def _check_confirmation(state: ClearanceRequestState, raw_input: RawInput) -> Re
     text, wanted = raw_input.text.strip(), confirmation_text(state.tag)
     if text != wanted:
         may_be_pin = not text or ClearanceRequestJob().is_secret_text(state, text)
-        told = msg("clear.not_that", tag=wanted) if may_be_pin else msg("clear.not_the_tag", text=text, tag=wanted)
-        return Turn(state, (), Verdict(WRONG, told))
+        answer = msg("clear.not_that", tag=wanted) if may_be_pin else msg("clear.not_the_tag", text=text, tag=wanted)
+        return Turn(state, (), Verdict(WRONG, answer))
     if not is_typed(raw_input):
         return Turn(state, (), Verdict(WRONG, msg("clear.not_scanned", tag=wanted)))
     body = {"tag": state.tag, "categories": list(state.categories)}
@@ -165,7 +169,7 @@ def _handle_rows(state: ClearanceRequestState, id_: str, rows: tuple[Mapping[str
 
 
 def _handle_request_state(state: ClearanceRequestState, row: Mapping[str, Any]) -> Result:
-    """How it stands: under way, or over."""
+    """Handle the state of the request: under way or over."""
     answer: Mapping[str, Any] = row.get("answer") or {}
     match row["state"]:
         case "asked":
@@ -175,8 +179,8 @@ def _handle_request_state(state: ClearanceRequestState, row: Mapping[str, Any]) 
         case "expired":
             return _finish(state, "expired", "", None)
         case "answered" if answer.get("how") == "pin":
-            told = Verdict(ASK, msg("clear.pin_gone"))
-            return Turn(state._replace(phase="sure", request_id=""), (), told)
+            verdict = Verdict(ASK, msg("clear.pin_gone"))
+            return Turn(state._replace(phase="sure", request_id=""), (), verdict)
         case "answered":
             return _finish(state, str(answer.get("how")), str(answer.get("why") or ""), answer.get("fresh"))
     return _finish(state, "unknown", str(answer.get("why") or ""), None)
@@ -195,7 +199,7 @@ def _finish(state: ClearanceRequestState, outcome: str, reason: str, new_task_co
 
 
 def _handle_choice(state: ClearanceRequestState, choice: int) -> Result:
-    """The goods to be moved, or all of it once more from the typed word on: where nothing was done, or nobody knows."""
+    """Open the list of tasks, or start again from the confirmation if nothing was done or the result is unknown."""
     if choice == 1:
         return Turn(state, (Close(start=Start("tasks", {"tag": state.tag})),))
     if choice == 2 and state.outcome != "done":
@@ -206,6 +210,6 @@ def _handle_choice(state: ClearanceRequestState, choice: int) -> Result:
 
 
 def _go_back(state: ClearanceRequestState) -> Result:
-    """What is under way cannot be taken back by leaving."""
-    told = Verdict(INFO, msg("clear.goes_on", tag=state.tag)) if state.phase == "wait" else None
-    return Turn(state, (Close(told),))
+    """Leave the page. A request under way continues."""
+    verdict = Verdict(INFO, msg("clear.goes_on", tag=state.tag)) if state.phase == "wait" else None
+    return Turn(state, (Close(verdict),))

@@ -1,10 +1,10 @@
-"""What the list of deliveries keeps, and the page of one over it."""
+"""Job that lists deliveries and receipts, with the page of one delivery."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -62,14 +62,13 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
-from aisle.tuples import NamedTuple
 
 TO_RECEIVE, RECEIVED, ALL, RECEIPTS = "open", "received", "all", "receipts"
-"""What the list shows; receipts come type by type where there are several."""
+"""Subsets of the list. Receipts are also listed by type if there are several types."""
 
 
 class DeliveryDetails(NamedTuple):
-    """One delivery as its page shows it."""
+    """Delivery as its page shows it."""
 
     number: str
     supplier: str = ""
@@ -82,18 +81,18 @@ class DeliveryDetails(NamedTuple):
     tracing_url: str = ""
     announced: Decimal = Decimal(0)
     received: Decimal | None = Decimal(0)
-    """None where nobody says it."""
+    """None if unknown."""
     lines: tuple[DeliveryLine, ...] = ()
 
 
 class DeliveriesState(NamedTuple):
-    """The list, and the page of one over it."""
+    """State of the list and of the page of one delivery."""
 
     subset: str = TO_RECEIVE
     receipt_kind: str = ""
-    """Of receipts: which type; empty for all."""
+    """Type of receipts to show; empty for all."""
     receipt_kinds: tuple[str, ...] = ()
-    """The types of receipts that there are."""
+    """Types of receipts in the store's data."""
     search: str = ""
     typed: str = ""
     first: int = 0
@@ -101,13 +100,13 @@ class DeliveriesState(NamedTuple):
     rows: tuple[DeliveryRow, ...] = ()
     total: int = 0
     delivery_number: str = ""
-    """The delivery whose page is open; empty for the list."""
+    """Delivery whose page is open; empty for the list."""
     delivery: DeliveryDetails | None = None
     page: int = 0
 
 
 STATE_NAMES = {"open": "deliveries.expected", "partial": "deliveries.partial", "received": "deliveries.received"}
-"""What the states of a delivery are called."""
+"""Names of the states of a delivery."""
 
 TITLES = {
     "open": "deliveries.title_open",
@@ -117,11 +116,11 @@ TITLES = {
 }
 
 KIND_NAMES = {"1": "deliveries.kind_purchase", "2": "deliveries.kind_transfer"}
-"""Types of deliveries and receipts that the interface names; any other is a number."""
+"""Names of the types of deliveries and receipts in the interface. Any other type is a number."""
 
 
 def list_title(state: DeliveriesState) -> Msg:
-    """What the list shows."""
+    """Return the title of the list."""
     return (
         msg("deliveries.title_kind", kind=kind_name(state.receipt_kind))
         if state.receipt_kind
@@ -130,12 +129,12 @@ def list_title(state: DeliveriesState) -> Msg:
 
 
 def kind_name(kind: str) -> Msg:
-    """What a type is called."""
+    """Return the name of a delivery type."""
     return msg(KIND_NAMES[kind]) if kind in KIND_NAMES else msg("deliveries.kind", kind=kind)
 
 
 def list_view(state: DeliveriesState) -> ListView:
-    """Deliveries or receipts, each with a number to choose it by."""
+    """Return the numbered list of deliveries or receipts."""
     text = state.typed or state.search
     when = msg("head.when") if state.subset == "receipts" else DELIVERY_HEADS[-1]
     return pages.list_view(
@@ -152,19 +151,19 @@ def list_view(state: DeliveriesState) -> ListView:
 
 
 def delivery_choices(state: DeliveriesState) -> tuple[Msg, ...]:
-    """What can be done with the delivery on the page."""
+    """Return the choices of the delivery page."""
     return (msg("deliveries.receive"),) if state.delivery else ()
 
 
 def page_view(state: DeliveriesState) -> DetailView:
-    """One delivery: whose, when, how much of it, and all its lines."""
-    sheet = state.delivery
+    """Return the page of one delivery: supplier, dates, progress and lines."""
+    delivery = state.delivery
     return DetailView(
         name="deliveries.page",
         title=msg("receive.title_of", delivery=state.delivery_number),
-        prompt=msg("receive.prompt_choice") if sheet else msg("deliveries.prompt"),
-        lines=_head_lines(sheet) if sheet else (Shown("note", msg("deliveries.awaited")),),
-        blocks=_blocks(sheet) if sheet else (),
+        prompt=msg("receive.prompt_choice") if delivery else msg("deliveries.prompt"),
+        lines=_head_lines(delivery) if delivery else (Shown("note", msg("deliveries.awaited")),),
+        blocks=_blocks(delivery) if delivery else (),
         page=state.page,
         choices=delivery_choices(state),
         key_hints=(*PAGE_HINTS, BACK),
@@ -195,7 +194,7 @@ def _blocks(delivery: DeliveryDetails) -> tuple[Block, ...]:
         (msg("head.from_store"), raw(delivery.origin), delivery.origin),
         (msg("head.tracing"), raw(delivery.tracing_url), delivery.tracing_url),
     )
-    rows = tuple((label, value) for label, value, said in about if said)
+    rows = tuple((label, value) for label, value, text in about if text)
     lines = tuple(_line_row(line) for line in delivery.lines)
     found = (
         Block(msg("deliveries.lines"), lines or ((msg("receive.no_lines"),),)),
@@ -215,7 +214,7 @@ Result = Turn[DeliveriesState]
 
 
 class DeliveriesJob(Job[DeliveriesState]):
-    """The list of deliveries, and one of them."""
+    """Job that shows the list of deliveries and one of them."""
 
     name = "deliveries"
     steps: tuple[str, ...] = ("deliveries", "deliveries.page")
@@ -223,11 +222,11 @@ class DeliveriesJob(Job[DeliveriesState]):
     journalled = True
 
     def begin(self) -> DeliveriesState:
-        """What is to be received."""
+        """Return the state with the deliveries to receive."""
         return DeliveriesState()
 
     def accepts(self, state: DeliveriesState) -> Accepts:
-        """Rows are numbered; `v` shows other deliveries, `n` and `p` turn the page."""
+        """Accept row numbers; `v` shows the next subset, `n` and `p` turn the page."""
         if state.delivery_number:
             return Accepts(choices=len(delivery_choices(state)), command_letters=pages.PAGE_LETTERS)
         return Accepts(
@@ -237,19 +236,19 @@ class DeliveriesJob(Job[DeliveriesState]):
         )
 
     def prefers(self, state: DeliveriesState) -> tuple[str, ...]:
-        """Deliveries are what it is for."""
+        """Prefer deliveries."""
         return (DELIVERY, PRODUCT)
 
     def step_name(self, state: DeliveriesState) -> str:
-        """The list, or one."""
+        """Return the name of the list or of the page."""
         return "deliveries.page" if state.delivery_number else "deliveries"
 
     def view(self, state: DeliveriesState) -> View:
-        """The list or the page."""
+        """Return the list or the page."""
         return page_view(state) if state.delivery_number else list_view(state)
 
     def handle(self, state: DeliveriesState, event: Event, context: Context) -> Result:
-        """A scan opens, words filter, numbers choose."""
+        """Return the next state. A scan opens a delivery, words filter, numbers choose."""
         match event:
             case Opened():
                 return Turn(state, (*_refresh(state, context), Refresh("deliveries")))
@@ -285,7 +284,7 @@ def _handle_rows(
         case "list" | "receipts":
             read = _parse_receipt if id_ == "receipts" else parse_delivery_row
             return pages.handle_rows(state, answer, tuple(read(row, context) for row in rows), context, _query)
-        case "one" if rows:  # the row that was chosen is no part of the journal, its page is
+        case "one" if rows:  # the chosen row is not journalled, this answer is
             return Turn(state._replace(delivery_number=str(rows[0]["order_number"]), delivery=_parse_delivery(rows[0])))
         case "one":
             return Turn(state, (), Verdict(WRONG, msg("deliveries.gone", delivery=state.delivery_number)))
@@ -326,13 +325,13 @@ def _parse_delivery(row: Mapping[str, Any]) -> DeliveryDetails:
 
 
 def _open_delivery(state: DeliveriesState, order_number: str) -> Result:
-    """Puts up the page of a delivery."""
+    """Open the page of a delivery."""
     state = state._replace(delivery_number=order_number, delivery=None, page=0, typed="")
     return Turn(state, (Query("one", "delivery", {"order_number": order_number}), Refresh("delivery", order_number)))
 
 
 def _handle_scan(state: DeliveriesState, matches: tuple[Match, ...]) -> Result:
-    """A delivery opens; a product leads to the first delivery that expects it."""
+    """Open a scanned delivery, or the first delivery that expects the scanned product."""
     first = matches[0]
     if first.kind == DELIVERY:
         return _open_delivery(state, first.key)
@@ -360,8 +359,8 @@ def _handle_list_input(state: DeliveriesState, event: Event, context: Context) -
             found = DeliveriesState(state.subset, state.receipt_kind, state.receipt_kinds, search=text)
             return Turn(found, (_query(found, context),))
         case UnknownCode(code):
-            told = Verdict(WRONG, msg("receive.no_delivery", code=code))
-            return Turn(state, (Refresh("delivery", code),), told)
+            verdict = Verdict(WRONG, msg("receive.no_delivery", code=code))
+            return Turn(state, (Refresh("delivery", code),), verdict)
         case Command("v"):
             state = next_subset(state)
             return Turn(state, (_query(state, context),), Verdict(INFO, list_title(state)))
@@ -373,7 +372,8 @@ def _open_row(state: DeliveriesState, row: DeliveryRow, context: Context) -> Res
 
 
 def next_subset(state: DeliveriesState) -> DeliveriesState:
-    """What the list shows next: to be received, received, all, then receipts, type by type where there are several."""
+    """Return the state of the next subset: to receive, received, all, receipts, then receipts by type if there are
+    several."""
     types = state.receipt_kinds if len(state.receipt_kinds) > 1 else ()
     shows = [(TO_RECEIVE, ""), (RECEIVED, ""), (ALL, ""), (RECEIPTS, ""), *((RECEIPTS, kind) for kind in types)]
     here = shows.index((state.subset, state.receipt_kind)) if (state.subset, state.receipt_kind) in shows else -1
@@ -383,8 +383,8 @@ def next_subset(state: DeliveriesState) -> DeliveriesState:
 
 def _go_back(state: DeliveriesState, context: Context) -> Result:
     if state.delivery_number:
-        shut = state._replace(delivery_number="", delivery=None)
-        return Turn(shut, (_query(shut, context),))
+        closed = state._replace(delivery_number="", delivery=None)
+        return Turn(closed, (_query(closed, context),))
     if state.search or state.typed:
         fresh = DeliveriesState(state.subset, state.receipt_kind, state.receipt_kinds)
         return Turn(fresh, (_query(fresh, context),))

@@ -1,10 +1,10 @@
-"""What the list of what has to be settled keeps."""
+"""Job that lists exceptions: everything in the store that needs a supervisor."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -48,14 +48,13 @@ from aisle.jobs.view import (
 )
 from aisle.jobs.view import Row as Shown
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Accepts, Back, Choice, Command, CursorKey, Scan
-from aisle.tuples import NamedTuple
 
 EXCEPTION_KINDS = ("doubts", "differences", "impossible", "stuck", "late", "recounts")
-"""What there is to settle, in the order of its numbers."""
+"""Kinds of exceptions, in the order of their numbers."""
 
 
 class ExceptionRow(NamedTuple):
-    """One thing to settle."""
+    """Exception in a list."""
 
     key: str
     label: str = ""
@@ -68,20 +67,20 @@ class ExceptionRow(NamedTuple):
     quantity: Decimal = Decimal(0)
     other_quantity: Decimal = Decimal(0)
     value: Decimal | None = None
-    """Money; None where no price is known."""
+    """Value in money; None without a known price."""
     review_status: str = ""
     order_row: OrderRow | None = None
-    """Of an order: as the board has it."""
+    """Its order as the order board shows it; None for other kinds."""
 
 
 class ExceptionsState(NamedTuple):
-    """The counts of all kinds, and the list of one."""
+    """State of the summary and of the list of one kind."""
 
     kind: str = ""
-    """Empty for the summary."""
+    """Kind that is listed; empty for the summary."""
     counts: tuple[tuple[str, int], ...] = ()
     difference_value: Decimal = Decimal(0)
-    """What the differences come to, whichever way they go."""
+    """Sum of the absolute values of all differences."""
     search: str = ""
     typed: str = ""
     first: int = 0
@@ -89,73 +88,74 @@ class ExceptionsState(NamedTuple):
     rows: tuple[ExceptionRow, ...] = ()
     total: int = 0
     is_marking: bool = False
-    """Numbers mark instead of opening."""
+    """True if numbers mark rows instead of opening them."""
     marked: tuple[str, ...] = ()
     question: str = ""
-    """`approve` or `recount`: whether it shall be done to all that are marked; else the key of one difference."""
+    """`approve` or `recount` while that is asked for all marked rows; else the key of the opened difference."""
     approved: tuple[ExceptionRow, ...] = ()
-    """What was approved last, and can be taken back."""
+    """Differences approved last; they can be undone."""
     features: tuple[str, ...] = ()
-    """What the service announces."""
+    """Features that the service announces."""
     is_loaded: bool = False
     size: int = 12
-    """Rows that fit on the screen."""
+    """Number of rows that fit on the screen."""
     opened_directly: bool = False
-    """The list of one kind was asked for: back leads out of it."""
+    """True if the list of one kind was opened directly. Back then leaves the job."""
 
     @property
     def visible_kinds(self) -> tuple[str, ...]:
-        """The kinds of the summary that are in sight."""
+        """Kinds of the summary that are on the screen."""
         return EXCEPTION_KINDS[self.first : self.first + self.size]
 
     @property
     def opened_rows(self) -> tuple[ExceptionRow, ...]:
-        """The difference that was opened, while it is in sight."""
+        """Difference that is open, if it is in the window."""
         return tuple(row for row in self.rows if row.key == self.question)
 
 
 TO_REVIEW = "1"
-"""interface: review_status of our own service, of what it wants somebody to look at; of 0 it keeps no review."""
+"""Value of review_status (interface) with which aisle's own service asks for a review. It keeps no review of status
+0."""
 
 NOT_REVIEWED, REVIEWED = 1, 2
-"""interface: review_status that is written."""
+"""Values of review_status (interface) that are written."""
 
 
 def is_review_kept(state: ExceptionsState, row: ExceptionRow) -> bool:
-    """Whether the service keeps that this difference was approved; else this host alone does."""
+    """Return True if the service stores the approval of this difference; otherwise only this host does."""
     return "reviews" in state.features and row.key.isdecimal() and row.review_status == TO_REVIEW
 
 
 def is_reported(state: ExceptionsState, row: ExceptionRow) -> bool:
-    """Whether the service is told what is decided of this difference: that it is counted again, or approved."""
+    """Return True if the decision (recount or approval) on this difference is sent to the service."""
     if state.question == "recount":
         return "recounts" in state.features and row.key.isdecimal()
     return is_review_kept(state, row)
 
 
 def review_note(state: ExceptionsState, row: ExceptionRow, text: str) -> LocalNote:
-    """What this host keeps of a difference that was looked at."""
+    """Return the local note on a reviewed difference."""
     return LocalNote("review", row.key, text, needs_supervisor=True, mirrors_write=is_reported(state, row))
 
 
 def review_writes(
     state: ExceptionsState, rows: Sequence[ExceptionRow], store: str, status: int = REVIEWED
 ) -> list[Write]:
-    """What our own service is told of these: reviews of what it wants reviewed, and recounts."""
+    """Return the writes for aisle's own service: reviews of what it wants reviewed, and recounts."""
     path = {"store_number": store}
-    told = [row for row in rows if is_reported(state, row)]
-    if not told:
+    reported = [row for row in rows if is_reported(state, row)]
+    if not reported:
         return []
-    subjects = tuple(f"log/{row.key}" for row in told)
+    subjects = tuple(f"log/{row.key}" for row in reported)
     if state.question == "recount":
-        body = {"recounts": [{"log_id": int(row.key)} for row in told]}
+        body = {"recounts": [{"log_id": int(row.key)} for row in reported]}
         return [Write("write-recounts", subjects, path, {}, body, needs_supervisor=True)]
-    reviews = {"reviews": [{"id": int(row.key), "review_status": status} for row in told]}
+    reviews = {"reviews": [{"id": int(row.key), "review_status": status} for row in reported]}
     return [Write("review-logs", subjects, path, {}, reviews, needs_supervisor=True)]
 
 
 def recount_effects(state: ExceptionsState, rows: Sequence[ExceptionRow], store: str) -> list[Effect]:
-    """What has these counted again: the service is told of those whose entries it keeps, this host of all others."""
+    """Return the effects that order recounts: a write for entries of the service, local notes for all others."""
     others = [row for row in rows if not is_reported(state, row)]
     return [
         *review_writes(state, rows, store),
@@ -167,7 +167,7 @@ def recount_effects(state: ExceptionsState, rows: Sequence[ExceptionRow], store:
 
 
 def withdrawal_effects(row: ExceptionRow, store: str) -> list[Effect]:
-    """What takes a recount back where it is kept; nothing while it is on its way there and has no number yet."""
+    """Return the effects that withdraw a recount; none while it is being sent and has no number yet."""
     if row.kind == "noted":
         return []
     here = LocalNote(
@@ -176,12 +176,12 @@ def withdrawal_effects(row: ExceptionRow, store: str) -> list[Effect]:
     if row.kind != "kept":
         return [here]
     body = {"recounts": [{"id": int(row.key), "state": "withdrawn"}]}
-    there = {"store_number": store}
-    return [here, Write("write-recounts", (f"recount/{row.key}",), there, {}, body, needs_supervisor=True)]
+    path = {"store_number": store}
+    return [here, Write("write-recounts", (f"recount/{row.key}",), path, {}, body, needs_supervisor=True)]
 
 
 def decision_message(state: ExceptionsState, rows: Sequence[ExceptionRow]) -> Msg:
-    """What was done, and how much of it no service hears of."""
+    """Return the message on the decision. It says how many of the approvals only this host stores."""
     if state.question == "recount":
         return msg("exceptions.recounted", count=len(rows))
     here = sum(not is_review_kept(state, row) for row in rows)
@@ -189,7 +189,7 @@ def decision_message(state: ExceptionsState, rows: Sequence[ExceptionRow]) -> Ms
 
 
 def undo_approval_effects(state: ExceptionsState, store: str) -> list[Effect]:
-    """What takes back that the differences were approved which were approved last."""
+    """Return the effects that undo the last approval."""
     return [
         *(review_note(state, row, "") for row in state.approved),
         *review_writes(state, state.approved, store, NOT_REVIEWED),
@@ -230,18 +230,23 @@ _PROMPTS = {
 
 
 def page_view(state: ExceptionsState, step_name: str) -> View:
-    """The page of this state."""
+    """Return the screen of this state."""
     if state.question:
         return _question_view(state, step_name)
     return _list_view(state, step_name) if state.kind else _summary_view(state)
 
 
 def question_choices(state: ExceptionsState) -> tuple[Msg, ...]:
-    """What the numbers of a question do."""
+    """Return the choices of the open question."""
     if state.question in ("approve", "recount"):
         return (msg("act.yes"), msg("act.no"))
-    ways = (msg("exceptions.approve"), msg("exceptions.recount"), msg("exceptions.count_now"), msg("exceptions.look"))
-    return ways if state.question else ()
+    choices = (
+        msg("exceptions.approve"),
+        msg("exceptions.recount"),
+        msg("exceptions.count_now"),
+        msg("exceptions.look"),
+    )
+    return choices if state.question else ()
 
 
 def _summary_view(state: ExceptionsState) -> ListView:
@@ -348,7 +353,7 @@ def _question_view(state: ExceptionsState, step_name: str) -> Step:
 
 
 def _difference_lines(row: ExceptionRow, is_review_kept: bool) -> tuple[Line, ...]:
-    """One difference: what, how much, what it is worth, who and when; whether the service keeps who approves it."""
+    """Return the lines on one difference, and a note if only this host stores the approval."""
     far = msg("exceptions.counted", counted=row.other_quantity, difference=signed_message(row.quantity))
     worth = (
         msg("exceptions.worth", value=money_message(abs(row.value)))
@@ -362,13 +367,13 @@ def _difference_lines(row: ExceptionRow, is_review_kept: bool) -> tuple[Line, ..
 
 
 MAX_APPROVALS = 200
-"""Differences that are approved at once."""
+"""Most differences that are approved at once."""
 
 Result = Turn[ExceptionsState]
 
 
 class ExceptionsJob(Job[ExceptionsState]):
-    """From the summary to the place where each thing is settled."""
+    """Job that leads from the summary to the page on which an exception is resolved."""
 
     name = "exceptions"
     steps: tuple[str, ...] = (
@@ -379,11 +384,11 @@ class ExceptionsJob(Job[ExceptionsState]):
     journalled = False
 
     def begin(self) -> ExceptionsState:
-        """Nothing read yet."""
+        """Return the state before the first query."""
         return ExceptionsState()
 
     def accepts(self, state: ExceptionsState) -> Accepts:
-        """Rows are numbered, and what can be done with one."""
+        """Accept row numbers, and letters for the actions of a list."""
         if state.question:
             return Accepts(choices=len(question_choices(state)), typed_only=True)
         if not state.kind:
@@ -395,21 +400,21 @@ class ExceptionsJob(Job[ExceptionsState]):
         return Accepts(choices=pages.numbered_rows(state), command_letters=letters + pages.page_letters(state))
 
     def prefers(self, state: ExceptionsState) -> tuple[str, ...]:
-        """What the rows speak of."""
+        """Prefer the kinds that rows contain."""
         return (ORDER, REFERENCE, PRODUCT, LOCATION)
 
     def step_name(self, state: ExceptionsState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         if state.question:
             return "exceptions.many" if state.question in ("approve", "recount") else "exceptions.one"
         return f"exceptions.{state.kind}" if state.kind else "exceptions"
 
     def view(self, state: ExceptionsState) -> View:
-        """The page."""
+        """Return the screen."""
         return page_view(state, self.step_name(state))
 
     def handle(self, state: ExceptionsState, event: Event, context: Context) -> Result:
-        """News are read again; numbers open, back leads to the summary."""
+        """Return the next state. Changes are queried again, numbers open, back returns to the summary."""
         match event:
             case Opened(args):
                 kind = str(args.get("kind") or "")
@@ -451,11 +456,11 @@ def _handle_rows(state: ExceptionsState, answer: Rows, context: Context) -> Resu
         case Rows("features", rows, _):
             return Turn(state._replace(features=tuple(rows[0]["features"]) if rows else ()))
         case Rows("list", rows, _) if state.kind:
-            came = pages.handle_rows(
+            turn = pages.handle_rows(
                 state, answer, tuple(_parse_row(row, state.kind, context) for row in rows), context, _list_query
             )
-            gone = state.question not in ("", "approve", "recount") and not came.state.opened_rows
-            return came._replace(state=came.state._replace(question="")) if gone else came
+            gone = state.question not in ("", "approve", "recount") and not turn.state.opened_rows
+            return turn._replace(state=turn.state._replace(question="")) if gone else turn
         case Rows("marked", rows, _):
             return _apply_decision(state, tuple(_parse_row(row, "differences", context) for row in rows), context)
         case Rows("all", rows, total):
@@ -494,7 +499,7 @@ def _parse_row(row: Mapping[str, Any], kind: str, context: Context) -> Exception
     return found
 
 
-# The summary
+# Summary
 
 
 def _handle_summary_input(state: ExceptionsState, event: Event, context: Context) -> Result:
@@ -521,7 +526,7 @@ def _open_kind(state: ExceptionsState, kind: str, context: Context) -> Result:
     return Turn(state, (_list_query(state, context),))
 
 
-# A list
+# List
 
 
 def _handle_list_input(state: ExceptionsState, event: Event, context: Context) -> Result:
@@ -544,7 +549,7 @@ def _handle_list_input(state: ExceptionsState, event: Event, context: Context) -
 
 
 def _open_row(state: ExceptionsState, row: ExceptionRow, context: Context) -> Result:
-    """Where it can be settled; or it is marked, where that is what numbers do."""
+    """Open the page that resolves the exception, or mark the row while marking is on."""
     if state.is_marking:
         return Turn(state._replace(marked=pages.toggle_mark(state.marked, row.key)))
     if state.kind == "differences":
@@ -555,7 +560,7 @@ def _open_row(state: ExceptionsState, row: ExceptionRow, context: Context) -> Re
 
 
 def _start_count(row: ExceptionRow) -> Start:
-    """The count that settles it: at its place, or of the product wherever it lies."""
+    """Return the count that resolves it: at its location, or of the product at all locations."""
     args = {"location_code": row.location, "product_number": row.product, "label": row.label}
     return Start("count", args if row.location else {"product_number": row.product, "label": row.label})
 
@@ -567,8 +572,8 @@ def _withdraw_recount(state: ExceptionsState, context: Context, row: ExceptionRo
     if not effects:
         return Turn(state, (), Verdict(INFO, msg("exceptions.not_yet_there", label=row.label)))
     rest = tuple(each for each in state.rows if each.key != row.key)
-    told = Verdict(GOOD, msg("exceptions.withdrawn", label=row.label))
-    return Turn(state._replace(rows=rest, total=state.total - 1, cursor=-1), tuple(effects), told)
+    verdict = Verdict(GOOD, msg("exceptions.withdrawn", label=row.label))
+    return Turn(state._replace(rows=rest, total=state.total - 1, cursor=-1), tuple(effects), verdict)
 
 
 def _ask_decision(state: ExceptionsState, decision: str) -> Result:
@@ -580,11 +585,11 @@ def _ask_decision(state: ExceptionsState, decision: str) -> Result:
     return Turn(state, (), Verdict(ASK, msg("exceptions.mark_first")))
 
 
-# What is decided about differences
+# Decisions on differences
 
 
 def _handle_decision(state: ExceptionsState, event: Choice, context: Context) -> Result:
-    """One difference: approved, counted again by somebody, counted here, looked up. Many: yes or no."""
+    """Handle the answer: approve, recount, count here or look up one difference; yes or no for several."""
     if state.question in ("approve", "recount"):
         if event.number != 1:
             return Turn(state._replace(question=""), (), Verdict(INFO, msg("session.dropped")))
@@ -605,13 +610,13 @@ def _handle_decision(state: ExceptionsState, event: Choice, context: Context) ->
 
 
 def _apply_decision(state: ExceptionsState, rows: tuple[ExceptionRow, ...], context: Context) -> Result:
-    """Approves differences, or has them counted again; what the service keeps of it, it is told as well."""
+    """Approve the differences or order recounts. Send to the service what it stores."""
     approving = state.question == "approve"
     effects: list[Effect] = []
     for row in rows:
         effects.append(review_note(state, row, "approved" if approving else "recount"))
-    say = review_writes if approving else recount_effects
-    effects += say(state, rows, context.store)
+    make_effects = review_writes if approving else recount_effects
+    effects += make_effects(state, rows, context.store)
     done = {row.key for row in rows}
     rest = tuple(row for row in state.rows if row.key not in done)
     verdict = Verdict(GOOD if rows else INFO, decision_message(state, rows))
@@ -621,18 +626,18 @@ def _apply_decision(state: ExceptionsState, rows: tuple[ExceptionRow, ...], cont
 
 
 def _undo_approval(state: ExceptionsState, context: Context) -> Result:
-    """What was approved last is on the list again."""
-    told = Verdict(GOOD, msg("exceptions.unapproved", count=len(state.approved)))
+    """Undo the last approval. The differences are listed again."""
+    verdict = Verdict(GOOD, msg("exceptions.unapproved", count=len(state.approved)))
     effects = undo_approval_effects(state, context.store)
-    return Turn(state._replace(approved=()), (*effects, _list_query(state, context)), told)
+    return Turn(state._replace(approved=()), (*effects, _list_query(state, context)), verdict)
 
 
 def _handle_scan(state: ExceptionsState, kind: str, key: str, label: str) -> Result:
-    """What is scanned opens: an order its page, a product or a place its look-up."""
+    """Open the scanned record: the page of an order, or the look-up of a product or location."""
     if kind in (ORDER, REFERENCE):
         return Turn(state, (Start("order", {"order_number": key}),))
-    if look := pages.open_record(kind, key, label):
-        return Turn(state, (look,))
+    if start := pages.open_record(kind, key, label):
+        return Turn(state, (start,))
     return Turn(state, (), Verdict(INFO, msg("orders.person", name=label or key)))
 
 

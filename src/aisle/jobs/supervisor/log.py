@@ -1,6 +1,6 @@
-"""The store's log for supervisors: every entry, filtered; one of them; a CSV file of them; losses by reason and week.
+"""Job that shows the store's log: filtered entries, one entry, CSV export, losses by reason and week.
 
-Interface: List store product logs. The last week is always here; what is older is asked for at the service.
+Interface: List store product logs. The last week is always cached; older entries are requested from the service.
 """
 
 from __future__ import annotations
@@ -78,16 +78,16 @@ EXPORT_COLUMNS = (
     "review_status",
     "price",
 )
-"""The columns of a file."""
+"""Columns of the exported file."""
 
 FILTER_FIELD_OF = {PRODUCT: "product", PERSON: "user", LOCATION: "location"}
-"""The part of the filter that a scan sets, wherever it is scanned; in the order in which a code is taken for one."""
+"""Filter field of each kind of scan, on every page, in the order in which a code's meanings are tried."""
 
 Result = Turn[LogState]
 
 
 class LogJob(Job[LogState]):
-    """The log."""
+    """Job that shows and exports the log."""
 
     name = "logs"
     steps: tuple[str, ...] = (
@@ -98,11 +98,11 @@ class LogJob(Job[LogState]):
     journalled = True
 
     def begin(self) -> LogState:
-        """The last week."""
+        """Return the state with the last week."""
         return LogState()
 
     def accepts(self, state: LogState) -> Accepts:
-        """Rows and parts of the filter are numbered; letters filter, export and draw."""
+        """Accept numbers for rows and filter fields, and letters for filter, export and chart."""
         if state.phase == "list":
             return Accepts(
                 choices=pages.numbered_rows(state),
@@ -119,20 +119,20 @@ class LogJob(Job[LogState]):
         )
 
     def prefers(self, state: LogState) -> tuple[str, ...]:
-        """Products filter, and so do people and places."""
+        """Prefer the kind of the field being edited, then products, people and locations."""
         wanted = [kind for kind, field in FILTER_FIELD_OF.items() if field == state.field]
         return (*wanted, *(kind for kind in FILTER_FIELD_OF if kind not in wanted))
 
     def step_name(self, state: LogState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return "logs" if state.phase == "list" else f"logs.{state.phase}"
 
     def view(self, state: LogState) -> View:
-        """The page that is open."""
+        """Return the screen of the open page."""
         return log_view.page_view(state)
 
     def handle(self, state: LogState, event: Event, context: Context) -> Result:
-        """See the functions below for each page."""
+        """Return the next state. Each page has its own functions below."""
         match event:
             case Opened(args):
                 return _handle_opened(state, args, context)
@@ -156,7 +156,7 @@ class LogJob(Job[LogState]):
         return _handle_page_input(state, event)
 
 
-# The store's data
+# Queries and answers
 
 
 def _handle_opened(state: LogState, args: Mapping[str, Any], context: Context) -> Result:
@@ -165,8 +165,8 @@ def _handle_opened(state: LogState, args: Mapping[str, Any], context: Context) -
         filter=filter_, reasons=parse_reasons(context.policy.adjustment_reasons), today=store_day(context.now)
     )
     codes = ",".join(str(reason.code) for reason in state.reasons)
-    wishes = (Refresh("logs"), Refresh("logs", f"losses/{codes}"))
-    return Turn(state, (*_refresh(state, context), *wishes))
+    refreshes = (Refresh("logs"), Refresh("logs", f"losses/{codes}"))
+    return Turn(state, (*_refresh(state, context), *refreshes))
 
 
 def _refresh(state: LogState, context: Context) -> tuple[Effect, ...]:
@@ -187,12 +187,14 @@ def _handle_rows(state: LogState, answer: Rows, context: Context) -> Result:
     rows = answer.rows
     match answer.id:
         case "logs":
-            words = {reason.code: reason.text for reason in state.reasons}
+            reason_texts = {reason.code: reason.text for reason in state.reasons}
             state = state._replace(is_loading_older=answer.may_have_more)
-            return pages.handle_rows(state, answer, tuple(_parse_entry(row, words) for row in rows), context, _query)
+            return pages.handle_rows(
+                state, answer, tuple(_parse_entry(row, reason_texts) for row in rows), context, _query
+            )
         case "entry" if rows:
-            words = {reason.code: reason.text for reason in state.reasons}
-            return Turn(state._replace(phase="entry", entry=_parse_entry(rows[0], words)))
+            reason_texts = {reason.code: reason.text for reason in state.reasons}
+            return Turn(state._replace(phase="entry", entry=_parse_entry(rows[0], reason_texts)))
         case "reasons":
             return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
         case "losses":
@@ -231,13 +233,15 @@ def _parse_entry(row: Mapping[str, Any], reason_texts: Mapping[int, str]) -> Log
 
 
 def _parse_loss(row: Mapping[str, Any], reasons: tuple[Reason, ...]) -> LossSeries:
-    words = {str(reason.code): reason.text for reason in reasons}
+    reason_texts = {str(reason.code): reason.text for reason in reasons}
     code = str(row["reason_code"])
     weeks = tuple(to_decimal(week) for week in row.get("weeks") or ())
-    return LossSeries(str(row.get("description") or words.get(code) or code), weeks, to_decimal(row.get("total")))
+    return LossSeries(
+        str(row.get("description") or reason_texts.get(code) or code), weeks, to_decimal(row.get("total"))
+    )
 
 
-# The list
+# List
 
 
 def _handle_list_input(state: LogState, event: Event, context: Context) -> Result:
@@ -250,19 +254,21 @@ def _handle_list_input(state: LogState, event: Event, context: Context) -> Resul
         case Command("e"):
             return Turn(state._replace(phase="export"), (Query("may", "file", {"file": log_view.file_name(state)}),))
         case Command("g"):
-            asked = Query("losses", "losses", {"now": context.now}, is_live=True)
-            return Turn(state._replace(phase="losses", page=0), (asked,))
+            query = Query("losses", "losses", {"now": context.now}, is_live=True)
+            return Turn(state._replace(phase="losses", page=0), (query,))
     return pages.handle_list_input(state, event, context, _query, _open_entry, "feg")
 
 
 def _open_entry(state: LogState, entry: LogEntry, context: Context) -> Result:
-    """Asked for by its number: what a window has shown is no part of the journal."""
+    """Query an entry by its number, because the rows of a window are not journalled."""
     return Turn(state._replace(page=0), (Query("entry", "logs", {"key": entry.key}),))
 
 
 def _handle_scan(state: LogState, matches: tuple[Match, ...], context: Context) -> Result:
-    """A product, a person or a place filters, on every page; a reference is whatever it looks like, and where numbers
-    of entries are asked, an order's number is one."""
+    """Filter by a scanned product, person or location on every page.
+
+    A reference may look like any code. If entry numbers are asked for, an order number counts as one.
+    """
     first = next((each for each in matches if each.kind in FILTER_FIELD_OF), None)
     code = matches[0].code or matches[0].key
     if state.field == "reference" or (state.field == "ids" and first is None and parse_id_range(code)):
@@ -272,7 +278,7 @@ def _handle_scan(state: LogState, matches: tuple[Match, ...], context: Context) 
     return _set_filter(state, FILTER_FIELD_OF[first.kind], first.key, context)
 
 
-# The filter
+# Filter
 
 
 def _handle_filter_input(state: LogState, event: Event, context: Context) -> Result:
@@ -301,21 +307,21 @@ def _set_filter(state: LogState, field: str, value: str, context: Context) -> Re
 
 
 def _show_list(state: LogState, context: Context) -> Result:
-    """The list with another filter; what is older than what is here is asked for."""
+    """Show the list with another filter. Request entries that are older than the cached ones."""
     state = state._replace(phase="list", field="", first=0, cursor=-1, entry=None)
-    wish = (
+    refreshes = (
         ()
         if state.filter.period in ("today", CACHED_PERIOD)
         else (Refresh("logs", f"since/{first_day(state.filter, context.now)}"),)
     )
-    return Turn(state, (_query(state, context), *wish), Verdict(INFO, log_view.filter_text(state)))
+    return Turn(state, (_query(state, context), *refreshes), Verdict(INFO, log_view.filter_text(state)))
 
 
-# A file
+# Export
 
 
 def _handle_file_name(state: LogState, event: Event) -> Result:
-    """What is typed is the name of a file when it looks like one: a letter may be a key that was meant for a list."""
+    """Handle a typed file name. Text that does not look like one is rejected: it may be a key meant for the list."""
     match event:
         case Choice(1):
             file = log_view.file_name(state)
@@ -329,7 +335,7 @@ def _handle_file_name(state: LogState, event: Event) -> Result:
 
 
 def _confirm_file(state: LogState, row: Mapping[str, Any]) -> Result:
-    """The whole path is shown before anything is written; where nothing can be written, why."""
+    """Show the whole path before the file is written, or the reason why it cannot be written."""
     if row.get("why"):
         return _report_not_written(state, row)
     return Turn(state._replace(phase="sure", file_path=str(row["file"])))
@@ -345,18 +351,18 @@ def _handle_confirmation(state: LogState, event: Event, context: Context) -> Res
 def _report_export(state: LogState, row: Mapping[str, Any]) -> Result:
     if row.get("why"):
         return _report_not_written(state, row)
-    told = Verdict(GOOD, msg("logs.exported", count=int(to_decimal(row["count"])), file=str(row["file"])))
-    return Turn(state._replace(phase="list", file_path=""), (), told)
+    verdict = Verdict(GOOD, msg("logs.exported", count=int(to_decimal(row["count"])), file=str(row["file"])))
+    return Turn(state._replace(phase="list", file_path=""), (), verdict)
 
 
 def _report_not_written(state: LogState, row: Mapping[str, Any], phase: str = "export") -> Result:
-    """Another name can be typed at once; where nobody writes files that is said before one is asked for."""
+    """Report that no file was written. Another name can be typed, except if files are forbidden altogether."""
     why = msg(str(row["why"]), count=int(to_decimal(row.get("count"))))
-    told = Verdict(WRONG, msg("logs.not_exported", file=str(row["file"]), why=why))
-    return Turn(state._replace(phase=phase, file_path=""), (), told)
+    verdict = Verdict(WRONG, msg("logs.not_exported", file=str(row["file"]), why=why))
+    return Turn(state._replace(phase=phase, file_path=""), (), verdict)
 
 
-# One entry, and the losses
+# Entry and losses
 
 
 def _handle_page_input(state: LogState, event: Event) -> Result:
@@ -374,8 +380,8 @@ def _go_back(state: LogState, context: Context) -> Result:
     if state.phase in ("value", "sure"):
         return Turn(state._replace(phase="filter" if state.phase == "value" else "export", field="", file_path=""))
     if state.phase != "list":
-        shut = state._replace(phase="list", entry=None)
-        return Turn(shut, (_query(shut, context),))
+        closed = state._replace(phase="list", entry=None)
+        return Turn(closed, (_query(closed, context),))
     if state.search or state.typed or state.filter != LogFilter():
         fresh = state._replace(search="", typed="", filter=LogFilter(), first=0, cursor=-1)
         return Turn(fresh, (_query(fresh, context),), Verdict(INFO, log_view.filter_text(fresh)))

@@ -1,9 +1,10 @@
-"""What the log's pages keep."""
+"""State and screens of the log."""
 
 from __future__ import annotations
 
 import re
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.adjust_state import Reason
@@ -29,12 +30,11 @@ from aisle.jobs.view import (
     raw,
     signed_message,
 )
-from aisle.tuples import NamedTuple
 from aisle.undo_reference import UNDO_PREFIX
 
 
 class LogEntry(NamedTuple):
-    """One entry of the log."""
+    """Entry of the log."""
 
     key: str
     at: str = ""
@@ -44,7 +44,7 @@ class LogEntry(NamedTuple):
     location: str = ""
     pool: str = ""
     change: Decimal | None = Decimal(0)
-    """What it changed the stock by; None where nobody says it."""
+    """Change of the stock; None if unknown."""
     counted: Decimal | None = None
     expected: Decimal | None = None
     reason: str = ""
@@ -53,13 +53,13 @@ class LogEntry(NamedTuple):
     order: str = ""
     review_status: str = ""
     user_name: str = ""
-    """The name of `user`, where it is known."""
+    """Name of `user`, if known."""
     activity: str = ""
-    """What was done, in the words that sources have: what aisle sent has itself for `source`."""
+    """Activity, in the vocabulary of sources. Entries sent by aisle have `aisle` as their `source`."""
 
 
 class LossSeries(NamedTuple):
-    """What was lost for one reason, week by week."""
+    """Losses for one reason, week by week."""
 
     reason: str
     weeks: tuple[Decimal, ...]
@@ -67,7 +67,7 @@ class LossSeries(NamedTuple):
 
 
 class LogState(NamedTuple):
-    """A window on the log, and the pages over it."""
+    """State of the window on the log and of the pages over it."""
 
     phase: str = "list"
     """`list`, `entry`, `filter`, `value`, `export`, `sure` or `losses`."""
@@ -79,17 +79,17 @@ class LogState(NamedTuple):
     rows: tuple[LogEntry, ...] = ()
     total: int = 0
     is_loading_older: bool = False
-    """What is older than what is here was asked for and has not come yet."""
+    """True while requested older entries have not come yet."""
     entry: LogEntry | None = None
     field: str = ""
-    """The part of the filter that is chosen."""
+    """Filter field that is being edited."""
     reasons: tuple[Reason, ...] = ()
     losses: tuple[LossSeries, ...] = ()
     page: int = 0
     today: str = ""
-    """Today, for the name of a file."""
+    """Date of today, for the file name."""
     file_path: str = ""
-    """The whole path of the file that is to be written."""
+    """Whole path of the file to write."""
 
 
 FIELD_NAMES = {
@@ -103,7 +103,7 @@ FIELD_NAMES = {
     "ids": "logs.of_ids",
     "location": "logs.of_place",
 }
-"""What the parts of the filter are called, with their values."""
+"""Names of the filter fields, with their values."""
 
 PERIOD_NAMES = {
     "today": "logs.today",
@@ -113,17 +113,17 @@ PERIOD_NAMES = {
     "year": "logs.year",
 }
 REVIEW_NAMES = {"1": "logs.to_review", "2": "logs.reviewed", "0": "logs.not_to_review"}
-"""What the states of a review are called."""
+"""Names of the review states."""
 
 NARROWED_TITLES = {
     (True, False): ("logs.placed", "logs.placed_filtered"),
     (False, True): ("logs.narrowed", "logs.narrowed_filtered"),
     (True, True): ("logs.both", "logs.both_filtered"),
 }
-"""What a log is called that is narrowed by (a place, words), without and with other parts of the filter."""
+"""Titles of a log narrowed by (location, words), without and with other filter fields."""
 
 MIN_FILE_NAME_LETTERS = 3
-"""A word of so many letters may be the name of a file, a shorter one without `.` and `/` is none."""
+"""Letters from which a word may be a file name. A shorter word needs a `.` or `/`."""
 
 SOURCE_NAMES = {
     "count": "logs.kind_count",
@@ -140,19 +140,19 @@ SOURCE_NAMES = {
     "opening": "logs.kind_opening",
     LOG_SOURCE: "logs.kind_aisle",
 }
-"""What the entries of each source are called."""
+"""Names of the entries of each source."""
 
 GENERATED_REFERENCE = re.compile(
     rf"(?s){UNDO_PREFIX}.*|[A-Z2-7]{{26}}|(?i:[0-9a-f]{{8}}(?:-?[0-9a-f]{{4}}){{3}}-?[0-9a-f]{{12}})"
 )
-"""References that a program made up for itself: they tell nobody anything in a list."""
+"""Pattern of references that a program generated. A list does not show them, because they mean nothing to people."""
 
 FILES_FORBIDDEN = "logs.why_here"
-"""What the session says of every file where none is written: in a browser, and in a kiosk."""
+"""Reason given for every file if the session writes none: in a browser and in a kiosk."""
 
 
 def page_view(state: LogState) -> View:
-    """The page that is open."""
+    """Return the screen of the open page."""
     match state.phase:
         case "entry" if state.entry:
             return _entry_view(state, state.entry)
@@ -164,7 +164,7 @@ def page_view(state: LogState) -> View:
 
 
 def page_choices(state: LogState) -> tuple[Msg, ...]:
-    """The numbered choices of the pages that have some."""
+    """Return the numbered choices of the page, if any."""
     match state.phase:
         case "filter":
             return tuple(msg(FIELD_NAMES[field], value=_field_value(state, field)) for field in FILTER_FIELDS)
@@ -178,32 +178,32 @@ def page_choices(state: LogState) -> tuple[Msg, ...]:
 
 
 def file_name(state: LogState) -> str:
-    """The name that is offered for a file."""
+    """Return the default file name."""
     return f"aisle-log-{state.today}.csv"
 
 
 def is_file_name(text: str) -> bool:
-    """Whether this is meant to be the name of a file."""
+    """Return True if the text looks like a file name."""
     return "." in text or "/" in text or sum(letter.isalpha() for letter in text) >= MIN_FILE_NAME_LETTERS
 
 
 def filter_text(state: LogState) -> Msg:
-    """What is listed, in a line; a place and words narrow it for as long as they are named there."""
+    """Return the filter in one line. Location and words are part of it as long as they narrow the list."""
     others, period = state.filter.active_count, msg(PERIOD_NAMES[state.filter.period])
-    place, words = state.filter.location, state.search
-    if place or words:
-        id_ = NARROWED_TITLES[bool(place), bool(words)][bool(others)]
-        return msg(id_, place=place, what=words, period=period, count=others)
+    place, search = state.filter.location, state.search
+    if place or search:
+        id_ = NARROWED_TITLES[bool(place), bool(search)][bool(others)]
+        return msg(id_, place=place, what=search, period=period, count=others)
     return msg("logs.filtered", period=period, count=others) if others else msg("logs.unfiltered", period=period)
 
 
 def _narrowing_text(state: LogState, search: str) -> str:
-    """The place and the words that narrow what is listed."""
+    """Return the location and the words that narrow the list."""
     return " ".join(each for each in (state.filter.location, search) if each)
 
 
 def _field_value(state: LogState, field: str) -> Msg:
-    """The value of a part of the filter in words."""
+    """Return the value of a filter field in words."""
     value = str(getattr(state.filter, field))
     return _value_name(state, field, value)
 
@@ -276,19 +276,19 @@ def _entry_row(entry: LogEntry, today: str) -> Row:
 
 
 def _change_message(entry: LogEntry) -> Msg:
-    """What it changed the stock by, as far as anybody says it."""
+    """Return the change of the stock; `?` if unknown."""
     return number_message(None) if entry.change is None else signed_message(entry.change)
 
 
 def _reason_message(entry: LogEntry) -> Msg:
-    """The reason that somebody gave, else what it was that was booked."""
+    """Return the given reason, else the kind of entry."""
     if entry.reason:
         return raw(entry.reason)
     return msg(SOURCE_NAMES[entry.activity]) if entry.activity in SOURCE_NAMES else raw(entry.activity)
 
 
 def _time_message(entry: LogEntry, today: str) -> Msg:
-    """Of today the time alone."""
+    """Return the time; for entries of today without the date."""
     return msg("logs.at_time" if store_day(entry.at) == today else "moment", at=entry.at)
 
 

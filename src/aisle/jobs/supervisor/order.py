@@ -1,10 +1,10 @@
-"""What the page of an order keeps, and what can be done to it."""
+"""Job that shows one order with its lines and history, and starts actions on it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import claims, message
 from aisle.jobs.job import (
@@ -41,7 +41,7 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.orders_view import STATUS_NAMES, OrderRow, parse_order_row
 from aisle.jobs.view import BACK, INFO, PAGE_HINTS, WRONG, Block, DetailView, KeyHint, Msg, Verdict, msg, raw
-from aisle.jobs.view import Line as Told
+from aisle.jobs.view import Line as TextLine
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -55,14 +55,13 @@ from aisle.scan.meaning import (
     Match,
     Scan,
 )
-from aisle.tuples import NamedTuple
 
 PICK = "pick"
-"""The one thing on the page that is another job."""
+"""Action of the page that starts another job instead of `act`."""
 
 
 class OrderLine(NamedTuple):
-    """One line."""
+    """Line of the order."""
 
     number: int
     product: str
@@ -72,21 +71,21 @@ class OrderLine(NamedTuple):
     moved: Decimal
     is_closed: bool
     picked_by: str = ""
-    """Who picked it last."""
+    """Person who picked it last."""
     locations: tuple[str, ...] = ()
-    """Where free goods of it lie, in the order of feet."""
+    """Locations with free stock of the product, in walking order."""
     put_down_at: tuple[tuple[str, Decimal], ...] = ()
-    """Where its picked goods lie."""
+    """Locations of its picked goods, with quantities."""
     reason: str = ""
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing of it is missing."""
+        """True if its whole quantity is picked."""
         return self.picked >= self.ordered
 
 
 class HistoryRow(NamedTuple):
-    """One thing that happened to it."""
+    """Event in the history of the order."""
 
     at: str
     user: str
@@ -94,40 +93,41 @@ class HistoryRow(NamedTuple):
     label: str = ""
     quantity: Decimal = Decimal(0)
     location: str = ""
-    """Where, as far as anybody said."""
+    """Location, if known."""
     why: str = ""
     state: str = ""
-    """What became of it, where this host has said it."""
+    """State of the operation behind it, if it comes from this host."""
 
 
 class OrderState(NamedTuple):
-    """The order as far as it is here."""
+    """State of the page: the order as far as this host knows it."""
 
     number: str = ""
     order: OrderRow | None = None
     customer_fields: tuple[tuple[str, str], ...] = ()
-    """What the interface says beside the figures: field and value."""
+    """Fields of the interface beside the figures: name and value."""
     lines: tuple[OrderLine, ...] = ()
     lines_known: bool = True
     history: tuple[HistoryRow, ...] = ()
     state: str = "confirmed"
-    """What becomes of what was said of it last."""
+    """State of the last operation on the order."""
     why: str = ""
     is_choosing_line: bool = False
-    """Numbers choose a line."""
+    """True if numbers choose a line."""
     page: int = 0
     undo: tuple[Mapping[str, Any], ...] = ()
-    """What would undo the last thing that was done from here."""
+    """Actions that undo the last action of this page."""
     claims_for_others: tuple[claims.ClaimForOther, ...] = ()
-    """Whose it was made from here."""
+    """Assignments to others made from this page."""
     opened_at: str = ""
-    """When it was opened, and the service asked for it."""
+    """Time at which the page was opened and the order requested from the service."""
     is_absent: bool = False
-    """The service has said since then that it has no such order."""
+    """True if the service has answered since then that it has no such order."""
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """What can be done to the order, in the order of its numbers; a claim that comes or goes moves none of them."""
+        """Possible actions on the order, in the order of their numbers. A claim that comes or goes changes no other
+        number."""
         if self.order is None or self.order.status == "finished":
             return ()
         if self.order.status == "rejected":
@@ -144,24 +144,27 @@ _ORDER_FIELDS = (
     "customer_name", "reference", "description", "comment", "order_type_description", "sales_order_id",
     "stores_allowed",
 )  # fmt: skip
-"""The fields of an order that are shown as they are. interface: Customer order (list item)."""
+"""Fields of an order that are shown unchanged. Interface: Customer order (list item)."""
 
 _ADDRESS_PARTS = ("street", "zipcode", "city", "country")
 _SERVICE_FIELDS = ("customer_phone", "customer_email", "customer_number", "file_name")
 
 
 def parse_customer(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Each fact by its name. What the interface takes and tells nowhere, our own service tells under `aisle`."""
-    beside = row.get("aisle")
-    beside = beside if isinstance(beside, Mapping) else {}
-    told = [(name, _strip_text(row.get(name))) for name in _ORDER_FIELDS]
-    told += [(f"{of}_address", _address(beside, of)) for of in ("customer", "delivery")]
-    told += [(name, _strip_text(beside.get(name))) for name in _SERVICE_FIELDS]
-    return tuple((name, text) for name, text in told if text)
+    """Return names and values of the customer data.
+
+    Aisle's own service returns under `aisle` what the interface accepts but never shows.
+    """
+    service_fields = row.get("aisle")
+    service_fields = service_fields if isinstance(service_fields, Mapping) else {}
+    fields = [(name, _strip_text(row.get(name))) for name in _ORDER_FIELDS]
+    fields += [(f"{of}_address", _address(service_fields, of)) for of in ("customer", "delivery")]
+    fields += [(name, _strip_text(service_fields.get(name))) for name in _SERVICE_FIELDS]
+    return tuple((name, text) for name, text in fields if text)
 
 
 def _address(service_fields: Mapping[str, Any], prefix: str) -> str:
-    """On one line, as it is written on a letter: the postal code and the town stand together."""
+    """Return the address on one line, with postal code and town together."""
     street, zipcode, city, country = (_strip_text(service_fields.get(f"{prefix}_{part}")) for part in _ADDRESS_PARTS)
     return ", ".join(part for part in (street, f"{zipcode} {city}".strip(), country) if part)
 
@@ -209,7 +212,7 @@ _STATE_TEXTS = {
     "refused": "order.word_refused",
     "unclear": "order.word_unclear",
 }
-"""What becomes of what was said of it, where it is not over."""
+"""Notes for states of an operation that is not confirmed."""
 
 _LAST_STATE_TEXTS = {
     "noted": "order.last_noted",
@@ -220,7 +223,7 @@ _LAST_STATE_TEXTS = {
 
 
 def page_view(state: OrderState) -> DetailView:
-    """All of it, or its lines to choose from."""
+    """Return the page of the order, or its lines to choose from."""
     return DetailView(
         name="order.lines" if state.is_choosing_line else "order",
         title=msg("order.title", order=state.number),
@@ -230,7 +233,7 @@ def page_view(state: OrderState) -> DetailView:
         page=state.page,
         choices=()
         if state.is_choosing_line
-        else tuple(msg(ACTION_NAMES.get(way, "order.pick")) for way in state.actions),
+        else tuple(msg(ACTION_NAMES.get(action, "order.pick")) for action in state.actions),
         key_hints=_hints(state),
     )
 
@@ -253,37 +256,42 @@ def _hints(state: OrderState) -> tuple[KeyHint, ...]:
     )
 
 
-def _lines(state: OrderState) -> tuple[Told, ...]:
-    """Who it is for, how far it is, and what stands in its way."""
+def _lines(state: OrderState) -> tuple[TextLine, ...]:
+    """Return the lines on customer, progress and obstacles."""
     order = state.order
     if order is None:
-        return (Told("product", msg("act.one_order", order=state.number)), Told("note", _missing_message(state)))
+        return (
+            TextLine("product", msg("act.one_order", order=state.number)),
+            TextLine("note", _missing_message(state)),
+        )
     head = (
         msg("order.who", order=order.number, who=order.customer)
         if order.customer
         else msg("act.one_order", order=order.number)
     )
     far = msg("order.far", state=msg(STATUS_NAMES[order.status]), done=order.picked, total=order.ordered, due=order.due)
-    told = [Told("product", head), Told("quantity", far)]
-    told += [
-        Told("note", each) for each in (claim_message(order), _batch_message(order), _priority_message(order)) if each
+    lines = [TextLine("product", head), TextLine("quantity", far)]
+    lines += [
+        TextLine("note", each)
+        for each in (claim_message(order), _batch_message(order), _priority_message(order))
+        if each
     ]
     if order.status == "rejected" and order.rejection_reason:
-        told.append(Told("note", msg("order.rejected_why", why=order.rejection_reason)))
+        lines.append(TextLine("note", msg("order.rejected_why", why=order.rejection_reason)))
     if places := dict.fromkeys(place for line in state.lines for place, _ in line.put_down_at):
-        told.append(Told("note", msg("order.waits_at", place=message.list_locations(places))))
+        lines.append(TextLine("note", msg("order.waits_at", place=message.list_locations(places))))
     if state.state in _LAST_STATE_TEXTS:
-        told.append(Told("note", msg(_LAST_STATE_TEXTS[state.state], why=read_message(state.why))))
-    return tuple(told)
+        lines.append(TextLine("note", msg(_LAST_STATE_TEXTS[state.state], why=read_message(state.why))))
+    return tuple(lines)
 
 
 def _missing_message(state: OrderState) -> Msg:
-    """Whether the service has been heard on it."""
+    """Return the message that the order is missing: unknown here, or also absent at the service."""
     return msg("order.absent", order=state.number) if state.is_absent else msg("order.unknown")
 
 
 def claim_message(order: OrderRow) -> Msg | None:
-    """Who works on it, while there is something to pick."""
+    """Return who works on the order; None unless something is left to pick."""
     if order.status not in ("open", "partial"):
         return None
     silent = order.idle_s >= 0
@@ -298,7 +306,7 @@ def claim_message(order: OrderRow) -> Msg | None:
 
 
 def _batch_message(order: OrderRow) -> Msg | None:
-    """In whose round it is, or who is to take it into his."""
+    """Return whose batch the order is in, or to whom it was assigned for their batch."""
     if order.status not in ("open", "partial"):
         return None
     if order.picker:
@@ -336,8 +344,8 @@ def _line_block(state: OrderState, *, numbered: bool = False) -> Block:
 def _line_row(line: OrderLine) -> tuple[Msg, ...]:
     cells = [raw(line.label), msg("progress.of", done=line.picked, total=line.ordered), _line_state(line)]
     where = ", ".join(place for place, _ in line.put_down_at) or ", ".join(line.locations[:2])
-    told = msg("order.lies_at", place=where) if line.put_down_at else raw(where)
-    return (*cells, told, raw(line.picked_by))
+    location = msg("order.lies_at", place=where) if line.put_down_at else raw(where)
+    return (*cells, location, raw(line.picked_by))
 
 
 def _line_state(line: OrderLine) -> Msg:
@@ -354,18 +362,18 @@ def _history_row(row: HistoryRow) -> tuple[Msg, ...]:
         what = msg("order.past_at", what=what, place=row.location)
     if row.why:
         what = msg("order.past_why", what=what, why=read_message(row.why))
-    word = msg(_STATE_TEXTS[row.state]) if row.state in _STATE_TEXTS else raw("")
-    return (what, raw(row.user), msg("moment", at=row.at), word)
+    state_text = msg(_STATE_TEXTS[row.state]) if row.state in _STATE_TEXTS else raw("")
+    return (what, raw(row.user), msg("moment", at=row.at), state_text)
 
 
 MAX_HISTORY = 60
-"""Events that the page shows."""
+"""Most events on the page."""
 
 Result = Turn[OrderState]
 
 
 class OrderJob(Job[OrderState]):
-    """From an order's number to all that is known of it."""
+    """Job that shows all data of an order and starts actions on it."""
 
     name = "order"
     steps: tuple[str, ...] = ("order", "order.lines")
@@ -373,36 +381,36 @@ class OrderJob(Job[OrderState]):
     journalled = False
 
     def begin(self) -> OrderState:
-        """No order yet."""
+        """Return the state without an order."""
         return OrderState()
 
     def accepts(self, state: OrderState) -> Accepts:
-        """Ways on are numbered; a letter makes the lines so."""
+        """Accept numbers for actions; a letter switches them to lines."""
         if state.is_choosing_line:
             return Accepts(choices=len(state.lines), command_letters=PAGE_LETTERS)
         lines = "l" if state.lines and state.order and state.order.status not in ("rejected", "finished") else ""
         return Accepts(choices=len(state.actions), command_letters=PAGE_LETTERS + lines + ("u" if state.undo else ""))
 
     def prefers(self, state: OrderState) -> tuple[str, ...]:
-        """Another order, or a product of this one."""
+        """Prefer another order, then a product or location."""
         return (ORDER, REFERENCE, PRODUCT, LOCATION)
 
     def step_name(self, state: OrderState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return "order.lines" if state.is_choosing_line else "order"
 
     def view(self, state: OrderState) -> DetailView:
-        """The page."""
+        """Return the page."""
         return page_view(state)
 
     def handle(self, state: OrderState, event: Event, context: Context) -> Result:
-        """What is new is read; numbers do, letters turn the page."""
+        """Return the next state. Changes are queried, numbers act, letters turn the page."""
         match event:
             case Opened(args):
                 return _open_order(str(args["order_number"]), context)
             case Rows("given"):
-                left, told = claims.report_lost_claims(state.claims_for_others, event)
-                return Turn(state._replace(claims_for_others=left), (), told)
+                kept, verdict = claims.report_lost_claims(state.claims_for_others, event)
+                return Turn(state._replace(claims_for_others=kept), (), verdict)
             case Rows():
                 return _handle_rows(state, event, context)
             case Changed() | Resumed():
@@ -518,7 +526,7 @@ def _run_action(state: OrderState, action: str) -> Result:
 
 
 def _act_on_line(state: OrderState, line: OrderLine) -> Result:
-    """A full line is looked up; any other is closed with what is picked of it, or opened again."""
+    """Look up the product of a complete line. Close any other line with its picked quantity, or reopen it."""
     if line.is_complete:
         return Turn(state, (Start("lookup", {"product_number": line.product, "label": line.label}),))
     kind = REOPEN_LINE if line.is_closed else CLOSE_LINE
@@ -532,6 +540,6 @@ def _handle_scan(state: OrderState, match: Match, context: Context) -> Result:
         if key != state.number:
             return _open_order(key, context)
         return Turn(state, (), Verdict(INFO, msg("order.this_one", order=key)))
-    if look := open_record(kind, key, label):
-        return Turn(state, (look,))
+    if start := open_record(kind, key, label):
+        return Turn(state, (start,))
     return Turn(state, (), Verdict(WRONG, msg("orders.person", name=label)))

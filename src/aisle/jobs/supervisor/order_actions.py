@@ -1,10 +1,10 @@
-"""What doing something to orders keeps: what, to which, and what came of it."""
+"""Job that applies an action to one or more orders: action, reason or person, confirmation, results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -73,7 +73,6 @@ from aisle.scan.meaning import (
     TypedText,
     UnknownCode,
 )
-from aisle.tuples import NamedTuple
 
 ACTION_PAGE, REASON_PAGE, PERSON_PAGE, CONFIRM_PAGE, WAIT_PAGE, RESULTS_PAGE = (
     "what",
@@ -83,77 +82,77 @@ ACTION_PAGE, REASON_PAGE, PERSON_PAGE, CONFIRM_PAGE, WAIT_PAGE, RESULTS_PAGE = (
     "wait",
     "results",
 )
-"""The pages."""
+"""Pages of the job."""
 
 MIN_CHOICES = 6
-"""People or reasons that any screen shows."""
+"""Number of people or reasons that fit on any screen."""
 
 
 class Person(NamedTuple):
-    """Somebody whose the order may become."""
+    """Person who may get the order."""
 
     user: str
     name: str
 
 
 class Outcome(NamedTuple):
-    """What came of it for one order."""
+    """Result of the action for one order."""
 
     order: str
     state: str
-    """One of the five words for what becomes of a piece of work; empty where nothing was written."""
+    """State of the operation; empty if nothing was written."""
     why: Msg | None = None
 
 
 class OrderActionState(NamedTuple):
-    """What is to be done, as far as it is known."""
+    """State of an action on orders."""
 
     orders: tuple[str, ...] = ()
     page: str = ACTION_PAGE
     kind: str = ""
     line: int = 0
     label: str = ""
-    """What the line is for."""
+    """Name of the line's product."""
     picked: Decimal = Decimal(0)
     ordered: Decimal = Decimal(0)
-    """What the orders stand at."""
+    """Picked and ordered quantity of all orders."""
     reasons: tuple[Reason, ...] = ()
     people: tuple[Person, ...] = ()
     typed_name: str = ""
-    """The name that was typed."""
+    """Name that was typed."""
     match_count: int = 0
-    """How many have it; no more than can be leafed through are in `people`."""
+    """Number of people who match. `people` has at most as many as can be paged through."""
     first_choice: int = 0
-    """Where the page of people or reasons begins."""
+    """Index of the first person or reason on the page."""
     choices_per_page: int = MIN_CHOICES
-    """So many of them the screen has room for."""
+    """Number of them that fit on the screen."""
     plan: tuple[tuple[str, OrderAction], ...] = ()
-    """What is to be done to each order, once that is sure."""
+    """Action for each order, to be run once it is confirmed."""
     is_undo: bool = False
     done_at: str = ""
-    """When it was done, ISO 8601 UTC: what was said before comes to nothing here."""
+    """Time of the action, ISO 8601 UTC. Outcomes of earlier operations do not count."""
     outcomes: tuple[Outcome, ...] = ()
     undo: tuple[tuple[str, OrderAction], ...] = ()
-    """What would undo it."""
+    """Actions that undo it."""
     search: str = ""
     typed: str = ""
     first: int = 0
     cursor: int = -1
     size: int = 12
-    """Results that fit on the screen."""
+    """Number of results that fit on the screen."""
     can_reject_lines: bool = False
-    """The service takes rejections of lines."""
+    """True if the service accepts rejections of lines."""
     is_in_batch: bool = True
-    """One of them at least is in somebody's walk, as far as that was read."""
+    """True if at least one of the orders is in a batch, or if that is not known yet."""
 
     @property
     def rows(self) -> tuple[Outcome, ...]:
-        """The results in sight."""
+        """Results on the screen."""
         return self.outcomes[self.first : self.first + self.size]
 
     @property
     def total(self) -> int:
-        """How many results there are."""
+        """Number of results."""
         return len(self.outcomes)
 
 
@@ -169,7 +168,7 @@ ACTION_NAMES = {
     "close_line": "act.close_line",
     "open_line": "act.open_line",
 }
-"""What each deed is called."""
+"""Names of the actions."""
 
 _DONE_TEXTS = {
     "claim": "act.told_claim",
@@ -194,21 +193,21 @@ _PROMPTS = {
 
 
 def done_message(order: str, action: OrderAction, label: str) -> Msg:
-    """What was done to one order."""
+    """Return the message on the action that was applied to one order."""
     if action.kind == CLAIM and not action.user:
         return msg("act.told_claim_nobody", order=order)
     return msg(_DONE_TEXTS[action.kind], order=order, name=action.name or action.user, label=label)
 
 
 def summary_id(state: OrderActionState) -> str:
-    """The message that says to how many it was done; what was rejected comes back as it was not before."""
-    if any(deed.kind == REOPEN for _, deed in state.plan):
+    """Return the id of the summary. A reopened order has its own, because it does not return to its previous state."""
+    if any(action.kind == REOPEN for _, action in state.plan):
         return "act.done_take_back"
     return "act.undone" if state.is_undo else "act.done"
 
 
 def page_choices(state: OrderActionState) -> tuple[Msg, ...]:
-    """What the numbers of a page do."""
+    """Return the choices of the page."""
     match state.page:
         case "what":
             return tuple(msg(ACTION_NAMES[kind]) for kind in ORDER_ACTIONS)
@@ -228,17 +227,17 @@ def page_choices(state: OrderActionState) -> tuple[Msg, ...]:
 
 
 def has_more_choices(state: OrderActionState) -> bool:
-    """Whether there are more people or reasons than a page has."""
+    """Return True if there are more people or reasons than fit on a page."""
     return len(all_choices(state)) > len(page_choices(state))
 
 
 def all_choices(state: OrderActionState) -> tuple[object, ...]:
-    """What the numbers of a page choose from, where that may be of any length."""
+    """Return all people or reasons of the page; empty on other pages."""
     return state.people if state.page == "who" else state.reasons if state.page == "why" else ()
 
 
 def page_view(state: OrderActionState) -> View:
-    """The page of this state."""
+    """Return the screen of this state."""
     if state.page == "results":
         return _results_view(state)
     return Step(
@@ -258,7 +257,7 @@ def _title(state: OrderActionState) -> Msg:
 
 
 def _lines(state: OrderActionState) -> tuple[Line, ...]:
-    """Which orders, and how far they are."""
+    """Return the lines on the orders and their progress."""
     about = [Line("product", _confirm_message(state) if state.page == "sure" else _orders_message(state))]
     if state.line:
         about.append(Line("note", msg("act.of_line", label=state.label)))
@@ -266,7 +265,7 @@ def _lines(state: OrderActionState) -> tuple[Line, ...]:
         about.append(Line("note", msg("act.stands", done=state.picked, total=state.ordered)))
     if state.page == "sure":
         why = (
-            next((deed.reason or deed.reason_code for _, deed in state.plan), "")
+            next((action.reason or action.reason_code for _, action in state.plan), "")
             if state.kind in REASON_ACTIONS
             else ""
         )
@@ -276,9 +275,9 @@ def _lines(state: OrderActionState) -> tuple[Line, ...]:
 
 
 def _confirm_message(state: OrderActionState) -> Msg:
-    """What is to be done, to which orders, and for whom."""
+    """Return the action, its orders and the person it is for."""
     what = msg(ACTION_NAMES[state.kind])
-    name = next((deed.name or deed.user for _, deed in state.plan), "") if state.kind in PERSON_ACTIONS else ""
+    name = next((action.name or action.user for _, action in state.plan), "") if state.kind in PERSON_ACTIONS else ""
     if name:
         what = msg("act.split_to" if state.kind == SPLIT else "act.for_whom", name=name)
     return msg("act.sure_of", what=what, which=_orders_message(state))
@@ -291,10 +290,10 @@ def _orders_message(state: OrderActionState) -> Msg:
 
 
 def _warning(state: OrderActionState) -> Msg:
-    """What one has to know before one says yes."""
+    """Return the warning shown before the confirmation."""
     if state.kind == "finish":
-        left = state.ordered - state.picked
-        return msg("act.warn_finish_short", left=left) if left > 0 else msg("act.warn_finish")
+        missing = state.ordered - state.picked
+        return msg("act.warn_finish_short", left=missing) if missing > 0 else msg("act.warn_finish")
     if state.kind == "take_back":
         return msg("act.warn_take_back")
     if state.kind == "split":
@@ -317,12 +316,12 @@ def _results_view(state: OrderActionState) -> ListView:
 
 
 def _result_row(row: Outcome) -> Row:
-    word = msg(STATE_WORDS.get(row.state, "word.unclear")) if row.state else msg("act.not_done")
-    return Row(row.order, (raw(row.order), word, row.why or raw("")))
+    state_text = msg(STATE_WORDS.get(row.state, "word.unclear")) if row.state else msg("act.not_done")
+    return Row(row.order, (raw(row.order), state_text, row.why or raw("")))
 
 
 MAX_PEOPLE = 60
-"""People that are offered, page by page; anybody else is typed."""
+"""Most people offered, page by page. Anybody else is typed."""
 
 MAX_REFRESHES = 20
 
@@ -330,7 +329,7 @@ Result = Turn[OrderActionState]
 
 
 class OrderActionJob(Job[OrderActionState]):
-    """From the orders to what came of it."""
+    """Job that applies an action to orders and shows the results."""
 
     name = "act"
     steps: tuple[str, ...] = ("act.what", "act.why", "act.who", "act.sure", "act.wait", "act.results")
@@ -338,11 +337,11 @@ class OrderActionJob(Job[OrderActionState]):
     journalled = False
 
     def begin(self) -> OrderActionState:
-        """No orders yet."""
+        """Return the state without orders."""
         return OrderActionState()
 
     def accepts(self, state: OrderActionState) -> Accepts:
-        """Numbers choose; reasons and names may be typed."""
+        """Accept numbers; on their pages also typed reasons and names."""
         if state.page == RESULTS_PAGE:
             return Accepts(command_letters=("u" if state.undo else "") + pages.page_letters(state))
         choices, leaf = len(page_choices(state)), pages.PAGE_LETTERS if has_more_choices(state) else ""
@@ -354,19 +353,19 @@ class OrderActionJob(Job[OrderActionState]):
         )
 
     def prefers(self, state: OrderActionState) -> tuple[str, ...]:
-        """A badge says for whom."""
+        """Prefer a badge, which names the person."""
         return (PERSON,)
 
     def step_name(self, state: OrderActionState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return f"act.{state.page}"
 
     def view(self, state: OrderActionState) -> View:
-        """The page."""
+        """Return the screen."""
         return page_view(state)
 
     def handle(self, state: OrderActionState, event: Event, context: Context) -> Result:
-        """A number leads on, back leads out."""
+        """Return the next state. A number leads to the next page, back leaves."""
         state = state._replace(choices_per_page=max(MIN_CHOICES, context.window_rows), size=page_size(context))
         match event:
             case Opened(args):
@@ -399,7 +398,7 @@ class OrderActionJob(Job[OrderActionState]):
 
 
 def _turn_choices(state: OrderActionState, forward: bool) -> int:
-    """Where the next page of people or reasons begins, or the one before; from the last on to the first."""
+    """Return the first index of the next or previous page of people or reasons. Paging wraps around."""
     size, total = state.choices_per_page, len(all_choices(state))
     if forward:
         return state.first_choice + size if state.first_choice + size < total else 0
@@ -407,14 +406,14 @@ def _turn_choices(state: OrderActionState, forward: bool) -> int:
 
 
 def _fill_last_page(state: OrderActionState) -> OrderActionState:
-    """People or reasons begin so far up that their page is full."""
+    """Move the first person or reason up until the last page is full."""
     return state._replace(
         first_choice=max(0, min(state.first_choice, len(all_choices(state)) - state.choices_per_page))
     )
 
 
 def _rejection_text(state: OrderActionState, event: Event) -> Msg:
-    """What a page says of what it has no use for; a code that nobody knows is no reason."""
+    """Return the answer to an input that the page cannot use. An unknown code is no reason."""
     match state.page, event:
         case ("why", UnknownCode(text)):
             return msg("act.no_reason", text=text)
@@ -424,18 +423,18 @@ def _rejection_text(state: OrderActionState, event: Event) -> Msg:
 
 
 def _handle_opened(state: OrderActionState, args: Mapping[str, Any]) -> Result:
-    """With a `kind` what is done is known already; with `undo` all is."""
+    """Start the job. With `kind` the action is known, with `undo` everything is."""
     if args.get("undo"):
         plan = tuple((str(each["order"]), _parse_action(each)) for each in args["undo"])
         return _query_before_action(state._replace(orders=tuple(order for order, _ in plan), is_undo=True), plan)
     orders = tuple(str(order) for order in args["orders"])
     line, label = int(args.get("line") or 0), str(args.get("label") or "")
-    begun = state._replace(orders=orders, line=line, label=label)
+    opened = state._replace(orders=orders, line=line, label=label)
     ask = (
         Query("reasons", "short_reasons", {}, is_live=True),
         Query("look", "orders_by_number", _order_args(orders), is_live=True),
     )
-    turn = _choose_kind(begun, str(args["kind"])) if args.get("kind") else Turn(begun)
+    turn = _choose_kind(opened, str(args["kind"])) if args.get("kind") else Turn(opened)
     return turn._replace(effects=(*ask, *turn.effects))
 
 
@@ -448,7 +447,7 @@ def _parse_action(fields: Mapping[str, Any]) -> OrderAction:
 
 
 def _choose_kind(state: OrderActionState, kind: str) -> Result:
-    """What has to be asked before it is done."""
+    """Open the page that the action needs before it can run."""
     state = state._replace(kind=kind)
     if kind in REASON_ACTIONS:
         return Turn(state._replace(page=REASON_PAGE, first_choice=0))
@@ -459,7 +458,7 @@ def _choose_kind(state: OrderActionState, kind: str) -> Result:
 
 
 def _check_in_batch(state: OrderActionState) -> Result:
-    """What nobody walks is split from nobody: that is said before it is asked for whom."""
+    """Close the job if a split is asked for orders that are in no batch, before a person is chosen."""
     if state.page == PERSON_PAGE and state.kind == SPLIT and not state.is_in_batch:
         return Turn(state, (Close(Verdict(WRONG, msg("deed.in_no_walk", order=state.orders[0]))),))
     return Turn(state)
@@ -470,7 +469,7 @@ def _query_people(text: str) -> Query:
 
 
 def _confirm(state: OrderActionState, action: OrderAction) -> Result:
-    """What loses something, or concerns many, is asked once more."""
+    """Ask for confirmation if the action discards something or applies to several orders."""
     plan = tuple((order, action) for order in state.orders)
     if len(plan) > 1 or action.kind in CONFIRMED_ACTIONS:
         return Turn(state._replace(page=CONFIRM_PAGE, plan=plan))
@@ -478,10 +477,10 @@ def _confirm(state: OrderActionState, action: OrderAction) -> Result:
 
 
 def _query_before_action(state: OrderActionState, plan: tuple[tuple[str, OrderAction], ...]) -> Result:
-    """How the orders stand at this moment; the answer decides."""
+    """Query the current state of the orders. The answer decides what is possible."""
     state = state._replace(plan=plan, page=WAIT_PAGE)
-    if any(deed.kind in LINE_ACTIONS for _, deed in plan):
-        features = Query("features", "features", {}, is_live=True)  # what is asked last is answered first
+    if any(action.kind in LINE_ACTIONS for _, action in plan):
+        features = Query("features", "features", {}, is_live=True)  # answers come in reverse order
         return Turn(state, (Query("now", "order", {"order_number": plan[0][0]}), features))
     return Turn(state, (Query("now", "orders_by_number", _order_args(tuple(order for order, _ in plan))),))
 
@@ -503,8 +502,8 @@ def _handle_rows(state: OrderActionState, answer: Rows, context: Context) -> Res
         case Rows("look", rows, _):
             picked = sum((order_progress(row)[0] for row in rows), Decimal(0))
             total = sum((order_progress(row)[1] for row in rows), Decimal(0))
-            walked = any(row.get("walker") or row.get("given_to") for row in rows)
-            return _check_in_batch(state._replace(picked=picked, ordered=total, is_in_batch=walked or not rows))
+            in_batch = any(row.get("walker") or row.get("given_to") for row in rows)
+            return _check_in_batch(state._replace(picked=picked, ordered=total, is_in_batch=in_batch or not rows))
         case Rows("people", rows, known):
             people = tuple(Person(str(row["user"]), str(row["name"] or row["user"])) for row in rows)
             return _choose_person(state._replace(match_count=known), people)
@@ -513,9 +512,9 @@ def _handle_rows(state: OrderActionState, answer: Rows, context: Context) -> Res
         case Rows("now", rows, _) if state.page == WAIT_PAGE:
             return _run_actions(state, {str(row["order_number"]): row for row in rows}, context)
         case Rows("outcomes", rows, _):
-            words = {str(row["order_number"]): row for row in rows}
+            current = {str(row["order_number"]): row for row in rows}
             return Turn(
-                state._replace(outcomes=tuple(_update_outcome(row, words.get(row.order)) for row in state.outcomes))
+                state._replace(outcomes=tuple(_update_outcome(row, current.get(row.order)) for row in state.outcomes))
             )
     return Turn(state)
 
@@ -528,7 +527,7 @@ def _update_outcome(row: Outcome, row_now: Mapping[str, Any] | None) -> Outcome:
 
 
 def _choose_person(state: OrderActionState, people: tuple[Person, ...]) -> Result:
-    """The people of that name; a whole name, or the only one, is meant."""
+    """Choose the person with exactly this name, or offer those who match."""
     sought = state.typed_name.strip()
     exact = [one for one in people if _is_named(one, sought)]
     if len(exact) == 1:
@@ -537,16 +536,16 @@ def _choose_person(state: OrderActionState, people: tuple[Person, ...]) -> Resul
         return Turn(state._replace(people=people[:MAX_PEOPLE], first_choice=0))
     if not sought:
         return Turn(state, (), Verdict(INFO, msg("act.nobody_known")))
-    myself = Person(sought, sought)
+    typed = Person(sought, sought)
     return Turn(
-        state._replace(people=(myself,), match_count=1, first_choice=0),
+        state._replace(people=(typed,), match_count=1, first_choice=0),
         (),
         Verdict(ASK, msg("act.unknown_name", name=sought)),
     )
 
 
 def _is_named(person: Person, typed_name: str) -> bool:
-    """Whether that is a person's id or name, or the first word of the name."""
+    """Return True if the text is the person's id, name or first name."""
     names = {person.user.casefold(), person.name.casefold(), *person.name.casefold().split()[:1]}
     return typed_name.casefold() in names
 
@@ -578,46 +577,46 @@ def _handle_choice(state: OrderActionState, choice: int) -> Result:
 
 
 def _go_back(state: OrderActionState) -> Result:
-    """Out: from the results with what undoes them, from a question with nothing done."""
+    """Leave the job: from the results with their undo, from a question without doing anything."""
     if state.page == RESULTS_PAGE:
         return Turn(state, (Close(answer=_answer(state)),))
     return Turn(state, (Close(Verdict(INFO, msg("session.dropped"))),))
 
 
 def _answer(state: OrderActionState) -> dict[str, Any]:
-    """What the page below has to know to undo it, and to tell whether it comes to nothing."""
+    """Return what the page below needs to undo the action, and to notice that an assignment was lost."""
     of = {row.order for row in state.outcomes if not row.why}
-    given = [[order, deed.user] for order, deed in state.plan if deed.kind in PERSON_ACTIONS and deed.user]
-    undo = [{"order": order, **deed._asdict()} for order, deed in state.undo]
+    given = [[order, action.user] for order, action in state.plan if action.kind in PERSON_ACTIONS and action.user]
+    undo = [{"order": order, **action._asdict()} for order, action in state.undo]
     return {"undo": undo, "given": [each for each in given if each[0] in of]}
 
 
 def _run_actions(state: OrderActionState, found: Mapping[str, Mapping[str, Any]], context: Context) -> Result:
-    """Does it to each order that it can be done to, and says of the others why not."""
+    """Apply the action to each order for which it is possible, and report why the others fail."""
     effects: list[Write | LocalNote] = []
     rows, undo = [], []
-    for order, deed in state.plan:
+    for order, action in state.plan:
         done = decide(
-            order, found.get(order), deed, context.store, can_reject_lines=state.can_reject_lines, user=context.user
+            order, found.get(order), action, context.store, can_reject_lines=state.can_reject_lines, user=context.user
         )
         effects += done.writes
         undo += [(order, done.undo)] if done.undo and not state.is_undo else []
         rows.append(Outcome(order, "" if done.why else "noted", done.why))
-    wishes = [Refresh("order", row.order) for row in rows[:MAX_REFRESHES]]
+    refreshes = [Refresh("order", row.order) for row in rows[:MAX_REFRESHES]]
     state = state._replace(outcomes=tuple(rows), undo=tuple(undo), page=RESULTS_PAGE, first=0, cursor=-1)
     state = state._replace(size=page_size(context), done_at=context.now)
     verdict = _verdict(state)
     if len(rows) == 1:
-        return Turn(state, (*effects, *wishes, Close(verdict, answer=_answer(state))))
-    return Turn(state, (*effects, *wishes), verdict)
+        return Turn(state, (*effects, *refreshes, Close(verdict, answer=_answer(state))))
+    return Turn(state, (*effects, *refreshes), verdict)
 
 
 def _verdict(state: OrderActionState) -> Verdict:
     if len(state.outcomes) == 1:
-        (row,), deed = state.outcomes, state.plan[0][1]
+        (row,), action = state.outcomes, state.plan[0][1]
         if row.why:
             return Verdict(WRONG, row.why)
-        return Verdict(GOOD, done_message(row.order, deed, state.label))
+        return Verdict(GOOD, done_message(row.order, action, state.label))
     done = sum(not row.why for row in state.outcomes)
     text = msg(summary_id(state), done=done, total=len(state.outcomes))
     return Verdict(GOOD if done == len(state.outcomes) else WRONG if not done else INFO, text)

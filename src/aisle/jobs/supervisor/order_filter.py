@@ -1,4 +1,4 @@
-"""What the order board can be filtered and sorted by: what the interface's list offers, and what a supervisor asks for.
+"""Filter and sort order of the order board: parameters of the interface's list, and further ones for supervisors.
 
 Interface: List customer orders (fulfillment_status, is_active, is_picked, pickup_offset, reference, search_text).
 """
@@ -6,9 +6,7 @@ Interface: List customer orders (fulfillment_status, is_active, is_picked, picku
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-from aisle.tuples import NamedTuple
+from typing import Any, NamedTuple
 
 STATUSES_BY_STATE: Mapping[str, tuple[str, ...]] = {
     "active": ("open", "partial", "picked", "rejected"),
@@ -20,21 +18,21 @@ STATUSES_BY_STATE: Mapping[str, tuple[str, ...]] = {
     "finished": ("finished",),
     "all": ("open", "partial", "picked", "rejected", "finished"),
 }
-"""The states of the orders that are listed, by the word of the filter."""
+"""Order states that each filter value lists."""
 
 DUE_DAYS: Mapping[str, int | None] = {"any": None, "late": None, "today": 0, "tomorrow": 1, "week": 7}
-"""Days from today up to which orders are due (interface: pickup_offset)."""
+"""Days from today until which orders are due (interface: pickup_offset)."""
 
 CLAIM_VALUES: Mapping[str, bool | None] = {"any": None, "claimed": True, "free": False}
 SHORT_VALUES: Mapping[str, bool] = {"any": False, "short": True}
 SORTS = ("pickup", "age", "number")
 
 FILTER_FIELDS = ("state", "due", "claim", "shorts", "sort", "reference")
-"""The parts of a filter, in the order of their numbers."""
+"""Fields of a filter, in the order of their numbers."""
 
 
 class OrderFilter(NamedTuple):
-    """A word for each part; `reference` as it was typed or scanned."""
+    """Filter with a value for each field; `reference` as it was typed or scanned."""
 
     state: str = "active"
     due: str = "any"
@@ -54,16 +52,17 @@ BUILT_IN_VIEWS = (
     ("rejected", OrderFilter("rejected")),
     ("finished", OrderFilter("finished")),
 )
-"""The views that everybody has."""
+"""Views that everybody has."""
 
 
 def view_key(user: str, name: str = "") -> str:
-    """The key of a person's view; without a name what all of his begin with, and nobody else's do."""
+    """Return the key of a person's view. Without a name it is the prefix of all views of this person and of no
+    other."""
     return f"{user.replace('%', '%25').replace('/', '%2F')}/{name}"
 
 
 def filter_values(field: str) -> tuple[str, ...]:
-    """The words that a part can have; of a reference there is but none, any other is typed."""
+    """Return the values of a filter field to choose from. For a reference that is only `none`; others are typed."""
     known: dict[str, tuple[str, ...]] = {
         "state": tuple(STATUSES_BY_STATE),
         "due": tuple(DUE_DAYS),
@@ -76,20 +75,20 @@ def filter_values(field: str) -> tuple[str, ...]:
 
 
 def with_value(filter_: OrderFilter, field: str, value: str) -> OrderFilter:
-    """The filter with this word for that part."""
+    """Return the filter with this value for the field."""
     return filter_._replace(**{field: "" if field == "reference" else value})
 
 
 def parse_filter(saved: Mapping[str, Any]) -> OrderFilter:
-    """A filter that was kept; parts and words that this program does not know are left out."""
+    """Parse a stored filter. Unknown fields and values are ignored."""
     known = {name: str(saved[name]) for name in OrderFilter._fields if name in saved}
     return OrderFilter(
-        **{name: word for name, word in known.items() if name == "reference" or word in filter_values(name)}
+        **{name: value for name, value in known.items() if name == "reference" or value in filter_values(name)}
     )
 
 
 def query_arguments(filter_: OrderFilter) -> dict[str, Any]:
-    """The arguments of the read `board`."""
+    """Return the filter as arguments of the query `board`."""
     args: dict[str, Any] = {
         "status": list(STATUSES_BY_STATE[filter_.state]),
         "sort": filter_.sort,

@@ -1,6 +1,6 @@
-"""The order board: all orders of the store, filtered and sorted; one is opened, or something is done to many at once.
+"""Job of the order board: all orders of the store, filtered and sorted, opened or selected for an action.
 
-It is live and does not jump: the order under the cursor, else the first in sight, stays where it is on the screen.
+The list is live, but rows do not jump: the order under the cursor, else the first one, keeps its row on the screen.
 """
 
 from __future__ import annotations
@@ -59,19 +59,19 @@ from aisle.scan.meaning import (
 )
 
 COMMAND_LETTERS = "fvmad"
-"""Filter, views, mark, all in sight, do."""
+"""Filter, views, mark, mark all, act."""
 
 MAX_SAVED_VIEWS = 9
-"""Views of one's own that are offered with the built-in ones."""
+"""Most saved views of a person, offered with the built-in ones."""
 
 MAX_MARKED = 200
-"""Orders that something is done to at once."""
+"""Most orders for one action."""
 
 Result = Turn[OrdersState]
 
 
 class OrdersJob(Job[OrdersState]):
-    """The list, and what it is filtered by."""
+    """Job that shows the order board and its filter."""
 
     name = "orders"
     steps: tuple[str, ...] = ("orders", "orders.filter", "orders.field", "orders.views", "orders.name")
@@ -79,11 +79,11 @@ class OrdersJob(Job[OrdersState]):
     journalled = False
 
     def begin(self) -> OrdersState:
-        """Nothing read yet."""
+        """Return the state before the first query."""
         return OrdersState()
 
     def accepts(self, state: OrdersState) -> Accepts:
-        """Rows are numbered; letters filter, mark and do; words search."""
+        """Accept row numbers, letters that filter, mark and act, and words that search."""
         if state.page == "name":
             return Accepts(search=True)
         if state.page:
@@ -95,25 +95,25 @@ class OrdersJob(Job[OrdersState]):
         return Accepts(choices=pages.numbered_rows(state), command_letters=letters, search=True, follows_typing=True)
 
     def prefers(self, state: OrdersState) -> tuple[str, ...]:
-        """Orders: that is what the board is for."""
+        """Prefer orders."""
         return (ORDER, REFERENCE, PRODUCT, LOCATION)
 
     def step_name(self, state: OrdersState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return f"orders.{state.page}" if state.page else "orders"
 
     def view(self, state: OrdersState) -> Page:
-        """The page."""
+        """Return the screen."""
         return orders_view.page_view(state)
 
     def handle(self, state: OrdersState, event: Event, context: Context) -> Result:
-        """Answers and news first, then what a person says on this page."""
+        """Return the next state. Answers and changes come first, then inputs of the open page."""
         match event:
             case Opened(args):
                 return _handle_opened(state, args, context)
             case Rows("given"):
-                left, told = claims.report_lost_claims(state.claims_for_others, event)
-                return Turn(state._replace(claims_for_others=left), (), told)
+                kept, verdict = claims.report_lost_claims(state.claims_for_others, event)
+                return Turn(state._replace(claims_for_others=kept), (), verdict)
             case Rows():
                 return _handle_rows(state, event, context)
             case Changed("order" | "outbox" | "log" | "person"):
@@ -147,7 +147,10 @@ def _query_views(context: Context) -> Query:
 
 
 def _query(state: OrdersState, context: Context, *, keep_cursor: bool = False, fill_page: bool = False) -> Query:
-    """The window: `stays` where the order that one looks at has to stay where it is; `fills` all of another size."""
+    """Return the query for the window.
+
+    `keep_cursor`: the order in focus keeps its row. `fill_page`: the screen size has changed, so fill the page.
+    """
     args: dict[str, Any] = {**query_arguments(state.filter), "search": state.typed or state.search, "now": context.now}
     at = state.cursor - state.first if state.first <= state.cursor < state.first + len(state.rows) else 0
     if keep_cursor and state.rows:
@@ -163,7 +166,7 @@ def _query(state: OrdersState, context: Context, *, keep_cursor: bool = False, f
 
 
 def _restart_list(state: OrdersState, context: Context) -> Result:
-    """Another list: it begins at its beginning."""
+    """Start a new list at its beginning."""
     state = state._replace(first=0, cursor=-1, rows=())
     return Turn(state, (_query(state, context),))
 
@@ -187,7 +190,7 @@ def _handle_rows(state: OrdersState, answer: Rows, context: Context) -> Result:
 def _update_window(
     state: OrdersState, answer: Rows, rows: tuple[OrderRow, ...], total: int, context: Context
 ) -> Result:
-    """The window has moved with what one looks at; the cursor stays on its order."""
+    """Update the window, which may have moved with the order in focus. The cursor stays on its order."""
     before = pages.row_at_cursor(state)
     first = rows[0].position if rows else state.first
     fresh = pages.with_rows(state._replace(first=first), rows, total)
@@ -199,14 +202,14 @@ def _update_window(
 
 
 def _handle_action_done(state: OrdersState, answer: Mapping[str, Any] | None, context: Context) -> Result:
-    """What was done is done: nothing is marked any more."""
+    """Remove all marks after the action has run."""
     done = bool(answer)
     state = state._replace(marked=(), is_marking=False) if done else state
     state = state._replace(claims_for_others=claims.with_new_claims(state.claims_for_others, answer))
     return Turn(state, (_query(state, context, keep_cursor=True),))
 
 
-# What is said on the list
+# Inputs of the list
 
 
 def _handle_list_input(state: OrdersState, event: Event, context: Context) -> Result:
@@ -244,7 +247,7 @@ def _move_cursor(state: OrdersState, key: str, context: Context) -> Result:
 
 
 def _open_or_mark(state: OrdersState, row: OrderRow) -> Result:
-    """A row is opened, or marked where that is what numbers do now."""
+    """Open the row, or mark it while marking is on."""
     if not state.is_marking:
         return Turn(state._replace(typed=""), (_start_order(row.number),))
     return Turn(_toggle_mark(state, row.number))
@@ -276,15 +279,15 @@ def _handle_command(state: OrdersState, letter: str, context: Context) -> Result
 
 
 def _mark_all(state: OrdersState, numbers: tuple[str, ...], total: int) -> Result:
-    """All of the list, or none where all were marked already."""
-    told = msg("orders.all_marked", count=len(numbers))
+    """Mark all orders of the list; remove all marks if all are marked already."""
+    text = msg("orders.all_marked", count=len(numbers))
     if total > len(numbers):
-        told = msg("orders.many_marked", count=len(numbers), total=total)
-    return pages.mark_all(state, numbers, told)
+        text = msg("orders.many_marked", count=len(numbers), total=total)
+    return pages.mark_all(state, numbers, text)
 
 
 def _start_action(state: OrdersState) -> Result:
-    """Something is done to all that are marked, else to the one under the cursor."""
+    """Start an action on all marked orders, else on the one under the cursor."""
     row = pages.row_at_cursor(state)
     orders = state.marked or ((row.number,) if row else ())
     if not orders:
@@ -293,25 +296,25 @@ def _start_action(state: OrdersState) -> Result:
 
 
 def _handle_scan(state: OrdersState, matches: tuple[Any, ...], context: Context) -> Result:
-    """An order opens, or is marked; several of one reference are listed; a product or place is looked up."""
+    """Open or mark a scanned order. List the orders of a shared reference; look up a product or location."""
     numbers = tuple(dict.fromkeys(each.key for each in matches if each.kind in (ORDER, REFERENCE)))
     if len(numbers) > 1:
         code = matches[0].code or matches[0].key
         return _restart_list(state._replace(filter=state.filter._replace(reference=code), search="", typed=""), context)
     if numbers and state.is_marking:
         marked = _toggle_mark(state, numbers[0])
-        told = msg("orders.marked" if numbers[0] in marked.marked else "orders.unmarked", order=numbers[0])
-        return _show_order(marked, numbers[0], context)._replace(verdict=Verdict(GOOD, told))
+        text = msg("orders.marked" if numbers[0] in marked.marked else "orders.unmarked", order=numbers[0])
+        return _show_order(marked, numbers[0], context)._replace(verdict=Verdict(GOOD, text))
     if numbers:
         return Turn(state, (_start_order(numbers[0]),))
     first = matches[0]
-    if look := pages.open_record(first.kind, first.key, first.label):
-        return Turn(state, (look,))
+    if start := pages.open_record(first.kind, first.key, first.label):
+        return Turn(state, (start,))
     return Turn(state, (), Verdict(WRONG, msg("orders.person", name=first.label or first.key)))
 
 
 def _show_order(state: OrdersState, order: str, context: Context) -> Result:
-    """An order that was marked is in sight, where the filter has it; what is looked for else gives way."""
+    """Move the window to a marked order, if the filter includes it. The search is cleared."""
     if any(row.number == order for row in state.rows):
         return Turn(state)
     state = state._replace(search="", typed="", cursor=-1)
@@ -320,12 +323,12 @@ def _show_order(state: OrdersState, order: str, context: Context) -> Result:
 
 
 def _is_row_number(state: OrdersState, text: str) -> bool:
-    """Whether somebody means the number of a row by this, on the page or not; words and longer numbers are a search."""
+    """Return True if digits are meant as a row number, on the page or not. Words and longer numbers are a search."""
     return bool(state.rows) and text.isdigit() and len(text) <= len(str(pages.MAX_NUMBERED))
 
 
 def _handle_unknown_code(state: OrdersState, code: str, context: Context) -> Result:
-    """A number that this host does not know may be that of an order which was finished long ago; a letter is none."""
+    """Open an order that this host does not know, since it may be finished long ago. A single letter is no order."""
     if _is_row_number(state, code):
         return Turn(state, (), Verdict(WRONG, msg("orders.no_row", row=code)))
     return (
@@ -339,7 +342,7 @@ def _handle_unknown_code(state: OrdersState, code: str, context: Context) -> Res
 
 
 def _visible_choice_count(state: OrdersState) -> int:
-    """How many of the choices are in sight."""
+    """Return the number of choices on the screen."""
     return max(0, min(state.size, len(orders_view.page_choices(state)) - state.first_choice))
 
 
@@ -374,7 +377,7 @@ def _handle_choice_page(state: OrdersState, event: Event, context: Context) -> R
 
 
 def _handle_choice(state: OrdersState, number: int, context: Context) -> Result:
-    """The choice of that number on the page that is open."""
+    """Handle the choice of that number on the open page."""
     if state.page == "views":
         return _apply_view(state, number, context)
     if state.page == "field":
@@ -395,7 +398,7 @@ def _apply_view(state: OrdersState, choice: int, context: Context) -> Result:
 
 
 def _save_view(state: OrdersState, name: str, context: Context) -> Result:
-    """The filter as it is, under a name."""
+    """Save the filter under a name."""
     kept = LocalNote("view", view_key(context.user, name), json.dumps(state.filter._asdict()))
     others = tuple(view for view in state.views if view.name != name)
     if len(others) >= MAX_SAVED_VIEWS:
@@ -405,17 +408,17 @@ def _save_view(state: OrdersState, name: str, context: Context) -> Result:
 
 
 def _delete_view(state: OrdersState, context: Context) -> Result:
-    """The view of one's own that was chosen last goes."""
+    """Delete the person's own view that was chosen last."""
     if not any(view.name == state.view_name for view in state.views):
         return Turn(state, (), Verdict(INFO, msg("orders.view_which")))
     gone = LocalNote("view", view_key(context.user, state.view_name), "")
-    told = Verdict(GOOD, msg("orders.view_gone", name=state.view_name))
+    verdict = Verdict(GOOD, msg("orders.view_gone", name=state.view_name))
     views = tuple(view for view in state.views if view.name != state.view_name)
-    return Turn(state._replace(views=views, view_name=""), (gone,), told)
+    return Turn(state._replace(views=views, view_name=""), (gone,), verdict)
 
 
 def _go_back(state: OrdersState, context: Context) -> Result:
-    """Out of the question, then of marking, then of the search, then out."""
+    """Leave the open question, then marking, then the search, then the job."""
     if state.page:
         return _open_page(state, {"field": "filter", "name": "views"}.get(state.page, ""), context)
     if state.is_marking or state.marked:

@@ -1,10 +1,10 @@
-"""The state of the order board: its filter, its window, and each order as it is listed."""
+"""State and screens of the order board."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.claims import ClaimForOther
@@ -13,11 +13,10 @@ from aisle.jobs.product_page import UNKNOWN_AGE, due_message, seconds_since, sto
 from aisle.jobs.quantities import order_progress, to_decimal
 from aisle.jobs.supervisor.order_filter import BUILT_IN_VIEWS, FILTER_FIELDS, OrderFilter, filter_values
 from aisle.jobs.view import BACK, NEXT_PAGE, KeyHint, Line, ListView, Msg, Row, Step, View, msg, raw
-from aisle.tuples import NamedTuple
 
 
 class OrderRow(NamedTuple):
-    """One order of the board."""
+    """Order of the board."""
 
     number: str
     customer: str = ""
@@ -29,35 +28,35 @@ class OrderRow(NamedTuple):
     short_lines: int = 0
     is_claimed: bool = False
     claimed_by: str = ""
-    """Who has claimed it, where anybody says."""
+    """Name of the claimant, if known."""
     abandoned_at: Msg | None = None
-    """When he left what he had begun, on this host."""
+    """Time at which the claimant left the order on this host."""
     idle_s: Decimal = UNKNOWN_AGE
-    """Seconds since anything was heard of it, where somebody is at work; below 0: nobody knows."""
+    """Seconds without a change while somebody works on it; below 0: unknown."""
     known_s: Decimal = UNKNOWN_AGE
-    """Seconds since this host has known it."""
+    """Seconds since this host first received it."""
     rejection_reason: str = ""
-    """Why it was rejected."""
+    """Reason of its rejection."""
     reference: str = ""
     position: int = 0
     is_priority: bool = False
     priority_by: str = ""
-    """Who said that it goes first."""
+    """Person who gave it priority."""
     picker: str = ""
-    """In whose open round of this host it is."""
+    """Person whose open batch on this host contains it."""
     assigned_to: str = ""
-    """Whom it was given to, who has not opened it yet."""
+    """Person it was assigned to, who has not opened it yet."""
 
 
 class SavedView(NamedTuple):
-    """A filter under a name of somebody's own."""
+    """Filter that a person has saved under a name."""
 
     name: str
     filter: OrderFilter
 
 
 class OrdersState(NamedTuple):
-    """The window, and what is marked in it."""
+    """State of the window and of its marks."""
 
     search: str = ""
     typed: str = ""
@@ -70,24 +69,24 @@ class OrdersState(NamedTuple):
     """Empty for the list; `filter`, `field`, `views`, `name`."""
     field: str = ""
     first_choice: int = 0
-    """The first of these choices in sight."""
+    """Index of the first choice on the screen."""
     size: int = 12
-    """So many of them are."""
+    """Number of choices on the screen."""
     is_marking: bool = False
-    """Numbers mark instead of opening."""
+    """True if numbers mark rows instead of opening them."""
     marked: tuple[str, ...] = ()
     views: tuple[SavedView, ...] = ()
     view_name: str = ""
-    """The view of one's own that was chosen last."""
+    """Own view that was chosen last."""
     is_window_loading: bool = False
-    """The cursor has left the window, which is on its way after it."""
+    """True while the rows of a window that followed the cursor have not come yet."""
     is_loaded: bool = False
     claims_for_others: tuple[ClaimForOther, ...] = ()
-    """What was claimed for somebody from here."""
+    """Assignments to others made from this page."""
 
 
 def parse_order_row(row: Mapping[str, Any], context: Context) -> OrderRow:
-    """A row of the read `board`, or of `orders_by_number`."""
+    """Parse a row of the query `board` or `orders_by_number`."""
     picked, of = order_progress(row)
     return OrderRow(
         number=str(row["order_number"]),
@@ -126,7 +125,7 @@ STATUS_NAMES = {
     "rejected": "orders.status_rejected",
     "finished": "orders.status_finished",
 }
-"""The states of an order (interface: fulfillment_status)."""
+"""Names of the states of an order (interface: fulfillment_status)."""
 
 FIELD_NAMES = {
     "state": "orders.field_state",
@@ -175,7 +174,7 @@ VIEW_NAMES = {
 
 
 def page_view(state: OrdersState) -> View:
-    """The page of this state."""
+    """Return the screen of this state."""
     if not state.page:
         return _list_view(state)
     if state.page == "name":
@@ -190,14 +189,14 @@ def page_view(state: OrdersState) -> View:
 
 
 def _choice_page(state: OrdersState) -> ListView:
-    """The parts of the filter, the words of one part, or the views: numbered."""
-    told = page_choices(state)
-    rows = told[state.first_choice : state.first_choice + state.size]
+    """Return the numbered list of filter fields, of one field's values, or of views."""
+    choices = page_choices(state)
+    rows = choices[state.first_choice : state.first_choice + state.size]
     prompts = {"filter": "orders.prompt_filter", "views": "orders.prompt_views"}
     prompt = "orders.prompt_reference" if state.field == "reference" else "orders.prompt_field"
     titles = {"filter": "orders.filter", "field": FIELD_NAMES.get(state.field, "orders.filter")}
     kept = (KeyHint("k", msg("orders.keep")), KeyHint("x", msg("orders.forget"))) if state.page == "views" else ()
-    turn = (NEXT_PAGE,) if len(told) > state.size else ()
+    turn = (NEXT_PAGE,) if len(choices) > state.size else ()
     return ListView(
         name=f"orders.{state.page}",
         title=msg(titles.get(state.page, "orders.views")),
@@ -205,18 +204,18 @@ def _choice_page(state: OrdersState) -> ListView:
         column_heads=(msg("orders.filter_is", what=describe_filter(state.filter)),),
         rows=tuple(Row(str(at), (text,)) for at, text in enumerate(rows, state.first_choice)),
         first=state.first_choice,
-        total=len(told),
+        total=len(choices),
         numbered_rows=len(rows),
         key_hints=(*turn, *kept, BACK),
     )
 
 
 def page_choices(state: OrdersState) -> tuple[Msg, ...]:
-    """What the numbers of a page do."""
+    """Return the choices of the page."""
     if state.page == "filter":
         return (*(_field_text(state.filter, field) for field in FILTER_FIELDS), msg("orders.everything"))
     if state.page == "field":
-        return tuple(msg(VALUE_NAMES[state.field, word]) for word in filter_values(state.field))
+        return tuple(msg(VALUE_NAMES[state.field, value]) for value in filter_values(state.field))
     if state.page == "views":
         own = tuple(raw(kept.name) for kept in state.views)
         return (*(msg(VIEW_NAMES[name]) for name, _ in BUILT_IN_VIEWS), *own)
@@ -224,19 +223,19 @@ def page_choices(state: OrdersState) -> tuple[Msg, ...]:
 
 
 def _field_text(filter_: OrderFilter, field: str) -> Msg:
-    """A part of the filter, and how it stands."""
+    """Return a filter field with its value."""
     return msg("orders.field", name=msg(FIELD_NAMES[field]), value=_value_text(filter_, field))
 
 
 def _value_text(filter_: OrderFilter, field: str) -> Msg:
-    word = getattr(filter_, field)
-    if field == "reference" and word:
-        return raw(word)
-    return msg(VALUE_NAMES[field, word or "none"])
+    value = getattr(filter_, field)
+    if field == "reference" and value:
+        return raw(value)
+    return msg(VALUE_NAMES[field, value or "none"])
 
 
 def describe_filter(filter_: OrderFilter) -> Msg:
-    """The whole filter in a few words: what differs from the list of all."""
+    """Return the filter in a few words: all fields that differ from the default."""
     parts = [_value_text(filter_, "state")]
     usual = OrderFilter()
     for field in ("due", "claim", "shorts", "sort", "reference"):
@@ -274,7 +273,7 @@ _COLUMN_HEADS = (
 
 
 def _title(state: OrdersState, text: str, is_marking: bool) -> Msg:
-    """What is listed: marked ones beside it, and the words that are looked for always."""
+    """Return the title: the filter, the search and the number of marked orders."""
     if is_marking:
         count = len(state.marked)
         return msg("orders.title_marked_sought" if text else "orders.title_marked", count=count, text=text)
@@ -287,9 +286,9 @@ def _hints(state: OrdersState, is_marking: bool) -> tuple[KeyHint, ...]:
         if is_marking
         else (KeyHint("d", msg("orders.do")),)
     )
-    look = () if is_marking else (KeyHint("f", msg("orders.filter")), KeyHint("v", msg("orders.views")))
+    filter_hints = () if is_marking else (KeyHint("f", msg("orders.filter")), KeyHint("v", msg("orders.views")))
     mark = KeyHint("m", msg("orders.mark_end") if state.is_marking else msg("orders.mark"))
-    return (*look, mark, *acting)
+    return (*filter_hints, mark, *acting)
 
 
 def _empty_text(state: OrdersState, text: str) -> Msg:
@@ -301,19 +300,19 @@ def _empty_text(state: OrdersState, text: str) -> Msg:
 
 
 OPTIONAL_COLUMNS = frozenset({4, 6, 7, 8, 9, 10})
-"""Columns that are left out where none of the orders in sight has anything to say in them."""
+"""Columns left out if no order in the window has a value for them."""
 
 DEFAULT_COLUMNS = (0, 1, 2, 3, 5, 4, 6, 7, 8, 9, 10)
-"""The order of the columns of a list: a name may run on where nobody has the order."""
+"""Column order of a list. The customer's name has more space if there is no claim."""
 
 IDLE_FIRST_COLUMNS = (0, 7, 4, 5, 3, 2, 1, 6, 8, 9, 10)
-"""The order of the columns where it matters most since when nothing was heard, and of whom."""
+"""Column order for stuck orders: first the idle time and the claimant."""
 
 
 def order_table(
     orders: Sequence[OrderRow], marked: Sequence[str] = (), columns: Sequence[int] = DEFAULT_COLUMNS
 ) -> tuple[tuple[Msg, ...], tuple[Row, ...]]:
-    """Heads and rows of a list of orders."""
+    """Return heads and rows of a list of orders."""
     rows = [_order_row(order, order.number in marked) for order in orders]
     kept = [at for at in columns if at not in OPTIONAL_COLUMNS or any(row.cells[at] != raw("") for row in rows)]
     heads = tuple(_COLUMN_HEADS[at] for at in kept)
@@ -321,7 +320,7 @@ def order_table(
 
 
 def _order_row(order: OrderRow, is_marked: bool) -> Row:
-    """One order of a list."""
+    """Return the row of one order."""
     cells = (
         raw(order.number),
         order.due,
@@ -340,12 +339,13 @@ def _order_row(order: OrderRow, is_marked: bool) -> Row:
 
 
 def _status_text(order: OrderRow) -> Msg:
-    """Its state, and that it goes first while there is something to pick."""
+    """Return the state of the order, with its priority while something is left to pick."""
     state = msg(STATUS_NAMES.get(order.status, "orders.status_open"))
     return msg("orders.urgent", state=state) if order.is_priority and order.status in ("open", "partial") else state
 
 
 def claim_text(order: OrderRow) -> Msg:
+    """Return who has claimed the order, and when that person left it; empty without a claim."""
     if not order.is_claimed:
         return raw("")
     if order.abandoned_at:

@@ -1,18 +1,17 @@
-"""A product of the catalogue as list and page show it, from the rows of the reads `catalogue` and `catalogue_page`.
+"""Product of the catalogue for list and page, parsed from the rows of the queries `catalogue` and `catalogue_page`.
 
-Interface: Product. Each field of the resource stands in one of the tables, or is shown under its own name.
+Interface: Product. Each field of the resource is in one of the tables, or is shown under its own name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.product_page import Unit, parse_product
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.supervisor.store_data import format_field, list_of_mappings, parse_free_fields
-from aisle.tuples import NamedTuple
 
 PRICES = {
     "price": "product.price",
@@ -96,7 +95,7 @@ TEXTS = {
     "image_url": "product.image_url",
 }
 FIELDS = {**PRICES, **CLASSIFICATION, **SUPPLY, **FLAGS, **AVAILABILITY, **TEXTS}
-"""Fields that are one value or a plain list, and what they are called."""
+"""Names of the fields that are one value or a plain list."""
 
 MONEY_FIELDS = frozenset(name for name in PRICES if name.endswith("price"))
 
@@ -106,11 +105,11 @@ _SHOWN_SEPARATELY = frozenset(
         *("purchase_unit_name", "purchase_unit_quantity", "purchase_unit_barcode", "attention_code"),
     }
 )
-"""Fields that have a part of the page to themselves."""
+"""Fields that have their own block on the page."""
 
 
 class CatalogueRow(NamedTuple):
-    """One product of the list."""
+    """Product in the list."""
 
     number: str
     name: str
@@ -123,7 +122,7 @@ class CatalogueRow(NamedTuple):
 
 
 class Facet(NamedTuple):
-    """A category or a supplier, and how many products it has."""
+    """Category or supplier, with its number of products."""
 
     code: str
     name: str
@@ -131,7 +130,7 @@ class Facet(NamedTuple):
 
 
 class RelatedProduct(NamedTuple):
-    """Another product that belongs to this one: a variant, or a part of the set."""
+    """Product related to this one: a variant or a part of the set."""
 
     number: str
     name: str
@@ -139,7 +138,7 @@ class RelatedProduct(NamedTuple):
 
 
 class CatalogueProduct(NamedTuple):
-    """All of one product. What is empty is not known."""
+    """Product with all its data. Empty fields are unknown."""
 
     name: str
     price: Decimal = Decimal(0)
@@ -147,10 +146,10 @@ class CatalogueProduct(NamedTuple):
     is_discontinued: bool = False
     referral: str = ""
     is_in_catalogue: bool = True
-    """The catalogue has it; else only the store's stock list does."""
+    """True if the catalogue has it; otherwise only the store's stock list does."""
     fields: tuple[tuple[str, str], ...] = ()
     unknown_fields: tuple[tuple[str, str], ...] = ()
-    """Fields that the interface does not know."""
+    """Fields that the interface does not define."""
     codes: tuple[str, ...] = ()
     units: tuple[Unit, ...] = ()
     free_fields: tuple[tuple[str, str], ...] = ()
@@ -159,7 +158,7 @@ class CatalogueProduct(NamedTuple):
 
 
 def parse_catalogue_row(row: Mapping[str, Any]) -> CatalogueRow:
-    """A row of the read `catalogue`."""
+    """Parse a row of the query `catalogue`."""
     return CatalogueRow(
         str(row["product_number"]),
         str(row.get("product_name") or ""),
@@ -173,22 +172,22 @@ def parse_catalogue_row(row: Mapping[str, Any]) -> CatalogueRow:
 
 
 def parse_facet(row: Mapping[str, Any]) -> Facet:
-    """A row of the read `facets`."""
+    """Parse a row of the query `facets`."""
     return Facet(str(row["code"]), str(row.get("name") or ""), int(row.get("count") or 0))
 
 
 def parse_catalogue_product(row: Mapping[str, Any], now: str) -> CatalogueProduct:
-    """The row of the read `catalogue_page`; prices are those of this store where it has its own."""
-    said: dict[str, Any] = dict(row.get("catalogue") or {})
+    """Parse the row of the query `catalogue_page`. A store's own prices override those of the catalogue."""
+    values: dict[str, Any] = dict(row.get("catalogue") or {})
     for name in ("category_name", "group_code", *PRICES):
         if row.get(name) not in (None, ""):
-            said[name] = row[name]
+            values[name] = row[name]
     known = parse_product(row, now)
-    facts = [(name, text) for name in FIELDS if (text := format_field(said.get(name)))]
+    facts = [(name, text) for name in FIELDS if (text := format_field(values.get(name)))]
     further = [
         (name, text)
-        for name in sorted(said)
-        if name not in FIELDS and name not in _SHOWN_SEPARATELY and (text := format_field(said[name]))
+        for name in sorted(values)
+        if name not in FIELDS and name not in _SHOWN_SEPARATELY and (text := format_field(values[name]))
     ]
     return CatalogueProduct(
         name=known.name,
@@ -201,7 +200,7 @@ def parse_catalogue_product(row: Mapping[str, Any], now: str) -> CatalogueProduc
         unknown_fields=tuple(further),
         codes=known.codes,
         units=known.units,
-        free_fields=parse_free_fields(said.get("free_fields")),
+        free_fields=parse_free_fields(values.get("free_fields")),
         parts=tuple(_parse_part(each) for each in list_of_mappings(row.get("parts"))),
         variants=tuple(_parse_variant(each) for each in list_of_mappings(row.get("variants"))),
     )
@@ -226,7 +225,7 @@ def _parse_variant(row: Mapping[str, Any]) -> RelatedProduct:
 
 
 class ProductsState(NamedTuple):
-    """The list with its filter, and over it the categories or suppliers, or the page of one product."""
+    """State of the list and its filter, of the choice of a facet, and of the page of one product."""
 
     subset: str = "all"
     category: str = ""
@@ -238,24 +237,25 @@ class ProductsState(NamedTuple):
     first: int = 0
     cursor: int = -1
     rows: tuple[Any, ...] = ()
-    """Products, or what they are gathered by while that is chosen."""
+    """Products; facets while one is chosen."""
     total: int = 0
     facet_kind: str = ""
     """`category` or `supplier` while one of them is chosen."""
     product_number: str = ""
-    """The product whose page is open."""
+    """Product whose page is open."""
     pages_below: tuple[str, ...] = ()
-    """The products whose pages lie below it."""
+    """Products whose pages are below it."""
     only_products: tuple[str, ...] = ()
-    """The list has these alone: parts and variants of the last of `trail`. The filter is that of the list below."""
+    """Products to which the list is limited: parts and variants of the last of `pages_below`. The filter is kept for
+    the list below."""
     product: CatalogueProduct | None = None
     page: int = 0
     open_single_hit: bool = False
-    """A search was ended with Enter: a single hit opens at once."""
+    """True after a search that was ended with Enter. A single hit then opens at once."""
     partly: bool = False
-    """There may be more than `total` that are searched for."""
+    """True if more than `total` products may match."""
 
     def reset_list(self, **fields: Any) -> ProductsState:
-        """The list with this filter, at its beginning, and nothing over it."""
+        """Return the list with these changes, at its beginning and without an open page."""
         kept = (self.subset, self.category, self.category_name, self.supplier, self.supplier_name, self.search)
         return ProductsState(*kept)._replace(**fields)

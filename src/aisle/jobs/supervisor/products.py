@@ -1,10 +1,10 @@
-"""What the pages of the chain's catalogue show."""
+"""Job that shows the chain's catalogue: list, facets and the page of one product."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -63,7 +63,6 @@ from aisle.jobs.view import (
     raw,
 )
 from aisle.scan.meaning import PRODUCT, Accepts, Back, Choice, Command, CursorKey, Match, Scan, Text, UnknownCode
-from aisle.tuples import NamedTuple
 
 SUBSET_TITLES = {
     "all": "products.title_all",
@@ -77,14 +76,14 @@ FACET_TITLES = {"category": "products.title_categories", "supplier": "products.t
 
 
 class ProductChoice(NamedTuple):
-    """A numbered way on from a product: to a job, or to the products that belong to it."""
+    """Numbered choice on a product's page: another job, or its related products."""
 
     text: Msg
     job: str = ""
 
 
 def list_title(state: ProductsState) -> Msg:
-    """What the list shows."""
+    """Return the title of the list."""
     if state.only_products:
         return msg("products.title_kin", product=state.pages_below[-1])
     title = msg(SUBSET_TITLES[state.subset])
@@ -95,7 +94,7 @@ def list_title(state: ProductsState) -> Msg:
 
 
 def list_view(state: ProductsState) -> ListView:
-    """The products, each with a number to choose it by."""
+    """Return the numbered list of products."""
     text = state.typed or state.search
     filtered = bool(state.category or state.supplier or state.subset != "all")
     none = msg("products.none_such") if filtered else msg("products.empty")
@@ -133,7 +132,7 @@ def _catalogue_row(hit: CatalogueRow) -> Row:
 
 
 def facet_view(state: ProductsState) -> ListView:
-    """The categories or suppliers, those with the most products first."""
+    """Return the list of categories or suppliers, those with the most products first."""
     text = state.typed or state.search
     return pages.list_view(
         state,
@@ -151,35 +150,35 @@ def _facet_row(facet: Facet) -> Row:
 
 
 def product_choices(state: ProductsState) -> tuple[ProductChoice, ...]:
-    """What can be done with the product on the page, and the products that belong to it."""
+    """Return the choices of the product page."""
     if not state.product:
         return ()
     others = related_numbers(state)
-    kin = (ProductChoice(msg("products.way_kin", count=len(others))),) if others else ()
+    related = (ProductChoice(msg("products.way_kin", count=len(others))),) if others else ()
     return (
         ProductChoice(msg("products.way_lookup"), "lookup"),
         ProductChoice(msg("products.way_store"), "store_product"),
-        *kin,
+        *related,
     )
 
 
 def related_numbers(state: ProductsState) -> tuple[str, ...]:
-    """The numbers of the parts and variants that the catalogue has."""
-    kin = [*state.product.parts, *state.product.variants] if state.product else []
-    return tuple(dict.fromkeys(each.number for each in kin if each.name and each.number != state.product_number))
+    """Return the numbers of the parts and variants that are in the catalogue."""
+    related = [*state.product.parts, *state.product.variants] if state.product else []
+    return tuple(dict.fromkeys(each.number for each in related if each.name and each.number != state.product_number))
 
 
 def page_view(state: ProductsState) -> DetailView:
-    """One product with all that the catalogue has of it."""
-    sheet = state.product
+    """Return the page of one product with all its catalogue data."""
+    product = state.product
     return DetailView(
         name="products.page",
         title=msg("lookup.title_product", number=state.product_number),
-        prompt=msg("lookup.prompt_ways" if sheet else "lookup.prompt"),
-        lines=_lines(sheet) if sheet else (Line("note", msg("lookup.unknown")),),
-        blocks=_blocks(sheet) if sheet else (),
+        prompt=msg("lookup.prompt_ways" if product else "lookup.prompt"),
+        lines=_lines(product) if product else (Line("note", msg("lookup.unknown")),),
+        blocks=_blocks(product) if product else (),
         page=state.page,
-        choices=tuple(way.text for way in product_choices(state)),
+        choices=tuple(choice.text for choice in product_choices(state)),
         key_hints=(*PAGE_HINTS, BACK),
     )
 
@@ -199,16 +198,17 @@ def _lines(product: CatalogueProduct) -> tuple[Line, ...]:
 
 
 def _blocks(product: CatalogueProduct) -> tuple[Block, ...]:
-    """What is long, an address or a list of stores, has a block to itself: there it is wrapped, and none of it cut."""
+    """Return the blocks of the page. A long text or list of stores has its own block, so that it is wrapped and not
+    cut."""
     facts = dict(product.fields)
-    kin = tuple(_related_row(each) for each in product.variants)
+    variants = tuple(_related_row(each) for each in product.variants)
     parts = tuple(_related_row(each) for each in product.parts)
     flags = tuple((msg(FLAGS[name]), msg(YES_NO[facts[name]])) for name in FLAGS if facts.get(name) in YES_NO)
     codes = code_rows(product.codes, product.units)
     found = (
         Block(msg("products.prices"), _field_rows(facts, PRICES)),
         Block(msg("products.parts"), parts),
-        Block(msg("products.variants"), kin),
+        Block(msg("products.variants"), variants),
         Block(msg("lookup.codes"), codes),
         Block(msg("products.kind"), _field_rows(facts, CLASSIFICATION)),
         Block(msg("products.supply"), _field_rows(facts, SUPPLY)),
@@ -233,16 +233,16 @@ def _related_row(each: RelatedProduct) -> tuple[Msg, ...]:
 
 
 SUBSETS = ("all", "promotion", "set", "by_hand", "ended")
-"""What the list shows, one after the other."""
+"""Subsets of the list, in the order in which `v` shows them."""
 
 FACET_KINDS = {"c": "category", "s": "supplier"}
-"""The letters of what products are gathered by."""
+"""Letters of the facets."""
 
 Result = Turn[ProductsState]
 
 
 class ProductsJob(Job[ProductsState]):
-    """The products of the chain."""
+    """Job that shows the products of the chain."""
 
     name = "products"
     steps: tuple[str, ...] = ("products", "products.filter", "products.page")
@@ -250,32 +250,32 @@ class ProductsJob(Job[ProductsState]):
     journalled = False
 
     def begin(self) -> ProductsState:
-        """All of them."""
+        """Return the state with all products."""
         return ProductsState()
 
     def accepts(self, state: ProductsState) -> Accepts:
-        """Rows and ways are numbered; letters filter."""
+        """Accept numbers for rows and choices, and letters that filter."""
         if state.product_number:
             return Accepts(choices=len(product_choices(state)), command_letters=pages.PAGE_LETTERS)
         letters = f"{_filter_letters(state)}{pages.page_letters(state)}"
         return Accepts(choices=pages.numbered_rows(state), command_letters=letters, follows_typing=True)
 
     def prefers(self, state: ProductsState) -> tuple[str, ...]:
-        """Products are what it is for."""
+        """Prefer products."""
         return (PRODUCT,)
 
     def step_name(self, state: ProductsState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return "products.page" if state.product_number else "products.filter" if state.facet_kind else "products"
 
     def view(self, state: ProductsState) -> View:
-        """The list, what it can be filtered by, or the page."""
+        """Return the list, the list of facets or the page."""
         if state.product_number:
             return page_view(state)
         return facet_view(state) if state.facet_kind else list_view(state)
 
     def handle(self, state: ProductsState, event: Event, context: Context) -> Result:
-        """A scan opens, words find, numbers choose."""
+        """Return the next state. A scan opens a product, words search, numbers choose."""
         match event:
             case Opened(args):
                 number = str(args.get("product_number") or "")
@@ -294,7 +294,7 @@ class ProductsJob(Job[ProductsState]):
 
 
 def _filter_letters(state: ProductsState) -> str:
-    """The letters that filter."""
+    """Return the letters that filter."""
     return "" if state.facet_kind or state.only_products else "vcs"
 
 
@@ -321,12 +321,12 @@ def _handle_rows(
 ) -> Result:
     if id_ == ("facets" if state.facet_kind else "list"):
         read = parse_facet if state.facet_kind else parse_catalogue_row
-        came = pages.handle_rows(
+        turn = pages.handle_rows(
             state._replace(partly=answer.may_have_more), answer, tuple(read(row) for row in rows), context, _query
         )
-        if came.effects or not state.open_single_hit:
-            return came
-        fresh = came.state._replace(open_single_hit=False)
+        if turn.effects or not state.open_single_hit:
+            return turn
+        fresh = turn.state._replace(open_single_hit=False)
         return (
             _open_row(fresh, fresh.rows[0], context)
             if answer.total == 1 and fresh.rows and not fresh.partly
@@ -340,7 +340,7 @@ def _handle_rows(
 
 
 def _open_product(state: ProductsState, number: str) -> Result:
-    """The page of a product; what the cache has of it is there at once, the rest follows."""
+    """Open the page of a product. Cached data is shown at once; a refresh follows."""
     trail = (
         (*state.pages_below, state.product_number)
         if state.product_number and state.product_number != number
@@ -360,17 +360,17 @@ def _handle_scan(state: ProductsState, match: Match) -> Result:
 def _handle_page_input(state: ProductsState, event: Event, context: Context) -> Result:
     match event:
         case Choice(choice):
-            ways = product_choices(state)
-            if choice > len(ways):
+            choices = product_choices(state)
+            if choice > len(choices):
                 return Turn(state)
-            way = ways[choice - 1]
-            if way.job:
+            chosen = choices[choice - 1]
+            if chosen.job:
                 args = {"product_number": state.product_number, "label": state.product.name if state.product else ""}
-                return Turn(state, (Start(way.job, args),))
-            kin = state.reset_list(
+                return Turn(state, (Start(chosen.job, args),))
+            related = state.reset_list(
                 only_products=related_numbers(state), pages_below=(*state.pages_below, state.product_number)
             )
-            return Turn(kin, (_query(kin, context),))
+            return Turn(related, (_query(related, context),))
         case Command("n" | "p" as key) | CursorKey(key):
             return Turn(state._replace(page=turn_page(state.page, key)))
         case Text(text) | UnknownCode(text):
@@ -393,7 +393,7 @@ def _handle_list_input(state: ProductsState, event: Event, context: Context) -> 
 
 
 def _choose_facet(state: ProductsState, kind: str, context: Context) -> Result:
-    """What products can be gathered by; where they are, that is let go instead."""
+    """Open the list of categories or suppliers; if the list is filtered by one, remove that filter."""
     if getattr(state, kind):
         state = state.reset_list(**{kind: "", f"{kind}_name": ""})
         return Turn(state, (_query(state, context),), Verdict(INFO, list_title(state)))
@@ -409,16 +409,16 @@ def _open_row(state: ProductsState, row: CatalogueRow | Facet, context: Context)
 
 
 def _go_back(state: ProductsState, context: Context) -> Result:
-    """From the page to the one below it, to the list, to all of it, to where it was opened."""
+    """Return to the page below, the list, the whole list, or leave the job."""
     if state.pages_below:
         below = state.reset_list(product_number=state.pages_below[-1], pages_below=state.pages_below[:-1])
         return Turn(below, (_query_page(below.product_number),))
     if state.product_number:
-        shut = state._replace(product_number="", product=None)
-        return Turn(shut, (_query(shut, context),))
+        closed = state._replace(product_number="", product=None)
+        return Turn(closed, (_query(closed, context),))
     if state.facet_kind or state.typed or state.search:
-        shut = state.reset_list(search="")
-        return Turn(shut, (_query(shut, context),))
+        closed = state.reset_list(search="")
+        return Turn(closed, (_query(closed, context),))
     if state != ProductsState(rows=state.rows, total=state.total, first=state.first, cursor=state.cursor):
         return Turn(ProductsState(), (_query(ProductsState(), context),))
     return Turn(state, (Close(),))

@@ -1,4 +1,4 @@
-"""A store as list and page show it, from the rows of the reads `stores` and `store_page`.
+"""Store of the chain for list and page, parsed from the rows of the queries `stores` and `store_page`.
 
 Interface: Store, Create stores.
 """
@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs.job import format_number
-from aisle.tuples import NamedTuple
 
 ADDRESS = {
     "address": "store.address",
@@ -47,7 +46,7 @@ TECHNICAL = {
     "ip_range_end": "store.ip_range_end",
 }
 FIELDS = {**ADDRESS, **ORGANISATION, **TECHNICAL}
-"""Fields that are one value, in the order in which a person wants them, and what they are called."""
+"""Names of the fields with one value, in the order of their importance to people."""
 
 _KNOWN_FIELDS = {
     *FIELDS,
@@ -58,7 +57,7 @@ _KNOWN_FIELDS = {
 
 
 class StoreRow(NamedTuple):
-    """One store of the list."""
+    """Store in the list."""
 
     number: str
     name: str
@@ -67,20 +66,20 @@ class StoreRow(NamedTuple):
     is_current: bool = False
     is_nearby: bool = False
     unsent: int = 0
-    """Operations that this host has still to send of it."""
+    """Unsent operations of that store on this host."""
 
 
 class StoreField(NamedTuple):
-    """A field and what it says, `yes` and `no` of what is true or not."""
+    """Field with its value; `yes` and `no` for booleans."""
 
     name: str
     value: str
     is_known: bool = True
-    """Whether the interface names it; else the field is its own label."""
+    """True if the interface defines it; otherwise the field's name is its label."""
 
 
 class OrderingSlot(NamedTuple):
-    """A row of the ordering schema."""
+    """Row of the ordering schema."""
 
     day: str
     time: str
@@ -93,7 +92,7 @@ class OrderingSlot(NamedTuple):
 
 
 class Printer(NamedTuple):
-    """A printer of the store."""
+    """Printer of the store."""
 
     name: str
     address: str = ""
@@ -102,7 +101,7 @@ class Printer(NamedTuple):
 
 
 class Store(NamedTuple):
-    """All of one store. What is empty is not known."""
+    """Store with all its data. Empty fields are unknown."""
 
     name: str
     is_warehouse: bool = False
@@ -117,17 +116,17 @@ class Store(NamedTuple):
     is_current: bool = False
     may_switch: bool = False
     is_home_store: bool = False
-    """This terminal belongs there: anybody brings it back, not a supervisor alone."""
+    """True if this terminal belongs to that store. Anybody may then switch it back, not only a supervisor."""
     unsent: int = 0
     open_jobs: tuple[str, ...] = ()
     has_data_there: bool = True
-    """Data of it are on this host."""
+    """True if this host has data of that store."""
     unsent_there: int = 0
     open_jobs_there: tuple[str, ...] = ()
 
 
 def parse_store_row(row: Mapping[str, Any]) -> StoreRow:
-    """A row of the read `stores`."""
+    """Parse a row of the query `stores`."""
     return StoreRow(
         str(row["store_number"]),
         str(row.get("store_name") or ""),
@@ -140,22 +139,22 @@ def parse_store_row(row: Mapping[str, Any]) -> StoreRow:
 
 
 _POOL_FIELD = re.compile(r"store_?stock_?pool_?(\d+)", re.IGNORECASE)
-"""The name of a stock pool as a field of its own, in both spellings that services know."""
+"""Name of a stock pool as a field of its own, in both spellings that services use."""
 
 
 def _repeats_pool(name: str, value: str, pools: Mapping[str, str]) -> bool:
-    """Whether this field says no more than the list of the pools."""
+    """Return True if this field only repeats the list of pools."""
     found = _POOL_FIELD.fullmatch(name)
     return bool(found) and pools.get(str(int(found[1] if found else 0))) == value
 
 
 def parse_store(row: Mapping[str, Any]) -> Store:
-    """The row of the read `store_page`; fields that the interface does not know are shown too."""
-    facts = [StoreField(name, said) for name in FIELDS if (said := format_field(row.get(name)))]
+    """Parse the row of the query `store_page`. Fields that the interface does not define are included."""
+    facts = [StoreField(name, text) for name in FIELDS if (text := format_field(row.get(name)))]
     pools = {str(pool): format_field(name) for pool, name in (row.get("pools") or {}).items()}
     more = {name: format_field(row[name]) for name in sorted(row) if name not in _KNOWN_FIELDS}
     facts += [
-        StoreField(name, said, False) for name, said in more.items() if said and not _repeats_pool(name, said, pools)
+        StoreField(name, text, False) for name, text in more.items() if text and not _repeats_pool(name, text, pools)
     ]
     return Store(
         name=str(row.get("store_name") or ""),
@@ -180,7 +179,7 @@ def parse_store(row: Mapping[str, Any]) -> Store:
 
 
 def format_field(value: Any) -> str:
-    """A value of a resource as a text: numbers without an exponent, lists with commas; nothing is empty."""
+    """Return a value of a resource as text: numbers without exponent, lists with commas; empty for nothing."""
     if value is None or value == "":
         return ""
     if isinstance(value, bool):
@@ -188,19 +187,19 @@ def format_field(value: Any) -> str:
     if isinstance(value, int | float | Decimal):
         return format_number(Decimal(str(value)))
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {format_field(said)}" for name, said in value.items() if format_field(said))
+        return ", ".join(f"{name} {format_field(item)}" for name, item in value.items() if format_field(item))
     if isinstance(value, list | tuple):
         return ", ".join(filter(None, map(format_field, value)))
     return str(value)
 
 
 def list_of_mappings(value: Any) -> Iterable[Mapping[str, Any]]:
-    """The objects of a list; whatever else stands there is left out."""
+    """Return the mappings of a list; other elements are ignored."""
     return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
 
 
 def parse_free_fields(value: Any) -> tuple[tuple[str, str], ...]:
-    """Free keys and values, in their order."""
+    """Return free keys and values in their sort order."""
     rows = sorted(list_of_mappings(value), key=lambda each: _sort_order(each.get("sort_order")))
     return tuple((format_field(each.get("key")), format_field(each.get("value"))) for each in rows if each.get("key"))
 
@@ -225,7 +224,7 @@ def _parse_printer(row: Mapping[str, Any]) -> Printer:
 
 
 class StoresState(NamedTuple):
-    """The list, and over it the page of one store, or the question whether to work there."""
+    """State of the list, of the page of one store, and of the question to switch to it."""
 
     subset: str = "all"
     search: str = ""
@@ -235,14 +234,15 @@ class StoresState(NamedTuple):
     rows: tuple[StoreRow, ...] = ()
     total: int = 0
     store_number: str = ""
-    """The store whose page is open; empty for the list."""
+    """Store whose page is open; empty for the list."""
     store: Store | None = None
     page: int = 0
     is_switching: bool = False
-    """It was opened to change the store: what is chosen from the list is asked about at once."""
+    """True if the job was opened to switch the store. A row chosen from the list then opens the question at once."""
     is_asking_switch: bool = False
-    """Whether to work in the store is asked."""
+    """True while the person is asked to confirm the switch."""
     open_single_hit: bool = False
-    """A search was ended with Enter: a single hit, and a store of that very number, opens at once."""
+    """True after a search that was ended with Enter. A single hit, or the store with exactly that number, opens at
+    once."""
     may_have_more: bool = False
-    """There may be more than `total` that are searched for."""
+    """True if more than `total` stores may match."""

@@ -1,8 +1,8 @@
-"""A product as this store keeps it: levels, replenishment, attention, expiry, promotion, prices, moments and figures.
+"""Job that shows and changes the store's settings of a product: levels, replenishment, attention codes, expiry, prices.
 
-What the interface can write has a number: a value is typed, shown beside what it stands at, and sent. What the page
-shows is live; what is decided goes by a row that is asked for just then and kept, so that a value in hand is there
-again after a kill. Interface: Update store products.
+Fields that the interface can write are numbered. A value is typed, shown beside the current one, and sent. The page is
+live, but decisions use a journalled query, so that a value in hand is restored after a crash. Interface: Update store
+products.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ Result = Turn[StoreProductState]
 
 
 class StoreProductJob(Job[StoreProductState]):
-    """From a product's number to what the store says of it, and says anew."""
+    """Job that shows a product's settings in this store and changes them."""
 
     name = "store_product"
     steps: tuple[str, ...] = ("store_product", "store_product.value", "store_product.sure", "store_product.chart")
@@ -82,11 +82,11 @@ class StoreProductJob(Job[StoreProductState]):
     requery_after_write = True
 
     def begin(self) -> StoreProductState:
-        """No product yet."""
+        """Return the state without a product."""
         return StoreProductState()
 
     def accepts(self, state: StoreProductState) -> Accepts:
-        """Fields are numbered; a number, a day or codes are typed."""
+        """Accept field numbers on the page, and numbers, days or codes as values."""
         if state.phase == VALUE:
             kind = FIELD_BY_NAME[state.field].kind
             choices = len(store_product_view.value_choices(state))
@@ -104,19 +104,19 @@ class StoreProductJob(Job[StoreProductState]):
         return Accepts(choices=len(store_product_view.numbered_fields(state)), command_letters=letters)
 
     def prefers(self, state: StoreProductState) -> tuple[str, ...]:
-        """Another product."""
+        """Prefer another product."""
         return (PRODUCT,)
 
     def step_name(self, state: StoreProductState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return self.name if state.phase == PAGE else f"{self.name}.{state.phase}"
 
     def view(self, state: StoreProductState) -> View:
-        """The page that is open."""
+        """Return the screen of the open page."""
         return store_product_view.view(state)
 
     def handle(self, state: StoreProductState, event: Event, context: Context) -> Result:
-        """A number opens a field, a value and a yes send it."""
+        """Return the next state. A number opens a field; a value and a yes send it."""
         match event:
             case Opened(args):
                 return _open_product(str(args["product_number"]), str(args.get("label") or ""), context)
@@ -141,7 +141,7 @@ class StoreProductJob(Job[StoreProductState]):
 
 
 def _open_product(product: str, label: str, context: Context) -> Result:
-    """What the cache has of it is there at once; the service is asked what it says now."""
+    """Open a product. Cached data is shown at once; a refresh follows."""
     return Turn(StoreProductState(product, label), (*_queries(product, context), Refresh("product", product)))
 
 
@@ -167,7 +167,7 @@ def _handle_rows(state: StoreProductState, answer: Rows, context: Context) -> Re
 
 
 def _leave_lost_phase(state: StoreProductState) -> StoreProductState:
-    """A page that has nothing to stand on any more gives way to the product's."""
+    """Return to the product's page if the open page no longer has its data."""
     product, in_hand = state.product, state.phase in (VALUE, CONFIRM)
     if product is not None and (product.is_ranged if in_hand else product.series or state.phase == PAGE):
         return state
@@ -175,17 +175,20 @@ def _leave_lost_phase(state: StoreProductState) -> StoreProductState:
 
 
 def _change_verdict(before: StoreProduct | None, now: StoreProduct | None) -> Verdict | None:
-    """What the service has said of a change since the last look: done, or not; it may be faster than any look."""
+    """Return a verdict on a change that the service has confirmed or refused since the last query.
+
+    The service may answer before the first query that shows the change.
+    """
     if before is None or now is None:
         return None
-    words = {said.op_id: said.state for said in before.changes}
-    for said in now.changes:
-        if words.get(said.op_id) != said.state:
-            what = store_product_view.change_text(said)
-            if said.state == "confirmed":
+    states = {change.op_id: change.state for change in before.changes}
+    for change in now.changes:
+        if states.get(change.op_id) != change.state:
+            what = store_product_view.change_text(change)
+            if change.state == "confirmed":
                 return Verdict(GOOD, msg("store_product.confirmed", what=what))
-            if said.state == "refused":
-                return Verdict(WRONG, store_product_view.refusal_text(said))
+            if change.state == "refused":
+                return Verdict(WRONG, store_product_view.refusal_text(change))
     return None
 
 
@@ -198,7 +201,7 @@ def _go_back(state: StoreProductState) -> Result:
 
 
 def _handle_scan(state: StoreProductState, match: Match, context: Context) -> Result:
-    """Another product is shown; not while a value is in hand, which would be lost."""
+    """Open the scanned product, except while a value is being changed, because that would be lost."""
     label = match.label or match.key
     if match.kind != PRODUCT:
         return Turn(state, (), Verdict(WRONG, msg("store_product.not_this", what=name_of(match))))
@@ -228,11 +231,11 @@ def _turn_page(state: StoreProductState, event: Event) -> Result:
     return Turn(state)
 
 
-# A value
+# Value
 
 
 def _handle_value(state: StoreProductState, event: Event, context: Context) -> Result:
-    """What was typed or chosen for the field."""
+    """Handle the value typed or chosen for the field."""
     kind = FIELD_BY_NAME[state.field].kind
     match event:
         case Choice(choice) if kind == FLAG:
@@ -260,30 +263,30 @@ def _parse_text_value(state: StoreProductState, text: str, context: Context) -> 
 
 
 def _propose_changes(state: StoreProductState, changes: Mapping[str, Json], context: Context) -> Result:
-    """What it stands at decides whether that can be."""
+    """Query the product again. Its current values decide whether the changes are possible."""
     return Turn(state._replace(changes=tuple(changes.items())), (_query_product(state, "meant", context),))
 
 
 def _check_changes(state: StoreProductState) -> Result:
-    """Asked once more, with what it stands at; what cannot be is said at once."""
+    """Ask for confirmation beside the current values, or say at once why the changes are impossible."""
     product, changes = state.product, dict(state.changes)
     if product is None or state.phase != VALUE:
         return Turn(state)
     why = objection(product, changes)
     if why is not None:
         return Turn(state._replace(changes=()), (), Verdict(WRONG, why))
-    said = parse_update_values(changes)
-    changed = {name: changes[name] for name in changes if product.value(name) != said[name]}
+    values = parse_update_values(changes)
+    changed = {name: changes[name] for name in changes if product.value(name) != values[name]}
     if not changed:
         same = msg("store_product.same", what=store_product_view.field_label(state.field))
         return Turn(state._replace(phase=PAGE, field="", changes=()), (), Verdict(INFO, same))
-    doubtful = price_warnings(product, changed)
-    told = Verdict(ASK, doubtful[0]) if doubtful else None
-    return Turn(state._replace(phase=CONFIRM, changes=tuple(changed.items())), (), told)
+    warnings = price_warnings(product, changed)
+    verdict = Verdict(ASK, warnings[0]) if warnings else None
+    return Turn(state._replace(phase=CONFIRM, changes=tuple(changed.items())), (), verdict)
 
 
 def _handle_confirmation(state: StoreProductState, event: Event, context: Context) -> Result:
-    """A yes sends it; another number is another value, and is asked about too."""
+    """Handle the answer: yes sends the changes, another number is a new value to confirm."""
     match event:
         case Choice(1):
             return _query_before_send(state, context)
@@ -293,7 +296,7 @@ def _handle_confirmation(state: StoreProductState, event: Event, context: Contex
 
 
 def _remind_to_confirm(state: StoreProductState, event: Event) -> Result:
-    """Nothing but a yes sends it, and nothing that was said is passed over in silence."""
+    """Answer any input other than yes, so that none is ignored silently."""
     if isinstance(event, TypedText):
         return Turn(state)
     name, text = next(iter(parse_update_values(dict(state.changes)).items()))
@@ -302,17 +305,18 @@ def _remind_to_confirm(state: StoreProductState, event: Event) -> Result:
 
 
 def _query_before_send(state: StoreProductState, context: Context) -> Result:
-    """How it stands at this moment; the answer decides."""
+    """Query the product right before sending. The answer decides."""
     return Turn(state, (_query_product(state, "chosen", context),))
 
 
 def _query_product(state: StoreProductState, name: str, context: Context) -> Query:
-    """How the product stands at this moment; the answer is part of the journal."""
+    """Return a journalled query for the current state of the product."""
     return Query(name, "store_product", {"product_number": state.number, "user": context.user})
 
 
 def _send_if_unchanged(state: StoreProductState, now: StoreProduct | None, context: Context) -> Result:
-    """What has changed under the hand is told instead of being written over."""
+    """Send the changes. If the product has become unavailable or invalid meanwhile, say so instead of overwriting
+    it."""
     changes = dict(state.changes)
     fresh = _leave_lost_phase(state._replace(product=now))
     if now is None or fresh.phase != CONFIRM:
@@ -323,5 +327,5 @@ def _send_if_unchanged(state: StoreProductState, now: StoreProduct | None, conte
         return Turn(fresh._replace(phase=VALUE, changes=()), (), Verdict(WRONG, why))
     op = update_write(state.number, context.store, changes, dict(now.values))
     done = fresh._replace(phase=PAGE, field="", changes=(), page=0)
-    told = Verdict(GOOD, msg("store_product.noted", what=store_product_view.format_changes(now, changes)))
-    return Turn(done, (op, *_queries(state.number, context)), told)
+    verdict = Verdict(GOOD, msg("store_product.noted", what=store_product_view.format_changes(now, changes)))
+    return Turn(done, (op, *_queries(state.number, context)), verdict)

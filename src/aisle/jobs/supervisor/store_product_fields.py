@@ -1,6 +1,7 @@
-"""Rows of figures as a service writes them into one text: `{"W41":3,"W42":5}`, `[3,5]`, `3;5` or `W41=3;W42=5`.
+"""Settings of a product in a store: fields, their parsing and limits, and figures over time.
 
-Interface: history_array, average_array and forecast_array of a store product stock entry, which say not how.
+Interface: Update store products; Store product stock entry. The latter does not define the format of history_array,
+average_array and forecast_array. Services write `{"W41":3,"W42":5}`, `[3,5]`, `3;5` or `W41=3;W42=5`.
 """
 
 from __future__ import annotations
@@ -10,31 +11,30 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from aisle.jobs import store_time
 from aisle.jobs.job import Json, Write, format_number, money_message
 from aisle.jobs.product_page import UNKNOWN_AGE, due_message, seconds_since
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg
-from aisle.tuples import NamedTuple
 
 MAX_FIGURES = 400
-"""Figures of a row at most."""
+"""Most figures of a series."""
 
 _SEPARATOR = re.compile(r"[;,|\s]+")
 _PAIR = re.compile(r"[=:]")
 
 
 class Figure(NamedTuple):
-    """One figure, and what it is of; empty where nobody says."""
+    """Figure with its key (for example a week); empty if unknown."""
 
     key: str
     value: Decimal
 
 
 def parse_figures(value: Any) -> tuple[Figure, ...]:
-    """The figures of a row, in their order; nothing where they cannot be read."""
+    """Parse the figures of a series, in order; empty if they are invalid."""
     found = _parse_text(value) if isinstance(value, str) else value
     if isinstance(found, dict):
         return _make_figures(found.items())
@@ -50,12 +50,12 @@ def _parse_text(text: str) -> Any:
         return _split_text(text)
 
 
-def _refuse_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no figure")
+def _refuse_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no figure")
 
 
 def _split_text(text: str) -> Any:
-    """Figures with something between them; none of them where one is no figure."""
+    """Split text into figures; None if one of them is invalid."""
     parts = [_PAIR.split(part, maxsplit=1) for part in _SEPARATOR.split(text.strip(" []{};,|\n\t")) if part]
     values = [part[-1] for part in parts]
     if not all(_is_figure(value) for value in values):
@@ -74,22 +74,22 @@ def _make_figures(pairs: Iterable[tuple[Any, Any]]) -> tuple[Figure, ...]:
 
 
 UPDATE = "update-store-products"
-"""The operation, by its name in the table of operations."""
+"""Name of the operation in the table of operations."""
 
 BASE_VALUES = "base"
-"""In an item: what the fields stood at for the person who changes them, as `plain` has it. It is not sent."""
+"""Key of an item with the field values that the person saw before the change, as plain text. It is not sent."""
 
 WHOLE_NUMBER, NUMBER, MONEY, FLAG, CODES, DAY = "whole", "number", "money", "flag", "codes", "day"
 NUMERIC = (WHOLE_NUMBER, NUMBER, MONEY)
 
 
 class Field(NamedTuple):
-    """One thing that a store can say of a product."""
+    """Setting of a product in a store."""
 
     name: str
-    """In an update."""
+    """Name in an update."""
     entry_name: str
-    """In a stock entry."""
+    """Name in a stock entry."""
     kind: str
 
 
@@ -105,12 +105,12 @@ FIELDS = (
     Field("price", "price", MONEY),
     Field("discount_price", "discount_price", MONEY),
 )
-"""In the order in which they are shown."""
+"""Fields in the order of display."""
 
 FIELD_BY_NAME = {field.name: field for field in FIELDS}
 
 LEVELS = ("min", "max")
-"""They hang together: one is never above the other, and both are bound by what the product allows."""
+"""Fields that depend on each other: min is never above max, and both have limits set by the product."""
 
 YES, NO = "yes", "no"
 MAX_VALUE = Decimal(9_999_999)
@@ -123,7 +123,7 @@ _ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 
 
 def plain_text(field: Field, value: Json) -> str:
-    """A value as one text, however a service writes it; empty where nothing is said."""
+    """Return a value as plain text, whatever format a service uses; empty if it is missing."""
     if value is None:
         return ""
     if field.kind == FLAG:
@@ -139,7 +139,7 @@ def plain_text(field: Field, value: Json) -> str:
 
 
 def parse_entry_values(row: Mapping[str, Any]) -> dict[str, str]:
-    """What a stock entry says of the fields, by their names; those it says nothing of are left out."""
+    """Return the values of a stock entry by field name; missing fields are left out."""
     return {
         field.name: plain_text(field, row[field.entry_name])
         for field in FIELDS
@@ -148,41 +148,41 @@ def parse_entry_values(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def parse_update_values(item: Mapping[str, Any]) -> dict[str, str]:
-    """What an item of an update says of the fields."""
+    """Return the values of an update's item by field name."""
     return {field.name: plain_text(field, item[field.name]) for field in FIELDS if field.name in item}
 
 
 def _parse_store_day(text: str) -> str:
-    """The day in the store of what names one; what does not stays as it is."""
+    """Return the day in the zone of the store; invalid text is unchanged."""
     day = store_time.named_day(text) or store_time.day_in_store(text)
     return text if day is None else day.isoformat()
 
 
 def update_write(product: str, store: str, changes: Mapping[str, Json], base: Mapping[str, str]) -> Write:
-    """Says these fields of the product anew; `base` is what they stood at, at nothing included."""
+    """Return the write that sets these fields. `base` has their previous values, empty ones included."""
     known = {name: base.get(name, "") for name in changes}
     item = {"product_number": product, **changes, BASE_VALUES: known}
     return Write(UPDATE, (f"product/{product}",), {"store_number": store}, {}, [item], needs_supervisor=True)
 
 
-# What is typed
+# Typed values
 
 
 def parse_level_range(text: str) -> tuple[Decimal, Decimal] | None:
-    """Min and max out of `6-24`."""
+    """Parse min and max from `6-24`."""
     found = _LEVEL_RANGE.fullmatch(text)
     return (Decimal(found[1]), Decimal(found[2])) if found else None
 
 
 def parse_codes(text: str) -> list[str] | None:
-    """Attention codes as they are typed; None where they are too long or too many."""
+    """Parse typed attention codes; None if they are too long or too many."""
     codes = list(dict.fromkeys(code for code in re.split(r"[,;\s]+", text.strip()) if code))
     fits = codes and len(codes) <= MAX_CODES and all(len(code) <= MAX_CODE_LENGTH for code in codes)
     return codes if fits else None
 
 
 def parse_day(text: str, now: str) -> str:
-    """A day as people type it, `yyyy-MM-dd`: `+14`, `1.12`, `1-12-2026`, `2026-12-01`; empty where it is none.
+    """Parse a typed day into `yyyy-MM-dd`: `+14`, `1.12`, `1-12-2026`, `2026-12-01`; empty if it is invalid.
 
     Without a year it is the next such day.
     """
@@ -192,8 +192,8 @@ def parse_day(text: str, now: str) -> str:
             return (today + timedelta(days=int(days[1]))).isoformat()
         if iso := _ISO.fullmatch(text):
             return date(int(iso[1]), int(iso[2]), int(iso[3])).isoformat()
-        if said := _DATE.fullmatch(text):
-            return _next_date(int(said[1]), int(said[2]), said[3] or "", today).isoformat()
+        if match := _DATE.fullmatch(text):
+            return _next_date(int(match[1]), int(match[2]), match[3] or "", today).isoformat()
     except (ValueError, OverflowError):
         pass
     return ""
@@ -207,15 +207,15 @@ def _next_date(day: int, month: int, year: str, today: date) -> date:
 
 
 def format_day_as_datetime(day: str) -> str:
-    """How a day is sent: the interface has moments."""
+    """Return a day as it is sent: the interface has only date-times."""
     return f"{day}T00:00:00Z"
 
 
-# What binds it
+# Limits
 
 
 class LevelRange(NamedTuple):
-    """How far a level may be moved in this store."""
+    """Range in which a level may be changed in this store."""
 
     low: Decimal
     high: Decimal
@@ -224,7 +224,7 @@ class LevelRange(NamedTuple):
 
 
 def level_range(start: Decimal | None, percentage: Decimal) -> LevelRange | None:
-    """From what stood before any local change; None where nothing binds it: no percentage, or no start."""
+    """Return the range around the level before any local change; None without a percentage or start."""
     if start is None or percentage <= 0:
         return None
     span = (abs(start) * percentage / 100).to_integral_value(rounding="ROUND_CEILING")
@@ -236,69 +236,69 @@ PRICE_FIELDS = ("price", "discount_price")
 SERIES_FIELDS = ("history", "average", "forecast")
 
 WRITE_ONLY_FIELDS = ("is_promotion", "discount_price")
-"""Fields of an update that the interface's stock entry has not."""
+"""Fields of an update that are missing in the interface's stock entry."""
 
 
 class PendingChange(NamedTuple):
-    """A change that was said from this host, and what becomes of it."""
+    """Change made on this host, with its state."""
 
     op_id: str
     state: str
-    """One of the words for what becomes of a piece of work."""
+    """State of the operation, as in `STATE_WORDS`."""
     fields: tuple[tuple[str, str, str], ...]
-    """Name of the field, what it stood at (empty: nobody knows), what it is to be; as texts."""
+    """Field name, previous value (empty: unknown) and new value, as text."""
     user: str = ""
     at: str = ""
     why: str = ""
 
 
 class StoreProduct(NamedTuple):
-    """One product in this store. What is not in `values` is not known."""
+    """Product in this store. Fields that are missing in `values` are unknown."""
 
     number: str
     name: str
     unit: str = ""
     values: tuple[tuple[str, str], ...] = ()
-    """Of the fields, as plain texts, with what is on its way."""
+    """Plain text of the fields, with pending changes applied."""
     is_ranged: bool = False
-    """The store's stock list has it."""
+    """True if it is in the store's stock list."""
     age_s: Decimal = UNKNOWN_AGE
-    """Seconds since the service said so."""
+    """Seconds since the service returned it."""
     stock: Decimal = Decimal(0)
     has_no_stock: bool = False
-    """No stock is kept of it."""
+    """True if no stock is kept of it."""
     original_min: Decimal | None = None
     original_max: Decimal | None = None
     max_change_percentage: Decimal = Decimal(0)
     may_edit_levels: bool = True
     may_edit_replenishment: bool = True
     attention: str = ""
-    """Codes that all stores have."""
+    """Attention codes for all stores."""
     read_only_fields: tuple[tuple[str, str], ...] = ()
-    """What is only shown: the name of a field, and its text."""
+    """Name and text of fields that cannot be changed."""
     ordering_times: tuple[Msg, ...] = ()
     delivery_times: tuple[Msg, ...] = ()
-    """Moments to come, the next one first."""
+    """Next delivery times, the earliest first."""
     pools: tuple[tuple[str, Decimal], ...] = ()
     series: tuple[tuple[str, tuple[Figure, ...]], ...] = ()
     changes: tuple[PendingChange, ...] = ()
-    """The youngest first."""
+    """Changes, the latest first."""
     shows_all_fields: bool = True
-    """The service shows all that it takes; one of the document alone has no place for some of it."""
+    """True if the service returns every field that it accepts. A service with only the documented fields lacks some."""
     may_edit: bool = False
-    """Who looks at it is one of those who change it."""
+    """True if the person at the terminal may change settings."""
 
     def value(self, name: str) -> str:
-        """What a field stands at; empty where nobody knows."""
+        """Return the value of a field; empty if unknown."""
         return dict(self.values).get(name, "")
 
     @property
     def editable_fields(self) -> tuple[Field, ...]:
-        """What can be changed here, in the order of its numbers."""
+        """Fields that can be changed here, in the order of their numbers."""
         return tuple(field for field in FIELDS if self.is_ranged and why_not(self, field) is None)
 
     def level_range(self, name: str) -> LevelRange | None:
-        """How far a level may be moved."""
+        """Return the range of a level; None for other fields and unlimited levels."""
         if name not in LEVELS:
             return None
         return level_range(self.original_min if name == "min" else self.original_max, self.max_change_percentage)
@@ -309,11 +309,11 @@ _READ_ONLY_FIELDS = (
     "purchase_unit_name", "purchase_unit_quantity", "last_minmax_updatedby", "last_expiry_updatedby",
     "last_loss_updatedby", "last_receipt_updatedby", "default_salesorder_type", "referral_product",
 )  # fmt: skip
-"""What a stock entry says besides, and nothing here writes."""
+"""Fields of a stock entry that are only shown."""
 
 
 def parse_store_product(row: Mapping[str, Any], now: str) -> StoreProduct:
-    """A row of the read `store_product`."""
+    """Parse a row of the query `store_product`."""
     return StoreProduct(
         number=str(row["product_number"]),
         name=str(row.get("product_name") or row.get("product_description") or row["product_number"]),
@@ -353,7 +353,7 @@ def _format_value(value: Json) -> str:
 
 
 def _parse_times(row: Mapping[str, Any], name: str, now: str) -> tuple[Msg, ...]:
-    """The next moment, then those after it, each once."""
+    """Return the next time, then the later ones, without duplicates."""
     more = row.get(f"{name}_datetimes")
     found = [row.get(f"next_{name}_datetime"), *(more if isinstance(more, list | tuple) else ())]
     return tuple(due_message(at, now, is_moment=True) for at in dict.fromkeys(str(each) for each in found if each))
@@ -364,11 +364,11 @@ def _parse_change(row: Mapping[str, Any]) -> PendingChange:
     return PendingChange(str(row["op_id"]), str(row["word"]), fields, str(row["who"]), str(row["at"]), str(row["why"]))
 
 
-# What may be changed
+# Permissions and checks
 
 
 def why_not(product: StoreProduct, field: Field) -> Msg | None:
-    """Why a field is not changed here, if it is not."""
+    """Return the reason why a field cannot be changed here, or None."""
     if not product.may_edit:
         return msg("store_product.no_role")
     if field.name in LEVELS and not product.may_edit_levels:
@@ -379,22 +379,22 @@ def why_not(product: StoreProduct, field: Field) -> Msg | None:
 
 
 def is_write_only(product: StoreProduct, name: str) -> bool:
-    """Whether the service takes a field and may never show it. Interface: Store product stock entry."""
+    """Return True if the service accepts the field but may never return it. Interface: Store product stock entry."""
     return name in WRITE_ONLY_FIELDS and not product.shows_all_fields
 
 
 def objection(product: StoreProduct, changes: Mapping[str, Json]) -> Msg | None:
-    """Why these values cannot be sent, as far as that is known here; the service has the last word."""
+    """Return the reason why these values cannot be sent, as far as this host knows. The service decides."""
     for name, value in changes.items():
-        field, room = FIELD_BY_NAME[name], product.level_range(name)
+        field, allowed = FIELD_BY_NAME[name], product.level_range(name)
         if not isinstance(value, Decimal):
             continue
         if field.kind == WHOLE_NUMBER and value != value.to_integral_value():
             return msg("store_product.not_whole")
         if not 0 <= value <= MAX_VALUE:
             return msg("store_product.too_much")
-        if room and value != to_decimal(product.value(name) or -1) and not room.low <= value <= room.high:
-            return msg("store_product.no_room", low=room.low, high=room.high, percentage=room.percentage)
+        if allowed and value != to_decimal(product.value(name) or -1) and not allowed.low <= value <= allowed.high:
+            return msg("store_product.no_room", low=allowed.low, high=allowed.high, percentage=allowed.percentage)
     low, high = (_new_value(product, changes, name) for name in LEVELS)
     if low is not None and high is not None and low > high and not changes.keys().isdisjoint(LEVELS):
         return msg("store_product.above", low=low, high=high)
@@ -402,7 +402,7 @@ def objection(product: StoreProduct, changes: Mapping[str, Json]) -> Msg | None:
 
 
 def price_warnings(product: StoreProduct, changes: Mapping[str, Json]) -> tuple[Msg, ...]:
-    """What of prices can be meant, and seldom is."""
+    """Return warnings on prices that are possible but unusual."""
     found: list[Msg] = []
     for name, value in changes.items():
         if FIELD_BY_NAME[name].kind == MONEY and isinstance(value, Decimal):
@@ -418,5 +418,5 @@ def price_warnings(product: StoreProduct, changes: Mapping[str, Json]) -> tuple[
 
 
 def _new_value(product: StoreProduct, changes: Mapping[str, Json], name: str) -> Decimal | None:
-    said = changes.get(name, product.value(name))
-    return None if said == "" else to_decimal(said)
+    value = changes.get(name, product.value(name))
+    return None if value == "" else to_decimal(value)

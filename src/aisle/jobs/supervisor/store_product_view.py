@@ -1,9 +1,10 @@
-"""What the page of a product in this store keeps: the product, and the change in hand."""
+"""State and screens of a product's settings in this store."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.jobs import choice_keys
 from aisle.jobs.job import Json, money_message
@@ -44,33 +45,34 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.tuples import NamedTuple
 
 PAGE, VALUE, CONFIRM, CHART = "page", "value", "sure", "chart"
-"""The pages."""
+"""Pages of the job."""
 
 
 class StoreProductState(NamedTuple):
-    """The product, and the change in hand."""
+    """State of the page: the product and the change in hand."""
 
     number: str = ""
     label: str = ""
     phase: str = PAGE
     is_loaded: bool = False
-    """It was looked for in the cache."""
+    """True once the cache was queried."""
     product: StoreProduct | None = None
     field: str = ""
-    """The name of what is being changed."""
+    """Name of the field being changed."""
     changes: tuple[tuple[str, Json], ...] = ()
-    """What is to be sent, once that is sure."""
+    """Changes to send after the confirmation."""
     page: int = 0
     deliveries: tuple[ExpectedDelivery, ...] = ()
-    """The next deliveries that bring it."""
+    """Next deliveries that bring the product."""
 
     @property
     def has_refused_change(self) -> bool:
-        """Something that was said of it needs a person."""
-        return self.product is not None and any(said.state in ("refused", "unclear") for said in self.product.changes)
+        """True if a change of this product needs a person."""
+        return self.product is not None and any(
+            change.state in ("refused", "unclear") for change in self.product.changes
+        )
 
 
 Cells = tuple[Msg, ...]
@@ -88,7 +90,7 @@ _FIELD_LABELS = {
     "price": "store_product.of_price",
     "discount_price": "store_product.of_discount",
 }
-"""What the fields are called."""
+"""Names of the fields."""
 
 _READ_ONLY_LABELS = {
     "original_min": "store_product.of_original_min",
@@ -121,14 +123,14 @@ _INPUT_PROMPTS = {
     "day": "store_product.how_day",
     "flag": "count.prompt_number",
 }
-"""What is asked for a value of each kind."""
+"""Prompts for a value of each kind."""
 
 MAX_SHOWN = 5
-"""Changes and moments that are shown."""
+"""Most changes and times on the page."""
 
 
 def view(state: StoreProductState) -> View:
-    """The page that is open."""
+    """Return the screen of the open page."""
     if state.product is not None:
         match state.phase:
             case "value":
@@ -141,17 +143,17 @@ def view(state: StoreProductState) -> View:
 
 
 def numbered_fields(state: StoreProductState) -> tuple[Field, ...]:
-    """The fields that have a number."""
+    """Return the fields that have a number."""
     return state.product.editable_fields if state.product else ()
 
 
 def has_figures(state: StoreProductState) -> bool:
-    """Whether there is something to draw."""
+    """Return True if there are figures to draw."""
     return bool(state.product and state.product.series)
 
 
 def value_choices(state: StoreProductState) -> tuple[Msg, ...]:
-    """The numbered values of a field."""
+    """Return the numbered values of a field."""
     kind = FIELD_BY_NAME[state.field].kind if state.field else ""
     if kind == FLAG:
         return (msg("doubts.yes"), msg("doubts.no"))
@@ -159,17 +161,17 @@ def value_choices(state: StoreProductState) -> tuple[Msg, ...]:
 
 
 def field_label(name: str) -> Msg:
-    """What a field is called."""
+    """Return the name of a field."""
     return msg(_FIELD_LABELS[name])
 
 
 def input_prompt(name: str) -> Msg:
-    """How a value of the field is typed."""
+    """Return the prompt that says how to type a value of the field."""
     return msg("store_product.how_levels" if name in LEVELS else _INPUT_PROMPTS[FIELD_BY_NAME[name].kind])
 
 
 def format_value(name: str, text: str) -> Msg:
-    """A value of a field, from its plain text."""
+    """Return a field's value for display, from its plain text."""
     kind = FIELD_BY_NAME[name].kind
     if kind == FLAG and text:
         return msg("doubts.yes" if text == YES else "doubts.no")
@@ -183,21 +185,21 @@ def format_value(name: str, text: str) -> Msg:
 
 
 def format_changes(product: StoreProduct, changes: Mapping[str, Json]) -> Msg:
-    """What is changed from what to what, in a line."""
+    """Return the changes, from old to new value, in one line."""
     parts = [_change_message(name, product.value(name), text) for name, text in parse_update_values(changes).items()]
     return _join_two(parts)
 
 
-def refusal_text(meaning: PendingChange) -> Msg:
-    """Why a change was not made: by the service, or because somebody else was faster."""
+def refusal_text(change: PendingChange) -> Msg:
+    """Return the reason why a change was refused: by the service, or because somebody else was faster."""
     return msg(
-        "doubts.note_why" if is_stored_message(meaning.why) else "store_product.refused", why=read_message(meaning.why)
+        "doubts.note_why" if is_stored_message(change.why) else "store_product.refused", why=read_message(change.why)
     )
 
 
-def change_text(meaning: PendingChange) -> Msg:
-    """The same of a change that was said."""
-    return _join_two([_change_message(*each) for each in meaning.fields])
+def change_text(change: PendingChange) -> Msg:
+    """Return a pending change in one line."""
+    return _join_two([_change_message(*each) for each in change.fields])
 
 
 def _change_message(name: str, before: str, after: str) -> Msg:
@@ -213,7 +215,7 @@ def _join_two(parts: list[Msg]) -> Msg:
     return msg("store_product.both", one=parts[0], other=parts[1]) if len(parts) > 1 else parts[0]
 
 
-# The page
+# Page
 
 
 def _page_view(state: StoreProductState) -> DetailView:
@@ -244,12 +246,12 @@ def _page_view(state: StoreProductState) -> DetailView:
 
 
 def _notes(product: StoreProduct | None) -> tuple[Msg, ...]:
-    """What was refused, or what nobody knows the fate of; the youngest alone."""
-    for said in product.changes if product else ():
-        if said.state == "refused":
-            return (refusal_text(said),)
-        if said.state == "unclear":
-            return (msg("store_product.unclear", what=change_text(said)),)
+    """Return a note on the latest change that was refused or is in doubt."""
+    for change in product.changes if product else ():
+        if change.state == "refused":
+            return (refusal_text(change),)
+        if change.state == "unclear":
+            return (msg("store_product.unclear", what=change_text(change)),)
     return ()
 
 
@@ -265,7 +267,7 @@ def _blocks(product: StoreProduct, deliveries: Iterable[ExpectedDelivery]) -> tu
         *_read_only_blocks(product),
         Block(msg("store_product.moments"), (*delivery_rows(deliveries), *_time_rows(product)), is_compact=True),
         Block(msg("store_product.stock"), _pool_rows(product)),
-        Block(msg("store_product.changes"), tuple(_change_row(said) for said in product.changes[:MAX_SHOWN])),
+        Block(msg("store_product.changes"), tuple(_change_row(change) for change in product.changes[:MAX_SHOWN])),
         Block(msg("lookup.about_it"), _read_only_rows(product)),
     )
 
@@ -275,23 +277,23 @@ def _pool_rows(product: StoreProduct) -> tuple[Cells, ...]:
 
 
 def _field_row(product: StoreProduct, field: Field) -> Cells:
-    """A field, what it stands at, and whether that is on its way only; a level with how far it may go."""
+    """Return a field with its value, and the state of a pending change or the range of a level."""
     cells = [field_label(field.name), format_value(field.name, product.value(field.name))]
     under_way = [
-        said.state
-        for said in product.changes
-        if said.state in ("noted", "sent") and field.name in {name for name, _, _ in said.fields}
+        change.state
+        for change in product.changes
+        if change.state in ("noted", "sent") and field.name in {name for name, _, _ in change.fields}
     ]
-    room = product.level_range(field.name)
+    allowed = product.level_range(field.name)
     if under_way:
         cells.append(msg(STATE_WORDS[under_way[0]]))
-    elif room:
-        cells.append(msg("store_product.room", low=room.low, high=room.high))
+    elif allowed:
+        cells.append(msg("store_product.room", low=allowed.low, high=allowed.high))
     return tuple(cells)
 
 
 def _read_only_blocks(product: StoreProduct) -> tuple[Block, ...]:
-    """What is shown and not changed here, under the reasons."""
+    """Return the fields that cannot be changed here, grouped by reason."""
     rows: dict[Msg, list[Cells]] = {}
     for field in FIELDS:
         why = why_not(product, field)
@@ -308,7 +310,7 @@ def _block_title(product: StoreProduct) -> Msg:
 
 
 def _time_rows(product: StoreProduct) -> tuple[Cells, ...]:
-    """When it can be ordered next and when it comes, then what follows."""
+    """Return the next ordering and delivery times, then the later ones."""
     rows: list[Cells] = []
     for first, more, moments in (
         ("lookup.ordering", "store_product.then_order", product.ordering_times),
@@ -319,8 +321,8 @@ def _time_rows(product: StoreProduct) -> tuple[Cells, ...]:
     return tuple(rows)
 
 
-def _change_row(meaning: PendingChange) -> Cells:
-    return (change_text(meaning), msg(STATE_WORDS[meaning.state]), raw(meaning.user), msg("moment", at=meaning.at))
+def _change_row(change: PendingChange) -> Cells:
+    return (change_text(change), msg(STATE_WORDS[change.state]), raw(change.user), msg("moment", at=change.at))
 
 
 def _read_only_rows(product: StoreProduct) -> tuple[Cells, ...]:
@@ -334,16 +336,16 @@ def _read_only_rows(product: StoreProduct) -> tuple[Cells, ...]:
     return tuple(rows)
 
 
-# A change
+# Change
 
 
 def _value_step(state: StoreProductState, product: StoreProduct) -> Step:
-    room = product.level_range(state.field)
+    allowed = product.level_range(state.field)
     now = msg(
         "store_product.now", what=field_label(state.field), value=format_value(state.field, product.value(state.field))
     )
     lines = [Line("product", raw(product.name)), Line("quantity", now)]
-    if room:
+    if allowed:
         lines.append(Line("note", _range_message(product, state.field)))
     if is_write_only(product, state.field):
         lines.append(Line("note", msg("store_product.hidden")))
@@ -358,16 +360,22 @@ def _value_step(state: StoreProductState, product: StoreProduct) -> Step:
 
 
 def _range_message(product: StoreProduct, name: str) -> Msg:
-    room = product.level_range(name)
-    if room is None:
+    allowed = product.level_range(name)
+    if allowed is None:
         return msg("store_product.unsaid")
-    return msg("store_product.room_why", low=room.low, high=room.high, start=room.original, percentage=room.percentage)
+    return msg(
+        "store_product.room_why",
+        low=allowed.low,
+        high=allowed.high,
+        start=allowed.original,
+        percentage=allowed.percentage,
+    )
 
 
 def _confirm_step(state: StoreProductState, product: StoreProduct) -> Step:
-    said = parse_update_values(dict(state.changes))
-    first, *more = [_change_message(name, product.value(name), text) for name, text in said.items()]
-    bound = [name for name in said if product.level_range(name)]
+    values = parse_update_values(dict(state.changes))
+    first, *more = [_change_message(name, product.value(name), text) for name, text in values.items()]
+    bound = [name for name in values if product.level_range(name)]
     return Step(
         name="store_product.sure",
         title=msg("store_product.title_sure"),

@@ -1,4 +1,4 @@
-"""What the pages of the chain's stores show."""
+"""Job that shows the chain's stores and switches this terminal to another store."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ TIME_FIELDS = ("store_next_ordering_datetime", "store_next_delivery_datetime", "
 
 
 def list_title(state: StoresState) -> Msg:
-    """What the list shows."""
+    """Return the title of the list."""
     return msg("stores.title_change") if state.is_switching and state.subset == "all" else msg(TITLES[state.subset])
 
 
 def list_view(state: StoresState) -> ListView:
-    """The stores, each with a number to choose it by."""
+    """Return the numbered list of stores."""
     text = state.typed or state.search
     return pages.list_view(
         state,
@@ -120,24 +120,24 @@ def _store_kind(store: StoreRow) -> Msg:
 
 
 def can_switch(state: StoresState) -> bool:
-    """Whether this person may change this terminal to the store on the page."""
+    """Return True if this person may switch this terminal to the store on the page."""
     return bool(state.store and state.store.may_switch and not state.store.is_current)
 
 
 def store_choices(state: StoresState) -> tuple[Msg, ...]:
-    """What can be done with the store on the page."""
+    """Return the choices of the store page."""
     return (msg("stores.way_change"),) if can_switch(state) else ()
 
 
 def page_view(state: StoresState) -> DetailView:
-    """One store with all that is known of it."""
-    sheet = state.store
+    """Return the page of one store with all its data."""
+    store = state.store
     return DetailView(
         name="stores.page",
         title=msg("stores.title_of", store=state.store_number),
         prompt=msg("stores.prompt_ways" if store_choices(state) else "stores.prompt_page"),
-        lines=_lines(sheet, state.store_number) if sheet else (Line("note", msg("stores.awaited")),),
-        blocks=_blocks(sheet) if sheet else (),
+        lines=_lines(store, state.store_number) if store else (Line("note", msg("stores.awaited")),),
+        blocks=_blocks(store) if store else (),
         page=state.page,
         choices=store_choices(state),
         key_hints=(*PAGE_HINTS, BACK),
@@ -145,7 +145,7 @@ def page_view(state: StoresState) -> DetailView:
 
 
 def _lines(store: Store, number: str) -> tuple[Line, ...]:
-    """What it is, and whether people work there from here."""
+    """Return the lines on the kind of store and on work there from this terminal."""
     lines = [Line("product", raw(store.name or number))]
     what = msg("stores.is_warehouse" if store.is_warehouse else "stores.is_store")
     lines.append(Line("note", msg("stores.in_area", what=what, area=store.area) if store.area else what))
@@ -159,7 +159,7 @@ def _lines(store: Store, number: str) -> tuple[Line, ...]:
 
 
 def _blocks(store: Store) -> tuple[Block, ...]:
-    """What is asked for most comes first; what the service did not tell is said where it would stand."""
+    """Return the blocks of the page, the most used ones first. A block says so if the service gave no details."""
     untold: tuple[tuple[Msg, ...], ...] = ()
     if store.details_state != "yes":
         untold = ((msg("stores.untold" if store.details_state == "refused" else "stores.unasked"),),)
@@ -178,18 +178,18 @@ def _blocks(store: Store) -> tuple[Block, ...]:
 
 
 def _field_rows(store: Store, fields: Mapping[str, str]) -> tuple[tuple[Msg, ...], ...]:
-    """What is known of these, and with the last of them what the interface does not name."""
+    """Return these fields; the technical ones include the fields that the interface does not define."""
     facts = [fact for fact in store.fields if fact.name in fields or (fields is TECHNICAL and not fact.is_known)]
     return tuple((field_label(fact), format_store_field(fact)) for fact in facts)
 
 
 def field_label(field: StoreField) -> Msg:
-    """What a field is called."""
+    """Return the name of a field."""
     return msg(FIELDS[field.name]) if field.is_known else raw(field.name)
 
 
 def format_store_field(field: StoreField) -> Msg:
-    """What it says."""
+    """Return the value of a field."""
     if field.name in TIME_FIELDS:
         return msg("moment", at=field.value)
     return msg(YES_NO[field.value]) if field.value in YES_NO else raw(field.value)
@@ -213,12 +213,12 @@ def _ordering_row(slot: OrderingSlot) -> tuple[Msg, ...]:
 
 def _printer_row(printer: Printer) -> tuple[Msg, ...]:
     cells = [raw(printer.name or printer.address)]
-    cells += [raw(said) for said in (printer.address if printer.name else "", printer.description) if said]
+    cells += [raw(text) for text in (printer.address if printer.name else "", printer.description) if text]
     return (*cells, msg("stores.bluetooth")) if printer.is_bluetooth else tuple(cells)
 
 
 def switch_choices(state: StoresState) -> tuple[Msg, ...]:
-    """Whether to work in the store."""
+    """Return the choices of the question to switch."""
     if not state.store:
         return ()
     stay = msg("stores.stay")
@@ -226,14 +226,14 @@ def switch_choices(state: StoresState) -> tuple[Msg, ...]:
 
 
 def switch_view(state: StoresState) -> Step:
-    """What a change to the store means."""
-    sheet = state.store
+    """Return the question to switch, with its consequences."""
+    store = state.store
     return Step(
         name="stores.change",
         title=msg("stores.title_change"),
         prompt=msg("stores.prompt_sure" if can_switch(state) else "stores.prompt_stay"),
-        lines=_switch_lines(sheet, state.store_number) if sheet else (Line("note", msg("stores.awaited")),),
-        labelled_values=_unsent_values(sheet) if sheet else (),
+        lines=_switch_lines(store, state.store_number) if store else (Line("note", msg("stores.awaited")),),
+        labelled_values=_unsent_values(store) if store else (),
         choices=switch_choices(state),
         key_hints=(BACK,),
     )
@@ -253,7 +253,7 @@ def _switch_lines(store: Store, number: str) -> tuple[Line, ...]:
 
 
 def _unsent_values(store: Store) -> tuple[Shown, ...]:
-    """What stays in the store that is left, and what waits in the other one."""
+    """Return the operations and jobs that remain in this store, and those that wait in the other one."""
     counts = (
         ("stores.fact_unsent", store.unsent),
         ("stores.fact_jobs", len(store.open_jobs)),
@@ -264,13 +264,13 @@ def _unsent_values(store: Store) -> tuple[Shown, ...]:
 
 
 SUBSETS = ("all", "near", "warehouse", "visited")
-"""What the list shows, one after the other."""
+"""Subsets of the list, in the order in which `v` shows them."""
 
 Result = Turn[StoresState]
 
 
 class StoresJob(Job[StoresState]):
-    """The stores of the chain."""
+    """Job that shows the stores of the chain."""
 
     name = "stores"
     steps: tuple[str, ...] = ("stores", "stores.page", "stores.change")
@@ -278,11 +278,11 @@ class StoresJob(Job[StoresState]):
     journalled = False
 
     def begin(self) -> StoresState:
-        """All of them."""
+        """Return the state with all stores."""
         return StoresState()
 
     def accepts(self, state: StoresState) -> Accepts:
-        """Rows are numbered, and so is what can be done; `v` shows other stores."""
+        """Accept numbers for rows and choices; `v` shows the next subset."""
         if state.is_asking_switch:
             return Accepts(choices=len(switch_choices(state)), typed_only=True)
         if state.store_number:
@@ -292,21 +292,21 @@ class StoresJob(Job[StoresState]):
         )
 
     def prefers(self, state: StoresState) -> tuple[str, ...]:
-        """Nothing that is scanned is a store."""
+        """Prefer nothing, because no code names a store."""
         return ()
 
     def step_name(self, state: StoresState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return "stores.change" if state.is_asking_switch else "stores.page" if state.store_number else "stores"
 
     def view(self, state: StoresState) -> View:
-        """The list, the page or the question."""
+        """Return the list, the page or the question."""
         if state.is_asking_switch:
             return switch_view(state)
         return page_view(state) if state.store_number else list_view(state)
 
     def handle(self, state: StoresState, event: Event, context: Context) -> Result:
-        """Words find, numbers choose."""
+        """Return the next state. Words search, numbers choose."""
         match event:
             case Opened(args):
                 state = state._replace(is_switching=bool(args.get("change")))
@@ -351,33 +351,33 @@ def _handle_rows(
     state: StoresState, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context
 ) -> Result:
     if id_ == "list":
-        came = pages.handle_rows(
+        turn = pages.handle_rows(
             state._replace(may_have_more=answer.may_have_more),
             answer,
             tuple(parse_store_row(row) for row in rows),
             context,
             _query,
         )
-        if came.effects or not state.open_single_hit:
-            return came
-        hit, fresh = _single_hit(came.state), came.state._replace(open_single_hit=False)
+        if turn.effects or not state.open_single_hit:
+            return turn
+        hit, fresh = _single_hit(turn.state), turn.state._replace(open_single_hit=False)
         return _open_store(fresh, hit, context) if hit else Turn(fresh)
     if id_ == "one" and rows:
         return Turn(state._replace(store=parse_store(rows[0])))
     if id_ == "one":
-        shut = state._replace(store_number="", store=None, is_asking_switch=False)
-        return Turn(shut, (_query(shut, context),), Verdict(WRONG, msg("stores.gone", store=state.store_number)))
+        closed = state._replace(store_number="", store=None, is_asking_switch=False)
+        return Turn(closed, (_query(closed, context),), Verdict(WRONG, msg("stores.gone", store=state.store_number)))
     return Turn(state)
 
 
 def _single_hit(state: StoresState) -> StoreRow | None:
-    """The only store that was found, or the one of which all of the number was typed."""
+    """Return the only store found, or the one with exactly the typed number."""
     named = [row for row in state.rows if row.number == state.search.strip()]
     return state.rows[0] if state.total == 1 and state.rows and not state.may_have_more else named[0] if named else None
 
 
 def _open_store(state: StoresState, row: StoreRow, context: Context) -> Result:
-    """The page of a store, or at once what a change to it means."""
+    """Open the page of a store, or at once the question to switch to it."""
     state = state._replace(store_number=row.number, store=None, page=0, typed="", is_asking_switch=state.is_switching)
     return Turn(state, (_query_store(row.number, context), Refresh("store", row.number)))
 
@@ -428,8 +428,8 @@ def _go_back(state: StoresState, context: Context) -> Result:
     if state.is_asking_switch and not state.is_switching:
         return Turn(state._replace(is_asking_switch=False))
     if state.store_number:
-        shut = state._replace(store_number="", store=None, is_asking_switch=False)
-        return Turn(shut, (_query(shut, context),))
+        closed = state._replace(store_number="", store=None, is_asking_switch=False)
+        return Turn(closed, (_query(closed, context),))
     if state.search or state.typed:
         fresh = StoresState(state.subset, is_switching=state.is_switching)
         return Turn(fresh, (_query(fresh, context),))

@@ -1,4 +1,4 @@
-"""What the pages of today keep."""
+"""Job that shows the figures of the day, work by hour, activity by location, and terminals in use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages, store_time
 from aisle.jobs.job import (
@@ -29,57 +29,56 @@ from aisle.jobs.pages import turn_page
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import BACK, PAGE_HINTS, Block, Chart, DetailView, Line, ListView, Msg, Row, Series, View, msg, raw
 from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey
-from aisle.tuples import NamedTuple
 
 PHASES = ("hours", "places", "terminals")
-"""What the numbers of the first page lead to."""
+"""Pages that the numbers of the first page open."""
 
 MAP_KINDS = ("pick", "short", "move")
-"""What a map can be of."""
+"""Kinds of activity that the map can show."""
 
 
 class Person(NamedTuple):
-    """What somebody did, by the hour of the day."""
+    """Work of a person by hour of the day."""
 
     name: str
     is_only_here: bool = False
-    """Known on this host only."""
+    """True if the person is known only on this host."""
     hours: tuple[tuple[int, tuple[tuple[str, int], ...]], ...] = ()
 
     def count_of(self, kind: str) -> int:
-        """How much of a kind in all."""
+        """Return the total of one kind of work."""
         return sum(count for _, kinds in self.hours for name, count in kinds if name == kind)
 
 
 class Aisle(NamedTuple):
-    """Places that stand behind each other, in the order of feet."""
+    """Locations of one aisle, in walking order."""
 
     name: str
     counts: tuple[int, ...]
     busiest: str = ""
-    """The place with the most."""
+    """Location with the highest count."""
 
 
 class Terminal(NamedTuple):
-    """Somebody at work on this host."""
+    """Terminal in use on this host."""
 
     terminal: str
     name: str
     job: str
     since: str
     idle_s: float
-    """Seconds since the last input; below 0 where none is known."""
+    """Seconds since the last input; below 0 if unknown."""
 
 
 class TodayState(NamedTuple):
-    """One of four pages."""
+    """State of the four pages."""
 
     phase: str = "pulse"
-    """`pulse`, or one of `PHASES`."""
+    """`pulse` (the figures), or one of `PHASES`."""
     map_kind: str = MAP_KINDS[0]
     now: str = ""
     figures: tuple[tuple[str, Any], ...] = ()
-    """The fields of the read `today`."""
+    """Fields of the query `today`."""
     people: tuple[Person, ...] = ()
     aisles: tuple[Aisle, ...] = ()
     search: str = ""
@@ -121,16 +120,16 @@ JOB_NAMES = {
     "clearance": "home.clearance",
     "tasks": "home.tasks",
 }
-"""What jobs are called where they are opened."""
+"""Names of the jobs, as on the pages that open them."""
 TERMINAL_HEADS = ("today.head_terminal", "today.head_who", "today.head_job", "today.head_last", "today.head_since")
 WORK_KINDS = (("count", "today.work_count"), ("move", "today.work_move"), ("short", "today.work_short"))
 LATE_COURIER_S = 30.0
 ORDER_LIST = "headers"
-"""The list of orders, as the sync calls it."""
+"""Name of the list of orders in the sync."""
 
 
 def page_view(state: TodayState) -> View:
-    """The page that is open."""
+    """Return the screen of the open page."""
     match state.phase:
         case "hours":
             return _hours_view(state)
@@ -142,20 +141,20 @@ def page_view(state: TodayState) -> View:
 
 
 def page_choices(state: TodayState) -> tuple[Msg, ...]:
-    """The pages behind the first; of a map what it can show."""
+    """Return the choices: the other pages, or the kinds of activity of the map."""
     if state.phase == "pulse":
         return (msg("today.to_hours"), msg("today.to_places"), msg("today.to_terminals"))
     return tuple(msg(id_) for id_ in MAP_NAMES.values()) if state.phase == "places" else ()
 
 
 def _figures_view(state: TodayState) -> DetailView:
-    said = dict(state.figures)
+    values = dict(state.figures)
     return DetailView(
         name="today",
         title=msg("today.title"),
         prompt=msg("today.prompt"),
-        lines=(Line("quantity", _headline(said)),),
-        blocks=_blocks(said, state.now) if said else (),
+        lines=(Line("quantity", _headline(values)),),
+        blocks=_blocks(values, state.now) if values else (),
         page=state.page,
         choices=page_choices(state),
         key_hints=(*PAGE_HINTS, BACK),
@@ -163,16 +162,16 @@ def _figures_view(state: TodayState) -> DetailView:
 
 
 def _blocks(values: dict[str, Any], now: str) -> tuple[Block, ...]:
-    """Figures of what was never read are none."""
+    """Return the blocks of figures. Figures of the orders are left out until the order list was read once."""
     figures = () if ORDER_LIST in values.get("unread", ()) else (_order_block(values), _work_block(values))
-    told = _link_reasons(values)
-    why = (Block(msg("today.why"), tuple((each,) for each in told), is_compact=True),) if told else ()
+    reasons = _link_reasons(values)
+    why = (Block(msg("today.why"), tuple((each,) for each in reasons), is_compact=True),) if reasons else ()
     return (*figures, _state_block(values, now), *why)
 
 
 def _link_reasons(values: dict[str, Any]) -> tuple[Msg, ...]:
-    """What is the matter with the link: the lists that cannot be read, and rows of them; or what was said."""
-    rest = tuple(left_out_rows(left) for left in values.get("left_out", ()))
+    """Return what is wrong with the link: unreadable lists and unusable rows, or the reported reason."""
+    rest = tuple(left_out_rows(rows) for rows in values.get("left_out", ()))
     if values["link"] == "partial":
         return (*(unreadable_list(lack) for lack in values.get("lacking", ())), *rest)
     return ((read_message(str(values["why"])),) if values["why"] else ()) + rest
@@ -191,9 +190,9 @@ def _figure_rows(*rows: tuple[str, Any]) -> tuple[tuple[Msg, ...], ...]:
 
 
 def _order_block(values: dict[str, Any]) -> Block:
-    came = msg("number" if values["seen_all_day"] else "today.since_start", value=values["orders_in"])
+    new_orders = msg("number" if values["seen_all_day"] else "today.since_start", value=values["orders_in"])
     rows = _figure_rows(
-        ("today.orders_in", came),
+        ("today.orders_in", new_orders),
         ("today.orders_open", values["orders_open"]),
         ("today.orders_partial", values["orders_partial"]),
         ("today.orders_picked", values["orders_picked"]),
@@ -207,8 +206,8 @@ def _work_block(values: dict[str, Any]) -> Block:
     picks = msg("today.lines_pieces", count=values["work_pick"], pieces=abs(values["pieces_pick"]))
     outbox: dict[str, int] = values["outbox"]
     waiting = sum(outbox.get(name, 0) for name in ("queued", "sending", "in_doubt"))
-    doubtful = sum(outbox.get(name, 0) for name in ("needs_person", "rejected"))
-    here = msg("today.here_only", count=waiting, doubtful=doubtful)
+    in_doubt = sum(outbox.get(name, 0) for name in ("needs_person", "rejected"))
+    here = msg("today.here_only", count=waiting, doubtful=in_doubt)
     return Block(
         msg("today.work"), _figure_rows(("today.work_pick", picks), *rows, ("today.waiting", here)), is_compact=True
     )
@@ -227,7 +226,7 @@ def _state_block(values: dict[str, Any], now: str) -> Block:
     silent = _timestamp(now) - values["courier_at"]
     works = bool(values["courier_at"]) and silent < LATE_COURIER_S
     courier = "today.courier_works" if works else "today.courier_gone"
-    if not works and values["courier_at"] and values["link"] in ONLINE_LINKS:  # as it was, when somebody still looked
+    if not works and values["courier_at"] and values["link"] in ONLINE_LINKS:  # last reported state
         link = msg("link.stuck", seconds=str(silent))
     rows = [
         ("today.link", link),
@@ -240,11 +239,11 @@ def _state_block(values: dict[str, Any], now: str) -> Block:
     return Block(msg("today.state"), _figure_rows(*rows), is_compact=True)
 
 
-# By the hour
+# By hour
 
 
 def _hours_view(state: TodayState) -> Chart:
-    """A row for each person, an hour in each column, from the first hour in which anybody did anything."""
+    """Return a chart with a row for each person and a column for each hour, from the first hour with work."""
     busy = [hour for person in state.people for hour, _ in person.hours]
     span = range(min(busy), max(busy) + 1) if busy else range(0)
     midnight = store_time.start_of_today(state.now).astimezone(UTC) if state.now else None
@@ -267,22 +266,22 @@ def _hours_view(state: TodayState) -> Chart:
 def _person_series(person: Person, span: range) -> Series:
     by_hour = {hour: sum(count for _, count in kinds) for hour, kinds in person.hours}
     values = tuple(Decimal(by_hour.get(hour, 0)) for hour in span)
-    told = "today.person_here" if person.is_only_here else "today.person"
+    label_id = "today.person_here" if person.is_only_here else "today.person"
     counts = {"picks": person.count_of("pick"), "counts": person.count_of("count"), "moves": person.count_of("move")}
-    return Series(msg(told, who=person.name, **counts), values, sum(values, Decimal(0)))
+    return Series(msg(label_id, who=person.name, **counts), values, sum(values, Decimal(0)))
 
 
-# Where
+# By location
 
 
 def _map_view(state: TodayState) -> Chart:
-    """One row for each aisle, its places in the order of feet, the busier the darker."""
+    """Return a map with a row for each aisle, its locations in walking order, darker for more activity."""
     totals = [Decimal(sum(aisle.counts)) for aisle in state.aisles]
     most = max(state.aisles, key=lambda aisle: max(aisle.counts, default=0), default=None)
-    said: tuple[Line, ...] = ()
+    lines: tuple[Line, ...] = ()
     if most and most.busiest:
         where = msg("today.hottest", place=most.busiest, count=max(most.counts), total=sum(totals, Decimal(0)))
-        said = (Line("note", where),)
+        lines = (Line("note", where),)
     return Chart(
         name="today.places",
         title=msg("today.title_places", what=msg(MAP_NAMES[state.map_kind])),
@@ -294,7 +293,7 @@ def _map_view(state: TodayState) -> Chart:
         if any(totals)
         else (),
         axis=(),
-        lines=said,
+        lines=lines,
         page=state.page,
         empty=msg("today.no_places"),
         choices=page_choices(state),
@@ -303,7 +302,7 @@ def _map_view(state: TodayState) -> Chart:
     )
 
 
-# Who
+# Terminals
 
 
 def _terminals_view(state: TodayState) -> ListView:
@@ -327,13 +326,13 @@ def _terminal_cells(row: Terminal) -> tuple[Msg, ...]:
 
 
 LOG_REFRESH_S = 15
-"""The store's log is asked for again at most so often."""
+"""Seconds between two refreshes of the store's log."""
 
 Result = Turn[TodayState]
 
 
 class TodayJob(Job[TodayState]):
-    """The pulse, and the pages behind it."""
+    """Job that shows the figures of the day and the pages behind them."""
 
     name = "today"
     steps: tuple[str, ...] = ("today", *(f"today.{phase}" for phase in PHASES))
@@ -341,28 +340,28 @@ class TodayJob(Job[TodayState]):
     journalled = False
 
     def begin(self) -> TodayState:
-        """Nothing read."""
+        """Return the state before the first query."""
         return TodayState()
 
     def accepts(self, state: TodayState) -> Accepts:
-        """Numbers lead to the pages, or choose what a map is of."""
+        """Accept numbers for the pages or for the activity that the map shows."""
         letters = pages.page_letters(state) if state.phase == "terminals" else pages.PAGE_LETTERS
         return Accepts(choices=len(page_choices(state)), command_letters=letters)
 
     def prefers(self, state: TodayState) -> tuple[str, ...]:
-        """Nothing is scanned here."""
+        """Prefer nothing, because no scan is accepted here."""
         return ()
 
     def step_name(self, state: TodayState) -> str:
-        """One of `steps`."""
+        """Return one of `steps`."""
         return "today" if state.phase == "pulse" else f"today.{state.phase}"
 
     def view(self, state: TodayState) -> View:
-        """The page that is open."""
+        """Return the screen of the open page."""
         return page_view(state)
 
     def handle(self, state: TodayState, event: Event, context: Context) -> Result:
-        """See the functions below."""
+        """Return the next state."""
         match event:
             case Opened() | Resumed() | Closed() | Changed():
                 return _refresh(state._replace(now=context.now), context)
@@ -382,7 +381,7 @@ class TodayJob(Job[TodayState]):
 
 
 def _refresh(state: TodayState, context: Context) -> Result:
-    """Asks for what the page shows, and now and then for what the service has logged since."""
+    """Query what the page shows, and refresh the log from time to time."""
     effects: list[Effect] = [_query(state, context)]
     if not state.refreshed_at or _seconds(state.refreshed_at, context.now) >= LOG_REFRESH_S:
         state = state._replace(refreshed_at=context.now)
@@ -444,13 +443,13 @@ _AISLE_PART = re.compile(r"[^\W\d_]+|\d+")
 
 
 def aisle_of(code: str) -> str:
-    """The aisle that the code of a place begins with: `A` of `A-03-12` and of `A0312`, `03` of `03-12`."""
+    """Return the aisle of a location code: `A` for `A-03-12` and `A0312`, `03` for `03-12`."""
     found = _AISLE_PART.search(code)
     return found.group().upper() if found else code
 
 
 def group_by_aisle(rows: tuple[Mapping[str, Any], ...]) -> tuple[Aisle, ...]:
-    """Places under the aisles that they stand in; aisles in the order in which feet first come to them."""
+    """Group locations by aisle. Aisles are in the order of their first location."""
     found: dict[str, list[tuple[str, int]]] = {}
     for row in rows:
         found.setdefault(aisle_of(str(row["place"])), []).append((str(row["place"]), int(to_decimal(row["n"]))))

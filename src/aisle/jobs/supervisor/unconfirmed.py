@@ -1,10 +1,10 @@
-"""What the list of what is not settled keeps, and what can be done about an entry of it."""
+"""Job that lists unconfirmed operations and lets a person resolve those that are refused or in doubt."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -66,35 +66,35 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
-from aisle.tuples import NamedTuple
 
 COUNT, OPEN_ORDER = "count", "look"
-"""Ways out that lead to other jobs: counting the place, and opening the order."""
+"""Choices that open another job: count the location, open the order."""
 
 OPEN_STORE_PRODUCT = "setting"
-"""The way to the product whose levels or prices it is about."""
+"""Choice that opens the product whose settings the operation changes."""
 
 OPEN_BLOCKING = "first"
-"""The way to what has to be settled before this one can go."""
+"""Choice that opens the operation that must be resolved before this one can be sent."""
 
 PUT_BACK, OTHER_ORDER = "put_back", "other_order"
-"""What has become of goods that an order did not get; that is how they were settled by hand."""
+"""Choices for goods that an order did not get: put back, or given to another order. Both close the operation by
+hand."""
 
 
 class Item(NamedTuple):
-    """One part of what was meant."""
+    """Part of an operation."""
 
     product: str = ""
     label: str = ""
     quantity: Decimal | None = None
     line: int = 0
     source: str = ""
-    """Where it lies, or lay."""
+    """Location it came from, or still is at."""
     target: str = ""
 
 
 class Comparison(NamedTuple):
-    """What stood at the service before, what we said, and what stands there now; None for what nobody knows."""
+    """Value at the service before, value sent, value at the service now; None if unknown."""
 
     subject: str
     location: str = ""
@@ -104,13 +104,13 @@ class Comparison(NamedTuple):
 
 
 class UnconfirmedOperation(NamedTuple):
-    """One operation that is not settled."""
+    """Operation that is not confirmed."""
 
     op_id: str
     state: str
     """`noted`, `sent`, `confirmed`, `refused` or `unclear`."""
     needs_person: bool = False
-    """It waits for a person; otherwise all goes on by itself."""
+    """True if it waits for a person; otherwise it continues automatically."""
     kind: str = ""
     """`move`, `count`, `change`, `pick`, `setting` or `other`."""
     operation: str = ""
@@ -126,15 +126,15 @@ class UnconfirmedOperation(NamedTuple):
     location: str = ""
     product: str = ""
     blocked_by: str = ""
-    """op_id of the doubtful one before it."""
+    """op_id of the operation in doubt before it."""
     token_owner: str = ""
-    """Whose token it goes with; empty for the store's."""
+    """Person whose token it is sent with; empty for the store's token."""
     waits_for_pin_of: str = ""
-    """Whose PIN it waits for."""
+    """Person whose PIN it waits for."""
 
 
 class UnconfirmedState(NamedTuple):
-    """A window on the list; with `entry` that one alone."""
+    """State of the list, and of one entry if `entry` is set."""
 
     search: str = ""
     typed: str = ""
@@ -145,11 +145,11 @@ class UnconfirmedState(NamedTuple):
     entry: UnconfirmedOperation | None = None
     page: int = 0
     question: str = ""
-    """`again`: whether it shall be sent again is the question; `by_hand`: how it was settled."""
+    """`again` while the person is asked whether to send it again, `by_hand` while asked how it was resolved."""
 
 
 def operation_choices(operation: UnconfirmedOperation) -> tuple[str, ...]:
-    """All that can be done about it, in the order of its numbers."""
+    """Return all choices for the operation, in the order of their numbers."""
     first = (OPEN_BLOCKING,) if operation.blocked_by else ()
     counted = (COUNT,) if operation.location and (first or operation.state in ("refused", "unclear")) else ()
     page = (OPEN_STORE_PRODUCT,) if operation.kind == "setting" and operation.product else ()
@@ -157,7 +157,7 @@ def operation_choices(operation: UnconfirmedOperation) -> tuple[str, ...]:
 
 
 RESOLUTIONS = ("counted", "corrected", "nothing")
-"""How something was settled by hand, as it is kept; anything else is said in words."""
+"""Notes stored with an operation resolved by hand. Any other note is typed."""
 
 _RESOLUTION_TEXTS = (msg("doubts.how_counted"), msg("doubts.how_corrected"), msg("doubts.how_nothing"))
 
@@ -184,22 +184,24 @@ _EVIDENCE_TEXTS = {
 
 
 def page_view(state: UnconfirmedState, step_name: str) -> View:
-    """The page that this state shows."""
+    """Return the screen of this state."""
     if state.entry is None:
         return _list_view(state)
     return _question_view(state, state.entry, step_name) if state.question else _entry_view(state, state.entry)
 
 
 def page_choices(state: UnconfirmedState) -> tuple[Msg, ...]:
-    """What the numbers of an entry's page do."""
+    """Return the choices of an entry's page."""
     if state.question == RESEND:
         return (msg("doubts.again_yes"), msg("doubts.again_no"))
     if state.question == CLOSED_BY_HAND:
         return _RESOLUTION_TEXTS
-    doubt = state.entry
-    if doubt is None:
+    entry = state.entry
+    if entry is None:
         return ()
-    return tuple(msg(_CHOICE_TEXTS[way], place=doubt.location, order=doubt.order) for way in operation_choices(doubt))
+    return tuple(
+        msg(_CHOICE_TEXTS[choice], place=entry.location, order=entry.order) for choice in operation_choices(entry)
+    )
 
 
 def _list_view(state: UnconfirmedState) -> ListView:
@@ -209,7 +211,7 @@ def _list_view(state: UnconfirmedState) -> ListView:
         msg("doubts.title"),
         msg("doubts.prompt") if state.total else msg("doubts.prompt_none"),
         (msg("doubts.head_state"), msg("doubts.head_what"), msg("doubts.head_who"), msg("doubts.head_at")),
-        tuple(_operation_row(doubt) for doubt in state.rows),
+        tuple(_operation_row(operation) for operation in state.rows),
         empty=msg("doubts.empty"),
     )
 
@@ -221,14 +223,14 @@ def _operation_row(operation: UnconfirmedOperation) -> Row:
 
 
 def describe_operation(operation: UnconfirmedOperation) -> Msg:
-    """What was meant, in a line."""
+    """Return the operation in one line."""
     first = operation.items[0] if operation.items else None
     if operation.kind == "setting" and first is not None:
         return msg("doubts.what_setting", label=first.label or first.product)
     if operation.kind not in _OPERATION_TEXTS or first is None:
         return msg("doubts.what_pick", order=operation.order) if operation.order else raw(operation.operation)
-    said = _describe_item(operation, first)
-    return msg("doubts.what_more", what=said, count=len(operation.items) - 1) if len(operation.items) > 1 else said
+    text = _describe_item(operation, first)
+    return msg("doubts.what_more", what=text, count=len(operation.items) - 1) if len(operation.items) > 1 else text
 
 
 def _describe_item(operation: UnconfirmedOperation, item: Item) -> Msg:
@@ -274,7 +276,7 @@ def _entry_view(state: UnconfirmedState, operation: UnconfirmedOperation) -> Det
 
 
 def _notes(operation: UnconfirmedOperation) -> tuple[Msg, ...]:
-    """What became of it, and what it looks like."""
+    """Return notes on the state of the operation and on the evidence found."""
     if operation.state == "refused":
         return (
             msg(
@@ -309,7 +311,7 @@ _YES_NO_TEXTS = {"yes": "doubts.yes", "no": "doubts.no"}
 
 
 def _compare_setting(comparison: Comparison) -> tuple[Msg, ...]:
-    """What both sides say of a product in this store."""
+    """Return the values of a product setting on both sides."""
     was, ours, now = (
         msg("doubts.nobody_knows") if value is None else format_value(comparison.subject, value)
         for value in (comparison.before, comparison.ours, comparison.after)
@@ -318,7 +320,7 @@ def _compare_setting(comparison: Comparison) -> tuple[Msg, ...]:
 
 
 def _compare_order_field(comparison: Comparison) -> tuple[Msg, ...]:
-    """What both sides say of the order as a whole."""
+    """Return the values of an order field on both sides."""
     was, ours, now = (
         msg(_YES_NO_TEXTS.get(value or "", "doubts.nobody_knows"))
         for value in (comparison.before, comparison.ours, comparison.after)
@@ -338,20 +340,20 @@ def _comparison_row(operation: UnconfirmedOperation, comparison: Comparison) -> 
     label = next((item.label for item in operation.items if item.product == comparison.subject), comparison.subject)
     alone = len({each.subject for each in operation.comparisons}) == 1
     where = comparison.location if comparison.location and alone else f"{label} {comparison.location}".strip()
-    said = msg(
+    values = msg(
         "doubts.side",
         before=_format_quantity(comparison.before or "?"),
         after=_format_quantity(comparison.after or "?"),
     )
     return (
         raw(where),
-        said,
+        values,
         *((msg("doubts.meant", ours=_format_quantity(comparison.ours)),) if comparison.ours else ()),
     )
 
 
 def _format_quantity(text: str) -> str | Decimal | Msg:
-    """A quantity with decimals as people write it, its sign or `=` before it; anything else as it is."""
+    """Format a quantity that has decimals, with its sign or `=`; other text is unchanged."""
     sign = text[0] if text[0] in "+=" else ""
     try:
         value = Decimal(text.removeprefix(sign))
@@ -393,7 +395,7 @@ Result = Turn[UnconfirmedState]
 
 
 class UnconfirmedJob(Job[UnconfirmedState]):
-    """The list, an entry, and what has to be asked before something is settled."""
+    """Job that shows unconfirmed operations, one entry, and the question before it is resolved."""
 
     name = "doubts"
     steps: tuple[str, ...] = ("doubts", "doubts.entry", "doubts.again", "doubts.by_hand")
@@ -401,11 +403,11 @@ class UnconfirmedJob(Job[UnconfirmedState]):
     journalled = True
 
     def begin(self) -> UnconfirmedState:
-        """Nothing read yet."""
+        """Return the state before the first query."""
         return UnconfirmedState()
 
     def accepts(self, state: UnconfirmedState) -> Accepts:
-        """Rows and ways out are numbered; how something was settled may be said in words."""
+        """Accept numbers for rows and choices. A resolution by hand may be typed."""
         if state.entry is None:
             return Accepts(choices=pages.numbered_rows(state), command_letters=pages.page_letters(state))
         return Accepts(
@@ -416,17 +418,17 @@ class UnconfirmedJob(Job[UnconfirmedState]):
         )
 
     def prefers(self, state: UnconfirmedState) -> tuple[str, ...]:
-        """An order, a product or a place finds the entry that speaks of it."""
+        """Prefer an order, product or location, to find the entry that contains it."""
         return (ORDER, PRODUCT, LOCATION)
 
     def step_name(self, state: UnconfirmedState) -> str:
-        """The list, one entry, or a question about it."""
+        """Return the name of the list, of the entry or of the question."""
         if state.entry is None:
             return "doubts"
         return f"doubts.{state.question}" if state.question else "doubts.entry"
 
     def handle(self, state: UnconfirmedState, event: Event, context: Context) -> Result:
-        """A number opens an entry, then chooses a way out."""
+        """Return the next state. A number opens an entry, then chooses how to resolve it."""
         match event:
             case Rows("doubts", rows, _):
                 return pages.handle_rows(state, event, tuple(_parse_operation(row) for row in rows), context, _query)
@@ -447,7 +449,7 @@ class UnconfirmedJob(Job[UnconfirmedState]):
         )
 
     def view(self, state: UnconfirmedState) -> View:
-        """The page of the step."""
+        """Return the screen of the step."""
         return page_view(state, self.step_name(state))
 
 
@@ -464,7 +466,7 @@ def _query(state: UnconfirmedState, context: Context) -> Query:
 
 
 def _update_entry(state: UnconfirmedState, rows: tuple[Mapping[str, Any], ...]) -> Result:
-    """The entry on the page has gone on, or is over: found late, or settled by somebody else."""
+    """Update the entry. Close it if it is over: found late, or resolved by somebody else."""
     if state.entry is None:
         return Turn(state)
     if not rows:
@@ -495,18 +497,18 @@ def _handle_list_input(state: UnconfirmedState, event: Event, context: Context) 
 
 
 def _open_entry(state: UnconfirmedState, operation: UnconfirmedOperation, context: Context) -> Result:
-    """What was chosen from a window is asked for again by name, so that the journal knows what it was."""
+    """Return the query for a chosen row. A window is not journalled; this answer is, so replay knows the row."""
     return Turn(state, (Query("chosen", "doubts", {"op_id": operation.op_id}),))
 
 
 def _open_scanned(state: UnconfirmedState, match: Match, context: Context) -> Result:
-    """The first entry in sight that speaks of what was scanned."""
-    for doubt in state.rows:
-        places = {place for item in doubt.items for place in (item.source, item.target)}
-        products = {item.product for item in doubt.items}
-        named = {ORDER: {doubt.order}, PRODUCT: products, LOCATION: places}.get(match.kind, set())
+    """Open the first entry in the window that contains the scanned record."""
+    for operation in state.rows:
+        places = {place for item in operation.items for place in (item.source, item.target)}
+        products = {item.product for item in operation.items}
+        named = {ORDER: {operation.order}, PRODUCT: products, LOCATION: places}.get(match.kind, set())
         if match.key in named:
-            return _open_entry(state, doubt, context)
+            return _open_entry(state, operation, context)
     return Turn(state, (), Verdict(INFO, msg("doubts.none_of", label=match.label or match.key)))
 
 
@@ -543,13 +545,13 @@ def _follow_choice(state: UnconfirmedState, operation: UnconfirmedOperation, cho
 
 
 def _resolve(state: UnconfirmedState, operation: UnconfirmedOperation, decision: str, note: str = "") -> Result:
-    """It leaves the list at once; what both sides say is read anew, so that the screens show it."""
+    """Resolve the operation. It leaves the list at once; refresh both sides, so that the screens show them."""
     rows = tuple(row for row in state.rows if row.op_id != operation.op_id)
     state = state._replace(rows=rows, total=max(len(rows), state.total - 1), entry=None, question="", page=0, cursor=-1)
-    wishes = [Refresh("order", operation.order)] if operation.order else []
-    wishes += [Refresh("product", item.product) for item in operation.items[:4] if item.product]
+    refreshes = [Refresh("order", operation.order)] if operation.order else []
+    refreshes += [Refresh("product", item.product) for item in operation.items[:4] if item.product]
     return Turn(
-        state, (Resolve(operation.op_id, decision, note), *wishes), Verdict(GOOD, msg(_RESOLVED_TEXTS[decision]))
+        state, (Resolve(operation.op_id, decision, note), *refreshes), Verdict(GOOD, msg(_RESOLVED_TEXTS[decision]))
     )
 
 
@@ -567,7 +569,7 @@ def _parse_operation(row: Mapping[str, Any]) -> UnconfirmedOperation:
         evidence=str(row["looks"]),
         items=tuple(_parse_item(item) for item in row["items"]),
         comparisons=tuple(Comparison(**side) for side in row["sides"]),
-        choices=tuple(str(way) for way in row["ways"]),
+        choices=tuple(str(choice) for choice in row["ways"]),
         order=str(row["order"]),
         location=str(row["place"]),
         product=str(row["product"]),

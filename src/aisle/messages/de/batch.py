@@ -1,4 +1,4 @@
-"""What aisle says in German: gathering the orders of a round."""
+"""German messages: batches of orders."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What aisle says in German: what supervisors do to walks, and who is told of it."""
+"""German messages: supervisors' changes to batches, and their notifications."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # Before somebody signs out
+    # Before sign-out
     "home.in_hand": (
         "{count} in Hand. Doch?",
         "{count} nicht abgelegt. Noch einmal meldet ab",
@@ -14,7 +14,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} nicht abgelegt, {unsent} nicht gesendet. Noch einmal meldet ab",
         "Nicht abgelegt: {count} von Auftrag {orders:~}; nicht gesendet: {unsent}. Noch einmal dasselbe meldet ab.",
     ),
-    # Orders that were given to somebody
+    # Orders that were assigned
     "home.given": ("{order} kommt", "{order} kommt von {who:~}", "Auftrag {order} kommt von {who:~}; zuerst zu picken"),
     "home.given_many": (
         "{count} dazu",
@@ -124,7 +124,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Auftrag {order} ist wieder offen, nichts gepickt",
     ),
     "pick.told_both": ("{what}", "{what} · {more}"),
-    # Who else has an order open
+    # Other people with the same order open
     "pick.changed_asked": (
         "Auftrag geändert",
         "{order} geändert: die Frage entfällt",

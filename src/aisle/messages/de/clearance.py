@@ -1,4 +1,4 @@
-"""What aisle says in German: clearances, and the goods that they want moved."""
+"""German messages: clearances, and the moves that they require."""
 
 from __future__ import annotations
 

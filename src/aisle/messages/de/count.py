@@ -1,4 +1,4 @@
-"""What aisle says in German: counts, losses and their log."""
+"""German messages: counts, losses and their log."""
 
 from __future__ import annotations
 

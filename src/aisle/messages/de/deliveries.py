@@ -1,4 +1,4 @@
-"""What aisle says in German: the list of deliveries and receipts, and the page of one."""
+"""German messages: list of deliveries and receipts, and the page of one."""
 
 from __future__ import annotations
 

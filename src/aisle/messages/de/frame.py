@@ -1,9 +1,9 @@
-"""What aisle says in German: what stands on every page, and the pages before the jobs."""
+"""German messages: the frame of every page, sign-in, home, and the session's verdicts."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # Text as it came
+    # Text from outside
     "raw": "{text}",
     "number": "{value}",
     "money": "{value:money}",
@@ -11,7 +11,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "moment.year": ("{at:year}", "{at:date}", "{at:date} {at:time}"),
     "moment.late": ("! {at:day}", "! {at:day} {at:time}", "spät {at:day} {at:time}"),
     "moment.late_year": ("! {at:year}", "! {at:date}", "spät {at:date} {at:time}"),
-    # The frame
+    # Frame
     "verdict.good": "OK",
     "verdict.wrong": "NEIN",
     "verdict.info": "i",
@@ -78,7 +78,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.unknown": "?",
     "list.range": ("{first}–{last}/{total}", "{first}–{last} von {total}"),
     "list.range_more": ("{first}–{last}/{total}+", "{first}–{last} von {total}+"),
-    # Heads, facts and hints
+    # Headings, labels and hints
     "home.taken": ("Belegt", "In Arbeit", "In Arbeit", "In Arbeit {due}"),
     "home.taken_by": ("{who:~}", "bei {who:~}", "bei {who:~}", "bei {who:~} {due}"),
     "home.left_by": ("{who:~}", "{who:~} ist weg", "{who:~} ist weg seit {at}", "{who:~} ist weg seit {at} {due}"),
@@ -194,7 +194,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count:Auftrag|Aufträge} oder mehr",
         "{count:Auftrag|Aufträge} oder mehr zu „{text:~}“; bitte mehr tippen",
     ),
-    # The session's own answers
+    # Verdicts of the session
     "session.dropped": ("Abgebrochen", "Nichts geändert"),
     "session.either": ("Was davon?", "{way1:~} oder {way2:~}?"),
     "session.either_of": ("Was davon?", "{count} Artikel haben diesen Code. Welcher?"),
@@ -441,7 +441,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Nichts wird notiert: {why:~~}",
         "Es kann nichts notiert werden: {why:~~}",
     ),
-    # Settings that change while people work
+    # Settings that change during work
     "settings.changed": ("Neu: {what:~}", "Neu: {what}", "Einstellungen neu: {what}"),
     "settings.and": ("{one}, {other}", "{one}, {other}", "{one}; {other}"),
     "settings.verified_on": ("mit Platz", "Picken mit Platzscan"),
@@ -460,7 +460,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Einstellungen bleiben: in {file:~} ist ein Fehler. aisle doctor sagt wo",
     ),
     "settings.mended": ("Datei richtig", "Die Datei der Einstellungen ist wieder richtig"),
-    # Inputs that no rule takes
+    # Inputs that match no rule
     "input.cut": ("Noch mal scannen", "Der Scan kam in Stücken. Noch mal scannen"),
     "input.lines": (
         "Code unbekannt",

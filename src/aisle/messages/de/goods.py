@@ -1,4 +1,4 @@
-"""What aisle says in German: several goods in one message."""
+"""German messages: several goods in one message."""
 
 from __future__ import annotations
 

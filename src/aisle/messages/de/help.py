@@ -1,4 +1,4 @@
-"""What aisle says in German: help, and the list of commands."""
+"""German messages: help, and the list of commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What aisle says in German: the store's whole log, its files, and losses by reason."""
+"""German messages: the store's log, its files, and losses by reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What aisle says in German: looking up, browsing, and the scanner doctor."""
+"""German messages: look-up, locations, notes, and the scanner test."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.way_product": ("Zu {key}", "{key} ansehen, den Ersatzartikel"),
     "lookup.is_order": ("{order}: ein Auftrag", "{order}: Auftrag von {who:~}"),
     "lookup.is_person": ("{name:~}: Ausweis", "Das ist der Ausweis von {name:~}; Artikel scannen"),
-    # A note
+    # Notes
     "note.title": ("Notizen", "Was Kunden wünschen"),
     "note.unknown": ("Unbekannt: {code:~}", "Nichts heißt hier {code:~}. Weiter scannen, oder b."),
     "note.not_below": ("Jetzt nicht nötig", "{what:~} ist jetzt nicht gefragt. Weiter scannen, oder b."),
     "note.prompt": ("Scan, oder b", "Weiter scannen, oder b für zurück"),
-    # Browse
+    # Locations
     "browse.head_place": "Platz",
     "browse.head_products": ("Art.", "Artikel"),
     "browse.head_tags": "Merkmale",
@@ -104,7 +104,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "browse.first": ("Der erste", "Das ist der erste Platz"),
     "browse.last": ("Der letzte", "Das ist der letzte Platz"),
     "browse.is_person": ("{name:~}: Ausweis", "Das ist der Ausweis von {name:~}; Platz scannen"),
-    # The scanner doctor
+    # Scanner test
     "doctor.title": ("Scanner", "Scanner testen"),
     "doctor.prompt": ("Scan, oder Tasten", "Irgendetwas scannen, oder Tasten drücken; b: Ende"),
     "doctor.prompt_open": ("Kein Ende: Enter?", "Noch kein Ende: ein Scanner braucht ein Suffix, Enter oder TAB"),

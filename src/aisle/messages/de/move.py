@@ -1,4 +1,4 @@
-"""What aisle says in German: moving goods."""
+"""German messages: moving goods."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""What aisle says in German: the supervisor's pages, order board, order, what is done to them, exceptions."""
+"""German messages: order board, order page, order actions, exceptions."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.orders": ("Tafel", "Auftragstafel", "Die Auftragstafel: alle Aufträge"),
     "home.exceptions": ("Probleme", "Probleme", "Probleme: was in der Filiale nicht stimmt"),
-    # The board
+    # Order board
     "orders.title": ("{what}", "Aufträge: {what}"),
     "orders.title_sought": ("„{text:~}“", "„{text:~}“ in Aufträgen: {what}"),
     "orders.title_marked_sought": (
@@ -103,7 +103,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.view_gone": ("{name:~} ist weg", "Die Ansicht „{name:~}“ ist vergessen"),
     "orders.view_which": ("Erst eine wählen", "Erst die Ansicht wählen, die weg soll"),
     "orders.views_full": ("Höchstens {count}", "Platz ist für {count} Ansichten; erst eine vergessen"),
-    # One order
+    # Order page
     "order.title": ("{order}", "Auftrag {order}"),
     "order.prompt": ("Was tun?", "Was ist zu tun?", "Nummer dessen eingeben, was zu tun ist, oder scannen"),
     "order.prompt_read": ("b geht zurück", "Lesen, und b geht zurück"),
@@ -177,7 +177,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "order.past_finish": ("weg: {label:~}", "{quantity} × {label:~} übergeben"),
     "order.past_reopened": "wieder geöffnet",
     "order.past_other": ("{what} {label:~}", "{what}: {label:~}"),
-    # What is done
+    # Order actions
     "act.title": ("Was?", "Was zu tun ist"),
     "act.claim": ("Geben an…", "Jemandem zuweisen"),
     "act.release": ("Frei", "Auftrag freigeben"),

@@ -1,4 +1,4 @@
-"""What aisle says in German: picking."""
+"""German messages: picking."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.put_down": ("An {place}", "Auftrag {order} steht an {place}"),
     "pick.nothing_in_hand": ("Nichts abzustellen", "Von Auftrag {order} ist nichts mehr abzustellen"),
-    # Several orders
+    # Batches
     "pick.round_opened": (
         "{lines} zu picken",
         "{lines:Position|Positionen}, {stops:Platz|Plätze}",
@@ -335,7 +335,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Storno: {goods} wieder in der Hand",
         "Rückgängig: {goods} von {place} wieder in der Hand",
     ),
-    # Why not
+    # Orders that cannot be picked
     "pick.rejected_here": ("{order} abgelehnt", "Auftrag {order} ist abgelehnt"),
     "pick.claimed": (
         "Pickt: {who:~}",
@@ -426,7 +426,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~} an {place} ist in Pool {pool}; dieser Auftrag nimmt aus {allowed}",
     ),
     "pick.which": ("Welcher?", "Welcher ist es?", "{code:~} steht auf mehreren Artikeln des Auftrags. Welcher ist es?"),
-    # Short
+    # Shortages
     "pick.was_short": (
         "Mit Fehlmenge zu",
         "Zu mit {done} von {of}",

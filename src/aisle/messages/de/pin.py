@@ -1,4 +1,4 @@
-"""What aisle says in German: the PIN of a supervisor."""
+"""German messages: PIN of a supervisor."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What aisle says in German: the catalogue of the chain."""
+"""German messages: catalogue of the chain."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # The pages
+    # Pages
     "home.products": ("Artikel", "Artikel der Kette"),
     "products.title_all": "Artikel",
     "products.title_promotion": ("Aktion", "Im Angebot"),

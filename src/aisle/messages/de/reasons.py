@@ -1,4 +1,4 @@
-"""What aisle says in German: why something was not done, or is not settled, as rows keep it."""
+"""German messages: stored reasons for refused and unconfirmed operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What aisle says in German: receiving deliveries, and the list of them."""
+"""German messages: receiving deliveries."""
 
 from __future__ import annotations
 

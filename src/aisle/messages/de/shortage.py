@@ -1,4 +1,4 @@
-"""What aisle says in German: when something is short."""
+"""German messages: shortages."""
 
 from __future__ import annotations
 

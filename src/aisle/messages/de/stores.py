@@ -1,9 +1,9 @@
-"""What aisle says in German: the stores of the chain, and the change from one to another."""
+"""German messages: stores of the chain, and the switch between them."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # The pages
+    # Pages
     "stores.title_all": "Filialen",
     "stores.title_near": ("In der Nähe", "Filialen in der Nähe"),
     "stores.title_warehouse": ("Lager", "Zentrallager"),
@@ -77,7 +77,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "day.friday": ("Fr", "Freitag"),
     "day.saturday": ("Sa", "Samstag"),
     "day.sunday": ("So", "Sonntag"),
-    # What is known of a store (interface: Store, Create stores)
+    # Fields of a store (interface: Store, Create stores)
     "head.store": "Filiale",
     "store.address": "Straße",
     "store.postal_code": ("PLZ", "Postleitzahl"),
@@ -106,7 +106,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store.esl_server_path": ("ESL", "Server der Regaletiketten"),
     "store.ip_range_begin": ("IP von", "IP-Adressen von"),
     "store.ip_range_end": ("IP bis", "IP-Adressen bis"),
-    # The change
+    # Switch of store
     "home.stores": ("Filialen", "Filialen der Kette"),
     "home.change_store": ("Wechseln", "In anderer Filiale arbeiten"),
     "session.moved": ("In {store}", "Jetzt in Filiale {store}"),

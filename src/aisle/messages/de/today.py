@@ -1,4 +1,4 @@
-"""What aisle says in German: today."""
+"""German messages: figures of the day."""
 
 from __future__ import annotations
 

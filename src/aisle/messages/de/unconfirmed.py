@@ -1,9 +1,9 @@
-"""What aisle says in German: of what is not settled."""
+"""German messages: unconfirmed operations."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # What can have become of a piece of work: five words, told apart everywhere, never cut and never a sign
+    # States of an operation: five distinct words, never cut and never a sign
     "word.noted": "notiert",
     "word.sent": "gesendet",
     "word.confirmed": "bestätigt",
@@ -11,7 +11,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "word.unclear": "unklar",
     "word.settled": "geklärt",
     "word.taken_back": ("storniert", "storniert", "zurückgenommen"),
-    # The list
+    # List
     "home.doubts": "Ungeklärt",
     "doubts.title": "Ungeklärt",
     "doubts.prompt": ("Welcher?", "Nummer eingeben, oder scannen, worum es geht"),
@@ -29,7 +29,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.no_place": ("?", "ohne Platz"),
     "doubts.unknown": ("Unbekannt: {text:~}", "Nichts heißt hier {text:~}"),
     "doubts.none_of": ("Nichts davon", "Hier geht es nicht um {label:~}"),
-    # One entry
+    # Entry page
     "doubts.choose": ("Wählen", "Nummer wählen"),
     "doubts.choose_how": ("Wie?", "Nummer wählen, oder in Worten sagen"),
     "doubts.look": ("Nichts zu tun", "Es geht von selbst weiter"),

@@ -1,4 +1,4 @@
-"""What aisle says in German: the pages of `aisle web` around the screens."""
+"""German messages: pages of `aisle web` around the screens."""
 
 from __future__ import annotations
 

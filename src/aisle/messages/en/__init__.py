@@ -1,6 +1,6 @@
-"""What aisle says, in English, for staff. Short first; see `catalogue` for what stands in braces.
+"""English messages for staff, short lengths first; `aisle.tui.message_text` explains the arguments in braces.
 
-Each language has a package beside this one, with the same parts; `catalogue_parts` reads them.
+Each language has a package beside this one with the same parts; `aisle.messages.loader` reads them.
 """
 
 from __future__ import annotations
@@ -30,4 +30,4 @@ PARTS = (
     "reasons",
     "help",
 )
-"""The modules that hold the messages, those that a start needs first; the same in every language."""
+"""Modules with the messages, those needed at start first; the same in every language."""

@@ -1,4 +1,4 @@
-"""What aisle says in English: gathering the orders of a round."""
+"""English messages: batches of orders."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What aisle says in English: what supervisors do to walks, and who is told of it."""
+"""English messages: supervisors' changes to batches, and their notifications."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # Before somebody signs out
+    # Before sign-out
     "home.in_hand": (
         "{count} in hand. Again?",
         "{count} not put down. The same again signs out",
@@ -14,7 +14,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} not put down, {unsent} not sent. The same again signs out",
         "Not put down: {count} of order {orders:~}; not sent yet: {unsent}. The same once more signs out.",
     ),
-    # Orders that were given to somebody
+    # Orders that were assigned
     "home.given": (
         "{order} is yours",
         "{who:~} gives you {order}",
@@ -120,7 +120,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "home.open_again": ("{order} is open", "{order} is open again", "Order {order} is open again, with nothing picked"),
     "pick.told_both": ("{what}", "{what} · {more}"),
-    # Who else has an order open
+    # Other people with the same order open
     "pick.changed_asked": (
         "Order changed",
         "{order} changed: the question is off",

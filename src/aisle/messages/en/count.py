@@ -1,4 +1,4 @@
-"""What aisle says in English: counts, losses and their log."""
+"""English messages: counts, losses and their log."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What aisle says in English: what stands on every page, and the pages before the jobs."""
+"""English messages: the frame of every page, sign-in, home, and the session's verdicts."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # Text as it came
+    # Text from outside
     "raw": "{text}",
     "number": "{value}",
     "money": "{value:money}",
@@ -11,7 +11,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "moment.year": ("{at:year}", "{at:date}", "{at:date} {at:time}"),
     "moment.late": ("! {at:day}", "! {at:day} {at:time}", "late {at:day} {at:time}"),
     "moment.late_year": ("! {at:year}", "! {at:date}", "late {at:date} {at:time}"),
-    # The frame
+    # Frame
     "verdict.good": "OK",
     "verdict.wrong": "NO",
     "verdict.info": "i",
@@ -78,7 +78,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.unknown": "?",
     "list.range": ("{first}–{last}/{total}", "{first}–{last} of {total}"),
     "list.range_more": ("{first}–{last}/{total}+", "{first}–{last} of {total}+"),
-    # Heads, facts and hints
+    # Headings, labels and hints
     "home.taken": ("Taken", "Somebody has it", "Somebody has it", "Somebody has it {due}"),
     "home.taken_by": ("{who:~}", "{who:~} has it", "{who:~} has it", "{who:~} has it {due}"),
     "home.left_by": ("{who:~}", "{who:~} left it", "{who:~} left it {at}", "{who:~} left it {at} {due}"),
@@ -188,7 +188,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "“{text:~}” is in order {order} only: 1 picks it",
     ),
     "home.found_more": ("{count:order|orders} or more", "{count:order|orders} or more for “{text:~}”; type more of it"),
-    # The session's own answers
+    # Verdicts of the session
     "session.dropped": ("Never mind", "Nothing was changed"),
     "session.either": ("Which one?", "{way1:~} or {way2:~}?"),
     "session.either_of": ("Which one?", "{count} products have this code. Which one?"),
@@ -427,7 +427,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Nothing can be noted: {why:~~}",
         "Nothing can be noted: {why:~~}",
     ),
-    # Settings that change while people work
+    # Settings that change during work
     "settings.changed": ("Settings: {what:~}", "Settings: {what}", "Settings changed: {what}"),
     "settings.and": ("{one}, {other}", "{one}, {other}", "{one}; {other}"),
     "settings.verified_on": ("verified on", "verified picking is on"),
@@ -446,7 +446,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Settings stay: {file:~} has a mistake. aisle doctor says where",
     ),
     "settings.mended": ("Settings fine", "The settings file is right again"),
-    # Inputs that no rule takes
+    # Inputs that match no rule
     "input.cut": ("Scan it again", "That scan came in pieces. Scan it again"),
     "input.lines": (
         "Unknown code",

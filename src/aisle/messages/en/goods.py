@@ -1,4 +1,4 @@
-"""What aisle says in English: several goods in one message."""
+"""English messages: several goods in one message."""
 
 from __future__ import annotations
 

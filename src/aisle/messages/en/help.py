@@ -1,4 +1,4 @@
-"""What aisle says in English: help, and the list of commands."""
+"""English messages: help, and the list of commands."""
 
 from __future__ import annotations
 

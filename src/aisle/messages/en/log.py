@@ -1,4 +1,4 @@
-"""What aisle says in English: the store's whole log, its files, and losses by reason."""
+"""English messages: the store's log, its files, and losses by reason."""
 
 from __future__ import annotations
 

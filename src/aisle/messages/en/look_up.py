@@ -1,4 +1,4 @@
-"""What aisle says in English: looking up, browsing, and the scanner doctor."""
+"""English messages: look-up, locations, notes, and the scanner test."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.way_product": ("See {key}", "Look up {key}, sold instead"),
     "lookup.is_order": ("{order} is an order", "{order} is an order: {who:~}"),
     "lookup.is_person": ("{name:~} is a badge", "That is the badge of {name:~}; scan a product"),
-    # A note
+    # Notes
     "note.title": ("Notes", "What customers ask for"),
     "note.unknown": ("Unknown: {code:~}", "Nothing here is called {code:~}. Scan on, or b."),
     "note.not_below": ("Not wanted now", "{what:~} is not wanted now. Scan on, or b."),
     "note.prompt": ("Scan, or b", "Scan on, or b to go back"),
-    # Browse
+    # Locations
     "browse.head_place": "Place",
     "browse.head_products": ("Prod.", "Products"),
     "browse.head_tags": "Tags",
@@ -97,7 +97,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "browse.first": ("It is the first", "This is the first place"),
     "browse.last": ("It is the last", "This is the last place"),
     "browse.is_person": ("{name:~} is a badge", "That is the badge of {name:~}; scan a place"),
-    # The scanner doctor
+    # Scanner test
     "doctor.title": ("Scanner", "Test the scanner"),
     "doctor.prompt": ("Scan, or press keys", "Scan anything, or press keys; b ends the test"),
     "doctor.prompt_open": ("No end yet: Enter?", "Nothing ended this yet: a scanner needs a suffix, Enter or TAB"),

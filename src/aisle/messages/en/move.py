@@ -1,4 +1,4 @@
-"""What aisle says in English: moving goods."""
+"""English messages: moving goods."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""What aisle says in English: the supervisor's pages, order board, order, what is done to them, exceptions."""
+"""English messages: order board, order page, order actions, exceptions."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.orders": ("Board", "Order board", "The order board: all orders"),
     "home.exceptions": ("Exceptions", "Exceptions", "Exceptions: what is not right in the store"),
-    # The board
+    # Order board
     "orders.title": ("{what}", "Orders: {what}"),
     "orders.title_sought": ("“{text:~}”", "“{text:~}” in orders: {what}"),
     "orders.title_marked_sought": ("{count} marked, “{text:~}”", "Marked: {count:order|orders}; listed: “{text:~}”"),
@@ -89,7 +89,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.view_gone": ("{name:~} is gone", "The view “{name:~}” is forgotten"),
     "orders.view_which": ("Choose one first", "Choose the view first that is to be forgotten"),
     "orders.views_full": ("{count} at most", "There is room for {count} views; forget one first"),
-    # One order
+    # Order page
     "order.title": ("{order}", "Order {order}"),
     "order.prompt": ("What to do?", "What is to be done?", "Type the number of what is to be done, or scan"),
     "order.prompt_read": ("b goes back", "Read, and b goes back"),
@@ -163,7 +163,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "order.past_finish": ("out: {label:~}", "{quantity} × {label:~} handed over"),
     "order.past_reopened": "opened again",
     "order.past_other": ("{what} {label:~}", "{what}: {label:~}"),
-    # What is done
+    # Order actions
     "act.title": ("What?", "What is to be done"),
     "act.claim": ("Claim for…", "Claim for somebody"),
     "act.release": ("Release", "Release the claim"),

@@ -1,4 +1,4 @@
-"""What aisle says in English: picking."""
+"""English messages: picking."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.put_down": ("At {place}", "Order {order} lies at {place}"),
     "pick.nothing_in_hand": ("Nothing to move", "Nothing of order {order} is left to put down"),
-    # Several orders
+    # Batches
     "pick.round_opened": (
         "{lines} to pick",
         "{lines:line|lines}, {stops:stop|stops}",
@@ -314,7 +314,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Undone: {goods} in hand again",
         "Undone: {goods} from {place} in hand again",
     ),
-    # Why not
+    # Orders that cannot be picked
     "pick.rejected_here": ("{order} rejected", "Order {order} is rejected"),
     "pick.claimed": (
         "{who:~} picks it",
@@ -401,7 +401,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~} at {place} is in pool {pool}; this order takes from {allowed}",
     ),
     "pick.which": ("Which one?", "Which one is it?", "{code:~} is on several products of this order. Which one is it?"),
-    # Short
+    # Shortages
     "pick.was_short": (
         "Closed short",
         "Closed with {done} of {of}",

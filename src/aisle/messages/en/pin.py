@@ -1,4 +1,4 @@
-"""What aisle says in English: the PIN of a supervisor."""
+"""English messages: PIN of a supervisor."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What aisle says in English: the catalogue of the chain."""
+"""English messages: catalogue of the chain."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # The pages
+    # Pages
     "home.products": ("Products", "Products of the chain"),
     "products.title_all": "Products",
     "products.title_promotion": ("Promotion", "On promotion"),

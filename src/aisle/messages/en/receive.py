@@ -1,4 +1,4 @@
-"""What aisle says in English: receiving deliveries, and the list of them."""
+"""English messages: receiving deliveries."""
 
 from __future__ import annotations
 

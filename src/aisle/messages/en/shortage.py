@@ -1,4 +1,4 @@
-"""What aisle says in English: when something is short."""
+"""English messages: shortages."""
 
 from __future__ import annotations
 

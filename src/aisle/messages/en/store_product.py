@@ -1,4 +1,4 @@
-"""What aisle says in English: a product as the store keeps it."""
+"""English messages: a product's data and settings in the store."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What aisle says in English: the stores of the chain, and the change from one to another."""
+"""English messages: stores of the chain, and the switch between them."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # The pages
+    # Pages
     "stores.title_all": "Stores",
     "stores.title_near": ("Around", "Stores around"),
     "stores.title_warehouse": "Warehouses",
@@ -76,7 +76,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "day.friday": ("Fri", "Friday"),
     "day.saturday": ("Sat", "Saturday"),
     "day.sunday": ("Sun", "Sunday"),
-    # What is known of a store (interface: Store, Create stores)
+    # Fields of a store (interface: Store, Create stores)
     "head.store": "Store",
     "store.address": "Street",
     "store.postal_code": ("Post code", "Postal code"),
@@ -105,7 +105,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store.esl_server_path": ("ESL", "Server of shelf labels"),
     "store.ip_range_begin": ("IP from", "IP addresses from"),
     "store.ip_range_end": ("IP to", "IP addresses to"),
-    # The change
+    # Switch of store
     "home.stores": ("Stores", "Stores of the chain"),
     "home.change_store": ("Change store", "Work in another store"),
     "session.moved": ("In {store}", "Now in store {store}"),

@@ -1,4 +1,4 @@
-"""What aisle says in English: today."""
+"""English messages: figures of the day."""
 
 from __future__ import annotations
 

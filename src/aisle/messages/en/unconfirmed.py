@@ -1,9 +1,9 @@
-"""What aisle says in English: of what is not settled."""
+"""English messages: unconfirmed operations."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # What can have become of a piece of work: five words, told apart everywhere, never cut and never a sign
+    # States of an operation: five distinct words, never cut and never a sign
     "word.noted": "noted",
     "word.sent": "sent",
     "word.confirmed": "confirmed",
@@ -11,7 +11,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "word.unclear": "unclear",
     "word.settled": "settled",
     "word.taken_back": ("undone", "undone", "taken back"),
-    # The list
+    # List
     "home.doubts": "Unsettled",
     "doubts.title": "Unsettled",
     "doubts.prompt": ("Which one?", "Type the number of one, or scan what it is of"),
@@ -29,7 +29,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.no_place": ("?", "no place"),
     "doubts.unknown": ("Unknown: {text:~}", "Nothing here is called {text:~}"),
     "doubts.none_of": ("Nothing of that", "Nothing here speaks of {label:~}"),
-    # One entry
+    # Entry page
     "doubts.choose": ("Choose", "Choose a number"),
     "doubts.choose_how": ("How?", "Choose a number, or say it in words"),
     "doubts.look": ("Nothing to do", "It goes on by itself"),

@@ -1,4 +1,4 @@
-"""What aisle says in English: the pages of `aisle web` around the screens."""
+"""English messages: pages of `aisle web` around the screens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What aisle says in French: gathering the orders of a round."""
+"""French messages: batches of orders."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What aisle says in French: what supervisors do to walks, and who is told of it."""
+"""French messages: supervisors' changes to batches, and their notifications."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # Before somebody signs out
+    # Before sign-out
     "home.in_hand": (
         "{count} en main. Encore ?",
         "{count:pas posé|pas posés}. Encore une fois déconnecte",
@@ -14,7 +14,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count:pas posé|pas posés}, {unsent:non envoyé|non envoyés}. Encore une fois déconnecte",
         "Pas posé : {count} de la cde {orders:~} ; pas envoyé : {unsent}. La même touche encore une fois déconnecte.",
     ),
-    # Orders that were given to somebody
+    # Orders that were assigned
     "home.given": (
         "{order} : à faire",
         "{order} vient de {who:~}",
@@ -128,7 +128,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "La commande {order} est de nouveau ouverte, rien de prélevé",
     ),
     "pick.told_both": ("{what}", "{what} · {more}"),
-    # Who else has an order open
+    # Other people with the same order open
     "pick.changed_asked": (
         "Cde modifiée",
         "{order} modifiée : question levée",

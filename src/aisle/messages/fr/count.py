@@ -1,4 +1,4 @@
-"""What aisle says in French: counts, losses and their log."""
+"""French messages: counts, losses and their log."""
 
 from __future__ import annotations
 

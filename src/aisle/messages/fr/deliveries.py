@@ -1,4 +1,4 @@
-"""What aisle says in French: the list of deliveries and receipts, and the page of one."""
+"""French messages: list of deliveries and receipts, and the page of one."""
 
 from __future__ import annotations
 

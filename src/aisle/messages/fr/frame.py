@@ -1,9 +1,9 @@
-"""What aisle says in French: what stands on every page, and the pages before the jobs."""
+"""French messages: the frame of every page, sign-in, home, and the session's verdicts."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # Text as it came
+    # Text from outside
     "raw": "{text}",
     "number": "{value}",
     "money": "{value:money}",
@@ -11,7 +11,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "moment.year": ("{at:year}", "{at:date}", "{at:date} {at:time}"),
     "moment.late": ("! {at:day}", "! {at:day} {at:time}", "retard {at:day} {at:time}"),
     "moment.late_year": ("! {at:year}", "! {at:date}", "retard {at:date} {at:time}"),
-    # The frame
+    # Frame
     "verdict.good": "OK",
     "verdict.wrong": "NON",
     "verdict.info": "i",
@@ -78,7 +78,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.unknown": "?",
     "list.range": ("{first}–{last}/{total}", "{first}–{last} sur {total}"),
     "list.range_more": ("{first}–{last}/{total}+", "{first}–{last} sur {total}+"),
-    # Heads, facts and hints
+    # Headings, labels and hints
     "home.taken": ("Prise", "Quelqu'un l'a prise", "Quelqu'un l'a prise", "Quelqu'un l'a prise {due}"),
     "home.taken_by": ("{who:~}", "prise par {who:~}", "prise par {who:~}", "prise par {who:~} {due}"),
     "home.left_by": ("{who:~}", "laissée : {who:~}", "laissée par {who:~}, {at}", "laissée par {who:~}, {at} {due}"),
@@ -191,7 +191,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "« {text:~} » : commande {order} seule, 1 la prépare",
     ),
     "home.found_more": ("{count:cde|cdes} ou plus", "{count:commande|commandes} ou plus pour « {text:~} » ; préciser"),
-    # The session's own answers
+    # Verdicts of the session
     "session.dropped": ("Rien changé", "Rien n'a été changé"),
     "session.either": ("Lequel ?", "{way1:~} ou {way2:~} ?"),
     "session.either_of": ("Lequel ?", "{count} articles ont ce code. Lequel ?"),
@@ -438,7 +438,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Rien ne peut être noté : {why:~~}",
         "Rien ne peut être noté : {why:~~}",
     ),
-    # Settings that change while people work
+    # Settings that change during work
     "settings.changed": ("Réglages : {what:~}", "Réglages : {what}", "Réglages changés : {what}"),
     "settings.and": ("{one}, {other}", "{one}, {other}", "{one} ; {other}"),
     "settings.verified_on": ("contrôle oui", "préparation contrôlée activée"),
@@ -457,7 +457,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Réglages inchangés : il y a une erreur dans {file:~}. aisle doctor dit où",
     ),
     "settings.mended": ("Réglages bons", "Le fichier de réglages est de nouveau correct"),
-    # Inputs that no rule takes
+    # Inputs that match no rule
     "input.cut": ("Scanner encore", "Ce scan est arrivé en morceaux. Scanner encore"),
     "input.lines": (
         "Code inconnu",

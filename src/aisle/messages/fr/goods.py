@@ -1,4 +1,4 @@
-"""What aisle says in French: several goods in one message."""
+"""French messages: several goods in one message."""
 
 from __future__ import annotations
 

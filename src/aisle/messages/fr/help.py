@@ -1,4 +1,4 @@
-"""What aisle says in French: help, and the list of commands."""
+"""French messages: help, and the list of commands."""
 
 from __future__ import annotations
 

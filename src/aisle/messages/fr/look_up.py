@@ -1,4 +1,4 @@
-"""What aisle says in French: looking up, browsing, and the scanner doctor."""
+"""French messages: look-up, locations, notes, and the scanner test."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.way_product": ("Voir {key}", "Voir {key}, le remplaçant"),
     "lookup.is_order": ("{order} : une cde", "{order} est une commande : {who:~}"),
     "lookup.is_person": ("{name:~} : un badge", "C'est le badge de {name:~} ; scanner un article"),
-    # A note
+    # Notes
     "note.title": ("Notes", "Ce que demandent les clients"),
     "note.unknown": ("Inconnu : {code:~}", "Rien ici ne s'appelle {code:~}. Scanner, ou b."),
     "note.not_below": ("Pas maintenant", "{what:~} n'est pas demandé maintenant. Scanner, ou b."),
     "note.prompt": ("Scan, ou b", "Scanner, ou b pour revenir"),
-    # Browse
+    # Locations
     "browse.head_place": "Lieu",
     "browse.head_products": ("Art.", "Articles"),
     "browse.head_tags": ("Étiq.", "Étiquettes"),
@@ -100,7 +100,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "browse.first": ("Le premier", "C'est le premier emplacement"),
     "browse.last": ("Le dernier", "C'est le dernier emplacement"),
     "browse.is_person": ("{name:~} : un badge", "C'est le badge de {name:~} ; scanner un emplacement"),
-    # The scanner doctor
+    # Scanner test
     "doctor.title": ("Lecteur", "Tester le lecteur"),
     "doctor.prompt": ("Scan, ou touches", "Scanner, ou appuyer sur des touches ; b finit le test"),
     "doctor.prompt_open": (

@@ -1,4 +1,4 @@
-"""What aisle says in French: moving goods."""
+"""French messages: moving goods."""
 
 from __future__ import annotations
 

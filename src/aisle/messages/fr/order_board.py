@@ -1,11 +1,11 @@
-"""What aisle says in French: the supervisor's pages, order board, order, what is done to them, exceptions."""
+"""French messages: order board, order page, order actions, exceptions."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.orders": ("Tableau", "Tableau cdes", "Le tableau : toutes les commandes"),
     "home.exceptions": ("Anomalies", "Anomalies", "Anomalies : ce qui ne va pas au magasin"),
-    # The board
+    # Order board
     "orders.title": ("{what}", "Commandes : {what}"),
     "orders.title_sought": ("« {text:~} »", "« {text:~} » dans : {what}"),
     "orders.title_marked_sought": (
@@ -99,7 +99,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.view_gone": ("{name:~} oubliée", "La vue « {name:~} » est oubliée"),
     "orders.view_which": ("Choisir avant", "Choisir d'abord la vue à oublier"),
     "orders.views_full": ("{count} au plus", "Il y a place pour {count} vues ; en oublier une d'abord"),
-    # One order
+    # Order page
     "order.title": ("{order}", "Commande {order}"),
     "order.prompt": ("Que faire ?", "Que faut-il faire ?", "Taper le numéro de ce qui est à faire, ou scanner"),
     "order.prompt_read": ("b : retour", "Lire, et b pour revenir"),
@@ -173,7 +173,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "order.past_finish": ("remis : {label:~}", "{quantity} × {label:~} remis"),
     "order.past_reopened": "rouverte",
     "order.past_other": ("{what} {label:~}", "{what} : {label:~}"),
-    # What is done
+    # Order actions
     "act.title": ("Quoi ?", "Que faut-il faire"),
     "act.claim": ("Confier…", "Confier à quelqu'un"),
     "act.release": ("Libérer", "Libérer la commande"),

@@ -1,4 +1,4 @@
-"""What aisle says in French: picking."""
+"""French messages: picking."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.put_down": ("À {place}", "La commande {order} est à {place}"),
     "pick.nothing_in_hand": ("Rien à déposer", "Il n'y a plus rien de la commande {order} à déposer"),
-    # Several orders
+    # Batches
     "pick.round_opened": (
         "{lines} à prendre",
         "{lines:ligne|lignes}, {stops:arrêt|arrêts}",
@@ -329,7 +329,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Annulé : {goods} de nouveau en main",
         "Annulé : {goods} de {place} de nouveau en main",
     ),
-    # Why not
+    # Orders that cannot be picked
     "pick.rejected_here": ("{order} rejetée", "La commande {order} est rejetée"),
     "pick.claimed": (
         "Prise : {who:~}",
@@ -420,7 +420,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Lequel est-ce ?",
         "{code:~} est sur plusieurs articles de la commande. Lequel est-ce ?",
     ),
-    # Short
+    # Shortages
     "pick.was_short": (
         "Clos, manquant",
         "Clos avec {done} sur {of}",

@@ -1,4 +1,4 @@
-"""What aisle says in French: the PIN of a supervisor."""
+"""French messages: PIN of a supervisor."""
 
 from __future__ import annotations
 

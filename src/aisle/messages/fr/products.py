@@ -1,9 +1,9 @@
-"""What aisle says in French: the catalogue of the chain."""
+"""French messages: catalogue of the chain."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # The pages
+    # Pages
     "home.products": ("Articles", "Articles de la chaîne"),
     "products.title_all": "Articles",
     "products.title_promotion": ("Promo", "En promotion"),

@@ -1,4 +1,4 @@
-"""What aisle says in French: receiving deliveries, and the list of them."""
+"""French messages: receiving deliveries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What aisle says in French: when something is short."""
+"""French messages: shortages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What aisle says in French: a product as the store keeps it."""
+"""French messages: a product's data and settings in the store."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What aisle says in French: the stores of the chain, and the change from one to another."""
+"""French messages: stores of the chain, and the switch between them."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # The pages
+    # Pages
     "stores.title_all": "Magasins",
     "stores.title_near": ("Proches", "Magasins proches"),
     "stores.title_warehouse": "Entrepôts",
@@ -76,7 +76,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "day.friday": ("ven", "vendredi"),
     "day.saturday": ("sam", "samedi"),
     "day.sunday": ("dim", "dimanche"),
-    # What is known of a store (interface: Store, Create stores)
+    # Fields of a store (interface: Store, Create stores)
     "head.store": "Magasin",
     "store.address": "Rue",
     "store.postal_code": "Code postal",
@@ -105,7 +105,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store.esl_server_path": ("ESL", "Serveur des étiquettes"),
     "store.ip_range_begin": ("IP de", "Adresses IP de"),
     "store.ip_range_end": ("IP à", "Adresses IP à"),
-    # The change
+    # Switch of store
     "home.stores": ("Magasins", "Magasins de la chaîne"),
     "home.change_store": ("Changer", "Travailler ailleurs"),
     "session.moved": ("Dans {store}", "Dans le magasin {store}"),

@@ -1,4 +1,4 @@
-"""What aisle says in French: today."""
+"""French messages: figures of the day."""
 
 from __future__ import annotations
 

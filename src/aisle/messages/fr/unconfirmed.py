@@ -1,9 +1,9 @@
-"""What aisle says in French: of what is not settled."""
+"""French messages: unconfirmed operations."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # What can have become of a piece of work: five words, told apart everywhere, never cut and never a sign
+    # States of an operation: five distinct words, never cut and never a sign
     "word.noted": "noté",
     "word.sent": "envoyé",
     "word.confirmed": "confirmé",
@@ -11,7 +11,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "word.unclear": "incertain",
     "word.settled": "réglé",
     "word.taken_back": ("annulé", "annulé", "annulé"),
-    # The list
+    # List
     "home.doubts": "À régler",
     "doubts.title": "À régler",
     "doubts.prompt": ("Lequel ?", "Taper un numéro, ou scanner ce dont il s'agit"),
@@ -29,7 +29,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.no_place": ("?", "sans lieu"),
     "doubts.unknown": ("Inconnu : {text:~}", "Rien ici ne s'appelle {text:~}"),
     "doubts.none_of": ("Rien de cela", "Rien ici ne parle de {label:~}"),
-    # One entry
+    # Entry page
     "doubts.choose": ("Choix", "Choisir un numéro"),
     "doubts.choose_how": ("Comment ?", "Choisir un numéro, ou le dire en mots"),
     "doubts.look": ("Rien à faire", "Cela avance tout seul"),

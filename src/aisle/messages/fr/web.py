@@ -1,4 +1,4 @@
-"""What aisle says in French: the pages of `aisle web` around the screens."""
+"""French messages: pages of `aisle web` around the screens."""
 
 from __future__ import annotations
 

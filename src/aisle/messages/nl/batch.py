@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: gathering the orders of a round."""
+"""Dutch messages: batches of orders."""
 
 from __future__ import annotations
 

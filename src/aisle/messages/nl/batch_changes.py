@@ -1,9 +1,9 @@
-"""What aisle says in Dutch: what supervisors do to walks, and who is told of it."""
+"""Dutch messages: supervisors' changes to batches, and their notifications."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # Before somebody signs out
+    # Before sign-out
     "home.in_hand": (
         "{count} in hand. Toch?",
         "{count} niet neergezet. Nog eens meldt af",
@@ -14,7 +14,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} niet neergezet, {unsent} niet verzonden. Nog eens meldt af",
         "Niet neergezet: {count} van order {orders:~}; niet verzonden: {unsent}. Nog eens hetzelfde meldt af.",
     ),
-    # Orders that were given to somebody
+    # Orders that were assigned
     "home.given": ("{order} erbij", "{order} komt van {who:~}", "Order {order} komt van {who:~}; eerst te picken"),
     "home.given_many": ("{count} erbij", "{count} orders erbij", "{count} orders komen van {who:~}; eerst te picken"),
     "home.yours": ("erbij", "van {who:~}", "erbij, van {who:~}", "erbij, van {who:~} {due}"),
@@ -116,7 +116,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "home.open_again": ("{order} is open", "{order} is weer open", "Order {order} is weer open, niets gepickt"),
     "pick.told_both": ("{what}", "{what} · {more}"),
-    # Who else has an order open
+    # Other people with the same order open
     "pick.changed_asked": (
         "Order gewijzigd",
         "{order} gewijzigd: vraag vervalt",

@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: clearances, and the goods that they want moved."""
+"""Dutch messages: clearances, and the moves that they require."""
 
 from __future__ import annotations
 

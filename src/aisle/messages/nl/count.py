@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: counts, losses and their log."""
+"""Dutch messages: counts, losses and their log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: the list of deliveries and receipts, and the page of one."""
+"""Dutch messages: list of deliveries and receipts, and the page of one."""
 
 from __future__ import annotations
 

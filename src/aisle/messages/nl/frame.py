@@ -1,9 +1,9 @@
-"""What aisle says in Dutch: what stands on every page, and the pages before the jobs."""
+"""Dutch messages: the frame of every page, sign-in, home, and the session's verdicts."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # Text as it came
+    # Text from outside
     "raw": "{text}",
     "number": "{value}",
     "money": "{value:money}",
@@ -11,7 +11,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "moment.year": ("{at:year}", "{at:date}", "{at:date} {at:time}"),
     "moment.late": ("! {at:day}", "! {at:day} {at:time}", "te laat {at:day} {at:time}"),
     "moment.late_year": ("! {at:year}", "! {at:date}", "te laat {at:date} {at:time}"),
-    # The frame
+    # Frame
     "verdict.good": "OK",
     "verdict.wrong": "NEE",
     "verdict.info": "i",
@@ -78,7 +78,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.unknown": "?",
     "list.range": ("{first}–{last}/{total}", "{first}–{last} van {total}"),
     "list.range_more": ("{first}–{last}/{total}+", "{first}–{last} van {total}+"),
-    # Heads, facts and hints
+    # Headings, labels and hints
     "home.taken": ("Bezet", "bij iemand", "bij iemand", "bij iemand {due}"),
     "home.taken_by": ("{who:~}", "bij {who:~}", "bij {who:~}", "bij {who:~} {due}"),
     "home.left_by": ("{who:~}", "{who:~} is weg", "{who:~} is weg sinds {at}", "{who:~} is weg sinds {at} {due}"),
@@ -194,7 +194,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count:order|orders} of meer",
         "{count:order|orders} of meer voor “{text:~}”; typ er meer van",
     ),
-    # The session's own answers
+    # Verdicts of the session
     "session.dropped": ("Laat maar", "Er is niets gewijzigd"),
     "session.either": ("Welke?", "{way1:~} of {way2:~}?"),
     "session.either_of": ("Welke?", "{count} artikelen hebben deze code. Welk?"),
@@ -430,7 +430,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Er wordt niets genoteerd: {why:~~}",
         "Er kan niets genoteerd worden: {why:~~}",
     ),
-    # Settings that change while people work
+    # Settings that change during work
     "settings.changed": ("Ingesteld: {what:~}", "Ingesteld: {what}", "Instellingen gewijzigd: {what}"),
     "settings.and": ("{one}, {other}", "{one}, {other}", "{one}; {other}"),
     "settings.verified_on": ("controle aan", "picken met controle staat aan"),
@@ -449,7 +449,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Instellingen blijven: er staat een fout in {file:~}. aisle doctor zegt waar",
     ),
     "settings.mended": ("Instelling goed", "Het bestand met instellingen klopt weer"),
-    # Inputs that no rule takes
+    # Inputs that match no rule
     "input.cut": ("Scan opnieuw", "Die scan kwam in stukken. Scan opnieuw"),
     "input.lines": (
         "Code onbekend",

@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: several goods in one message."""
+"""Dutch messages: several goods in one message."""
 
 from __future__ import annotations
 

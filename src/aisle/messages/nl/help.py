@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: help, and the list of commands."""
+"""Dutch messages: help, and the list of commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: the store's whole log, its files, and losses by reason."""
+"""Dutch messages: the store's log, its files, and losses by reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: looking up, browsing, and the scanner doctor."""
+"""Dutch messages: look-up, locations, notes, and the scanner test."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.way_product": ("Zie {key}", "Opvolger {key} opzoeken"),
     "lookup.is_order": ("{order} is een order", "{order} is een order: {who:~}"),
     "lookup.is_person": ("{name:~}: een badge", "Dat is de badge van {name:~}; scan een artikel"),
-    # A note
+    # Notes
     "note.title": ("Opm.", "Wat klanten vragen"),
     "note.unknown": ("Onbekend: {code:~}", "Niets heet hier {code:~}. Scan verder, of b."),
     "note.not_below": ("Nu niet nodig", "{what:~} is nu niet nodig. Scan verder, of b."),
     "note.prompt": ("Scan, of b", "Scan verder, of b om terug te gaan"),
-    # Browse
+    # Locations
     "browse.head_place": "Plek",
     "browse.head_products": ("Art.", "Artikelen"),
     "browse.head_tags": "Labels",
@@ -101,7 +101,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "browse.first": ("De eerste", "Dit is de eerste plek"),
     "browse.last": ("De laatste", "Dit is de laatste plek"),
     "browse.is_person": ("{name:~}: een badge", "Dat is de badge van {name:~}; scan een plek"),
-    # The scanner doctor
+    # Scanner test
     "doctor.title": ("Scanner", "De scanner testen"),
     "doctor.prompt": ("Scan, of druk toets", "Scan iets, of druk toetsen in; b eindigt de test"),
     "doctor.prompt_open": (

@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: moving goods."""
+"""Dutch messages: moving goods."""
 
 from __future__ import annotations
 

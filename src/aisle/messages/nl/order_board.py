@@ -1,11 +1,11 @@
-"""What aisle says in Dutch: the supervisor's pages, order board, order, what is done to them, exceptions."""
+"""Dutch messages: order board, order page, order actions, exceptions."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.orders": ("Bord", "Orderbord", "Het orderbord: alle orders"),
     "home.exceptions": ("Afwijking", "Afwijkingen", "Afwijkingen: wat in de winkel niet klopt"),
-    # The board
+    # Order board
     "orders.title": ("{what}", "Orders: {what}"),
     "orders.title_sought": ("“{text:~}”", "“{text:~}” bij orders: {what}"),
     "orders.title_marked_sought": ("{count} gekozen, “{text:~}”", "Gekozen: {count:order|orders}; te zien: “{text:~}”"),
@@ -97,7 +97,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.view_gone": ("{name:~} is weg", "De weergave “{name:~}” is vergeten"),
     "orders.view_which": ("Kies er eerst een", "Kies eerst de weergave die vergeten wordt"),
     "orders.views_full": ("Hoogstens {count}", "Er is plaats voor {count} weergaven; vergeet er eerst een"),
-    # One order
+    # Order page
     "order.title": ("{order}", "Order {order}"),
     "order.prompt": ("Wat te doen?", "Wat is er te doen?", "Typ het nummer van wat te doen is, of scan"),
     "order.prompt_read": ("b gaat terug", "Lees, en b gaat terug"),
@@ -171,7 +171,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "order.past_finish": ("weg: {label:~}", "{quantity} × {label:~} meegegeven"),
     "order.past_reopened": "weer geopend",
     "order.past_other": ("{what} {label:~}", "{what}: {label:~}"),
-    # What is done
+    # Order actions
     "act.title": ("Wat?", "Wat er te doen is"),
     "act.claim": ("Geef aan…", "Toewijzen aan iemand"),
     "act.release": ("Vrijgeven", "Weer vrijgeven"),

@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: picking."""
+"""Dutch messages: picking."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.put_down": ("Op {place}", "Order {order} ligt op {place}"),
     "pick.nothing_in_hand": ("Niets te zetten", "Van order {order} valt er niets meer neer te zetten"),
-    # Several orders
+    # Batches
     "pick.round_opened": (
         "{lines} te picken",
         "{lines:regel|regels}, {stops:stop|stops}",
@@ -332,7 +332,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ongedaan: {goods} weer in de hand",
         "Ongedaan: {goods} van {place} weer in de hand",
     ),
-    # Why not
+    # Orders that cannot be picked
     "pick.rejected_here": ("{order} afgewezen", "Order {order} is afgewezen"),
     "pick.claimed": (
         "{who:~} pickt al",
@@ -419,7 +419,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~} op {place} zit in pool {pool}; deze order neemt uit {allowed}",
     ),
     "pick.which": ("Welke?", "Welke is het?", "{code:~} staat op meerdere artikelen van deze order. Welke is het?"),
-    # Short
+    # Shortages
     "pick.was_short": (
         "Was tekort",
         "Dicht met {done} van {of}",

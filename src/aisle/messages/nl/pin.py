@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: the PIN of a supervisor."""
+"""Dutch messages: PIN of a supervisor."""
 
 from __future__ import annotations
 

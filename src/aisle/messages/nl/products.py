@@ -1,9 +1,9 @@
-"""What aisle says in Dutch: the catalogue of the chain."""
+"""Dutch messages: catalogue of the chain."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # The pages
+    # Pages
     "home.products": ("Artikelen", "Artikelen van de keten"),
     "products.title_all": "Artikelen",
     "products.title_promotion": ("Actie", "In de aanbieding"),

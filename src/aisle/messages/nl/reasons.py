@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: why something was not done, or is not settled, as rows keep it."""
+"""Dutch messages: stored reasons for refused and unconfirmed operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: receiving deliveries, and the list of them."""
+"""Dutch messages: receiving deliveries."""
 
 from __future__ import annotations
 

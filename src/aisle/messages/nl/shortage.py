@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: when something is short."""
+"""Dutch messages: shortages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: a product as the store keeps it."""
+"""Dutch messages: a product's data and settings in the store."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What aisle says in Dutch: the stores of the chain, and the change from one to another."""
+"""Dutch messages: stores of the chain, and the switch between them."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # The pages
+    # Pages
     "stores.title_all": "Winkels",
     "stores.title_near": ("Buurt", "Winkels in de buurt"),
     "stores.title_warehouse": "Magazijnen",
@@ -76,7 +76,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "day.friday": ("vr", "vrijdag"),
     "day.saturday": ("za", "zaterdag"),
     "day.sunday": ("zo", "zondag"),
-    # What is known of a store (interface: Store, Create stores)
+    # Fields of a store (interface: Store, Create stores)
     "head.store": "Winkel",
     "store.address": "Straat",
     "store.postal_code": "Postcode",
@@ -105,7 +105,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store.esl_server_path": ("ESL", "Server van schaplabels"),
     "store.ip_range_begin": ("IP van", "IP-adressen van"),
     "store.ip_range_end": ("IP tot", "IP-adressen tot"),
-    # The change
+    # Switch of store
     "home.stores": ("Winkels", "Winkels van de keten"),
     "home.change_store": ("Wissel winkel", "In een andere winkel werken"),
     "session.moved": ("In {store}", "Nu in winkel {store}"),

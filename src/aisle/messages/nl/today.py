@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: today."""
+"""Dutch messages: figures of the day."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What aisle says in Dutch: of what is not settled."""
+"""Dutch messages: unconfirmed operations."""
 
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    # What can have become of a piece of work: five words, told apart everywhere, never cut and never a sign
+    # States of an operation: five distinct words, never cut and never a sign
     "word.noted": "genoteerd",
     "word.sent": "verzonden",
     "word.confirmed": "bevestigd",
@@ -11,7 +11,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "word.unclear": "onzeker",
     "word.settled": "geregeld",
     "word.taken_back": ("terug", "terug", "ingetrokken"),
-    # The list
+    # List
     "home.doubts": "Te regelen",
     "doubts.title": "Te regelen",
     "doubts.prompt": ("Welke?", "Typ het nummer, of scan waar het over gaat"),
@@ -29,7 +29,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.no_place": ("?", "geen plek"),
     "doubts.unknown": ("Onbekend: {text:~}", "Niets heet hier {text:~}"),
     "doubts.none_of": ("Niets daarvan", "Niets hier gaat over {label:~}"),
-    # One entry
+    # Entry page
     "doubts.choose": ("Kies", "Kies een nummer"),
     "doubts.choose_how": ("Hoe?", "Kies een nummer, of zeg het in woorden"),
     "doubts.look": ("Niets te doen", "Het gaat vanzelf verder"),

@@ -1,4 +1,4 @@
-"""What aisle says in Dutch: the pages of `aisle web` around the screens."""
+"""Dutch messages: pages of `aisle web` around the screens."""
 
 from __future__ import annotations
 

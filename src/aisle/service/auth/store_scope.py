@@ -1,8 +1,8 @@
-"""A token's stores, held at the statements: whatever a handler forgets, no statement reaches a store of others.
+"""Check of every statement against the stores of a token, independent of the handlers.
 
-A transaction of a token for some stores knows which of them it has entered, by the statements that ask store and token
-together. Each further statement on rows of stores has to name such a store in each of its parameters that is one,
-or keep to the token's stores by the token's own id. What does not is not carried out.
+A transaction of a token for some stores records the stores that it is authorized for, by the statements that query
+store and token together. Every further statement on rows of stores must name such a store in each store parameter, or
+restrict itself by the token's own id. Other statements are refused.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
+from typing import NamedTuple
 
 from aisle.service.context import CHAIN, Principal
 from aisle.service.db import Row, Statement, Transaction, tables_of
 from aisle.service.db.schema import MIGRATIONS
 from aisle.service.db.statements import access
 from aisle.service.errors import forbidden
-from aisle.tuples import NamedTuple
 
 log = logging.getLogger("aisle.service")
 
@@ -28,8 +28,8 @@ _STORE_PARAMETER = re.compile(r"\bstore_number = (?:ANY\()?\$(\d+)")
 _TOKEN_PARAMETER = re.compile(r"\btoken_id = \$(\d+)")
 _INSERT = re.compile(r"INSERT INTO \w+ \(([^)]*)\)\s*VALUES \(([^)]*)\)", re.DOTALL)
 
-# What a token of some stores may read of the chain beside the catalogue: how far its changes have come; and where it
-# keeps the answers to requests that name no store.
+# Statements on rows of the chain, beside the catalogue, that a token of some stores may run. They read the position of
+# its changes, and read or store its answers to requests without a store.
 _CHAIN_STATEMENTS = frozenset(
     {
         access.RESPONSE_ADD,
@@ -44,7 +44,7 @@ _CHAIN_STATEMENTS = frozenset(
 
 
 def store_tables() -> frozenset[str]:
-    """The tables whose rows belong to stores, the stores' own among them."""
+    """Return the tables whose rows belong to stores, including the table of stores."""
     made = (_CREATE_TABLE.match(statement) for migration in MIGRATIONS for statement in migration)
     return frozenset(match[1] for match in made if match and _STORE_COLUMN.search(match[2]))
 
@@ -53,17 +53,17 @@ _STORE_TABLES = store_tables()
 
 
 class StoreParameters(NamedTuple):
-    """What a statement says of stores: its parameters (from 1) that are a store or stores, and that are a token."""
+    """Parameters of a statement (from 1) that are stores, and those that are tokens."""
 
     stores: tuple[int, ...]
     tokens: tuple[int, ...]
     touches_stores: bool
-    """Whether it touches rows of stores at all."""
+    """True if the statement uses rows of stores."""
 
 
 @lru_cache(maxsize=4096)
 def store_parameters(sql: str) -> StoreParameters:
-    """How a statement of the catalogue, or one that was put together of its parts, is bound to stores."""
+    """Return the store and token parameters of a statement of the catalogue or one composed of its parts."""
     stores = [int(n) for n in _STORE_PARAMETER.findall(sql)]
     insert = _INSERT.search(sql)
     if insert:
@@ -75,10 +75,10 @@ def store_parameters(sql: str) -> StoreParameters:
 
 
 class StoreScopedTransaction:
-    """`Tx` as a token may use it. Raises Refusal (403) for a statement that reaches beyond the token's stores."""
+    """`Transaction` limited to the stores of a token. Raise Refusal (403) for a statement beyond them."""
 
     def __init__(self, tx: Transaction, principal: Principal, authorized_stores: Iterable[str] = ()) -> None:
-        """`entered` are stores that the database has named already when it was asked for them and the token."""
+        """Wrap a transaction. The database has already authorized the token for `authorized_stores`."""
         self._tx = tx
         self._principal = principal
         self._authorized_stores = set(authorized_stores)
@@ -107,7 +107,7 @@ class StoreScopedTransaction:
         await self._tx.run_many(sql, known)
 
     async def prefetch(self, statements: Iterable[Statement]) -> None:
-        await self._tx.prefetch(self._checked(statements))  # which an engine that is near does not even look at
+        await self._tx.prefetch(self._checked(statements))  # An embedded engine ignores them.
 
     async def run_batch(self, statements: Iterable[Statement]) -> None:
         await self._tx.run_batch(list(self._checked(statements)))

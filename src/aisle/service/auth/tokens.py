@@ -1,6 +1,6 @@
-"""Tokens: made, listed, revoked, and asked who they speak for (README: Roles).
+"""Tokens: create, list, revoke and authenticate (README: Roles).
 
-A token is `aisle_`, 256 random bits and a checksum; only its SHA-256 is stored.
+A token is `aisle_`, 256 random bits and a checksum. Only its SHA-256 is stored.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hmac
 import secrets
 import zlib
 from collections.abc import Iterable
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from aisle.errors import UsageError
 from aisle.service.context import Context, Principal, Role, Store
@@ -18,7 +18,6 @@ from aisle.service.db import Database, Row, Statement, Transaction
 from aisle.service.db.statements import access, stores
 from aisle.service.domain.audit import AuditChange, record_command
 from aisle.service.errors import Refusal, forbidden
-from aisle.tuples import NamedTuple
 
 TOKEN_PREFIX = "aisle_"
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -26,7 +25,7 @@ ALL_STORES = "*"
 
 
 class TokenInfo(NamedTuple):
-    """A token as it is listed; times are ISO 8601, the token itself is not known."""
+    """Token as it is listed, without its secret. Times are ISO 8601."""
 
     token_id: str
     name: str
@@ -38,12 +37,12 @@ class TokenInfo(NamedTuple):
     last_used_on: str | None
 
     def is_valid(self, now: str) -> bool:
-        """Whether it was neither revoked nor has expired."""
+        """Return True if the token is neither revoked nor expired."""
         return self.revoked_on is None and (self.expires_on is None or now < self.expires_on)
 
 
 class TokenPerson(NamedTuple):
-    """Whose token it is: got through which token, in which store, by whom."""
+    """Person of a token: the token used for the sign-in, the store and the badge."""
 
     parent_token_id: str
     store_number: str
@@ -51,30 +50,30 @@ class TokenPerson(NamedTuple):
 
 
 class NewToken(NamedTuple):
-    """A fresh token; `secret` is shown once and kept nowhere."""
+    """New token. `secret` is shown once and not stored."""
 
     token_id: str
     secret: str
 
 
 class Authorization(NamedTuple):
-    """Who asks, whether role and stores allow it, and the store that was asked for, where the token covers it."""
+    """Principal of a token, the permission for the operation, and the store if the token covers it."""
 
     principal: Principal
     is_allowed: bool
     store: Store | None
     authorized_stores: frozenset[str]
-    """What statements may name: that store, as the database has said it."""
+    """Stores that statements may name: the requested one, as the database confirmed it."""
 
 
 def generate_secret() -> str:
-    """A random token that ends in its own checksum."""
+    """Return a random token with its checksum."""
     body = TOKEN_PREFIX + secrets.token_urlsafe(32)
     return body + _checksum(body)
 
 
 def is_well_formed_secret(secret: str) -> bool:
-    """Whether this can be a token at all: its form and checksum, without looking anything up."""
+    """Return True if the text has the form and checksum of a token. No lookup is made."""
     return (
         secret.startswith(TOKEN_PREFIX)
         and secret.isascii()
@@ -84,7 +83,7 @@ def is_well_formed_secret(secret: str) -> bool:
 
 
 def hash_secret(secret: str) -> str:
-    """What is stored of a token."""
+    """Return the stored hash of a token."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -103,7 +102,10 @@ async def add_token(
     secret: str | None = None,
     person: TokenPerson | None = None,
 ) -> NewToken:
-    """Store a token for the named stores, or for all when `store_numbers` is None. Raises UsageError."""
+    """Store a token for the named stores, or for all if `store_numbers` is None.
+
+    Raise UsageError if a role or store is unknown.
+    """
     if role not in ROLES:
         raise UsageError(f"There is no role {role!r}; there are {', '.join(ROLES)}.")
     named = None if store_numbers is None else sorted(set(store_numbers))
@@ -131,7 +133,7 @@ async def add_named_token(
     now: str,
     expires_on: str | None = None,
 ) -> NewToken:
-    """`add_token` under a name that no other token in force has. Raises UsageError."""
+    """Store a token under a name that no other valid token has. Raise UsageError if the name is missing or used."""
     if not name.strip():
         raise UsageError("A token has a name: what it is for.")
     if role == "metrics" and store_numbers is not None:
@@ -143,19 +145,19 @@ async def add_named_token(
 
 
 async def find_valid_token(tx: Transaction, name_or_id: str, now: str) -> TokenInfo | None:
-    """The token in force of this name or id; by its id rather than by a name. Of older ones, several may share one."""
+    """Return the valid token with this id, otherwise the one with this name. Older tokens may share a name."""
     good = [each for each in await load_tokens(tx, access.TOKENS_WITHOUT_PARENT) if each.is_valid(now)]
     named = [each for each in good if each.token_id == name_or_id] or [each for each in good if each.name == name_or_id]
     return named[0] if named else None
 
 
 def token_audit_fields(token: TokenInfo) -> dict[str, object]:
-    """What the audit keeps of a token."""
+    """Return the fields of a token for the audit."""
     return {"name": token.name, "role": token.role, "stores": token.stores, "expires_on": token.expires_on}
 
 
 async def _suggest_stores(tx: Transaction, unknown: Iterable[str]) -> str:
-    """The stores that may have been meant by numbers that are none, as a question; empty where there are none."""
+    """Return the stores with numbers similar to the unknown ones, as a question; empty if there are none."""
     alike = [
         row[0] for number in unknown for row in await tx.all(access.SIMILAR_STORES, _normalize_store_number(number))
     ]
@@ -163,7 +165,7 @@ async def _suggest_stores(tx: Transaction, unknown: Iterable[str]) -> str:
 
 
 async def load_tokens(tx: Transaction, statement: str = access.ALL_TOKENS) -> list[TokenInfo]:
-    """Every token that was ever made, oldest first; by another statement only some of them."""
+    """Return all tokens, including revoked ones, the oldest first. Another statement selects some of them."""
     named: dict[str, list[str]] = {}
     for token_id, number in await tx.all(access.TOKEN_STORES):
         named.setdefault(token_id, []).append(number)
@@ -174,7 +176,7 @@ async def load_tokens(tx: Transaction, statement: str = access.ALL_TOKENS) -> li
 
 
 async def mark_revoked(tx: Transaction, token_id: str, now: str) -> bool:
-    """Revoke a token; False when there is none or it was revoked before."""
+    """Revoke a token. Return False if there is none or it was revoked before."""
     return await tx.one(access.TOKEN_REVOKE, token_id, now) is not None
 
 
@@ -187,7 +189,7 @@ def create_token(
     now: str,
     expires_on: str | None = None,
 ) -> NewToken:
-    """`add_named_token` in a transaction of its own, for the command line."""
+    """Call `add_named_token` in its own transaction, for the command line."""
     named = None if store_numbers is None else list(store_numbers)
 
     async def work(tx: Transaction) -> NewToken:
@@ -200,12 +202,12 @@ def create_token(
 
 
 def list_tokens(database: Database) -> list[TokenInfo]:
-    """`all_tokens`, for the command line."""
+    """Call `load_tokens` in its own transaction, for the command line."""
     return database.read_now(load_tokens)
 
 
 def revoke_token(database: Database, token_id: str, *, now: str) -> bool:
-    """`end_token`, for the command line."""
+    """Revoke a token in its own transaction, for the command line."""
 
     async def work(tx: Transaction) -> bool:
         found = await find_valid_token(tx, token_id, now)
@@ -218,9 +220,9 @@ def revoke_token(database: Database, token_id: str, *, now: str) -> bool:
 
 
 async def authenticate(tx: Transaction, secret: str, now: str) -> Principal:
-    """Who this token speaks for. Raises Refusal (401) in the same words whatever is wrong with it.
+    """Return the principal of a token. Raise Refusal (401) with the same message for every reason.
 
-    It is looked up each time, so that a token revoked by another process ends at once.
+    The token is read each time, so that a revocation by another process has effect at once.
     """
     digest = hash_secret(secret)
     return _check_token(await tx.one(access.TOKEN_BY_HASH, digest), secret, digest, now)
@@ -229,16 +231,17 @@ async def authenticate(tx: Transaction, secret: str, now: str) -> Principal:
 def authorization_statement(
     digest: str, roles: Iterable[Role], *, needs_all_stores: bool, store_number: str | None
 ) -> Statement:
-    """What `arrive` asks, of a token's hash."""
+    """Return the query that `authorize` runs for a token's hash."""
     return access.AUTHORIZATION, (digest, sorted(roles), int(needs_all_stores), store_number)
 
 
 async def authorize(
     tx: Transaction, secret: str, now: str, *, roles: Iterable[Role], needs_all_stores: bool, store_number: str | None
 ) -> Authorization:
-    """Who this token speaks for, and how far it reaches: asked in one statement. Raises Refusal (401) as above.
+    """Return the principal and its permission in one query. Raise Refusal (401) as `authenticate` does.
 
-    `roles` are those that may do what is asked, with `chain` only over all stores; `store_number` is where, if in one.
+    `roles` are those that may run the operation; `needs_all_stores` requires a token for all stores. `store_number` is
+    the store of the request, if it has one.
     """
     digest = hash_secret(secret)
     question, asked = authorization_statement(
@@ -260,7 +263,7 @@ def _check_token(row: Row | None, secret: str, digest: str, now: str) -> Princip
 
 
 async def authorize_store(tx: Transaction, principal: Principal, store_number: str) -> Store:
-    """The store, when the token covers it. Raises Refusal (403), the same for a store that does not exist."""
+    """Return the store if the token covers it. Raise Refusal (403), also for a store that does not exist."""
     row = await tx.one(access.STORE_OF_TOKEN, store_number, principal.token_id)
     if row is None:
         raise await store_refusal(tx, principal, store_number)
@@ -268,9 +271,10 @@ async def authorize_store(tx: Transaction, principal: Principal, store_number: s
 
 
 async def store_refusal(tx: Transaction, principal: Principal, store_number: str) -> Refusal:
-    """403 for a store that the token does not cover; names the stores of the token whose numbers are nearly the same.
+    """Return a 403 for a store that the token does not cover, with the token's stores that have similar numbers.
 
-    That a store does not exist is said to a token of all stores alone: another one hears the same of a store of others.
+    Only a token of all stores learns that a store does not exist. Other tokens get the same answer for a store of
+    others.
     """
     plain = _normalize_store_number(store_number)
     if principal.all_stores:
@@ -286,18 +290,18 @@ async def store_refusal(tx: Transaction, principal: Principal, store_number: str
 
 
 def _normalize_store_number(store_number: str) -> str:
-    """A store number without what spreadsheets and people leave out: leading zeros, blanks around it, its case."""
+    """Return a store number without leading zeros and outer blanks, in lower case."""
     return "".join(letter.lower() if letter.isascii() else letter for letter in store_number.strip()).lstrip("0")
 
 
 async def authorize_stores(tx: Transaction, principal: Principal, store_numbers: Iterable[str]) -> None:
-    """Enter stores that a list has found by the token's own. Raises Refusal (403) when one is not the token's."""
+    """Authorize stores that a list selected by the token's id. Raise Refusal (403) if one is not the token's."""
     named = sorted(set(store_numbers))
     if len(await tx.all(access.STORES_OF_TOKEN, named, principal.token_id)) != len(named):
         raise forbidden()
 
 
 def require_role(ctx: Context, *roles: Role) -> None:
-    """Raises Refusal (403) unless the token has one of these roles."""
+    """Raise Refusal (403) unless the token has one of these roles."""
     if ctx.principal.role not in roles:
         raise Refusal(403, f"This needs a token with the role {' or '.join(roles)}.")

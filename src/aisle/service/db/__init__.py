@@ -1,7 +1,8 @@
-"""The one door to a database. Rules are written once, as coroutines over `Tx`, and run on any engine.
+"""Access to databases. Rules are written once, as coroutines over `Transaction`, and run on SQLite and PostgreSQL.
 
-On SQLite a coroutine never really waits: the storage's thread, or for a short read the event loop's, drives it to its
-end inside one transaction. An engine with a network between runs the same coroutine on the event loop.
+On SQLite a coroutine never waits: the writer thread, or the event loop for a short read, runs it to its end inside one
+transaction. On PostgreSQL the same coroutine runs on an event loop. It must not know HTTP or the domain. Start reading
+at `database`, then `sqlite` and `postgres`.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ _POSTGRES_SCHEMES = ("postgresql", "postgres")
 
 
 def parse_database_url(text: str) -> Path | str:
-    """The file that `sqlite:///relative.db` or `sqlite:////absolute.db` names, or a PostgreSQL address as it is.
+    """Return the file of a `sqlite:///relative.db` or `sqlite:////absolute.db` URL; return a PostgreSQL URL unchanged.
 
-    Raises UsageError.
+    Raise UsageError for any other text.
     """
     parts = urlsplit(text)
     if parts.scheme in _POSTGRES_SCHEMES:
@@ -63,7 +64,10 @@ def parse_database_url(text: str) -> Path | str:
 
 
 def open_database(database_address: Path | str) -> Database:
-    """The database, brought to the newest schema. Raises StorageError; UsageError when the driver is not installed."""
+    """Open the database and migrate it to the newest schema.
+
+    Raise StorageError if it cannot be used, UsageError if the driver is not installed.
+    """
     if isinstance(database_address, Path):
         return SqliteDatabase(database_address)
     try:

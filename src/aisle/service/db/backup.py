@@ -1,7 +1,7 @@
-"""Copies of a SQLite service database, made and put back while services use it (`aisle backup`, `aisle restore`).
+"""Backup and restore of a SQLite service database while services use it (`aisle backup`, `aisle restore`).
 
-Both go through SQLite's own backup: a copy is one moment of the database, and a restore one transaction of it. What is
-put back was looked at first, and what it replaces is kept beside it.
+Both use SQLite's backup interface: a copy is one state of the database, a restore is one transaction of it. A copy is
+checked before it is restored, and the replaced database is kept beside it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import secrets
 from pathlib import Path
 from time import monotonic, sleep, strftime
+from typing import NamedTuple
 
 import apsw
 
@@ -17,7 +18,6 @@ from aisle.errors import StorageError
 from aisle.service.db.schema import MIGRATIONS
 from aisle.service.db.sqlite_connection import open_connection
 from aisle.service.db.sqlite_schema import migrate
-from aisle.tuples import NamedTuple
 
 _BUSY_MS = 5000
 _TIMEOUT_S = 60.0
@@ -32,7 +32,7 @@ _UNBALANCED_LEDGER = f"""
 
 
 class BackupInfo(NamedTuple):
-    """What a copy holds: bytes, stores, and rows of the ledger."""
+    """Content of a copy: bytes, stores and rows of the ledger."""
 
     size: int
     stores: int
@@ -40,17 +40,17 @@ class BackupInfo(NamedTuple):
 
 
 class RestoreInfo(NamedTuple):
-    """What was put back, and the file in which what was there before is kept; None where there was nothing."""
+    """Result of a restore, and the file that keeps the replaced database; None if there was none."""
 
     backup: BackupInfo
     previous: Path | None
 
 
 def back_up(database_file: Path, file: Path, *, replace: bool = False) -> BackupInfo:
-    """Copy the database as it is at this moment into `file` (0600), and look the copy through.
+    """Copy the current state of the database into `file` (0600), and check the copy.
 
-    The file appears when it is whole. Raises StorageError when there is no database, the file is there already (unless
-    `replace`), cannot be written, or is not sound.
+    The file appears when it is complete. Raise StorageError if there is no database, the file exists (unless
+    `replace`), cannot be written, or is damaged.
     """
     if not database_file.is_file():
         raise StorageError(f"There is no database at {database_file}.")
@@ -69,10 +69,10 @@ def back_up(database_file: Path, file: Path, *, replace: bool = False) -> Backup
 
 
 def restore(file: Path, database_file: Path, *, allow_loss: bool = False) -> RestoreInfo:
-    """Put a copy back, in one transaction that services which run see as any other; what was there is kept beside.
+    """Restore a copy in one transaction, which running services see as any other. Keep the replaced database.
 
-    Raises StorageError, and has changed nothing, when the copy is not sound or newer than this program, when the
-    database has what the copy does not know (unless `newer` says that this may go), or is busy all the time.
+    Raise StorageError without a change if the copy is damaged or newer than this program. Raise it also if the database
+    has changes that the copy lacks (unless `allow_loss`), or stays busy.
     """
     if not file.is_file():
         raise StorageError(f"There is no file {file}.")
@@ -102,9 +102,9 @@ def restore(file: Path, database_file: Path, *, allow_loss: bool = False) -> Res
 
 
 def inspect_backup(copy: Path, file: Path | None = None) -> BackupInfo:
-    """What a copy holds. Raises StorageError when it is damaged, no service's, or newer than this program.
+    """Return the content of a copy. Raise StorageError if it is damaged, not of a service, or newer than this program.
 
-    `file` is the one that its reader knows, where `copy` was made of it.
+    Messages name `file` if `copy` is a temporary copy of it.
     """
     file = file or copy
     connection = open_connection(copy, _BUSY_MS)
@@ -136,7 +136,7 @@ def inspect_backup(copy: Path, file: Path | None = None) -> BackupInfo:
 
 
 def _lost_changes(copy: Path, database_file: Path) -> list[str]:
-    """What the database counted beyond the copy, by store: nothing where the copy is as young, or younger."""
+    """Describe the changes in the database that the copy lacks, by store; empty if there are none."""
     old, now = _counters(copy), _counters(database_file)
     lost = {key: value - old.get(key, 0) for key, value in now.items() if value > old.get(key, 0)}
     changes = [key for key in lost if key[1] == "change"]
@@ -153,7 +153,7 @@ def _counters(file: Path) -> dict[tuple[str, str], int]:
 
 
 def _has_data(database_file: Path) -> bool:
-    """Whether there is a database at all; one that cannot be read is an error, and stays."""
+    """Return True if there is a database. Raise StorageError if it cannot be read."""
     if not database_file.is_file() or not database_file.stat().st_size:
         return False
     inspect_backup(database_file)
@@ -169,7 +169,10 @@ def _migrate(file: Path) -> None:
 
 
 def _copy(source: Path, target: Path, *, is_immutable: bool = False) -> None:
-    """Every page of the source, at one moment of it, as one transaction of the target. A `still` one nobody writes."""
+    """Copy all pages of one state of the source in one transaction of the target.
+
+    Nobody may write to a source that `is_immutable`.
+    """
     until = monotonic() + _TIMEOUT_S
     old = _open_immutable(source) if is_immutable else open_connection(source, _BUSY_MS)
     new = open_connection(target, _BUSY_MS)
@@ -191,13 +194,13 @@ def _copy(source: Path, target: Path, *, is_immutable: bool = False) -> None:
 
 
 def _describe(error: apsw.Error) -> str:
-    """What SQLite says of it; where it says nothing, the kind of it has to do."""
+    """Return the message of SQLite; if it has none, name the kind of error."""
     said = str(error)
     return said if said and said != "not an error" else f"it is damaged, or no database ({type(error).__name__})"
 
 
 def _check_is_sqlite(file: Path) -> None:
-    """Raises StorageError for what is no SQLite database at all."""
+    """Raise StorageError if the file is not a SQLite database."""
     try:
         with file.open("rb") as stream:
             begins = stream.read(len(_SQLITE_HEADER))
@@ -208,7 +211,7 @@ def _check_is_sqlite(file: Path) -> None:
 
 
 def _open_immutable(file: Path) -> apsw.Connection:
-    """A file that may lie where nothing can be written."""
+    """Open a file read-only, also in a folder where nothing can be written."""
     try:
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         return apsw.Connection(f"{file.absolute().as_uri()}?immutable=1", flags=flags)

@@ -1,4 +1,4 @@
-"""Whether a database can be used, said once when that changes, and how long its callers wait inside this process."""
+"""Interface of databases: transactions, errors, and the monitor of availability and waiting times."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ log = logging.getLogger("aisle.service")
 
 AccessKind = Literal["reads", "writes"]
 WaitKind = Literal["pool", "lock"]
-"""A wait for a connection of the pool or for the writing thread; a wait for a lock that another writer holds."""
+"""Kind of a wait: for a connection of the pool or the writer thread, or for a lock of another writer."""
 
 
 class DatabaseMetrics(Protocol):
-    """Counts what a watch sees."""
+    """Metrics that a monitor updates."""
 
     def set_database_up(self, *, up: bool) -> None:
-        """The database is lost, or back."""
+        """Record that the database was lost or regained."""
         ...
 
     def observe_database_wait(self, kind: WaitKind, seconds: float) -> None:
-        """Somebody waited for so long."""
+        """Record a wait of this many seconds."""
         ...
 
 
 class DatabaseMonitor:
-    """Sees every failure and every success of one storage; used by several threads."""
+    """Record of the failures and successes of one database; threads may share it. Each change is logged once."""
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self.metrics: DatabaseMetrics | None = None
@@ -44,11 +44,11 @@ class DatabaseMonitor:
 
     @property
     def is_available(self) -> bool:
-        """Whether nothing is lost."""
+        """True if neither reads nor writes fail."""
         return not self._failed
 
     def report_failure(self, *parts: AccessKind, error: str) -> None:
-        """These fail, for a reason of the database's own; of the reason only its kind is said."""
+        """Record that these accesses fail for a reason of the database. Only the kind of error is logged."""
         with self._lock:
             first = not self._failed
             self._failed.update(parts)
@@ -59,7 +59,7 @@ class DatabaseMonitor:
         self._update_metrics(up=False)
 
     def report_success(self, *parts: AccessKind) -> None:
-        """These have succeeded. It costs nothing while nothing is lost."""
+        """Record that these accesses succeeded. The call is cheap while nothing fails."""
         if not self._failed:
             return
         with self._lock:
@@ -72,7 +72,7 @@ class DatabaseMonitor:
         self._update_metrics(up=True)
 
     def report_wait(self, kind: WaitKind, seconds: float) -> None:
-        """Somebody has waited."""
+        """Record a wait."""
         if self.metrics is not None:
             self.metrics.observe_database_wait(kind, seconds)
 
@@ -84,9 +84,9 @@ class DatabaseMonitor:
 T = TypeVar("T")
 Row = tuple[Any, ...]
 Statement = tuple[str, Sequence[object]]
-"""A statement and its parameters."""
+"""Statement and its parameters."""
 CacheKey = tuple[str, tuple[object, ...]]
-"""A query and its parameters, lists as tuples."""
+"""Query and its parameters, with lists as tuples."""
 
 
 GROWING_TABLES = (
@@ -108,17 +108,17 @@ _TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 
 @lru_cache(maxsize=4096)
 def tables_of(sql: str) -> frozenset[str]:
-    """The tables that a statement of the catalogue reads or changes, and perhaps a word beside them."""
+    """Return the tables that a statement of the catalogue reads or changes. Aliases may be among them."""
     return frozenset(_TABLE.findall(sql))
 
 
 def cache_key(sql: str, args: Sequence[object]) -> CacheKey:
-    """A query and its parameters as what its answer can be kept under."""
+    """Return the key under which the answer of a query is cached."""
     return sql, tuple([tuple(arg) if isinstance(arg, list) else arg for arg in args])
 
 
 def group_by_statement(statements: Iterable[Statement]) -> dict[str, list[Sequence[object]]]:
-    """The parameters of each statement, in the order in which they came."""
+    """Group the parameters by statement, in their order."""
     groups: dict[str, list[Sequence[object]]] = {}
     for sql, row in statements:
         groups.setdefault(sql, []).append(row)
@@ -126,71 +126,71 @@ def group_by_statement(statements: Iterable[Statement]) -> dict[str, list[Sequen
 
 
 class Busy(StorageError):
-    """Another writer held the database for too long; nothing was changed and the same request may be sent again."""
+    """Lock of another writer held for too long. Nothing was changed and the request may be repeated."""
 
 
 class DatabaseUnreachable(StorageError):
-    """The database was not opened: its server does not answer, and may do so later."""
+    """Database that could not be opened because its server does not answer. A later attempt may succeed."""
 
 
 class DatabaseFailed(StorageError):
-    """The database failed while a transaction was being stored; whether it was stored is not known to the caller."""
+    """Failure of the database during a commit. The caller does not know whether the transaction was stored."""
 
     engine_error = ""
-    """What the engine calls it; empty where only this transaction was lost."""
+    """Name of the engine's error; empty if only this transaction was lost."""
 
 
 class ConstraintViolated(StorageError):
-    """A row with the same key is there already, or a row that another one needs is not."""
+    """Row whose key exists already, or whose referenced row is missing."""
 
 
 class ValueTooLong(StorageError):
-    """A value is longer than this engine can hold where it was to be put; the work was undone."""
+    """Value that is longer than this engine can store. The work was undone."""
 
 
 def database_failure(error: BaseException) -> DatabaseFailed:
-    """The database's own failure as clients hear it; its words, with paths and values in them, are for nobody."""
+    """Return the failure for clients. The engine's message has paths and values, so it is not passed on."""
     lost = DatabaseFailed("The database failed; the service's log names the kind of failure.")
     lost.engine_error = type(error).__name__
     return lost
 
 
 class Transaction(Protocol):
-    """One transaction. Statements are constants with `$1` parameters; a list parameter is for `= ANY($n)` alone."""
+    """Transaction. Statements are constants with `$1` parameters; a list is only valid for `= ANY($n)`."""
 
     async def all(self, sql: str, *args: object) -> list[Row]:
-        """Every row of a query."""
+        """Return all rows of a query."""
         ...
 
     async def one(self, sql: str, *args: object) -> Row | None:
-        """The first row, or None."""
+        """Return the first row of a query, or None."""
         ...
 
     async def run(self, sql: str, *args: object) -> None:
-        """A statement without an answer."""
+        """Run a statement without a result."""
         ...
 
     async def run_many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        """The same statement for each row of parameters."""
+        """Run a statement for each row of parameters."""
         ...
 
     async def prefetch(self, statements: Iterable[Statement]) -> None:
-        """Queries that `all` and `one` are asked next, asked in one way to the database and back where it is far.
+        """Run queries that `all` and `one` will ask next, in one round trip on a remote database.
 
-        Whoever asks one of them then, in the same words, costs nothing; what is never asked for was asked in vain. An
-        answer is forgotten as soon as one of its tables is written to. No query has a decimal (`SUM` without a cast).
+        A later query with the same text and parameters is answered from memory. An answer is dropped when one of its
+        tables is written. No query may return a decimal (`SUM` without a cast).
         """
         ...
 
     async def run_batch(self, statements: Iterable[Statement]) -> None:
-        """Statements without answers, in one way to the database and back where it is far.
+        """Run statements without results, in one round trip on a remote database.
 
-        Each changes rows that no other one of them changes or reads; in which order they happen is not said.
+        Each changes rows that no other one changes or reads; their order is undefined.
         """
         ...
 
     def savepoint(self) -> AbstractAsyncContextManager[None]:
-        """A part that is undone as a whole when it raises, without ending the transaction."""
+        """Open a part that is undone as a whole if it raises, without ending the transaction."""
         ...
 
 
@@ -198,36 +198,36 @@ Work = Callable[[Transaction], Coroutine[Any, Any, T]]
 
 
 class Database(Protocol):
-    """Transactions over one database that several processes may share."""
+    """Database that several processes may share, accessed by transactions."""
 
     monitor: DatabaseMonitor
-    """Hears of what fails and of waits."""
+    """Monitor of failures and waits."""
 
     @property
     def size_statements(self) -> tuple[str, ...]:
-        """Statements that say how many rows the growing tables have, and (`*`) how many bytes the database has."""
+        """Statements that return the rows of the growing tables and, under `*`, the bytes of the database."""
         ...
 
     async def read(self, work: Work[T]) -> T:
-        """Run `work` over one consistent state of the database. It must not write; an engine may begin it anew."""
+        """Run `work` over one consistent state of the database. It must not write; an engine may restart it."""
         ...
 
     async def write(self, work: Work[T], *, stores: Collection[str] | None = None) -> T:
-        """Run `work` alone among all writers of these stores; stored for ever when this returns, undone when it raises.
+        """Run `work` as the only writer of these stores. It is durable on return, undone if it raises.
 
-        `stores` are all whose rows it may change, the chain (`*`) among them; None is every one. An engine may run
-        `work` more than once, when it undid what the earlier time did. Raises Busy, Lost, or whatever `work` raised.
+        `stores` are all stores whose rows it may change, including the chain (`*`); None is all. An engine may run
+        `work` again after it undid the earlier run. Raise Busy, DatabaseFailed, or what `work` raised.
         """
         ...
 
     def write_now(self, work: Work[T]) -> T:
-        """`write` over all stores, for callers without an event loop."""
+        """Run `write` over all stores, for callers without an event loop."""
         ...
 
     def read_now(self, work: Work[T]) -> T:
-        """`read` for callers without an event loop."""
+        """Run `read`, for callers without an event loop."""
         ...
 
     def close(self) -> None:
-        """Finish what runs, then let go of the database."""
+        """Finish the running transactions, then close the database."""
         ...

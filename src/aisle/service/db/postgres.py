@@ -1,11 +1,11 @@
-"""The engine with a network between: PostgreSQL by asyncpg, any number of workers on any number of hosts.
+"""PostgreSQL engine with asyncpg: any number of workers on any number of hosts.
 
-A writer names the stores that it changes, and holds their locks until it is committed: writers of one store come one
-after the other, those of others do not wait for them. Each statement then sees what the one before it left (READ
-COMMITTED), so the rules need no locks of rows, and ids rise in the order of commits. Readers see one moment
-(REPEATABLE READ) and never wait.
+A writer names the stores that it changes and holds their locks until its commit. Writers of one store run one after the
+other; those of other stores do not wait for them. Each statement sees the result of the one before (READ COMMITTED), so
+the rules need no row locks, and ids increase in the order of commits. Readers see one state (REPEATABLE READ) and never
+wait.
 
-The connections live on an event loop in a thread of their own, for callers come with a loop or without.
+The connections belong to an event loop in its own thread, since callers may have a loop or none.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _ResultCallback = Callable[[Any], None]
 
 _ATTEMPTS = 5
 _CONNECT_SECONDS = 15
-# Who names more stores than this waits for all, and all wait for him.
+# A writer of more stores locks all of them.
 _MAX_STORE_LOCKS = 64
 _BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SAVEPOINT s1"
-# What is written together is one statement of each shape, and the server keeps some 200 KB for a large one.
+# A batch of writes is one statement of each shape. The server keeps some 200 KB for a large one.
 _WRITER_CACHED_STATEMENTS = 250
 _SETTINGS = {
     "application_name": "aisle",
@@ -58,22 +58,22 @@ _SETTINGS = {
 }
 _GROWING_TABLES = ", ".join(f"'{table}'" for table in GROWING_TABLES)
 _SIZE_STATEMENTS = (
-    "SELECT relname::text, greatest(reltuples, 0)::bigint FROM pg_class"  # noqa: S608 - names of our own
+    "SELECT relname::text, greatest(reltuples, 0)::bigint FROM pg_class"  # noqa: S608 - constants
     f" WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND relname IN ({_GROWING_TABLES})",
     "SELECT '*', coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class"
     " WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace",
 )
 _HAS_CITUS = "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')"
-# What a server that is split by store (Citus) needs to change the chain's tables after it looked at those of stores.
+# A server sharded by store (Citus) needs this to change tables of the chain after reading those of stores.
 _WRITER_SETTINGS = {"citus.multi_shard_modify_mode": "sequential"}
 
 
 class PostgresDatabase:
-    """A service database on a server, brought to the newest schema when it is opened.
+    """Service database on a PostgreSQL server, migrated to the newest schema when it is opened.
 
-    `dsn` is `postgresql://…` as libpq takes it; what it leaves out comes from the PG… variables and the password file.
-    Raises Unreachable when the server does not answer, StorageError when the database cannot be used, or is newer than
-    this program.
+    `dsn` is `postgresql://…` as libpq takes it; missing parts come from the PG… variables and the password file. Raise
+    DatabaseUnreachable if the server does not answer, StorageError if the database cannot be used or is newer than this
+    program.
     """
 
     def __init__(self, dsn: str, *, readers: int = 4, writers: int = 4, timeout_s: float = 5.0) -> None:
@@ -100,7 +100,7 @@ class PostgresDatabase:
 
     @property
     def size_statements(self) -> tuple[str, ...]:
-        """See Storage; by the server's own statistics, which cost nothing."""
+        """Statements of `Database.size_statements`, from the server's own statistics, which are cheap."""
         return _SIZE_STATEMENTS
 
     async def read(self, work: Work[T]) -> T:
@@ -108,19 +108,19 @@ class PostgresDatabase:
         return await asyncio.wrap_future(self._submit(self._run_read, work))
 
     async def write(self, work: Work[T], *, stores: Collection[str] | None = None) -> T:
-        """Run `work` alone among all writers of these stores, and store what it did."""
+        """Run `work` as the only writer of these stores, and commit."""
         return await asyncio.wrap_future(self._submit(lambda job, answer: self._run_write(job, answer, stores), work))
 
     def read_now(self, work: Work[T]) -> T:
-        """`read` for callers without an event loop."""
+        """Run `read`, for callers without an event loop."""
         return self._submit(self._run_read, work).result()
 
     def write_now(self, work: Work[T]) -> T:
-        """`write` over all stores, for callers without an event loop."""
+        """Run `write` over all stores, for callers without an event loop."""
         return self._submit(lambda job, answer: self._run_write(job, answer, None), work).result()
 
     def close(self) -> None:
-        """Finish what runs, close the connections, end the thread."""
+        """Finish the running transactions, close the connections and end the thread."""
         if self._closed:
             return
         self._closed = True
@@ -168,7 +168,7 @@ class PostgresDatabase:
         self._loop.close()
 
     def _submit(self, run: Any, work: Work[T]) -> Future[T]:
-        """Start `how(work, answer)` on the loop of the connections."""
+        """Start `run(work, answer)` on the loop of the connections."""
         if self._closed:
             raise StorageError("The database was closed.")
         answer: Future[T] = Future()
@@ -191,7 +191,7 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def _wait_for_stores(self, stores: Collection[str] | None) -> AsyncIterator[None]:
-        """Wait in this process for the writers of the same stores, so that a busy store holds one connection."""
+        """Wait in this process for writers of the same stores, so that a busy store occupies one connection."""
         async with AsyncExitStack() as held:
             try:
                 async with asyncio.timeout(self._timeout_s):
@@ -218,7 +218,7 @@ class PostgresDatabase:
         deliver: _ResultCallback | None = None,
         queued: float = 0.0,
     ) -> None:
-        """Carry `work` out; again, when the server undid it for reasons of its own. Who only reads is told at once."""
+        """Run `work`, again if the server undid it for its own reasons. A reader gets its result before the end."""
         begun = False
         for attempt in range(_ATTEMPTS):
             try:
@@ -243,7 +243,10 @@ class PostgresDatabase:
                 return
 
     async def _acquire(self, pool: asyncpg.Pool) -> Any:
-        """A connection of the pool. Raises TimeoutError, and NoAnswer where the server does not answer in time."""
+        """Return a connection of the pool.
+
+        Raise TimeoutError if all stay in use, ServerNotAnswering if the server does not answer in time.
+        """
         began = monotonic()
         try:
             return await pool.acquire(timeout=max(self._timeout_s, _CONNECT_SECONDS))
@@ -255,7 +258,7 @@ class PostgresDatabase:
             self.monitor.report_wait("pool", monotonic() - began)
 
     async def _begin_transaction(self, connection: Any, begin: str, queued: float | None) -> None:
-        """Begin a transaction. A writer, who was `queued` in this process for so long, waits for its locks here."""
+        """Begin a transaction. A writer waits here for its locks, after `queued` seconds in this process."""
         began = monotonic()
         try:
             await connection.execute(begin)
@@ -270,7 +273,7 @@ class PostgresDatabase:
                 self.monitor.report_wait("lock", queued + monotonic() - began)
 
     def _report_failure(self, pool: asyncpg.Pool, error: Exception) -> None:
-        """Say what is lost, where the database is at fault and not the statement."""
+        """Report a failure to the monitor if the database is its cause and not the statement."""
         if isinstance(error, (ServerNotAnswering, *REFUSED)) or (
             is_connection_lost(error) and not isinstance(error, TimeoutError)
         ):
@@ -280,11 +283,11 @@ class PostgresDatabase:
 
 
 class ServerNotAnswering(TimeoutError):
-    """The server does not answer, though fewer connections are open than may be."""
+    """Server that does not answer although the pool has free connections."""
 
 
 class _StoreQueue:
-    """Those who write to one store: the one whose turn it is, and those behind."""
+    """Writers of one store in this process: the lock and the number of those that hold or await it."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
@@ -304,9 +307,9 @@ async def _run_job(job: Coroutine[Any, Any, None], future: Future[Any]) -> None:
 async def _run_transaction(
     connection: Any, work: Work[T], deliver: Callable[[T], None] | None, *, is_sharded: bool
 ) -> T:
-    """`work` and its commit. Raises Lost when nobody can say whether it was committed.
+    """Run `work` and commit. Raise DatabaseFailed if the outcome of the commit is unknown.
 
-    Who only reads is told before the end: nothing that he heard depends on it.
+    A reader gets its result before the end of the transaction, on which the result does not depend.
     """
     try:
         result = await work(PostgresTransaction(connection, is_sharded=is_sharded))
@@ -333,14 +336,14 @@ async def _run_transaction(
 
 
 async def _roll_back_failed(connection: Any, error: Exception) -> None:
-    """End what failed. Raises ConnectionResetError where the connection ended with it."""
+    """Roll back a failed transaction. Raise ConnectionResetError if its connection ended."""
     if connection.is_closed():
         raise ConnectionResetError("The connection to the database ended.") from error
     await _roll_back(connection)
 
 
 async def _roll_back(connection: Any) -> None:
-    """End the transaction, or the connection where that cannot be."""
+    """Roll back the transaction; terminate the connection if that fails."""
     if connection.is_closed():
         return
     try:
@@ -357,19 +360,19 @@ async def _release(pool: asyncpg.Pool, connection: Any) -> None:
 
 
 async def _skip_reset(connection: Any) -> None:
-    """Nothing has to be tidied between transactions: each one leaves its connection as it was."""
+    """Skip the reset of a released connection. Every transaction leaves its connection clean."""
 
 
 async def _set_codecs(connection: Any) -> None:
-    """Sums of whole numbers are whole numbers; PostgreSQL says them as decimals."""
+    """Decode sums of integers as integers; PostgreSQL returns them as decimals."""
     await connection.set_type_codec("numeric", schema="pg_catalog", encoder=str, decoder=int, format="text")
 
 
 def lock_statement(stores: Collection[str] | None) -> str:
-    """The statement that holds these stores until the transaction ends; None holds all.
+    """Return the statement that locks these stores until the end of the transaction; None locks all.
 
-    Always in the same order, so that two never wait for each other. They are the server's own locks of numbers: no rows
-    are written for them, waiting is first come first served, and a connection that ends lets go of them.
+    The locks are taken in a fixed order, so that two writers never wait for each other. They are advisory locks: they
+    write no rows, are granted in order of arrival, and end with the connection.
     """
     whole = _lock_number("")
     if stores is None or len(stores) > _MAX_STORE_LOCKS:
@@ -385,7 +388,7 @@ def _lock_number(store: str) -> int:
 
 
 def read_sizes(dsn: str) -> dict[str, int]:
-    """What `sizes` tells, of a database that is left as it is. Raises StorageError."""
+    """Return the sizes of a database without migrating it. Raise StorageError if it cannot be read."""
 
     async def work() -> dict[str, int]:
         connection = await asyncpg.connect(dsn, server_settings=_SETTINGS, timeout=_CONNECT_SECONDS)
@@ -403,7 +406,7 @@ def read_sizes(dsn: str) -> dict[str, int]:
 
 
 def redact_dsn(dsn: str) -> str:
-    """The database as it may be shown: without user and password."""
+    """Return the address of the database without user and password."""
     parts = urlsplit(dsn)
     hosts = ",".join(one.rpartition("@")[2] for one in parts.netloc.split(","))
     return f"postgresql://{hosts}{parts.path}"

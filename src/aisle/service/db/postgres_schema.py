@@ -1,4 +1,4 @@
-"""The numbered migrations on PostgreSQL: each in one transaction, under a lock that all starting workers ask for."""
+"""Migrations on PostgreSQL: each in one transaction, under a lock that all starting workers request."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from aisle.service.db.schema import (
 from aisle.service.db.statements.products import CODE_ADD
 from aisle.service.db.text_search import add_measures, refold_search_key
 
-# Any number that no store's lock has: those are 8 bytes of a hash, this is short.
+# Any number that no store's lock has: those are 8 bytes of a hash, this one is shorter.
 _MIGRATION_LOCK = 0xA15_1E
 _MIN_VERSION = 150_000
 _BATCH_SIZE = 20_000
 
-# On SQLite it is read instead of the table; here it would only bound how long a product's texts may be.
+# SQLite reads this index instead of the table. Here it would only limit the length of a product's texts.
 _UNUSED_INDEX = re.compile(r"CREATE INDEX product_search\b")
 
 
 async def migrate(connection: asyncpg.Connection) -> None:
-    """Bring the database to the newest schema. Raises StorageError when it is newer still, or cannot be used."""
+    """Migrate the database to the newest schema. Raise StorageError if it is newer still or cannot be used."""
     await _check_server(connection)
     version = await _read_version(connection)
     if version > len(MIGRATIONS):
@@ -44,7 +44,7 @@ async def migrate(connection: asyncpg.Connection) -> None:
 
 async def _apply_migration(connection: asyncpg.Connection, number: int, statements: tuple[str, ...]) -> None:
     async with connection.transaction():
-        # Another worker may be at it, however long that takes.
+        # Another worker may be migrating, however long that takes.
         await connection.execute(f"SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock({_MIGRATION_LOCK:d})")
         await connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)")
         if await _applied_version(connection) >= number:
@@ -62,8 +62,8 @@ async def _apply_migration(connection: asyncpg.Connection, number: int, statemen
 
 
 async def _refold_column(connection: asyncpg.Connection, table: str, column: str) -> None:
-    """Texts that are searched, as the program keeps them now, some of them at a time."""
-    texts = connection.cursor(f"SELECT DISTINCT {column} FROM {table}", prefetch=_BATCH_SIZE)  # noqa: S608 - of our own
+    """Rewrite the search texts of a column in the current form, in batches."""
+    texts = connection.cursor(f"SELECT DISTINCT {column} FROM {table}", prefetch=_BATCH_SIZE)  # noqa: S608 - constants
     changed: dict[str, str] = {}
     async for (text,) in texts:
         if (words := refold_search_key(text)) != text:
@@ -76,7 +76,7 @@ async def _refold_column(connection: asyncpg.Connection, table: str, column: str
 
 
 async def _add_measures(connection: asyncpg.Connection) -> None:
-    """Measures into what is searched of products, some of them at a time."""
+    """Add measures to the search texts of products, in batches."""
     said = connection.cursor("SELECT product_number, search, detail, product_name FROM product", prefetch=_BATCH_SIZE)
     changed: list[tuple[str, str, str]] = []
     async for number, search, detail, name in said:
@@ -90,7 +90,7 @@ async def _add_measures(connection: asyncpg.Connection) -> None:
 
 
 async def _rebuild_product_codes(connection: asyncpg.Connection) -> None:
-    """The keys of the barcodes of all products, some of them at a time."""
+    """Insert the keys of the barcodes of all products, in batches."""
     items = connection.cursor("SELECT product_number, item FROM product WHERE deleted_on IS NULL", prefetch=_BATCH_SIZE)
     keys: list[tuple[str, str]] = []
     async for number, item in items:
@@ -112,7 +112,7 @@ async def _update_products(connection: asyncpg.Connection, texts: list[tuple[str
 
 async def _replace_texts(connection: asyncpg.Connection, table: str, column: str, texts: dict[str, str]) -> None:
     await connection.execute(
-        f"UPDATE {table} SET {column} = r.new"  # noqa: S608 - names of our own
+        f"UPDATE {table} SET {column} = r.new"  # noqa: S608 - constants
         f" FROM unnest($1::text[], $2::text[]) r (old, new) WHERE {table}.{column} = r.old",
         list(texts),
         list(texts.values()),
@@ -135,14 +135,17 @@ async def _read_version(connection: asyncpg.Connection) -> int:
 
 
 async def _applied_version(connection: asyncpg.Connection) -> int:
-    """The table itself is read: whether it exists, a connection may still answer as it knew it before it waited."""
+    """Return the version from the table itself.
+
+    A connection may answer from before its wait for the lock when asked whether the table exists.
+    """
     return int(await connection.fetchval("SELECT coalesce(max(version), 0) FROM schema_version"))
 
 
 def to_postgres(statement: str) -> str:
-    """A statement of the schema as PostgreSQL takes it; '' where it has no use for it.
+    """Return a statement of the schema in PostgreSQL's form; '' if it is not needed there.
 
-    Text is compared by its bytes, whatever the database's own order is, as keys and pages expect.
+    Text is compared by its bytes, whatever the database's collation is, as keys and pages require.
     """
     if statement == PRODUCT_SEARCH_INDEX:
         return text_search.POSTGRES_PRODUCT_INDEX

@@ -1,4 +1,4 @@
-"""One PostgreSQL connection seen as `Tx`, and what its failures mean to whoever asked."""
+"""`Transaction` over one PostgreSQL connection, and the translation of its errors."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from aisle.service.db.database import (
     tables_of,
 )
 
-# More parts are sent statement by statement; few combinations of few parts are met, and they are kept prepared.
+# Larger batches run statement by statement. Few combinations of few parts occur, and they stay prepared.
 _MAX_BATCH = 32
 _ROW_OF_ARRAYS, _ARRAY_OF_ROWS = "VALUES ({})", "ARRAY(SELECT q FROM ({}) q)"
 _PARAMETER = re.compile(r"\$(\d+)")
-# The server is gone, or goes; what was not committed has not happened.
+# The server is gone or shuts down. What was not committed has not happened.
 _CONNECTION_ERRORS = (
     OSError,
-    # What the driver says of a connection that ended while it was asked for something.
+    # The driver's error for a connection that ended while a statement ran.
     asyncpg.exceptions.InternalClientError,
     asyncpg.PostgresConnectionError,
     asyncpg.exceptions.AdminShutdownError,
@@ -37,7 +37,7 @@ _CONNECTION_ERRORS = (
     asyncpg.exceptions.CannotConnectNowError,
     asyncpg.exceptions.IdleInTransactionSessionTimeoutError,
 )
-# Undone by the server for its own reasons: the same work may find a better moment.
+# Undone by the server for its own reasons: the same work may succeed when repeated.
 _RETRYABLE_ERRORS = (
     asyncpg.SerializationError,
     asyncpg.DeadlockDetectedError,
@@ -61,23 +61,23 @@ REFUSED = (
     asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.InvalidCatalogNameError,
 )
-"""Who connects is not let in, or the database is not there: its operator can mend that while this one waits."""
+"""Errors of a refused login or a missing database. An operator can correct them while the caller waits."""
 
 
 def is_connection_lost(error: BaseException) -> bool:
-    """Whether the connection failed, and not the statement."""
+    """Return True if the connection failed, and not the statement."""
     if isinstance(error, asyncpg.InterfaceError):
         return "closed" in str(error)
     return isinstance(error, _CONNECTION_ERRORS)
 
 
 def is_retryable(error: BaseException) -> bool:
-    """Whether the same work, which was undone as a whole, may be done once more at once."""
+    """Return True if the same work, which was undone as a whole, may be repeated at once."""
     return not isinstance(error, _BUSY_ERRORS) and (isinstance(error, _RETRYABLE_ERRORS) or is_connection_lost(error))
 
 
 def public_error(error: BaseException) -> BaseException:
-    """The failure as callers know it, whatever the engine calls it."""
+    """Return the error that callers handle for an error of the engine."""
     if isinstance(error, _BUSY_ERRORS):
         return Busy("Another writer holds the database; try again.")
     if isinstance(error, SERVER_ERRORS):
@@ -89,9 +89,9 @@ def public_error(error: BaseException) -> BaseException:
 
 @lru_cache(maxsize=1000)
 def batch_writes(texts: tuple[str, ...]) -> str:
-    """Statements as one, which the server carries out in one go; each has its own parameters, one after the other's.
+    """Combine statements into one with consecutive parameters, which the server runs at once.
 
-    All of it is text of the catalogue: values are parameters here, too.
+    The result is text of the catalogue only; values stay parameters.
     """
     parts = [f"w{n} AS ({text})" for n, text in enumerate(_renumber_parameters(texts))]
     return f"WITH {', '.join(parts)} SELECT 1"
@@ -99,12 +99,12 @@ def batch_writes(texts: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=1000)
 def batch_reads(texts: tuple[str, ...]) -> str:
-    """Queries as one, whose only row has the rows of each as an array."""
+    """Combine queries into one, whose only row has the rows of each query as an array."""
     return _ROW_OF_ARRAYS.format(", ".join(map(_ARRAY_OF_ROWS.format, _renumber_parameters(texts))))
 
 
 def _renumber_parameters(texts: Iterable[str]) -> Iterator[str]:
-    """Each with parameters behind those of the ones before it."""
+    """Yield each text with its parameters numbered after those of the texts before it."""
     before = 0
     for text in texts:
         yield _PARAMETER.sub(partial(_shift_parameter, before), text)
@@ -116,10 +116,10 @@ def _shift_parameter(by: int, match: re.Match[str]) -> str:
 
 
 class PostgresTransaction:
-    """`Tx` over one connection; used by one task."""
+    """`Transaction` over one connection, for one task."""
 
     def __init__(self, connection: asyncpg.Connection, *, is_sharded: bool = False) -> None:
-        """`is_split`: the database is split by store (Citus), and takes each statement by itself."""
+        """Wrap a connection. A sharded database (Citus) takes each statement separately."""
         self.connection = connection
         self._is_sharded = is_sharded
         self._depth = 0
@@ -163,7 +163,7 @@ class PostgresTransaction:
     async def run_batch(self, statements: Iterable[Statement]) -> None:
         parts = list(statements)
         if 1 < len(parts) <= _MAX_BATCH and not self._is_sharded:
-            parts.sort(key=_sql_of)  # the same ones are one statement to the server, in whatever order they came
+            parts.sort(key=_sql_of)  # The same statements form the same text, in whatever order they came.
             sql, args = _combine(batch_writes, parts)
             await self.run(sql, *args)
             return
@@ -171,7 +171,7 @@ class PostgresTransaction:
             await self.run_many(sql, rows)
 
     def _invalidate_cache(self, sql: str) -> None:
-        """What a statement writes to is not as it was asked ahead."""
+        """Drop prefetched answers from the tables that a statement writes."""
         if sql.lstrip().startswith("SELECT"):
             return
         self._has_written = True
@@ -183,8 +183,8 @@ class PostgresTransaction:
 
     @asynccontextmanager
     async def savepoint(self) -> AsyncIterator[None]:
-        # The first stands since the transaction began, and is not set again where nothing was written since. None is
-        # released: the end of the transaction does that, and one of the same name hides those before it.
+        # The first savepoint exists since the transaction began, and is not set again if nothing was written since.
+        # None is released: the end of the transaction does that, and a later one hides earlier ones of its name.
         name = f"s{self._depth + 1}"
         if self._depth or self._has_written:
             await self.connection.execute(f"SAVEPOINT {name}")
@@ -209,7 +209,7 @@ def _combine(combine: Callable[[tuple[str, ...]], str], parts: Iterable[Statemen
 
 
 def _known_error(error: Exception) -> Exception:
-    """What the rules know of refusals by the database; all else stays as it is until the transaction ends."""
+    """Translate constraint errors for the rules. Other errors stay as they are until the transaction ends."""
     if isinstance(error, asyncpg.IntegrityConstraintViolationError):
         return ConstraintViolated(str(error))
     if isinstance(error, asyncpg.exceptions.ProgramLimitExceededError):

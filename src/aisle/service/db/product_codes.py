@@ -1,4 +1,4 @@
-"""The keys under which the catalogue keeps a product's codes (`aisle.barcode_keys`)."""
+"""Keys under which the catalogue stores a product's barcodes (`aisle.barcode_keys`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aisle.service.db.statements.products import PRODUCTS_OF_CODES
 
 
 def code_keys_of_product(product: Mapping[str, Any]) -> list[str]:
-    """Every key of the codes that stand for this product: its own, further ones, those of its units."""
+    """Return the keys of all barcodes of a product: its own, further ones, and those of its units."""
     codes = [product.get("barcode") or "", product.get("purchase_unit_barcode") or ""]
     codes += split_codes(product.get("barcodes_array") or "")
     codes += [unit.get("unit_barcode") or "" for unit in product.get("units") or []]
@@ -20,14 +20,17 @@ def code_keys_of_product(product: Mapping[str, Any]) -> list[str]:
 
 
 def code_keys_of_json(text: str) -> list[str]:
-    """The same of a product as the database keeps it; none of a text that earlier programs kept otherwise."""
+    """Return the keys of a product from its stored JSON; none if an earlier program stored another form."""
     item = json.loads(text)
     return code_keys_of_product(item) if isinstance(item, dict) else []
 
 
 async def lookup_code_keys(tx: Transaction, code: str) -> list[str]:
-    """The keys of a code that is asked for: those that are certain, or those of a guess where exactly one product has
-    one of them and none has a certain one."""
+    """Return the keys to look up for a code.
+
+    Return the certain keys. Return the guessed keys if no product has a certain one and exactly one product has a
+    guessed one.
+    """
     certain, guessed = list(lookup_keys(code)), list(guessed_keys(code))
     if not guessed or await tx.all(PRODUCTS_OF_CODES, certain):
         return certain
@@ -35,6 +38,6 @@ async def lookup_code_keys(tx: Transaction, code: str) -> list[str]:
 
 
 async def find_products_by_code(tx: Transaction, code: str) -> list[str]:
-    """The numbers of the products that have this code, two at most."""
+    """Return the numbers of the products with this code, at most two."""
     rows = await tx.all(PRODUCTS_OF_CODES, await lookup_code_keys(tx, code)) if code.strip() else []
     return [row[0] for row in rows]

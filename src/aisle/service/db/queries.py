@@ -1,15 +1,15 @@
-"""Lists with optional filters: a catalogue's head, those of its conditions that are asked for, its tail."""
+"""Queries of lists with optional filters: the start of a statement, the requested conditions, the end."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import NamedTuple
 
 from aisle.search_text import search_variants
 from aisle.service.db.database import Row, Statement, Transaction
-from aisle.tuples import NamedTuple
 
-# Conditions that a planner has one good plan for, whatever they are asked with.
+# Conditions for which one plan is good with any values.
 _STABLE_FILTERS = frozenset(
     {"after", "beyond", "from_id", "is_active", "known", "month", "months", "place", "receipt_type", "since", "stocked"}
 )
@@ -17,36 +17,39 @@ _STABLE_FILTERS |= {"store", "to_id", "token", "until"}
 
 
 MAX_SEARCH_WORDS = 24
-"""Words of a search that are heard."""
+"""Maximum number of words of a search; further ones are ignored."""
 
 
 class SearchPatterns(NamedTuple):
-    """A search of texts: patterns of which one that fits has all, or all of the next list; the longest first."""
+    """Patterns of a text search.
+
+    A text matches if it matches all patterns of one alternative; the longest pattern is first.
+    """
 
     alternatives: tuple[tuple[str, ...], ...]
 
 
 class Query(NamedTuple):
-    """A statement and its parameters."""
+    """Query and its parameters."""
 
     sql: str
     args: tuple[object, ...]
     has_stable_plan: bool = True
-    """Whether one plan is good for it, whatever it is asked with."""
+    """True if one plan is good for any values."""
     branches: tuple[str, ...] = ()
-    """Of a merged list, which has to be paged: its parts. Then the statement is their order alone."""
+    """Parts of a merged list, which must be paged. The statement is then only their order."""
 
     @property
     def statement(self) -> Statement:
-        """The same by itself."""
+        """Query as a `Statement`."""
         return self.sql, self.args
 
     async def all(self, tx: Transaction) -> list[Row]:
-        """Every row."""
+        """Return all rows."""
         return await tx.all(self.sql, *self.args)
 
     async def fetch_count(self, tx: Transaction) -> int:
-        """The one number of a counting statement."""
+        """Return the single number of a counting query."""
         row = await tx.one(self.sql, *self.args)
         return int(row[0] or 0) if row else 0
 
@@ -54,9 +57,10 @@ class Query(NamedTuple):
 def filter_query(
     select: str, conditions: Mapping[str, str], filters: Mapping[str, object], order_by: str = ""
 ) -> Query:
-    """`head WHERE … tail` with the conditions named in `asked`; a tuple fills several `$?` of one condition.
+    """Build `select WHERE … order_by` with the conditions named in `filters`.
 
-    Conditions that hold one value several times get it for each; one of texts stands there for each word of a search.
+    A tuple fills the `$?` of one condition in order; any other value fills each of them. A condition on texts is
+    repeated for each search word.
     """
     args: list[object] = []
     parts: list[str] = []
@@ -73,7 +77,7 @@ def filter_query(
 
 
 def _fill_condition(condition: str, value: object, args: list[object]) -> str:
-    """The condition with numbers for its `$?`, whose values come to `args`."""
+    """Return the condition with numbered parameters, and append their values to `args`."""
     text, *pieces = condition.split("$?")
     values = value if isinstance(value, tuple) else (value,) * len(pieces)
     for piece, one in zip(pieces, values, strict=True):
@@ -89,10 +93,10 @@ def merge_queries(
     alternatives: Mapping[str, Sequence[object]],
     order_by: str,
 ) -> Query:
-    """A list where conditions hold of one of several values each: an arm for each, all in the order of `tail`.
+    """Build a list in which conditions accept several values each: one branch per combination, merged in `order_by`.
 
-    An index has each arm in this order. They are read side by side, and no further than a page goes; so one plan is
-    good for whatever is asked.
+    An index has each branch in this order. Branches are read only as far as a page needs, so one plan is good for any
+    values.
     """
     first = filter_query(select, conditions, filters)
     args = [*first.args]
@@ -107,10 +111,10 @@ def merge_queries(
 
 
 def page_query(query: Query, size: int, offset: int) -> Query:
-    """The same, from `offset`, at most `size` rows.
+    """Return the query limited to `size` rows from `offset`.
 
-    The first page of a plain list says its size in the text: then PostgreSQL plans it once for all. What else there is
-    it plans for the values each time, since it is not told how little is wanted.
+    The first page of a plain list has its size in the text, so that PostgreSQL plans it once. Other queries are planned
+    for their values each time, since the plan does not know the limit.
     """
     count = len(query.args)
     if query.has_stable_plan and not offset:
@@ -131,18 +135,20 @@ def _limit_branches(query: Query, limit: str) -> str:
 
 
 def count_query(query: Query, maximum: int) -> Query:
-    """How many rows it has, of the first `most`."""
+    """Return a query that counts the rows, up to `maximum`."""
     return with_page(page_query(query, maximum, 0), "SELECT count(*) FROM page")
 
 
 def with_page(page: Query, statement: str) -> Query:
-    """`rest`, which reads the page's rows under the name `page`."""
+    """Return `statement` over the rows of the page, which it reads under the name `page`."""
     return page._replace(sql="WITH page AS (" + page.sql + ") " + statement)
 
 
 def search_filter(name: str, text: str) -> dict[str, object]:
-    """What is asked by the condition `name` for texts with all these words, anywhere and in any order. Signs alone are
-    no words: they are looked for as they are, by the condition `name_typed`."""
+    """Return the filter for texts with all these words, anywhere and in any order.
+
+    A text of punctuation only has no words; it is searched as it is, by the condition `name_typed`.
+    """
     ways = (
         sorted(dict.fromkeys(way.split()[:MAX_SEARCH_WORDS]), key=len, reverse=True) for way in search_variants(text)
     )
@@ -153,6 +159,6 @@ def search_filter(name: str, text: str) -> dict[str, object]:
 
 
 def like_pattern(text: str) -> str:
-    """A LIKE pattern (with ESCAPE '\\') for texts that hold this one, which has no pattern characters of its own."""
+    """Return a LIKE pattern (with ESCAPE '\\') for texts that contain this one literally."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return "%" + escaped + "%"

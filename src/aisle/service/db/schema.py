@@ -1,4 +1,4 @@
-"""The first migration: the tables as they were released first. It is never changed again."""
+"""Migrations of the schema. A released migration is never changed."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ INITIAL_SCHEMA: tuple[str, ...] = (
     """CREATE INDEX order_line_wanted ON order_line (store_number, product_number, stock_pool, quantity, picked)
         WHERE is_open = 1 AND is_picked = 0 AND from_warehouse = 0""",
     "CREATE INDEX order_line_reference ON order_line (store_number, reference) WHERE reference <> ''",
-    # Stock: what lies where, for whom, and every change that made it so.
+    # Stock: quantities by location, pool and order line, and every change of them.
     """CREATE TABLE balance (
         store_number TEXT NOT NULL,
         product_number TEXT NOT NULL,
@@ -242,7 +242,7 @@ INITIAL_SCHEMA: tuple[str, ...] = (
     "CREATE INDEX stock_log_chain ON stock_log (seq, ordinal, store_number)",
     "CREATE INDEX stock_log_reference ON stock_log (store_number, reference) WHERE reference <> ''",
     "CREATE INDEX stock_log_product ON stock_log (store_number, product_number, seq)",
-    # Requests that were answered, and people.
+    # Answered requests, and people.
     """CREATE TABLE idempotency (
         store_number TEXT NOT NULL,
         principal_id TEXT NOT NULL,
@@ -286,7 +286,10 @@ UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")
 
 
 def _move_fields_sqlite(table: str, names: Sequence[str]) -> str:
-    """Nulls of a patch are left out of what it makes; a row that says none of the names stays as it is."""
+    """Return the statement that copies fields from `data` into `item`.
+
+    Null fields are left out; rows without any stay unchanged.
+    """
     said = ["json_extract(data, '$." + name + "')" for name in names]
     members = ", ".join("'" + name + "', " + value for name, value in zip(names, said, strict=True))
     patch = "json_patch(item, json_object('aisle', json_object(" + members + ")))"
@@ -315,13 +318,14 @@ POSTGRES_FORMS: dict[str, str] = {
         " WHERE data <> '{}'"
     ),
 }
-"""Each statement as SQLite takes it, and as PostgreSQL does."""
+"""Statements in the form of SQLite, and in that of PostgreSQL."""
 
 
 # Tables whose rows are short and read by their whole key.
 WITHOUT_ROWID_TABLES = frozenset({"counter", "product_code", "balance", "taken", "anchor", "change", "token_store"})
 
-# Keys belonged to tokens (twelve digits and a slash in front of them), so a replaced token made its requests new ones.
+# Request keys belonged to tokens (as a prefix of twelve digits and a slash), so that a replaced token made its requests
+# new ones.
 _KEYS_OF_STORES = (
     "ALTER TABLE idempotency RENAME TO idempotency_of_tokens",
     """CREATE TABLE idempotency (
@@ -339,7 +343,7 @@ _KEYS_OF_STORES = (
         ON CONFLICT (store_number, request_key) DO NOTHING""",
     "DROP TABLE idempotency_of_tokens",
     "CREATE INDEX idempotency_age ON idempotency (created_on)",
-    # Where two tokens had used the same key, one of them gives it its name from now on.
+    # Where two tokens had used the same key, one of them keeps it.
     """UPDATE leg SET op_id = substr(op_id, 14)
         WHERE op_id LIKE '____________/%' AND NOT EXISTS (
             SELECT 1 FROM token t JOIN leg twin
@@ -349,10 +353,10 @@ _KEYS_OF_STORES = (
     "UPDATE stock_log SET op_id = substr(op_id, 14) WHERE op_id LIKE '____________/%'",
 )
 
-# Grows with each change of the order or its lines, for `If-Match`.
+# Increases with each change of the order or its lines, for `If-Match`.
 _VERSIONS = ("ALTER TABLE customer_order ADD COLUMN version BIGINT NOT NULL DEFAULT 1",)
 
-# Goods that are announced, what came of them, and goods that a clearance has assigned to be moved.
+# Deliveries, their receipts, and goods that a clearance has assigned to be moved.
 _DELIVERIES = (
     """CREATE TABLE delivery (
         store_number TEXT NOT NULL,
@@ -412,8 +416,8 @@ _DELIVERIES = (
         WHERE done_on IS NULL""",
 )
 
-# Products that are deleted while history still names them, groups of products, the word that an order's creator gives a
-# line for its state, and the shipments that bring goods for order lines.
+# Products deleted while history still names them; groups of products; shipments that bring goods for order lines; the
+# fulfilment of a line as the order's creator names it.
 _CONFORMANCE = (
     "ALTER TABLE product ADD COLUMN deleted_on TEXT",
     "ALTER TABLE product ADD COLUMN group_code TEXT NOT NULL DEFAULT ''",
@@ -430,14 +434,14 @@ _CONFORMANCE = (
     "CREATE INDEX shipment_line_of ON shipment_line (store_number, shipment_number)",
 )
 
-# What an advanced search looks through; '' of products that were not written since.
+# Texts of an advanced search; '' for products that were not written since.
 _DETAIL = ("ALTER TABLE product ADD COLUMN detail TEXT NOT NULL DEFAULT ''",)
 
-# Where goods that are held for a line lie; '' is somebody's hand. Of goods put down before, nobody knows the origin.
+# Location of goods that are held for a line; '' is the picker. The origin of goods put down before is unknown.
 _ORIGINS = ("ALTER TABLE taken ADD COLUMN held_place TEXT NOT NULL DEFAULT ''",)
 
-# Tokens that people got for their PIN, from which token and as whom; PINs that were wrong; counts that were ordered;
-# lines that are rejected.
+# Tokens that people got for their PIN, with their parent token and person; wrong PINs; ordered recounts; rejected
+# lines.
 _SIGN_IN = (
     "ALTER TABLE token ADD COLUMN parent_id TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE token ADD COLUMN person_store TEXT NOT NULL DEFAULT ''",
@@ -471,24 +475,24 @@ _SIGN_IN = (
     "ALTER TABLE order_line ADD COLUMN is_rejected BIGINT NOT NULL DEFAULT 0",
 )
 
-# Where a store's log begins to be younger than a moment.
+# Finds the entries of a store's log since a moment.
 _LOG_AGES = ("CREATE INDEX stock_log_created ON stock_log (store_number, created_on, seq)",)
 
-# Receipts of a kind in the order of the chain's list: any page of it is in one place of the index.
+# Receipts of a type in the order of the chain's list, so that a page is in one place of the index.
 _KINDS_OF_RECEIPTS = (
     """CREATE INDEX delivery_receipt_kind ON delivery (order_type, receipt_seq, ordinal, store_number, seq)
         WHERE receipt_seq IS NOT NULL""",
 )
 
-# Receipts of a kind of one store; every list of receipts is of one kind, the index without kinds has no more use.
+# Receipts of a type of one store. Every list of receipts is of one type, so the index without types is obsolete.
 _RECEIPTS_OF_STORES = (
     """CREATE INDEX delivery_receipt_store ON delivery (store_number, order_type, receipt_seq, ordinal, seq)
         WHERE receipt_seq IS NOT NULL""",
     "DROP INDEX delivery_receipt",
 )
 
-# What a chain is asked for again and again: what changed since, what is to be reviewed, and why goods were lost. Of a
-# change of stock it is the day that has an index: a row that has one already is written without touching any.
+# Frequent queries of a chain: changes since a moment, entries to review, reasons of losses. A change of stock is
+# indexed by day, so that a second change on the same day touches no index.
 _POLL_INDEXES = (
     "ALTER TABLE store_product ADD COLUMN stock_modified_day TEXT NOT NULL DEFAULT ''",
     """UPDATE store_product SET stock_modified_day = substr(stock_modified_on, 1, 10)
@@ -505,8 +509,8 @@ _POLL_INDEXES = (
     "CREATE INDEX delivery_number ON delivery (order_number, seq, ordinal, store_number)",
 )
 
-# A log goes on for years, and what is asked for are its last months: the chain's, a product's, a store's own. The
-# moment itself comes last: without it PostgreSQL would look at each row for what the index knows of it.
+# A log covers years and queries ask for its last months: of the chain, a product, a store. The moment is the last
+# column: without it PostgreSQL would read each row for the value that the index has.
 _LOG_MONTHS = (
     "CREATE INDEX stock_log_month ON stock_log (substr(created_on, 1, 7), seq, ordinal, store_number, created_on)",
     """CREATE INDEX stock_log_article
@@ -515,13 +519,13 @@ _LOG_MONTHS = (
     "DROP INDEX stock_log_created",
 )
 
-# What is to come of a group of products, wherever it comes to.
+# Expected goods of a group of products, in all stores.
 _GROUPS_OF_DELIVERIES = (
     "CREATE INDEX product_group ON product (group_code)",
     "CREATE INDEX delivery_line_product ON delivery_line (product_number, store_number, order_number)",
 )
 
-# How many there are is counted as they come and go, and what changed in a store is found without looking through it.
+# Counters replace counting the rows; the indexes find the changes of a store without reading all its rows.
 _COUNTERS = (
     """INSERT INTO counter (store_number, name, value)
         SELECT '*', 'product', count(*) FROM product WHERE deleted_on IS NULL""",
@@ -536,8 +540,8 @@ _COUNTERS = (
     "CREATE INDEX store_product_modified_here ON store_product (store_number, modified_on, seq)",
 )
 
-# Texts that are searched, in words as `aisle.words` keeps them: they had their punctuation, and letters that no accent
-# makes. The function is the program's own (`text.refolded`); PostgreSQL has it done for it.
+# Search texts in the form of `aisle.search_text`: earlier ones had punctuation and letters with other marks than
+# accents. SQLite calls a function of the program (`refold_search_key`); PostgreSQL's migration runs it for each row.
 REFOLD_SEARCH_TEXTS = (
     "UPDATE product SET search = refolded(search)",
     "UPDATE product SET detail = refolded(detail)",
@@ -547,40 +551,40 @@ REFOLD_SEARCH_TEXTS = (
     "UPDATE delivery SET supplier_search = refolded(supplier_search)",
 )
 
-# What stands anywhere in a product's texts; each engine has this index in its own way (`storage/grams.py`).
+# Substrings of a product's texts; each engine has this index in its own form (`text_search`).
 PRODUCT_SEARCH_INDEX = "CREATE INDEX product_gram ON product (search)"
 
-# Measures of products, as words of their own: `200g` and `200 g` are one (`text.measured`, by each engine in its way).
+# Measures of products as words of their own: `200g` and `200 g` are equal (`add_measures`, per engine).
 ADD_MEASURES = "UPDATE product SET search = measured(search, product_name), detail = measured(detail, product_name)"
 
-# The keys of all barcodes, as the program makes them now (`product_codes.keys_of`); PostgreSQL has it done for it.
+# Keys of all barcodes in the current form (`product_codes.code_keys_of_json`); PostgreSQL's migration inserts them.
 REBUILD_PRODUCT_CODES = (
     "INSERT INTO product_code (code, product_number) SELECT k.value, p.product_number"
     " FROM product p, json_each(code_keys(p.item)) k WHERE p.deleted_on IS NULL ON CONFLICT DO NOTHING"
 )
 _CODES = ("DELETE FROM product_code", REBUILD_PRODUCT_CODES)
 
-# What the log has named a reason last, and a store's entries of a reason without those of others.
+# Last use of a reason in the log, and a store's entries of one reason.
 _REASONS = (
     "CREATE INDEX stock_log_reasons ON stock_log (store_number, reason_code, seq) WHERE reason_code IS NOT NULL",
 )
 
-# What belongs to a category, in the order of lists, without looking through the catalogue.
+# Products of a category in the order of lists, without reading the whole catalogue.
 _CATEGORIES = (
     "CREATE INDEX product_category ON product (category_code, product_number)",
     "CREATE INDEX product_parent_category ON product (parent_category_code, product_number)",
 )
 
-# What documented fields need that had no way in: the cost center of a store, and the carrier that stands at a place.
+# Documented fields that could not be written before: cost center of a store, carrier at a location.
 _FIELDS = (
     "ALTER TABLE store ADD COLUMN cost_center TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE location ADD COLUMN carrier_code TEXT NOT NULL DEFAULT ''",
     *POSTGRES_FORMS,
 )
 
-# Which write made which changes: by it a host finds out that the database was put back from an earlier copy, however
-# far it has gone on since (`op_id`: the write, and a word of its own for each time it was carried out). And what of
-# picks that are said again after that has found no room on its line yet.
+# Write that made each change. With it a host detects that the database was restored from an earlier copy, however many
+# writes came since. `op_id` is the write and a random part for each execution. `carried_pick` has quantities of
+# repeated picks that do not fit on their line yet.
 _HISTORY = (
     """CREATE TABLE write_history (
         store_number TEXT NOT NULL,
@@ -599,7 +603,7 @@ _HISTORY = (
     )""",
 )
 
-# Who changed what, from what to what; of a store or of the chain.
+# Changes with their author, old and new values, of a store or of the chain.
 _AUDIT = (
     """CREATE TABLE audit (
         store_number TEXT NOT NULL,
@@ -617,8 +621,8 @@ _AUDIT = (
     "CREATE INDEX audit_age ON audit (recorded_on)",
 )
 
-# When a key changed last and an order was finished, so that what is old can be forgotten. Of what is there already
-# nobody knows it: it counts as of the store's last write.
+# Time of the last change of a key and of the end of an order, for the purge. Existing rows count as of the store's last
+# write.
 _AGES = (
     "ALTER TABLE change ADD COLUMN changed_on TEXT NOT NULL DEFAULT ''",
     """UPDATE change SET changed_on = COALESCE((
@@ -632,7 +636,7 @@ _AGES = (
     "CREATE INDEX delivery_received ON delivery (store_number, updated_on) WHERE status = 'received'",
 )
 
-# When something was said last that would be undone by what another host says again after a restore, and said before.
+# Time of the last statement about an item, so that an older one repeated after a restore does not overwrite it.
 _SAID = (
     """CREATE TABLE said_last (
         store_number TEXT NOT NULL,
@@ -644,7 +648,7 @@ _SAID = (
     "CREATE INDEX said_last_age ON said_last (said_on)",
 )
 
-# Orders that are rejected are over, too: of those that are there already nobody knows since when.
+# Rejected orders are finished, too. The time is unknown for existing ones.
 _REJECTED = (
     """UPDATE customer_order SET finished_on = COALESCE((
         SELECT h.written_on FROM write_history h WHERE h.store_number = customer_order.store_number

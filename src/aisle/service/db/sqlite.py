@@ -1,6 +1,6 @@
-"""The embedded engine: SQLite by apsw, one writing thread and some reading ones for each process.
+"""SQLite engine with apsw: one writer thread and several reader threads in each process.
 
-Several processes share one file: WAL, `BEGIN IMMEDIATE` for every writer, nothing remembered here between transactions.
+Several processes share one file: WAL, `BEGIN IMMEDIATE` for every writer, no state in memory between transactions.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from aisle.service.db.sqlite_writer import SqliteWriter
 
 T = TypeVar("T")
 
-# What is stored is copied from the log to its place by whoever wrote the last of so many pages. The same few pages are
-# written again and again, so that of four times as many far fewer have to be copied, and the disk is waited for less.
+# Pages in the WAL after which the writer of the last one copies them to the database. The same few pages are written
+# again and again, so a high number copies far fewer of them and waits less for the disk.
 _CHECKPOINT_PAGES = 4000
-# So long who opens it waits for another process that brings it up, or fills it.
+# Milliseconds to wait at opening for another process that migrates or fills the database.
 _OPEN_TIMEOUT_MS = 60_000
 # Before this version two processes could lose committed rows of one WAL file.
 MIN_SQLITE_VERSION = (3, 51, 3)
 
 
 def check_sqlite_version(version: str = apsw.sqlite_lib_version()) -> None:
-    """Raises StorageError when the linked SQLite is older than `SQLITE_FLOOR`."""
+    """Raise StorageError if the linked SQLite is older than `MIN_SQLITE_VERSION`."""
     if tuple(int(part) for part in version.split(".")) < MIN_SQLITE_VERSION:
         floor = ".".join(map(str, MIN_SQLITE_VERSION))
         raise StorageError(f"SQLite {version} can lose rows that several processes share: apsw with {floor} is needed.")
 
 
 class SqliteDatabase:
-    """A service database in one file, made (0600) and brought to the newest schema when it is opened.
+    """Service database in one file, created with mode 0600 and migrated to the newest schema when it is opened.
 
-    Raises StorageError when the file cannot be used or is newer than this program.
+    Raise StorageError if the file cannot be used or is newer than this program.
     """
 
     def __init__(self, path: Path, *, readers: int = 1, busy_ms: int = 5000) -> None:
@@ -70,12 +70,12 @@ class SqliteDatabase:
 
     @property
     def size_statements(self) -> tuple[str, ...]:
-        """See Storage. Each table is counted by itself, so that no read goes on for long."""
-        counts = (f"SELECT '{table}', count(*) FROM {table}" for table in GROWING_TABLES)  # noqa: S608 - names of our own
+        """Statements of `Database.size_statements`. Each table has its own, so that no read takes long."""
+        counts = (f"SELECT '{table}', count(*) FROM {table}" for table in GROWING_TABLES)  # noqa: S608 - constants
         return (*counts, "SELECT '*', p.page_count * s.page_size FROM pragma_page_count() p, pragma_page_size() s")
 
     async def read(self, work: Work[T]) -> T:
-        """Run `work` over one consistent state of the database: here as long as it is short, else anew elsewhere."""
+        """Run `work` over one consistent state of the database: on this thread if it is short, else on a reader's."""
         try:
             if self.monitor.is_available:
                 return self._inline_reader.run(work)
@@ -91,24 +91,24 @@ class SqliteDatabase:
             return await asyncio.get_running_loop().run_in_executor(reader.thread, run)
 
     async def write(self, work: Work[T], *, stores: Collection[str] | None = None) -> T:
-        """Run `work` alone among all writers of all processes, whatever stores are theirs, and store what it did."""
+        """Run `work` as the only writer of all processes, whatever its stores are, and commit."""
         with self._monitored("writes"):
             return await self._writer.submit_async(work)
 
     def read_now(self, work: Work[T]) -> T:
-        """`read` for callers without an event loop."""
+        """Run `read`, for callers without an event loop."""
         reader = next(self._reader_cycle)
         with self._monitored("reads"):
             return reader.thread.submit(reader.run, work).result()
 
     def write_now(self, work: Work[T]) -> T:
-        """`write` for callers without an event loop."""
+        """Run `write`, for callers without an event loop."""
         with self._monitored("writes"):
             return self._writer.submit(work).result()
 
     @contextmanager
     def _monitored(self, part: AccessKind) -> Iterator[None]:
-        """Note whether it fails for a reason of the database's own, or works."""
+        """Report to the monitor if the block fails for a reason of the database, or succeeds."""
         try:
             yield
         except DatabaseFailed as problem:
@@ -118,7 +118,7 @@ class SqliteDatabase:
         self.monitor.report_success("reads", part)
 
     def close(self) -> None:
-        """Finish what runs, close the connections, end the threads."""
+        """Finish the running transactions, close the connections and end the threads."""
         self._inline_reader.close()
         for reader in self._readers:
             reader.close()
@@ -126,7 +126,7 @@ class SqliteDatabase:
 
 
 class ReaderThread:
-    """One connection that only reads, and the thread that alone uses it."""
+    """Read-only connection and the only thread that uses it."""
 
     def __init__(self, connect: Callable[[], apsw.Connection], name: str) -> None:
         self.thread = ThreadPoolExecutor(1, name)
@@ -153,8 +153,8 @@ def _open_for_writing(path: Path, busy_ms: int) -> apsw.Connection:
         migrate(connection)
         store_statistics(connection)
         connection.set_busy_timeout(busy_ms)
-        # Otherwise a statement that joins is planned again for each value, which takes far longer than it does itself.
-        # Lists, whose values tell what index is good, are read elsewhere.
+        # Without it a statement with joins is planned again for each value, which takes far longer than running it.
+        # Lists, whose best index depends on their values, use other connections.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         connection.wal_autocheckpoint(_CHECKPOINT_PAGES)
     except apsw.BusyError as problem:
@@ -167,7 +167,7 @@ def _open_for_writing(path: Path, busy_ms: int) -> apsw.Connection:
 
 
 def _create_private(path: Path) -> None:
-    """The file, readable by its owner alone, before SQLite sees it: its companions take over its mode."""
+    """Create the file with mode 0600 before SQLite opens it, since its WAL and shared memory get the same mode."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))

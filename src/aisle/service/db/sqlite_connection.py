@@ -1,4 +1,4 @@
-"""One SQLite connection seen as `Tx`, and the driver that runs a coroutine without an event loop."""
+"""`Transaction` over one SQLite connection, and a runner of coroutines without an event loop."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from aisle.service.db.text_search import INDEX_WAITING_PRODUCTS, PRODUCT_INSERT,
 
 T = TypeVar("T")
 
-# What is asked of these alone is asked again and again, by each request, and they are hardly ever written to.
+# Tables that every request reads and that are rarely written. Their answers are cached within a transaction.
 _STABLE_TABLES = frozenset({"store", "token", "token_store"})
 
 _PRAGMAS = (
@@ -43,8 +43,10 @@ _PRAGMAS = (
 
 
 def open_connection(path: Path, busy_ms: int, *, read_only: bool = False) -> apsw.Connection:
-    """A connection with every safety on. Raises StorageError when the file is not a database that can be used, and Busy
-    when another process holds it for longer than that."""
+    """Open a connection with all safety options.
+
+    Raise StorageError if the file is not a usable database, Busy if another process locks it for longer than `busy_ms`.
+    """
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=400)
     except apsw.Error as problem:
@@ -76,20 +78,23 @@ DISK_ERRORS = (apsw.FullError, apsw.IOError, apsw.CorruptError, apsw.CantOpenErr
 
 
 def public_error(error: BaseException) -> BaseException:
-    """The failure as callers know it, whatever the engine calls it."""
+    """Return the error that callers handle for an error of the engine."""
     if isinstance(error, apsw.BusyError):
         return Busy("Another writer holds the database; try again.")
     return database_failure(error) if isinstance(error, (*DISK_ERRORS, apsw.ReadOnlyError)) else error
 
 
 def busy_error(path: Path, busy_ms: int) -> Busy:
-    """Another process has not come to an end with the file in so many milliseconds."""
+    """Return the error for a file that another process locked for this many milliseconds."""
     seconds = f"{busy_ms / 1000:.0f} seconds"
     return Busy(f"{path} has been held by another process for {seconds}; start again when it is done.")
 
 
 def _enable_wal(connection: apsw.Connection, busy_ms: int) -> list[tuple[apsw.SQLiteValue, ...]]:
-    """The mode the file is in then. SQLite asks nobody's patience for this one statement, so that is done here."""
+    """Switch to WAL and return the resulting mode.
+
+    SQLite applies no busy timeout to this statement, so it is retried here.
+    """
     until = monotonic() + busy_ms / 1000
     while True:
         try:
@@ -101,14 +106,14 @@ def _enable_wal(connection: apsw.Connection, busy_ms: int) -> list[tuple[apsw.SQ
 
 
 def index_waiting_products(connection: apsw.Connection) -> None:
-    """Searches find by words what was written to the catalogue and waits for it."""
+    """Add the products that were written since to the search index."""
     for statement in INDEX_WAITING_PRODUCTS:
         connection.execute(statement)
 
 
 @lru_cache(maxsize=2000)
 def _to_sqlite(sql: str, single_values: tuple[int, ...] = ()) -> str:
-    """The catalogue's common SQL as SQLite takes it: numbered parameters, and lists as JSON, but for those of one."""
+    """Return common SQL in SQLite's form: numbered parameters, and lists as JSON, except those of one value."""
     for number in single_values:
         sql = sql.replace(f"= ANY(${number})", f"= ${number}")
     text = re.sub(r"= ANY\(\$(\d+)\)", r"IN (SELECT value FROM json_each(?\1))", sql)
@@ -116,7 +121,7 @@ def _to_sqlite(sql: str, single_values: tuple[int, ...] = ()) -> str:
 
 
 def _to_sqlite_statement(sql: str, args: Sequence[object]) -> tuple[str, Sequence[apsw.SQLiteValue]]:
-    """A statement as SQLite takes it, and its parameters. A list of one is a value like others."""
+    """Return a statement and its parameters in SQLite's form. A list of one value becomes the value."""
     alone: tuple[int, ...] = ()
     if list in map(type, args):
         alone = tuple([n for n, arg in enumerate(args, 1) if isinstance(arg, list) and len(arg) == 1])
@@ -125,14 +130,14 @@ def _to_sqlite_statement(sql: str, args: Sequence[object]) -> tuple[str, Sequenc
 
 
 def _json_list(values: list[object]) -> str:
-    """A list as JSON. Most are of a few codes, for which a whole encoder takes longer than their statement does."""
+    """Return a list as JSON. Most have a few codes, for which a full encoder takes longer than the statement."""
     texts = [value for value in values if type(value) is str]
     return f"[{','.join(map(encode_basestring_ascii, texts))}]" if len(texts) == len(values) else json.dumps(values)
 
 
 @lru_cache(maxsize=2000)
 def _reads_stable_tables(sql: str) -> bool:
-    """Whether a statement asks of nothing but what is seldom written."""
+    """Return True if a query reads only tables that are rarely written."""
     return _is_select(sql) and tables_of(sql) <= _STABLE_TABLES
 
 
@@ -146,7 +151,7 @@ def _is_select(sql: str) -> bool:
 
 
 def run_sync(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that never waits to its end. Raises RuntimeError when it does wait for something."""
+    """Run a coroutine that never waits to its end. Raise RuntimeError if it does wait."""
     try:
         work.send(None)
     except StopIteration as done:
@@ -156,27 +161,29 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
 
 
 class MustRollBack(BaseException):
-    """What a part wrote has to be undone by itself, and nothing marks where it began. The whole has to be undone."""
+    """Failed part that has written and has no savepoint, so that the whole transaction must be rolled back."""
 
 
 class SqliteTransaction:
-    """`Tx` over one connection; used by one thread."""
+    """`Transaction` over one connection, for one thread."""
 
     is_optimistic = False
-    """Whether parts are not marked, since they will hardly fail once they have written: for each page that is written
-    to behind a mark SQLite puts down what stood there, which takes as long as the rest of a small write."""
+    """True if parts set no savepoint, since they rarely fail after writing.
+
+    Behind a savepoint SQLite saves each page before its first change, which takes as long as the rest of a small write.
+    """
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
         self._depth = 0
         self._cached_rows: dict[tuple[object, ...], list[Row]] = {}
-        """Answers of this transaction that hold as long as nothing is written to what they are about."""
+        """Answers of this transaction, valid until one of their tables is written."""
 
     async def all(self, sql: str, *args: object) -> list[Row]:
         return self._execute(sql, args)
 
     async def one(self, sql: str, *args: object) -> Row | None:
-        # The whole answer is fetched: a statement that writes and returns has to run to its end.
+        # All rows are fetched: a statement that writes and returns rows must run to its end.
         rows = self._query_cached(sql, args) if _reads_stable_tables(sql) else self._execute(sql, args)
         return rows[0] if rows else None
 
@@ -193,21 +200,21 @@ class SqliteTransaction:
             raise ConstraintViolated(str(problem)) from problem
 
     async def prefetch(self, statements: Iterable[Statement]) -> None:
-        """Nothing is far from here."""
+        """Do nothing. The database is in this process."""
 
     async def run_batch(self, statements: Iterable[Statement]) -> None:
         for sql, rows in group_by_statement(statements).items():
             await self.run_many(sql, rows)
 
     def _query_cached(self, sql: str, args: Sequence[object]) -> list[Row]:
-        """Its rows, which many requests that are carried out in one transaction ask for."""
+        """Return the rows of a query that many requests of one transaction repeat."""
         asked = cache_key(sql, args)
         if (known := self._cached_rows.get(asked)) is None:
             known = self._cached_rows[asked] = self._execute(sql, args)
         return known
 
     def _invalidate_cache(self, sql: str) -> None:
-        """What a statement writes to is not as it was."""
+        """Drop the cached answers if a statement writes one of their tables."""
         if self._cached_rows and _writes_stable_tables(sql):
             self._cached_rows.clear()
 
@@ -222,7 +229,10 @@ class SqliteTransaction:
         return self.connection.execute(text, args).fetchall()
 
     def savepoint(self) -> AbstractAsyncContextManager[None]:
-        """Raises Entangled, in a hopeful transaction, where the part fails and has written something."""
+        """Open a savepoint.
+
+        An optimistic transaction raises MustRollBack instead if the part fails after it has written.
+        """
         return _OptimisticSavepoint(self.connection) if self.is_optimistic else self._set_savepoint()
 
     @asynccontextmanager
@@ -258,7 +268,7 @@ class SqliteTransaction:
 
 
 class _OptimisticSavepoint:
-    """A part without a savepoint, which can only be left as it is where it failed before it wrote anything."""
+    """Part without a savepoint. It may fail only before it has written."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection

@@ -1,9 +1,8 @@
-"""Reads on the event loop's own thread, for as long as they are short: to wake another thread costs as much as they do.
+"""Short reads on the event loop's own thread, since waking another thread costs as much as such a read.
 
-Most reads are a few statements on some hundred rows. One that comes to more is cut short and begins anew on a reader's
-thread. What SQLite does is looked at while it does it; what Python makes of the rows cannot be cut short, so their
-number is bounded, and no statement is begun once the time is over. So the loop waits no longer than that time, and than
-Python then needs for a bounded number of rows.
+Most reads are a few statements on some hundred rows. A longer one is interrupted and repeated on a reader's thread.
+SQLite is checked while it runs. Python's work on the rows cannot be interrupted, so their number is limited, and no
+statement starts after the time limit. The loop waits at most for this time and for Python's work on the limited rows.
 """
 
 from __future__ import annotations
@@ -22,27 +21,30 @@ from aisle.service.db.sqlite_connection import DISK_ERRORS, SqliteTransaction, r
 T = TypeVar("T")
 
 _STEPS_PER_CHECK = 200
-"""Steps of SQLite between two looks at what a read has come to."""
+"""SQLite steps between two checks of a read."""
 _MAX_CHECKS = 100
-"""So many looks are short: 20,000 steps, or about a millisecond."""
+"""Checks of a short read: 20,000 steps, about one millisecond."""
 _MAX_ROWS = 320
-"""So many rows in all are short to read and to write as JSON: a page of 100 with three balances each, and who asks."""
+"""Rows of a short read, which are quick to write as JSON: a page of 100 with three balances each, and the
+authorization."""
 _MAX_SECONDS = 0.005
-"""After so long nothing more is begun, where each step waits for a disk or Python makes much of a few rows. It is what
-the interpreter gives to a thread at once."""
+"""Seconds after which no further statement starts, for slow disks and expensive rows.
+
+It is the interpreter's switch interval.
+"""
 _SKIPS_OF_SLOW_STATEMENT = 31
-"""The dearest statement of what was too long is left to the other threads so often before it is tried here again."""
+"""Reads after which the most expensive statement of a long read is tried here again."""
 _MAX_SLOW_STATEMENTS = 1000
-# Its own search is one step of SQLite, however long.
+# A full text search is one step of SQLite, however long it takes.
 _TEXT_SEARCH = " MATCH "
 
 
 class ReadTooLong(Exception):
-    """A read is not for the loop; nothing came of it, and it may be done elsewhere."""
+    """Read that is too long for the loop. It has no effect and may run elsewhere."""
 
 
 class InlineReader:
-    """A connection for short reads that waits for nobody. One read at a time; a second one is too long."""
+    """Connection for short reads that never waits. A second simultaneous read raises ReadTooLong."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -52,7 +54,7 @@ class InlineReader:
         self._lock = Lock()
 
     def run(self, work: Work[T]) -> T:
-        """Run `work` over one consistent state of the database. Raises TooLong."""
+        """Run `work` over one consistent state of the database. Raise ReadTooLong if it exceeds a limit."""
         if not self._lock.acquire(blocking=False):
             raise ReadTooLong
         try:
@@ -71,17 +73,17 @@ class InlineReader:
         except (apsw.BusyError, *DISK_ERRORS) as problem:
             raise ReadTooLong from problem
         finally:
-            self._transaction.set_limits(0, inf)  # what ends it is not cut short
+            self._transaction.set_limits(0, inf)  # The end of the transaction has no limits.
             self._transaction.end("COMMIT")
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the connection."""
         with self._lock:
             self._connection.close()
 
 
 class _LimitedTransaction(SqliteTransaction):
-    """`Tx` that knows what a read has come to, and which statements have been too dear."""
+    """`Transaction` that measures a read and remembers the statements that were too expensive."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         super().__init__(connection)
@@ -90,12 +92,12 @@ class _LimitedTransaction(SqliteTransaction):
         self.set_limits(0, inf)
 
     def set_limits(self, rows: int, until: float) -> None:
-        """A read may fetch so many rows, and begin statements until then."""
+        """Limit the read to this many rows, and to statements that start before `until`."""
         self._checks_left, self._rows_left, self._until = _MAX_CHECKS, rows, until
         self._checks_by_statement: dict[str, int] = {}
 
     def is_over_limit(self) -> bool:
-        """Asked by SQLite in the middle of a statement, after so many steps."""
+        """Return True to interrupt the running statement. SQLite calls it every `_STEPS_PER_CHECK` steps."""
         self._checks_left -= 1
         self._checks_by_statement[self._current_statement] = (
             self._checks_by_statement.get(self._current_statement, 0) + 1
@@ -103,7 +105,7 @@ class _LimitedTransaction(SqliteTransaction):
         return self._checks_left < 0 or monotonic() > self._until
 
     def mark_slow_statement(self) -> None:
-        """The read is too long, by the statement that took most of its steps; by none where hardly any were taken."""
+        """Remember the statement that took most steps of a long read; none if hardly any were taken."""
         if not self._checks_by_statement:
             return
         if len(self._slow_statements) >= _MAX_SLOW_STATEMENTS:

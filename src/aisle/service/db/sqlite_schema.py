@@ -1,4 +1,7 @@
-"""Numbered migrations, each in one transaction. A database that is newer than the program is left alone."""
+"""Migrations on SQLite, each in one transaction, and the planner's statistics.
+
+A database that is newer than the program is not touched.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from aisle.service.db.text_search import add_measures, refold_search_key
 
 
 def migrate(connection: apsw.Connection) -> None:
-    """Bring the database to the newest schema. Raises StorageError when it is newer still."""
+    """Migrate the database to the newest schema. Raise StorageError if it is newer still."""
     version = _read_version(connection)
     if version > len(MIGRATIONS):
         raise StorageError(
@@ -31,13 +34,13 @@ def migrate(connection: apsw.Connection) -> None:
     connection.create_scalar_function("code_keys", lambda *said: json.dumps(code_keys_of_json(str(said[0]))), 1)
     while version < len(MIGRATIONS):
         _apply_migration(connection, version + 1, MIGRATIONS[version])
-        version = _read_version(connection)  # another process may have done more of it meanwhile
+        version = _read_version(connection)  # Another process may have applied more migrations meanwhile.
 
 
 def _apply_migration(connection: apsw.Connection, number: int, statements: tuple[str, ...]) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Another process may have done it while this one waited for the lock.
+        # Another process may have applied it while this one waited for the lock.
         if _read_version(connection) < number:
             for statement in statements:
                 connection.execute(_to_sqlite(statement))
@@ -54,9 +57,9 @@ def _read_version(connection: apsw.Connection) -> int:
 
 
 def _to_sqlite(statement: str) -> str:
-    """A statement of the schema as SQLite takes it.
+    """Return a statement of the schema in SQLite's form.
 
-    Narrow tables lie in their primary key: one tree to walk instead of two.
+    Narrow tables are stored in their primary key, so that a lookup reads one tree instead of two.
     """
     if statement == PRODUCT_SEARCH_INDEX:
         return text_search.SQLITE_PRODUCT_INDEX
@@ -108,12 +111,12 @@ PLANNER_STATISTICS = {
 
 
 def store_statistics(connection: apsw.Connection) -> None:
-    """Store the statistics where the planner looks, unless they are there already."""
+    """Store the planner's statistics, unless they are stored already."""
     if _stored_statistics(connection) == PLANNER_STATISTICS:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Makes the planner's table; analysing one small table keeps it quick.
+        # Creates the statistics table. Analysing one small table is quick.
         connection.execute("ANALYZE store")
         connection.execute("DELETE FROM sqlite_stat1")
         rows = [(table, index, stat) for (table, index), stat in PLANNER_STATISTICS.items()]

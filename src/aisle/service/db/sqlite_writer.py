@@ -1,10 +1,9 @@
-"""The writing thread. What waits together is stored together: one commit, one sync, several requests.
+"""Writer thread. Waiting requests are committed together: several requests, one commit, one sync.
 
-Each piece of work stands by itself, so one that is refused takes nothing of its neighbours with it. Few are, once they
-have written: then all of the transaction is undone and done again, each piece in a savepoint of its own. Its
-caller hears what became of it only after the commit, a refusal too: it was judged beside what others had written, and
-had that been undone it might have been none. Whoever asks is answered, whatever thread closes it meanwhile: what came
-before that is carried out, what comes later is refused.
+A refused request does not affect the others of its transaction. Requests rarely fail after they have written. If one
+does, the whole transaction is rolled back and repeated with a savepoint for each request. A caller gets its result
+after the commit, also a refusal, since a refusal may depend on writes of others that could be rolled back. Every caller
+gets a result: requests before `close` run, later ones raise Busy.
 """
 
 from __future__ import annotations
@@ -18,17 +17,16 @@ from contextlib import suppress
 from itertools import takewhile
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
 from aisle.service.db.database import Busy, DatabaseFailed, DatabaseMonitor, Work, database_failure
 from aisle.service.db.sqlite_connection import MustRollBack, SqliteTransaction, public_error, run_sync
-from aisle.tuples import NamedTuple
 
 T = TypeVar("T")
 
-# A batch is bounded, so that the first of it does not wait for an endless queue.
+# The batch is limited, so that its first request does not wait for an endless queue.
 _MAX_BATCH = 32
 
 
@@ -36,19 +34,19 @@ class _Job(NamedTuple):
     work: Work[Any]
     future: Future[Any] | asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop | None
-    """Where its caller waits; None for one that waits without a loop."""
+    """Loop on which the caller waits; None if it waits without a loop."""
     sent_at: float = 0.0
-    """When, by the clock of waits."""
+    """Time of the submission, by the monotonic clock."""
 
     def is_wanted(self) -> bool:
-        """Whether its caller still wants it; asked again where it is done again."""
+        """Return True if the caller still waits for the result. It is asked again if the job is repeated."""
         if isinstance(self.future, Future):
             return self.future.running() or self.future.set_running_or_notify_cancel()
         return not self.future.cancelled()
 
 
 class _JobResult(NamedTuple):
-    """What became of a job."""
+    """Result or error of a job."""
 
     job: _Job
     result: Any = None
@@ -56,27 +54,27 @@ class _JobResult(NamedTuple):
 
 
 class SqliteWriter:
-    """Runs work one piece at a time on its own connection and thread."""
+    """Writer that runs jobs one at a time on its own connection and thread."""
 
     def __init__(self, connect: Callable[[], apsw.Connection], monitor: DatabaseMonitor | None = None) -> None:
         self._monitor = monitor or DatabaseMonitor()
         self._jobs: SimpleQueue[list[_Job] | None] = SimpleQueue()
         self._sent_by_loop: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
-        """What callers of a loop have sent in its present round."""
+        """Jobs that callers of a loop sent in its current iteration."""
         self._lock = threading.Lock()
-        """Held by whoever puts something in, so that nothing comes after the end."""
+        """Lock for adding jobs, so that none is added after the end."""
         self._is_open = True
         self._is_running = True
-        """Whether the end of the queue was not met yet."""
+        """True until the end of the queue was read."""
         self._use_savepoints = False
-        """Whether the next transaction marks where each piece begins: the one before could not undo one of them."""
+        """True if the next transaction sets a savepoint for each job, since the one before had to be rolled back."""
         started: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, args=(connect, started), name="aisle-write", daemon=True)
         self._thread.start()
         started.result()
 
     def submit(self, work: Work[T]) -> Future[T]:
-        """Queue `work`; the future ends when it is stored or has failed, with Busy where this is closed."""
+        """Queue `work`. The future ends when it is committed or has failed, with Busy if the writer is closed."""
         answer: Future[T] = Future()
         with self._lock:
             if self._is_open:
@@ -86,10 +84,10 @@ class SqliteWriter:
         return answer
 
     def submit_async(self, work: Work[T]) -> asyncio.Future[T]:
-        """The same for a caller on an event loop.
+        """Queue `work` of a caller on an event loop.
 
-        What is sent in one round of the loop is queued together: the thread is woken once for all of it, and does not
-        contend with the loop while that still has others to hear.
+        Jobs of one iteration of the loop are queued together, so that the thread wakes once and does not contend with
+        the loop.
         """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
@@ -105,12 +103,12 @@ class SqliteWriter:
         return answer
 
     def close(self) -> None:
-        """Finish what was queued, then close the connection."""
+        """Finish the queued jobs, then close the connection."""
         self._close_queue()
         self._thread.join()
 
     def _close_queue(self) -> None:
-        """Nothing is taken from now on; the thread ends behind what was."""
+        """Accept no more jobs. The thread ends after the queued ones."""
         with self._lock:
             if self._is_open:
                 self._is_open = False
@@ -145,7 +143,7 @@ class SqliteWriter:
             connection.close()
 
     def _fail_all(self, waiting: deque[_Job], error: DatabaseFailed) -> None:
-        """Nobody carries out what waits any more; who waits for it is told."""
+        """Close the queue and report the failure to all waiting callers."""
         self._close_queue()
         with suppress(Empty):
             while True:
@@ -153,9 +151,10 @@ class SqliteWriter:
         _deliver([_JobResult(job, error=error) for job in waiting if job.is_wanted()])
 
     def _run_batch(self, tx: SqliteTransaction, waiting: deque[_Job]) -> None:
-        """Run what waits in one transaction, and what comes meanwhile; or find that it has to be done again, carefully.
+        """Run the waiting jobs, and those that arrive meanwhile, in one transaction.
 
-        Raises what a transaction says that was neither stored nor undone, and cannot be undone now.
+        If one fails after writing, roll back and repeat with savepoints. Raise the error of a transaction that can be
+        neither committed nor rolled back.
         """
         tx.end("ROLLBACK")
         began = monotonic()
@@ -172,7 +171,7 @@ class SqliteWriter:
         done: list[_JobResult] = []
         try:
             self._run_jobs(tx, waiting, done)
-        except BaseException as problem:  # nobody has heard anything yet
+        except BaseException as problem:  # No caller has a result yet.
             waiting.extendleft(told.job for told in reversed(done))
             if not isinstance(problem, MustRollBack):
                 raise
@@ -181,7 +180,7 @@ class SqliteWriter:
             _commit(tx, done)
 
     def _run_jobs(self, tx: SqliteTransaction, waiting: deque[_Job], results: list[_JobResult]) -> None:
-        """Run what waits, and what comes meanwhile. Each goes on waiting until it is done."""
+        """Run the waiting jobs, and those that arrive meanwhile. A job stays in `waiting` until it is done."""
         while waiting:
             self._run_job(tx, waiting[0], results)
             waiting.popleft()
@@ -194,7 +193,7 @@ class SqliteWriter:
                     return
 
     def _add_waiting(self, waiting: deque[_Job], jobs: list[_Job] | None) -> None:
-        """Take what has come; None is the end of the queue."""
+        """Append jobs from the queue; None is its end."""
         waiting.extend(jobs or ())
         self._is_running &= jobs is not None
 
@@ -222,20 +221,20 @@ def _commit(tx: SqliteTransaction, results: list[_JobResult]) -> None:
         tx.end("COMMIT")
     except BaseException as problem:
         results = _results_of_failed_commit(results, public_error(problem))
-        with suppress(Exception):  # whatever fails here too, the next one tries again
+        with suppress(Exception):  # If the rollback fails too, the next transaction tries again.
             tx.end("ROLLBACK")
     finally:
         _deliver(results)
 
 
 def _results_of_failed_commit(results: list[_JobResult], error: BaseException) -> list[_JobResult]:
-    """What becomes of them where nothing is stored: only a refusal that nobody had written before stands."""
+    """Return the results after a failed commit. Only refusals before the first write remain valid."""
     stand = list(takewhile(lambda told: told.error is not None, results))
     return [*stand, *(_JobResult(told.job, error=error) for told in results[len(stand) :])]
 
 
 def _deliver(results: Iterable[_JobResult]) -> None:
-    """Say what became of jobs; each loop is woken once for all of its callers."""
+    """Deliver results. Each loop is woken once for all its callers."""
     of_loops: dict[asyncio.AbstractEventLoop, list[_JobResult]] = {}
     for told in results:
         if told.job.loop is None:
@@ -245,7 +244,7 @@ def _deliver(results: Iterable[_JobResult]) -> None:
     for loop, its in of_loops.items():
         try:
             loop.call_soon_threadsafe(_deliver_all, its)
-        except RuntimeError:  # the loop has ended, and who waited with it
+        except RuntimeError:  # The loop has ended, and its callers with it.
             continue
 
 

@@ -1,4 +1,4 @@
-"""How large the tables are that grow with time: for figures and for who decides what to purge."""
+"""Sizes of the tables that grow with time, for metrics and the decision to purge."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from aisle.service.db import Database, Transaction
 from aisle.service.db.statements import access
 
 REFRESH_SECONDS = 900.0
-"""So long sizes stand before they are asked for again."""
+"""Seconds after which sizes are read again."""
 _TIMEOUT_S = 2.0
 
 
 async def load_table_sizes(database: Database) -> dict[str, int]:
-    """Rows by table; on PostgreSQL as its statistics have them. `*` is the bytes of the database."""
+    """Return the rows by table; on PostgreSQL from its statistics. `*` has the bytes of the database."""
 
     async def work(tx: Transaction) -> dict[str, int]:
         rows = [row for statement in database.size_statements for row in await tx.all(statement)]
@@ -26,7 +26,7 @@ async def load_table_sizes(database: Database) -> dict[str, int]:
 
 
 class TableSizes:
-    """The last sizes that could be had."""
+    """Last known sizes of the tables."""
 
     def __init__(self, database: Database, now: Callable[[], float] = monotonic) -> None:
         self.by_table: dict[str, int] = {}
@@ -35,7 +35,7 @@ class TableSizes:
         self._loaded_at = -REFRESH_SECONDS
 
     async def refresh(self) -> None:
-        """Ask the database whether it is there, and now and then for its sizes; nobody waits long for that."""
+        """Check that the database answers, and update the sizes if they are old. Give up after `_TIMEOUT_S`."""
         try:
             async with asyncio.timeout(_TIMEOUT_S):
                 if self._now() - self._loaded_at < REFRESH_SECONDS:

@@ -1,4 +1,4 @@
-"""Keys for searching and sorting text."""
+"""Keys for searching and sorting text, and the product search index of each engine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 def sort_key(text: str) -> str:
-    """Text as it is sorted: without case and accents. What is stored of it stays in that order."""
+    """Return the sort key of a text: without case and accents. Stored keys rely on it, so it must not change."""
     if text.isascii():
         return text.casefold()
     plain = unicodedata.normalize("NFKD", text).casefold()
@@ -21,36 +21,36 @@ def sort_key(text: str) -> str:
 
 
 def search_key(parts: Iterable[object]) -> str:
-    """What a search looks through: the words of the parts, kept apart so that no match runs over two of them."""
+    """Return the search text: the words of each part on its own line, so that no match spans two parts."""
     return refold_search_key("\n".join(str(part) for part in parts if part))
 
 
 def refold_search_key(text: str) -> str:
-    """The same of a text that has its parts on lines, in whatever way it was folded before."""
+    """Return the search text of a text with one part per line, however it was folded before."""
     return "\n".join(words for line in text.split("\n") if (words := index_text(line)))
 
 
 def add_measures(text: str, name: str) -> str:
-    """What a search looks through, where it was kept without the measures in the name: with them."""
+    """Add the measures in the name to a search text that was stored without them."""
     return " ".join([text, *(each for each in find_measures(name) if each not in text.split())]) if text else text
 
 
 def natural_sort_key(code: str) -> str:
-    """A key that sorts `A2` before `A10`."""
+    """Return a key that sorts `A2` before `A10`."""
     return _DIGITS.sub(lambda digits: f"{len(digits[0].lstrip('0')):03d}{digits[0].lstrip('0')}", sort_key(code))
 
 
 _PIECE_LENGTH = 6
-# Statements have their shape from who asks; those that were asked for longest ago are put together anew.
+# The shape of a statement depends on the caller; the least recently used one is built again.
 _CACHED_STATEMENTS = 1000
-# What is shorter is in so many products that looking through all of them is quicker; but for a digit beside a letter
-# (`5g`), which hardly any has.
+# Shorter texts occur in so many products that reading all is quicker, except a digit beside a letter (`5g`), which is
+# rare.
 _MIN_SEARCH_LENGTH = 3
 # More words narrow no further.
 _MAX_PIECES = 12
 _MAX_PATTERNS = 4
 
-# All pieces of a text, cut into parts first: to find the place of a character costs what lies before it.
+# All pieces of a text. It is cut into parts first, since finding a character costs the length before it.
 INDEX_WAITING_PRODUCTS = (
     """INSERT INTO product_sought (product_number) SELECT product_number FROM product_waiting WHERE true
         ON CONFLICT DO NOTHING""",
@@ -67,11 +67,11 @@ INDEX_WAITING_PRODUCTS = (
         CROSS JOIN product p ON p.product_number = w.product_number""",
     "DELETE FROM product_waiting",
 )
-"""Keep the words of products that wait for it."""
+"""Statements that index the waiting products."""
 PRODUCT_INSERT = "INSERT INTO product ("
-"""Whatever makes them wait has this in it."""
-# Products have numbers of their own here, since SQLite promises no row its number. One that was written waits,
-# and a search looks at it anyway; the words of many are kept together, for FTS5 begins anew with each statement.
+"""Text that every statement has that makes products wait for the index."""
+# Products have their own numbers here, since SQLite does not guarantee row ids. A written product waits and is found
+# nevertheless; many are indexed together, since FTS5 has a fixed cost per statement.
 SQLITE_PRODUCT_INDEX = ";".join(
     (
         "CREATE TABLE product_sought (id INTEGER PRIMARY KEY, product_number TEXT NOT NULL UNIQUE)",
@@ -89,7 +89,7 @@ SQLITE_PRODUCT_INDEX = ";".join(
     )
 )
 
-# All words anew, when all texts are: of an index that is emptied first no row has to be taken out by itself.
+# Rebuild of the index when all texts change: rows of an emptied index need not be deleted one by one.
 SQLITE_REFOLD_PRODUCTS = ";".join(
     (
         "UPDATE product SET search = refolded(search), detail = refolded(detail)",
@@ -100,7 +100,7 @@ SQLITE_REFOLD_PRODUCTS = ";".join(
     )
 )
 
-# Where the extension cannot be had the service works without; where it is, it may be in any schema.
+# Without the extension the service works, only slower. An installed one may be in any schema.
 POSTGRES_PRODUCT_INDEX = """DO $gram$ BEGIN
         CREATE EXTENSION IF NOT EXISTS pg_trgm;
         EXECUTE format('CREATE INDEX product_gram ON product USING gin (search %I.gin_trgm_ops)',
@@ -122,7 +122,7 @@ _INDEX_QUERY = """SELECT s.product_number FROM product_gram g CROSS JOIN product
 
 @lru_cache(maxsize=_CACHED_STATEMENTS)
 def _search_parameters(text: str) -> tuple[tuple[int, ...], ...]:
-    """The parameters of each way in which a statement that looks through the catalogue searches; none where not."""
+    """Return the parameters of each alternative of a product search; empty for other statements."""
     found = _SEARCH_CONDITION.search(text) if _FROM_PRODUCT in text else None
     return (
         tuple(tuple(map(int, re.findall(_LIKE_PATTERN, way))) for way in re.findall(_ALTERNATIVE, found[0]))
@@ -133,14 +133,14 @@ def _search_parameters(text: str) -> tuple[tuple[int, ...], ...]:
 
 @lru_cache(maxsize=_CACHED_STATEMENTS)
 def _narrow_statement(text: str, alternatives: tuple[tuple[int, ...], ...]) -> str:
-    """The statement with its search narrowed by the words of these parameters."""
+    """Return the statement with its search narrowed by the index for these parameters."""
     words = (" || ' ' || ".join(f"words_of(?{place})" for place in way) for way in alternatives)
     joined = " UNION ALL ".join(_INDEX_QUERY.format(words=word) for word in words)
     return _SEARCH_CONDITION.sub(lambda found: "(" + _NARROWED_CONDITION.format(ways=joined) + found[0] + ")", text)
 
 
 def narrow_by_index(text: str, args: Sequence[object]) -> str:
-    """The statement, narrowed by words where it looks through the catalogue for texts that are long enough."""
+    """Return the statement narrowed by the index if it searches products for texts that are long enough."""
     if not (searched := _search_parameters(text)):
         return text
     ways = tuple(
@@ -155,12 +155,12 @@ def _is_selective(text: str) -> bool:
 
 
 def text_of_pattern(pattern: str) -> str:
-    """What the LIKE pattern of a search is to be found anywhere."""
+    """Return the text that a LIKE pattern of a search looks for."""
     return re.sub(r"\\(.)", r"\1", pattern[1:-1], flags=re.DOTALL)
 
 
 def match_expression(pattern: str) -> str:
-    """The words of which each text that fits has all."""
+    """Return the FTS5 expression for a pattern: pieces that every matching text has."""
     text = text_of_pattern(pattern)
     if len(text) < _PIECE_LENGTH:
         return f'"{_hex_of_piece(text)}" *'

@@ -1,1 +1,4 @@
-"""The demo store: made-up products, stock, orders and three weeks of work."""
+"""Demo store: invented products, stock, orders and three weeks of work.
+
+It writes to the database only through the handlers, as requests do. Start reading at `seed`, then `store`.
+"""

@@ -1,6 +1,6 @@
-"""What people did in the demo store before it is opened: three weeks of counts, losses and movements. Pure and seeded.
+"""History of the demo store: three weeks of counts, losses, movements, deliveries and orders. Pure and seeded.
 
-Each deed is a request of the interface at its own moment, so that the service's rules make the books of it.
+Each action is a request of the interface at its own time, so that the service's rules apply to it.
 """
 
 from __future__ import annotations
@@ -9,16 +9,15 @@ import random
 from collections.abc import Collection, Iterator, Mapping
 from datetime import date, timedelta
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.barcode_keys import check_digit
 from aisle.service.demo.products import Body
-from aisle.tuples import NamedTuple
 
 HISTORY_DAYS = 21
-"""So many days of history."""
+"""Days of history."""
 OPENING_DAY = HISTORY_DAYS + 1
-"""The day on which the stock was counted in, so long ago."""
+"""Days since the opening count."""
 
 LOGS, MOVEMENT, REVIEW = "create-store-product-logs", "create-movement", "review-logs"
 
@@ -27,18 +26,18 @@ SUPERVISOR = "U6"
 
 _DAY_S = 86400
 _DETAILED_DAYS = 7
-"""Days of which everything is told; before, a week has one day of counts and movements, and losses on some."""
+"""Days with all actions. An earlier week has one day of counts and movements, and losses on some days."""
 _REASONS = ((1, "Damaged"), (2, "Expired"), (3, "Theft"), (4, "Own use"), (5, "Found"))
 _FOUND_REASON = 5
 _REASON_WEIGHTS = (5, 6, 2, 1, 1)
 _COUNT_DIFFERENCES = {(2, 0): -3, (1, 1): 2}
-"""How far counts of the last days were off the books, by day and entry: a supervisor has to look at few."""
+"""Differences of counts in the last days, by day and entry; few, since a supervisor reviews them."""
 
 
 class DemoRequest(NamedTuple):
-    """One request of a person: `days` ago at this `minute` of the day (UTC); of today, so many minutes ago.
+    """Request of a person, `days` ago at this `minute` of the day (UTC); for today, this many minutes ago.
 
-    A review is of what the movement before it took.
+    A review concerns the loss that the movement before it caused.
     """
 
     days: int
@@ -49,14 +48,14 @@ class DemoRequest(NamedTuple):
     query: Mapping[str, Any] = MappingProxyType({})
 
     def sent_at(self, now: float) -> float:
-        """When it was done, in seconds since 1970."""
+        """Return the time of the request in seconds since 1970."""
         if not self.days:
             return now - self.minute * 60
         return now - now % _DAY_S - self.days * _DAY_S + self.minute * 60
 
 
 class DemoStock:
-    """What lies where of some products, as the deeds change it: (product, place) → quantity."""
+    """Stock of some products during the history: (product, location) → quantity."""
 
     def __init__(self, counts: list[Body], products: Collection[str]) -> None:
         self.quantities: dict[tuple[str, str], int] = {}
@@ -70,13 +69,13 @@ class DemoStock:
                 self.quantities[(product, place)] = int(entry["stock_pool_1" if is_home else "stock_pool_2"])
 
     def products_on_shelf(self, minimum: int) -> list[str]:
-        """The products with so much on the shelf or more."""
+        """Return the products with at least this quantity on the shelf."""
         return [
             product for product, place in self.shelf_locations.items() if self.quantities[(product, place)] >= minimum
         ]
 
     def products_in_backroom(self, minimum: int, maximum: int) -> list[str]:
-        """The products of which so much lies in the backroom."""
+        """Return the products with a backroom quantity in this range."""
         return [
             product
             for product, place in self.backroom_locations.items()
@@ -84,12 +83,12 @@ class DemoStock:
         ]
 
     def change(self, product: str, location: str, quantity: int) -> None:
-        """Goods come or go."""
+        """Add a quantity, which may be negative."""
         self.quantities[(product, location)] += quantity
 
 
 def daily_requests(rng: random.Random, stock: DemoStock, expensive: Collection[str]) -> Iterator[DemoRequest]:
-    """The days up to yesterday, the oldest first, and what was done today; `dear` are products of a high price."""
+    """Yield the requests of all days, the oldest first, then those of today. `expensive` are costly products."""
     for day in range(HISTORY_DAYS, 0, -1):
         if day <= _DETAILED_DAYS or not day % 7:
             yield _daily_count(rng, stock, day)
@@ -116,7 +115,7 @@ def _daily_count(rng: random.Random, stock: DemoStock, day: int) -> DemoRequest:
 
 
 def _count_entry(stock: DemoStock, product: str, difference: int) -> Body:
-    """A shelf as somebody found it: the books say something else where it is `off`."""
+    """Build a count of a shelf with this difference from the expected figure."""
     place = stock.shelf_locations[product]
     stock.change(product, place, difference)
     return {"product_number": product, "location_code": place, "stock_pool_1": stock.quantities[(product, place)]}
@@ -140,7 +139,7 @@ def _loss_request(rng: random.Random, stock: DemoStock, day: int) -> DemoRequest
 
 
 def _refill_request(rng: random.Random, stock: DemoStock, day: int) -> DemoRequest:
-    """Shelves are filled up from the backroom."""
+    """Build a movement that fills shelves from the backroom."""
     items = []
     for product in rng.sample(stock.products_in_backroom(6, 99), 2):
         quantity, source, target = rng.randint(2, 6), stock.backroom_locations[product], stock.shelf_locations[product]
@@ -156,7 +155,7 @@ def _movement_item(product: str, quantity: int, source: str, target: str) -> Bod
 
 
 def _overage_requests(stock: DemoStock, day: int, *, is_reviewed: bool) -> Iterator[DemoRequest]:
-    """More is brought from the backroom than the books have there; once a supervisor has looked at it, and counted."""
+    """Yield a movement of more goods than the backroom is expected to have; if reviewed, its review and count."""
     product = stock.products_in_backroom(6, 12)[0]
     place, home = stock.backroom_locations[product], stock.shelf_locations[product]
     quantity = stock.quantities[(product, place)] + 2
@@ -182,13 +181,13 @@ _CUSTOMERS = ("Ada Moss", "Emil Cole", "Hana Knox", "Kit Gray", "Lena Pike")
 
 
 def container_code(serial: int) -> str:
-    """What is scanned of a container: the SSCC after its application identifier 00."""
+    """Return the scanned code of a container: its SSCC after the application identifier 00."""
     stem = f"3952000{serial:010d}"
     return f"00{stem}{check_digit(stem)}"
 
 
 class _DeliveryBuilder:
-    """Makes deliveries of products that nobody else is given."""
+    """Builder of deliveries; each takes products that no other delivery has."""
 
     def __init__(self, rng: random.Random, products: list[Body], stock: DemoStock, today: date) -> None:
         self._rng = rng
@@ -199,7 +198,7 @@ class _DeliveryBuilder:
         self._serial = 0
 
     def build_delivery(self, number: str, supplier: str, day: int, lines: int, containers: int = 1) -> Body:
-        """A delivery that is expected in `day` days, its lines in its containers by turns."""
+        """Build a delivery that is expected in `day` days. Its lines alternate between its containers."""
         named = [container_code(self._serial + n) for n in range(1, containers + 1)]
         self._serial += containers
         goods = [self._unused.pop() for _ in range(lines)]
@@ -213,7 +212,7 @@ class _DeliveryBuilder:
         }
 
     def build_line(self, index: int, product: str, container: str) -> Body:
-        """A line, by the case where the product has one."""
+        """Build a line whose quantity is a number of cases, if the product has one."""
         body = self._products[product]
         each = int(body.get("purchase_unit_quantity", 6))
         return {
@@ -229,8 +228,10 @@ class _DeliveryBuilder:
 def delivery_requests(
     rng: random.Random, products: list[Body], stock: DemoStock, orders: list[Body], today: date
 ) -> Iterator[DemoRequest]:
-    """Three that came whole, and five that are open: for today, of one product in several boxes, late, begun, and with
-    goods for an order."""
+    """Yield three received deliveries and five open ones.
+
+    The open ones are: for today, one product in several boxes, late, partly received, and with goods for an order.
+    """
     announcing = _DeliveryBuilder(rng, products, stock, today)
     came = [announcing.build_delivery(f"{6980 + day}", _DEPOT, -day, 4) for day in (16, 9, 3)]
     yield DemoRequest(18, 360, "", DELIVERIES, {"orders": came})
@@ -255,7 +256,7 @@ def delivery_requests(
 
 
 def _line_for_order(builder: _DeliveryBuilder, order: Body, container: str) -> Body:
-    """A line with goods that a customer waits for."""
+    """Build a line with goods for a customer order."""
     wanted = order["order_lines"][0]
     line = builder.build_line(4, wanted["product_number"], container)
     named = {"customer_order_number": order["order_number"], "customer_order_line_number": wanted["line_number"]}
@@ -263,7 +264,7 @@ def _line_for_order(builder: _DeliveryBuilder, order: Body, container: str) -> B
 
 
 def _receipt_request(delivery: Body, quantities: list[int], stock: DemoStock, day: int, user: str) -> DemoRequest:
-    """Goods of the first lines come in, each to its shelf."""
+    """Build the receipt of the first lines, each at its shelf."""
     entries = []
     for line, quantity in zip(delivery["order_lines"], quantities, strict=False):
         product = line["product_number"]
@@ -279,7 +280,7 @@ def _receipt_request(delivery: Body, quantities: list[int], stock: DemoStock, da
 def finished_order_requests(
     rng: random.Random, products: list[Body], stock: DemoStock, today: date
 ) -> Iterator[DemoRequest]:
-    """Orders of last week: three handed over, one that waits to be, and one that was rejected."""
+    """Yield orders of last week: three handed over, one picked, one rejected."""
     known = {body["product_number"]: body for body in products}
     bodies = []
     for index, (name, pickup) in enumerate(zip(_CUSTOMERS, (-4, -3, -2, 0, 0), strict=True)):
@@ -306,7 +307,7 @@ def finished_order_requests(
 
 
 def started_order_requests(orders: list[Body]) -> Iterator[DemoRequest]:
-    """Some of the open orders are under way; on the first nobody has worked since yesterday, one is short."""
+    """Yield the work on some open orders: the first has had none since yesterday, one is short."""
     times = ((1, 980), (0, 52), (0, 18), (0, 15), (0, 34))
     begun = [order for index, order in enumerate(orders) if index % 8 == 3]
     for order, (day, minute), user in zip(begun, times, ("U4", "U2", "U5", "U1", "U3"), strict=True):
@@ -356,7 +357,7 @@ def _line_update(line: Body, quantity: float, *, is_picked: bool) -> Body:
 
 
 def _put_down_item(order: Body, line: Body, location: str) -> Body:
-    """Goods in hand are put down where the customer gets them."""
+    """Build the item that puts picked goods down at a pick-up location."""
     of = {"customer_order_number": order["order_number"], "customer_order_line_number": line["line_number"]}
     ends = {"from_location": of, "to_location": {**of, "location_code": location}}
     return {"product_number": line["product_number"], "quantity": line["quantity"], **ends}

@@ -1,6 +1,6 @@
-"""The goods of the demo store: a small town shop's catalogue as create bodies. Brands are made up.
+"""Products of the demo store: the catalogue of a small shop as create bodies. Brands are invented.
 
-Barcodes lie in GS1's ranges for examples (952) and for restricted circulation (2), so none belongs to a real product.
+Barcodes are in GS1's ranges for examples (952) and restricted circulation (2), so none belongs to a real product.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ import random
 import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.barcode_keys import check_digit
-from aisle.tuples import NamedTuple
 
 Body = dict[str, Any]
 
@@ -24,9 +23,9 @@ class Category(NamedTuple):
     is_expiration: bool
 
 
-# A category on a `=` line: code; name; zone of its places; whether dates are watched. Then a family of goods on each
-# line: brand; name; variants, each a product; size; price; marks. Marks: case=N and pack=N add a case or a multipack
-# barcode, twin two further barcodes, ean8 a short one, att=CODE an attention code, kg goods sold by weight.
+# A line with `=` is a category: code; name; zone of its locations; `dates` if dates are watched. Each other line is a
+# family of products: brand; name; variants, each a product; size; price; marks. Marks: case=N and pack=N add a case or
+# multipack barcode, twin two more barcodes, ean8 a short one, att=CODE an attention code, kg sale by weight.
 _CATALOGUE_TEXT = """
 = 110; Breakfast; A; dates
 Hillmoor; Müsli; Berry, Nut, Apple and cinnamon, No added sugar, Seeds; 500 g; 3.49; case=8
@@ -165,14 +164,14 @@ _SERVICES = (("Paper carrier bag", 0.25), ("Crate deposit", 3.00), ("Home delive
 
 
 def demo_products() -> list[Body]:
-    """Every catalogue item, each with the fields the interface requires of a product (interface: Product)."""
+    """Return all catalogue items with the required fields (interface: Product)."""
     products = list(_products())
     successor = next(body for body in products if body["product_name"] == "Chocolaterie Noé Chocolate Milk 100 g")
     return [*products, *_services(), _deprecated(successor)]
 
 
 def categories() -> Iterator[tuple[Category, list[str]]]:
-    """The categories in the order of the catalogue, each with its lines of families."""
+    """Yield the categories in catalogue order, each with its lines of families."""
     for block in _CATALOGUE_TEXT.split("\n= ")[1:]:
         head, *families = block.strip().splitlines()
         code, name, zone, dates = (part.strip() for part in head.split(";"))
@@ -205,7 +204,7 @@ def _brand_code(brand: str) -> str:
 
 
 def _product(number: str, price: float) -> Body:
-    """The fields that every catalogue item has (interface: Product), with a barcode made from its number."""
+    """Return the required fields of a product (interface: Product), with a barcode made from its number."""
     return {
         "product_number": number,
         "barcode": _ean13(number),
@@ -228,7 +227,7 @@ def _ean13(number: str, series: int = 0) -> str:
 
 
 def _unit_price(size: str) -> Body:
-    """How the price compares: per kg, per litre or per piece, as a factor on the price."""
+    """Return the unit price per kg, litre or piece, as a factor on the price."""
     amount, _, unit = size.partition(" ")
     factors = {"g": ("kg", 1000.0), "kg": ("kg", 1.0), "ml": ("l", 1000.0), "l": ("l", 1.0)}
     if not unit:
@@ -256,7 +255,7 @@ def _fields_of_marks(number: str, marks: list[str]) -> Body:
         elif name == "att":
             body["attention_code"] = value
         elif name == "kg":
-            # A label printed by a scale carries the weight where these zeros are.
+            # Labels of a scale have the weight in place of these zeros.
             stem = f"28{number[-4:]}000000"
             body |= {"barcode": stem + check_digit(stem), "allow_decimal": True, "base_unit_name": "kg"}
     return body
@@ -268,7 +267,7 @@ def _services() -> Iterator[Body]:
 
 
 def _deprecated(successor: Body) -> Body:
-    """What is left of a product that has a successor: scanned from an old label, it should lead to the new one."""
+    """Return a discontinued product whose old label leads to its successor."""
     return _product(f"{successor['category_code']}099", 2.10) | {
         "product_name": successor["product_name"].replace("100 g", "90 g"),
         "category_code": successor["category_code"],
@@ -279,11 +278,11 @@ def _deprecated(successor: Body) -> Body:
 
 
 _WEEKS_OF_HISTORY, _WEEKS_OF_FORECAST = 12, 4
-"""Weeks that are remembered, and weeks that are foreseen."""
+"""Weeks of sales history, and weeks of forecast."""
 
 
 def store_product_bodies(products: Iterable[Body], today: date) -> list[Body]:
-    """Items of create store products for all that the shop ranges; services and what is gone have no levels.
+    """Return the items of create store products for the shop's range. Services and inactive products have no levels.
 
     interface: Create store products.
     """

@@ -1,4 +1,4 @@
-"""The demo store, put into a new database through the same coroutines that answer requests, each at its own moment."""
+"""Seed of a new database with the demo store, through the same handlers as requests, each at its own time."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ _HANDLERS: dict[str, RunOperation] = {
 
 
 async def has_data(tx: Transaction) -> bool:
-    """Whether the database has a store, or products that somebody has loaded before there was one."""
+    """Return True if the database has a store or a product."""
     row = await tx.one(access.HAS_DATA)
     return bool(row and row[0])
 
 
 async def seed_demo(tx: Transaction, now: float) -> bool:
-    """Fill a database that nobody has filled yet; False when somebody has. All or nothing, as one transaction."""
+    """Fill an empty database in one transaction. Return False if it has data."""
     if await has_data(tx):
         return False
-    # This token is shown to nobody and ends at once: it only stands for the program itself.
+    # Nobody gets this token, and it is revoked at the end. It identifies the program.
     token = await add_token(tx, name="demo", role="admin", store_numbers=None, now=format_timestamp(now))
     opening = DemoRequest(OPENING_DAY, 360, "", "").sent_at(now)
     maker = _RequestRunner(tx, Principal(token.token_id, "demo", "admin", True), opening)
@@ -70,7 +70,10 @@ async def seed_demo(tx: Transaction, now: float) -> bool:
 
 
 async def _seed_stock(runner: _RequestRunner, demo: DemoStore) -> None:
-    """Every store ranges what is counted in it; the shop itself ranges the whole catalogue."""
+    """Create the store products and opening counts.
+
+    Each store has the counted products; the shop has the whole catalogue.
+    """
     for store, counts in demo.counts.items():
         ranged = dict.fromkeys(entry["product_number"] for entry in counts)
         items = demo.store_products if store == demo.store_number else [{"product_number": number} for number in ranged]
@@ -79,7 +82,7 @@ async def _seed_stock(runner: _RequestRunner, demo: DemoStore) -> None:
 
 
 async def _seed_history(runner: _RequestRunner, demo: DemoStore, now: float) -> None:
-    """What people did since, as it happened: ids rise with time."""
+    """Run the history in order of time, so that ids increase with time."""
     moved = b""
     for deed in sorted(demo.requests, key=lambda each: each.sent_at(now)):
         runner.now_seconds, runner.user = deed.sent_at(now), deed.user or None
@@ -94,7 +97,7 @@ def _review_body(movement_result: bytes) -> dict[str, Any]:
 
 
 class _RequestRunner:
-    """Runs operations one after the other in one transaction, each at the moment `seconds`, for `user`."""
+    """Runner of operations in one transaction, each at the time `now_seconds` for `user`."""
 
     def __init__(self, tx: Transaction, principal: Principal, seconds: float) -> None:
         self.now_seconds = seconds
@@ -104,7 +107,7 @@ class _RequestRunner:
         self._count = 0
 
     async def run(self, operation: RunOperation, body: Any, store_number: str | None = None, **query: Any) -> bytes:
-        """One operation, as if it had been requested."""
+        """Run one operation like a request."""
         store = await authorize_store(self._tx, self._principal, store_number) if store_number else None
         now = format_timestamp(self.now_seconds)
         self._count += 1

@@ -1,14 +1,15 @@
-"""A believable shop to try aisle on: pure, seeded, the same on every machine.
+"""Data of the demo store: pure, seeded, equal on every machine.
 
-`demo_bodies(today)` answers with the create bodies of the interface, as plain dicts, in the order in which they have
-to be sent: stores, products, locations, people, counts, and then the deeds, which create orders and deliveries too.
-Nothing here touches a database.
+`demo_bodies(today)` returns create bodies of the interface as plain dicts, in the order in which they must be sent.
+They are stores, products, locations, people and counts. The requests of the history follow, which also create orders
+and deliveries. Nothing here uses a database.
 """
 
 from __future__ import annotations
 
 import random
 from datetime import date, timedelta
+from typing import NamedTuple
 
 from aisle.service.demo.history import (
     CREATE_ORDERS,
@@ -20,12 +21,11 @@ from aisle.service.demo.history import (
     started_order_requests,
 )
 from aisle.service.demo.products import Body, categories, demo_products, store_product_bodies
-from aisle.tuples import NamedTuple
 
 STORE = "0001"
 WAREHOUSE = "0900"
 SUPERVISOR_PIN = "2468"
-"""The PIN of a supervisor, Fred Harper (U6)."""
+"""PIN of a supervisor, Fred Harper (U6)."""
 _PIN_HASH = (
     "scrypt$8192$a151e0a151e0a151e0a151e0a151e0a1$5b988e897c2e724c27c55c7d003f4d6f0ac70ca42a8456573e5b9d505aa0c880"
 )
@@ -44,13 +44,13 @@ POOLS = (
 
 
 class DemoStore(NamedTuple):
-    """What the demo store is made of, each list in the shape of the interface's create bodies.
+    """Content of the demo store, each list in the form of the interface's create bodies.
 
-    `stores`, `products` and `orders` are the items of those bodies (the orders all belong to `store_number`);
-    `locations` those of `/aisle/v1/locations`; `counts` maps a store number to entries of create store product logs, to
-    be sent with `is_counted_quantity=true`; `people` are those of `/aisle/v1/stores/{store}/people`, of a PIN its hash;
-    `deeds` are what happened from then on, as it happened, the creation of `orders` included; `levels` are what the
-    shop says of its products.
+    `stores`, `products` and `orders` are items of those bodies (all orders belong to `store_number`); `locations` are
+    those of `/aisle/v1/locations`. `counts` maps a store number to entries of create store product logs, for
+    `is_counted_quantity=true`. `people` are those of `/aisle/v1/stores/{store}/people`, with hashed PINs. `requests`
+    are the history in order of time, including the creation of `orders`. `store_products` are the shop's settings of
+    its products.
     """
 
     store_number: str
@@ -83,7 +83,7 @@ _STREETS = ("Mill Lane", "Station Road", "Church Street", "Weir Close", "Orchard
 
 
 def demo_bodies(today: date) -> DemoStore:
-    """The whole demo store; only the dates of orders and deliveries depend on `today`.
+    """Return the whole demo store. Only the dates of orders and deliveries depend on `today`.
 
     interface: Create stores, Create or update products, Create store product logs, Create customer orders (one store).
     """
@@ -99,7 +99,7 @@ def demo_bodies(today: date) -> DemoStore:
 
 
 def _requests(products: list[Body], counts: list[Body], orders: list[Body], today: date) -> list[DemoRequest]:
-    """What was done in the shop. No order waits for the goods of it, so that these can be counted on."""
+    """Return the history. It uses products that no open order needs, so that their counts are predictable."""
     rng = random.Random(21)
     demand = _demand(orders)
     idle = [
@@ -107,7 +107,7 @@ def _requests(products: list[Body], counts: list[Body], orders: list[Body], toda
         for body in products
         if body["is_stock"] and body["is_active"] and not body["allow_decimal"] and body["product_number"] not in demand
     ]
-    # Whoever counts has to know what came and went, so deliveries and orders have products of their own.
+    # Counts depend on all movements of a product, so deliveries and orders have products of their own.
     coming, staying = DemoStock(counts, set(idle[::3])), DemoStock(counts, set(idle) - set(idle[::3]))
     dear = {body["product_number"] for body in products if body["price"] > 7}
     return [
@@ -155,7 +155,7 @@ def _location(store: str, code: str, order: int, pool: int = 1, tags: tuple[str,
 
 
 def _locations() -> list[Body]:
-    """The places in walking order: produce, six aisles up one side and down the next, cold goods last."""
+    """Return the locations in walking order: produce, six aisles in alternating direction, cold goods last."""
     codes: list[tuple[str, int, tuple[str, ...]]] = [(f"PR-{bay:02d}", 1, ("produce",)) for bay in range(1, 5)]
     for index, aisle in enumerate("ABCDEF"):
         bays = range(1, 6) if index % 2 == 0 else range(5, 0, -1)
@@ -171,7 +171,7 @@ def _locations() -> list[Body]:
 
 
 def _shelf_locations(products: list[Body], locations: list[Body]) -> dict[str, str]:
-    """Each product's own place in the shop: the zone of its category, shared out in the order of the numbers."""
+    """Return the shelf of each product in the shop. The products of a zone are spread over its locations."""
     zones = {category.code: category.zone for category, _ in categories()}
     kept = [body for body in products if body["is_stock"]]
     homes: dict[str, str] = {}
@@ -190,7 +190,10 @@ def _shelf_locations(products: list[Body], locations: list[Body]) -> dict[str, s
 def _counts(
     rng: random.Random, products: list[Body], locations: list[Body], demand: dict[str, float]
 ) -> dict[str, list[Body]]:
-    """Stock as counts. The neighbours keep no places, so theirs are totals; a few shelves are short on purpose."""
+    """Return the stock as counts.
+
+    Neighbouring stores have totals without locations; a few shelves are deliberately short.
+    """
     homes = _shelf_locations(products, locations)
     backroom = [place["location_code"] for place in locations if place["location_code"].startswith("BR-")]
     racks = [place["location_code"] for place in locations if place["store_number"] == WAREHOUSE]
@@ -256,7 +259,7 @@ def _order(rng: random.Random, index: int, wanted: list[tuple[Body, float]], pic
         "customer_name": rng.choice(_CUSTOMER_NAMES.split(", ")),
         "customer_street": f"{rng.randint(1, 90)} {rng.choice(_STREETS)}",
         "customer_city": "Millbrook",
-        # Numbers kept free for fiction.
+        # Phone numbers reserved for fiction.
         "customer_phone": f"01632 960{rng.randint(0, 999):03d}",
         **({"order_comment": comment} if comment else {}),
         "order_lines": [
@@ -277,7 +280,7 @@ def _order(rng: random.Random, index: int, wanted: list[tuple[Body, float]], pic
 
 
 def _demand(orders: list[Body]) -> dict[str, float]:
-    """How much of each product the orders ask for."""
+    """Return the ordered quantity of each product."""
     demand: dict[str, float] = {}
     for order in orders:
         for line in order["order_lines"]:

@@ -1,1 +1,5 @@
-"""Stock as a ledger: balances, the legs that made them, and the rules that write legs (README: Stock)."""
+"""Domain rules: stock as a ledger of balances and legs, orders, deliveries, counts and the audit.
+
+It must not know HTTP or a database engine; it runs statements of `db.statements` in a `Context`. Start reading at
+`ledger`, then `picking`, `movements` and `states` (README: Stock).
+"""

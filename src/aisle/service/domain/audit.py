@@ -1,29 +1,28 @@
-"""The audit: who changed a price, setting, order, location, person, PIN or token, when, from what to what."""
+"""Audit of changes to prices, settings, orders, locations, people, PINs and tokens, with author, time and values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from aisle.service.context import CHAIN, Context
 from aisle.service.db import Transaction
 from aisle.service.db.statements import access
 from aisle.service.db.statements import logs as sql
 from aisle.service.domain.json_text import to_json
-from aisle.tuples import NamedTuple
 
 Subject = Literal["product", "store product", "store", "location", "order", "person", "token"]
 COMMAND_TOKEN_NAME = "command line"
-"""The token's name of what was changed on the machine that holds the database."""
+"""Name of the token in entries of commands that change the database directly."""
 
 _AUDIT_COUNTER = "audit"
 _NO_CHANGE = ("{}", "{}")
 _MAX_VALUE_LENGTH = 500
-"""Characters of a value that are kept."""
+"""Maximum number of stored characters of a value."""
 
 
 class AuditChange(NamedTuple):
-    """What became of one thing: its fields before and after. One that was not there before has none."""
+    """Change of one object: its fields before and after. A new object has no fields before."""
 
     subject: Subject
     key: str
@@ -32,13 +31,13 @@ class AuditChange(NamedTuple):
 
     @property
     def changed_fields(self) -> tuple[str, str]:
-        """The fields that differ, as they were and as they are; both empty where nothing does."""
+        """JSON of the changed fields, before and after; both empty objects if nothing changed."""
         names = [name for name in {**self.before, **self.after} if self.before.get(name) != self.after.get(name)]
         return _fields_json(self.before, names), _fields_json(self.after, names)
 
 
 async def record_changes(ctx: Context, store_number: str, changes: Iterable[AuditChange]) -> None:
-    """Keep what has changed in a store, or in the chain, with the end of the operation."""
+    """Record changes of a store, or of the chain, at the end of the operation. Equal fields are left out."""
     found = [(change, change.changed_fields) for change in changes]
     rows = [(change, values) for change, values in found if values != _NO_CHANGE]
     if not rows:
@@ -55,7 +54,7 @@ async def record_changes(ctx: Context, store_number: str, changes: Iterable[Audi
 
 
 async def record_command(tx: Transaction, change: AuditChange, now: str) -> None:
-    """The same of one change of the chain that a command makes in the database itself."""
+    """Record one change of the chain that a command makes in the database."""
     row = await tx.one(access.COUNTER_NEXT, CHAIN, _AUDIT_COUNTER, 1)
     assert row is not None
     await tx.run(
@@ -77,6 +76,6 @@ def _fields_json(fields: Mapping[str, Any], names: Iterable[str]) -> str:
 
 
 def _shorten(value: Any) -> Any:
-    """A value that is long is kept as the beginning of its text."""
+    """Return a long value as the start of its text."""
     text = value if isinstance(value, str) else to_json(value)
     return value if len(text) <= _MAX_VALUE_LENGTH else text[:_MAX_VALUE_LENGTH] + "…"

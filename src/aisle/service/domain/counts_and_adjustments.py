@@ -1,9 +1,9 @@
-"""Counts: what somebody saw becomes what the books say, and the difference is recorded (README: Count)."""
+"""Counts and adjustments: a count sets the stock and records the difference (README: Count)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from aisle.service.db.statements import products
 from aisle.service.db.statements import stock as sql
@@ -13,11 +13,10 @@ from aisle.service.domain.picking import adjust_origin
 from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
 from aisle.service.errors import conflict
-from aisle.tuples import NamedTuple
 
 
 class CountDifference(NamedTuple):
-    """What the books said of one pool when it was counted, and what the count added to it."""
+    """Result for one counted pool: the expected figure at the time of the count, and the difference."""
 
     pool: int
     expected: int
@@ -27,10 +26,10 @@ class CountDifference(NamedTuple):
 async def count_free(
     ledger: Ledger, product: Product, location: Location | None, counted: Mapping[int, int]
 ) -> list[CountDifference]:
-    """Set the free stock of pools at a place, or of the whole store where no place is given.
+    """Set the free stock of pools at a location, or of the whole store if no location is given.
 
-    At a place what is held there was counted along, so free becomes counted − held; without one, the stock at no place
-    becomes counted − everything else of the pool. Both may fall below none.
+    At a location the count includes held goods, so free stock becomes counted − held. Without one, the stock at no
+    location becomes counted − all other stock of the pool. Both may become negative.
     """
     then = await _stock_at_count(ledger, product.number)
     code = location.code if location else NO_LOCATION
@@ -49,9 +48,9 @@ async def count_free(
 async def count_held(
     ledger: Ledger, line: OrderLine, location: Location | None, counted: Mapping[int, int]
 ) -> list[CountDifference]:
-    """Set what is held for a line at a place, or in hand; `picked_quantity` follows.
+    """Set the goods held for a line at a location, or by the picker. `picked_quantity` changes by the same difference.
 
-    Raises Refusal (409) when the line would hold more than was ordered.
+    Raise Refusal (409) if the line would hold more than was ordered.
     """
     code = location.code if location else NO_LOCATION
     held = await ledger.held_for_line(line)
@@ -75,7 +74,7 @@ async def count_held(
 
 
 async def _stock_at_count(ledger: Ledger, product: str) -> dict[tuple[str, int], int]:
-    """The product's stock by place and pool at the moment of the count, whatever was recorded since."""
+    """Return the product's stock by location and pool at the time of the count, without later legs."""
     book: dict[tuple[str, int], int] = {}
     for spot, quantity in (await ledger.balances(product)).items():
         key = (spot.location, spot.pool)
@@ -93,7 +92,7 @@ AdjustmentKind = Literal["receipt", "change"]
 async def adjust_free(
     ledger: Ledger, kind: AdjustmentKind, product: str, location: Location | None, pool: int, quantity: int
 ) -> None:
-    """Add to the free stock at a place or none; it may fall below none, for a loss is a fact."""
+    """Add to the free stock at a location or none. It may become negative, since a loss is a fact."""
     await ledger.post(kind, product, StockKey(location.code if location else NO_LOCATION, pool), quantity)
 
 
@@ -106,10 +105,10 @@ async def adjust_held(
     quantity: int,
     field: str,
 ) -> int:
-    """Add to what is held for a line, and to its `picked_quantity`; how much of it the line could not take.
+    """Add to the goods held for a line and to its `picked_quantity`. Return the quantity beyond what the line can take.
 
-    What is received beyond what the line wants stays free. For a line picked in the warehouse the receipt brings the
-    goods that were picked there. Raises Refusal (409) when other goods are too many, or more leave than are held.
+    Received goods beyond the line's need become free stock. For a line picked in the warehouse, the receipt brings the
+    goods that were picked there. Raise Refusal (409) if other goods are too many, or more leave than are held.
     """
     spots = await ledger.held_for_line(line)
     held = sum(spots.values())

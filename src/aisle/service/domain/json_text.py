@@ -1,4 +1,4 @@
-"""Rows as JSON text, written directly: pieces that were encoded when they were stored, and numbers beside them."""
+"""JSON text of rows, composed of parts that were encoded when they were stored, and of numbers."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ __all__ = [
 
 
 def to_json(value: Any) -> str:
-    """A value as it is stored: compact JSON text."""
+    """Return a value as compact JSON text, as it is stored."""
     return to_json_bytes(value).decode()
 
 
 def object_members(object_json: str) -> str:
-    """The members of a stored object, without its braces, to be put between others."""
+    """Return the members of a stored object without its braces."""
     return object_json[1:-1]
 
 
 def join_members(parts: Iterable[str]) -> str:
-    """An object of these groups of members; empty groups are left out."""
+    """Return an object of these groups of members, without the empty ones."""
     return "{" + ",".join(part for part in parts if part) + "}"
 
 
 def text_member(name: str, value: str | None) -> str:
-    """A text member, or nothing for None."""
+    """Return a text member; empty for None."""
     return "" if value is None else f'"{name}":{quoted(value)}'
 
 
 def json_boolean(value: object) -> str:
-    """A JSON boolean."""
+    """Return a JSON boolean."""
     return "true" if value else "false"
 
 
 def pool_members(prefix: str, pools: Mapping[int, int]) -> str:
-    """One member for each pool, named by the prefix and the pool's number."""
+    """Return one member per pool, named by the prefix and the pool's number."""
     return ",".join(f'"{prefix}{pool}":{format_quantity(pools[pool])}' for pool in sorted(pools))
 
 
 def shipment_members(shipment: str | None, line: int | None) -> tuple[str, str]:
-    """The shipment that brought goods for an order line, and its line, as stock lists call them."""
+    """Return the members for the shipment of an order line, under the names of the stock lists."""
     return (
         text_member("customer_order_shipment_number", shipment),
         "" if line is None else f'"customer_order_shipment_line_number":{line}',
@@ -63,11 +63,11 @@ def shipment_members(shipment: str | None, line: int | None) -> tuple[str, str]:
 
 
 def drop_none(value: Mapping[str, Any]) -> dict[str, Any]:
-    """What was really said: None counts as not given."""
+    """Return the members without those that are None, which count as not given."""
     return {name: item for name, item in value.items() if item is not None}
 
 
 def parse_json_object(object_json: str) -> dict[str, Any]:
-    """A stored object."""
+    """Parse a stored object."""
     value: dict[str, Any] = json.loads(object_json)
     return value

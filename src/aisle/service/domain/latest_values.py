@@ -1,4 +1,7 @@
-"""What was said last stands, where hosts say again what a restore has lost, in any order (README: After a restore)."""
+"""Order of statements after a restore: the latest one stays, in whatever order hosts repeat them.
+
+See README: After a restore.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +15,21 @@ from aisle.service.domain.order_line import OrderLine
 from aisle.service.errors import Refusal
 
 SETTING, LINE = "setting", "line"
-"""A field that a store says of a product; whether an order line is closed or rejected, and why."""
+"""Subjects: a store's setting of a product; the state of an order line (closed or rejected) and its reason."""
 
 
 def key_of(first: str, second: object) -> str:
-    """Names a field of a product, or a line of an order."""
+    """Return the key of a field of a product, or of an order line."""
     return f"{second} {first}"
 
 
 def keep_said(ctx: Context, subject: str, keys: Iterable[str]) -> None:
-    """Keep when this was said last: what was said before and comes later is let be."""
+    """Record the time of this statement, so that an earlier one that is repeated later is ignored."""
     ctx.defer(access.SAID_SET, [(ctx.current_store.number, subject, key, ctx.occurred_on) for key in sorted(set(keys))])
 
 
 async def said_later(ctx: Context, subject: str, keys: Sequence[str]) -> dict[str, str]:
-    """Of a write that is said again: which of these somebody has said something else of later, and when."""
+    """Return the keys that were changed after this repeated write, with the times. Empty for other writes."""
     if not ctx.replay or not keys:
         return {}
     rows = await ctx.tx.all(access.SAID_LATER, ctx.current_store.number, subject, sorted(set(keys)), ctx.occurred_on)
@@ -34,7 +37,7 @@ async def said_later(ctx: Context, subject: str, keys: Sequence[str]) -> dict[st
 
 
 async def closed_later(ctx: Context, lines: Sequence[OrderLine]) -> dict[int, str]:
-    """The lines of one order that were closed, rejected, opened or picked later than this was said, and when."""
+    """Return the lines of an order that were closed, rejected, opened or picked after this write, with the times."""
     found = await said_later(ctx, LINE, [key_of(*line.key) for line in lines])
     later = {line.line_number: found[key] for line in lines if (key := key_of(*line.key)) in found}
     for line in lines if ctx.replay else ():
@@ -52,7 +55,7 @@ async def closed_later(ctx: Context, lines: Sequence[OrderLine]) -> dict[int, st
 
 
 def superseded(ctx: Context, what: str, said_on: str, field: str) -> Refusal:
-    """What was said later stands."""
+    """Return the refusal of a repeated write that a later one replaced."""
     when = datetime.fromisoformat(said_on).astimezone(ctx.time_zone())
     message = f"{what} was changed later ({when:%Y-%m-%d %H:%M}): that stands, and this is not done again."
     return Refusal(412, message, field)

@@ -1,13 +1,13 @@
-"""Where the goods came from that are held for order lines (README: Pick lowers), while an operation works on it.
+"""Ledger of one operation: balances, legs and the origins of held goods (README: Pick lowers).
 
-Read once for a line and reckoned on from there, as the ledger's stock is, and written with it.
+Rows are read once, changed in memory, and written together.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from aisle.service.context import Context
 from aisle.service.db import Statement
@@ -17,7 +17,6 @@ from aisle.service.db.statements import stock as sql
 from aisle.service.domain.quantities import QUANTITY_LIMIT, THOUSANDTHS_PER_UNIT
 from aisle.service.domain.store_catalogue import NO_LOCATION, StoreCatalogue
 from aisle.service.errors import conflict
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.service.domain.order_line import OrderLine
@@ -27,7 +26,7 @@ _LineKey = tuple[str, int]
 
 
 class SourceQuantity(NamedTuple):
-    """So much from there."""
+    """Quantity from a location and pool."""
 
     location: str
     pool: int
@@ -35,7 +34,7 @@ class SourceQuantity(NamedTuple):
 
 
 class HeldGoods(NamedTuple):
-    """Goods held for a line: where they came from, and where and in which pool they are held; no place is the hand."""
+    """Goods held for a line: their origin, and the location and pool that hold them. No location is the picker."""
 
     seq: int
     location: str
@@ -46,12 +45,12 @@ class HeldGoods(NamedTuple):
 
     @property
     def origin(self) -> SourceQuantity:
-        """So much came from there."""
+        """Origin and quantity."""
         return SourceQuantity(self.location, self.pool, self.quantity)
 
 
 class HeldGoodsOrigins:
-    """What is known of this in one operation in one store; `n` of a line rises in the order of taking."""
+    """Origins of held goods in one operation in one store. `seq` of a line increases in the order of picking."""
 
     def __init__(self, ctx: Context, store: str) -> None:
         self._ctx = ctx
@@ -59,10 +58,10 @@ class HeldGoodsOrigins:
         self._held: dict[_LineKey, dict[int, HeldGoods]] = {}
         self._stored: dict[_LineKey, dict[int, HeldGoods]] = {}
         self._changed_lines: dict[_LineKey, None] = {}
-        """Lines of which something is to be written."""
+        """Lines with changes to write."""
 
     async def held_for_line(self, line: OrderLine) -> list[HeldGoods]:
-        """All that is held for a line, the first taken first."""
+        """Return all goods held for a line, in the order of picking."""
         if line.key not in self._held:
             rows = await self._ctx.tx.all(sql.ORIGINS_OF_LINE, self._store, *line.key)
             self._stored[line.key] = {row[0]: HeldGoods(*row) for row in rows}
@@ -70,15 +69,15 @@ class HeldGoodsOrigins:
         return list(self._held[line.key].values())
 
     async def add(self, line: OrderLine, origin: SourceQuantity, location: str, pool: int) -> None:
-        """So much more is held for a line, there, and came from there."""
+        """Add goods held for a line, with their origin."""
         await self.held_for_line(line)
-        # Behind those that are stored too: a row of theirs that goes is not one that is changed.
+        # The number follows the stored ones too: a stored row that was removed must be deleted, not changed.
         n = max((*self._held[line.key], *self._stored[line.key]), default=0) + 1
         self._held[line.key][n] = HeldGoods(n, origin.location, origin.pool, location, pool, origin.quantity)
         self._changed_lines[line.key] = None
 
     async def reduce(self, line: OrderLine, held: HeldGoods, quantity: int) -> None:
-        """So much of one of them is not held any more."""
+        """Reduce one row of held goods by a quantity."""
         await self.held_for_line(line)
         self._changed_lines[line.key] = None
         if quantity == held.quantity:
@@ -87,21 +86,21 @@ class HeldGoodsOrigins:
             self._held[line.key][held.seq] = held._replace(quantity=held.quantity - quantity)
 
     async def delete_lines(self, order: str, lines: Iterable[int]) -> None:
-        """Nothing is held for these lines of an order any more."""
+        """Remove all goods held for these lines of an order."""
         for line in lines:
             self._held[(order, line)], self._stored[(order, line)] = {}, {}
             self._changed_lines.pop((order, line), None)
             await self._ctx.tx.run(sql.ORIGINS_OF_LINE_DELETE, self._store, order, line)
 
     async def delete_order(self, order: str) -> None:
-        """Nor for any of its lines."""
+        """Remove all goods held for an order."""
         for key in [key for key in self._held if key[0] == order]:
             self._held[key], self._stored[key] = {}, {}
             self._changed_lines.pop(key, None)
         await self._ctx.tx.run(sql.ORIGINS_OF_ORDER_DELETE, self._store, order)
 
     def pending_statements(self) -> list[Statement]:
-        """What is to be written, and counts as written from now on."""
+        """Return the statements to write, and treat them as written."""
         statements: list[Statement] = []
         for key in self._changed_lines:
             rows, stored = self._held[key], self._stored[key]
@@ -120,7 +119,7 @@ LegKind = Literal["pick", "unpick", "move", "count", "change", "receipt", "finis
 
 
 class StockKey(NamedTuple):
-    """Where stock stands: at a place or none, in a pool, for an order line or free."""
+    """Key of a balance: location or none, pool, and order line or free."""
 
     location: str
     pool: int
@@ -129,17 +128,17 @@ class StockKey(NamedTuple):
 
     @property
     def is_free(self) -> bool:
-        """Whether these goods belong to no order line."""
+        """True if the goods belong to no order line."""
         return not self.order
 
 
 _NO_OWNER = ("", 0)
-"""The owner of what belongs to no order line."""
+"""Owner of free stock."""
 StockQuantities = dict[StockKey, int]
 
 
 class Ledger:
-    """Writes the legs of one operation in one store."""
+    """Writer of the legs of one operation in one store."""
 
     def __init__(self, catalogue: StoreCatalogue) -> None:
         self.catalogue = catalogue
@@ -149,24 +148,27 @@ class Ledger:
         self.has_negative_balance = False
         self.origins = HeldGoodsOrigins(catalogue.ctx, self.store)
         self.orders_to_save: dict[str, None] = {}
-        """Orders with lines whose goods have changed, for `refresh_orders`."""
+        """Orders with changed goods of lines, for `save_changed_orders`."""
         self._stock: dict[tuple[str, str, int], StockQuantities] = {}
-        """What was read, by product and order line or none, as this operation has left it; no spot of a line is 0."""
+        """Balances by product and order line or none, including this operation's changes.
+
+        Held balances of 0 are removed.
+        """
         self._stored_quantities: dict[tuple[str, StockKey], int | None] = {}
-        """What the database has at the spots that this operation has changed; None for no row."""
+        """Stored balances that this operation has changed; None is no row."""
         self._legs: list[tuple[object, ...]] = []
         self._last_counts: dict[str, dict[tuple[str, int], str]] = {}
-        """When each place and pool of a product was counted last."""
+        """Time of the last count of each location and pool, by product."""
         self._last_counts_unread: set[str] = set()
-        """Products whose free stock was read, and of which that is not known yet."""
+        """Products whose free stock was read, but not yet their last counts."""
         self._new_counts: dict[tuple[str, str, int], str] = {}
         self._changed_products: dict[str, None] = {}
         self._late_changes: defaultdict[tuple[str, int], int] = defaultdict(int)
         self._absorbed: defaultdict[tuple[str, str, int], int] = defaultdict(int)
-        """Sums of the absorbed legs by product, place and pool, for the log."""
+        """Sums of the absorbed legs by product, location and pool, for the log."""
 
     async def load_free_stock(self, product_numbers: Iterable[str]) -> None:
-        """Read the free stock of many products at once; what is asked for later costs nothing."""
+        """Read the free stock of many products in one query."""
         wanted = sorted({number for number in product_numbers if number and (number, *_NO_OWNER) not in self._stock})
         if not wanted:
             return
@@ -176,15 +178,15 @@ class Ledger:
             self._stock[(product, *_NO_OWNER)][StockKey(place, pool)] = quantity
 
     async def free_stock(self, product: str) -> Mapping[StockKey, int]:
-        """What this store has of the product and holds for nobody, by spot."""
+        """Return the free stock of a product, by key."""
         return dict(await self._load_stock(product, _NO_OWNER))
 
     async def held_for_line(self, line: OrderLine) -> Mapping[StockKey, int]:
-        """What is held for an order line, by spot."""
+        """Return the goods held for an order line, by key."""
         return dict(await self._load_stock(line.product_number, line.key))
 
     async def held_for_order(self, order: str, lines: Iterable[OrderLine]) -> list[tuple[str, StockKey, int]]:
-        """What is held for an order of these lines: product, spot and quantity, by line, place and pool."""
+        """Return the goods held for an order: product, key and quantity, sorted by line, location and pool."""
         owned = {(line.product_number, *line.key) for line in lines}
         if not owned <= self._stock.keys():
             await self.write_pending()
@@ -196,7 +198,7 @@ class Ledger:
         return sorted(found, key=lambda one: (one[1].line, one[1].location, one[1].pool))
 
     async def balances(self, product: str) -> Mapping[StockKey, int]:
-        """Everything this store has of the product, by spot."""
+        """Return all stock of a product, by key."""
         await self.write_pending()
         known: defaultdict[tuple[str, str, int], StockQuantities] = defaultdict(dict, {(product, *_NO_OWNER): {}})
         for row in await self.ctx.tx.all(sql.BALANCES, self.store, product):
@@ -206,7 +208,7 @@ class Ledger:
         return {spot: quantity for stock in known.values() for spot, quantity in stock.items()}
 
     async def post(self, kind: LegKind, product: str, stock_key: StockKey, quantity: int) -> None:
-        """Add `quantity` thousandths (less than none takes away) to a spot. Notes when the spot falls below none."""
+        """Add `quantity` thousandths, which may be negative, to a balance. Note if it becomes negative."""
         if quantity == 0:
             return
         await self._post_leg(kind, product, stock_key, quantity)
@@ -218,26 +220,26 @@ class Ledger:
             self._late_changes[(product, stock_key.pool)] -= quantity
 
     async def transfer(self, kind: LegKind, product: str, source: StockKey, target: StockKey, quantity: int) -> None:
-        """Take from one spot what is added to another."""
+        """Move a quantity from one balance to another."""
         await self.post(kind, product, source, -quantity)
         await self.post(kind, product, target, quantity)
 
     def record_count(self, product: str, location: str, pool: int) -> None:
-        """Free stock was counted there when the entry happened: what comes late from before is absorbed from now on."""
+        """Record a count of free stock. Earlier changes that arrive later are absorbed."""
         spot = (product, location, pool)
         self._new_counts[spot] = max(self._new_counts.get(spot, ""), self.occurred_on)
         if product in self._last_counts:
             self._set_last_count(*spot, self.occurred_on)
 
     async def close_entry(self) -> None:
-        """Close an entry of the operation: what a count of the whole store has seen already is absorbed."""
+        """Close an entry of the operation. Absorb changes that precede a count of the whole store."""
         for (product, pool), quantity in list(self._late_changes.items()):
             if quantity and await self._counted_since(product, NO_LOCATION, pool):
                 await self._absorb(product, NO_LOCATION, pool, quantity)
         self._late_changes.clear()
 
     async def finish(self) -> None:
-        """Close the operation: what it did is written with the last of it, and on each product that stock changed."""
+        """Close the operation: defer its writes to the end, and mark each product with changed stock."""
         await self.close_entry()
         self.ctx.defer_all(self._pending_statements())
         rows = [(self.store, product, self.ctx.now) for product in self._changed_products]
@@ -247,23 +249,23 @@ class Ledger:
         self._changed_products.clear()
 
     async def write_pending(self) -> None:
-        """Store what was done so far. Whoever sums legs or balances in the database asks for it first."""
+        """Write the pending rows. Required before the database sums legs or balances."""
         if statements := self._pending_statements():
             await self.ctx.tx.run_batch(statements)
 
     def pop_negative_flag(self) -> bool:
-        """Whether a balance fell below none since this was asked last."""
+        """Return True if a balance became negative since the last call."""
         flag, self.has_negative_balance = self.has_negative_balance, False
         return flag
 
     def pop_absorbed(self) -> dict[tuple[str, str, int], int]:
-        """Return what was absorbed since the last call, by product, place and pool, in thousandths."""
+        """Return the thousandths absorbed since the last call, by product, location and pool."""
         absorbed = {spot: quantity for spot, quantity in self._absorbed.items() if quantity}
         self._absorbed.clear()
         return absorbed
 
     def _pending_statements(self) -> list[Statement]:
-        """What is to be written, and counts as written from now on. Of balances, an empty free one stays."""
+        """Return the statements to write, and treat them as written. An empty free balance keeps its row."""
         statements: list[Statement] = [(sql.LEG_ADD, leg) for leg in self._legs]
         for (product, spot), was in self._stored_quantities.items():
             now = self._stock[(product, spot.order, spot.line)].get(spot)
@@ -306,7 +308,7 @@ class Ledger:
         self._changed_products[product] = None
 
     async def _absorb(self, product: str, location: str, pool: int, quantity: int) -> None:
-        """Undo a change of free stock that a later count has seen already."""
+        """Undo a change of free stock that a later count includes."""
         await self._post_leg("absorbed", product, StockKey(location, pool), -quantity)
         self._absorbed[(product, location, pool)] -= quantity
 
@@ -316,7 +318,7 @@ class Ledger:
         return self._last_counts[product].get((location, pool), "") > self.occurred_on
 
     async def _load_last_counts(self, product: str) -> None:
-        """Those of this product, and of all whose free stock was read: they will be asked for, too."""
+        """Read the last counts of this product and of all whose free stock was read, since they will be needed."""
         wanted = sorted((self._last_counts_unread | {product}) - self._last_counts.keys())
         self._last_counts_unread.clear()
         self._last_counts |= {number: {} for number in wanted}

@@ -1,10 +1,10 @@
-"""What an entry of the log tells bookkeepers: prices and accounts as they were when it happened (README: The log)."""
+"""Entries of the log, with prices and accounts at their time, for bookkeeping (README: The log)."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.db.statements import logs as sql
 from aisle.service.domain.json_text import join_members, object_members, parse_json_object, quoted, text_member, to_json
@@ -14,13 +14,12 @@ from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.recounts import FreeCount
 from aisle.service.domain.states import NOTHING_TO_REVIEW, TO_REVIEW
 from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
-from aisle.tuples import NamedTuple
 
 _BOOKKEEPING_FIELDS = ("purchase_price", "purchase_unit_quantity")
 
 
 def bookkeeping_members(product: Product, quantity: int | None, existing_members: Mapping[str, Any]) -> Iterator[str]:
-    """The members of an entry of this product; `said` are members that the entry has anyway."""
+    """Yield the bookkeeping members of an entry, except those in `existing_members`."""
     if product.price:
         yield f'"price":{product.price}'
     if product.own_price:
@@ -31,26 +30,26 @@ def bookkeeping_members(product: Product, quantity: int | None, existing_members
             yield f'"{name}":{to_json(value)}'
     yield text_member("cost_center", product.cost_center or None)
     if quantity:
-        # The account of the product is debited with what comes, and credited with what goes.
+        # The product's account is debited for goods that arrive, and credited for goods that leave.
         side = "debit" if quantity > 0 else "credit"
         yield text_member(f"general_ledger_{side}", product.catalogue_value("general_ledger"))
 
 
 def location_tag_member(location: Location) -> str:
-    """The tags of a place, as a member."""
+    """Return the member with the tags of a location."""
     return text_member("location_tag", ",".join(json.loads(location.tags)) or None)
 
 
 IN_HAND_SOURCE = "in_hand"
-"""Source of the entry, at no place, for goods that a pick takes into the hand or that leave it."""
+"""Source of the entry, without location, for goods that a pick gives to the picker or that leave the picker."""
 FINISH_SOURCE = "finish"
 """Source of the entries for held goods that leave the store with a finished order."""
 LATE_SOURCE = "late"
-"""Source of the entry that undoes a late message at a place that was counted since."""
+"""Source of the entry that undoes a late message at a location that was counted since."""
 
 
 class LogEntry(NamedTuple):
-    """One log entry; quantities in thousandths. `extra` holds further documented fields as they go out."""
+    """Entry of the log. Quantities are thousandths; `extra` has further documented fields."""
 
     product: Product
     source: str
@@ -68,39 +67,40 @@ class LogEntry(NamedTuple):
 
 
 class LogWriter:
-    """The log of one operation in one store. A reason that an entry only names by its code is called what it was called
-    last."""
+    """Log of one operation in one store.
+
+    An entry with only a code of a reason gets the latest description of this code.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self.ctx = ledger.ctx
         self.store = ledger.catalogue.store
         self.free_counts: list[FreeCount] = []
-        """The free counts among the entries, for `close_recounts`."""
+        """Free counts among the entries, for `close_recounts`."""
         self._entries: list[tuple[LogEntry, str]] = []
-        """With the moment of each."""
+        """Entries, each with its time."""
         self._added_positions: list[int] = []
-        """Positions of the entries that a caller added; those for absorbed legs are not among them."""
+        """Positions of the entries that callers added, without those for absorbed legs."""
 
     def record_count(self, product: Product, location: Location | None) -> None:
-        """The entry that comes next is a free count."""
+        """Mark the next entry as a free count."""
         code = location.code if location else NO_LOCATION
         self.free_counts.append(FreeCount(len(self._added_positions), product.number, code, self.ledger.occurred_on))
 
     def add(self, entry: LogEntry) -> None:
-        """Take an entry down, with the time at which the ledger says that it happened."""
+        """Add an entry with the ledger's current time."""
         self._added_positions.append(len(self._entries))
         self._entries.append((entry, self.ledger.occurred_on))
 
     def add_fields(self, entry_index: int, extra: dict[str, Any]) -> None:
-        """Further documented fields of the entry that was added as this one."""
+        """Add documented fields to an entry, by its index among the added ones."""
         at = self._added_positions[entry_index]
         entry, when = self._entries[at]
         self._entries[at] = entry._replace(extra={**(entry.extra or {}), **extra}), when
 
     async def close_entry(self) -> None:
-        """Close an entry of the operation in the ledger, and add an entry for each place where late messages were
-        absorbed."""
+        """Close an entry of the operation in the ledger. Log each location where late messages were absorbed."""
         await self.ledger.close_entry()
         book = self.ledger.catalogue
         for (number_, code, pool), quantity in self.ledger.pop_absorbed().items():
@@ -109,7 +109,7 @@ class LogWriter:
             self._entries.append((LogEntry(product, LATE_SOURCE, quantity, place, pool), self.ledger.occurred_on))
 
     async def save_all(self) -> list[int]:
-        """Number the entries, which are stored when the operation ends. Return the ids of those that were added."""
+        """Number the entries and defer them to the end of the operation. Return the wire ids of the added ones."""
         await self.close_entry()
         if not self._entries:
             return []
@@ -126,7 +126,7 @@ class LogWriter:
         return ids
 
     async def _resolve_reasons(self) -> list[str | None]:
-        """What each entry calls its reason: as it says, else as the entry before it that named this code."""
+        """Return the reason of each entry: its own description, otherwise the latest one of its code."""
         called: dict[int, str | None] = {}
         found = []
         for entry, _ in self._entries:
@@ -140,7 +140,7 @@ class LogWriter:
         return found
 
     def _row(self, seq: int, entry: LogEntry, reason: str | None, moved_on: str) -> tuple[object, ...]:
-        """A row of `stock_log`, in the order of `LOG_ADD`."""
+        """Return a row of `stock_log` in the order of `LOG_ADD`."""
         return (
             self.store.number,
             seq,
@@ -157,12 +157,12 @@ class LogWriter:
         )
 
     def _reference_id_member(self, entry: LogEntry) -> str:
-        """The id of the order line, where the reference is its order."""
+        """Return the member with the id of the order line, if the reference is its order."""
         line = entry.line
         return f'"reference_id":{self.store.wire_id(line.seq)}' if line and entry.reference == line.order_number else ""
 
     def _entry_json(self, entry: LogEntry, reason: str | None, moved_on: str) -> str:
-        """The entry as JSON text, as it goes out."""
+        """Return the entry as JSON in its form on the wire."""
         line, place, extra = entry.line, entry.location, entry.extra or {}
         return join_members(
             (

@@ -1,8 +1,9 @@
-"""Movements between places, pools and order lines (README: Movement, Move to an order line)."""
+"""Movements between locations, pools and order lines (README: Movement, Move to an order line)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from aisle.service.db.statements import stock
 from aisle.service.db.statements import stock as sql
@@ -13,11 +14,10 @@ from aisle.service.domain.picking import record_origin, remove_held
 from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
 from aisle.service.errors import conflict, unprocessable
-from aisle.tuples import NamedTuple
 
 
 class MovementEnd(NamedTuple):
-    """One end of a movement: a place or none, a pool or whichever, an order line or free."""
+    """End of a movement: location or none, pool or any, order line or free."""
 
     location: Location | None
     pool: int | None
@@ -28,12 +28,12 @@ class MovementEnd(NamedTuple):
         return self.location.code if self.location else NO_LOCATION
 
     def stock_key(self, pool: int) -> StockKey:
-        """The balance that goods of this pool have here."""
+        """Return the key of the balance for goods of this pool."""
         return StockKey(self.location_code, pool, *self.line.key) if self.line else StockKey(self.location_code, pool)
 
 
 class MovedQuantities(NamedTuple):
-    """How much of a movement left the hand of an order's picker and how much the named source, in thousandths."""
+    """Thousandths of a movement that left the order's picker, and those that left the named source."""
 
     from_hand: int
     from_source: int
@@ -49,7 +49,10 @@ async def move_goods(
     allow_overage: bool,
     field: str,
 ) -> MovedQuantities:
-    """Move goods; how much of them left the hand. Raises Refusal: 409 too little, 422 when nothing would move."""
+    """Move goods. Return the quantities by origin.
+
+    Raise Refusal: 409 if there are too few, 422 if nothing would move.
+    """
     if _is_same_end(source, target):
         raise unprocessable("From and to are the same.", field)
     same_line = source.line is not None and target.line is not None and source.line.key == target.line.key
@@ -90,7 +93,7 @@ async def _plan_sources(
     allow_overage: bool,
     field: str,
 ) -> list[SourceQuantity]:
-    """From which pools `quantity` leaves the source: the named one, or its default and then upwards."""
+    """Return the pools from which `quantity` leaves: the named one, otherwise the default pool, then by number."""
     if quantity == 0:
         return []
     balances = await (ledger.held_for_line(source.line) if source.line else ledger.free_stock(product.number))
@@ -116,7 +119,7 @@ def _quantities_by_pool(balances: Mapping[StockKey, int], source: MovementEnd) -
 
 def _pools_default_first(source: MovementEnd, target: MovementEnd, quantities: Mapping[int, int]) -> list[int]:
     first = source.location.pool if source.location else 1
-    # Goods that are in the wanted pool already do not move by changing pools in one place.
+    # Goods that are in the target pool already do not change pool within one location.
     stays = target.pool if source.stock_key(1) == target.stock_key(1) else None
     return [pool for pool in dict.fromkeys((first, *sorted(quantities))) if pool != stays]
 
@@ -138,7 +141,7 @@ async def _transfer_goods(
 
 
 async def _origins_of_source(ledger: Ledger, source: MovementEnd, planned: SourceQuantity) -> list[SourceQuantity]:
-    """Where goods came from that leave the source: it is the source itself unless they are held for a line there."""
+    """Return the origins of goods that leave the source: the source itself, unless they are held for a line."""
     if source.line is None:
         return [planned]
     known = [
@@ -163,7 +166,7 @@ def _is_same_end(source: MovementEnd, target: MovementEnd) -> bool:
 
 
 async def _remove_put_backs(ledger: Ledger, product: str, quantity: int) -> None:
-    """Goods that a rejected order left in somebody's hand have found a place: strike them off the list."""
+    """Remove put-away goods of a rejected order from the list of goods to put back."""
     for seq, listed in await ledger.ctx.tx.all(sql.PUT_BACKS_OF_PRODUCT, ledger.store, product):
         if quantity <= 0:
             break

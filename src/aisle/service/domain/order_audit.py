@@ -1,4 +1,4 @@
-"""What the audit says of an order: what somebody decides about it, and not the work on it, which the log tells."""
+"""Audit of orders: decisions about an order. The work on it is in the log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OF_PICKERS = frozenset({"staff"})
 
 
 def settings_of(order: Order, lines: Iterable[OrderLine]) -> dict[str, Any]:
-    """An order and some of its lines as they are now."""
+    """Return the audited fields of an order and of some of its lines."""
     said: dict[str, Any] = {"is_active": order.is_active, "is_rejected": order.is_rejected}
     said |= {name: order.item[name] for name in (*REASON_FIELDS, _CLAIM) if name in order.item}
     for line in lines:
@@ -35,7 +35,7 @@ def _of_line(line: OrderLine) -> dict[str, Any]:
 
 
 async def note_order(ctx: Context, order: Order, before: dict[str, Any], lines: Iterable[OrderLine]) -> None:
-    """Keep what has changed since. That somebody takes a free order to pick it, or lets it go, is work."""
+    """Record the changes since `before`. Staff who claim a free order or end their own claim are not recorded."""
     after = settings_of(order, lines)
     mine = {before.get(_CLAIM, ""), after.get(_CLAIM, "")} <= {"", ctx.app_user or ctx.principal.name}
     if ctx.principal.role in _OF_PICKERS and mine:

@@ -1,4 +1,4 @@
-"""An order line while an operation works on it."""
+"""Order line during an operation."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from aisle.service.domain.states import check_transition, line_state
 from aisle.service.errors import conflict, unprocessable
 
 REASON_FIELDS = ("rejection_reason_code", "rejection_reason_code_description")
-"""Fields of a line that say why it was closed short; they go when it is no longer so."""
+"""Fields with the reason why a line was closed short. They are removed when it no longer is."""
 
 
 @dataclass(slots=True)
 class OrderLine:
-    """A row of `order_line`; quantities in thousandths. `item` holds the fields that only come and go."""
+    """Row of `order_line`. Quantities are thousandths; `item` has the fields without rules."""
 
     order_number: str
     line_number: int
@@ -39,13 +39,13 @@ class OrderLine:
     item: dict[str, Any]
     is_rejected: bool = False
     stored_state: str = ""
-    """Its state as it is stored; '' of one that is not."""
+    """Stored state; '' for a new line."""
     stored_row: tuple[object, ...] = ()
-    """What can change of it, as it is stored."""
+    """Stored values of the columns that can change."""
 
     @classmethod
     def from_row(cls, order_number: str, row: Row) -> OrderLine:
-        """From `LINES_OF_ORDER` or `LINE_GET`."""
+        """Build a line from a row of `LINES_OF_ORDER` or `LINE_GET`."""
         number, seq, product, quantity, picked, moved, delivered, closed, warehouse, pool, pools, place, by, *rest = row
         item, rejected = rest
         found = cls(
@@ -72,17 +72,17 @@ class OrderLine:
 
     @property
     def key(self) -> tuple[str, int]:
-        """How balances name this line."""
+        """Order and line number, as in balances."""
         return (self.order_number, self.line_number)
 
     @property
     def is_fully_picked(self) -> bool:
-        """Whether all that was ordered is picked."""
+        """True if the whole ordered quantity is picked."""
         return self.picked_quantity >= self.quantity
 
     @property
     def state(self) -> str:
-        """Which state it is in while its order is open."""
+        """State while the order is open."""
         return line_state(
             is_rejected=self.is_rejected,
             is_picked=self.is_picked,
@@ -92,17 +92,17 @@ class OrderLine:
 
     @property
     def is_short(self) -> bool:
-        """Whether it counts as picked, though less was found than was ordered."""
+        """True if the line is closed with less than the ordered quantity."""
         return self.is_picked and not self.is_fully_picked
 
     def picking_pools(self, named: int | None = None) -> list[int]:
-        """The pools a pick may take from, in order: the named one alone, or the line's own and its further ones."""
+        """Return the pools for a pick, in order: the named one only, or the line's own and further ones."""
         if named is not None:
             return [named]
         return list(dict.fromkeys([self.stock_pool, *self.further_pools]))
 
     def as_json(self) -> dict[str, Any]:
-        """The line as a refusal shows it, under the names of the interface."""
+        """Return the line for a refusal, under the names of the interface."""
         return {
             "order_number": self.order_number,
             "line_number": self.line_number,
@@ -115,9 +115,9 @@ class OrderLine:
         }
 
     async def save(self, ctx: Context, store_number: str, *, deferred: bool = False) -> None:
-        """Store what has changed of it; when it is the `last` word on it, with the operation's end.
+        """Store the changed columns; if `deferred`, at the end of the operation.
 
-        Raises Refusal (409) for a way between states that is none.
+        Raise Refusal (409) for a forbidden change of state.
         """
         if self.stored_state:
             check_transition("line", f"Line {self.line_number}", self.stored_state, self.state, line=self.as_json())
@@ -133,7 +133,7 @@ class OrderLine:
                 await ctx.tx.run(sql.LINE_SET, store_number, *self.key, *row)
 
     def _row(self) -> tuple[object, ...]:
-        """What can change of it, in the order of `LINE_SET`."""
+        """Return the columns that can change, in the order of `LINE_SET`."""
         return (
             self.quantity,
             self.picked_quantity,
@@ -150,13 +150,16 @@ class OrderLine:
 
 
 def check_ordered_quantity(quantity: int, field: str) -> None:
-    """Raise Refusal (422) when a line orders nothing or less: such a line can be neither picked nor seen as open."""
+    """Raise Refusal (422) unless the ordered quantity is positive. Another line could neither be picked nor be open."""
     if quantity <= 0:
         raise unprocessable("An order line needs a quantity above 0: leave the line out, or reject it.", field)
 
 
 async def load_open_line(ctx: Context, store_number: str, order: str, line: int, product: str, field: str) -> OrderLine:
-    """A line that goods may be moved or counted for. Raises Refusal: 422 unknown or other product, 409 closed order."""
+    """Return a line for which goods may be moved or counted.
+
+    Raise Refusal: 422 for an unknown line or another product, 409 for a closed order or line.
+    """
     head = await ctx.tx.one(sql.ORDER_GET, store_number, order)
     row = await ctx.tx.one(sql.LINE_GET, store_number, order, line) if head else None
     if head is None or row is None:

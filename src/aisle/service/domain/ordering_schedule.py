@@ -1,13 +1,12 @@
-"""When a store orders and is delivered next, from its ordering schema (README: Stores and products)."""
+"""Next ordering and delivery times of a store, from its ordering schema (README: Stores and products)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, time, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.domain.timestamps import TimeZone, format_timestamp
-from aisle.tuples import NamedTuple
 
 DAYS_AHEAD = 14
 SCHEDULE_FIELDS = ("ordering_schema", "store_next_ordering_datetime", "store_next_delivery_datetime")
@@ -19,9 +18,9 @@ _MAX_WEEK = 53
 def upcoming_dates(
     schema: Iterable[Mapping[str, Any]], category: str, now: float, zone: TimeZone = None
 ) -> dict[str, Any]:
-    """The moments of the next two weeks as a stock entry has them; {} where the schema has none.
+    """Return the times of the next two weeks in the form of a stock entry; {} if the schema has none.
 
-    Rows for the product's category stand instead of those for all. A row whose day or time is none says nothing.
+    Rows for the product's category replace those for all categories. A row with an invalid day or time is ignored.
     """
     rows = list(schema)
     own = [row for row in rows if row.get("category_code") and row["category_code"] == category]
@@ -41,7 +40,7 @@ def upcoming_dates(
 def upcoming_dates_of_store(
     store: Mapping[str, Any], category: str, now: float, zone: TimeZone = None
 ) -> dict[str, Any]:
-    """The same for a store as it was said: without a schema, the next moments that it names itself."""
+    """Return the times for stored fields of a store. Without a schema, use the next times that the store names."""
     named: dict[str, Any] = {}
     for name in ("ordering", "delivery"):
         text = store.get(f"store_next_{name}_datetime")
@@ -51,7 +50,7 @@ def upcoming_dates_of_store(
 
 
 def is_schedule_row(row: Mapping[str, Any]) -> bool:
-    """Whether a row of an ordering schema says when: a day 0 to 7, a time, offsets up to 60 days, ISO weeks."""
+    """Return True if a row of an ordering schema is valid: day 0 to 7, time, offsets up to 60 days, ISO weeks."""
     return _parse_row(row) is not None
 
 
@@ -74,9 +73,9 @@ def _parse_row(row: Mapping[str, Any]) -> _ScheduleRow | None:
 
 
 def _dates_of_row(row: Mapping[str, Any], now: float, zone: TimeZone) -> Iterable[tuple[float, float]]:
-    """When is ordered, and when that is delivered; from so long ago that what comes now was ordered then."""
+    """Yield pairs of ordering and delivery time, starting early enough for deliveries that arrive now."""
     said = _parse_row(row)
-    if said is None:  # stored before rows were checked
+    if said is None:  # Stored before rows were checked.
         return
     day, at, before, after, weeks = said
     today = datetime.fromtimestamp(now, UTC).astimezone(at.tzinfo or zone).date()
@@ -88,7 +87,7 @@ def _dates_of_row(row: Mapping[str, Any], now: float, zone: TimeZone) -> Iterabl
 
 
 def _parse_weeks(text: str) -> frozenset[int]:
-    """`1,3,10-12` as numbers; none means every week. Raises ValueError."""
+    """Parse `1,3,10-12` into numbers; an empty set is every week. Raise ValueError for invalid weeks."""
     weeks: set[int] = set()
     for part in filter(None, (part.strip() for part in text.replace(";", ",").split(","))):
         first, _, last = part.partition("-")

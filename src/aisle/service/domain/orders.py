@@ -1,4 +1,4 @@
-"""An order while an operation works on it: its flags, the state that follows from them, and how goods leave it."""
+"""Order during an operation: its flags, its derived state, and the release or hand-over of its goods."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
 from aisle.service.domain.timestamps import TimeZone, day_of_stored_time, parse_timestamp
 
 _AS_BEFORE = "="
-"""When it was finished or rejected does not change."""
+"""Value that keeps the stored time of the end of an order."""
 
 
 @dataclass(slots=True)
 class Order:
-    """A row of `customer_order` with its lines."""
+    """Row of `customer_order` with its lines."""
 
     number: str
     is_active: bool
@@ -46,7 +46,7 @@ class Order:
 
     @classmethod
     async def load(cls, ctx: Context, store_number: str, number: str) -> Order | None:
-        """The order, or None when the store has none of this number."""
+        """Load an order; None if the store has no order with this number."""
         row = await ctx.tx.one(sql.ORDER_GET, store_number, number)
         if row is None:
             return None
@@ -57,11 +57,11 @@ class Order:
         return cls(number, active, claimed, picked, rejected, row[5], row[6], json.loads(row[8]), row[9], lines)
 
     def find_line(self, line_number: int) -> OrderLine | None:
-        """The line of this number, or None."""
+        """Return the line with this number, or None."""
         return self._lines_by_number.get(line_number)
 
     def as_json(self) -> dict[str, Any]:
-        """The order as a refusal shows it, under the names of the interface."""
+        """Return the order for a refusal, under the names of the interface."""
         return {
             "order_number": self.number,
             "version": self.version,
@@ -72,7 +72,7 @@ class Order:
         }
 
     def derive_state(self) -> None:
-        """Bring `is_picked` and the state in line with the lines. Raises Refusal (409) for a way back that is none."""
+        """Derive `is_picked` and the state from the lines. Raise Refusal (409) for a forbidden change of state."""
         if self.lines:
             self.is_picked = all(line.is_picked for line in self.lines)
         state = order_fulfilment(
@@ -87,7 +87,10 @@ class Order:
             self.fulfilment = state
 
     async def save(self, ctx: Context, store_number: str, *, deferred: bool = False) -> None:
-        """Derive the state, store the head (lines store themselves; `last` as with them) and tell followers."""
+        """Derive the state, store the order without its lines, and mark it as changed.
+
+        If `deferred`, it is stored at the end of the operation.
+        """
         was = self.fulfilment
         was_open = was not in CLOSED_STATES
         self.derive_state()
@@ -121,13 +124,13 @@ class Order:
 
 
 def earliest_pickup_date(lines: list[OrderLine], zone: TimeZone) -> str:
-    """The earliest pickup date of the lines, a day of the store, or ''."""
+    """Return the earliest pickup date of the lines, as a day of the store; '' if there is none."""
     said = [line.item["pickup_date"] for line in lines if line.item.get("pickup_date")]
     return min((day_of_stored_time(text, zone) for text in said), default="")
 
 
 async def save_changed_line(ledger: Ledger, line: OrderLine) -> None:
-    """After the goods of one line changed: store it; its order's state follows at the end (`refresh_orders`)."""
+    """Store a line after its goods changed. Its order is stored at the end (`save_changed_orders`)."""
     line.moved_quantity = sum(
         quantity for spot, quantity in (await ledger.held_for_line(line)).items() if spot.location
     )
@@ -136,7 +139,7 @@ async def save_changed_line(ledger: Ledger, line: OrderLine) -> None:
 
 
 async def save_changed_orders(ledger: Ledger) -> None:
-    """Store the state of each order whose lines were refreshed: once, however many of them there are."""
+    """Store each order with changed lines once."""
     for number in ledger.orders_to_save:
         order = await Order.load(ledger.ctx, ledger.store, number)
         assert order is not None
@@ -145,7 +148,7 @@ async def save_changed_orders(ledger: Ledger) -> None:
 
 
 async def finish_order(logs: LogWriter, order: Order) -> None:
-    """Hand the goods over: what is held leaves the store, with an entry of the log; quantities stay as history."""
+    """Hand over the order: held goods leave the store and are logged. Quantities stay as history."""
     ledger = logs.ledger
     lines = {line.line_number: line for line in order.lines}
     held = await ledger.held_for_order(order.number, order.lines)
@@ -170,14 +173,17 @@ async def _log_finish(logs: LogWriter, line: OrderLine, stock_key: StockKey, qua
 
 
 async def release_order(ledger: Ledger, order: Order) -> None:
-    """Held goods become free where they lie; those in hand at no place, listed as to be put back."""
+    """Release the goods of an order. Goods at a location become free there.
+
+    The picker's goods become free at no location and are listed to be put back.
+    """
     await release_lines(ledger, order, order.lines)
     for line in order.lines:
         line.is_picked = line.is_rejected
 
 
 async def release_lines(ledger: Ledger, order: Order, lines: Iterable[OrderLine]) -> None:
-    """The same for some lines of an order; they are still to be stored."""
+    """Release the goods of some lines of an order. The caller stores the lines."""
     named = {line.line_number: line for line in lines}
     held = [one for one in await ledger.held_for_order(order.number, order.lines) if one[1].line in named]
     await ledger.load_free_stock(product for product, _, _ in held)
@@ -209,10 +215,10 @@ CLAIM_FIELDS = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
 
 
 async def set_claim(ctx: Context, order: Order, is_claimed: bool) -> None:
-    """Claim the order for whoever asks, or end its claim.
+    """Claim the order for the caller, or end its claim.
 
-    The claim that was made last stands: what others claimed or let go before it, and is heard of after it, changes
-    nothing. The same claim again keeps its moment.
+    The latest claim counts: an earlier claim or release of somebody else that arrives later changes nothing. A repeated
+    claim keeps its time.
     """
     standing, by = order.item, ctx.app_user or ctx.principal.name
     terminal = ctx.terminal or ""
@@ -230,7 +236,7 @@ async def set_claim(ctx: Context, order: Order, is_claimed: bool) -> None:
 
 
 def end_claim(order: Order) -> None:
-    """Nobody has it."""
+    """Remove the claim of an order."""
     order.is_claimed = False
     order.item = {name: value for name, value in order.item.items() if name not in CLAIM_FIELDS}
 
@@ -239,13 +245,13 @@ SHORTAGE_SOURCE = "short"
 REJECTION_SOURCE = "rejected"
 
 _MAX_CODE_DIGITS = 9
-"""Digits of a code that is a number of the log, too."""
+"""Maximum number of digits of a code that is also a numeric reason in the log."""
 
 
 async def record_shortage_reason(
     logs: LogWriter, line: OrderLine, body: dict[str, Any], location: Location | None
 ) -> None:
-    """Keep why a line is short, and note it in the log once; said of an open or a full line, it is let be."""
+    """Store the reason of a short line and log it once. A reason of an open or full line is ignored."""
     news = {name: body[name] for name in REASON_FIELDS if name in body}
     if not news or not line.is_short or news == {name: line.item.get(name) for name in news}:
         return
@@ -256,7 +262,7 @@ async def record_shortage_reason(
 async def log_reason(
     logs: LogWriter, line: OrderLine, source: str, reason: dict[str, Any], location: Location | None = None
 ) -> None:
-    """An entry of the log that says why a line brings less than was ordered."""
+    """Add a log entry with the reason why a line has less than was ordered."""
     code = str(reason.get(REASON_FIELDS[0], ""))
     is_number = code.isascii() and code.isdecimal() and len(code) <= _MAX_CODE_DIGITS
     logs.add(
@@ -273,7 +279,7 @@ async def log_reason(
     )
 
 
-# Fields of a line that a list shows, by the name under which they come in.
+# Fields of a line that lists show: name in requests → name in lists.
 _LINE_FIELDS = {
     "barcode": "barcode",
     "delivery_date": "delivery_date",
@@ -296,13 +302,13 @@ _ORDER_FIELDS = {
     "reference": "reference",
     "sales_order_id": "sales_order_id",
 }
-# What the interface takes of an order and tells nowhere.
+# Fields that the interface accepts for an order and never returns.
 _UNDOCUMENTED_FIELDS = ("order_type", *UNDOCUMENTED_ORDER_FIELDS)
 _NOT_SEARCHED = frozenset({"order_lines", "is_active", "is_picked", "is_rejected", "status_id", "store_number"})
 
 
 def new_line_fields(body: dict[str, Any], product: Product, field: str) -> dict[str, Any]:
-    """A new line's further fields; what it does not say of itself, the catalogue says."""
+    """Return the item fields of a new line, with defaults from the catalogue."""
     return {
         "product_number": product.number,
         "barcode": product.barcode,
@@ -315,7 +321,7 @@ def new_line_fields(body: dict[str, Any], product: Product, field: str) -> dict[
 
 
 def changed_line_fields(body: dict[str, Any], field: str) -> dict[str, Any]:
-    """The further fields that a request names. Raises Refusal (400) for a date or time that is none."""
+    """Return the item fields in a request. Raise Refusal (400) for an invalid date or time."""
     for name in _LINE_TIME_FIELDS:
         if body.get(name):
             parse_timestamp(body[name], f"{field}.{name}")
@@ -323,7 +329,7 @@ def changed_line_fields(body: dict[str, Any], field: str) -> dict[str, Any]:
 
 
 def order_fields(body: dict[str, Any], store_number: str, pickup: str) -> dict[str, Any]:
-    """What a list shows of the order itself."""
+    """Return the fields of an order for lists."""
     item = {shown: body[name] for name, shown in _ORDER_FIELDS.items() if name in body}
     allowed = body.get("stores_allowed")
     aside = {name: body[name] for name in _UNDOCUMENTED_FIELDS if name in body}
@@ -341,6 +347,6 @@ def order_fields(body: dict[str, Any], store_number: str, pickup: str) -> dict[s
 
 
 def order_search_key(body: dict[str, Any]) -> str:
-    """What a search looks through: everything the order says of itself and of its customer."""
+    """Return the search text: all fields of the order and its customer."""
     parts = [value for name, value in body.items() if name not in _NOT_SEARCHED]
     return search_key(" ".join(part) if isinstance(part, list) else part for part in parts)

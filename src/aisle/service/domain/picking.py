@@ -1,9 +1,9 @@
-"""Picking: goods go into somebody's hand for an order line, and back (README: Pick raises, Pick lowers)."""
+"""Picking: goods leave locations for an order line and return (README: Pick raises, Pick lowers)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.domain.ledger import HeldGoods, Ledger, SourceQuantity, StockKey
 from aisle.service.domain.log_entries import FINISH_SOURCE, IN_HAND_SOURCE, LogEntry, LogWriter
@@ -11,7 +11,6 @@ from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.quantities import format_quantity, parse_thousandths, parse_whole_number, to_json_number
 from aisle.service.domain.store_catalogue import NO_LOCATION, Location
 from aisle.service.errors import conflict, unprocessable
-from aisle.tuples import NamedTuple
 
 
 def plan_pick(
@@ -21,9 +20,10 @@ def plan_pick(
     quantity: int,
     only_location: str | None = None,
 ) -> list[SourceQuantity]:
-    """From where `quantity` is taken: pool by pool, in each along the walk, then from no place.
+    """Return the sources of `quantity`: pool by pool, in each along the walking order, then at no location.
 
-    With `named`, from that place alone. What the books lack comes from no place, in the first pool, below none.
+    With `only_location`, use that location only. Goods beyond the recorded stock come from no location in the first
+    pool, which becomes negative.
     """
     codes = [place.code for place in locations] if only_location is None else [only_location]
     if only_location is None:
@@ -43,13 +43,13 @@ def plan_pick(
 async def increase_pick(
     ledger: Ledger, line: OrderLine, quantity: int, location: Location | None = None, pool: int | None = None
 ) -> list[SourceQuantity]:
-    """Take `quantity` into the hand for the line, from the named place and pool or along the walk."""
+    """Pick `quantity` for the line, from the given location and pool or along the walking order."""
     free = await ledger.free_stock(line.product_number)
     pools = line.picking_pools(pool)
     walk: list[Location] = []
     if location is None:
         walk = await locations_in_walk_order(ledger, (spot.location for spot, have in free.items() if have > 0))
-        # The place that the order's creator had in mind comes first.
+        # The location that the order's creator prefers comes first.
         walk.sort(key=lambda one: (one.code != line.preferred_location_code, one))
     takings = plan_pick(free, walk, pools, quantity, location.code if location else None)
     for taking in takings:
@@ -59,9 +59,9 @@ async def increase_pick(
 
 
 async def decrease_pick(ledger: Ledger, line: OrderLine, quantity: int) -> list[SourceQuantity]:
-    """Put `quantity` of the goods in hand back where they came from, the last first.
+    """Return `quantity` of the picker's goods to their origins, the last picked first.
 
-    Raises Refusal (409) when some of it was moved to a place already.
+    Raise Refusal (409) if some of it was put down at a location already.
     """
     stack = await goods_held_at(ledger, line)
     in_hand = sum(one.quantity for one in stack)
@@ -85,16 +85,16 @@ async def decrease_pick(ledger: Ledger, line: OrderLine, quantity: int) -> list[
 
 
 async def goods_held_at(ledger: Ledger, line: OrderLine, location: str = NO_LOCATION) -> list[HeldGoods]:
-    """The goods held for a line at a place, the first taken first; at no place they are all that is held there."""
+    """Return the goods held for a line at a location, in the order of picking. No location is the picker."""
     return [one for one in await ledger.origins.held_for_line(line) if one.held_location == location]
 
 
 async def remove_held(
     ledger: Ledger, line: OrderLine, quantity: int, pool: int | None = None, location: str = NO_LOCATION
 ) -> list[HeldGoods]:
-    """Use up to `quantity` of the goods held at a place (of one pool); their legs are the caller's.
+    """Take up to `quantity` of a line's held goods at a location, optionally of one pool. The caller posts the legs.
 
-    Of what is in hand, the first taken goes first; of what was put down, the last. Said in the order of taking.
+    Of the picker's goods the first picked goes first; of goods put down, the last. Return them in the order of picking.
     """
     held = [one for one in await goods_held_at(ledger, line, location) if pool in (None, one.held_pool)]
     used = []
@@ -109,12 +109,12 @@ async def remove_held(
 
 
 async def record_origin(ledger: Ledger, line: OrderLine, origin: SourceQuantity, held_key: StockKey) -> None:
-    """Remember where goods that are held now came from; their legs are posted by the caller."""
+    """Record the origin of goods that are held now. The caller posts the legs."""
     await ledger.origins.add(line, origin, held_key.location, held_key.pool)
 
 
 async def adjust_origin(ledger: Ledger, line: OrderLine, held_key: StockKey, quantity: int) -> None:
-    """So many more, or fewer, are held there, from nowhere that is known; their legs are posted by the caller."""
+    """Adjust held goods without known origin. The caller posts the legs."""
     if quantity > 0:
         await record_origin(ledger, line, SourceQuantity(NO_LOCATION, held_key.pool, quantity), held_key)
     else:
@@ -122,7 +122,7 @@ async def adjust_origin(ledger: Ledger, line: OrderLine, held_key: StockKey, qua
 
 
 async def locations_in_walk_order(ledger: Ledger, location_codes: Iterable[str]) -> list[Location]:
-    """These places, without "no place", as a picker meets them."""
+    """Return these locations in walking order, without "no location"."""
     wanted = {code for code in location_codes if code}
     await ledger.catalogue.load((), wanted)
     return sorted(filter(None, [await ledger.catalogue.find_location(code) for code in wanted]))
@@ -136,11 +136,11 @@ async def _pick_into_hand(ledger: Ledger, line: OrderLine, source_quantity: Sour
 
 
 _MAX_POOL_DIGITS = 20
-"""More of a text need not be read to know that it is no pool."""
+"""Maximum length of a pool's text; a longer one is invalid."""
 
 
 def parse_pool(value: Any, field: str) -> int:
-    """The number of a stock pool, from a number or its text. Raises Refusal (422)."""
+    """Parse the number of a stock pool from a number or text. Raise Refusal (422) if there is no such pool."""
     text = str(value).strip()
     if text.isdecimal() and text.isascii() and len(text) <= _MAX_POOL_DIGITS and 1 <= int(text) <= 10:
         return int(text)
@@ -151,7 +151,7 @@ def parse_pool(value: Any, field: str) -> int:
 
 
 class RebasedUpdate(NamedTuple):
-    """A line update that names its base, as it comes to be now; `left` of it found no room."""
+    """Line update with a base, applied to the current line. `unapplied` is the quantity that does not fit."""
 
     body: dict[str, Any]
     unapplied: int
@@ -160,10 +160,10 @@ class RebasedUpdate(NamedTuple):
 def rebase_update(
     line: OrderLine, body: dict[str, Any], field: str, *, whole: bool, additional: int = 0
 ) -> RebasedUpdate:
-    """What the sender did to a line, done to the line as it stands: others may have worked on it meanwhile.
+    """Apply the sender's change to the current line, which others may have changed meanwhile.
 
-    He found `base_picked_quantity` and made it `picked_quantity`. The difference counts, between what is at a place
-    already and what is ordered. `more` is to be picked beside it. Raises Refusal (422) for numbers that cannot be.
+    The sender changed `base_picked_quantity` to `picked_quantity`. The difference counts, limited by the quantity put
+    down and the ordered quantity. `additional` is picked as well. Raise Refusal (422) for impossible numbers.
     """
     if "picked_quantity" not in body:
         raise unprocessable("A base needs a picked_quantity.", f"{field}.base_picked_quantity")
@@ -176,7 +176,7 @@ def rebase_update(
     now = max(min(wanted, most), min(line.picked_quantity, line.moved_quantity))
     thought_full = body.get("is_picked") and mine >= line.quantity
     news = {name: value for name, value in body.items() if name != "base_picked_quantity"}
-    if thought_full:  # it follows from the figure, and is not meant as "closed short"
+    if thought_full:  # It follows from the quantity, and does not mean "closed short".
         del news["is_picked"]
     return RebasedUpdate(news | {"picked_quantity": to_json_number(now)}, wanted - now)
 
@@ -190,10 +190,11 @@ async def set_picked_quantity(
     location: Location | None = None,
     pool: int | None = None,
 ) -> bool:
-    """Bring a line to the picked quantity that a request names; whether goods went into the hand.
+    """Bring a line to the picked quantity of a request. Return True if goods were picked.
 
-    `is_picked` without a quantity means all of it for a line that nobody touched, else that it is closed short. `place`
-    and `pool` are where the goods were taken. Raises Refusal: 409 more than ordered or moved already, 422 no quantity.
+    `is_picked` without a quantity means the full quantity for an untouched line, otherwise that it is closed short.
+    `location` and `pool` are the source of the goods. Raise Refusal: 409 if more than ordered or already moved, 422 for
+    an invalid quantity.
     """
     product = await ledger.catalogue.get_product(line.product_number, f"{field}.product_number")
     closed = body.get("is_picked")
@@ -201,9 +202,7 @@ async def set_picked_quantity(
     held = sum((await ledger.held_for_line(line)).values())
     tracked = product.is_stock and not line.from_warehouse
     changed = target != line.picked_quantity
-    gone = (
-        line.delivered_quantity if tracked else 0
-    )  # of an order that has ended, and of which a restore has lost picks
+    gone = line.delivered_quantity if tracked else 0  # For a finished order of which a restore has lost picks.
     raised = tracked and target > held + gone
     if raised:
         await ledger.catalogue.range_products([product.number])
@@ -223,7 +222,7 @@ async def set_picked_quantity(
 async def _reverse_delivered(
     logs: LogWriter, line: OrderLine, quantity: int, location: Location | None, pool: int | None
 ) -> None:
-    """Take back what was put back before its order was handed over, though that is heard of later."""
+    """Reverse the delivery of goods that were put back before the hand-over, although the message arrives later."""
     if not quantity:
         return
     product = await logs.ledger.catalogue.get_product(line.product_number, "product_number")
@@ -238,7 +237,7 @@ async def _reverse_delivered(
 
 
 def _target_quantity(line: OrderLine, body: dict[str, Any], field: str, *, whole: bool) -> int:
-    """The picked quantity that a request comes to, in thousandths."""
+    """Return the picked quantity that a request results in, in thousandths."""
     target = line.picked_quantity
     if "picked_quantity" in body:
         target = parse_thousandths(body["picked_quantity"], field, whole=whole)
@@ -255,7 +254,7 @@ def _target_quantity(line: OrderLine, body: dict[str, Any], field: str, *, whole
 async def _log_pick(
     logs: LogWriter, line: OrderLine, log_source: str, sources: list[SourceQuantity], sign: int
 ) -> None:
-    """Add an entry for each place that goods left or came back to, and one at no place for the hand."""
+    """Add an entry for each location that goods left or returned to, and one without location for the picker."""
     book = logs.ledger.catalogue
     product = await book.get_product(line.product_number, "product_number")
     flagged = logs.ledger.pop_negative_flag()

@@ -1,10 +1,10 @@
-"""Receipts: what came is counted against the lines of its delivery (README: Receipt)."""
+"""Receipts: received goods are assigned to the lines of their delivery (README: Receipt)."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.db.statements import deliveries as sql
 from aisle.service.domain.json_text import parse_json_object
@@ -14,12 +14,11 @@ from aisle.service.domain.quantities import format_quantity
 from aisle.service.domain.states import NO_RECEIPT, check_transition, delivery_state
 from aisle.service.domain.store_catalogue import Product
 from aisle.service.errors import Refusal, conflict, unprocessable
-from aisle.tuples import NamedTuple
 
 
 @dataclass(slots=True)
 class DeliveryLine:
-    """A row of `delivery_line` while goods arrive; quantities in thousandths. `quantity` is what was announced."""
+    """Row of `delivery_line` during a receipt. Quantities are thousandths; `quantity` is the announced one."""
 
     line_number: int
     product_number: str
@@ -34,12 +33,12 @@ class DeliveryLine:
 
     @property
     def outstanding_quantity(self) -> int:
-        """What is still to come."""
+        """Quantity that is still expected."""
         return max(0, self.quantity - self.received_quantity)
 
 
 class LineShare(NamedTuple):
-    """So much of what came belongs to this line, if to any; `excess` of it nobody had announced."""
+    """Received quantity for a line, if any. `excess` is the part that was not announced."""
 
     line: DeliveryLine | None
     quantity: int
@@ -47,7 +46,7 @@ class LineShare(NamedTuple):
 
 
 class Delivery:
-    """One delivery while an operation receives goods of it."""
+    """Delivery of which an operation receives goods."""
 
     def __init__(self, number_: str, seq: int, receipt_seq: int | None, lines: list[DeliveryLine]) -> None:
         self.number = number_
@@ -56,7 +55,7 @@ class Delivery:
         self.lines = lines
         self._last_line_number = max((line.line_number for line in lines), default=0)
         self._lines_by_product: defaultdict[str, list[DeliveryLine]] = defaultdict(list)
-        """Its lines by their products: a delivery of thousands is received in one request."""
+        """Lines by product, since one request may receive a delivery of thousands of lines."""
         for line in lines:
             self._lines_by_product[line.product_number].append(line)
         self.stored_state = self.state
@@ -64,10 +63,10 @@ class Delivery:
     def receive(
         self, product: str, quantity: int, *, line_number: int | None, order: tuple[str, int] | None, field: str
     ) -> list[LineShare]:
-        """Count `quantity` of a product against its lines: the named one, else in order, those of the order line first.
+        """Assign `quantity` of a product to lines: the named one, otherwise in order, those of the order line first.
 
-        More than was announced goes to the last of them, or to a line of its own; less than none is taken back from
-        the last first. Raises Refusal: 422 no such line, 409 more is taken back than was received.
+        More than announced goes to the last line, or to a new one. A negative quantity is taken from the last lines
+        first. Raise Refusal: 422 if there is no such line, 409 if more is reversed than was received.
         """
         lines = self._matching_lines(product, line_number, order, field)
         parts = (
@@ -119,7 +118,7 @@ class Delivery:
         return parts
 
     def _add_line(self, product: str) -> DeliveryLine:
-        """A line for what nobody had announced."""
+        """Add a line for a product that was not announced."""
         self._last_line_number += 1
         line = DeliveryLine(self._last_line_number, product, 0, 0, None, "", 0, is_new=True)
         self.lines.append(line)
@@ -128,19 +127,19 @@ class Delivery:
 
     @property
     def state(self) -> str:
-        """How much of it has come."""
+        """State that follows from the received quantities."""
         return delivery_state((line.quantity, line.received_quantity) for line in self.lines)
 
 
 class DeliveryReceipts:
-    """The deliveries that one operation receives goods of, read once and stored at its end."""
+    """Deliveries of which one operation receives goods; each is read once and stored at the end."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self._deliveries: dict[str, Delivery | None] = {}
 
     async def find_delivery(self, reference: str) -> Delivery | None:
-        """The delivery of this number, or None: any reference may stand on a receipt."""
+        """Return the delivery with this number, or None, since a receipt may have any reference."""
         if reference and reference not in self._deliveries:
             self._deliveries[reference] = await self._load(reference)
         return self._deliveries.get(reference)
@@ -154,7 +153,7 @@ class DeliveryReceipts:
         return Delivery(row[0], row[3], row[2], [DeliveryLine(*line) for line in lines])
 
     def log_fields(self, delivery: Delivery | None, lines: list[DeliveryLine]) -> dict[str, Any]:
-        """What an entry of the log tells of the delivery that goods came with: its id, and the price of its line."""
+        """Return the log fields of a delivery: its id, and the price of its line."""
         if delivery is None:
             return {}
         prices = (parse_json_object(line.data).get("purchase_price") for line in lines)
@@ -164,7 +163,7 @@ class DeliveryReceipts:
         )
 
     async def find_order_line(self, line: DeliveryLine, product: Product) -> OrderLine | None:
-        """The order line that a delivery line is for; None when it is for none, or for one that takes no goods."""
+        """Return the order line that a delivery line is for; None if there is none or it takes no goods."""
         if not line.customer_order:
             return None
         try:
@@ -180,7 +179,7 @@ class DeliveryReceipts:
             return None
 
     async def save_all(self) -> None:
-        """Store what was received, and the state of each delivery that follows from it."""
+        """Store the received quantities and the resulting state of each delivery."""
         ctx, store = self.ledger.ctx, self.ledger.store
         for delivery in self._deliveries.values():
             if delivery is None or not any(line.is_changed for line in delivery.lines):

@@ -1,19 +1,18 @@
-"""Counts that were ordered, and are there now (README: `recounts`)."""
+"""Recounts that were ordered and are fulfilled by a count (README: `recounts`)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.context import Context, Store, split_wire_id
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.states import RECOUNT_COUNTED
-from aisle.tuples import NamedTuple
 
 
 class FreeCount(NamedTuple):
-    """A free count: of which entry of the operation, what, where ('' for the whole store) and when."""
+    """Free count: index of its entry in the operation, product, location ('' is the whole store) and time."""
 
     entry_index: int
     product: str
@@ -22,14 +21,14 @@ class FreeCount(NamedTuple):
 
 
 class FulfilledRecount(NamedTuple):
-    """A recount that a count meets: of which entry, its number, and the pools of those that remain then."""
+    """Recount that a count fulfils: index of the entry, its number, and the pools of the remaining recounts."""
 
     entry_index: int
     seq: int
     remaining: tuple[int, ...]
 
     def log_fields(self, store: Store) -> dict[str, Any]:
-        """What the entry of the count tells of it."""
+        """Return the log fields of the count."""
         pools = Counter(f"stock_pool_{pool}" for pool in self.remaining)
         return {
             "counting_assignment_id": store.wire_id(self.seq),
@@ -39,9 +38,9 @@ class FulfilledRecount(NamedTuple):
 
 
 async def find_fulfilled_recounts(ctx: Context, store: Store, counts: Iterable[FreeCount]) -> list[FulfilledRecount]:
-    """What these counts were ordered for; one that was counted before it was ordered stays open.
+    """Return the open recounts that these counts fulfil. A count before the order of the recount does not count.
 
-    A recount is of the pool in which a bare count there is counted: the place's default pool, else 1.
+    A recount is of the location's default pool, otherwise of pool 1, as a count without a pool is.
     """
     counted = list(counts)
     if not counted:
@@ -58,7 +57,7 @@ async def find_fulfilled_recounts(ctx: Context, store: Store, counts: Iterable[F
 
 
 async def close_recounts(ctx: Context, store: Store, fulfilled: Iterable[FulfilledRecount], ids: list[int]) -> None:
-    """Close those that were met, by the entries with these ids."""
+    """Close the fulfilled recounts; `ids` are the wire ids of the log entries."""
     by = ctx.app_user or ctx.principal.name
     for one in fulfilled:
         entry, _ = split_wire_id(ids[one.entry_index])

@@ -1,4 +1,4 @@
-"""States of orders, lines, deliveries, receipts, reviews and recounts: one table of how they follow each other."""
+"""States of orders, lines, deliveries, receipts, reviews and recounts, and one table of their transitions."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from aisle.service.errors import conflict
 
 Fulfilment = Literal["open", "partial", "picked", "rejected", "finished"]
 
-# status_id of an order that its creator gave none.
+# Default `status_id` of an order, by state.
 STATUS_IDS: dict[str, int] = {"open": 1, "partial": 2, "picked": 3, "rejected": 4, "finished": 5}
 
 # States in which an order reserves nothing and takes no goods.
 CLOSED_STATES = frozenset({"rejected", "finished"})
 
-# A delivery, and the receipt that shows what came of it. A receipt is not there before anything came.
+# States of a delivery and of its receipt, which exists only after the first goods.
 DELIVERY_OPEN, DELIVERY_PARTIAL, DELIVERY_RECEIVED = "open", "partial", "received"
 NO_RECEIPT = "none"
 
-# A log entry's `review_status`: the filter takes the number, the entry shows it as text.
+# `review_status` of a log entry: a number in the filter, text in the entry.
 NOTHING_TO_REVIEW, TO_REVIEW, REVIEWED = 0, 1, 2
 
-# A count that was ordered. What ends it is a count of the same product and place, or whoever ordered it.
+# A recount is ended by a count of the same product and location, or by whoever ordered it.
 RECOUNT_OPEN, RECOUNT_COUNTED, RECOUNT_WITHDRAWN = "open", "counted", "withdrawn"
 
 StateKind = Literal["order", "line", "delivery", "receipt", "review", "recount"]
@@ -35,7 +35,7 @@ TRANSITIONS: dict[StateKind, dict[str, frozenset[str]]] = {
         "rejected": frozenset({"open", "finished"}),
         "finished": frozenset(),
     },
-    # While its order is open; afterwards it stays as it is.
+    # While its order is open; afterwards it does not change.
     "line": {
         "open": frozenset({"partial", "picked", "short", "rejected"}),
         "partial": frozenset({"open", "picked", "short", "rejected"}),
@@ -43,7 +43,7 @@ TRANSITIONS: dict[StateKind, dict[str, frozenset[str]]] = {
         "short": frozenset({"open", "partial", "picked", "rejected"}),
         "rejected": frozenset({"open"}),
     },
-    # Goods may be taken back.
+    # Received goods may be reversed.
     "delivery": {
         DELIVERY_OPEN: frozenset({DELIVERY_PARTIAL, DELIVERY_RECEIVED}),
         DELIVERY_PARTIAL: frozenset({DELIVERY_OPEN, DELIVERY_RECEIVED}),
@@ -66,19 +66,19 @@ TRANSITIONS: dict[StateKind, dict[str, frozenset[str]]] = {
         RECOUNT_WITHDRAWN: frozenset(),
     },
 }
-"""From which state what may come to which; staying is always possible. The README's table is this one."""
+"""Allowed states after each state; no change is always allowed. The README has the same table."""
 
 
 def check_transition(
     kind: StateKind, subject: str, before: str, after: str, field: str | None = None, **extra: Any
 ) -> None:
-    """Raises Refusal (409), which names both states, for a way that is none; `what` is the thing in a sentence."""
+    """Raise Refusal (409) with both states for a forbidden transition. `subject` begins the sentence."""
     if before != after and after not in TRANSITIONS[kind][before]:
         raise conflict(f"{subject} is {before}; it cannot become {after}.", field, **extra)
 
 
 def order_fulfilment(*, is_active: bool, is_rejected: bool, is_picked: bool, any_picked: bool) -> Fulfilment:
-    """The state of an order from its flags."""
+    """Return the state of an order from its flags."""
     if not is_active:
         return "finished"
     if is_rejected:
@@ -89,7 +89,7 @@ def order_fulfilment(*, is_active: bool, is_rejected: bool, is_picked: bool, any
 
 
 def line_state(*, is_rejected: bool, is_picked: bool, is_fully_picked: bool, picked: int) -> str:
-    """The state of a line from its flags and what is picked of it."""
+    """Return the state of a line from its flags and picked quantity."""
     if is_rejected:
         return "rejected"
     if is_fully_picked:
@@ -100,7 +100,7 @@ def line_state(*, is_rejected: bool, is_picked: bool, is_fully_picked: bool, pic
 
 
 def delivery_state(lines: Iterable[tuple[int, int]]) -> str:
-    """The state of a delivery from what was announced and what was received of each line."""
+    """Return the state of a delivery from the announced and received quantity of each line."""
     known = list(lines)
     if not any(received for _, received in known):
         return DELIVERY_OPEN

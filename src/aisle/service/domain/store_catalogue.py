@@ -1,21 +1,20 @@
-"""Products and places of one store, read once for an operation."""
+"""Products and locations of one store, read once per operation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.context import Context, Store
 from aisle.service.db.statements import products, stores
 from aisle.service.domain.json_text import parse_json_object
 from aisle.service.errors import unprocessable
-from aisle.tuples import NamedTuple
 
 NO_LOCATION = ""
 
 
 class Product(NamedTuple):
-    """A product of the catalogue as a store sees it. `ranged`: the store has a row for it."""
+    """Product of the catalogue in a store. `is_ranged`: the store has a row for it."""
 
     number: str
     name: str
@@ -25,18 +24,18 @@ class Product(NamedTuple):
     is_ranged: bool
     price: str = ""
     own_price: str = ""
-    """Prices of the catalogue and of the store's own, as JSON numbers; '' for none."""
+    """Prices of the catalogue and of the store, as JSON numbers; '' is none."""
     item: str = "{}"
     cost_center: str = ""
-    """The store's; read with each product, so that no further question is asked for it."""
+    """Cost center of the store, read with each product to save a query."""
 
     def catalogue_value(self, name: str) -> Any:
-        """What the catalogue says under this name, or None. Most products say nothing: then nothing is read."""
+        """Return a field of the catalogue, or None. The JSON is parsed only if it contains the name."""
         return parse_json_object(self.item).get(name) if f'"{name}":' in self.item else None
 
 
 class Location(NamedTuple):
-    """A place of a store. Places compare in walking order."""
+    """Location of a store. Locations compare in walking order."""
 
     walk_order: int
     sort_key: str
@@ -47,12 +46,12 @@ class Location(NamedTuple):
 
     @property
     def pool(self) -> int:
-        """The pool that goods here belong to when nobody says which."""
+        """Pool of goods at this location if none is named."""
         return self.default_pool or 1
 
 
 class StoreCatalogue:
-    """What one operation knows of its store; asks the database for each product and place once."""
+    """Data of one operation's store. Each product and location is read once."""
 
     def __init__(self, ctx: Context, store: Store) -> None:
         self.ctx = ctx
@@ -62,7 +61,7 @@ class StoreCatalogue:
         self._has_locations: bool | None = None
 
     async def load(self, product_numbers: Iterable[str], location_codes: Iterable[str] = ()) -> None:
-        """Read many at once; what is asked for later costs nothing."""
+        """Read many products and locations in one query each."""
         numbers = sorted({number for number in product_numbers if number not in self._products})
         if numbers:
             for row in await self.ctx.tx.all(products.STORE_PRODUCTS, self.store.number, numbers):
@@ -75,7 +74,7 @@ class StoreCatalogue:
                 self._locations[code] = Location(order, key, code, seq, pool, tags)
 
     async def get_product(self, number: str, field: str) -> Product:
-        """The product. Raises Refusal (422) when the catalogue has none of this number."""
+        """Return the product. Raise Refusal (422) if the catalogue has none with this number."""
         if number not in self._products:
             await self.load([number])
             if number not in self._products:
@@ -83,26 +82,26 @@ class StoreCatalogue:
         return self._products[number]
 
     async def get_location(self, code: str, field: str) -> Location:
-        """The place. Raises Refusal (422) when the store has none of this code: places are never made by use."""
+        """Return the location. Raise Refusal (422) if it does not exist; use never creates locations."""
         place = await self.find_location(code)
         if place is None:
             raise unprocessable(f"There is no location {code}.", field)
         return place
 
     async def find_location(self, code: str) -> Location | None:
-        """The place, or None."""
+        """Return the location, or None."""
         if code not in self._locations:
             await self.load((), [code])
         return self._locations.get(code)
 
     async def has_locations(self) -> bool:
-        """Whether this store keeps locations at all."""
+        """Return True if this store has any location."""
         if self._has_locations is None:
             self._has_locations = await self.ctx.tx.one(stores.LOCATION_EXISTS, self.store.number) is not None
         return self._has_locations
 
     async def range_products(self, product_numbers: Iterable[str]) -> None:
-        """Make sure that the store has a row for each of these known products."""
+        """Create the store's rows for these known products where they are missing."""
         missing = [number for number in dict.fromkeys(product_numbers) if not self._products[number].is_ranged]
         if not missing:
             return

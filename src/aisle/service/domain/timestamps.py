@@ -1,6 +1,7 @@
-"""Moments as text: UTC, ISO 8601, always the same width, so that they sort as they happened.
+"""Timestamps as text: UTC, ISO 8601, of fixed width, so that they sort by time.
 
-What comes in is read as a store means it: a date alone is a day of the store, a time without a zone is the store's.
+Dates and times of requests are read in the store's time zone. A date is a day of the store, a time without a zone is
+local.
 """
 
 from __future__ import annotations
@@ -9,25 +10,26 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from math import floor
+from typing import NamedTuple
 
 from aisle.dates import is_date, is_utc_midnight
 from aisle.service.errors import bad_request
-from aisle.tuples import NamedTuple
 
 _WIDTH = len("2026-05-04T10:20:30.123")
 
 Clock = Callable[[], float]
-"""Seconds since 1970, such as `time.time`."""
+"""Clock that returns seconds since 1970, such as `time.time`."""
 
 TimeZone = tzinfo | None
-"""The time zone of a store; None for that in which this process works."""
+"""Time zone of a store; None is the zone of this process."""
 
 
 @lru_cache(maxsize=64)
 def format_timestamp(seconds: float) -> str:
-    """Seconds since 1970 as `2026-05-04T10:20:30.123Z`: of its microseconds, rounded as datetime does it, no part.
+    """Format seconds since 1970 as `2026-05-04T10:20:30.123Z`.
 
-    A request asks for its own one several times.
+    Microseconds are rounded as datetime does, then cut to milliseconds. The result is cached, since a request formats
+    its own time several times.
     """
     whole = floor(seconds)
     micro = round((seconds - whole) * 1e6)
@@ -38,48 +40,48 @@ def format_timestamp(seconds: float) -> str:
 
 @lru_cache(maxsize=16)
 def _format_whole_second(seconds: int) -> str:
-    """A whole second without its zone; every request asks for a few moments, mostly of the same seconds."""
+    """Format a whole second without zone. It is cached, since requests format few different seconds."""
     return datetime.fromtimestamp(seconds, UTC).isoformat()[: len("2026-05-04T10:20:30")]
 
 
 def parse_timestamp(text: str, field: str, zone: TimeZone = None) -> str:
-    """Any ISO 8601 date or time as a moment; a date alone is the beginning of that day. Raises Refusal (400).
+    """Parse an ISO 8601 date or time into a timestamp; a date is the start of its day. Raise Refusal (400).
 
-    Without a zone it is in that of the store. What a zone would push out of the calendar is held at its edge.
+    Without a zone it is in the store's. A result outside the calendar becomes its first or last moment.
     """
     return _format_datetime_utc(_parse_datetime(text, field), zone)
 
 
 def parse_start_of_day(text: str, field: str, zone: TimeZone = None) -> str:
-    """The same of a field that names a day: a midnight of UTC is the beginning of that day in the store, too."""
+    """Parse a date or time of a field that names a day. Midnight UTC is the start of that day in the store, too."""
     when = _parse_datetime(text, field)
     return _format_datetime_utc(when.replace(tzinfo=None) if is_utc_midnight(when) else when, zone)
 
 
 def parse_timestamp_or_day(text: str, field: str, zone: TimeZone = None) -> str:
-    """The same, but a date alone stays one, as `yyyy-MM-dd`: what is expected on a day is late when the day is over.
+    """Parse a date or time into a timestamp, but keep a date as `yyyy-MM-dd`, which is late when the day is over.
 
-    A midnight of UTC is that day: senders that have nothing but date-times say a day by it.
+    Midnight UTC is that date, since some senders have only date-times.
     """
     when = _parse_datetime(text, field)
     return when.date().isoformat() if is_date(text) or is_utc_midnight(when) else _format_datetime_utc(when, zone)
 
 
 def parse_day(text: str, field: str, zone: TimeZone = None) -> str:
-    """A date as `yyyy-MM-dd`; of a time, its day in the store. Raises Refusal (400)."""
+    """Parse a date or time into `yyyy-MM-dd` in the store's zone. Raise Refusal (400) if it is invalid."""
     return _format_day(_parse_datetime(text, field), zone)
 
 
 def day_of_stored_time(text: str, zone: TimeZone = None) -> str:
-    """The day in the store of a date or time that was looked at before."""
+    """Return the day in the store of a stored date or time."""
     try:
         return _format_day(datetime.fromisoformat(text.strip()), zone)
-    except ValueError:  # stored before it was looked at
+    except ValueError:  # Stored before it was validated.
         return text[:10]
 
 
 def parse_end_of_day(text: str, field: str, zone: TimeZone = None) -> str:
-    """The moment at which the day of a date or time is over in the store. Raises Refusal (400)."""
+    """Return the end of the day of a date or time in the store. Raise Refusal (400) if it is invalid."""
     try:
         following = date.fromisoformat(parse_day(text, field, zone)) + timedelta(days=1)
     except OverflowError:
@@ -88,7 +90,7 @@ def parse_end_of_day(text: str, field: str, zone: TimeZone = None) -> str:
 
 
 def day_after_days(seconds: float, days: float, zone: TimeZone = None) -> str:
-    """The store's date so many days after a moment, as `yyyy-MM-dd`; held inside the calendar."""
+    """Return the store's date this many days after a moment, as `yyyy-MM-dd`, limited to the calendar."""
     try:
         return (datetime.fromtimestamp(seconds, UTC).astimezone(zone).date() + timedelta(days=days)).isoformat()
     except OverflowError:
@@ -105,12 +107,12 @@ def _parse_datetime(text: str, field: str) -> datetime:
 def _format_datetime_utc(when: datetime, zone: TimeZone) -> str:
     try:
         return _format_datetime((when if when.tzinfo or zone is None else when.replace(tzinfo=zone)).astimezone(UTC))
-    except (OverflowError, ValueError, OSError):  # the host's own zone raises any of them beyond its years
+    except (OverflowError, ValueError, OSError):  # The host's zone raises any of these outside its years.
         return _format_datetime(datetime.min if when.year == 1 else datetime.max)
 
 
 def _format_day(when: datetime, zone: TimeZone) -> str:
-    """A midnight of UTC is the day that it begins there, as for `moment_or_day`."""
+    """Format the day in the zone. Midnight UTC is the day that begins there, as for `parse_timestamp_or_day`."""
     try:
         return (when if when.tzinfo is None or is_utc_midnight(when) else when.astimezone(zone)).date().isoformat()
     except (OverflowError, ValueError, OSError):
@@ -118,7 +120,7 @@ def _format_day(when: datetime, zone: TimeZone) -> str:
 
 
 def subtract_seconds(timestamp: str, seconds: float) -> str:
-    """A moment so many seconds before another one; held inside the calendar."""
+    """Return the timestamp this many seconds earlier, limited to the calendar."""
     try:
         return _format_datetime(datetime.fromisoformat(timestamp) - timedelta(seconds=seconds))
     except OverflowError:
@@ -126,19 +128,19 @@ def subtract_seconds(timestamp: str, seconds: float) -> str:
 
 
 def _format_datetime(when: datetime) -> str:
-    return when.isoformat(timespec="milliseconds")[:_WIDTH] + "Z"  # without a zone, if it says one
+    return when.isoformat(timespec="milliseconds")[:_WIDTH] + "Z"  # Cuts the zone off.
 
 
 class TimeZones(NamedTuple):
-    """By which time zone each store reads dates and times that name none."""
+    """Time zones by which each store's dates and times without a zone are read."""
 
     default: TimeZone = None
     stores: Mapping[str, TimeZone] = {}
 
     def zone_of(self, store_number: str | None = None) -> TimeZone:
-        """The zone of a store; without one, or where nothing is said of it, that of all."""
+        """Return the time zone of a store, or the default."""
         return self.stores.get(store_number, self.default) if store_number else self.default
 
 
 HOST_TIME_ZONE = TimeZones()
-"""All stores live by the time in which this process works."""
+"""Time zone of this process for all stores."""

@@ -1,4 +1,4 @@
-"""The audit of a store or of the chain, listed (README: Audit)."""
+"""Lists of the audit of a store and of the chain (README: Audit)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ MAX_ENTRIES = 1000
 
 
 async def list_audit(ctx: Context, call: OperationCall) -> bytes:
-    """What was changed in the store, oldest first."""
+    """List the changes of the store, oldest first."""
     return await _list_entries(ctx, call, ctx.current_store.number)
 
 
 async def list_chain_audit(ctx: Context, call: OperationCall) -> bytes:
-    """What was changed in the catalogue, the stores and the tokens, oldest first."""
+    """List the changes of the catalogue, the stores and the tokens, oldest first."""
     return await _list_entries(ctx, call, CHAIN)
 
 

@@ -1,5 +1,7 @@
-"""Clearance: goods held for customer orders are assigned to be moved to the shop floor (interface: Create customer
-order clearance). Carrying an assignment out is a movement from the order line to free.
+"""Clearance: goods held for customer orders are assigned to be moved to the shop floor.
+
+The interface calls it Create customer order clearance. An assignment is carried out by a movement from the order line
+to free stock.
 """
 
 from __future__ import annotations
@@ -16,10 +18,10 @@ from aisle.service.errors import SUCCESS, bad_request, to_json_bytes
 
 
 async def create_customer_order_clearance(ctx: Context, call: OperationCall) -> bytes:
-    """Assign what is held at places with this tag, in every store of the token; of these categories, or of all.
+    """Assign the goods held at locations with this tag, in every store of the token, of these categories or all.
 
-    What is assigned already is brought up to date, so that asking twice assigns nothing twice. Where nothing is to be
-    moved, the answer says why.
+    Existing assignments are updated, so that a repeated request assigns nothing twice. If there is nothing to move, the
+    answer says why.
     """
     tag = call.query.get("location_code_tag", "")
     if not tag:
@@ -37,7 +39,7 @@ async def create_customer_order_clearance(ctx: Context, call: OperationCall) -> 
 
 
 async def _explain_nothing(ctx: Context, numbers: Iterable[str], tag: str, categories: Collection[str]) -> str:
-    """Why nothing is to be moved: a tag that no place has is seldom meant."""
+    """Return the reason why nothing is assigned, in particular if no location has the tag."""
     for number in numbers:
         if any(tag in json.loads(row[0]) for row in await ctx.tx.all(sql.LOCATION_TAGS, number)):
             what = "Nothing of these categories" if categories else "Nothing"
@@ -46,7 +48,7 @@ async def _explain_nothing(ctx: Context, numbers: Iterable[str], tag: str, categ
 
 
 async def _assign_in_store(ctx: Context, store: Store, tag: str, categories: frozenset[str]) -> int:
-    """Assign what is held in a store; how much of it there is, with what was assigned already."""
+    """Assign the held goods of a store. Return their number, including those assigned before."""
     rows = await ctx.tx.all(sql.HELD_AT_LOCATIONS, store.number)
     held = [row for row in rows if tag in json.loads(row[6]) and (not categories or row[7] in categories)]
     known = {tuple(row) for row in await ctx.tx.all(sql.ASSIGNMENTS_OPEN, store.number)}
@@ -62,7 +64,7 @@ async def _assign_in_store(ctx: Context, store: Store, tag: str, categories: fro
 
 
 async def list_assignments(ctx: Context, call: OperationCall) -> bytes:
-    """Goods that a clearance wants moved and that are still held where they were, in walking order."""
+    """List the assigned goods that are still held at their location, in walking order."""
     rows = await ctx.tx.all(sql.ASSIGNMENTS, ctx.current_store.number)
     return to_json_bytes({"assignments": [_assignment_json(ctx.current_store, row) for row in rows]})
 

@@ -1,4 +1,4 @@
-"""Deliveries: announced for one store or several, and listed (interface: Deliveries)."""
+"""Deliveries: announce for one or several stores, list, mark, and list receipts (interface: Deliveries)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.auth.tokens import authorize_store
 from aisle.service.context import Context, OperationCall, Store, split_wire_id
@@ -53,22 +53,21 @@ from aisle.service.handlers.list_response import (
 )
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.limits import check_code
-from aisle.tuples import NamedTuple
 
 Body = dict[str, Any]
 PURCHASE_ORDER_TYPE = 1
-"""The type of a delivery whose creator says none."""
+"""Default type of a delivery."""
 
-# Of a line the interface shows these in no list.
+# Fields of a line that the interface never returns.
 _STORED_ONLY_FIELDS = ("purchase_price", "secondary_order_number", "secondary_order_line_number")
 _SHIPMENT_LINE_FIELD = "customer_order_shipment_number_line_number"
-# Where a row of a page has the number that orders it.
+# Columns of a page's row with the number that orders it.
 _DELIVERY_NUMBER_COLUMN, _RECEIPT_NUMBER_COLUMN = 2, 7
 _EQUALITY_FILTERS = ("order_number", "status", "supplier_code", "group_code")
 
 
 class ListKind(NamedTuple):
-    """Deliveries or receipts: the counter that numbers them, their keys over the chain, their filters, their orders."""
+    """Kind of list, deliveries or receipts: its counter, keys over the chain, filters and orders."""
 
     counter: str
     key_statement: str
@@ -86,7 +85,7 @@ RECEIPTS = ListKind(
 
 
 async def list_deliveries(ctx: Context, call: OperationCall) -> bytes:
-    """A page of deliveries with their lines, oldest first: of one store, or of all that the token covers."""
+    """List a page of deliveries with their lines, oldest first, of one store or of all stores of the token."""
     query, page = call.query, parse_scroll_page(call, (int, int))
     asked, store = await store_filter(ctx, query)
     asked |= {name: query[name] for name in _EQUALITY_FILTERS if name in query}
@@ -105,7 +104,7 @@ async def list_deliveries(ctx: Context, call: OperationCall) -> bytes:
 async def read_page(
     ctx: Context, page: Page, list_filters: Mapping[str, object], store: Store | None, kind: ListKind
 ) -> tuple[int | None, list[list[Row]]]:
-    """How many deliveries or receipts there are, and those of a page, each as the rows of its lines."""
+    """Return the number of deliveries or receipts, and those of a page, each as the rows of its lines."""
     count = partial(filter_query, sql.DELIVERY_COUNT, kind.filters)
     if store:
         found = filter_query(sql.DELIVERY_KEYS, kind.filters, page.add_to_filters(list_filters), kind.store_sort)
@@ -124,7 +123,7 @@ async def read_page(
         found = await page_key_query(ctx, page, list_filters, MultiStoreList(kind.counter, every, keys))
         return await _read_lines(ctx, found, kind) if found else []
 
-    # Each has to be looked into for its lines' groups.
+    # The filter by group has to read the lines of each delivery.
     most = page.size if "group_code" in list_filters else None
     return await count_and_read(ctx.tx, every(list_filters), page, read, most)
 
@@ -137,7 +136,7 @@ async def _read_lines(ctx: Context, keys: Query, kind: ListKind) -> list[list[Ro
 
 
 async def store_filter(ctx: Context, query: Body) -> tuple[dict[str, object], Store | None]:
-    """The filter that keeps a list inside the named store, or inside those of the token."""
+    """Return the filter that limits a list to the named store, or to those of the token."""
     if "store_number" in query:
         store = await authorize_store(ctx.tx, ctx.principal, query["store_number"])
         return {"store": store.number}, store
@@ -145,7 +144,7 @@ async def store_filter(ctx: Context, query: Body) -> tuple[dict[str, object], St
 
 
 def common_filters(query: Body, zone: TimeZone) -> dict[str, object]:
-    """The filters that deliveries and receipts share."""
+    """Return the filters that deliveries and receipts share."""
     asked: dict[str, object] = {}
     if "is_submitted" in query:
         asked["submitted" if query["is_submitted"] else "not_submitted"] = DELIVERY_RECEIVED
@@ -198,9 +197,9 @@ async def _create_deliveries(ctx: Context, store: Store, bodies: Iterable[tuple[
 
 
 async def mark_deliveries(ctx: Context, call: OperationCall) -> bytes:
-    """Say of announced deliveries that somebody has downloaded them, or under which number others know them.
+    """Mark announced deliveries as downloaded, or set the number that other systems use for them.
 
-    Raises Refusal (422) for a delivery that is not there.
+    Refuse with 422 if the store has no such delivery.
     """
     marks = [drop_none(mark) for mark in call.body["deliveries"]]
     numbers = sorted({mark["order_number"] for mark in marks})
@@ -221,14 +220,14 @@ async def mark_deliveries(ctx: Context, call: OperationCall) -> bytes:
 
 
 def _fingerprint(body: Body) -> str:
-    """What makes an announcement the same, whichever of the two operations brings it."""
+    """Return a hash of the announcement, which is equal for both operations."""
     content = {name: value for name, value in body.items() if name != "store_number"}
     content["order_lines"] = [dict(sorted(drop_none(line).items())) for line in body.get("order_lines") or []]
     return hashlib.sha256(to_json(dict(sorted(content.items()))).encode()).hexdigest()
 
 
 async def _parse_line(catalogue: StoreCatalogue, raw: Body, field: str) -> Body:
-    """A line with its product and figures looked up and checked. Raises Refusal (422)."""
+    """Return a line with its product and validated figures. Raise Refusal (422) if it is invalid."""
     said = drop_none(raw)
     product = await _get_product(catalogue, said, field)
     quantity = parse_quantity(said["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
@@ -256,7 +255,7 @@ async def _parse_line(catalogue: StoreCatalogue, raw: Body, field: str) -> Body:
 
 
 async def _get_product(catalogue: StoreCatalogue, line_body: Body, field: str) -> Product:
-    """The product that a line names by its number, or by its barcode alone. Raises Refusal (422)."""
+    """Return the product of a line, by its number or barcode. Raise Refusal (422) if it is not unique."""
     if line_body.get("product_number"):
         return await catalogue.get_product(line_body["product_number"], f"{field}.product_number")
     code = line_body.get("barcode", "")
@@ -269,7 +268,7 @@ async def _get_product(catalogue: StoreCatalogue, line_body: Body, field: str) -
 
 
 def _number_lines(rows: list[Body], field: str) -> list[Body]:
-    """The lines, each with a number of its own; those without one take the next that is free."""
+    """Number the lines. Lines without a number get the next free one. Raise Refusal (422) for a repeated number."""
     numbers = [row["number"] for row in rows if row["number"] is not None]
     taken = set(numbers)
     if len(numbers) != len(taken):
@@ -316,7 +315,7 @@ async def _store_delivery(
 
 
 def _delivery_line_row(ctx: Context, store: Store, number: str, seq: int, line: Body) -> tuple[object, ...]:
-    """A row of `delivery_line`, in the order of `DELIVERY_LINE_ADD`."""
+    """Return a row of `delivery_line` in the order of `DELIVERY_LINE_ADD`."""
     aside = {name: line["said"][name] for name in _STORED_ONLY_FIELDS if name in line["said"]}
     return (
         store.number,
@@ -336,13 +335,13 @@ def _delivery_line_row(ctx: Context, store: Store, number: str, seq: int, line: 
 
 
 async def list_receipts(ctx: Context, call: OperationCall) -> bytes:
-    """A page of receipts by id: of one store, or of all that the token covers."""
+    """List a page of receipts by id, of one store or of all stores of the token."""
     asked, store = await store_filter(ctx, call.query)
     return await _receipts_page(ctx, call.query, asked, store)
 
 
 async def list_store_receipts(ctx: Context, call: OperationCall) -> bytes:
-    """A page of one store's receipts by id."""
+    """List a page of one store's receipts by id."""
     return await _receipts_page(ctx, call.query, {"store": ctx.current_store.number}, ctx.current_store)
 
 
@@ -371,11 +370,11 @@ _LINE_FIELDS = (
     "description",
 )
 _LINE_COLUMN = 10
-"""Where the columns of a line begin in a row of `DELIVERY_PAGE`."""
+"""First column of a line in a row of `DELIVERY_PAGE`."""
 
 
 def delivery_fields(ctx: Context, store: Store, body: JsonObject, field: str) -> JsonObject:
-    """What a list shows of a delivery beside its lines. Raises Refusal: 400 a time that is none, 422 a number."""
+    """Return the fields of a delivery for lists. Raise Refusal: 400 for an invalid time, 422 for an invalid number."""
     item: JsonObject = {name: body[name] for name in _DELIVERY_FIELDS if name in body}
     zone = ctx.time_zone(store)
     item["datetime_created"] = parse_timestamp(
@@ -394,18 +393,18 @@ def delivery_fields(ctx: Context, store: Store, body: JsonObject, field: str) ->
 
 
 def delivery_line_fields(body: JsonObject, extra_fields: JsonObject) -> JsonObject:
-    """What a list shows of a line beside its figures; `aside` is what the interface has no field for."""
+    """Return the fields of a line for lists. `extra_fields` are those that the interface does not have."""
     item = {name: json_value(body[name]) for name in _LINE_FIELDS if name in body}
     return item | ({"aisle": extra_fields} if extra_fields else {})
 
 
 def json_value(value: Any) -> Any:
-    """A number of the wire as the shortest number, anything else as it is."""
+    """Return a number of the wire in its shortest form, and text unchanged."""
     return value if isinstance(value, str) else to_json_number(parse_thousandths(value, "order_lines", whole=True))
 
 
 def group_by_delivery(rows: Iterable[Row], number_column: int) -> list[list[Row]]:
-    """The rows of one delivery each, with its lines in order; deliveries by the column `by` and their store."""
+    """Group rows by delivery, with lines in order. Deliveries are sorted by the number column and their store."""
     groups: dict[tuple[int, int], list[Row]] = {}
     for row in rows:
         groups.setdefault((row[number_column], row[3]), []).append(row)
@@ -413,7 +412,7 @@ def group_by_delivery(rows: Iterable[Row], number_column: int) -> list[list[Row]
 
 
 def delivery_json(rows: list[Row]) -> str:
-    """One delivery of a list."""
+    """Return one delivery of a list as JSON."""
     store, number_, seq, ordinal, kind, status, updated, _, item, about = rows[0][:_LINE_COLUMN]
     lines = (_delivery_line_json(row[_LINE_COLUMN:]) for row in rows if row[_LINE_COLUMN] is not None)
     return join_members(
@@ -448,7 +447,7 @@ def _delivery_line_json(row: Row) -> str:
 
 
 def _catalogue_members(line_fields: JsonObject, product_fields: JsonObject) -> tuple[str, ...]:
-    """What a line does not say of itself, the catalogue says."""
+    """Return the catalogue's members that the line does not have itself."""
     return (
         "" if "barcode" in line_fields else text_member("barcode", product_fields.get("barcode") or None),
         "" if "description" in line_fields else text_member("description", product_fields.get("product_name")),
@@ -462,7 +461,7 @@ def _number_member(name: str, value: Any) -> str:
 
 
 def receipt_json(rows: list[Row]) -> str:
-    """One receipt of a list: what came of a delivery."""
+    """Return one receipt of a list as JSON."""
     store, number_, _, ordinal, kind, status, _, receipt, item, about = rows[0][:_LINE_COLUMN]
     at, head = Store(store, ordinal), parse_json_object(item)
     lines = (_receipt_line_json(at, row[_LINE_COLUMN:]) for row in rows if row[_LINE_COLUMN] is not None)

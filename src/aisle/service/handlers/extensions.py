@@ -1,6 +1,6 @@
-"""What the interface lacks and a store needs: locations, people, recounts, what changed since (README: Extensions).
+"""Extensions of the interface: locations, people, recounts, changes and more (README: Extensions).
 
-Written down like operations of the contract, so that routes, checks and the OpenAPI page come from one place too.
+They are declared like operations of the contract, so that routes, validation and the OpenAPI document have one source.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -49,21 +49,21 @@ from aisle.service.handlers.registry import BULK_BODY_LIMIT, Handler
 from aisle.service.http.idempotency import unknown_keys
 from aisle.service.http.large_body_turns import MIB
 from aisle.service.limits import check_code
-from aisle.tuples import NamedTuple
 
 log = logging.getLogger("aisle.service")
 
-# A cursor holds the store's number of changes, and below it the chain's: in more room once that has outgrown the first.
+# A cursor holds the store's number of changes and the chain's below it, with more bits once the chain outgrows the
+# first.
 _CHAIN_BITS, _WIDE_CHAIN_BITS = 25, 31
 _WIDE_CURSOR = 1 << 62
 _MAX_CHANGES = 1000
 _MARK_SEPARATOR = "."
 MAX_KNOWN_KEYS, MAX_KEYS = 50, 200
-"""Keys that may be named beside a cursor, and alone."""
+"""Maximum number of keys beside a cursor, and alone."""
 
 
 class Extension(NamedTuple):
-    """One operation of ours."""
+    """Operation that extends the interface."""
 
     name: str
     method: str
@@ -72,11 +72,11 @@ class Extension(NamedTuple):
     params: tuple[Param, ...] = ()
     body: type[RequestModel] | None = None
     reads_one_row: bool = False
-    """Whether it reads one row, which may not be there (404)."""
+    """True if it reads one row, which may be missing (404)."""
 
     @property
     def body_adapter(self) -> TypeAdapter[Any] | None:
-        """What reads the body."""
+        """Validator of the body."""
         return TypeAdapter(self.body) if self.body else None
 
 
@@ -133,7 +133,7 @@ async def _write_store_locations(ctx: Context, store_number: str, bodies: list[t
 
 
 def _told_of(row: tuple[int, int, int | None, str, str] | None) -> dict[str, Any]:
-    """What the audit says of a location."""
+    """Return the audited fields of a location."""
     if row is None:
         return {}
     _seq, order, pool, tags, carrier = row
@@ -142,12 +142,14 @@ def _told_of(row: tuple[int, int, int | None, str, str] | None) -> dict[str, Any
 
 
 async def list_changes(ctx: Context, call: OperationCall) -> bytes:
-    """What changed in the store, and in the catalogue and the stores of the chain, since a cursor; each key once.
+    """List the keys that changed since a cursor in the store, the catalogue and the stores of the chain; each key once.
 
-    Without a cursor: the one that now is the last, and nothing else. The same, and `restored`, where the cursor is of
-    changes that are not here: then this is a copy of an earlier day, and what was told since is not in it. The `mark`
-    beside a cursor says which writes made its last changes: other ones may have come to the same cursor since.
-    `forgotten`, and the last cursor, where changes behind the one that is asked for were purged: all is to be read.
+    Without a cursor, return the current one and no changes. The `mark` of a cursor identifies the writes that led to
+    it.
+
+    `restored` is true if the database was restored from an earlier copy: the cursor is ahead of it, or other writes led
+    to it. `forgotten` is true if changes after the cursor were purged. Both come with the current cursor, and the
+    caller must read all lists.
     """
     since, limit = call.query.get("since"), call.query.get("limit", 500)
     if (since or 0) < 0 or not 1 <= limit <= _MAX_CHANGES:
@@ -176,7 +178,7 @@ async def list_changes(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def _is_forgotten(ctx: Context, read: tuple[int, int], last: tuple[int, int]) -> bool:
-    """Whether changes that were not read yet are purged. Where nothing has changed, nothing is asked."""
+    """Return True if unread changes are purged. No query runs for a store or chain without changes."""
     for scope, number, reached in zip((ctx.current_store.number, CHAIN), read, last, strict=True):
         if number < reached and number < await ctx.last_number(scope, CHANGES_FORGOTTEN):
             return True
@@ -184,7 +186,7 @@ async def _is_forgotten(ctx: Context, read: tuple[int, int], last: tuple[int, in
 
 
 def _prefetch_poll(ctx: Context, since: int | None, keys: list[str]) -> Iterator[Statement]:
-    """What is asked where nothing has changed; a far database is asked for all of it at once."""
+    """Yield the queries of a poll without changes, so that a remote database gets them at once."""
     scopes = (ctx.current_store.number, CHAIN)
     yield from ((access.COUNTER_VALUE, (scope, name)) for scope in scopes for name in ("change", CHANGES_FORGOTTEN))
     read = _decode_cursor(since) if since else (0, 0)
@@ -196,8 +198,10 @@ def _prefetch_poll(ctx: Context, since: int | None, keys: list[str]) -> Iterator
 async def _changes_since(
     ctx: Context, cursor: tuple[int, int], newest: tuple[int, int], limit: int
 ) -> tuple[tuple[int, int], list[dict[str, Any]], bool]:
-    """How far the changes of the store and then of the chain are read now, these changes, and whether there are more.
-    A scope in which nothing has changed is not asked."""
+    """Return the new cursor, the changes up to it, and True if there are more. The store's changes come first.
+
+    No query runs for a scope without changes.
+    """
     reached, changes, more = list(cursor), list[dict[str, Any]](), False
     for at, scope in enumerate((ctx.current_store.number, CHAIN)):
         room = limit - len(changes)
@@ -209,18 +213,18 @@ async def _changes_since(
 
 
 async def _last_writes(ctx: Context, cursor: tuple[int, int]) -> tuple[str, str]:
-    """Which write made the last change of the store before a cursor, and which one the chain's."""
+    """Return the writes of the last changes of the store and of the chain before a cursor."""
     return await _last_write(ctx, ctx.current_store.number, cursor[0]), await _last_write(ctx, CHAIN, cursor[1])
 
 
 async def _last_write(ctx: Context, store_number: str, number: int) -> str:
-    """The write that made this change; empty for none, and where nobody knows any more."""
+    """Return the write that made this change; empty for none, or if it was purged."""
     row = await ctx.tx.one(access.WRITE_AT_CHANGE, store_number, number) if number else None
     return str(row[0]) if row else ""
 
 
 async def _is_other_history(ctx: Context, cursor: tuple[int, int], writes: tuple[str, str], mark: str) -> bool:
-    """Whether other writes came to this cursor than those that a host was told of. What is forgotten proves nothing."""
+    """Return True if other writes led to this cursor than a host knows. Purged writes prove nothing."""
     scopes = (ctx.current_store.number, CHAIN)
     for store_number, number, now, told in zip(scopes, cursor, writes, mark.split(_MARK_SEPARATOR), strict=False):
         if now and told and now != told:
@@ -231,14 +235,14 @@ async def _is_other_history(ctx: Context, cursor: tuple[int, int], writes: tuple
 
 
 async def list_unknown_keys(ctx: Context, call: OperationCall) -> bytes:
-    """Those of the keys that are named under which nothing was ever carried out here: what a restore has lost."""
+    """List those of the named keys under which nothing was carried out: the writes that a restore has lost."""
     return to_json_bytes(
         {"unknown": await unknown_keys(ctx, ctx.current_store.number, _parse_keys(call, "keys", MAX_KEYS))}
     )
 
 
 def _parse_keys(call: OperationCall, name: str, maximum: int) -> list[str]:
-    """The keys that a query names. Raises Refusal (422) for too many."""
+    """Return the keys of a query. Raise Refusal (422) if there are too many."""
     keys = [key for key in call.query.get(name, "").split(",") if key]
     if len(keys) > maximum:
         raise unprocessable(f"At most {maximum} keys are looked for in one request.", name)
@@ -254,7 +258,7 @@ def _encode_cursor(store: int, chain: int) -> int:
 
 
 def _decode_cursor(cursor: int) -> tuple[int, int]:
-    """The changes of the store and of the chain before a cursor."""
+    """Return the numbers of changes of the store and of the chain in a cursor."""
     return (
         divmod(cursor, 1 << _CHAIN_BITS)
         if cursor < _WIDE_CURSOR
@@ -263,7 +267,7 @@ def _decode_cursor(cursor: int) -> tuple[int, int]:
 
 
 async def list_put_backs(ctx: Context, call: OperationCall) -> bytes:
-    """Goods of rejected orders that still have to go back to a place, and where they came from."""
+    """List goods of rejected orders that must be put back, with the locations they came from."""
     rows = await ctx.tx.all(stock_sql.PUT_BACKS, ctx.current_store.number)
     listed = [
         {

@@ -1,7 +1,7 @@
-"""Pages of lists, as the envelope of the interface in bytes (interface: Paged list envelope).
+"""Pages of lists in the envelope of the interface, as bytes (interface: Paged list envelope).
 
-A page is named by its number, or by the `scroll_id` of the page before it. Then it is found by the key of the last row:
-rows that come and go meanwhile make none appear twice or be left out, and the last page costs what the first one does.
+A page has a number, or the `scroll_id` of the page before it, which names the key of its last row. With the latter,
+rows that are added or removed meanwhile cause no repetition and no gap. Every page costs the same.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from aisle.contract.operations import Param
 from aisle.service.context import Context, OperationCall
@@ -19,30 +19,29 @@ from aisle.service.db.queries import Query, count_query
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.errors import Refusal, bad_request, to_json_bytes
 from aisle.service.http.request import MAX_PAGE_NUMBER, parse_integer
-from aisle.tuples import NamedTuple
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
 MAX_PAGE_CHARACTERS = 16 << 20
-"""Characters of the rows of a page, unless it is one row."""
+"""Maximum number of characters of the rows of a page, unless it is one row."""
 _MAX_SCROLL_ID = 2000
 SCROLL_PARAM = Param("scroll_id", "query", "string", max_length=_MAX_SCROLL_ID, assumed=True)
-"""What every list with the common envelope takes beside the document's parameters."""
+"""Parameter of every list with the common envelope, beside those of the document."""
 
 MAX_COUNTED = MAX_PAGE_SIZE
-"""Over several stores, a list of more rows is not counted to its end, and its pages have no `total_count`."""
+"""Rows up to which a list over several stores is counted. Pages of longer lists have no `total_count`."""
 
 RowKey = tuple[int | str, ...]
-"""Of a row: what its list is ordered by."""
+"""Key of a row, by which its list is ordered."""
 
 _T = TypeVar("_T")
 _PAGING_PARAMETERS = frozenset({"page_size", "page_start", "page_number", "scroll_id"})
-# What changes how rows are shown and not which.
+# Parameters that change the form of the rows, and not their selection.
 _DISPLAY_PARAMETERS = frozenset({"show_lines", "include_locations", "accept_language", "app_username"})
 
 
 class Page(NamedTuple):
-    """Which page of a list, counted from 1, how long pages are, and the key of the row before it if that is known."""
+    """Page of a list: its number from 1, its size, and the key of the row before it, if known."""
 
     number: int
     size: int
@@ -50,32 +49,38 @@ class Page(NamedTuple):
 
     @property
     def offset(self) -> int:
-        """How many rows have to be passed over."""
+        """Number of rows to skip."""
         return 0 if self.after_key else (self.number - 1) * self.size
 
     @property
     def limit(self) -> int:
-        """How many rows have to be read: one more than is shown, which tells that there is a next page."""
+        """Number of rows to read: one more than the page has, which shows that there is a next page."""
         return self.size + 1
 
     def split_rows(self, rows: list[_T]) -> tuple[list[_T], bool]:
-        """The rows to show, of those that were read, and whether there are more behind them."""
+        """Return the rows of the page, and True if more rows follow."""
         return rows[: self.size], len(rows) > self.size
 
     def add_to_filters(self, filters: Mapping[str, object]) -> dict[str, object]:
-        """These filters, and the row that the page begins behind."""
+        """Return the filters with the row after which the page begins."""
         return {**filters, "after": self.after_key} if self.after_key else dict(filters)
 
 
 def parse_page(query: Mapping[str, Any], number_parameter: str = "page_start") -> Page:
-    """The page a query asks for: the first, of 100, when it says nothing; of 1,000 at most. Raises Refusal (400)."""
+    """Return the requested page: the first by default, of 100 rows, at most 1,000.
+
+    Raise Refusal (400) if it is invalid.
+    """
     number = _positive(query, number_parameter, 1)
     size = _positive(query, "page_size", DEFAULT_PAGE_SIZE)
     return Page(number, min(size, MAX_PAGE_SIZE))
 
 
 def parse_scroll_page(call: OperationCall, key_types: Sequence[type]) -> Page:
-    """The page that a call asks for, perhaps by `scroll_id`; rows have a key of these kinds. Raises Refusal (400)."""
+    """Return the requested page, perhaps by `scroll_id` with a key of these types.
+
+    Raise Refusal (400) if it is invalid.
+    """
     page = parse_page(call.query)
     if "scroll_id" not in call.query:
         return page
@@ -94,12 +99,15 @@ def parse_scroll_page(call: OperationCall, key_types: Sequence[type]) -> Page:
 
 
 def _is_possible_key(part: int | str) -> bool:
-    """Whether a row can have this in its key: nobody has to have it from us. Raises ValueError for broken Unicode."""
+    """Return True if a row can have this part of a key, since clients may invent keys.
+
+    Raise ValueError for invalid Unicode.
+    """
     return -INT64_LIMIT <= part <= INT64_LIMIT if isinstance(part, int) else b"\0" not in part.encode()
 
 
 def _list_checksum(call: OperationCall) -> int:
-    """What a scroll_id is good for: the same list with the same filters."""
+    """Return a checksum of the list and its filters, to which a `scroll_id` belongs."""
     asked = sorted((name, str(value)) for name, value in call.query.items() if name not in _PAGING_PARAMETERS)
     return zlib.crc32(json.dumps([sorted(call.path.items()), asked]).encode())
 
@@ -119,11 +127,11 @@ async def count_and_read(
     read: Callable[[], Awaitable[list[_T]]],
     max_counted: int | None = None,
 ) -> tuple[int | None, list[_T]]:
-    """How many rows a list over several stores has, None when they are more than it counts, and those of a page.
+    """Return the number of rows of a list over several stores (None above the limit), and the rows of a page.
 
-    `every` are all of its rows, in any order; `read` reads the page. Where it tells how many there are none is counted,
-    and what is asked for to see whether there is anything at all is counted first: mostly there is nothing to read.
-    `most` is what it counts up to where counting is dear: then nothing is counted first.
+    `all_rows` selects all rows in any order; `read` reads the page. A page that ends the list gives the number without
+    a count. Queries without a stable plan, which often find nothing, are counted first. `max_counted` limits the count
+    where counting is expensive; then nothing is counted first.
     """
     total = None
     if max_counted is None:
@@ -146,12 +154,12 @@ async def count_and_read(
 
 
 def _is_last_page(page: Page, rows: Sequence[object]) -> bool:
-    """Whether a list is known to end on this page."""
+    """Return True if the list ends on this page."""
     return len(rows) <= page.size and bool(rows or not page.offset)
 
 
 def check_page_length(rows: Iterable[str], page: Page) -> list[str]:
-    """The encoded rows of a page. Raises Refusal (413) as soon as they are too long for one answer."""
+    """Return the encoded rows of a page. Raise Refusal (413) as soon as they are too long for one answer."""
     kept: list[str] = []
     length = 0
     for row in rows:
@@ -165,7 +173,7 @@ def check_page_length(rows: Iterable[str], page: Page) -> list[str]:
 
 
 def reduced_envelope(rows: Iterable[str], page: Page, total: int | None, *, has_more: bool) -> bytes:
-    """The reduced envelope of the receipt lists around encoded rows."""
+    """Return encoded rows in the reduced envelope of the receipt lists."""
     return (
         b'{"list":['
         + ",".join(check_page_length(rows, page)).encode()
@@ -185,7 +193,7 @@ def _page_members(page: Page, total: int | None, has_more: bool) -> dict[str, An
 
 
 def _previous_page(page: Page, total: int | None) -> int | None:
-    """The nearest page before this one that has rows; where rows are not counted, the one before it."""
+    """Return the nearest earlier page with rows; without a count, the page before this one."""
     last = page.number - 1 if total is None else -(-total // page.size)
     return min(page.number - 1, last) or None
 
@@ -201,7 +209,7 @@ def list_envelope(
     sort_column: str,
     last_key: RowKey | None = None,
 ) -> bytes:
-    """The common envelope around encoded rows. `more`: rows follow this page; `last` is the key of its last row."""
+    """Return encoded rows in the common envelope. `last_key` is the key of the page's last row."""
     filters = {
         name: [_filter_text(value)]
         for name, value in call.query.items()
@@ -213,7 +221,7 @@ def list_envelope(
     if last_key and tail["next_page"]:
         text = json.dumps([_list_checksum(call), page.number + 1, *last_key], ensure_ascii=False).encode()
         scroll = urlsafe_b64encode(text).decode().rstrip("=")
-        # One that would not be taken is not told; the next page has its number, too.
+        # A longer id would be refused, so it is left out; the next page has a number, too.
         tail |= {"scroll_id": scroll} if len(scroll) <= _MAX_SCROLL_ID else {}
     tail |= {"sort_column": sort_column, "sort_order": "asc"}
     return b'{"list":[' + ",".join(check_page_length(rows, page)).encode() + b"]," + to_json_bytes(tail)[1:]

@@ -1,4 +1,4 @@
-"""Places of a store and what lies on them (interface: Locations)."""
+"""Lists of a store's locations and their stock (interface: Locations)."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from aisle.service.errors import not_found
 from aisle.service.handlers.list_response import list_envelope, parse_scroll_page
 from aisle.service.handlers.products import translated_names
 
-# Where the columns of a balance begin in a row of the page, after those of the place.
+# First column of a balance in a row of the page, after those of the location.
 _BALANCE_COLUMN = 7
 _ORDER_FILTERS = ("customer_order_number", "customer_order_shipment_number")
 
 
 async def list_locations(ctx: Context, call: OperationCall) -> bytes:
-    """A page of places in walking order, with the stock on each."""
+    """List a page of locations in walking order, with the stock of each."""
     query, page = call.query, parse_scroll_page(call, (int, str, str))
     ctx.app_user = query.get("app_username", ctx.app_user)
     asked: dict[str, object] = {"store": ctx.current_store.number}
     if "search_text" in query:
         asked |= search_filter("search", query["search_text"])
-    # From the store's counters where nothing else is asked.
+    # The store's counters have the number if there is no filter.
     one = Query(sql.LOCATION_COUNT_OF_STORE, (ctx.current_store.number,))
     every = one if len(asked) == 1 else filter_query(sql.LOCATION_COUNT, sql.LOCATION_FILTERS, asked)
     total = await every.fetch_count(ctx.tx)
@@ -94,7 +94,7 @@ def _stock_json(key: tuple[str, str, int], description: Row, pools: dict[int, in
             f'"quantity":{format_quantity(sum(pools.values()))}',
             f'"customer_order_number":{quoted(order)},"customer_order_line_number":{line}' if order else "",
             *shipment_members(shipment, shipment_line),
-            # Here the pools are spelled without an underscore before the digit.
+            # Here the names of pools have no underscore before the digit.
             pool_members("mostlikelypool", pools),
             f'"tags":{tags}',
         )
@@ -102,7 +102,10 @@ def _stock_json(key: tuple[str, str, int], description: Row, pools: dict[int, in
 
 
 async def list_location_products(ctx: Context, call: OperationCall) -> bytes:
-    """A page of what lies at one place, by product and order line. Raises Refusal (404): no such place."""
+    """List a page of the goods at one location, by product and order line.
+
+    Raise Refusal (404) if there is no such location.
+    """
     query, page, code = call.query, parse_scroll_page(call, (str, str, int)), call.path["location_code"]
     if await StoreCatalogue(ctx, ctx.current_store).find_location(code) is None:
         raise not_found(f"There is no location {code}.")
@@ -126,7 +129,7 @@ def _count_query(filters: Mapping[str, object]) -> Query:
 
 
 def _search_filters(query: dict[str, Any]) -> dict[str, object]:
-    """A search through name and barcode; the advanced one through everything the catalogue says of the product."""
+    """Return the filter of a search in name and barcode, or of an advanced search in all fields of the product."""
     if "search_text" not in query:
         return {}
     return {**search_filter("detail" if query.get("advance_search") else "search", query["search_text"])}

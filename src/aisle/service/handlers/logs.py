@@ -1,4 +1,4 @@
-"""The store product log: listed, and written by counts, changes and receipts (interface: Store product logs)."""
+"""Log of a store's products: lists, and writes by counts, changes and receipts (interface: Store product logs)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.contract.wire import pool_fields
 from aisle.service.auth.tokens import authorize_store
@@ -47,19 +47,18 @@ from aisle.service.handlers import store_products
 from aisle.service.handlers.list_response import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.http.request import clamp_occurred_on
-from aisle.tuples import NamedTuple
 
 Body = dict[str, Any]
 # Entries of months that ended longer ago than this are listed only with `is_historic=true`.
 HISTORIC_DAYS = 90
 _POOL_FIELDS = pool_fields("stock_pool_")
-# When it happened: the last of these that an entry names.
+# Time of an entry; the last of these that it has.
 _TIME_FIELDS = ("modification_datetime", "scanned_datetime")
 _STORED_FIELDS = ("loss_comment", "loss_image", "loss_order_number", "modification_datetime", "order_after_date")
 
 
 async def list_store_product_logs(ctx: Context, call: OperationCall) -> bytes:
-    """A page of log entries by id: of one store, or of all that the token covers."""
+    """List a page of log entries by id, of one store or of all stores of the token."""
     query, page = call.query, parse_scroll_page(call, (int, int))
     store = await authorize_store(ctx.tx, ctx.principal, query["store_number"]) if "store_number" in query else None
     zone = ctx.time_zone(store)
@@ -92,9 +91,9 @@ def _entry_json(row: Row, extra_member: str = "") -> str:
 
 
 async def retrieve_log_entry(ctx: Context, call: OperationCall) -> bytes:
-    """One entry of the store's log, as its list tells it, with what the list has no field for: pictures of losses too.
+    """Return one log entry of the store as in the list, with fields that the list lacks, such as pictures of losses.
 
-    Raises Refusal (404) where the store has no such entry.
+    Refuse with 404 if the store has no such entry.
     """
     seq, ordinal = split_wire_id(call.query["id"])
     row = await ctx.tx.one(sql.LOG_ENTRY, ctx.current_store.number, seq)
@@ -106,7 +105,7 @@ async def retrieve_log_entry(ctx: Context, call: OperationCall) -> bytes:
 async def _read_chain(
     ctx: Context, page: Page, query: Mapping[str, Any], filters: dict[str, object]
 ) -> tuple[int | None, list[Row]]:
-    """How many entries there are in the token's stores, and those of a page."""
+    """Return the number of entries in the token's stores, and those of a page."""
     if not ctx.principal.all_stores:
         filters["token"] = ctx.principal.token_id
     filters |= {name: split_wire_id(query[name]) for name in ("from_id", "to_id") if name in query}
@@ -122,13 +121,13 @@ async def _read_chain(
         keys = await page_key_query(ctx, page, filters, listed)
         return sorted(await with_page(keys, sql.LOG_PAGE).all(ctx.tx), key=lambda row: row[:2]) if keys else []
 
-    # A few stores are counted one by one.
+    # A count over a few stores is quicker without the order of the chain.
     every = _unordered_query if "token" in filters else _key_query
     return await count_and_read(ctx.tx, every(months, filters), page, read)
 
 
 def _key_query(months: Sequence[str], filters: Mapping[str, object], stores: Sequence[str] = ()) -> Query:
-    """Where the chain's entries are, in the order of their list; of these months and stores, if any are named."""
+    """Return the query for keys of the chain's entries in list order, limited to these months and stores, if any."""
     one_of = {name: values for name, values in (("store", stores), ("month", months)) if values}
     if one_of:
         return merge_queries(sql.LOG_KEYS, sql.LOG_FILTERS, filters, one_of, sql.LOG_SORT_CHAIN)
@@ -143,7 +142,10 @@ def _unordered_query(months: Sequence[str], filters: Mapping[str, object]) -> Qu
 async def _read_store(
     ctx: Context, page: Page, query: Mapping[str, Any], filters: dict[str, object], store: Store
 ) -> tuple[int, list[Row]]:
-    """The same of one store. Its numbers have no gaps: where nothing else is asked, nothing has to be counted."""
+    """Return the number of entries of one store, and those of a page.
+
+    Its numbers have no gaps, so no count is needed without filters.
+    """
     first, last = await _number_range(ctx, query, store)
     offset, count = page.offset, partial(filter_query, sql.LOG_COUNT, sql.LOG_FILTERS)
     if filters:
@@ -158,12 +160,12 @@ async def _read_store(
 
 
 async def _number_range(ctx: Context, query: Mapping[str, Any], store: Store) -> tuple[int, int]:
-    """The first and the last number of a store's own that an entry may have: by age, and by the ids that are asked for.
+    """Return the first and last number of the store's entries, by age and by the requested ids.
 
-    They bound the store's own numbers, so that no other store's entries are met.
+    They limit the store's own numbers, so that no entries of other stores are read.
     """
     last = await ctx.last_number(store.number, "log")
-    if query.get("is_historic"):  # what is older was purged
+    if query.get("is_historic"):  # Older entries were purged.
         row = await ctx.tx.one(sql.LOG_FIRST, store.number)
     else:
         row = await ctx.tx.one(sql.LOG_FIRST_SINCE, store.number, _recent_months(ctx)[0])
@@ -178,14 +180,14 @@ async def _number_range(ctx: Context, query: Mapping[str, Any], store: Store) ->
 
 
 def _recent_months(ctx: Context) -> list[str]:
-    """The months whose entries are not historic, and the next one: another host's clock may be ahead."""
+    """Return the months that are not historic, and the next one, since the clock of another host may be ahead."""
     first, now = (format_timestamp(ctx.now_seconds - days * 86400) for days in (HISTORIC_DAYS, 0))
     begin, end = (int(when[:4]) * 12 + int(when[5:7]) - 1 for when in (first, now))
     return [f"{month // 12:04d}-{month % 12 + 1:02d}" for month in range(begin, end + 2)]
 
 
 async def create_store_product_logs(ctx: Context, call: OperationCall) -> bytes:
-    """Count, change or receive goods: all entries or none. The answer's `data` are the entries' ids, in order."""
+    """Count, change or receive goods: all entries or none. `data` of the answer has the entries' ids, in order."""
     bodies = [drop_none(body) for body in call.body.get("storeproductlog") or []]
     ctx.app_user = call.query.get("appUserName", ctx.app_user)
     ledger = Ledger(StoreCatalogue(ctx, ctx.current_store))
@@ -209,7 +211,7 @@ async def create_store_product_logs(ctx: Context, call: OperationCall) -> bytes:
 
 
 class EntryInput(NamedTuple):
-    """What an entry says, looked up and checked."""
+    """Entry of a request with its validated references."""
 
     body: Body
     product: Product
@@ -248,7 +250,7 @@ async def _write_entry(
 
 
 async def _postpone_ordering(ledger: Ledger, product: Product, body: Body, field: str) -> None:
-    """The product is not ordered before `order_after_date`: its next ordering moves there, unless it is later yet."""
+    """Move the product's next ordering to `order_after_date`, unless it is later already."""
     if not body.get("order_after_date"):
         return
     ctx, store = ledger.ctx, ledger.catalogue.store
@@ -260,7 +262,8 @@ async def _postpone_ordering(ledger: Ledger, product: Product, body: Body, field
 
 
 def is_count(query: Mapping[str, Any], body: Body) -> bool:
-    """Whether an entry's quantities are counted values: when the query says so, or nothing else is there."""
+    """Return True if the quantities of an entry are counted ones: the query says so, or there is only
+    `counted_quantity`."""
     if "is_counted_quantity" in query:
         return bool(query["is_counted_quantity"])
     return "counted_quantity" in body and "quantity" not in body
@@ -280,7 +283,7 @@ async def _find_line(ledger: Ledger, body: Body, product: Product, field: str) -
 
 
 def _quantities_by_pool(entry: EntryInput, field_without_pool: str) -> dict[int, int]:
-    """Quantities by pool: those named by `stock_pool_n`, else the bare one in the pool it belongs to."""
+    """Return the quantities by pool: those of `stock_pool_n`, otherwise the single one in its pool."""
     whole = not entry.product.allow_decimal
     named = {
         pool: parse_quantity(entry.body[name], f"{entry.field}.{name}", whole=whole)
@@ -338,7 +341,7 @@ async def _write_change(ledger: Ledger, logs: LogWriter, entry: EntryInput) -> N
 
 
 async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryReceipts, entry: EntryInput) -> None:
-    """What came, counted against the delivery that `reference` names, if it names one."""
+    """Receive goods against the delivery that `reference` names, if it is one."""
     came: defaultdict[int, int] = defaultdict(int)
     excess = 0
     lines: list[DeliveryLine] = []
@@ -365,7 +368,7 @@ async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryRece
 
 
 def _line_shares(delivery: Delivery | None, entry: EntryInput, quantity: int) -> list[LineShare]:
-    """A quantity by the lines of the delivery that it belongs to; by none where there is no delivery."""
+    """Assign a quantity to lines of the delivery; to none if there is no delivery."""
     if delivery is None:
         return [LineShare(None, quantity)]
     named = entry.body.get("line_number")
@@ -440,10 +443,10 @@ NUMBER_REUSED = "This number was given anew after a restore of the service; look
 
 
 async def review_logs(ctx: Context, call: OperationCall) -> bytes:
-    """Say of entries that they were looked at, or have to be again.
+    """Mark entries as reviewed, or as to be reviewed again.
 
-    Raises Refusal: 422 for an entry that the store has not, or that came after this was said, 409 where there is
-    nothing to review.
+    Refuse with 422 if the store has no such entry, or its number was given again after the request was made. Refuse
+    with 409 if there is nothing to review.
     """
     wanted = [_parse_review(ctx, review, f"reviews[{index}]") for index, review in enumerate(call.body["reviews"])]
     rows = await ctx.tx.all(sql.LOG_REVIEW_STATES, ctx.current_store.number, [seq for seq, _ in wanted])
@@ -470,7 +473,7 @@ def _parse_review(ctx: Context, review: dict[str, Any], field: str) -> tuple[int
 
 
 async def retrieve_store(ctx: Context, call: OperationCall) -> bytes:
-    """The store under the names that its creation has."""
+    """Return the store under the field names of its creation."""
     row = await ctx.tx.one(store_sql.STORE_DATA, ctx.current_store.number)
     assert row is not None
     said: str = row[0]

@@ -1,4 +1,4 @@
-"""Goods are moved inside a store (interface: Create movement)."""
+"""Movement of goods within a store (interface: Create movement)."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _SHIPMENT_FIELDS = ("customer_order_shipment_number", "customer_order_shipment_l
 
 
 async def create_movement(ctx: Context, call: OperationCall) -> bytes:
-    """Move goods: every item, or none. The answer's `data` names the two log entries of each item.
+    """Move goods: all items or none. `data` of the answer names the log entries of each item.
 
-    The interface knows no smallest list, so one of nothing is done; the answer says that nothing was moved by it.
+    An empty list is valid, since the interface has no minimum; the answer says that nothing was moved.
     """
     if not call.body:
         return EMPTY_LIST_RESULT
@@ -53,7 +53,7 @@ async def create_movement(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def _has_order_ended(ctx: Context, item: Body) -> bool:
-    """Whether goods of an order were put down before a restore, and have left with the order since."""
+    """Return True if the item put goods down for an order that has ended since, before a restore lost it."""
     lines = [[(item.get(name) or {}).get(field) for field in _LINE_FIELDS] for name in _END_FIELDS]
     if lines[0] != lines[1] or None in lines[0]:
         return False
@@ -77,7 +77,7 @@ async def _move_item(ledger: Ledger, logs: LogWriter, item: Body, field: str) ->
     target = await _parse_end(ledger, product, item.get("to_location"), f"{field}.to_location")
     if source.line and target.line and source.line.key == target.line.key:
         target = target._replace(line=source.line)
-    # What was moved before a restore did lie there, brought by somebody who has not said so again yet.
+    # Goods moved before a restore were there, but their arrival may not have been repeated yet.
     overage = item.get("allow_overage", False) or ledger.ctx.replay is not None
     moved = await move_goods(ledger, product, source, target, quantity, allow_overage=overage, field=field)
     flagged = ledger.pop_negative_flag()
@@ -91,7 +91,7 @@ async def _move_item(ledger: Ledger, logs: LogWriter, item: Body, field: str) ->
 
 
 async def _parse_end(ledger: Ledger, product: Product, end_body: Body | None, field: str) -> MovementEnd:
-    """One end, looked up. Raises Refusal (422) for places, pools and lines that do not exist."""
+    """Return one end with its location, pool and line. Raise Refusal (422) if one does not exist."""
     said = drop_none(end_body or {})
     code = said.get("location_code", "")
     place = await ledger.catalogue.get_location(code, f"{field}.location_code") if code else None
@@ -100,7 +100,7 @@ async def _parse_end(ledger: Ledger, product: Product, end_body: Body | None, fi
 
 
 async def _find_line(ledger: Ledger, product: Product, end_body: Body, field: str) -> OrderLine | None:
-    """The order line that an end names, by itself or by the shipment that brought its goods; the shipment is kept."""
+    """Return the order line that an end names, directly or by a shipment. A shipment beside a line is stored."""
     ctx, store = ledger.ctx, ledger.store
     order, shipment = end_body.get("customer_order_number", ""), end_body.get(_SHIPMENT_FIELDS[0], "")
     if not order and "customer_order_line_number" not in end_body:
@@ -131,7 +131,7 @@ def _log_entry(
     code = int(reason) if reason.isascii() and reason.isdecimal() and len(reason) < 10 else None
     shipment = {name: end_body[name] for name in _SHIPMENT_FIELDS if name in end_body}
     if "customer_order_shipment_line_number" in shipment:
-        # The log has its own spelling of this field.
+        # The log spells this field differently.
         number = shipment.pop("customer_order_shipment_line_number")
         shipment["customer_order_shipment_number_line_number"] = number
     return LogEntry(

@@ -1,41 +1,40 @@
-"""Lists over the stores of a token that has a few of many (interface: Paged list envelope).
+"""Lists over some stores of a chain (interface: Paged list envelope).
 
-Such a list is in the order of the stores' own numbers. The chain's index has them in this order, but those of all other
-stores between; each store's index has its own alone. So a handful of stores is read side by side, each by its index and
-no further than the page goes. Of more, the numbers are found between which the page lies, and of each store no others
-are read.
+Such a list is ordered by the stores' own numbers. The chain's index has this order, but with the rows of all other
+stores between; the index of a store has its own rows only. So a few stores are merged by their own indexes, no further
+than the page. For more stores, the range of numbers of the page is searched first, and only this range is read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from aisle.service.auth.tokens import authorize_stores
 from aisle.service.context import Context
 from aisle.service.db.queries import Query, count_query, page_query
 from aisle.service.db.statements import stores as sql
 from aisle.service.handlers.list_response import Page
-from aisle.tuples import NamedTuple
 
 MAX_MERGED_STORES = 8
-"""Of no more stores than this each is a part of the statement; for each number of them there is another statement."""
+"""Maximum number of stores in a merged statement; each number of stores is another statement."""
 MAX_SEARCHED_STORES = 100
-"""Tokens of more stores than this, and than rows to be read, go by the chain's index."""
+"""Number of stores above which a token's list uses the chain's index, unless more rows are to be read."""
 _GROWTH = 4
 
 
 class _PageSpan(NamedTuple):
-    """What to ask for, and how many rows of it come before the page."""
+    """Filters to query, and the number of rows before the page."""
 
     filters: dict[str, object]
     offset: int
 
 
 class MultiStoreList(NamedTuple):
-    """A list over stores: the counter that numbers its rows, their keys in any order, and in the list's.
+    """List over stores: the counter of its rows, the query for keys in any order, and the one in list order.
 
-    Both are asked with filters, which may hold `beyond` and `until`, two numbers between which the rows are, the first
-    one left out. The keys end with what `after` takes; they are asked for also with the stores, if it is a handful.
+    Filters may have `beyond` (exclusive) and `until` (inclusive), which limit the numbers. Keys end with the columns of
+    `after`. `key_query` also takes a few stores to merge.
     """
 
     counter: str
@@ -46,10 +45,9 @@ class MultiStoreList(NamedTuple):
 async def page_key_query(
     ctx: Context, page: Page, filters: Mapping[str, object], multi_store_list: MultiStoreList
 ) -> Query | None:
-    """The keys of a page's rows, whoever asks for it; None where the list ends before it.
+    """Return the query for the keys of a page; None if the list ends before it.
 
-    What is passed over is passed over by itself: then the page is as simple to plan as a first one, which is planned
-    once for all.
+    Rows to skip are skipped in a query of their own, so that the page has the same plan as a first page.
     """
     stores = await _stores_to_merge(ctx, filters, multi_store_list)
     lies = await (
@@ -69,7 +67,7 @@ async def page_key_query(
 
 
 async def _stores_to_merge(ctx: Context, filters: Mapping[str, object], multi_store_list: MultiStoreList) -> list[str]:
-    """The token's stores, entered, where they are a handful and an index has what is asked for of each in order."""
+    """Return the token's stores, authorized, if they are few and an index has the list of each in order."""
     if "token" not in filters or not multi_store_list.key_query(filters, ()).has_stable_plan:
         return []
     rows = await ctx.tx.all(sql.FIRST_STORES_OF_TOKEN, ctx.principal.token_id, MAX_MERGED_STORES + 1)
@@ -83,7 +81,7 @@ async def _stores_to_merge(ctx: Context, filters: Mapping[str, object], multi_st
 async def _span_of_merged(
     ctx: Context, page: Page, filters: Mapping[str, object], multi_store_list: MultiStoreList, stores: Sequence[str]
 ) -> _PageSpan:
-    """Where a page of these stores lies."""
+    """Return the span of a page in the merged list of these stores."""
     behind = page.add_to_filters(filters)
     low, offset = await _skip_rows(ctx, page, multi_store_list, behind, len(stores))
     of_each = {name: value for name, value in behind.items() if name != "token"}
@@ -93,11 +91,11 @@ async def _span_of_merged(
 async def _skip_rows(
     ctx: Context, page: Page, multi_store_list: MultiStoreList, filters: Mapping[str, object], stores: int
 ) -> tuple[int, int]:
-    """A number that the page lies behind, and how many rows are to be passed over from there."""
+    """Return a number before the page, and the rows to skip from there."""
     low = _lowest_number(filters) - 1
     if page.offset < stores:
         return low, page.offset
-    # No store has a number twice: up to there are no more rows than have to be passed over.
+    # No store has a number twice, so at most this many rows lie below the number.
     mark = low + page.offset // stores
     return mark, page.offset - await _count_between(
         ctx, page, multi_store_list, {**filters, "beyond": low, "until": mark}
@@ -107,7 +105,7 @@ async def _skip_rows(
 async def _count_between(
     ctx: Context, page: Page, multi_store_list: MultiStoreList, filters: Mapping[str, object]
 ) -> int:
-    """How many rows there are; no further than the page goes: what is asked is whether it lies before a number."""
+    """Count the rows, up to the end of the page, which is enough to find its side of a number."""
     rows = multi_store_list.unordered_query(filters)
     return await count_query(rows._replace(has_stable_plan=False), page.offset + page.limit).fetch_count(ctx.tx)
 
@@ -115,7 +113,7 @@ async def _count_between(
 async def _search_span(
     ctx: Context, page: Page, filters: Mapping[str, object], multi_store_list: MultiStoreList
 ) -> _PageSpan:
-    """Where a page lies among a few stores; of more, or of all, what was asked for is all that is known."""
+    """Return the span of a page among some stores; for more stores, or all, the filters alone."""
     behind = page.add_to_filters(filters)
     if "token" not in filters:
         return _PageSpan(behind, page.offset)
@@ -149,6 +147,6 @@ async def _search_span(
 
 
 def _lowest_number(filters: Mapping[str, object]) -> int:
-    """The least number that any row can have."""
+    """Return the lowest number that a row can have."""
     bounds = (bound for name in ("after", "from_id") if isinstance(bound := filters.get(name), tuple))
     return max([1, *(int(bound[0]) for bound in bounds)])

@@ -1,4 +1,4 @@
-"""Customer orders, created in one store or in several (interface: Create customer orders)."""
+"""Creation of customer orders in one or several stores (interface: Create customer orders)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Body = dict[str, Any]
 
 
 async def create_orders_in_store(ctx: Context, call: OperationCall) -> bytes:
-    """Create the orders of one store, all or none."""
+    """Create orders of one store, all or none."""
     bodies = [drop_none(body) for body in call.body.get("orders") or []]
     return await _create(ctx, call, {ctx.current_store.number: list(enumerate(bodies))})
 
@@ -71,7 +71,7 @@ async def _create(ctx: Context, call: OperationCall, by_store: dict[str, list[tu
 
 
 async def _delete_all_orders(ledger: Ledger) -> None:
-    """Take every order of the store away; goods held for them become free first. The ledger keeps what happened."""
+    """Delete all orders of the store after releasing their goods. The ledger keeps the history."""
     ctx, store = ledger.ctx, ledger.store
     numbers = await ctx.tx.all(sql.ORDER_NUMBERS, store)
     await audit.record_changes(
@@ -116,7 +116,7 @@ async def _create_in_store(ledger: Ledger, logs: LogWriter, bodies: list[tuple[i
 
 
 def _fingerprint(body: Body) -> str:
-    """What makes a creation the same creation, whichever of the two operations brings it."""
+    """Return a hash of the creation, which is equal for both operations."""
     content = {name: value for name, value in body.items() if name != "store_number"}
     lines = [drop_none(line) for line in body.get("order_lines") or []]
     content["order_lines"] = [dict(sorted(line.items())) for line in lines]
@@ -124,7 +124,7 @@ def _fingerprint(body: Body) -> str:
 
 
 async def _parse_lines(catalogue: StoreCatalogue, body: Body, field: str, seq: int) -> list[OrderLine]:
-    """The lines as rows, nothing picked yet. Raises Refusal (422)."""
+    """Return the lines as rows, without picked goods. Raise Refusal (422) if one is invalid."""
     lines: dict[int, OrderLine] = {}
     check_code(body["order_number"], "the number of an order", f"{field}.order_number")
     for index, raw in enumerate(body.get("order_lines") or []):
@@ -176,7 +176,7 @@ async def _insert_order(
 
 
 def _order_line_row(store_number: str, line: OrderLine) -> tuple[object, ...]:
-    """A row of `order_line`, in the order of `LINE_ADD`."""
+    """Return a row of `order_line` in the order of `LINE_ADD`."""
     return (
         store_number,
         *line.key,
@@ -203,7 +203,7 @@ def _without_lines(body: Body) -> Body:
 
 
 async def _apply_initial_state(ledger: Ledger, logs: LogWriter, body: Body, lines: list[OrderLine], field: str) -> None:
-    """What the new order says of itself beyond being open: lines picked, rejected, finished."""
+    """Apply the state that the new order has beyond open: picked lines, rejected or finished."""
     ctx, store = ledger.ctx, ledger.store
     raw_lines = [drop_none(raw) for raw in body.get("order_lines") or []]
     begun = body.get("is_picked") or any(
@@ -233,6 +233,6 @@ async def _apply_initial_state(ledger: Ledger, logs: LogWriter, body: Body, line
 
 
 def in_request_order(stored: list[OrderLine], requested: list[OrderLine]) -> list[OrderLine]:
-    """The stored lines in the order in which the request had them."""
+    """Return the stored lines in the order of the request."""
     by_number = {line.line_number: line for line in stored}
     return [by_number[line.line_number] for line in requested]

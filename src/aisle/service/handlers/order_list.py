@@ -1,11 +1,11 @@
-"""Customer orders, listed (interface: List customer orders)."""
+"""Lists of customer orders (interface: List customer orders)."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.context import Context, OperationCall, Store
 from aisle.service.db import Row, Statement
@@ -27,17 +27,16 @@ from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.domain.timestamps import day_after_days
 from aisle.service.errors import to_json_bytes, unprocessable
 from aisle.service.handlers.list_response import check_page_length, list_envelope, parse_scroll_page
-from aisle.tuples import NamedTuple
 
 MAX_ORDER_NUMBERS = 100
-"""Orders that are listed by their numbers in one request."""
+"""Maximum number of orders in a list by numbers."""
 
 _ORDERS_PER_READ = 100
-"""Orders whose lines are read at once: a page that is too long is noticed before all of it is in memory."""
+"""Orders whose lines are read at once, so that a page that is too long is noticed early."""
 
 
 class GoodsAtLocation(NamedTuple):
-    """Goods of a product at a place, free or held for one order line."""
+    """Goods of a product at a location, free or held for one order line."""
 
     location: str
     pool: int
@@ -53,7 +52,7 @@ class GoodsAtLocation(NamedTuple):
 
 
 async def list_customer_orders(ctx: Context, call: OperationCall) -> bytes:
-    """A page of the store's orders, oldest first; finished ones only with `is_active=false`."""
+    """List a page of the store's orders, oldest first; finished ones only with `is_active=false`."""
     query, page = call.query, parse_scroll_page(call, (int,))
     asked = _parse_filters(ctx, query)
     every = filter_query(sql.ORDER_COUNT, sql.ORDER_FILTERS, asked)
@@ -73,7 +72,7 @@ async def list_customer_orders(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def _orders_json(ctx: Context, query: Mapping[str, Any], rows: list[Row]) -> list[str]:
-    """These orders encoded, with their lines where the query wants them."""
+    """Return the orders as JSON, with their lines if the query asks for them."""
     if not query.get("show_lines"):
         return [_order_json(row, None) for row in rows]
     lines = await _lines_json(ctx, [row[1] for row in rows], query.get("include_locations", False))
@@ -81,7 +80,7 @@ async def _orders_json(ctx: Context, query: Mapping[str, Any], rows: list[Row]) 
 
 
 async def list_orders_by_number(ctx: Context, call: OperationCall) -> bytes:
-    """These orders of the store, whatever has become of them, with their lines and what lies where of those."""
+    """List the named orders of the store in any state, with their lines and the locations of their goods."""
     rows = await ctx.tx.all(
         sql.ORDERS_BY_NUMBER, ctx.current_store.number, _parse_order_numbers(call.query.get("numbers", ""))
     )
@@ -91,7 +90,7 @@ async def list_orders_by_number(ctx: Context, call: OperationCall) -> bytes:
 
 
 def _parse_order_numbers(text: str) -> list[str]:
-    """The numbers in a query, one a line. Raises Refusal (422) for too many."""
+    """Return the numbers of a query, one per line. Raise Refusal (422) if there are too many."""
     numbers = [number for number in dict.fromkeys(text.split("\n")) if number]
     if len(numbers) > MAX_ORDER_NUMBERS:
         raise unprocessable(f"At most {MAX_ORDER_NUMBERS} orders are listed in one request.", "numbers")
@@ -99,7 +98,7 @@ def _parse_order_numbers(text: str) -> list[str]:
 
 
 def _prefetch_one_order(ctx: Context, query: Mapping[str, Any], *queries: Query) -> Iterator[Statement]:
-    """What is asked for one order; of a list each query is planned by itself."""
+    """Yield the queries for one order. Queries of longer lists are planned separately."""
     if "order_number" in query:
         yield from (each.statement for each in queries)
         if query.get("show_lines"):
@@ -138,7 +137,7 @@ def _order_json(row: Row, lines: list[str] | None) -> str:
 
 
 async def _lines_json(ctx: Context, orders: list[str], include_locations: bool) -> dict[str, list[str]]:
-    """The encoded lines of these orders."""
+    """Return the lines of these orders as JSON."""
     rows = await ctx.tx.all(sql.LINES_OF_ORDERS, ctx.current_store.number, orders)
     kept = await StoreCatalogue(ctx, ctx.current_store).has_locations()
     lying: Mapping[str, list[GoodsAtLocation]] = {}
@@ -157,7 +156,7 @@ async def _lines_json(ctx: Context, orders: list[str], include_locations: bool) 
 
 
 async def _load_goods(ctx: Context, products: list[str]) -> dict[str, list[GoodsAtLocation]]:
-    """What lies at places of these products, each in walking order."""
+    """Return the goods of these products at locations, each in walking order."""
     found: defaultdict[str, list[GoodsAtLocation]] = defaultdict(list)
     for product, *rest in await ctx.tx.all(sql.LOCATIONS_OF_PRODUCTS, ctx.current_store.number, products):
         found[product].append(GoodsAtLocation(*rest))
@@ -195,7 +194,7 @@ def _line_json(
 def _pick_location(
     goods: Iterable[GoodsAtLocation], pools: Iterable[int], location: str, preferred: Mapping[str, int]
 ) -> tuple[str | None, int]:
-    """Where a picker is sent: the preferred place, or the first on the way with free stock in the line's pools."""
+    """Return the location to pick at: the preferred one, otherwise the first with free stock in the line's pools."""
     if location in preferred:
         return location, preferred[location]
     free = [one for one in goods if not one.order and one.quantity > 0]

@@ -1,4 +1,4 @@
-"""An order is changed: lines picked, claimed, rejected, finished (interface: Update customer order)."""
+"""Changes of an order: lines picked, claimed, rejected, finished (interface: Update customer order)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Body = dict[str, Any]
 
 
 async def update_customer_order(ctx: Context, call: OperationCall) -> bytes:
-    """Change the named fields and lines of one order; everything else stays as it is."""
+    """Change the named fields and lines of one order; everything else stays unchanged."""
     if call.body.get("orders") is None:
         return SUCCESS
     body = _drop_implied_picked(drop_none(call.body["orders"]))
@@ -72,7 +72,7 @@ async def update_customer_order(ctx: Context, call: OperationCall) -> bytes:
 
 
 def _result(rows: list[Body]) -> bytes:
-    """Answer what of the picks found no room, and what waits with its line until all hosts have said their part."""
+    """Return the picked quantities that did not fit, and those that wait with their line for other hosts."""
     if not rows:
         return SUCCESS
     left = [row for row in rows if "left" in row]
@@ -82,8 +82,11 @@ def _result(rows: list[Body]) -> bytes:
 
 
 def _reopen_for_replay(order: Order, body: Body) -> Body:
-    """Opens an order that has ended, so that picks which a restore has lost can be stored. Returns the body that ends
-    it again afterwards: their goods leave the store or go back like all others of the order."""
+    """Open a finished or rejected order to repeat picks that a restore lost.
+
+    Return the body that ends it again afterwards, so that the goods leave the store or go back like the others of the
+    order.
+    """
     if not order.is_active:
         order.is_active = True
         body = {**body, "is_active": False}
@@ -94,7 +97,7 @@ def _reopen_for_replay(order: Order, body: Body) -> Body:
 
 
 def _is_inquiry(body: Body, line_bodies: Sequence[Body]) -> bool:
-    """Whether an update only asks what still finds no room: its picker did nothing."""
+    """Return True if an update only asks for quantities that do not fit: its picker changed nothing."""
     asked = all(raw.keys() <= _INQUIRY_FIELDS and _is_unchanged_pick(raw) for raw in line_bodies)
     return bool(line_bodies) and asked and body.keys() == {"order_number", "order_lines"}
 
@@ -107,7 +110,7 @@ def _is_unchanged_pick(raw: Body) -> bool:
 
 
 async def _collect_carried_picks(ctx: Context, pairs: list[tuple[OrderLine, Body]]) -> list[Body]:
-    """What waits with lines of an order that has ended, and finds no room any more."""
+    """Return and reset the quantities that wait with lines of an order that has ended."""
     rows = []
     for line, _ in pairs:
         key = (ctx.current_store.number, *line.key)
@@ -119,13 +122,13 @@ async def _collect_carried_picks(ctx: Context, pairs: list[tuple[OrderLine, Body
 
 
 def check_version(ctx: Context, order: Order) -> None:
-    """Refuse (412) what was meant for another version of the order."""
+    """Raise Refusal (412) if the request is for another version of the order."""
     if ctx.if_match is not None and str(order.version) not in ctx.if_match:
         raise Refusal(412, f"Order {order.number} has changed.", "If-Match", order=order.as_json())
 
 
 def _describe_unapplied(row: Body) -> str:
-    """What found no room, in a sentence."""
+    """Describe a quantity that did not fit."""
     by = f" ({row['picked_username']})" if row.get("picked_username") else ""
     stands = f"Line {row['line_number']} is at {row['picked_quantity']} of {row['quantity']}{by}"
     if row["left"] > 0:
@@ -134,9 +137,9 @@ def _describe_unapplied(row: Body) -> str:
 
 
 def _drop_implied_picked(body: Body) -> Body:
-    """An update that names lines speaks of these alone: whether the whole order is picked is for its lines to say.
+    """Drop `is_picked` of an order from an update with lines, since the state follows from all lines.
 
-    Who sends it knows the other lines as they were, and they may have been picked or opened by others since.
+    The sender knows an earlier state of the other lines, which others may have changed.
     """
     return {name: value for name, value in body.items() if name != "is_picked"} if body.get("order_lines") else body
 
@@ -151,7 +154,7 @@ def _get_line(order: Order, raw: Body, field: str) -> OrderLine:
 
 
 def _check_finished_unchanged(order: Order, body: Body, pairs: list[tuple[OrderLine, Body]]) -> None:
-    """A finished order stays as it is; hearing again what it is already does no harm."""
+    """Raise Refusal (409) if the update changes a finished order. A repetition of its state is accepted."""
     news = body.get("is_active", False) or any(
         body.get(name, getattr(order, name)) != getattr(order, name) for name in ("is_picked", "is_rejected")
     )
@@ -171,7 +174,7 @@ def _check_finished_unchanged(order: Order, body: Body, pairs: list[tuple[OrderL
 async def _apply_changes(
     ledger: Ledger, logs: LogWriter, order: Order, body: Body, pairs: list[tuple[OrderLine, Body]]
 ) -> list[Body]:
-    """Carry it out; what of the picks found no room on their lines, or waits with them."""
+    """Apply the changes. Return the picked quantities that did not fit, or wait with their lines."""
     ctx = ledger.ctx
     rejected = body.get("is_rejected", order.is_rejected)
     if rejected != order.is_rejected:
@@ -203,7 +206,7 @@ async def _apply_changes(
 
 
 async def _load_for_lines(ledger: Ledger, order: Order, lines: Sequence[OrderLine], locations: Sequence[str]) -> None:
-    """Read what several lines need at once."""
+    """Read the data of several lines at once."""
     if len(lines) > 1:
         numbers = [line.product_number for line in lines]
         await ledger.catalogue.load(numbers, locations)
@@ -212,7 +215,7 @@ async def _load_for_lines(ledger: Ledger, order: Order, lines: Sequence[OrderLin
 
 
 async def _pick_whole_order(ledger: Ledger, logs: LogWriter, order: Order, body: Body) -> None:
-    """An order called picked, and no line of it, is picked: its open lines are closed as if they had been named."""
+    """Close all open lines if the order is set to picked without lines."""
     if body.get("is_picked") is None:
         return
     if not order.lines:
@@ -226,7 +229,7 @@ async def _pick_whole_order(ledger: Ledger, logs: LogWriter, order: Order, body:
 
 
 async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Body, field: str) -> list[Body]:
-    """Change one line; what of a pick found no room on it, and who has it, or what waits with it."""
+    """Change one line. Return the picked quantity that did not fit, with the picker, or that waits."""
     product = await ledger.catalogue.get_product(line.product_number, f"{field}.product_number")
     line.from_warehouse = raw.get("is_picked_from_warehouse", line.from_warehouse)
     pool = parse_pool(raw["stock_pool"], f"{field}.stock_pool") if "stock_pool" in raw else None
@@ -237,14 +240,14 @@ async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Bo
         _set_quantity(line, said, field, whole=whole)
     raw, left = await _rebase_line(ledger, line, raw, field, whole=whole) if based else RebasedUpdate(raw, 0)
     _check_rejected_unchanged(line, raw, field)
-    if ledger.ctx.replay and await closed_later(ledger.ctx, [line]):  # a pick that is said again does not open it
+    if ledger.ctx.replay and await closed_later(ledger.ctx, [line]):  # A repeated pick does not open it.
         raw = {name: value for name, value in raw.items() if name not in REASON_FIELDS} | {"is_picked": line.is_picked}
     others, was_closed = line.picked_by, line.is_picked
     raised = await set_picked_quantity(ledger, logs, line, raw, field, place, pool)
     if _closes(raw) and (line.is_short or (was_closed and not line.is_picked)):
         keep_said(ledger.ctx, LINE, [key_of(*line.key)])
     if not raised and not based:
-        # Nothing was taken, so these say what is planned and not where goods came from.
+        # No goods were picked, so these fields are the plan and not the origin of goods.
         line.stock_pool = pool or line.stock_pool
         line.preferred_location_code = raw.get("preferred_location_code", line.preferred_location_code)
     line.item |= changed_line_fields(raw, field)
@@ -257,15 +260,15 @@ async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Bo
 
 
 def _closes(raw: Body) -> bool:
-    """Whether an update says more than what was picked: that the line is closed short or open again, or why."""
+    """Return True if an update closes or opens the line, or has a reason, beyond the picked quantity."""
     return "is_picked" in raw or any(name in raw for name in REASON_FIELDS)
 
 
 async def _rebase_line(ledger: Ledger, line: OrderLine, raw: Body, field: str, *, whole: bool) -> RebasedUpdate:
-    """What a picker did, done to the line as it stands.
+    """Apply a picker's change to the current line.
 
-    After a restore hosts come back in any order. What finds no room before another one has said his part waits for that
-    with the line, so that it does not matter who is first. A later update whose picker did nothing asks for the rest.
+    After a restore hosts repeat their picks in any order. A quantity that does not fit before another host's repetition
+    waits with the line, so that the order does not matter. A later update without a change asks for the rest.
     """
     replay, key = ledger.ctx.replay, (ledger.store, *line.key)
     if replay is None and not _is_unchanged_pick(raw):
@@ -281,7 +284,7 @@ async def _rebase_line(ledger: Ledger, line: OrderLine, raw: Body, field: str, *
 
 
 def _check_rejected_unchanged(line: OrderLine, raw: Body, field: str) -> None:
-    """A rejected line stays as it is; hearing again what it is already does no harm."""
+    """Raise Refusal (409) if the update changes a rejected line. A repetition of its state is accepted."""
     if line.is_rejected and (_quantity_or_default(raw, "picked_quantity", 0) or not raw.get("is_picked", True)):
         raise _rejected_line_refusal(line, field)
 
@@ -316,7 +319,7 @@ def _quantity_or_default(raw: Body, name: str, default: int) -> int:
 
 
 async def _named_location(ledger: Ledger, raw: Body, field: str) -> Location | None:
-    """The place that a line update names. A store that keeps no locations takes the text as a mere wish."""
+    """Return the location of a line update. A store without locations stores the text as a preference only."""
     code = raw.get("preferred_location_code", "")
     if not code or not await ledger.catalogue.has_locations():
         return None
@@ -324,10 +327,10 @@ async def _named_location(ledger: Ledger, raw: Body, field: str) -> Location | N
 
 
 async def reject_lines(ctx: Context, call: OperationCall) -> bytes:
-    """Reject lines of one order, with a reason each, or take them up again; the order's state follows from its lines.
+    """Reject lines of one order, with a reason each, or reopen them. The order's state follows from its lines.
 
-    Raises Refusal: 404 no such order, 409 where it is closed, 412 at another version or where it is said again after a
-    restore and something else was done with a line later, 422 no such line or no reason.
+    Refuse with 404 if there is no such order, 409 if it is closed, 412 for another version. Refuse with 422 for an
+    unknown line or a missing reason. After a restore, also refuse with 412 to repeat what a later request changed.
     """
     number = call.body["order_number"]
     order = await Order.load(ctx, ctx.current_store.number, number)
@@ -356,7 +359,7 @@ async def reject_lines(ctx: Context, call: OperationCall) -> bytes:
                 freed[line.line_number] = line
         elif line.is_rejected:
             line.is_rejected = line.is_picked = False
-    if freed:  # all at once: what is held for an order is read as a whole
+    if freed:  # All at once: held goods of an order are read together.
         await release_lines(ledger, order, freed.values())
     keep_said(ctx, LINE, [key_of(*line.key) for line in named.values()])
     await note_order(ctx, order, before, order.lines)
@@ -374,7 +377,7 @@ def _known(order: Order, raw: dict[str, Any]) -> OrderLine | None:
 
 
 async def _reject_line(logs: LogWriter, line: OrderLine, body: dict[str, Any], field: str) -> bool:
-    """Mark a line as rejected and note why; whether that is news. What is held for it is still to be released."""
+    """Mark a line as rejected and log the reason. Return True if this changed it. The caller releases its goods."""
     reason = {name: body[name] for name in REASON_FIELDS if body.get(name)}
     if not reason:
         raise unprocessable("A line is rejected for a reason.", f"{field}.{REASON_FIELDS[0]}")

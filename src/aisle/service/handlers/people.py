@@ -1,11 +1,11 @@
-"""People of a store, their PINs, and the tokens that they get for them (README: People)."""
+"""People of a store, their PINs, and tokens from signing in (README: People)."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import math
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from aisle.service.auth import pins
 from aisle.service.auth.tokens import ROLES, TokenPerson, add_token, authorize_store
@@ -16,30 +16,29 @@ from aisle.service.domain import audit
 from aisle.service.domain.json_text import drop_none
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
-from aisle.tuples import NamedTuple
 
 TOKEN_SECONDS = 3600.0
-"""How long a person's token lasts."""
+"""Seconds that a person's token is valid."""
 MAX_PINS = 200
-"""PINs that one request may set; each takes its time."""
+"""Maximum number of PINs in one request, since hashing each takes time."""
 
 SIGN_IN_CHANNEL_HEADER = "Aisle-Door"
-"""The header that says through which door somebody comes."""
+"""Header with the channel of a sign-in."""
 WEB_CHANNEL = "web"
-"""The one door beside the terminals of the store: what is tried there locks nobody out of these."""
+"""Channel of the browser. Its failures do not lock the person at the store's terminals."""
 
 _ASSIGNABLE_ROLES: dict[Role, frozenset[Role]] = {
     "supervisor": frozenset({"staff", "supervisor"}),
     "integration": frozenset({"staff"}),
     "admin": frozenset({"staff", "supervisor"}),
 }
-"""Roles of people all of whose work a token of a role may do; no other person is made with it."""
+"""Roles of people that a token of a role may create or change: only those whose rights it has itself."""
 
 _PIN_HASH_FIELD = "pin_hash"
 
 
 class _Person(NamedTuple):
-    """A row of `person`; `pin` is its hash, if there is one."""
+    """Row of `person`; `pin` is its hash, if there is one."""
 
     badge: str
     user: str
@@ -49,7 +48,7 @@ class _Person(NamedTuple):
 
 
 async def list_people(ctx: Context, call: OperationCall) -> bytes:
-    """The people of the store; no secret of theirs, but whether they have one."""
+    """List the people of the store. PINs are not returned, only whether there is one."""
     rows = await ctx.tx.all(access.PEOPLE, ctx.current_store.number)
     people = [
         {"badge": badge, "user": user, "name": name, "role": role, "has_pin": bool(has_pin)}
@@ -59,7 +58,7 @@ async def list_people(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def hash_pins_of_people(run_read: ReadRunner, call: OperationCall) -> OperationCall:
-    """Hash the PINs. Raises Refusal (422) for what is no PIN, and for too many of them."""
+    """Hash the PINs. Raise Refusal (422) for an invalid PIN, or if there are too many."""
     people = [drop_none(person) for person in call.body["people"]]
     said = [person["pin"] for person in people if person.get("pin")]
     if len(said) > MAX_PINS:
@@ -74,10 +73,10 @@ async def hash_pins_of_people(run_read: ReadRunner, call: OperationCall) -> Oper
 
 
 async def write_people(ctx: Context, call: OperationCall) -> bytes:
-    """Add people, change those with the same badge, or let them go. What they had signed in for ends with the change.
+    """Add people, change those with the same badge, or remove them. A change of PIN, name or role ends their tokens.
 
-    Raises Refusal (422) when two would have one user name, or one badge: nobody loses a badge to somebody else unsaid;
-    403 for a person of a higher role than the token could act as.
+    Refuse with 422 if two people would have one user name or badge, so that no badge changes its owner unintentionally.
+    Refuse with 403 for a role that the token may not assign.
     """
     store = ctx.current_store.number
     rows = await ctx.tx.all(access.PEOPLE, store)
@@ -120,7 +119,7 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
 
 
 def _check_role(ctx: Context, before: _Person | None, body: dict[str, Any], role: Role, field: str) -> None:
-    """Raises Refusal (403) where the token would make somebody of a role that it could not act as, or give it a PIN."""
+    """Raise Refusal (403) if the token may not assign the role, or set a PIN of somebody with it."""
     if not body.get("is_active", True) or role in _ASSIGNABLE_ROLES.get(ctx.principal.role, ()):
         return
     if before and (before.role, before.user) == (role, body["user"]) and _PIN_HASH_FIELD not in body:
@@ -131,7 +130,7 @@ def _check_role(ctx: Context, before: _Person | None, body: dict[str, Any], role
 def _audit_change(
     badge: str, before: _Person | None, current: _Person | None, body: dict[str, Any], *, has_pin: bool
 ) -> audit.AuditChange:
-    """What became of a person; of a PIN it is kept only that it was set or taken away."""
+    """Return the audit of a person. Of a PIN only the fact that it was set, changed or removed is recorded."""
     after = _audit_fields(current)
     if current and body.get(_PIN_HASH_FIELD):
         after["pin"] = "changed" if has_pin else "set"
@@ -146,7 +145,7 @@ def _audit_fields(person: _Person | None) -> dict[str, Any]:
 
 
 async def hash_pin_of_sign_in(run_read: ReadRunner, call: OperationCall) -> OperationCall:
-    """Hash the PIN as that of the person was, or as long as that takes when there is none."""
+    """Hash the PIN with the parameters of the stored one; without one, take the same time."""
     body = drop_none(call.body)
     by: Literal["badge", "user"] = "badge" if body.get("badge") else "user"
     if bool(body.get("badge")) == bool(body.get("user")):
@@ -164,10 +163,10 @@ async def hash_pin_of_sign_in(run_read: ReadRunner, call: OperationCall) -> Oper
 
 
 async def sign_in(ctx: Context, call: OperationCall) -> bytes:
-    """A token of the person, for this store and an hour, for the right PIN.
+    """Return a token of the person, for this store and one hour, if the PIN is right.
 
-    Raises Refusal: 403 in the same words whatever is wrong, and 429 for as long as the person is locked, which comes of
-    too many wrong PINs at this door; so for people that are not there.
+    Refuse with 403 and one message for every reason; with 429 while the person is locked after too many wrong PINs on
+    this channel. Unknown people are treated alike.
     """
     body: dict[str, Any] = call.body
     store = await authorize_store(ctx.tx, ctx.principal, body["store_number"])
@@ -194,7 +193,7 @@ async def _find_person(ctx: Context, store: Store, by: str, name: str) -> _Perso
 
 
 def _failure_key(person_key: str, *, is_web: bool) -> str:
-    """What the failures of somebody are counted under, by the door at which they come."""
+    """Return the key under which failures of a person are counted, by channel."""
     return f"?{WEB_CHANNEL}?{person_key}" if is_web else person_key
 
 
@@ -204,7 +203,7 @@ async def _record_failure(ctx: Context, store: Store, person_key: str, failures:
 
 
 def _locked_refusal(ctx: Context, row: Row) -> Refusal:
-    """Says nothing of whether the PIN was right."""
+    """Return the refusal of a locked person, which does not tell if the PIN was right."""
     wait = max(1, math.ceil(pins.lock_seconds(row[0])))
     return Refusal(429, "Too many wrong PINs; nobody signs in as this person now.", retry_after=wait)
 

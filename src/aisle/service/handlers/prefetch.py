@@ -1,14 +1,14 @@
-"""What the writes of the floor ask first, told before they are carried out: a far database is asked for it at once.
+"""Prefetch of the first queries of frequent writes, so that a remote database answers them at once.
 
-Here stands only what follows from the request itself. Nothing depends on it: what is left out, or not asked for in
-the end, costs a way to the database or an answer for nobody.
+Only queries that follow from the request are listed. Nothing depends on them: a missing one costs a round trip, an
+unused one an answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.context import OperationCall
 from aisle.service.db import Statement
@@ -16,10 +16,9 @@ from aisle.service.db.statements import logs, orders, products, stock, stores
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.json_text import drop_none
 from aisle.service.handlers.logs import is_count
-from aisle.tuples import NamedTuple
 
 Body = dict[str, Any]
-# What is asked for each row alone is told of so many; who sends more is not waiting with goods in his hand.
+# Limit of rows with queries of their own. Larger requests are not from a person who waits.
 _MAX_ROWS = 8
 _END_FIELDS = ("from_location", "to_location")
 
@@ -34,7 +33,7 @@ class _WriteInput(NamedTuple):
 def prefetch_statements(
     operation: str, store_number: str, call: OperationCall, occurred_on: str, now: str
 ) -> Iterator[Statement]:
-    """What this write in a store will ask of it, having happened on `occurred_on`."""
+    """Yield the queries that this write in a store will make if it happened on `occurred_on`."""
     if operation in _STATEMENTS_OF_OPERATION:
         yield from _STATEMENTS_OF_OPERATION[operation](_WriteInput(store_number, call, occurred_on, now))
 
@@ -88,7 +87,7 @@ def _log_entry_statements(write: _WriteInput) -> Iterator[Statement]:
 def _product_statements(
     write: _WriteInput, product_numbers: list[str], location_codes: list[str]
 ) -> Iterator[Statement]:
-    """The products with what is free of them, and the places."""
+    """Yield the queries for products, their free stock, and locations."""
     store = write.store_number
     if product_numbers:
         yield products.STORE_PRODUCTS, (store, product_numbers)
@@ -100,7 +99,7 @@ def _product_statements(
 
 
 def _order_line_statements(write: _WriteInput, rows: Iterable[Body]) -> Iterator[Statement]:
-    """The order lines that are named, with what is held for them."""
+    """Yield the queries for the named order lines and their held goods."""
     store = write.store_number
     lines = {
         (each["customer_order_number"], line): None
@@ -123,7 +122,7 @@ def _unique_texts(values: Iterable[Any]) -> list[str]:
 
 
 def _first_whole_numbers(values: Iterable[Any]) -> list[int]:
-    """The first of these numbers, as the database has them; whatever is no whole one is left to the rules."""
+    """Return the first of these numbers as integers. Other values are left to validation."""
     whole = (int(number) for number in values if isinstance(number, int | Decimal) and number == int(number))
     return list(dict.fromkeys(whole))[:_MAX_ROWS]
 

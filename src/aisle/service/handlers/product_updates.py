@@ -1,6 +1,6 @@
-"""Parts of products: attributes, prices, discount prices, free fields; and their deletion (interface: Products).
+"""Partial updates of products (attributes, prices, discounts, free fields), and deletion (interface: Products).
 
-The document shows no bodies of these; ours are in `aisle.contract.models.products` (README: Stores and products).
+The document has no bodies for them; they are in `aisle.contract.models.products` (README: Stores and products).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from aisle.service.handlers.products import (
 )
 
 MergeProduct = Callable[[Body, Body], Body]
-"""What becomes of a product from what was stored and what is said."""
+"""Merge of a stored product with the fields of a request."""
 
 _CHAIN_ONLY_FIELDS = ("price_compare_unit", "price_compare_multiplier")
 
@@ -39,7 +39,7 @@ async def update_product_attributes(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def create_prices(ctx: Context, call: OperationCall) -> bytes:
-    """Set prices in the catalogue, or in the store that a price names; what was the price becomes the old one."""
+    """Set prices in the catalogue, or in the store that a price names. The previous price becomes the old price."""
     await _write_prices(ctx, call, _with_price, _with_price)
     return SUCCESS
 
@@ -51,7 +51,7 @@ async def create_discount_prices(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def create_product_free_fields(ctx: Context, call: OperationCall) -> bytes:
-    """Set free fields by their keys, in the order of `sort_order`; the others stay."""
+    """Set free fields by their keys, in the order of `sort_order`. Other free fields stay."""
     bodies = _product_bodies(call)
     for index, body in enumerate(bodies):
         check_sort_orders(body, f"products[{index}]")
@@ -60,9 +60,9 @@ async def create_product_free_fields(ctx: Context, call: OperationCall) -> bytes
 
 
 async def delete_products(ctx: Context, call: OperationCall) -> bytes:
-    """Delete products from the catalogue and every store; what is not there needs no deleting.
+    """Delete products from the catalogue and all stores. Unknown products are ignored.
 
-    Raises Refusal (409) while one has stock, is wanted by an order that is not finished, or is on its way to a store.
+    Raise Refusal (409) if one has stock, is on an unfinished order, or is expected in a delivery.
     """
     known = await load_products(ctx, call.body["product_numbers"])
     numbers = sorted(known)
@@ -101,7 +101,7 @@ def _product_bodies(call: OperationCall) -> list[Body]:
 
 
 async def _merge_products(ctx: Context, bodies: Iterable[tuple[int, Body]], merge: MergeProduct) -> None:
-    """Store the catalogue's products. Raises Refusal (422) for one that it has not."""
+    """Merge and store products of the catalogue. Raise Refusal (422) for an unknown product."""
     said = list(bodies)
     known = await load_products(ctx, (body["product_number"] for _, body in said))
     written: dict[str, Body] = {}
@@ -117,7 +117,7 @@ async def _merge_products(ctx: Context, bodies: Iterable[tuple[int, Body]], merg
 async def _write_prices(
     ctx: Context, call: OperationCall, merge_in_chain: MergeProduct, merge_in_store: MergeProduct
 ) -> None:
-    """Prices without a store go to the catalogue, the others to their stores."""
+    """Write prices without a store to the catalogue, others to their stores."""
     chain: list[tuple[int, Body]] = []
     stores: defaultdict[str, list[tuple[int, Body]]] = defaultdict(list)
     for index, body in enumerate(_product_bodies(call)):
@@ -135,7 +135,7 @@ async def _write_prices(
 
 
 def _check_store_price(body: Body, field: str) -> None:
-    """Raises Refusal (422) for what no store has of its own."""
+    """Raise Refusal (422) for fields that a store cannot have."""
     for name in _CHAIN_ONLY_FIELDS:
         if name in body:
             raise unprocessable("No store has one of its own.", f"{field}.{name}")

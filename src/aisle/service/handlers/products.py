@@ -1,4 +1,4 @@
-"""The catalogue: created, updated, listed (interface: Products; its bodies and parameters are assumed)."""
+"""Catalogue: create, update and list products (interface: Products; bodies and parameters are assumed)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from aisle.service.limits import check_code
 
 Body = dict[str, Any]
 
-# What the document requires of a product and its creator did not say.
+# Defaults of required fields (interface: Product).
 _DEFAULTS: Body = {
     "barcode": "",
     "carrier_item_quantity": 1,
@@ -37,7 +37,7 @@ _DEFAULTS: Body = {
     "is_stock": True,
     "allow_decimal": False,
 }
-# What a stock entry shows of the product, and under which name.
+# Fields of the product in a stock entry: stored name → name in the entry.
 _STOCK_ENTRY_FIELDS = {
     "barcode": "barcode",
     "category_code": "category_code",
@@ -51,7 +51,7 @@ _STOCK_ENTRY_FIELDS = {
     "smallest_quantity": "smallest_item_quantity",
     "smallest_product_number": "smallest_product_number",
 }
-# What a store may have of its own, and how the product list calls it.
+# Fields that a store may set: stored name → name in the product list.
 _STORE_VALUE_FIELDS = {
     "price": "price",
     "old_price": "old_price",
@@ -64,19 +64,19 @@ _STORE_VALUE_FIELDS = {
 }
 _AT_ONCE = 1000
 PRODUCT_COUNTER = "product"
-"""The counter of the catalogue's products."""
+"""Counter of the catalogue's products."""
 DELETED_COUNTER = "store_product_gone"
-"""The counter of a store's products whose entry is gone, because the product was deleted."""
+"""Counter of a store's entries that ended with the deletion of their product."""
 _DATE_PATTERN = re.compile(r"\d{4}(-?)\d{2}\1\d{2}(?!\d)", re.ASCII)
 
 
 async def load_products(ctx: Context, numbers: Iterable[str]) -> dict[str, Body]:
-    """The products of these numbers that there are."""
+    """Return the existing products with these numbers."""
     return {row[0]: parse_json_object(row[1]) for row in await ctx.tx.all(sql.PRODUCTS_BY_NUMBER, sorted(set(numbers)))}
 
 
 async def create_or_update_products(ctx: Context, call: OperationCall) -> bytes:
-    """Create products, or change the named fields of those that exist."""
+    """Create products, or change the named fields of existing ones."""
     said = call.body.get("products") or []
     for index, body in enumerate(map(drop_none, said)):
         check_code(body["product_number"], "the number of a product", f"products[{index}].product_number")
@@ -90,11 +90,11 @@ async def create_or_update_products(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def _write(ctx: Context, bodies: list[Body]) -> None:
-    """Some of the products: to have the rows of all of them at once takes much memory."""
+    """Write a part of the products, since the rows of all of them would take much memory."""
     known = await load_products(ctx, {body["product_number"] for body in bodies})
     written: dict[str, Body] = {}
     for body in bodies:
-        # Whether the store ranges it is for each store to say.
+        # Each store decides by its own entry.
         body.pop("is_store_product", None)
         number = body["product_number"]
         old = written.get(number) or known.get(number) or {"product_name": number, **_DEFAULTS}
@@ -103,13 +103,13 @@ async def _write(ctx: Context, bodies: list[Body]) -> None:
 
 
 def check_name(body: Body, field: str) -> None:
-    """Raises Refusal (422) for a product that would have no name."""
+    """Raise Refusal (422) if the product's name is empty."""
     if not body.get("product_name", "-").strip():
         raise unprocessable("A product has a name.", f"{field}.product_name")
 
 
 def _check_date(body: Body, field: str) -> None:
-    """Raises Refusal (400) for an end of sale that is no date; an empty one takes it away."""
+    """Raise Refusal (400) if the end of sale is not a date. An empty one removes it."""
     text = body.get("deprecation_date", "").strip()
     if text and not _DATE_PATTERN.match(text):
         raise bad_request(f"{text!r} is no date: yyyyMMdd, or an ISO 8601 date or time.", field)
@@ -118,19 +118,19 @@ def _check_date(body: Body, field: str) -> None:
 
 
 def _check_int32_fields(body: Body, field: str) -> None:
-    """Raises Refusal (422) for a number that is told as int32, and is none."""
+    """Raise Refusal (422) if a number that is returned as int32 is out of range."""
     for name in sorted(INT32_FIELDS & body.keys()):
         parse_int32(body[name], f"{field}.{name}")
 
 
 def check_sort_orders(body: Body, field: str) -> None:
-    """Raises Refusal (422) for free fields whose order is no int32."""
+    """Raise Refusal (422) if the order of a free field is no int32."""
     for index, one in enumerate(body.get("free_fields") or ()):
         parse_int32(one["sort_order"], f"{field}.free_fields[{index}].sort_order")
 
 
 async def save_products(ctx: Context, stored: dict[str, Body], new: dict[str, Body]) -> None:
-    """Store the products that are not as they were, with their codes, and tell followers."""
+    """Store the changed products with their codes, audit them, and mark them as changed."""
     changed = {number: item for number, item in new.items() if to_json(item) != to_json(stored.get(number))}
     await audit.record_changes(
         ctx,
@@ -151,18 +151,18 @@ async def save_products(ctx: Context, stored: dict[str, Body], new: dict[str, Bo
 
 
 def _first(item: Body) -> Body:
-    """What the audit says of a product that is new: what it is called, and its prices."""
+    """Return the audited fields of a new product: name, barcode and prices."""
     return {name: item[name] for name in ("product_name", "barcode", *sorted(PRICE_FIELDS)) if item.get(name)}
 
 
 def change_product_count(ctx: Context, difference: int) -> None:
-    """So many more products are in the catalogue, or fewer."""
+    """Add to the number of products in the catalogue."""
     if difference:
         ctx.defer(access.COUNTER_ADD, [(CHAIN, PRODUCT_COUNTER, difference)])
 
 
 async def list_products(ctx: Context, call: OperationCall) -> bytes:
-    """A page of the catalogue, by number; with `store_number`, of what that store ranges."""
+    """List a page of the catalogue by number; with `store_number`, of that store's range."""
     query = call.query
     page = parse_page(query, "page_number" if "page_number" in query else "page_start")
     asked: dict[str, object] = {"known": ()}
@@ -189,7 +189,7 @@ async def list_products(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def _count_listed(ctx: Context, filters: dict[str, object]) -> int:
-    """How many there are; of all, and of all that a store ranges, counters know it."""
+    """Return the number of products. Counters have it for the whole catalogue and a store's whole range."""
     if list(filters) == ["known"]:
         return await ctx.last_number(CHAIN, PRODUCT_COUNTER)
     if list(filters) == ["known", "store"]:
@@ -198,7 +198,7 @@ async def _count_listed(ctx: Context, filters: dict[str, object]) -> int:
 
 
 async def _with_store_values(ctx: Context, store_number: str, rows: list[str]) -> list[str]:
-    """The products as the store has them: ranged, and with its own prices."""
+    """Return the products with the store's own prices and `is_store_product`."""
     items = [parse_json_object(row) for row in rows]
     numbers = [item["product_number"] for item in items]
     own = {row[0]: parse_json_object(row[2]) for row in await ctx.tx.all(sql.STORE_PRODUCT_DATA, store_number, numbers)}
@@ -211,7 +211,7 @@ async def _with_store_values(ctx: Context, store_number: str, rows: list[str]) -
 
 
 def searchable_values(value: Any) -> Iterator[object]:
-    """Every value that stands somewhere in what the catalogue says of a product."""
+    """Yield all values of a product at any depth, except booleans and nulls."""
     if isinstance(value, (dict, list)):
         for part in value.values() if isinstance(value, dict) else value:
             yield from searchable_values(part)
@@ -220,7 +220,7 @@ def searchable_values(value: Any) -> Iterator[object]:
 
 
 def product_group(item: Body) -> str:
-    """The group that a product belongs to: its own, or its category."""
+    """Return the group of a product: its own, otherwise its category."""
     group: str = item.get("group_code") or item.get("category_code", "")
     return group
 
@@ -230,7 +230,7 @@ def _group_field(item: Body) -> Body:
 
 
 def _product_row(item: Body, now: str) -> tuple[object, ...]:
-    """A row of `product`, in the order of `PRODUCT_SET`."""
+    """Return a row of `product` in the order of `PRODUCT_SET`."""
     return (
         item["product_number"],
         item["product_name"],
@@ -265,7 +265,7 @@ _NAME_FIELD_PREFIX = "product_name."
 
 
 def parse_accept_language(text: str) -> list[str]:
-    """The languages of `accept_language`, best first: `nl-BE, en;q=0.5` is nl-be, nl, en."""
+    """Return the languages of `accept_language`, best first: `nl-BE, en;q=0.5` becomes nl-be, nl, en."""
     weighed: list[tuple[float, str]] = []
     for part in text.split(",")[:_MAX_LANGUAGES]:
         name, _, options = part.partition(";")
@@ -281,7 +281,7 @@ def parse_accept_language(text: str) -> list[str]:
 
 
 async def translated_names(ctx: Context, accept_language: str | None, numbers: Iterable[str]) -> dict[str, str]:
-    """The names of those products that have one in a language of `text`."""
+    """Return the names of those products that have one in an accepted language."""
     languages = parse_accept_language(accept_language or "")
     if not languages:
         return {}

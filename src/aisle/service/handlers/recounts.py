@@ -1,4 +1,4 @@
-"""Recounts: counts that a supervisor orders, of a log entry that looks wrong or of a place; a count closes them."""
+"""Recounts: a supervisor orders counts of a log entry or a location; a count closes them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _ALL_STATES = "all"
 
 
 async def write_recounts(ctx: Context, call: OperationCall) -> bytes:
-    """Order counts, or withdraw them; the answer's `data` are their ids, in order.
+    """Order recounts, or withdraw them. `data` of the answer has their ids, in order.
 
-    What is ordered already is not ordered twice. Raises Refusal: 422 for what is not there, 409 for one that has ended.
+    An open recount is not ordered twice. Refuse with 422 if the entry, product or location does not exist, with 409 if
+    the recount has ended.
     """
     open_ = {(row[0], row[1]): int(row[2]) for row in await ctx.tx.all(sql.RECOUNTS_OPEN, ctx.current_store.number)}
     book = StoreCatalogue(ctx, ctx.current_store)
@@ -45,7 +46,10 @@ async def write_recounts(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def _parse_target(catalogue: StoreCatalogue, body: dict[str, Any], field: str) -> tuple[str, str, int | None]:
-    """The product, the place ('' for the store) and the entry that is doubted. Raises Refusal (422)."""
+    """Return the product, the location ('' for the store) and the log entry of a recount.
+
+    Raise Refusal (422) if invalid.
+    """
     if ("log_id" in body) == ("product_number" in body):
         raise unprocessable("A count is of an entry (log_id) or of a product.", field)
     if "log_id" in body:
@@ -71,7 +75,8 @@ async def _parse_target(catalogue: StoreCatalogue, body: dict[str, Any], field: 
 async def _order_recount(ctx: Context, product: str, location: str, log_seq: int | None, note: str) -> int:
     seq = await ctx.next_numbers(ctx.current_store.number, "recount")
     by = ctx.app_user or ctx.principal.name
-    since = ctx.occurred_on if ctx.replay else ctx.now  # else a count that was made for it would come before it
+    # After a restore, the original time: counts made for the recount would otherwise precede it.
+    since = ctx.occurred_on if ctx.replay else ctx.now
     row = (seq, product, location, log_seq, note, RECOUNT_OPEN, by, since)
     await ctx.tx.run(sql.RECOUNT_ADD, ctx.current_store.number, *row)
     ctx.mark_changed(ctx.current_store.number, "recount", str(ctx.current_store.wire_id(seq)))
@@ -103,7 +108,7 @@ async def _withdraw(ctx: Context, body: dict[str, Any], field: str) -> int:
 
 
 async def list_recounts(ctx: Context, call: OperationCall) -> bytes:
-    """Recounts in the order in which they were ordered; the open ones where no `state` (or `all`) is asked for."""
+    """List recounts in the order of their creation: the open ones by default, all of them with `state=all`."""
     state, limit = call.query.get("state", RECOUNT_OPEN), call.query.get("limit", MAX_RECOUNTS)
     if state != _ALL_STATES and state not in TRANSITIONS["recount"]:
         raise bad_request(f"state is {', '.join(TRANSITIONS['recount'])} or {_ALL_STATES}.", "state")

@@ -1,11 +1,11 @@
-"""Stock of store products, listed and single, and of the stores around (interface: Store products)."""
+"""Stock of products in a store, as a list and single, and in surrounding stores (interface: Store products)."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.auth.tokens import authorize_store, authorize_stores
 from aisle.service.context import Context, OperationCall, Store, split_wire_id, wire_id
@@ -32,19 +32,18 @@ from aisle.service.errors import not_found
 from aisle.service.handlers.list_response import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.handlers.products import DELETED_COUNTER
-from aisle.tuples import NamedTuple
 
 _EQUALITY_FILTERS = ("article_no", "product_number", "category_code", "parent_category_code")
-# So many that were changed are named to the database; of more the catalogue is looked through.
+# Maximum number of changed products in a filter; for more, the catalogue is searched.
 _MAX_NAMED_PRODUCTS = 50
-# Where the columns of a balance begin in a row of the page, after those of the entry.
+# First column of a balance in a row of the page, after those of the entry.
 _BALANCE_COLUMN = 17
 _NO_RESERVATIONS: Mapping[int, int] = {}
 _PROMOTION_WEEK = '"promotion_week":'
 
 
 async def list_store_products_stock(ctx: Context, call: OperationCall) -> bytes:
-    """A page of stock entries by id: of one store, or of all that the token covers."""
+    """List a page of stock entries by id, of one store or of all stores of the token."""
     query, page = call.query, parse_scroll_page(call, (int, int))
     store = await authorize_store(ctx.tx, ctx.principal, query["store_number"]) if "store_number" in query else None
     asked = await _parse_filters(ctx, query, store)
@@ -63,10 +62,10 @@ async def list_store_products_stock(ctx: Context, call: OperationCall) -> bytes:
 async def _read_store(
     ctx: Context, page: Page, filters: dict[str, object], page_statement: str, *, store: Store
 ) -> tuple[int | None, list[list[Row]]]:
-    """How many entries a store has, and those of a page, each as the rows of its balances."""
+    """Return the number of a store's entries, and those of a page, each as the rows of its balances."""
     behind, offset = page.add_to_filters(filters), page.offset
     if list(behind) == ["store"] and not await ctx.last_number(store.number, DELETED_COUNTER):
-        # Numbers have no gaps where no product was deleted: the page is known without walking over those before it.
+        # Numbers have no gaps if no product was deleted, so the page is found without skipping rows.
         behind, offset = filters | {"beyond": offset, "until": offset + page.limit}, 0
     keys = _key_query(sql.STOCK_KEYS, sql.STOCK_SORT_STORE, behind)
     rows = await with_page(page_query(keys, page.limit, offset), page_statement).all(ctx.tx)
@@ -74,7 +73,7 @@ async def _read_store(
 
 
 async def _count_store(ctx: Context, filters: Mapping[str, Any], store: Store) -> int:
-    """How many entries a store's list has: its counters know it where nothing but ids is asked."""
+    """Return the number of entries in a store's list. Its counters have it if only ids are filtered."""
     if filters.keys() <= {"store", "beyond", "until"}:
         given, gone = await ctx.tx.one(sql.STOCK_NUMBERS_OF_STORE, store.number) or (0, 0)
         last = min(filters.get("until", given or 0), given or 0)
@@ -86,7 +85,7 @@ async def _count_store(ctx: Context, filters: Mapping[str, Any], store: Store) -
 async def _read_chain(
     ctx: Context, page: Page, filters: dict[str, object], page_statement: str
 ) -> tuple[int | None, list[list[Row]]]:
-    """The same of all stores of the token."""
+    """Return the number of entries in the token's stores, and those of a page."""
     every = partial(_key_query, sql.STOCK_KEYS, "")
 
     async def read() -> list[list[Row]]:
@@ -101,14 +100,14 @@ async def _read_chain(
 
 
 def _key_query(select: str, order_by: str, filters: Mapping[str, object]) -> Query:
-    """Where entries are, in the order of a list."""
+    """Return the query for keys of entries in list order."""
     if sql.STOCK_CATALOGUE_FILTERS.isdisjoint(filters):
         return filter_query(select, sql.STOCK_FILTERS, filters, order_by)
     return filter_query(sql.STOCK_KEYS_CATALOGUE, sql.STOCK_FILTERS, {**filters, "catalogue": ()}, order_by)
 
 
 def _chain_key_query(filters: Mapping[str, object], stores: Sequence[str]) -> Query:
-    """The same over the chain; of these stores, if any are named."""
+    """Return the query for keys over the chain, limited to these stores, if any."""
     if stores:
         return merge_queries(sql.STOCK_CHAIN_KEYS, sql.STOCK_FILTERS, filters, {"store": stores}, sql.STOCK_SORT_CHAIN)
     return _key_query(sql.STOCK_CHAIN_KEYS, sql.STOCK_SORT_CHAIN, filters)
@@ -128,7 +127,7 @@ async def _parse_filters(ctx: Context, query: dict[str, Any], store: Store | Non
         asked["token"] = ctx.principal.token_id
     if "from_id" in query:
         seq, ordinal = split_wire_id(query["from_id"])
-        # Of one store by its own numbers, which its index has.
+        # For one store use its own numbers, which its index has.
         asked |= {"beyond": seq + (store.ordinal < ordinal) - 1} if store else {"from_id": (seq, ordinal)}
     if "to_id" in query:
         seq, ordinal = split_wire_id(query["to_id"])
@@ -153,7 +152,7 @@ async def _parse_filters(ctx: Context, query: dict[str, Any], store: Store | Non
 
 
 async def _load_reserved(ctx: Context, rows: Iterable[Row]) -> dict[tuple[str, str], dict[int, int]]:
-    """What open lines still want, by store and product, and pool."""
+    """Return the quantities that open lines still need, by store and product, then pool."""
     wanted: defaultdict[str, set[str]] = defaultdict(set)
     for row in rows:
         wanted[row[0]].add(row[3])
@@ -165,7 +164,7 @@ async def _load_reserved(ctx: Context, rows: Iterable[Row]) -> dict[tuple[str, s
 
 
 class OrderingPlan(NamedTuple):
-    """What a store says of its ordering, now, and what came of it for each category."""
+    """Ordering schema of a store, the current time, and its results by category."""
 
     store: dict[str, Any]
     now: float
@@ -173,7 +172,7 @@ class OrderingPlan(NamedTuple):
     by_category: dict[str, dict[str, Any]]
 
     def missing_fields(self, product_fields: Mapping[str, Any], category: str) -> dict[str, Any]:
-        """When is ordered and delivered, as far as the product does not say so itself."""
+        """Return the ordering and delivery times that the product does not have itself."""
         if category not in self.by_category:
             self.by_category[category] = upcoming_dates_of_store(self.store, category, self.now, self.zone)
         found = self.by_category[category]
@@ -181,7 +180,7 @@ class OrderingPlan(NamedTuple):
 
 
 async def _load_plans(ctx: Context, stores: Iterable[str]) -> dict[str, OrderingPlan]:
-    """The plans of those stores that have one."""
+    """Return the plans of the stores that have one."""
     plans = {}
     for number_, _, data in await ctx.tx.all(store_sql.STORE_ORDINALS, sorted(stores)):
         said = parse_json_object(data)
@@ -191,7 +190,7 @@ async def _load_plans(ctx: Context, stores: Iterable[str]) -> dict[str, Ordering
 
 
 def _group_by_entry(rows: Iterable[Row]) -> list[list[Row]]:
-    """Rows of one balance each, by entry, in the order of their ids."""
+    """Group rows of balances by entry, in the order of ids."""
     groups: dict[tuple[int, int], list[Row]] = {}
     for row in rows:
         groups.setdefault((row[2], row[1]), []).append(row)
@@ -206,7 +205,7 @@ def _entries_json(
     reserved: dict[tuple[str, str], dict[int, int]],
     plans: Mapping[str, OrderingPlan],
 ) -> list[str]:
-    """Stock entries, from the rows of each."""
+    """Return stock entries as JSON, each from its rows."""
     entries = []
     for group in groups:
         first = group[0]
@@ -224,10 +223,10 @@ def _entries_json(
 def _entry_quantities(
     rows: Sequence[Row], free_only: bool, reserved: Mapping[tuple[str, str], Mapping[int, int]]
 ) -> tuple[str, str]:
-    """How much there is of an entry, in all and as the members of its pools."""
+    """Return the quantity of an entry, and the members of its pools."""
     first = rows[0]
     if len(rows) == 1 and not free_only and first[_BALANCE_COLUMN] is not None:
-        # As most entries are: all of it lies in one place.
+        # Most entries have one balance.
         whole = format_quantity(first[_BALANCE_COLUMN + 1])
         return whole, f',"most_likely_pool_{first[_BALANCE_COLUMN]}":{whole}'
     pools = sum_by_pool(rows, _BALANCE_COLUMN, free_only, reserved.get((first[0], first[3]), _NO_RESERVATIONS))
@@ -235,14 +234,14 @@ def _entry_quantities(
 
 
 def _plan_members(plan: OrderingPlan, row: Row) -> str:
-    """When is ordered and delivered, as members."""
+    """Return the members with ordering and delivery times."""
     category = parse_json_object(row[11]).get("category_code", "")
     beside = object_members(to_json(plan.missing_fields(parse_json_object(row[12]), category)))
     return f",{beside}" if beside else ""
 
 
 def _entry_json(row: Row, quantity: str, pools: str, plan_members: str) -> str:
-    """An entry without its places and its last brace. There are hundreds in an answer, so it is done in one go."""
+    """Return an entry without its locations and closing brace. It is fast, since a page has hundreds."""
     store, ordinal, seq, product, own_stock, is_stock, replenished, price, own_price, common, own = row[:11]
     entry, item, moved, counted, loss_by, receipt_by = row[11:17]
     text = (
@@ -256,7 +255,7 @@ def _entry_json(row: Row, quantity: str, pools: str, plan_members: str) -> str:
         text += _attention_members(common, own)
     text += pools
     if _PROMOTION_WEEK in item and _PROMOTION_WEEK in entry:
-        # The store has its own; a field is told once.
+        # The store's value replaces the catalogue's.
         entry = to_json({name: value for name, value in parse_json_object(entry).items() if name != "promotion_week"})
     if entry != "{}":
         text += f",{entry[1:-1]}"
@@ -275,14 +274,16 @@ def _entry_json(row: Row, quantity: str, pools: str, plan_members: str) -> str:
 
 
 def _attention_members(product_codes: str, store_codes: str) -> str:
-    """What is to be minded of a product, and what of it in this store."""
+    """Return the members with attention codes of the product and of the store."""
     mine = f',"storeproduct_attention_codes":{quoted(store_codes)}' if store_codes else ""
     return f'{mine},"attention_codes":{quoted(",".join(code for code in (product_codes, store_codes) if code))}'
 
 
 def sum_by_pool(rows: Iterable[Row], pool_column: int, free_only: bool, reserved: Mapping[int, int]) -> dict[int, int]:
-    """Σ by pool of rows with pool (None: no balance), quantity, order number from this column on; without held and
-    reserved goods if asked."""
+    """Sum quantities by pool, from rows with pool, quantity and order number at `pool_column`.
+
+    With `free_only` held goods are left out. `reserved` quantities are subtracted.
+    """
     pools: dict[int, int] = {}
     for row in rows:
         pool = row[pool_column]
@@ -294,7 +295,7 @@ def sum_by_pool(rows: Iterable[Row], pool_column: int, free_only: bool, reserved
 
 
 def stock_locations_json(balances: Iterable[Row], free_only: bool, zero_lines: bool = False) -> list[str]:
-    """Stock location entries in walking order, from rows that go on with place, its default pool, tags and order."""
+    """Return stock by location in walking order, from rows of pool, quantity, order, code and location columns."""
     spots: dict[str, dict[int, int]] = {}
     about: dict[str, Row] = {}
     for pool, quantity, order, code, *place in balances:
@@ -320,7 +321,7 @@ def stock_locations_json(balances: Iterable[Row], free_only: bool, zero_lines: b
 
 
 async def retrieve_store_product_stock(ctx: Context, call: OperationCall) -> bytes:
-    """The stock of one product; no item when the store does not range it. Raises Refusal (404): unknown product."""
+    """Return the stock of one product; no item if the store does not range it. Raise Refusal (404) if it is unknown."""
     store, product, query = ctx.current_store.number, call.path["product_number"], call.query
     rows = await ctx.tx.all(sql.STOCK_OF_PRODUCT, store, product)
     if not rows:
@@ -360,7 +361,7 @@ def _store_settings(own: dict[str, Any], product: dict[str, Any]) -> dict[str, A
 
 
 async def retrieve_store_product_surrounding(ctx: Context, call: OperationCall) -> bytes:
-    """One sum for each store of the same area and each warehouse, also where the token may not work."""
+    """Return one sum for each store of the same area and each warehouse, including stores beyond the token's."""
     product = call.path["product_number"]
     rows = await ctx.tx.all(store_sql.SURROUNDING_STOCK, ctx.current_store.number, product)
     if not rows and await ctx.tx.one(product_sql.PRODUCT_ITEM, product) is None:

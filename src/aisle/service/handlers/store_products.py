@@ -1,4 +1,4 @@
-"""What a store says of its products: min and max, prices, forecast, attention codes (interface: Store products)."""
+"""Settings of products in a store: min and max, prices, forecast, attention codes (interface: Store products)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from aisle.service.http.validation import PRICE_FIELDS
 
 Body = dict[str, Any]
 
-# Fields of the request that a stock entry shows under the same name.
+# Fields with the same name in the request and in the stock entry.
 _UNCHANGED_FIELDS = (
     "demand_until_delivery",
     "order_level",
@@ -35,20 +35,20 @@ _TIME_FIELDS = {
     "next_ordering_date": "next_ordering_datetime",
 }
 _DAY_FIELDS = ("expiry_date_time", "validate_expiry_date_time")
-"""Times that name a day."""
+"""Times that mean a day."""
 _LEVEL_FIELDS = ("min", "max")
 _SERIES = ("average", "forecast", "history")
 
 
 async def create_store_products(ctx: Context, call: OperationCall) -> bytes:
-    """Range products in the store; what it ranges already is updated."""
+    """Add products to the range of the store. Those in it are updated."""
     items = enumerate(call.body.get("store_products") or [])
     await change_store_products(ctx, ctx.current_store, items, "store_products", sets_original_levels=True)
     return SUCCESS
 
 
 async def update_store_products(ctx: Context, call: OperationCall) -> bytes:
-    """Change the named fields of products at the store; one that was not ranged is ranged by it."""
+    """Change the named fields of products in the store. A product outside its range is added."""
     levels = ctx.principal.role == "integration"
     if not levels:
         await _keep_latest(ctx, call.body)
@@ -57,8 +57,10 @@ async def update_store_products(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def _keep_latest(ctx: Context, bodies: Iterable[Body]) -> None:
-    """Keep when each field was said. Raises Refusal (412) where it is said again after a restore, and another host has
-    said something later; what an integrator brings is brought again as a whole, and is no later word."""
+    """Record the time of each field. Raise Refusal (412) if a repetition after a restore is older than another change.
+
+    Integrators repeat their data as a whole, so theirs does not count as a later change.
+    """
     said = {
         key_of(body["product_number"], name): (f"[{index}].{name}", f"{name} of product {body['product_number']}")
         for index, body in enumerate(map(drop_none, bodies))
@@ -84,9 +86,10 @@ async def change_store_products(
     sets_original_levels: bool = False,
     merge: Callable[[Body, Body], Body] = _merge_fields,
 ) -> None:
-    """Store the named fields of products, with their places in the request; one that was not ranged is ranged by it.
+    """Store the named fields of products. A product outside the store's range is added.
 
-    `levels`: min and max are those that local changes start from, and nothing binds them.
+    `bodies` have their index in the request. With `sets_original_levels`, min and max become the base of local changes
+    and are not limited.
     """
     items = [(f"{field}[{index}]", drop_none(body)) for index, body in bodies]
     numbers = sorted({item["product_number"] for _, item in items})
@@ -110,7 +113,7 @@ async def change_store_products(
 
 
 def _prices(data: Body) -> Body:
-    """What the audit says of a product that a store has not had."""
+    """Return the audited fields of a product that is new in the store."""
     return {name: data[name] for name in sorted(PRICE_FIELDS) if name in data}
 
 
@@ -132,9 +135,9 @@ async def _save(ctx: Context, store: Store, old: dict[str, tuple[int, Body]], ch
 
 
 def _parse_fields(ctx: Context, store: Store, body: Body, field: str) -> Body:
-    """The fields to store. Raises Refusal: 422 where a whole number is needed, 400 a time that is none.
+    """Return the fields to store. An empty time removes the stored one.
 
-    An empty time takes the stored one away.
+    Raise Refusal: 422 for a fraction where an integer is required, 400 for an invalid time.
     """
     data = dict(body)
     for name in _LEVEL_FIELDS:
@@ -156,7 +159,7 @@ def _check_min_max(merged: Body, field: str) -> None:
 
 
 def _check_series(body: Body, merged: Body, field: str) -> None:
-    """Raises Refusal (422) for a series whose values have not each a key of its own, where it has keys."""
+    """Raise Refusal (422) if a series has keys but not a unique one per value."""
     for name in _SERIES:
         array, keys = f"{name}_array", f"{name}_keys"
         if not (array in body or keys in body) or array not in merged or not merged.get(keys):
@@ -170,19 +173,19 @@ def _check_series(body: Body, merged: Body, field: str) -> None:
 
 
 def _check_allowed(store: Store, product: Body, field: str) -> None:
-    """Raises Refusal (422) for a product that this store may not range; an empty list of allowed stores means all."""
+    """Raise Refusal (422) if this store may not range the product. An empty list of allowed stores means all."""
     allowed, forbidden = product.get("stores_allowed"), product.get("stores_not_allowed") or ()
     if (allowed and store.number not in allowed) or store.number in forbidden:
         raise unprocessable(f"Product {product['product_number']} is not for store {store.number}.", field)
 
 
 def _original_levels(data: Body) -> Body:
-    """What local changes start from, from now on."""
+    """Return the new base of local changes."""
     return {f"original_{name}": data[name] for name in _LEVEL_FIELDS if name in data}
 
 
 def _check_local_change(before: Body, data: Body, product: Body, field: str) -> Body:
-    """The levels before this local change; the first ones are free. Raises Refusal (422) for what it may not change."""
+    """Return the base of this local change; first values are not limited. Raise Refusal (422) if it is not allowed."""
     if product.get("is_edit_replenishment") is False and _differs(before, data, "is_replenishment"):
         message = "Replenishment of this product is not changed in a store."
         raise unprocessable(message, f"{field}.is_replenishment")
@@ -201,7 +204,7 @@ def _differs(before: Body, data: Body, name: str) -> bool:
 
 
 def _check_local_limit(name: str, value: int, original: int, product: Body, field: str) -> None:
-    """Raises Refusal (422) when a level moves further from its start than the product allows; 0 % allows all."""
+    """Raise Refusal (422) if a level differs from its base by more than the product allows; 0 % is no limit."""
     if product.get("is_edit_min_max") is False:
         raise unprocessable("min and max of this product are not changed in a store.", field)
     percentage = parse_thousandths(product.get("edit_min_max_percentage", 0), "edit_min_max_percentage")
@@ -212,7 +215,7 @@ def _check_local_limit(name: str, value: int, original: int, product: Body, fiel
 
 
 def _store_product_row(ctx: Context, store: Store, seq: int, data: Body) -> tuple[object, ...]:
-    """A row of `store_product`, in the order of `STORE_PRODUCT_SET`."""
+    """Return a row of `store_product` in the order of `STORE_PRODUCT_SET`."""
     return (
         store.number,
         data["product_number"],
@@ -229,7 +232,7 @@ def _store_product_row(ctx: Context, store: Store, seq: int, data: Body) -> tupl
 
 
 def _stock_entry_fields(data: Body) -> Body:
-    """What a stock entry shows of the store's own settings."""
+    """Return the fields of the store's settings for a stock entry."""
     item = {name: data[name] for name in _UNCHANGED_FIELDS if name in data}
     item |= {shown: data[name] for name, shown in _TIME_FIELDS.items() if data.get(name)}
     for name in ("min", "max", "original_min", "original_max", "last_minmax_updatedby", "last_expiry_updatedby"):
@@ -251,5 +254,5 @@ def _stock_entry_fields(data: Body) -> Body:
 
 
 def _series_json(values: list[Any], keys: list[str] | None) -> str:
-    """A series as the text that the stock entry has for it: a JSON array, or an object where there are keys."""
+    """Return a series as JSON text for the stock entry: an array, or an object if there are keys."""
     return to_json(dict(zip(keys, values, strict=False)) if keys else values)

@@ -1,4 +1,4 @@
-"""Stores: listed, created, updated, and taken away by a flush (interface: Stores)."""
+"""Stores: list, create, update, and delete by `flush` (interface: Stores)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TIME_FIELDS = ("store_next_ordering_datetime", "store_next_delivery_datetime", 
 
 
 async def list_stores(ctx: Context, call: OperationCall) -> bytes:
-    """The token's stores, by number."""
+    """List the token's stores, by number."""
     query, page = call.query, parse_scroll_page(call, (str,))
     asked: dict[str, object] = {}
     if not ctx.principal.all_stores:
@@ -42,7 +42,7 @@ async def list_stores(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def create_stores(ctx: Context, call: OperationCall) -> bytes:
-    """Create or update stores; with `flush`, take away those that the request does not name."""
+    """Create or update stores. With `flush`, delete those that the request does not name."""
     bodies = [drop_none(body) for body in call.body.get("stores") or []]
     for index, body in enumerate(bodies):
         _check_number(body["store_number"], f"stores[{index}].store_number")
@@ -76,7 +76,7 @@ def _check_number(number: str, field: str) -> None:
 
 
 def _normalize_times(body: dict[str, Any], field: str, zone: TimeZone) -> None:
-    """The next moments in their one form. Raises Refusal: 400 for one that is none, 422 for a schema that says none."""
+    """Normalize times and check the ordering schema. Raise Refusal: 400 for a bad time, 422 for a bad schema."""
     for name in _TIME_FIELDS:
         if body.get(name):
             body[name] = parse_timestamp(body[name], f"{field}.{name}", zone)
@@ -100,7 +100,7 @@ async def _delete_unnamed(ctx: Context, kept_numbers: list[str]) -> None:
 
 
 def _store_row(ordinal: int, body: dict[str, Any]) -> tuple[object, ...]:
-    """A row of `store`, in the order of `STORE_SET`."""
+    """Return a row of `store` in the order of `STORE_SET`."""
     item = {
         "id": ordinal,
         "storeNo": body["store_number"],

@@ -1,4 +1,4 @@
-"""Tokens made, listed and revoked through the service itself (README: Roles)."""
+"""Tokens: create, list and revoke through the service (README: Roles)."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ MAX_TOKEN_DAYS = 36_500
 
 
 async def list_tokens(ctx: Context, call: OperationCall) -> bytes:
-    """Every token that was made by hand, without its secret."""
+    """List all tokens except those of people who signed in. Secrets are not returned."""
     return to_json_bytes(
         {"tokens": [token._asdict() for token in await load_tokens(ctx.tx, access.TOKENS_WITHOUT_PARENT)]}
     )
 
 
 async def create_token(ctx: Context, call: OperationCall) -> bytes:
-    """Make a token; its secret is in this answer and nowhere else. Raises Refusal (422)."""
+    """Create a token. Its secret is returned only here.
+
+    Refuse with 422 if a name, role, store or duration is invalid.
+    """
     said = drop_none(call.body)
     stores, days = said["stores"], said.get("days")
     if days is not None and not (days == int(days) and 1 <= days <= MAX_TOKEN_DAYS):
@@ -55,7 +58,10 @@ async def create_token(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def revoke_token(ctx: Context, call: OperationCall) -> bytes:
-    """End a token by its name or id, and those that people got through it. Raises Refusal (404)."""
+    """Revoke a token by its name or id, and the tokens of people who signed in through it.
+
+    Refuse with 404 if it is unknown.
+    """
     found = await find_valid_token(ctx.tx, call.body["name"], ctx.now)
     if found is None:
         raise not_found("No token in force has this name or id.")

@@ -1,1 +1,5 @@
-"""The HTTP side of the service: routing, requests, limits and responses."""
+"""HTTP side of the service: routes, requests, middleware, idempotency, limits, logs, metrics and OpenAPI.
+
+It must not know the domain's rules or statements on stock and orders. Start reading at `app`, then `endpoint`, which
+runs an operation, and `request`.
+"""

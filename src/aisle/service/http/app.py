@@ -1,8 +1,8 @@
-"""The straight way from the door to an operation.
+"""Direct routing of requests to operations, without the layers of FastAPI.
 
-FastAPI's own routes (`framework.py`) know the operations too: they say what is used with another method. But its layers
-have nothing to do for an operation, whose gate reads the request and answers whatever happens, and they would take
-longer than all that the gate does.
+FastAPI's routes (`fastapi_app`) know the operations too, for the document and for wrong methods. Its layers add nothing
+for an operation, since `endpoint` reads the request and answers every outcome. They would take longer than `endpoint`
+itself.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
 class _MethodRoutes:
-    """The ways of one method, asked all at once; of two that fit the first one is taken, as routes are."""
+    """Routes of one method, matched by one expression. The first matching route wins."""
 
     def __init__(self, routes: Iterable[OperationRoute]) -> None:
         parts: list[str] = []
@@ -53,7 +53,7 @@ class _MethodRoutes:
         self._pattern = re.compile("|".join(parts))
 
     def find(self, path: str) -> tuple[ServedOperation, dict[str, str]] | None:
-        """The first whose path this is, and its parameters."""
+        """Return the first matching operation and its path parameters."""
         match = self._pattern.fullmatch(path)
         if match is None or match.lastindex is None:
             return None
@@ -63,7 +63,7 @@ class _MethodRoutes:
 
 
 class OperationRouter:
-    """ASGI middleware, next to the door: operations go to the gate, all else to the app."""
+    """ASGI middleware that routes operations to `OperationEndpoint`, and everything else to FastAPI."""
 
     def __init__(self, app: ASGIApp, endpoint: OperationEndpoint, routes: Iterable[OperationRoute]) -> None:
         self._fallback = app
@@ -83,7 +83,7 @@ class OperationRouter:
         await answer(scope, receive, send)
 
     def find(self, method: str, path: str) -> tuple[ServedOperation, dict[str, str]] | None:
-        """The operation that is asked for, and the path's parameters as they were sent."""
+        """Return the requested operation, and the path parameters as they were sent."""
         ways = self._routes.get(method)
         return ways.find(path) if ways else None
 
@@ -92,14 +92,14 @@ _DEFAULT_RATE_LIMITS = RateLimits()
 
 
 class App:
-    """The app over a storage. It owns nothing: whoever opened the storage closes it.
+    """ASGI app over a database. The caller who opened the database closes it.
 
-    `access` hears of each request, `metrics` counts them and is told at `/metrics`. A `lenient` one ignores parameters
-    that an operation does not have. Answers under keys are kept for `keys_days`.
+    `record_request` receives a record of each request; `metrics` counts them and is served at `/metrics`. With
+    `lenient`, unknown query parameters are ignored. Answers under keys are stored for `keys_days`.
     """
 
     is_shutting_down = False
-    """This process is about to end."""
+    """True if this process is about to end."""
 
     def __init__(
         self,
@@ -123,22 +123,22 @@ class App:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, or what else a server has to say."""
+        """Handle one request or another ASGI event."""
         await self.middleware(scope, receive, _send_with_close(send) if self.is_shutting_down else send)
 
     @cached_property
     def fastapi_app(self) -> FastAPI:
-        """FastAPI's app, which knows all paths; a server has it before anybody can call."""
+        """FastAPI's app, which knows all paths. A server creates it before it accepts requests."""
         from aisle.service.http.fastapi_app import create_fastapi_app
 
         return create_fastapi_app(self.endpoint, self._routes, self._metrics, lambda: self.is_shutting_down)
 
     def load_fastapi(self) -> None:
-        """Makes it now, for a server that is about to hear callers."""
+        """Create FastAPI's app now, before a server accepts requests."""
         _ = self.fastapi_app
 
     def leave(self) -> None:
-        """This process is about to end: it says so to who asks whether it is ready, and keeps no connection."""
+        """Announce the end of this process: `ready` answers 503, and every answer closes its connection."""
         self.is_shutting_down = True
 
     async def _call_fastapi(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -146,7 +146,7 @@ class App:
 
 
 def _send_with_close(send: Send) -> Send:
-    """An answer after which nobody uses this connection again."""
+    """Return a `send` that closes the connection after the answer."""
 
     async def send_and_close(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -1,10 +1,11 @@
-"""The way of a request through the service: who asks, what for, in one transaction, answered once (README: Answers).
+"""Execution of an operation: authorization, one transaction, one answer (README: Answers).
 
-A read is authenticated and answered in one transaction. A write is authenticated before its body is taken, unless that
-was done a moment ago, and always in the transaction that carries it out. With an `Idempotency-Key` the key, all effects
-and the answer are stored together, so a repeat finds either nothing or the answer, also after a crash. Keys belong to a
-store and not to a token: who sends again after the token was replaced sends the same request. Where no store is named
-they belong to the token.
+A read is authorized and answered in one transaction. A write is authorized before its body is read, unless that
+happened within the last minute, and again in its own transaction.
+
+With an `Idempotency-Key` the key, all effects and the answer are committed together. A repetition finds either nothing
+or the answer, also after a crash. Keys belong to a store and not to a token, so that a replaced token does not make a
+request new. Without a store they belong to the token.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from aisle.addresses import address_key
 from aisle.service.auth.authorization_cache import AuthorizationCache, AuthorizationKey, CachedAuthorization
 from aisle.service.auth.store_scope import StoreScopedTransaction
 from aisle.service.auth.tokens import authorization_statement, authorize, hash_secret, store_refusal
@@ -35,22 +37,21 @@ from aisle.service.http.idempotency import run_once
 from aisle.service.http.json_logging import REQUEST_RECORD
 from aisle.service.http.large_body_turns import Turn, Turns
 from aisle.service.limits import KEYS_KEPT_DAYS, RateLimiter, RateLimits
-from aisle.tuples import NamedTuple
 
 log = logging.getLogger("aisle.service")
 
-# So long a host may be away and still be told whether the database was put back from an earlier copy meanwhile.
+# Days that a host may be offline and still detect that the database was restored from an earlier copy.
 WRITE_HISTORY_DAYS = 60
-# A token's last use is noted at most so often, so that reading does not come to writing each time.
+# Minimum seconds between two updates of a token's last use, so that not every read causes a write.
 _LAST_USE_INTERVAL_S = 600.0
-# Tokens of people that ended, and wrong PINs, are remembered for so long.
+# Seconds after which expired tokens of people, and wrong PINs, are deleted.
 _EXPIRED_RETENTION_S = 86400.0
 
 T = TypeVar("T")
 
 
 class OperationEndpoint:
-    """Carries operations out over a storage."""
+    """Endpoint that runs operations over a database."""
 
     def __init__(
         self,
@@ -65,7 +66,7 @@ class OperationEndpoint:
         self.database = database
         self._keys_days = keys_days
         self.lenient = lenient
-        """Whether parameters that an operation does not have are ignored."""
+        """True if unknown query parameters are ignored."""
         self.clock = clock
         self._token_limiter = RateLimiter(rate_limits.token)
         self._address_limiter = RateLimiter(rate_limits.unauthenticated)
@@ -76,7 +77,7 @@ class OperationEndpoint:
         self._time_zones = time_zones
 
     async def handle(self, operation: ServedOperation, request: Request) -> Response:
-        """The response to a request, whatever happens."""
+        """Return the response to a request, for every outcome."""
         notes: dict[str, Any] = request.scope.setdefault(REQUEST_RECORD, {})
         notes["operation"] = operation.name
         try:
@@ -93,7 +94,7 @@ class OperationEndpoint:
         except ValueTooLong as problem:
             return refusal_response(Refusal(422, str(problem)))
         except ClientDisconnect:
-            # Nobody hears this; it was not all there, so nothing was begun, and nothing failed here.
+            # The client is gone. Its request was incomplete, so nothing was started.
             return result_response(OperationResult(400, bad_request("The request ended before its body did.").body()))
         except asyncio.CancelledError:
             raise
@@ -137,11 +138,11 @@ class OperationEndpoint:
             return ParsedRequest(secret, OperationCall({}, {}), problem, now)
 
     def _limit_unauthenticated(self, request: Request, refusal: Refusal) -> Refusal:
-        """Who has no good token may guess only so often, wherever he comes from."""
+        """Count a refusal without a valid token by address, so that tokens cannot be guessed."""
         if refusal.status != 401:
             return refusal
         try:
-            self._address_limiter.count_request(request.client.host if request.client else "")
+            self._address_limiter.count_request(_address_of(request))
         except Refusal as too_often:
             return too_often
         return refusal
@@ -165,7 +166,7 @@ class OperationEndpoint:
         parsed_request: ParsedRequest,
         notes: dict[str, Any],
     ) -> tuple[Principal, OperationResult]:
-        async with self._turns.turn() as turn:
+        async with self._turns.turn(_address_of(request)) as turn:
             return await self._write_in_turn(operation, request, headers, parsed_request, notes, turn)
 
     async def _write_in_turn(
@@ -217,7 +218,7 @@ class OperationEndpoint:
         notes: dict[str, Any],
         turn: Turn,
     ) -> tuple[bytes, Any]:
-        """The body of a write, as it came and as plain values, taken from those alone who may ask for it."""
+        """Return the body of a write, raw and parsed. It is read only if the caller may run the operation."""
 
         async def knock(tx: Transaction) -> Context:
             return await self._authorize(tx, operation, parsed_request, notes)
@@ -242,19 +243,19 @@ class OperationEndpoint:
             begin = partial(turn.begin, known.token_id)
             raw = await wire.read_body(request.receive, headers, handler.limit_of(known.role), took, begin)
             await turn.carry_out()
-            # What was lost on its way must not take away what it would have named.
+            # An empty body must not delete everything that a lost one would have named.
             needed = parsed_request.call.query.get("flush", False)
             most = handler.max_items(known.role)
             return raw, await wire.parsed_body(raw, operation.body_adapter, most, needed=needed)
         except Refusal:
             if guest is not None:
-                # What is wrong with a request is told to nobody who may not ask any more, nor is another body taken.
+                # Check the cached authorization before telling what is wrong, and remove it for further bodies.
                 self._authorization_cache.remove(authorization_key)
                 await self.database.read(knock_again)
             raise
 
     def _count_request(self, operation: ServedOperation, token_id: str) -> None:
-        """Raises Refusal (429) for a token that asks too often."""
+        """Raise Refusal (429) if a token sends too many requests."""
         self._token_limiter.count_request(token_id)
         if operation.handler.limits_attempts:
             self._sign_in_limiter.count_request(token_id)
@@ -262,7 +263,7 @@ class OperationEndpoint:
     async def _run_before_transaction(
         self, operation: ServedOperation, parsed_request: ParsedRequest, call: OperationCall
     ) -> OperationCall:
-        """The request as its handler wants it."""
+        """Run the handler's step before the transaction."""
         if operation.handler.before_transaction is None:
             return call
 
@@ -281,9 +282,9 @@ class OperationEndpoint:
         parsed_request: ParsedRequest,
         notes: dict[str, Any] | None = None,
     ) -> Context:
-        """Who asks, and whether they may. Raises Refusal: 401, 429, 403, then whatever is wrong with the request.
+        """Authorize the request. Raise Refusal: 401, 429, 403, then what is wrong with the request.
 
-        The first time for a request with `notes`: it is counted, and noted.
+        With `notes`, the first call for a request counts it and notes the token.
         """
         now = format_timestamp(parsed_request.received_at)
         handler, store_number = operation.handler, parsed_request.call.path.get("store_number")
@@ -325,9 +326,10 @@ class OperationEndpoint:
         )
 
     def _housekeeping(self, principal: Principal, now: float) -> BackgroundTask | None:
-        """Now and then, what is tidied once the answer is out: when the token was used, and keys to be forgotten.
+        """Return a task for after the answer: record the token's use and delete expired rows.
 
-        What was asked for is done by then, so nothing that happens here may reach who asked.
+        It runs every 10 minutes per token. The operation is committed by then, so errors of the task must not reach the
+        caller.
         """
         if principal.last_used_on is not None and principal.last_used_on >= format_timestamp(
             now - _LAST_USE_INTERVAL_S
@@ -354,20 +356,27 @@ class OperationEndpoint:
 
 
 def _generate_key(now: float) -> str:
-    """Names a write that was sent without a key. It begins with the time, so that what is written in one moment stands
-    on the same pages of the database, and is stored with fewer of them."""
+    """Return a key for a write without one.
+
+    It begins with the time, so that simultaneous writes share pages of the database and store fewer of them.
+    """
     return f"{int(now * 1_000_000):014x}{secrets.token_hex(9)}"
 
 
+def _address_of(request: Request) -> str:
+    """Return the key of the client's address."""
+    return address_key(request.client.host) if request.client else ""
+
+
 def _headers(request: Request) -> dict[str, str]:
-    """The request's headers by their names, in small letters; of several of one name the first. Read once for all."""
+    """Return the headers by lower-case name; of several with one name, the first. Called once per request."""
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(request.scope["headers"])}
 
 
 def _prefetch_statements(
     operation: ServedOperation, authorization_key: AuthorizationKey, parsed_request: ParsedRequest
 ) -> Iterator[Statement]:
-    """What will be asked, before anybody knows whether it may be: who has no right hears none of the answers."""
+    """Yield the queries of the request before its authorization. An unauthorized caller gets none of the answers."""
     handler, store_number, now = (
         operation.handler,
         authorization_key.store_number,
@@ -390,13 +399,13 @@ def _prefetch_statements(
 
 
 def refusal_response(refusal: Refusal) -> Response:
-    """The HTTP form of a refusal."""
+    """Return the HTTP response of a refusal."""
     headers = {} if refusal.retry_after is None else {"Retry-After": str(refusal.retry_after)}
     return result_response(OperationResult(refusal.status, refusal.body(), headers=headers))
 
 
 def result_response(result: OperationResult) -> Response:
-    """The HTTP form of an answer."""
+    """Return the HTTP response of a result."""
     headers = dict(result.headers)
     if result.is_replayed:
         headers["Idempotency-Replayed"] = "true"
@@ -408,7 +417,7 @@ def result_response(result: OperationResult) -> Response:
 
 
 class OperationRoute(NamedTuple):
-    """An operation, and the method and path under which it is found (`/stores/{store_number}`)."""
+    """Operation with its method and path (`/stores/{store_number}`)."""
 
     operation: ServedOperation
     method: str

@@ -1,12 +1,13 @@
-"""FastAPI behind the door: routes made from the same table as the operations, the OpenAPI page, and what operators ask.
+"""FastAPI app: routes from the table of operations, the OpenAPI page, health and metrics.
 
-FastAPI is imported here alone, with what is a page of it.
+Only this module imports FastAPI. A server loads it before it accepts requests.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -36,9 +37,9 @@ def create_fastapi_app(
     metrics: Metrics | None,
     is_shutting_down: Callable[[], bool],
 ) -> FastAPI:
-    """What answers all that is no operation. It knows the operations, too, to say which method a path is used with.
+    """Create the app for everything except operations. It knows their routes to answer wrong methods.
 
-    `leaving` tells whether this process is about to end.
+    `is_shutting_down` returns True if this process is about to end.
     """
     made = FastAPI(
         title="Store Operations Service",
@@ -79,7 +80,7 @@ def _route_handler(
 
 
 def _check_no_parameters(request: Request) -> None:
-    """Pages about the service take no parameters; operations, which do, never come here. Raises Refusal (400)."""
+    """Raise Refusal (400) for query parameters. Pages of the service have none; operations do not come here."""
     if request.scope["query_string"]:
         query_values(request.scope["query_string"], ())
 
@@ -101,7 +102,7 @@ async def _handle_no_route(request: Request, error: Exception) -> Response:
 
 
 def _allowed_methods(request: Request) -> list[str]:
-    """The methods with which this path is used: each has a route of its own."""
+    """Return the methods of this path; each has its own route."""
     routes = [route for route in request.app.routes if isinstance(route, Route)]
     here = [route for route in routes if route.matches(request.scope)[0] != Match.NONE]
     return sorted({method for route in here for method in route.methods or ()})
@@ -122,7 +123,7 @@ _CONTENT_POLICY = (
     "default-src 'none'; connect-src 'self'; img-src 'self' data:; script-src 'self' 'unsafe-inline';"
     " style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""A browser fetches from nowhere else, whatever the scripts would like."""
+"""Content policy: the browser loads nothing from other servers."""
 _DOCS_HEADERS = {
     "Content-Security-Policy": _CONTENT_POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -131,14 +132,14 @@ _DOCS_HEADERS = {
 
 
 def add_docs(app: FastAPI) -> None:
-    """Add the page and its files to the app. Neither needs a token: they tell nothing of any store."""
+    """Add the documentation page and its files. They need no token, since they have no data of any store."""
     page = get_swagger_ui_html(
         openapi_url=SCHEMA_PATH,
         title=app.title,
         swagger_js_url=f"{DOCS_PATH}/swagger-ui-bundle.js",
         swagger_css_url=f"{DOCS_PATH}/swagger-ui.css",
         swagger_favicon_url=f"{DOCS_PATH}/favicon.png",
-        # Swagger UI would show the schema to a validator elsewhere.
+        # Swagger UI would send the schema to an external validator.
         swagger_ui_parameters={"validatorUrl": None, "docExpansion": "none", "persistAuthorization": False},
     ).body
 
@@ -148,34 +149,47 @@ def add_docs(app: FastAPI) -> None:
     async def asset(name: str) -> Response:
         if name not in _ASSETS:
             return Response(status_code=404, headers=_DOCS_HEADERS)
-        content = files("fastapi_offline").joinpath("static", name).read_bytes()
-        return Response(content, media_type=_ASSETS[name], headers=_DOCS_HEADERS | {"Cache-Control": "max-age=3600"})
+        return Response(
+            _asset(name), media_type=_ASSETS[name], headers=_DOCS_HEADERS | {"Cache-Control": "max-age=3600"}
+        )
 
     async def schema() -> Response:
-        return Response(to_json_bytes(build_document()), media_type=JSON_TYPE)
+        return Response(_document(), media_type=JSON_TYPE)
 
     app.add_api_route(SCHEMA_PATH, schema, include_in_schema=False)
     app.add_api_route(DOCS_PATH, docs, include_in_schema=False)
     app.add_api_route(f"{DOCS_PATH}/{{name}}", asset, include_in_schema=False)
 
 
+@cache
+def _asset(name: str) -> bytes:
+    """Return a file of the page, read once."""
+    return files("fastapi_offline").joinpath("static", name).read_bytes()
+
+
+@cache
+def _document() -> bytes:
+    """Return the document as JSON, built once, since that takes as long as hundreds of requests."""
+    return to_json_bytes(build_document())
+
+
 METRICS_PATH = "/metrics"
 READY_TIMEOUT_S = 1.5
-"""So long the database may take to answer, before it is said that no requests should come here."""
+"""Seconds that the database may take to answer before the process counts as not ready."""
 
 
 def add_health_pages(
     app: FastAPI, endpoint: OperationEndpoint, metrics: Metrics | None, is_shutting_down: Callable[[], bool]
 ) -> None:
-    """Add the routes; figures only where they are kept. `leaving` tells whether this process is about to end."""
+    """Add the routes of health, readiness and, if they are kept, metrics."""
     probe = _DatabaseProbe(endpoint.database)
 
     async def health() -> Response:
-        """Whether this process lives, whatever its database does. Needs no token and tells nothing else."""
+        """Confirm that this process runs, without asking the database. Needs no token."""
         return _success_response()
 
     async def ready() -> Response:
-        """Whether requests should come here. Needs no token."""
+        """Confirm that this process accepts requests. Needs no token."""
         if is_shutting_down():
             return result_response(OperationResult(503, Refusal(503, "This process is leaving.").body()))
         if not await probe.is_answering():
@@ -212,14 +226,14 @@ def _add_metrics_page(app: FastAPI, endpoint: OperationEndpoint, metrics: Metric
 
 
 class _DatabaseProbe:
-    """Asks the database whether it answers, once for all who want to know at the same time."""
+    """Probe of the database, shared by all callers at the same time."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._pending: asyncio.Task[bool] | None = None
 
     async def is_answering(self) -> bool:
-        """Whether it does so in time; the question goes on, and the next one who wants to know waits for it too."""
+        """Return True if the database answers in time. A slow query continues; the next caller waits for it, too."""
         if self._pending is None or self._pending.done():
             self._pending = asyncio.create_task(self._query())
         asking = self._pending
@@ -229,7 +243,7 @@ class _DatabaseProbe:
     async def _query(self) -> bool:
         try:
             await self._database.read(_query_database)
-        except Exception:  # the watch of the storage says which
+        except Exception:  # The database monitor logs the kind of failure.
             return False
         return True
 

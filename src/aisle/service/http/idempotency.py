@@ -1,4 +1,4 @@
-"""A write, carried out once: its key, all its effects and the answer are stored together (README: Idempotency-Key)."""
+"""Idempotent writes: the key, all effects and the answer are committed together (README: Idempotency-Key)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NO_STORE = {"Cache-Control": "no-store"}
 async def run_once(
     ctx: Context, operation: ServedOperation, request: ParsedRequest, is_same_request: Callable[[str], bool]
 ) -> OperationResult:
-    """Carry a write out, or answer a repeat with what was answered the first time."""
+    """Run a write, or return the stored answer of a repetition."""
     if operation.handler.has_secrets:
         return OperationResult(200, await _run_handler(ctx, operation, request), headers=_NO_STORE)
     if request.idempotency_key is None:
@@ -34,7 +34,8 @@ async def run_once(
         await _authorize_named_stores(ctx, request.call)
         if kept[1] < 400 or not (request.replay and ctx.store):
             return OperationResult(kept[1], bytes(kept[2]), is_replayed=True)
-        await ctx.tx.run(access.REFUSAL_DELETE, *scope)  # a late copy of it was refused here: it was carried out once
+        # A late copy of this write was refused, although it was carried out before the restore.
+        await ctx.tx.run(access.REFUSAL_DELETE, *scope)
     await _check_confirmed_keys(ctx, request, scope[0])
     try:
         async with ctx.tx.savepoint():
@@ -42,7 +43,7 @@ async def run_once(
     except Refusal as refusal:
         if (
             not refusal.is_deterministic or request.replay
-        ):  # what was carried out once may only wait for what others bring
+        ):  # A repeated write may only be waiting for the writes of others.
             raise
         answer = OperationResult(refusal.status, refusal.body())
     await ctx.tx.run(access.RESPONSE_ADD, *_stored_response(scope, request, answer, ctx.now))
@@ -50,8 +51,11 @@ async def run_once(
 
 
 async def _check_confirmed_keys(ctx: Context, request: ParsedRequest, store_number: str) -> None:
-    """Raises Refusal (425) where the database lacks what was confirmed to the sender before: it is an earlier copy, and
-    the sender has to say again what is missing before anything that follows from it."""
+    """Raise Refusal (425) if the database lacks a write that was confirmed to the sender.
+
+    The database is then an earlier copy, and the sender must repeat the missing writes before those that follow from
+    them.
+    """
     if request.confirmed_keys and await unknown_keys(ctx, store_number, request.confirmed_keys):
         raise Refusal(
             425, "The service was put back from an earlier copy; what it lost has to come first.", retry_after=1
@@ -59,7 +63,7 @@ async def _check_confirmed_keys(ctx: Context, request: ParsedRequest, store_numb
 
 
 async def unknown_keys(ctx: Context, store_number: str, keys: Sequence[str]) -> list[str]:
-    """Those of the keys under which nothing was ever carried out here, for this store or for the chain."""
+    """Return the keys under which nothing was carried out for this store or the chain."""
     left = await _unknown_in_scope(ctx, store_number, list(keys))
     if not left:
         return left
@@ -68,7 +72,7 @@ async def unknown_keys(ctx: Context, store_number: str, keys: Sequence[str]) -> 
 
 
 def _token_key(ctx: Context, key: str) -> str:
-    """What a key is kept under that belongs to no store: the token's own, with which go the stores that it is for."""
+    """Return the stored form of a key without a store: it belongs to the token, or to the token of the sign-in."""
     return f"{key}@{ctx.principal.parent_token_id or ctx.principal.token_id}"
 
 
@@ -86,7 +90,7 @@ def _stored_response(
 async def _run_handler(
     ctx: Context, operation: ServedOperation, request: ParsedRequest, scope: tuple[str, str] | None = None
 ) -> bytes:
-    """The answer's body; with a scope it is kept for its key, written with the last of what was done."""
+    """Run the handler and return its body. With a scope the answer is stored under its key with the last writes."""
     try:
         body = await operation.handler.run(ctx, request.call)
         if scope is not None:
@@ -95,16 +99,15 @@ async def _run_handler(
     except ConstraintViolated as problem:
         if request.idempotency_key is None:
             raise
-        # The stored answer is forgotten some day, the ledger is not: it happens once, even so.
+        # The stored answer is purged, but the ledger knows the key, so that the write still happens once.
         raise conflict("This was carried out before; its answer is no longer kept.", "Idempotency-Key") from problem
     return body
 
 
 async def _key_scope(ctx: Context, call: OperationCall) -> str:
-    """Under which store a key is kept: the path's, else the first of those named in the body, else the chain, where it
-    is the token's own.
+    """Return the store of a key: that of the path, otherwise the first in the body, otherwise the chain.
 
-    Raises Refusal (403) where it is none of the token's.
+    Raise Refusal (403) if the token does not cover it.
     """
     if ctx.store:
         return ctx.store.number
@@ -115,7 +118,7 @@ async def _key_scope(ctx: Context, call: OperationCall) -> str:
 
 
 async def _authorize_named_stores(ctx: Context, call: OperationCall) -> None:
-    """Who hears a stored answer has to have a right to it today. Raises Refusal (403)."""
+    """Raise Refusal (403) unless the token still covers the stores of a stored answer."""
     if ctx.store:
         return
     for number in sorted({number or "" for number in named_stores(call)}):

@@ -1,7 +1,7 @@
-"""The access log: one line of JSON for each request, of what was asked and not of whom or what it was about.
+"""Access log and JSON log of the service.
 
-It holds the operation, status, time, size, the caller's address, the request's id, and which token of which role asked
-for which store. It never holds a path, a query, a body or a token: in them are secrets, and customers.
+The access log has one JSON line per request: operation, status, time, size, address, request id, token, role and store.
+It never has a path, query, body or secret, since they may contain data of customers.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from aisle.errors import UsageError
 from aisle.service.domain.timestamps import format_timestamp
 
 RequestRecorder = Callable[[dict[str, Any]], None]
-"""Hears of each request when its answer is on its way."""
+"""Callback that receives the record of each request when its answer is sent."""
 
 REQUEST_RECORD = "aisle.access"
-"""Where in the scope of a request the gate says who asks for what."""
+"""Key of the request's scope under which the endpoint notes operation and caller."""
 
 STDERR = Path("-")
 
 
 class AccessLog:
-    """Writes into `file` (0600, opened anew when it was moved away), or to the standard error for `-`.
+    """Access log in `file` (0600, reopened after it was moved), or on the standard error for `-`.
 
-    Raises UsageError when the file cannot be written.
+    Raise UsageError if the file cannot be written.
     """
 
     def __init__(self, file: Path) -> None:
@@ -55,12 +55,12 @@ class AccessLog:
         self._logger.info("%s", json.dumps(record))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._handler.close()
 
 
 class _OwnerOnlyHandler(WatchedFileHandler):
-    """Makes the file for its owner alone, each time it is opened."""
+    """Handler whose file is readable by its owner only, also when it is reopened."""
 
     def _open(self) -> TextIOWrapper:
         handle = os.open(self.baseFilename, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -73,13 +73,13 @@ _LOGGER_NAMES = ("aisle", "uvicorn", "asyncio", "py.warnings")
 
 
 class JsonFormatter(logging.Formatter):
-    """One object a line: when, how bad, who says it, what; of a failure its kind and where it came from.
+    """Formatter of one JSON object per line; of an exception, only its type and the stack.
 
-    Not what the exception says, nor values: customers may be in them.
+    Messages of exceptions and values are left out, since they may contain data of customers.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Return the line."""
         said: dict[str, object] = {
             "at": format_timestamp(record.created),
             "level": record.levelname.lower(),
@@ -96,14 +96,16 @@ class JsonFormatter(logging.Formatter):
 
 
 def format_line(message: str) -> str:
-    """Such a line of what is no record of a logger."""
+    """Return a line for a message outside of logging."""
     return JsonFormatter().format(logging.LogRecord("aisle.service", logging.INFO, "", 0, message, None, None))
 
 
 @contextmanager
 def log_as_json() -> Iterator[None]:
-    """Everything that this process says goes to the standard error in such lines meanwhile: also what its threads and
-    the process itself end with, and warnings."""
+    """Write all logs of this process as JSON to the standard error while the context is active.
+
+    This includes warnings and uncaught exceptions of threads and of the process.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
     loggers = [logging.getLogger(name) for name in _LOGGER_NAMES]
@@ -125,5 +127,5 @@ def log_as_json() -> Iterator[None]:
 
 
 def _log_fatal(ended: str, error: Any) -> None:
-    """A process or thread ends with this."""
+    """Log the exception that ends a process or thread."""
     log.critical("a %s ended by a failure", ended, exc_info=error)

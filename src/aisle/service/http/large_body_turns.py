@@ -1,4 +1,4 @@
-"""Turns of large bodies: few are in memory at once, so that nobody takes all of it (README: Running it)."""
+"""Turns of large bodies: few are in memory at once, so that no token uses all of it (README: Running it)."""
 
 from __future__ import annotations
 
@@ -11,34 +11,77 @@ from aisle.service.errors import Refusal
 
 MIB = 1 << 20
 SMALL = MIB // 16
-"""Bodies up to so many bytes never wait."""
+"""Bytes up to which a body never waits."""
 MOST_OF_TOKEN = 16
-"""So many bodies over that of one token are taken at once."""
+"""Maximum number of simultaneous bodies above `SMALL` of one token."""
 _CARRIED_OUT = 4
-"""So many bodies up to a MiB are carried out at once; larger ones are read one after the other."""
+"""Number of bodies up to one MiB that run at once. Larger ones are read one after the other."""
+MOST_BYTES = 32 * MIB
+"""Maximum bytes of bodies in memory at once, counting the first MiB of larger ones."""
+TOKEN_BYTES, ADDRESS_BYTES = MOST_BYTES // 4, MOST_BYTES // 2
+"""Share of one token, and of one address."""
+
+
+class HeldBodies:
+    """Bytes of bodies in memory, in total, by token and by address."""
+
+    def __init__(self) -> None:
+        self._sum = 0
+        self._by_key = Counter[str]()
+
+    def add(self, token_id: str, address: str, size: int) -> None:
+        """Add bytes that will arrive. Raise Refusal: 429 if one caller has too many, 503 if all together have."""
+        for key, most in ((f"token {token_id}", TOKEN_BYTES), (f"address {address}", ADDRESS_BYTES)):
+            if self._by_key[key] + size > most:
+                whose = key.partition(" ")[0]
+                raise Refusal(429, f"Bodies of {most // MIB} MiB of this {whose} are under way already.", retry_after=1)
+        if self._sum + size > MOST_BYTES:
+            raise Refusal(503, f"Bodies of {MOST_BYTES // MIB} MiB are under way already.", retry_after=1)
+        self._change(token_id, address, size)
+
+    def remove(self, token_id: str, address: str, size: int) -> None:
+        """Remove bytes."""
+        self._change(token_id, address, -size)
+
+    def _change(self, token_id: str, address: str, size: int) -> None:
+        self._sum += size
+        for key in (f"token {token_id}", f"address {address}"):
+            self._by_key[key] += size
+            if not self._by_key[key]:
+                del self._by_key[key]
 
 
 class Turns:
-    """Whose large bodies are under way in this process."""
+    """Large bodies in progress in this process."""
 
     def __init__(self) -> None:
         self._of_tokens: Counter[str] = Counter()
+        self._bytes = HeldBodies()
         self._middle = asyncio.Semaphore(_CARRIED_OUT)
         self._large = asyncio.Semaphore(1)
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[Turn]:
-        """What one request does with its body."""
+    async def turn(self, address: str) -> AsyncIterator[Turn]:
+        """Open the turn of one request from an address."""
         async with AsyncExitStack() as held:
-            yield Turn(self._of_tokens, self._middle, self._large, held)
+            yield Turn(self._of_tokens, self._bytes, address, self._middle, self._large, held)
 
 
 class Turn:
-    """One request's, until it is carried out."""
+    """Turn of one request, until it has run."""
 
     def __init__(
-        self, of_tokens: Counter[str], middle: asyncio.Semaphore, large: asyncio.Semaphore, held: AsyncExitStack
+        self,
+        of_tokens: Counter[str],
+        held_bytes: HeldBodies,
+        address: str,
+        middle: asyncio.Semaphore,
+        large: asyncio.Semaphore,
+        held: AsyncExitStack,
     ) -> None:
+        self._bytes = held_bytes
+        self._address = address
+        self._size = 0
         self._of_tokens = of_tokens
         self._middle = middle
         self._large = large
@@ -46,10 +89,11 @@ class Turn:
         self._is_counted = self._is_large = False
 
     async def begin(self, token_id: str, size: int) -> None:
-        """So many bytes come from this token, or have come: more than a MiB wait here until nobody else has so much.
+        """Announce this many bytes of a token's body. Above one MiB, wait until no other such body is in progress.
 
-        Raises Refusal (429) where too much of the token is under way.
+        Raise Refusal: 429 if too much of the token or its address is in progress, 503 if all together have too much.
         """
+        self._hold(token_id, min(size, MIB))
         if size > SMALL and not self._is_counted:
             self._count(token_id)
         if size > MIB and not self._is_large:
@@ -57,9 +101,16 @@ class Turn:
             self._is_large = True
 
     async def carry_out(self) -> None:
-        """The body is there: one that is no small one waits until few others are carried out."""
+        """Wait until few other bodies run, if the complete body is not small."""
         if self._is_counted and not self._is_large:
             await self._held.enter_async_context(self._middle)
+
+    def _hold(self, token_id: str, size: int) -> None:
+        if size > self._size:
+            size = max(size, min(2 * self._size, MIB))  # In large steps, however small the parts are.
+            self._bytes.add(token_id, self._address, size - self._size)
+            self._held.callback(self._bytes.remove, token_id, self._address, size - self._size)
+            self._size = size
 
     def _count(self, token_id: str) -> None:
         if self._of_tokens[token_id] >= MOST_OF_TOKEN:

@@ -1,7 +1,7 @@
-"""Figures for Prometheus: how many requests, how long, how large, how many at once; of one process or of all workers.
+"""Metrics for Prometheus: number, duration, size and concurrency of requests, of one process or all workers.
 
-Labels are the names of operations, methods and statuses, of which there are only so many. Nothing of stores, people,
-tokens or customers is in them.
+Labels are names of operations, methods and statuses, whose number is limited. There is nothing about stores, people,
+tokens or customers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from aisle.contract.wire import OPERATIONS
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.http.workers import METRICS_FOLDER_VARIABLE
 
-disable_created_metrics()  # type: ignore[no-untyped-call]  # several workers have none, and one has the same names as many
+disable_created_metrics()  # type: ignore[no-untyped-call]  # Several workers have none; one worker uses the same names.
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 NO_OPERATION = "none"
@@ -44,12 +44,12 @@ _METHODS = frozenset({"GET", "POST", "PUT", "DELETE"})
 _NO_SIZES: Mapping[str, int] = MappingProxyType({})
 _MINIMUM_METRICS = frozenset({"process_start_time_seconds", "process_max_fds"})
 _BUCKET_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-# A proxy on this machine asks for others.
+# With one of these headers the request comes from a proxy on this machine.
 _PROXY_HEADERS = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 
 
 class Metrics:
-    """The figures of this process; with `SHARED_FIGURES` in the environment they are told for all workers."""
+    """Metrics of this process; with `METRICS_FOLDER_VARIABLE` in the environment, of all workers."""
 
     def __init__(self) -> None:
         self._folder = os.environ.get(METRICS_FOLDER_VARIABLE)
@@ -91,11 +91,11 @@ class Metrics:
         )
 
     def start_request(self) -> None:
-        """A request came."""
+        """Count a request that started."""
         self._running.inc()
 
     def finish_request(self, record: Mapping[str, Any]) -> None:
-        """It was answered; `record` is a line of the access log."""
+        """Count a finished request. `record` is its line of the access log."""
         self._running.dec()
         name = record.get("operation")
         operation = name if name in _OPERATION_NAMES else NO_OPERATION
@@ -107,21 +107,21 @@ class Metrics:
             self._replays.inc()
 
     def set_database_up(self, *, up: bool) -> None:
-        """See `storage.watch.Figures`."""
+        """Implement `DatabaseMetrics.set_database_up`."""
         self._database_up.set(up)
         if not up:
             self._database_losses.inc()
 
     def observe_database_wait(self, kind: str, seconds: float) -> None:
-        """See `storage.watch.Figures`."""
+        """Implement `DatabaseMetrics.observe_database_wait`."""
         self._database_waits.labels(kind).observe(seconds)
 
     def set_certificate_expiry(self, until: float) -> None:
-        """Until when the certificate is good."""
+        """Set the end of the certificate's validity, in seconds since 1970."""
         self._certificate.set(until)
 
     def render(self, sizes: Mapping[str, int] = _NO_SIZES) -> bytes:
-        """What a scrape gets; with the sizes of the database, as `sizes` has them."""
+        """Return the text for a scrape, with the sizes of the tables."""
         registry, processes = CollectorRegistry(), [os.getpid()]
         if self._folder:
             processes = _living_workers(Path(self._folder))
@@ -135,7 +135,7 @@ class Metrics:
 
 
 class _FunctionCollector(Collector):
-    """What a function finds."""
+    """Collector that calls a function."""
 
     def __init__(self, collect: Callable[[], Iterable[Metric]]) -> None:
         self._collect = collect
@@ -155,7 +155,7 @@ def _table_metrics(sizes: Mapping[str, int]) -> Iterator[Metric]:
 
 
 def _process_metrics(processes: Iterable[int]) -> Iterator[Metric]:
-    """The version, and what all workers take together; of times and limits the least."""
+    """Yield the version, and the totals of all workers; of start times and limits, the minimum."""
     info = GaugeMetricFamily("aisle_info", "The version that runs.", labels=["version"])
     info.add_metric([__version__], 1)
     yield info
@@ -173,12 +173,12 @@ def _process_metrics(processes: Iterable[int]) -> Iterator[Metric]:
 
 
 def worker_restart_counter(registry: CollectorRegistry | None) -> Counter:
-    """Counts workers that died and were replaced; the parent of workers counts, and each of them names it."""
+    """Create the counter of replaced workers. The parent process counts; each worker declares it."""
     return Counter("aisle_worker_restarts", "Workers that died and were replaced.", registry=registry)
 
 
 def _living_workers(folder: Path) -> list[int]:
-    """The workers. What those that are gone had running runs no more; what they counted stays."""
+    """Return the running workers. Gauges of ended ones are removed; their counters stay."""
     living: set[int] = set()
     for file in folder.glob("gauge_live*_*.db"):
         pid = int(file.stem.rpartition("_")[2])
@@ -191,7 +191,7 @@ def _living_workers(folder: Path) -> list[int]:
 
 
 def is_local(request: Request) -> bool:
-    """Whether a request comes from this machine itself, and not through a proxy that runs on it."""
+    """Return True if a request comes from this machine, and not through a proxy on it."""
     if request.client is None or any(name in request.headers for name in _PROXY_HEADERS):
         return False
     try:

@@ -1,6 +1,6 @@
-"""The first and last thing on every request: the path is taken as it was sent, every answer says what we can do.
+"""Outermost ASGI middleware: checks headers, normalizes the path, and adds the headers of every answer.
 
-`A%2F12` is one segment. The path goes on to the router still encoded, and each parameter is decoded once.
+`A%2F12` is one segment. The router gets the path encoded, and each parameter is decoded once.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ _FEATURES = (
 
 
 def features(keys_days: int) -> str:
-    """What this service can, and how many days it keeps answers under their keys."""
+    """Return the value of `Aisle-Features`: the extensions, and the days that answers are stored under keys."""
     return f"idempotency={keys_days}d, {_FEATURES}"
 
 
 FEATURES = features(KEYS_KEPT_DAYS)
 
-# Parts of a path that are no longer are remembered; most requests come to the same few.
+# Longest segment that is cached; most requests use the same few.
 _CACHED_LENGTH = 64
 REQUEST_ID_HEADER = b"x-request-id"
-"""Names a request in the access log and in the log of failures; whoever asks may say it, and hears it."""
+"""Header with the id of a request in all logs. The client may set it, and the answer has it."""
 _REQUEST_ID_PATTERN = re.compile(r"[A-Za-z0-9._-]{1,64}")
-# Headers that say one thing: of two that differ nobody can know which is meant.
+# Headers with one meaning. If two differ, the request is ambiguous.
 _SINGLE_VALUE_HEADERS = frozenset(
     {
         b"aisle-app-user",
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 class RequestMiddleware:
-    """ASGI middleware, outermost."""
+    """ASGI middleware around the whole app."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class RequestMiddleware:
                 self._record_request({"at": format_timestamp(self._clock()), **record})
 
     async def _check_and_forward(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """`scope` is ours alone."""
+        """Check the request and call the app. `scope` is a copy that may be changed."""
         try:
             _check_headers(scope)
             path = normalize_path(scope)
@@ -125,7 +125,7 @@ class RequestMiddleware:
 
 
 def _request_id(scope: Scope) -> str:
-    """The request's own id where it has one that can be written down, else a fresh one."""
+    """Return the request's own id if it is valid, otherwise a new one."""
     said = next((value.decode("latin-1") for name, value in scope["headers"] if name == REQUEST_ID_HEADER), "")
     return said if _REQUEST_ID_PATTERN.fullmatch(said) else secrets.token_hex(8)
 
@@ -144,7 +144,10 @@ def _check_headers(scope: Scope) -> None:
 
 
 def _check_framing(headers: dict[bytes, bytes], version: str) -> None:
-    """Who stands before us has to see the same requests; of the parsers, each lets some of this pass."""
+    """Raise Refusal (400) for ambiguous framing, so that a proxy and this server see the same requests.
+
+    Each HTTP parser accepts some of it.
+    """
     if b"host" not in headers and version == "1.1":
         raise bad_request("A request says which host it is for.", "Host")
     if (coding := headers.get(b"transfer-encoding")) is not None:
@@ -155,7 +158,7 @@ def _check_framing(headers: dict[bytes, bytes], version: str) -> None:
 
 
 def normalize_path(scope: Scope) -> str:
-    """The path with every segment encoded in one way. Raises Refusal (400) for segments that name nothing."""
+    """Return the path with every segment encoded uniformly. Raise Refusal (400) for invalid segments."""
     raw = scope.get("raw_path") or quote(scope["path"]).encode()
     first, *parts = raw.split(b"/")
     if first or parts == [b""]:
@@ -181,7 +184,7 @@ _encode_short_segment = lru_cache(maxsize=2000)(_encode_segment)
 
 
 async def _send_refusal(send: Send, refusal: Refusal) -> None:
-    """Refuse the request and end its connection: others may read what follows in another way (RFC 9112, 6.1)."""
+    """Refuse the request and close its connection, since parsers may disagree on what follows (RFC 9112, 6.1)."""
     body = refusal.body()
     headers = [(b"content-type", PROBLEM_TYPE.encode()), (b"content-length", str(len(body)).encode())]
     headers.append((b"connection", b"close"))

@@ -1,4 +1,4 @@
-"""From an HTTP request to plain, checked values: path, query, body, and the headers that we add."""
+"""Parsing of an HTTP request into validated values: path, query, body and headers."""
 
 from __future__ import annotations
 
@@ -36,9 +36,15 @@ from aisle.service.http.validation import (
 )
 
 _PARSER = ThreadPoolExecutor(1, "aisle-parse")
-"""All that it does takes the interpreter from others now and then: two at once would take it twice as often."""
+"""Executor for large bodies. It has one thread, since parsing competes with the event loop for the interpreter."""
 MOST_VALUES = 750_000
-"""What reads JSON lets nobody else go on between two numbers or lists: of more it would make hundreds of megabytes."""
+"""Maximum number of values in a large body.
+
+The JSON parser blocks other threads, and more values would take hundreds of MB.
+"""
+_VALUES_PER_ITEM = 30
+_LISTS_PER_ITEM = 5
+"""Average number of values, and of lists and objects, that a row or line may have. Empty lists cost most."""
 _MAX_ERRORS = 50
 _MOST_NAMES = 1000
 KEY_PATTERN = '"?([A-Za-z0-9_-]{16,64})"?'
@@ -55,27 +61,27 @@ _CONFIRMED_KEYS = re.compile(CONFIRMED_KEYS_PATTERN)
 _REPLAY = re.compile(REPLAY_PATTERN)
 CLOCK_SKEW_PATTERN = r"[+-]?[0-9]{1,10}(\.[0-9]{1,6})?"
 _CLOCK_SKEW = re.compile(CLOCK_SKEW_PATTERN)
-# Headers that change what a request does.
+# Headers that change the effect of a request.
 _FINGERPRINT_HEADERS = ("container_override", "if-match", "aisle-occurred-at", "aisle-app-user", "aisle-terminal")
 _FINGERPRINT_VERSION = "2:"
-# Queries that are no longer are remembered; most requests come with the same few.
+# Longest query that is cached; most requests use the same few.
 _CACHED_LENGTH = 64
 _MAX_DIGITS = 20
-"""More of a length need not be read to know that it is too long."""
+"""Maximum number of digits that are parsed; a longer number exceeds every limit."""
 MAX_PAGE_NUMBER = 1 << 40
 _MAX_VALUES = {"page_start": MAX_PAGE_NUMBER, "page_number": MAX_PAGE_NUMBER}
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def bearer_token(headers: Mapping[str, str]) -> str:
-    """The token of the Authorization header; the word Bearer before it may be left out."""
+    """Return the token of the Authorization header. The word Bearer before it is optional."""
     value = headers.get("authorization", "").strip()
     scheme, _, rest = value.partition(" ")
     return rest.strip() if scheme.lower() == "bearer" else value
 
 
 def idempotency_key(headers: Mapping[str, str]) -> str | None:
-    """The request's key. Raises Refusal (400) when it is none."""
+    """Return the request's key. Raise Refusal (400) if it is malformed."""
     value = headers.get("idempotency-key")
     if value is None:
         return None
@@ -86,8 +92,10 @@ def idempotency_key(headers: Mapping[str, str]) -> str | None:
 
 
 def clock_skew(headers: Mapping[str, str]) -> float:
-    """Seconds that the clock by which this request says its moments is ahead of ours, as its sender has found; 0 when
-    he says nothing. Raises Refusal (400)."""
+    """Return the seconds that the sender's clock is ahead of the service's; 0 by default.
+
+    Raise Refusal (400) if malformed.
+    """
     value = headers.get("aisle-clock-ahead")
     if value is None:
         return 0.0
@@ -97,7 +105,7 @@ def clock_skew(headers: Mapping[str, str]) -> float:
 
 
 def occurred_on(headers: Mapping[str, str], now: float) -> str:
-    """When it happened, held between a week ago and now; now when nobody says."""
+    """Return the time of the event, limited to the last week; the current time by default."""
     value = headers.get("aisle-occurred-at")
     if value is None:
         return format_timestamp(now)
@@ -108,15 +116,15 @@ def occurred_on(headers: Mapping[str, str], now: float) -> str:
 
 
 def clamp_occurred_on(timestamp: str, now: float, clock_skew: float = 0.0, *, is_replay: bool = False) -> str:
-    """A moment by a clock that is so many seconds ahead of ours, held between a week ago and now; of a write that is
-    said again after a restore, between a month ago and now."""
+    """Correct a time by the clock skew and limit it to the last week; to the last month for a repetition after a
+    restore."""
     timestamp = subtract_seconds(timestamp, clock_skew) if clock_skew else timestamp
     days = _REPLAY_DAYS_KEPT if is_replay else _DAYS_KEPT
     return min(max(timestamp, format_timestamp(now - days * 86400)), format_timestamp(now))
 
 
 def confirmed_keys(headers: Mapping[str, str]) -> tuple[str, ...]:
-    """Keys that were confirmed to the sender before. Raises Refusal (400)."""
+    """Return the keys that were confirmed to the sender before. Raise Refusal (400) if they are malformed."""
     value = headers.get("aisle-follows")
     if value is None:
         return ()
@@ -126,7 +134,7 @@ def confirmed_keys(headers: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def replay(headers: Mapping[str, str]) -> Replay | None:
-    """What is said of a write that is sent again after a restore. Raises Refusal (400)."""
+    """Return the data of a write that is repeated after a restore. Raise Refusal (400) if it is malformed."""
     value = headers.get("aisle-replay")
     if value is None:
         return None
@@ -137,17 +145,17 @@ def replay(headers: Mapping[str, str]) -> Replay | None:
 
 
 def app_user(headers: Mapping[str, str]) -> str | None:
-    """Who did it."""
+    """Return the user of the app."""
     return _header_text(headers, "aisle-app-user")
 
 
 def terminal(headers: Mapping[str, str]) -> str | None:
-    """The name of the terminal where it was done."""
+    """Return the name of the terminal."""
     return _header_text(headers, "aisle-terminal")
 
 
 def if_match_versions(headers: Mapping[str, str]) -> frozenset[str] | None:
-    """The versions that `If-Match` names; None where any will do. Raises Refusal (400)."""
+    """Return the versions of `If-Match`; None is any. Raise Refusal (400) if they are malformed."""
     value = headers.get("if-match", "*").strip()
     if value == "*":
         return None
@@ -157,7 +165,7 @@ def if_match_versions(headers: Mapping[str, str]) -> frozenset[str] | None:
 
 
 def _header_text(headers: Mapping[str, str], name: str) -> str | None:
-    """Text of a header: Latin-1 on the wire; UTF-8 in it is understood."""
+    """Return the text of a header: UTF-8 if it is valid, otherwise Latin-1."""
     value = headers.get(name, "").strip()
     try:
         return value.encode("latin-1").decode() or None
@@ -166,13 +174,13 @@ def _header_text(headers: Mapping[str, str], name: str) -> str | None:
 
 
 def fingerprint(method: str, raw_path: str, query: bytes, body: bytes, headers: Mapping[str, str]) -> str:
-    """What makes two requests the same request: all that changes what is done, headers too."""
+    """Return a hash of everything that changes the effect of a request, including headers."""
     said = [(name, headers[name]) for name in _FINGERPRINT_HEADERS if name in headers]
     return f"{_FINGERPRINT_VERSION}{_hash([method, raw_path, _pairs(query), said], body)}"
 
 
 def same_print(kept: str, print_: str, method: str, raw_path: str, query: bytes, body: bytes) -> bool:
-    """Whether a stored fingerprint is this request's; the first ones that were stored know nothing of headers."""
+    """Compare a stored fingerprint with this request's. The first version did not include headers."""
     return kept == (print_ if kept.startswith(_FINGERPRINT_VERSION) else _hash([method, raw_path, _pairs(query)], body))
 
 
@@ -185,14 +193,14 @@ def _hash(head: list[Any], body: bytes) -> str:
 
 
 def path_values(request: Request) -> dict[str, str]:
-    """The path's parameters, each decoded once; the door has checked that they can be decoded."""
+    """Return the path's parameters, each decoded once. The middleware has checked that they can be decoded."""
     return {name: unquote_to_bytes(value).decode() for name, value in request.path_params.items()}
 
 
 def query_values(query: bytes, params: Sequence[Param], *, lenient: bool = False) -> dict[str, Any]:
-    """The documented query parameters that were given, with their types; others are ignored by a `lenient` service.
+    """Return the documented query parameters with their types. A lenient service ignores others.
 
-    Raises Refusal (400).
+    Raise Refusal (400) if one is invalid, missing or repeated.
     """
     try:
         pairs = _short_query(query) if len(query) <= _CACHED_LENGTH else _query(query)
@@ -221,14 +229,14 @@ _short_query = lru_cache(maxsize=1000)(_query)
 
 
 def header_values(headers: Mapping[str, str], params: Iterable[Param]) -> dict[str, Any]:
-    """The documented header parameters that were given, with their types. Raises Refusal (400)."""
+    """Return the documented header parameters with their types. Raise Refusal (400) if one is invalid."""
     said = [param for param in params if param.where == "header" and param.name.lower() in headers]
     given = {param: headers[param.name.lower()] for param in said}
     return {param.name: _value(param, text) for param, text in given.items() if _is_given(param, text)}
 
 
 def _is_given(param: Param, text: str) -> bool:
-    """An empty text is as good as none; an empty number or boolean is looked at, and refused."""
+    """Return False for an empty text, which counts as absent. Empty numbers and booleans are refused later."""
     return text != "" or param.type != "string"
 
 
@@ -245,7 +253,7 @@ def _value(param: Param, text: str) -> Any:
 
 
 def parse_integer(text: str, field: str) -> int:
-    """A whole number of a query. Raises Refusal (400), also for one that is too large."""
+    """Parse an integer of a query. Raise Refusal (400) if it is invalid or out of range."""
     parts = _INTEGER.fullmatch(text)
     if parts is None:
         raise bad_request(f"{text!r} is not a whole number.", field)
@@ -266,12 +274,10 @@ async def read_body(
     took: Callable[[int], None],
     begin: Callable[[int], Awaitable[None]],
 ) -> bytes:
-    """The body, counted while it comes; `took` is told of each part.
+    """Read the body, and report the size of each part to `took`.
 
-    `begin` waits until so many bytes may be taken. How long its sender may take is the connection's business.
-
-    Raises Refusal: 413 as soon as it is too long, 415 when it is compressed; ClientDisconnect when its sender goes, or
-    is too slow, before it is all there.
+    `begin` waits until this many bytes may be read. The connection limits the time of the sender. Raise Refusal: 413 as
+    soon as it is too long, 415 if it is compressed; ClientDisconnect if the sender ends before its end.
     """
     if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
         raise Refusal(415, "Bodies are taken as they are, without a Content-Encoding.")
@@ -280,8 +286,7 @@ async def read_body(
     if declared > limit:
         raise _too_large(limit)
     await begin(declared)
-    parts: list[bytes] = []
-    size, more = 0, True
+    body, size, more = bytearray(), 0, True
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
@@ -291,10 +296,10 @@ async def read_body(
         took(len(part))
         if size > limit:
             raise _too_large(limit)
-        parts.append(part)
+        body += part
         if size > declared:
             await begin(size)
-    return b"".join(parts)
+    return bytes(body)
 
 
 def _too_large(limit: int) -> Refusal:
@@ -302,7 +307,7 @@ def _too_large(limit: int) -> Refusal:
 
 
 async def parsed_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed: bool = False) -> Any:
-    """`parse_body`; large bodies, one after the other, where nobody waits for it who asks for something else."""
+    """Call `parse_body`; for large bodies one after the other, in a thread."""
     if len(raw) <= SMALL:
         return parse_body(raw, adapter, most_items, is_required=needed)
     parse = partial(parse_body, raw, adapter, most_items, is_required=needed)
@@ -310,16 +315,16 @@ async def parsed_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *,
 
 
 def parse_body(raw: bytes, adapter: TypeAdapter[Any], max_items: int, *, is_required: bool = False) -> Any:
-    """The body as plain values that fit the contract's model; decimals keep every digit. One that is not there is an
-    object without fields, unless it is `needed`.
+    """Parse the body into values that fit the contract's model. Decimals keep every digit.
 
-    Raises Refusal: 400 when it is no JSON or does not fit, 413 when it holds more objects than `most_items` or too many
-    values, 422 when a number or text cannot be stored.
+    A missing body is an empty object, unless `is_required`. Raise Refusal: 400 if it is not JSON or does not fit, 413
+    if it has more objects than `max_items` or too many values. Raise Refusal (422) if a number or text cannot be
+    stored.
     """
     if not raw.strip():
         return _empty_body(adapter, is_required=is_required)
-    if len(raw) > SMALL and sum(map(raw.count, (b",", b"[", b"{"))) > MOST_VALUES:
-        raise Refusal(413, f"At most {MOST_VALUES:,} values are taken in one request.")
+    if len(raw) > SMALL:
+        _check_shape(raw, max_items)
     try:
         with _uncollected():
             value = json.loads(
@@ -344,8 +349,17 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], max_items: int, *, is_requ
     return value
 
 
+def _check_shape(raw: bytes, max_items: int) -> None:
+    """Raise Refusal (413) if the body would result in too many values, before any is created."""
+    lists = raw.count(b"[") + raw.count(b"{")
+    if lists + raw.count(b",") > (most := min(MOST_VALUES, max_items * _VALUES_PER_ITEM)):
+        raise Refusal(413, f"At most {most:,} values are taken in one request.")
+    if lists > (most := max_items * _LISTS_PER_ITEM):
+        raise Refusal(413, f"At most {most:,} lists and objects are taken in one request.")
+
+
 def _empty_body(adapter: TypeAdapter[Any], *, is_required: bool) -> Any:
-    """What a request says that has no body. Raises Refusal (400) where it has to say something."""
+    """Return the value of a missing body. Raise Refusal (400) if the operation requires one."""
     if is_required:
         raise bad_request(
             "There is no body. What it does not name is taken away here: say {} where that is all.", "body"
@@ -360,7 +374,7 @@ def _empty_body(adapter: TypeAdapter[Any], *, is_required: bool) -> Any:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """The collector looks through nothing that is read: with many lists it would hold everybody up again and again."""
+    """Disable the garbage collector. It would scan the many lists of a large body repeatedly."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -371,9 +385,9 @@ def _uncollected() -> Iterator[None]:
 
 
 def _names_counted() -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """What looks at each object, and lets other threads go on, which a parser in C never does.
+    """Return a hook for each parsed object, which also lets other threads run during the parser's C code.
 
-    It raises Refusal (400) for more names of fields than all bodies have: each would be kept.
+    It raises Refusal (400) for more field names than all bodies have, since the parser keeps each name.
     """
     names: set[str] = set()
 
@@ -387,12 +401,12 @@ def _names_counted() -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 def _fraction(text: str) -> Decimal:
-    """A number with places; this lets other threads go on, too."""
+    """Parse a fraction. This Python function lets other threads run, too."""
     return Decimal(text)
 
 
 def _parse_json_integer(text: str) -> int | Decimal:
-    """A whole number; what is too large anyway is not computed, for Python's own limit speaks to programmers."""
+    """Parse an integer. Very long ones become Decimal, to avoid Python's own limit and its message."""
     return int(text) if len(text) <= _MAX_DIGITS else Decimal(text)
 
 
@@ -418,7 +432,7 @@ _EXPECTED = {
     "bool_type": "true or false is wanted, without quotes.",
 }
 _ERROR_TEXTS = {"missing": "This field is missing, and it is required."}
-"""What is wrong, for callers who know nothing of what checks it."""
+"""Texts of validation errors, for callers who do not know the validator."""
 
 
 def _describe_error(adapter: TypeAdapter[Any], error: ErrorDetails) -> str:

@@ -1,4 +1,7 @@
-"""Wait for a database that cannot be reached, however long that takes. It is said once, and once that it is back."""
+"""Server of the service: waits for the database, serves in this process or by workers.
+
+The loss of the database and its return are logged once each.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, time
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import uvicorn
 
@@ -28,7 +31,6 @@ from aisle.service.factory import Service, open_service
 from aisle.service.http.json_logging import AccessLog, log_as_json
 from aisle.service.http.workers import CANNOT_START, DRAIN, LEAVE, METRICS_FOLDER_VARIABLE, Commands, run_workers
 from aisle.service.limits import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_QUERY_BYTES, RateLimits
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics
@@ -40,11 +42,11 @@ log = logging.getLogger("aisle.service")
 
 MIN_PAUSE_S: Final = 0.5
 MAX_PAUSE_S: Final = 15.0
-"""Seconds between two tries: they double, and each is a little shorter, by chance, than that."""
+"""Maximum seconds between two attempts. Pauses double, each shortened by a random part."""
 
 
 def wait_for_database(open_database: Callable[[], T], commands: Commands) -> T | None:
-    """What `open_database` answers once it raises Unreachable no more; None where it is commanded to end before."""
+    """Return the result of `open_database` once it stops raising DatabaseUnreachable; None after a command to end."""
     pause, began, waited = MIN_PAUSE_S, monotonic(), False
     while True:
         try:
@@ -91,23 +93,22 @@ def run_server(
     clock: Clock = time,
     ready: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serve until SIGINT, SIGTERM or the end of the lifeline; requests that run are finished first.
+    """Serve until SIGINT, SIGTERM or the end of the parent's pipe. Running requests are finished first.
 
-    SIGTERM lets it say for `drain_seconds` that it is leaving, and go on answering, before it stops listening. SIGHUP
-    has it take the certificate anew; without one it is like SIGTERM.
+    On SIGTERM the service announces its end and goes on answering for `drain_seconds` before it stops listening. SIGHUP
+    reloads the certificate; without one it acts like SIGTERM.
 
-    One address has `per_address` connections at most (0: any number), but for the `proxies`.
-    `database` is `sqlite:///path` or `postgresql://host/name`; `port` 0 takes any free one. `ready` hears the URL when
-    requests are answered. `token_file` gets an admin token. `rate` is how many requests a second a token may send in
-    the long run, 0 for any number, and `rate_bytes` how many bytes of bodies; `access_file` gets a line of each
-    request, `-` is the standard error. `workers` is how many processes answer; with `json_logs` what the service says
-    of itself are lines of JSON too. A `lenient` service ignores parameters that an operation does not have. What
-    `proxies` say of whom they speak for is believed, and what others say of it is not. Dates and times that name no
-    time zone are read by `zones`. Answers under keys are kept for `keys_days`.
+    `database_url` is `sqlite:///path` or `postgresql://host/name`. `port` 0 selects a free one; `ready` receives the
+    URL. `token_file` gets an admin token. `rate` is a token's requests per second, 0 for no limit; `rate_bytes` is its
+    bytes of bodies per second. `access_file` gets a line per request, `-` is the standard error. `workers` is the
+    number of processes; with `json_logs` the service's own messages are JSON, too.
 
-    Raises UsageError for a database we do not know, for a certificate that cannot be used and for plain HTTP to other
-    machines that was not asked for by `allow_plain_http`, StorageError when the database cannot be used. One that
-    cannot be reached is waited for.
+    With `lenient`, unknown query parameters are ignored. Only the `proxies` may name the client they forward for. One
+    address has at most `per_address` connections (0 is no limit), except the proxies. Dates and times without a zone
+    are read by `time_zones`. Answers under keys are stored for `keys_days`.
+
+    Raise UsageError for an unknown database, an unusable certificate, or plain HTTP to other machines without
+    `allow_plain_http`. Raise StorageError if the database cannot be used; one that cannot be reached is awaited.
     """
     named = parse_database_url(database_url)
     at = Address(
@@ -158,7 +159,7 @@ def run_server(
 
 
 class Address(NamedTuple):
-    """What is served where; also what each worker is told."""
+    """Settings of the server, which each worker receives."""
 
     database: Path | str
     host: str
@@ -173,10 +174,10 @@ class Address(NamedTuple):
     lenient: bool
     keys_days: int
     proxies: Sequence[str]
-    """Addresses and networks whose X-Forwarded-For is believed."""
+    """Addresses and networks whose X-Forwarded-For is trusted."""
     drain_seconds: float
     per_address: int | None
-    """Connections of one address; None for a part of all."""
+    """Maximum number of connections of one address; None is a share of all."""
 
     def serve(
         self,
@@ -186,7 +187,7 @@ class Address(NamedTuple):
         follow: Callable[[Callable[[], None]], object],
         sockets: list[socket.socket] | None = None,
     ) -> None:
-        """Serve in this process; `follow` gets what makes it leave."""
+        """Serve in this process. `follow` receives the function that stops it."""
         with ExitStack() as opened:
             opened.enter_context(repeats_filtered())
             if self.json_logs:
@@ -217,8 +218,10 @@ class Address(NamedTuple):
         *,
         is_worker: bool = False,
     ) -> HttpServer:
-        """What serves it: the whole application is loaded before anybody can call, so that no request that is not one
-        of ours holds up another."""
+        """Create the server.
+
+        The whole application is loaded first, so that no later request blocks others by loading it.
+        """
         service.app.load_fastapi()
         return HttpServer(
             self.config(service),
@@ -230,7 +233,7 @@ class Address(NamedTuple):
         )
 
     def config(self, service: Service) -> uvicorn.Config:
-        """What the server is told."""
+        """Return uvicorn's configuration."""
         networks = [ipaddress.ip_network(proxy, strict=False) for proxy in self.proxies]
         return server_config(
             service.app,
@@ -247,7 +250,7 @@ class Address(NamedTuple):
 
 
 def _create_metrics() -> Metrics:
-    from aisle.service.http.metrics import Metrics  # how figures are kept is settled when it is imported
+    from aisle.service.http.metrics import Metrics  # The import decides how metrics are stored.
 
     return Metrics()
 
@@ -274,7 +277,7 @@ def _serve_by_workers(at: Address, count: int, ready: Callable[[str], None]) -> 
 
 @contextmanager
 def _shared_metrics_folder() -> Iterator[None]:
-    """A folder in which the workers keep their figures, so that whoever of them is asked tells all of them."""
+    """Provide a folder for the workers' metrics, so that each worker can report those of all."""
     with TemporaryDirectory(prefix="aisle-figures-") as folder:
         os.environ[METRICS_FOLDER_VARIABLE] = folder
         try:
@@ -289,7 +292,7 @@ def _worker(
     ready: Callable[[], None],
     follow: Callable[[Callable[[], None]], None],
 ) -> None:
-    """One process of several."""
+    """Run one worker process."""
     with log_as_json() if at.json_logs else nullcontext():
         commands = Commands()
         follow(partial(commands.give, LEAVE))

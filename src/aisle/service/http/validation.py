@@ -1,4 +1,4 @@
-"""What the values of a body may be, whatever they are for; what a field of its own may be is its handler's to say."""
+"""Validation of the values of any body: depth, sizes, numbers and texts. Handlers validate the meaning of fields."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from aisle.service.errors import Refusal, bad_request, unprocessable
 _MAX_DEPTH = 32
 _DECIMAL_PLACES = 3
 _MAX_FIELDS, _MAX_ITEMS = 200, 50_000
-"""More no object of any body has, and no list."""
+"""Maximum number of fields of an object, and of items of a list."""
 PRICE_FIELDS = frozenset({"price", "old_price", "purchase_price", "special_price", "promotion_price", "discount_price"})
-"""What bodies call a price, whichever of them has it; none is below zero."""
+"""Names of prices in bodies; none is negative."""
 COUNT_FIELDS = frozenset({"edit_min_max_percentage", "no_of_containers", "purchase_unit_quantity", "unit_quantity"})
-"""What is reckoned with as so many of something; none is below zero either."""
+"""Names of counts in bodies; none is negative."""
 ID_FIELDS = frozenset({"id", "log_id"})
-"""What bodies call the id of a row as lists tell it; it grows with what is written, and beyond other numbers."""
+"""Names of row ids in bodies. They grow with the number of writes, beyond the limit of other numbers."""
 COMPUTED_FIELDS = frozenset(
     {"average_array", "demand_until_delivery", "forecast_array", "history_array", "order_level"}
 )
-"""What somebody has computed, and nothing here counts by it: such figures have the places that they come to."""
+"""Computed figures that nothing here is calculated from. Their decimal places are not limited."""
 MAX_TEXT_LENGTH = 1_000
-"""Characters of a text, wherever nothing else is said of its field."""
+"""Maximum number of characters of a text without a limit of its own."""
 MAX_COMMENT_LENGTH = 10_000
-"""Characters of what people write at length."""
+"""Maximum number of characters of a comment."""
 MAX_IMAGE_LENGTH = 256 << 10
-"""Characters of an image that is sent as text."""
+"""Maximum number of characters of an image that is sent as text."""
 TEXT_LENGTHS = dict.fromkeys(
     ("comment", "order_comment", "loss_comment", "product_details", "barcodes_array"), MAX_COMMENT_LENGTH
 ) | dict.fromkeys(("loss_image", "image_url"), MAX_IMAGE_LENGTH)
-"""Characters of the fields that have a limit of their own."""
+"""Maximum number of characters of fields with a limit of their own."""
 _NOT_NEGATIVE = dict.fromkeys(PRICE_FIELDS, "A price is not below zero.") | dict.fromkeys(
     COUNT_FIELDS, "There is no less than none."
 )
@@ -46,8 +46,7 @@ _FREE_NUMBER_FIELDS = ID_FIELDS | COMPUTED_FIELDS
 
 
 def check_values(value: Any) -> int:
-    """How many objects stand in the arrays of a body. Raises Refusal for what cannot be stored, and for too deep a
-    nesting."""
+    """Count the objects in the arrays of a body. Raise Refusal if a value cannot be stored or is nested too deep."""
     try:
         return _check_value(value, 0)
     except Refusal as problem:
@@ -56,7 +55,7 @@ def check_values(value: Any) -> int:
 
 
 def nesting_refusal() -> Refusal:
-    """400: nobody means so much of it."""
+    """Return a 400 for too deep nesting."""
     return bad_request(f"The body is nested deeper than {_MAX_DEPTH}. Look for brackets that are not closed.")
 
 
@@ -65,7 +64,7 @@ def _too_many_items() -> Refusal:
 
 
 def _check_value(value: Any, depth: int, max_length: int = MAX_TEXT_LENGTH) -> int:
-    """The same below `depth` others. Its refusals name the place from here on."""
+    """Check a value at this depth. Refusals name the field from here on."""
     if isinstance(value, str):
         _check_text(value, max_length)
     elif isinstance(value, int | Decimal):
@@ -98,7 +97,7 @@ def _check_parts(value: list[Any] | dict[str, Any], depth: int, max_length: int)
 
 
 def _is_free_number(name: int | str, value: Any) -> bool:
-    """Whether this is an id, or figures, with nothing wrong in it; all else is looked at as other values are."""
+    """Return True for a valid id or computed figures. Everything else is checked like other values."""
     if name in ID_FIELDS:
         return isinstance(value, int) and -INT64_LIMIT <= value <= INT64_LIMIT
     several = value if isinstance(value, list) else [value]
@@ -108,7 +107,7 @@ def _is_free_number(name: int | str, value: Any) -> bool:
 
 
 def _check_number(value: int | Decimal) -> None:
-    # Compared, not computed with: an exponent of a million is text, not yet a number.
+    # Only compared: calculating with an exponent of a million would be expensive.
     if value > NUMBER_LIMIT or value < -NUMBER_LIMIT:
         raise unprocessable("This number is too large.")
     if isinstance(value, Decimal) and _decimal_places(value) > _DECIMAL_PLACES:
@@ -116,7 +115,7 @@ def _check_number(value: int | Decimal) -> None:
 
 
 def _decimal_places(value: Decimal) -> int:
-    """How many decimal places a number really has: 1.50000 has one."""
+    """Return the number of significant decimal places: 1.50000 has one."""
     _, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int) or not any(digits):
         return 0
@@ -137,7 +136,7 @@ _FieldPath = tuple[int | str, ...]
 
 
 def validation_errors(adapter: TypeAdapter[Any], value: Any, *, is_large: bool = False) -> list[ErrorDetails]:
-    """What is wrong with a body; of a `large` one, with the first of its objects that does not fit."""
+    """Return the errors of a body; of a large one, those of its first invalid object."""
     for piece, shifts in _split_by_object(value, ()) if is_large else ((value, {}),):
         try:
             adapter.validate_python(piece)
@@ -148,8 +147,7 @@ def validation_errors(adapter: TypeAdapter[Any], value: Any, *, is_large: bool =
 
 
 def _split_by_object(value: Any, path: _FieldPath) -> Iterator[tuple[Any, dict[_FieldPath, int]]]:
-    """A value as often as it has objects in its lists, each time with one of them alone; and the numbers that these
-    really have in their lists, by the places of the lists."""
+    """Yield a value once per object in its lists, with only this object, and the original indexes by list path."""
     if isinstance(value, list):
         if not any(isinstance(one, dict) for one in value):
             yield value, {}
@@ -171,7 +169,7 @@ def _split_by_object(value: Any, path: _FieldPath) -> Iterator[tuple[Any, dict[_
 
 
 def _original_path(path: _FieldPath, positions: dict[_FieldPath, int]) -> _FieldPath:
-    """The place that something has in the whole body."""
+    """Return the path of an error in the whole body."""
     return tuple(positions.get(path[:n], part) if part == 0 else part for n, part in enumerate(path))
 
 
@@ -179,15 +177,15 @@ _MAX_NAME_LENGTH = 80
 _MIN_PREFIX_LENGTH = 3
 _MAX_NAMED = 50
 _CACHED_SCHEMAS = 64
-"""Models whose schemas are remembered; there are fewer bodies than that."""
+"""Maximum number of cached schemas; there are fewer bodies."""
 _UNKNOWN_FIELD = "There is no such field here."
 _UNKNOWN_PARAMETER = "There is no such parameter here."
 _OTHER_POSITIONS = {"header": "It is a header of this operation.", "path": "It stands in the path of this operation."}
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is most like this one: in any case and with any separators, with few letters changed, or one
-    that begins with it."""
+    """Return the known name that is most similar: ignoring case and separators, with few different letters, or as a
+    prefix."""
     bare, said = {_normalize_name(one): one for one in known}, _normalize_name(name[:_MAX_NAME_LENGTH])
     close = get_close_matches(said, bare, n=1, cutoff=0.6)
     close = close or sorted((one for one in bare if len(said) >= _MIN_PREFIX_LENGTH and one.startswith(said)), key=len)
@@ -199,7 +197,7 @@ def _normalize_name(name: str) -> str:
 
 
 def unknown_parameter_refusal(names: Iterable[str], params: Sequence[Param]) -> Refusal:
-    """The refusal (400) of a query with parameters that the operation does not have."""
+    """Return the refusal (400) of unknown query parameters."""
     told = dict.fromkeys(names)
     errors = [
         {"field": name[:_MAX_NAME_LENGTH], "message": _describe_unknown_parameter(name, params)}
@@ -228,7 +226,7 @@ def _describe_unknown_parameter(name: str, params: Sequence[Param]) -> str:
 
 
 def describe_unknown_field(adapter: TypeAdapter[Any], path: Sequence[int | str]) -> str:
-    """What is said of an unknown field of a body at this place."""
+    """Describe an unknown field of a body."""
     close = nearest_name(str(path[-1]), _fields_at(adapter, path[:-1])) if path else None
     return (
         f"{_UNKNOWN_FIELD} The nearest is {close}."
@@ -238,7 +236,7 @@ def describe_unknown_field(adapter: TypeAdapter[Any], path: Sequence[int | str])
 
 
 def _fields_at(adapter: TypeAdapter[Any], path: Sequence[int | str]) -> list[str]:
-    """The fields that the object at this place may have."""
+    """Return the fields that the object at this path may have."""
     schema = _cached_schema(adapter)
     found: list[Mapping[str, Any]] = [schema]
     for part in path:
@@ -256,7 +254,7 @@ def _has_part(schema: Mapping[str, Any], part: int | str) -> bool:
 
 
 def _resolve_references(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """A schema without references, and each of its choices."""
+    """Yield a schema without references, and each of its alternatives."""
     if "$ref" in schema:
         yield from _resolve_references(root["$defs"][str(schema["$ref"]).rpartition("/")[2]], root)
     elif "anyOf" in schema:

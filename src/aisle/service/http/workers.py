@@ -1,7 +1,7 @@
-"""Several processes that answer at one socket. The parent answers nothing: it starts them, and starts those that die.
+"""Several processes that serve one socket. The parent starts them and replaces those that die; it serves nothing.
 
-A worker that ends, however it does, takes only its own requests with it. Workers whose parent is gone leave by
-themselves, so that the port is free for whoever comes next.
+The end of a worker affects only its own requests. Workers stop when their parent is gone, so that the port becomes
+free.
 """
 
 from __future__ import annotations
@@ -21,24 +21,27 @@ from time import monotonic
 from aisle.errors import StorageError
 
 Serve = Callable[[socket.socket, Callable[[], None], Callable[[Callable[[], None]], None]], None]
-"""Serves at a socket: it calls its second argument when it is ready, and its third with what makes it leave."""
+"""Function that serves a socket.
+
+It calls its second argument when it is ready, and its third with a function that stops it.
+"""
 
 METRICS_FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-"""A variable of prometheus-client: the folder in which workers keep their figures. It is set before that is loaded."""
+"""Variable of prometheus-client for the folder of the workers' metrics. It is set before the library is loaded."""
 
 log = logging.getLogger("aisle.service")
 
-# A worker that dies before it is ready is not started again at once, and where none ever came up because of what
-# waiting does not mend, not for ever. All else passes.
+# A worker that dies before it is ready is restarted after a pause. If none ever became ready and waiting cannot help,
+# restarts end; otherwise they continue.
 _PAUSE = 1.0
 _LONGEST_PAUSE = 30.0
 CANNOT_START = 78
-"""The status of a worker that ends because of what waiting does not mend: a database of a newer program, say."""
+"""Exit status of a worker for an error that waiting does not solve, such as a database of a newer program."""
 _MOST_VAIN_STARTS = 5
 _LAST_SECONDS = 30
 
 DRAIN, LEAVE, RELOAD = b"d", b"l", b"r"
-"""Commands: leave after a while in which it is known, leave at once, take the certificate anew."""
+"""Commands: announce the end and stop later, stop at once, reload the certificate."""
 
 _spawn = multiprocessing.get_context("spawn")
 
@@ -54,12 +57,12 @@ def run_workers(
     may_reload: Callable[[], bool] = lambda: True,
     drain_seconds: float = 0.0,
 ) -> None:
-    """Keep `count` processes running `serve` (which has to be picklable) until it is commanded to end; then let them
-    finish, and close `at`.
+    """Keep `count` processes running `serve` (which must be picklable) until a command to end, let them finish, and
+    close `at`.
 
-    `ready` is called once, when one of them answers; `restarted` for each that died. Where `may_reload`, a command to
-    reload is handed on to each of them.
-    Raises StorageError when none ever answers, because of what waiting does not mend.
+    `ready` is called once, when one of them answers; `restarted` for each that died. If `may_reload`, a command to
+    reload is passed to each of them. Raise StorageError if none ever becomes ready because of an error that waiting
+    does not solve.
     """
     crew = _WorkerPool(serve, count, at, restarted)
     said, given = False, frozenset[bytes]()
@@ -79,18 +82,18 @@ def run_workers(
 
 
 class Commands:
-    """A pipe that signals and threads write commands to."""
+    """Pipe of commands from signals and threads."""
 
     def __init__(self) -> None:
         self._out, self._in = os.pipe()
         os.set_blocking(self._in, False)
 
     def give(self, command: bytes) -> None:
-        """One of the commands."""
+        """Write a command."""
         os.write(self._in, command)
 
     def wait(self, at: float | None, others: list[int | Connection]) -> frozenset[bytes]:
-        """What was commanded, once one of the others has something to say or the time has come."""
+        """Wait until a command, one of the other handles, or the time `at`. Return the commands."""
         seconds = None if at is None else max(0.0, at - monotonic())
         if self._out not in wait([self._out, *others], seconds):
             return frozenset()
@@ -98,9 +101,9 @@ class Commands:
 
     @contextmanager
     def by_signals(self, *, reloads: bool = False) -> Iterator[None]:
-        """SIGINT and SIGTERM command it to end meanwhile, SIGHUP to reload; where nothing can be, that ends it, too.
+        """Translate signals to commands while the context is active: SIGINT and SIGTERM end, SIGHUP reloads (or ends).
 
-        Only the main thread hears them.
+        Only the main thread can receive signals.
         """
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -119,20 +122,20 @@ class _Worker:
         self.ready_pipe, mouth = _spawn.Pipe(duplex=False)
         self.ready = False
         self.is_outdated = False
-        """It was to reload before it could."""
+        """True if it was told to reload before it was ready."""
         self.process: SpawnProcess = _spawn.Process(target=_run_worker, args=(serve, at, mouth), name="aisle-worker")
         self.process.start()
         mouth.close()
 
     def signal(self, number: signal.Signals) -> None:
-        """Tell it, unless it is gone."""
+        """Send a signal, unless the worker is gone."""
         if self.process.is_alive() and self.process.pid:
             with suppress(ProcessLookupError):
                 os.kill(self.process.pid, number)
 
     @property
     def end(self) -> str:
-        """What it ended with."""
+        """Description of its exit status."""
         status = self.process.exitcode or 0
         return f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
 
@@ -146,7 +149,7 @@ class _WorkerPool:
         self._count = count
         self._missing = 0
         self._early = 0
-        """Workers in a row that ended before they were ready."""
+        """Number of workers in a row that ended before they were ready."""
         self._vain = 0
         self._has_answered = False
         self.next_start: float | None = None
@@ -155,12 +158,12 @@ class _WorkerPool:
         self._workers.append(_Worker(self._serve, self._at))
 
     def wait_handles(self) -> list[int | Connection]:
-        """What has something to say when a worker is ready, or ends."""
+        """Return the handles that become readable when a worker is ready or ends."""
         ears = [worker.ready_pipe for worker in self._workers if not worker.ready]
         return [*(worker.process.sentinel for worker in self._workers), *ears]
 
     def is_any_ready(self) -> bool:
-        """Whether any worker is ready; those that just became so are noted."""
+        """Return True if any worker is ready. Workers that became ready are recorded."""
         for worker in self._workers:
             if not worker.ready and worker.ready_pipe.poll():
                 try:
@@ -173,7 +176,7 @@ class _WorkerPool:
         return any(worker.ready for worker in self._workers)
 
     def replace(self) -> None:
-        """Count those that ended; start as many, when it is time."""
+        """Count the workers that ended, and start new ones when the pause is over."""
         for worker in [one for one in self._workers if not one.process.is_alive()]:
             self._vain += worker.process.exitcode == CANNOT_START and not self._has_answered
             self._restarted()
@@ -191,15 +194,15 @@ class _WorkerPool:
             self._missing, self.next_start = 0, None
 
     def reload(self) -> None:
-        """Tell all of them; those that are not ready are told when they are."""
+        """Tell all workers to reload; those that are not ready get the signal when they are."""
         for worker in self._workers:
             if worker.ready:
                 worker.signal(signal.SIGHUP)
             worker.is_outdated = not worker.ready
 
     def end(self, commands: Commands, drain_seconds: float) -> None:
-        """Ask them to finish, some time later or at once; who does not in time is ended."""
-        self._at.close()  # else whoever connects when the last of them has stopped waits in vain
+        """Tell the workers to finish, after the drain time or at once. Kill those that do not end in time."""
+        self._at.close()  # Otherwise a client that connects after the last of them stopped waits in vain.
         self._tell(drain_seconds)
         until = monotonic() + drain_seconds + _LAST_SECONDS
         while alive := [worker for worker in self._workers if worker.process.is_alive()]:
@@ -224,10 +227,10 @@ class _WorkerPool:
 
 
 def _run_worker(serve: Serve, at: socket.socket, ready_pipe: Connection) -> None:
-    """What a worker does."""
+    """Run `serve` in a worker process."""
 
     def ready() -> None:
-        # A parent that is gone hears nothing; this one leaves for it anyway.
+        # If the parent is gone, this worker stops anyway.
         with suppress(OSError), ready_pipe:
             ready_pipe.send(True)
 
@@ -235,7 +238,7 @@ def _run_worker(serve: Serve, at: socket.socket, ready_pipe: Connection) -> None
 
 
 def _leave_with_parent(leave: Callable[[], None]) -> None:
-    """Call `leave` when the parent is gone."""
+    """Call `leave` when the parent ends."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     sentinel = parent.sentinel

@@ -1,6 +1,6 @@
-"""A map of the store as text: one row for each aisle, its places in the order of feet, the busier the darker.
+"""Layout of charts: bar charts, and a map of the store with a row an aisle and a sign a location.
 
-Where a screen has no room for places, each aisle is a row with its figure and a bar: a list.
+On narrow screens each aisle of the map is a row with a bar and its figure.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from aisle.tui.message_text import MessageWriter
 
 HEAT_SIGNS = "·░▒▓█"
 ASCII_HEAT_SIGNS = ".:+*#"
-"""From nothing to the most."""
+"""Signs of a map, from zero to the maximum."""
 
 PARTIAL_SIGNS = " ▏▎▍▌▋▊▉█"
 ASCII_PARTIAL_SIGNS = "    ----#"
-"""How full the last cell of a bar is, in eighths."""
+"""Signs for the last cell of a horizontal bar, in eighths."""
 
 MIN_MAP_CELLS = 60
-"""Cells from which on places have room beside the name of their aisle."""
+"""Cells from which a map has signs for locations."""
 
 MAX_LABEL_CELLS = 14
-"""Cells of an aisle's name at most."""
+"""Maximum cells of an aisle's name."""
 
 
 def heat_map_lines(view: Chart, box: LayoutBox) -> list[StyledLine]:
-    """All aisles; as many lines as they need."""
+    """Return the lines of all aisles."""
     label = min(MAX_LABEL_CELLS, max((width(box.writer.write(one.label, 0)) for one in view.series), default=1))
     figure = max((width(_aisle_figure(one, box)) for one in view.series), default=1)
     if box.cells < MIN_MAP_CELLS:
@@ -53,14 +53,14 @@ def _heat_signs(box: LayoutBox) -> str:
 
 
 def _heat_sign(value: Decimal, highest: Decimal, signs: str) -> str:
-    """One of the signs; anything at all is not nothing."""
+    """Return the sign of a value; any value above zero differs from zero."""
     if value <= 0 or highest <= 0:
         return signs[0]
     return signs[max(1, min(len(signs) - 1, round(value / highest * (len(signs) - 1))))]
 
 
 def _aisle_bar_line(one: Series, highest: Decimal, label: int, figure: int, box: LayoutBox) -> StyledLine:
-    """Name, bar and figure of an aisle in one line."""
+    """Return name, bar and figure of an aisle in one line."""
     room = max(0, box.cells - label - figure - 2)
     name = fit(box.writer.fit_line(one.label, label), label, pad=True)
     bar = _horizontal_bar(one.total or Decimal(0), highest, room, is_ascii=box.writer.is_ascii).ljust(room)
@@ -68,7 +68,7 @@ def _aisle_bar_line(one: Series, highest: Decimal, label: int, figure: int, box:
 
 
 def _horizontal_bar(value: Decimal, highest: Decimal, cells: int, *, is_ascii: bool) -> str:
-    """A bar from left to right; anything at all shows, and none but the longest is as long as it."""
+    """Return a horizontal bar. A value above zero always shows, and only the maximum has full length."""
     if value <= 0 or not cells:
         return ""
     signs = ASCII_PARTIAL_SIGNS if is_ascii else PARTIAL_SIGNS
@@ -78,7 +78,7 @@ def _horizontal_bar(value: Decimal, highest: Decimal, cells: int, *, is_ascii: b
 
 
 def _aisle_map_lines(one: Series, highest: Decimal, label: int, figure: int, box: LayoutBox) -> list[StyledLine]:
-    """An aisle with a sign for each of its places; a long one goes on in the next line."""
+    """Return an aisle with a sign for each of its locations; a long one continues on the next line."""
     signs = _heat_signs(box)
     room = max(1, box.cells - label - figure - 4)
     wide = 2 if len(one.values) * 2 <= room else 1
@@ -94,27 +94,27 @@ def _aisle_map_lines(one: Series, highest: Decimal, label: int, figure: int, box
 
 
 MAX_SERIES_ROWS = 6
-"""Rows of one series at most."""
+"""Maximum rows of one series."""
 
 MIN_FIGURE_CELLS = 3
-"""Rows and cells from which on the figures stand under their bars."""
+"""Rows of a series, and cells of a column, from which figures are shown below their bars."""
 
 MAX_COLUMN_CELLS = 16
-"""Cells of one column at most."""
+"""Maximum cells of one column."""
 
 MIN_AXIS_ROWS = 4
-"""Rows from which on there is one for what stands under the bars."""
+"""Rows from which the axis has a row of its own."""
 
 MIN_LABEL_CELLS = 36
-"""Cells that a label and its total have at least, where the screen has so many."""
+"""Minimum cells of a label with its total, if the screen has them."""
 
 BAR_SIGNS = " ▁▂▃▄▅▆▇█"
 ASCII_BAR_SIGNS = " _.-:=+*#"
-"""How full the topmost cell of a bar is, in eighths."""
+"""Signs for the topmost cell of a bar, in eighths."""
 
 
 def chart_lines(view: Chart, box: LayoutBox) -> tuple[list[StyledLine], Msg | None]:
-    """As many series as fit, in exactly so many rows, and which page of how many it is (None: there is but one)."""
+    """Return as many series as fit, in exactly `box.rows` lines, and the page number; None if there is one page."""
     said = [
         [(part, line.role)]
         for line in view.lines
@@ -158,7 +158,7 @@ def chart_lines(view: Chart, box: LayoutBox) -> tuple[list[StyledLine], Msg | No
 
 
 def _split_axis(view: Chart, cells: int) -> Chart:
-    """Where the keys of all rows do not fit side by side, each row has them as its own, and goes into pieces."""
+    """Return the view with the axis copied to each series, if its keys do not fit side by side."""
     if len(view.axis) <= cells:
         return view
     series = (one if one.axis else one._replace(axis=view.axis) for one in view.series)
@@ -166,7 +166,7 @@ def _split_axis(view: Chart, cells: int) -> Chart:
 
 
 def _split_series(one: Series, cells: int) -> Iterator[Series]:
-    """A row that is longer than the screen is wide, in pieces of one length; each says from where to where it goes."""
+    """Yield a series that is wider than the screen in parts of equal length, each labelled with its range."""
     count = max(1, -(-len(one.values) // cells))
     each = max(1, -(-len(one.values) // count))
     if count == 1 or not one.axis:
@@ -190,7 +190,7 @@ def _hint_lines(view: Chart, box: LayoutBox, pages: int) -> list[StyledLine]:
 
 
 def _column_size(count: int, cells: int) -> tuple[int, int]:
-    """(cells of a column, blanks between two)."""
+    """Return the cells of a column, and the blanks between two."""
     gap = 1 if cells >= count * 2 else 0
     return max(1, min(MAX_COLUMN_CELLS, (cells + gap) // max(1, count) - gap)), gap
 
@@ -200,7 +200,7 @@ def _total_text(one: Series, writer: MessageWriter) -> str:
 
 
 def _label_width(pieces: Sequence[Series], each: int, gap: int, box: LayoutBox) -> int:
-    """The cells in which the labels and totals of all rows stand: no label is cut while there is room."""
+    """Return the cells for labels and totals of all series, so that no label is cut if there is space."""
     labels = (
         width(box.writer.fit_line(one.label, box.cells)) + 1 + width(_total_text(one, box.writer)) for one in pieces
     )
@@ -211,7 +211,7 @@ def _label_width(pieces: Sequence[Series], each: int, gap: int, box: LayoutBox) 
 def _series_lines(
     one: Series, highest: Decimal, height: int, column: int, gap: int, label_width: int, box: LayoutBox
 ) -> list[StyledLine]:
-    """The label with its total, and the bars under it from the top down."""
+    """Return the label with its total, and the bars below it from top to bottom."""
     total = _total_text(one, box.writer)
     label = box.writer.fit_line(one.label, max(1, label_width - width(total) - 1))
     lines: list[StyledLine] = [left_and_right([(label, "row")], [(total, "quantity")], label_width)]
@@ -224,14 +224,14 @@ def _series_lines(
 
 
 def _figure_line(one: Series, column: int, gap: int, writer: MessageWriter) -> StyledLine:
-    """What each bar stands for, as far as it goes into its column."""
+    """Return the value of each bar, if it fits into its column."""
     texts = [writer.format_number(value) if value else "" for value in one.values]
     cells = [fit(text if width(text) <= column else "", column, pad=True) for text in texts]
     return [((" " * gap).join(cells), "row-dim")]
 
 
 def _to_eighths(value: Decimal, highest: Decimal, height: int) -> int:
-    """How many eighths of a row a bar is high; anything at all shows, and none but the highest is as high as it."""
+    """Return the height of a bar in eighths of a row. A value above zero shows, and only the maximum is full."""
     if value <= 0:
         return 0
     full = 8 * height
@@ -239,7 +239,7 @@ def _to_eighths(value: Decimal, highest: Decimal, height: int) -> int:
 
 
 def _axis_line(axis: Sequence[Msg], column: int, gap: int, box: LayoutBox) -> StyledLine:
-    """What the bars of all rows are of, from the last one on: as many keys as stand apart, none of them cut."""
+    """Return the axis of all series: as many uncut keys as fit, from the last one on."""
     line, free = "", box.cells + 1
     for index in range(len(axis) - 1, -1, -1):
         text = box.writer.write(axis[index], 9 if column >= 4 else 0)
@@ -251,7 +251,7 @@ def _axis_line(axis: Sequence[Msg], column: int, gap: int, box: LayoutBox) -> St
 
 
 def _key_line(axis: Sequence[Msg], column: int, box: LayoutBox) -> StyledLine:
-    """What the bars of one row are of: as many keys as stand apart, each under the beginning of its bar."""
+    """Return the axis of one series: as many keys as fit, each at the beginning of its bar."""
     texts = [box.writer.fit_line(each, box.cells) for each in axis]
     step = max(1, -(-(max((width(text) for text in texts), default=0) + 1) // column))
     cells = [fit(text, step * column, mark="", pad=True) for text in texts[::step]]

@@ -1,34 +1,34 @@
-"""The parts that several screens share: numbered choices, hints, bars, facts."""
+"""Parts of several views: numbered choices, hints with their letters, progress bars, labelled values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import partial
+from typing import NamedTuple
 
 from aisle.jobs.view import KeyHint, LabelledValue, Msg
 from aisle.text import fit, width, wrap
 from aisle.tui.layout.styled_lines import StyledLine, line_width
 from aisle.tui.message_text import MessageWriter
-from aisle.tuples import NamedTuple
 
 UNLIMITED_ROWS = 99
-"""More lines than there are on a screen."""
+"""Number of lines above that of any screen."""
 
 BACK_LETTER = "b"
-"""The letter that leads back."""
+"""Letter of the command that goes back."""
 
 
 class VerdictOverlap(NamedTuple):
-    """Lines that something said lays over a page; what it is gives way to them before anything that is listed."""
+    """Lines of a page that a verdict covers; the head of the page is shortened before anything listed."""
 
     current: int = 0
     maximum: int = 0
-    """So many could be laid over this screen: a page ends where it would with them, so that none skips a row."""
+    """Maximum lines that a verdict may cover on this screen: pages end there, so that a verdict hides no row."""
 
 
 def flow_items(items: Iterable[StyledLine], cells: int, gap: int = 3) -> list[StyledLine]:
-    """Items one after the other, as many on a line as fit."""
+    """Return the items in lines, as many on each as fit."""
     lines: list[StyledLine] = []
     for item in items:
         if lines and line_width(lines[-1]) + gap + line_width(item) <= cells:
@@ -41,8 +41,10 @@ def flow_items(items: Iterable[StyledLine], cells: int, gap: int = 3) -> list[St
 def choice_items(
     choices: Sequence[Msg], cells: int, writer: MessageWriter, rows: int = 1, first_number: int = 0, letters: str = ""
 ) -> list[StyledLine]:
-    """Each choice behind its number or letter, in at most `cells`; what one line would cut has at most so many. So many
-    numbers are those of rows (`after`)."""
+    """Return each choice after its number or letter, in at most `cells` cells and `rows` lines.
+
+    Numbers begin after `first_number`, because rows have those up to it.
+    """
     items: list[StyledLine] = []
     for key, choice in zip(_choice_keys(choices, first_number, letters), choices, strict=True):
         room = max(1, cells - len(key) - 1)
@@ -56,8 +58,10 @@ def choice_items(
 
 
 def excess_cells(text: str, cells: int, rows: int, first: int = 0) -> int:
-    """How many cells a text is too long for so many lines, broken between words; the first has `first` cells instead,
-    if given."""
+    """Return how many cells a text is too long for `rows` lines, broken between words.
+
+    The first line has `first` cells if given.
+    """
     lines = wrap(text, cells, rows + 9, first=first, mark="")
     return 0 if len(lines) <= rows else sum(width(line) for line in lines[rows:]) + len(lines) - rows
 
@@ -65,14 +69,14 @@ def excess_cells(text: str, cells: int, rows: int, first: int = 0) -> int:
 def choice_flow(
     choices: Sequence[Msg], cells: int, writer: MessageWriter, first_number: int = 0, letters: str = ""
 ) -> list[StyledLine]:
-    """The choices side by side; shorter words before more lines."""
+    """Return the choices side by side; shorter texts are used before more lines."""
     return _flow_keyed(_keyed_choices(choices, first_number, letters), cells, writer)
 
 
 def hint_lines(
     key_hints: Sequence[KeyHint], cells: int, writer: MessageWriter, rows: int = UNLIMITED_ROWS
 ) -> list[StyledLine]:
-    """The commands of a step side by side; shorter words before more lines, and letters alone before none."""
+    """Return the commands of a step side by side: shorter texts before more lines, letters alone before none."""
     return _squeeze_keyed(_keyed_hints(key_hints), cells, writer, rows)
 
 
@@ -85,18 +89,18 @@ def command_flow(
     first_number: int = 0,
     letters: str = "",
 ) -> list[StyledLine]:
-    """Choices and commands on the same lines, for screens of few rows."""
+    """Return choices and commands on the same lines, for screens with few rows."""
     return _squeeze_keyed(
         [*_keyed_choices(choices, first_number, letters), *_keyed_hints(key_hints)], cells, writer, rows
     )
 
 
 KeyedItem = tuple[str, Msg, str]
-"""A key, what it does, and the role of both."""
+"""Key, its text, and the role of both."""
 
 
 def _choice_keys(choices: Sequence[Msg], after: int, letters: str) -> list[str]:
-    """What is typed for each choice."""
+    """Return the key of each choice."""
     return list(letters) if letters else [str(number) for number in range(after + 1, after + 1 + len(choices))]
 
 
@@ -109,7 +113,7 @@ def _keyed_hints(key_hints: Sequence[KeyHint]) -> list[KeyedItem]:
 
 
 def _flow_keyed(keyed: Sequence[KeyedItem], cells: int, writer: MessageWriter) -> list[StyledLine]:
-    """All on one line in the longest words that fit there; else in the shortest words, on as few lines as can be."""
+    """Return all items on one line in the longest texts that fit, otherwise the shortest texts on few lines."""
     wide = 3 if cells >= 40 else 2
     lines: list[StyledLine] = []
     for level, gap in ((2, wide), (1, wide), (0, wide), (0, 1)):
@@ -122,8 +126,10 @@ def _flow_keyed(keyed: Sequence[KeyedItem], cells: int, writer: MessageWriter) -
 
 
 def _squeeze_keyed(keyed: Sequence[KeyedItem], cells: int, writer: MessageWriter, rows: int) -> list[StyledLine]:
-    """All keys on so many lines: where words have no room, the last commands are letters alone; what leads back keeps
-    its word."""
+    """Return all items on at most `rows` lines. If necessary the last commands are only letters.
+
+    Choices and the way back keep their texts.
+    """
     lines = _flow_keyed(keyed, cells, writer)
     for worded in range(len(keyed), -1, -1):
         if len(lines) <= rows:
@@ -145,7 +151,10 @@ def _item(keyed: KeyedItem, length: int, cells: int, writer: MessageWriter) -> S
 
 
 def progress_bar(share: Decimal, cells: int, writer: MessageWriter) -> StyledLine:
-    """A quiet bar: done in the accent, the rest as a rule. Anything done shows, and full means all of it."""
+    """Return a progress bar: the done part in the accent, the rest as a rule.
+
+    Any progress shows, and the bar is full only when all is done.
+    """
     share = min(Decimal(1), max(Decimal(0), share))
     done = int(share * cells)
     if share > 0 and done == 0:
@@ -157,7 +166,7 @@ def progress_bar(share: Decimal, cells: int, writer: MessageWriter) -> StyledLin
 def labelled_value_lines(
     labelled_values: Sequence[LabelledValue], cells: int, writer: MessageWriter
 ) -> list[StyledLine]:
-    """Labels and values in two columns; labels are short where a value would be cut."""
+    """Return labels and values in two columns; labels are short if a value would be cut."""
     least = max((width(writer.write(fact.label, 0)) for fact in labelled_values), default=0)
     values = max((width(writer.write(fact.value)) for fact in labelled_values), default=0)
     room = max(4, min(cells // 2, max(least, cells - values - 2)))

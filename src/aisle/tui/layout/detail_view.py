@@ -1,9 +1,10 @@
-"""The places around as one sign each, the fuller the higher."""
+"""Layout of detail pages: head (the thing itself), location map, blocks of rows in columns, choices and commands."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.jobs.view import (
     ASK,
@@ -34,16 +35,15 @@ from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, clip_line, left_and_right, line_width, side_by_side
 from aisle.tui.layout.table import NUMBER_PATTERN, column_widths, table_line, with_distinct_names
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter
-from aisle.tuples import NamedTuple
 
 FILL_SIGNS = "▁▂▃▄▅▆▇█"
 ASCII_FILL_SIGNS = ".:-=+*#@"
 EMPTY_SIGN, ASCII_EMPTY_SIGN = "·", "_"
-"""How full a place is."""
+"""Signs of an empty location; the signs above show how full others are."""
 
 
 def location_map_lines(locations: Sequence[MapLocation], box: LayoutBox, most: int) -> list[StyledLine]:
-    """How full the places around are: with their names where that fits, else one sign each around the present one."""
+    """Return how full the locations around are: with their names if they fit, otherwise a window of signs."""
     groups: dict[str, list[MapLocation]] = {}
     for mark in locations:
         groups.setdefault(_bay_name(mark.location, box.writer), []).append(mark)
@@ -63,7 +63,7 @@ def location_map_lines(locations: Sequence[MapLocation], box: LayoutBox, most: i
 
 
 def _bay_name(location: str, writer: MessageWriter) -> str:
-    """What stands before the last part of a code: places of one bay share their name."""
+    """Return the code without its last part, which locations of one bay share."""
     name = writer.clean_text(location)
     cut = max(name.rfind(sign) for sign in "-./ _")
     return name[:cut] if cut > 0 else name
@@ -77,22 +77,22 @@ def _location_sign(location: MapLocation, writer: MessageWriter) -> tuple[str, s
 
 
 MIN_COLUMN_CELLS = 36
-"""Cells of a column below which no further one is opened."""
+"""Minimum cells of a column."""
 
 MAX_COLUMN_CELLS = 110
-"""Cells of a column above which another one is opened, though all of it would fit into this."""
+"""Cells above which a column is split, even if all would fit into it."""
 
 MAX_COLUMNS = 3
-"""Columns at most: more of them are not read, but searched."""
+"""Maximum number of columns; more of them cannot be read quickly."""
 
 NARROW_CELLS = 42
-"""Below this width a row that is too long takes two lines, so that nothing of it is lost."""
+"""Screen width below which a row that is too long takes two lines."""
 
 MIN_LEGIBLE_CELLS = 5
-"""Cells, with the mark, below which what is left of a text that is cut says nothing."""
+"""Cells, with the mark, below which the rest of a cut text is dropped."""
 
 MIN_TITLED_LINES = 3
-"""Below so many lines for the blocks their titles are left out, so that there is room for what stands under them."""
+"""Lines for the blocks below which their titles are left out."""
 
 STYLE_ROLES = {
     **{kind: f"look-{kind}" for kind in (GOOD, WRONG, INFO, ASK)},
@@ -101,23 +101,23 @@ STYLE_ROLES = {
     "dim": "hint",
     "reversed": "cursor",
 }
-"""The role that draws each look of a sample."""
+"""Role of each style of a sample."""
 
 
 class LayoutUnit(NamedTuple):
-    """What stays together: the title of a block, or one of its rows."""
+    """Lines that stay together: the title of a block, or one of its rows."""
 
     lines: list[StyledLine]
     title_of_block: int = -1
-    """Index of the block whose title this is; -1 for a row."""
+    """Index of the block that it is the title of; -1 for a row."""
     block: int = 0
 
 
 MAX_TEXT_LINES = 60
-"""Lines of a text at most."""
+"""Maximum lines of a text."""
 
 SMALL_ROWS = 14
-"""Below so many rows there are no blank lines, and what it is stands whole on the first page alone."""
+"""Rows below which there are no blank lines, and only the first page has the whole head."""
 
 
 NO_OVERLAP = VerdictOverlap()
@@ -126,8 +126,10 @@ NO_OVERLAP = VerdictOverlap()
 def detail_lines(
     view: DetailView, box: LayoutBox, overlap: VerdictOverlap = NO_OVERLAP
 ) -> tuple[list[StyledLine], Msg | None]:
-    """The page in exactly so many rows as are not covered, and which page of how many it is (None where there is but
-    one). Where a page begins does not depend on what is said on it: all is on one page, or each has the same rows."""
+    """Return the page in exactly the rows that are not covered, and its number; None if there is one page.
+
+    The beginning of a page does not depend on a verdict: either all is on one page, or each page keeps its rows.
+    """
     tops = _page_heads(view, box)
     air: list[StyledLine] = [[]] if box.rows >= SMALL_ROWS else []
     room = box.rows - len(_footer(view, view.key_hints, box)) - (len(air) if view.choices else 0)
@@ -154,27 +156,28 @@ def detail_lines(
 
 
 def _shows_stock(view: DetailView) -> bool:
-    """Whether it says of a product how many there are: what is listed of it gives way before that does."""
+    """Return True if the view shows a product's quantity; its lists are shortened before that."""
     return {"product", "quantity"} <= {line.role for line in view.lines}
 
 
 def _rows_per_page(page_rows: int, heads: Sequence[list[StyledLine]], covered_rows: int, kept_rows: int) -> list[int]:
-    """Lines for the blocks on the first page, and on those after it; a line at least where there is any. Of what it is,
-    so many lines of the first page are never covered."""
+    """Return the lines for the blocks on the first page and on later ones; at least one if there are any.
+
+    `kept_rows` lines of the first page's head are never covered.
+    """
     left = [max(0, page_rows - len(head)) for head in heads]
     free = [len(heads[0]) - kept_rows, *map(len, heads[1:])]
     return [max(min(1, rows), rows - max(0, covered_rows - head)) for rows, head in zip(left, free, strict=True)]
 
 
 def _with_hidden_lines(head: list[StyledLine], spare: int, view: DetailView, box: LayoutBox) -> list[StyledLine]:
-    """What it is, with as many of the lines that it always goes without as are left blank."""
+    """Return the head with as many of its usually hidden lines as fit into `spare` lines."""
     lines, most = _head_lines(view, box)
     return [*head[:most], *lines[most : most + max(0, spare)], *head[most:]]
 
 
 def _expand_lines(head: list[StyledLine], spare: int, view: DetailView, box: LayoutBox) -> list[StyledLine]:
-    """What it is, on as many more lines as are left blank: what one line cuts has two, then what it says in fewer
-    words, but for figures."""
+    """Return the head on up to `spare` more lines: for cut lines, then for shortened ones, but not for figures."""
     lines = list(head)
     said = [(told, [("".join(_wrap_line(told, box, 1)), told.role)]) for told in view.lines]
     said.sort(key=lambda each: box.writer.cut_mark not in each[1][0][0])
@@ -189,7 +192,7 @@ def _expand_lines(head: list[StyledLine], spare: int, view: DetailView, box: Lay
 
 
 def _wrap_line(line: Told, box: LayoutBox, rows: int) -> list[str]:
-    """What stands of a line of what it is, on so many lines."""
+    """Return a line of the head, wrapped to at most `rows` lines."""
     over = (lambda said: excess_cells(said, box.cells, rows)) if rows > 1 else (lambda said: width(said) - box.cells)
     return wrap(
         box.writer.fit(line.text, over), box.cells, rows, mark=box.writer.cut_mark, middle=line.role == "product"
@@ -197,7 +200,7 @@ def _wrap_line(line: Told, box: LayoutBox, rows: int) -> list[str]:
 
 
 def _head_lines(view: DetailView, box: LayoutBox) -> tuple[list[StyledLine], int]:
-    """What it is, and how many of these lines a page has that has more to show than there is room for."""
+    """Return the lines of the head, and how many of them a page has that is otherwise full."""
     lines: list[StyledLine] = []
     told = view.lines
     if tight := box.rows < 8 and _shows_stock(view):
@@ -211,7 +214,7 @@ def _head_lines(view: DetailView, box: LayoutBox) -> tuple[list[StyledLine], int
 
 
 def _page_heads(view: DetailView, box: LayoutBox) -> tuple[list[StyledLine], list[StyledLine]]:
-    """What it is, and the map: for the first page, and for those after it."""
+    """Return head and map for the first page, and for later ones."""
     lines, most = _head_lines(view, box)
     lines = lines[:most]
     short = lines[:1] if box.rows >= 5 else []
@@ -221,7 +224,7 @@ def _page_heads(view: DetailView, box: LayoutBox) -> tuple[list[StyledLine], lis
 
 
 def _product_and_quantity(product: Msg, quantity: Msg, box: LayoutBox) -> StyledLine:
-    """What it is and how many on one line."""
+    """Return product and quantity on one line."""
     told = box.writer.fit_line(quantity, box.cells // 2)
     room = max(1, box.cells - width(told) - 2)
     name = box.writer.fit(product, lambda text: width(text) - room)
@@ -231,7 +234,7 @@ def _product_and_quantity(product: Msg, quantity: Msg, box: LayoutBox) -> Styled
 
 
 def _shrink_head(head: list[StyledLine], rows: int, view: DetailView, box: LayoutBox) -> list[StyledLine]:
-    """What it is in so many lines: how many there are goes last, and stands beside the name before that goes."""
+    """Return the head in `rows` lines. The quantity is dropped last; before that it moves beside the name."""
     kept = list(head)
     for role in ("", "mark-here", "mark", "note", "product"):
         same = [line for line in kept if (line[0][1] if line else "") == role]
@@ -251,8 +254,10 @@ def _shrink_head(head: list[StyledLine], rows: int, view: DetailView, box: Layou
 
 
 def _footer(view: DetailView, key_hints: Sequence[KeyHint], box: LayoutBox, spare: int = 0) -> list[StyledLine]:
-    """All choices, under each other where there is room, and under them the letters; together where rows are few. On
-    `spare` lines letters keep their words."""
+    """Return choices, below each other if they fit, and commands; both together if there are few rows.
+
+    Commands keep their texts if there are `spare` lines.
+    """
     after = numbered_rows(view)
     choices = choice_items(view.choices, box.cells, box.writer, first_number=after, letters=view.choice_letters)
     if len(choices) > box.rows // 6:
@@ -269,12 +274,10 @@ def _footer(view: DetailView, key_hints: Sequence[KeyHint], box: LayoutBox, spar
 
 
 def _layout_pages(view: DetailView, box: LayoutBox, rows_per_page: Sequence[int]) -> list[list[StyledLine]]:
-    """The blocks on as many pages as they need; `rooms`: the lines of the first page, and of those after it."""
+    """Return the blocks on as many pages as they need. `rows_per_page`: lines of the first page and of later ones."""
     if not view.blocks or max(rows_per_page) <= 0:
         return []
-    if (
-        min(rows_per_page) <= 0
-    ):  # what it is and what can be done take all of the first page, and leave some of the others
+    if min(rows_per_page) <= 0:  # the head takes all of the first page only
         return [[], *_layout_pages(view, box, [max(rows_per_page)] * 2)]
     most = max(1, min(MAX_COLUMNS, len(view.blocks), (box.cells + 3) // (MIN_COLUMN_CELLS + 3)))
     for count in range(1, most + 1):
@@ -299,7 +302,7 @@ def _layout_pages(view: DetailView, box: LayoutBox, rows_per_page: Sequence[int]
 
 
 def _without_title(block: Block) -> Block:
-    """A block without its title, as its rows have to be then."""
+    """Return a block for a layout without titles; rows that need the title get it as a last cell."""
     return block._replace(rows=tuple((*row, block.title) for row in block.rows)) if block.is_title_needed else block
 
 
@@ -312,7 +315,7 @@ def _block_units(block: Block, index: int, cells: int, writer: MessageWriter) ->
 
 
 def _block_rows(block: Block, cells: int, writer: MessageWriter) -> list[list[StyledLine]]:
-    """The rows of a block as a small table, their numbers in front."""
+    """Return the rows of a block as a table, with their numbers in front."""
     if block.cell_styles:
         return [_style_sample_lines(row, block.cell_styles, cells, writer) for row in block.rows]
     gutter = _number_width(block)
@@ -346,7 +349,7 @@ def _block_rows(block: Block, cells: int, writer: MessageWriter) -> list[list[St
 def _style_sample_lines(
     row: Sequence[Msg], styles: Sequence[str], cells: int, writer: MessageWriter
 ) -> list[StyledLine]:
-    """Each cell as it looks, on as many lines as they need."""
+    """Return cells in their own styles, on as many lines as they need."""
     items: list[StyledLine] = [
         [(f" {writer.fit_line(cell, max(1, cells - 2))} ", STYLE_ROLES[look])]
         for cell, look in zip(row, styles, strict=True)
@@ -355,7 +358,7 @@ def _style_sample_lines(
 
 
 def _two_line_texts(block: Block, cells: int, writer: MessageWriter) -> list[list[str]]:
-    """The texts of rows that take two lines, in the longest words in which none of the lower ones is cut."""
+    """Return the texts of rows of two lines, in the longest length in which no second line is cut."""
     texts: list[list[str]] = []
     for level in (MAX_LENGTH, 1, 0):
         texts = [[writer.write(cell, level) for cell in row] for row in block.rows]
@@ -365,7 +368,7 @@ def _two_line_texts(block: Block, cells: int, writer: MessageWriter) -> list[lis
 
 
 def _two_line_row(row: Sequence[str], number: int, block: Block, cells: int, writer: MessageWriter) -> list[StyledLine]:
-    """What names the row, and under it all the rest."""
+    """Return the name of the row, and below it the other cells."""
     head = _number_cell(number, block)
     first: StyledLine = [*head, (fit_middle(row[0], cells - line_width(head), mark=writer.cut_mark), "row")]
     rest = "  ".join(text for text in row[1:] if text)
@@ -375,7 +378,7 @@ def _two_line_row(row: Sequence[str], number: int, block: Block, cells: int, wri
 
 
 def _join_legible(texts: Sequence[str], cells: int, writer: MessageWriter) -> str:
-    """Texts side by side; what is cut at the end is left out where what is left of it would say nothing."""
+    """Return texts side by side; the last one is left out if too little of it would remain."""
     said = [text for text in texts if text]
     room = cells - width("  ".join(said[:-1])) - 2
     if len(said) > 1 and room < min(width(said[-1]), MIN_LEGIBLE_CELLS):
@@ -391,12 +394,12 @@ def _number_cell(number: int, block: Block) -> StyledLine:
 
 
 def _number_width(block: Block) -> int:
-    """Cells for the numbers in front of the rows."""
+    """Return the cells for row numbers."""
     return len(str(block.numbered_rows)) + 1 if block.numbered_rows else 0
 
 
 def _whole_columns(blocks: Sequence[list[LayoutUnit]], count: int, rows: int) -> list[list[StyledLine]]:
-    """Every block in one piece, in columns as short as they can be; empty when that takes more than one page."""
+    """Return each block undivided, in columns of minimum height; empty if one page is not enough."""
     heights = [sum(len(unit.lines) for unit in units) for units in blocks]
     for height in range(max(heights), rows + 1):
         columns: list[list[StyledLine]] = [[]]
@@ -414,8 +417,10 @@ def _whole_columns(blocks: Sequence[list[LayoutUnit]], count: int, rows: int) ->
 def _broken_columns(
     blocks: Sequence[list[LayoutUnit]], count: int, rows_per_page: Sequence[int]
 ) -> list[list[StyledLine]]:
-    """Blocks on as many pages as they need. Side by side each is in one column, where that takes no more pages and
-    the first of them shows no less."""
+    """Return blocks divided over as many pages as they need.
+
+    With several columns each block stays in one, if that needs no more pages and the first page shows no less.
+    """
     broken, most = _fill_columns(blocks, count, rows_per_page)
     kept, shown = _fill_columns(blocks, count, rows_per_page, keep_whole=True) if count > 1 else (broken, most)
     return kept if shown >= most and (len(kept) - 1) // count <= (len(broken) - 1) // count else broken
@@ -424,9 +429,11 @@ def _broken_columns(
 def _fill_columns(
     blocks: Sequence[list[LayoutUnit]], count: int, rows_per_page: Sequence[int], *, keep_whole: bool = False
 ) -> tuple[list[list[StyledLine]], int]:
-    """Blocks go on in the next column, those that it has room for as a `whole` begin there on the same page; a
-    title never stands alone at the foot, and is said again over what goes on. With it
-    how many rows the first page has."""
+    """Return columns in which blocks continue from one to the next, and the number of rows on the first page.
+
+    With `keep_whole`, a block begins in a new column of the same page if it fits there undivided. A title never ends a
+    column, and is repeated where its block continues.
+    """
     columns: list[list[StyledLine]] = [[]]
     shown = 0
     for units in blocks:

@@ -1,8 +1,9 @@
-"""A window on a list: as many columns and rows as there is room for, the cursor always in sight."""
+"""Layout of lists: as many columns and rows as fit, the cursor always visible, and the commands."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from aisle.jobs.view import PAGE_HINTS, ListView, Msg, Row, msg, raw
 from aisle.text import width, wrap
@@ -26,57 +27,58 @@ from aisle.tui.layout.table import (
     with_distinct_names,
 )
 from aisle.tui.message_text import MessageWriter, length_count
-from aisle.tuples import NamedTuple
 
 MIN_SIDE_COMMAND_CELLS = 100
-"""From this width on, the commands stand beside the list."""
+"""Width from which the commands are beside the list."""
 
 SIDE_COMMAND_WIDTH = 30
 """Width of the column with the commands."""
 
 MIN_BAR_CELLS = 6
-"""Cells of a bar for which columns give way; it has as many more as are left."""
+"""Minimum cells of a progress bar, for which columns are narrowed; it takes all cells that are left."""
 
 MIN_NAME_CELLS = 24
-"""Cells of what names a row, or a third of it all, before which the last columns are left out."""
+"""Cells of the name column (or a third of the width) below which the last columns are dropped."""
 
 MIN_HEADED_ROWS = 12
-"""From so many rows on, a list has heads over its columns though one of its rows is not in sight then."""
+"""Rows from which a list has column heads, although they hide a row."""
 
 SMALL_ROWS = 10
-"""Below so many rows commands and letters share their lines."""
+"""Rows below which choices and commands share lines."""
 
 MIN_LIST_ROWS = 4
-"""So many rows of a list are worth more than commands and letters on lines of their own."""
+"""Rows of a list that are more important than separate lines for choices and commands."""
 
 EMPTY_TEXT_ROWS = 2
-"""Rows for what an empty list says."""
+"""Rows for the text of an empty list."""
 
 NARROW_CELLS, MEDIUM_CELLS = 30, 60
-"""Below this width a name may have a line of its own, if no row is lost by it; below the other one of which too little
-would be left."""
+"""Widths in cells: below the first, a name may have its own line if no row is lost.
+
+Below the second, it may if too little of it would remain.
+"""
 
 STATE_ID_PREFIX, TIME_ID_PREFIXES = "word.", ("moment", "logs.at_time")
-"""How the messages for what became of work begin, and those for moments: half of one says nothing."""
+"""Beginning of the ids of state messages, and of times; these are not cut, because a part of one means nothing."""
 
 MIN_HOUR_CELLS = 50
-"""Cells of a table below which moments have no hour where words are cut."""
+"""Table width in cells below which times have no hour, if texts are cut."""
 
 MIN_LEGIBLE_CELLS = 14
-"""Cells of every column, or all of its text, that its hour leaves to the others."""
+"""Cells of every other column, or its whole text, that must remain for times to keep their hour."""
 
 MAX_USUAL_LENGTHS = 3
-"""Lengths that a cell usually has at most."""
+"""Usual maximum number of lengths of a cell."""
 
 EMPTY_CELL = raw("")
-"""A cell that says nothing."""
+"""Empty cell."""
 
 COUNTED_ID = "browse.products"
-"""Numbers with a word for what they are of."""
+"""Message id of numbers with a noun; its column is aligned right."""
 
 
 class DrawnList(NamedTuple):
-    """The drawn list, and how many of its rows are in it."""
+    """Drawn list and its visible rows."""
 
     lines: list[StyledLine]
     first: int
@@ -84,7 +86,7 @@ class DrawnList(NamedTuple):
 
 
 def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
-    """The list, its commands and hints in at most so many rows. A hint that says what a choice says is left out."""
+    """Return the list, its choices and hints in at most `box.rows` lines; a hint that repeats a choice is left out."""
     said = {box.writer.write(choice) for choice in view.choices}
     if _fits_whole(view, box):
         said |= {box.writer.write(hint.text) for hint in PAGE_HINTS}
@@ -98,29 +100,29 @@ def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
 
 
 def _has_two_line_rows(view: ListView, box: LayoutBox) -> bool:
-    """Whether each row has two lines, whatever that leaves out."""
+    """Return True if each row has two lines, even if rows are hidden thereby."""
     return view.has_two_line_rows and box.cells < NARROW_CELLS
 
 
 def _row_lines(view: ListView, box: LayoutBox) -> int:
-    """Lines that all its rows take."""
+    """Return the number of lines of all rows."""
     return len(view.rows) * (2 if _has_two_line_rows(view, box) else 1)
 
 
 def _fits_whole(view: ListView, box: LayoutBox) -> bool:
-    """Whether all of a tall list is in sight, so that nothing leads on from here."""
+    """Return True if all of a list with two-line rows is visible, so that paging commands are useless."""
     return (
         view.has_two_line_rows and view.total == len(view.rows) and _row_lines(view, box) <= box.rows - EMPTY_TEXT_ROWS
     )
 
 
 def _has_side_commands(view: ListView, box: LayoutBox) -> bool:
-    """Whether the commands stand beside the list: not where it has use for all the width."""
+    """Return True if the commands are beside the list; a list with progress bars needs the width."""
     return box.cells >= MIN_SIDE_COMMAND_CELLS and not view.has_progress_bars
 
 
 def min_list_rows(view: ListView, box: LayoutBox) -> int:
-    """The rows below which a row of the window or a command would not be seen."""
+    """Return the number of rows below which a row or a command would be hidden."""
     if _has_side_commands(view, box):
         return len(view.rows)
     return _row_lines(view, box) + len(_command_lines(view, box))
@@ -131,7 +133,7 @@ def _command_lines(view: ListView, box: LayoutBox, rows: int = UNLIMITED_ROWS) -
 
 
 def _footer(view: ListView, box: LayoutBox) -> list[StyledLine]:
-    """Commands, and under them the letters; side by side where rows are few. A blank line comes last."""
+    """Return choices, and below them commands; side by side if there are few rows. A blank line separates them."""
     choices = choice_flow(view.choices, box.cells, box.writer, view.numbered_rows)
     needed = _row_lines(view, box) if _row_lines(view, box) < box.rows else len(view.rows)
     spare = box.rows - len(choices) - needed - 2
@@ -141,9 +143,9 @@ def _footer(view: ListView, box: LayoutBox) -> list[StyledLine]:
         left = box.rows - max(needed, EMPTY_TEXT_ROWS)
         most = max(1, max(half, left) if view.choices else min(half, box.rows - needed))
         foot = _command_lines(view, box, most)
-    elif len(foot) + needed > box.rows:  # a row of the list is worth more than lines of their own
+    elif len(foot) + needed > box.rows:  # rows of the list come before separate lines
         foot = min(foot, _command_lines(view, box), key=len)
-        if len(foot) + needed == box.rows + 1:  # the last row is met on no other page
+        if len(foot) + needed == box.rows + 1:  # the last row is on no other page
             tight = _command_lines(view, box, len(foot) - 1)
             foot = min(foot, tight, key=len)
     foot = foot[: max(0, box.rows - 1)]
@@ -185,7 +187,7 @@ def _draw_list(view: ListView, box: LayoutBox) -> DrawnList:
 
 
 def _drop_empty_columns(view: ListView) -> ListView:
-    """The list without the columns in which none of its rows says anything, and without their heads."""
+    """Return the list without columns that are empty in all rows."""
     columns = list(zip(*(row.cells for row in view.rows), strict=False))
     kept = [at for at, cells in enumerate(columns) if at == 0 or any(cell != EMPTY_CELL for cell in cells)]
     if len(kept) == len(columns):
@@ -195,7 +197,7 @@ def _drop_empty_columns(view: ListView) -> ListView:
 
 
 def _first_visible(view: ListView, rows: int) -> int:
-    """Which of the rows stands on top, so that the cursor is in sight."""
+    """Return the index of the top row, so that the cursor is visible."""
     at = view.cursor - view.first
     if not 0 <= at < len(view.rows) or at < rows:
         return 0
@@ -226,7 +228,7 @@ def _draw_table(view: ListView, rows: Sequence[Row], first: int, box: LayoutBox,
 
 
 class SizedTable(NamedTuple):
-    """The texts of a table, and the widths of as many of its columns as fit."""
+    """Texts of a table, and the widths of as many of its columns as fit."""
 
     cells: list[list[str]]
     heads: list[str]
@@ -234,13 +236,13 @@ class SizedTable(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all columns are there, each with all of its text."""
+        """True if all columns are there with their whole text."""
         wanted = natural_widths(self.cells)
         return len(self.columns) == len(wanted) and all(map(int.__ge__, self.columns, wanted))
 
     @property
     def is_legible(self) -> bool:
-        """Whether each column that is there has all of its text, or enough of it."""
+        """True if each of these columns has its whole text, or enough of it."""
         return all(
             column >= min(want, MIN_LEGIBLE_CELLS)
             for column, want in zip(self.columns, natural_widths(self.cells), strict=False)
@@ -257,8 +259,10 @@ def _size_table(
     with_heads: bool,
     name_cells: int = MIN_NAME_CELLS,
 ) -> SizedTable:
-    """The longest words that fit uncut, else the shortest of all but what names a row, else the shortest; moments keep
-    their hour where the names can be read. Names have `named` cells before the last columns."""
+    """Return the table in the longest texts that fit uncut; otherwise names stay long, then all are shortest.
+
+    Times keep their hour if names remain legible. Names have `name_cells` cells before the last columns are dropped.
+    """
 
     def sized(level: int, dates: int, names: int = 0) -> SizedTable:
         cells = [
@@ -286,8 +290,7 @@ def _size_table(
 
 
 def _lengths_to_try(rows: Sequence[Row], writer: MessageWriter) -> Iterator[tuple[int, int]]:
-    """In which length cells are tried, and in which what names a row: the longest of two that are long only where a
-    cell has both."""
+    """Yield the lengths to try, of cells and of names. The longer lengths are tried only if a cell has that many."""
     yield 9, 9
     if any(length_count(cell, writer.language) > MAX_USUAL_LENGTHS for row in rows for cell in row.cells):
         yield 2, 2
@@ -298,8 +301,10 @@ def _lengths_to_try(rows: Sequence[Row], writer: MessageWriter) -> Iterator[tupl
 
 
 def _draw_two_line_rows(view: ListView, rows: Sequence[Row], first: int, box: LayoutBox) -> list[StyledLine]:
-    """Each name on a line of its own, and under it the rest, where a table would cut names and rows stay blank, or
-    leave out what a tall list has to say; else nothing."""
+    """Return rows of two lines: the name, and below it the other cells. Return nothing if a table is as good.
+
+    They are used if a table would cut names while rows are free, or would drop columns of a two-line list.
+    """
     gutter = _gutter_width(view, rows, first, box)
     room = box.cells - gutter
     for level in (9, 1, 0) if box.cells >= NARROW_CELLS else (0,):
@@ -336,18 +341,18 @@ def _draw_two_line_rows(view: ListView, rows: Sequence[Row], first: int, box: La
 
 
 MARK_SIGN = "* "
-"""Before the name of a row that is marked; there is room for it before all of them where one is."""
+"""Sign before the name of a marked row; if one row is marked, all names are indented."""
 
 
 def _gutter_width(view: ListView, rows: Sequence[Row], first: int, box: LayoutBox) -> int:
-    """Cells before the names: for numbers, the cursor, and what is marked."""
+    """Return the cells before the names: for numbers, cursor and marks."""
     numbered = min(view.numbered_rows, first - view.first + len(rows))
     numbers = len(str(numbered)) if view.numbered_rows or box.cells >= NARROW_CELLS else 0
     return 1 + numbers + len(MARK_SIGN) * any(row.is_marked for row in view.rows)
 
 
 def _row_lead(view: ListView, row: Row, index: int, gutter: int) -> StyledLine:
-    """What stands before the name of a row."""
+    """Return the number and mark before the name of a row."""
     number = str(index - view.first + 1) if index - view.first < view.numbered_rows else ""
     if not any(each.is_marked for each in view.rows):
         return [(number.rjust(gutter - 1), "row-key"), (" ", "")] if number else [(" " * gutter, "")]
@@ -359,7 +364,7 @@ def _row_lead(view: ListView, row: Row, index: int, gutter: int) -> StyledLine:
 
 
 def _cursor_line(line: StyledLine, gutter: int, box: LayoutBox) -> StyledLine:
-    """The row under the cursor: a sign in front of its text, and the colour of the cursor over its whole width."""
+    """Return the row with the cursor: a sign in front of its text, and the cursor's colour over the whole width."""
     text = "".join(text for text, _ in line)
     sign = ">" if box.writer.is_ascii else "›"
     at = gutter - 1 if text[:1].strip() or text[: gutter - 1].strip() else 0
@@ -369,7 +374,7 @@ def _cursor_line(line: StyledLine, gutter: int, box: LayoutBox) -> StyledLine:
 def _drop_repeating_columns(
     cells: list[list[str]], heads: list[str], width: int, gap: int
 ) -> tuple[list[list[str]], list[str]]:
-    """The columns without those that say what stands in the first one too, where that one would have to be cut."""
+    """Return the columns without those that repeat the first one, if that would be cut."""
     wanted = natural_widths(cells)
     if not wanted or sum(wanted) + gap * (len(wanted) - 1) <= width:
         return cells, heads
@@ -378,20 +383,20 @@ def _drop_repeating_columns(
 
 
 def _repeats(text: str, name: str) -> bool:
-    """Whether a name has the words of this text; a number in it says something else."""
+    """Return True if a name contains the words of this text; a number in a name means something else."""
     return not text or (not NUMBER_PATTERN.fullmatch(text) and f" {text} ".casefold() in f" {name} ".casefold())
 
 
 def _columns_with_ids(
     rows: Sequence[Row], ids: str | tuple[str, ...], test: Callable[[Iterable[bool]], bool] = all
 ) -> frozenset[int]:
-    """The columns of such messages alone: of words for what became of work, or of moments, half of one says nothing."""
+    """Return the columns that consist of messages with these ids."""
     columns = zip(*(row.cells for row in rows), strict=False)
     return frozenset(at for at, cells in enumerate(columns) if test(cell.id.startswith(ids) for cell in cells))
 
 
 def range_message(view: ListView, listed: DrawnList) -> Msg | None:
-    """Which rows are in sight, where not all are, or where there may be more than are known."""
+    """Return which rows are visible; None if all are, and there are no more."""
     if listed.shown_rows == 0 or (listed.shown_rows >= view.total and not view.may_have_more):
         return None
     range_ = "list.range_more" if view.may_have_more else "list.range"

@@ -1,4 +1,4 @@
-"""What the service does not say is not shown as nothing: a page names the list that cannot be read, and why."""
+"""Pages whose data cannot be read: they name the missing list and the reason, and do not show it as empty."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ LISTS_OF_JOB = {
     "today": ("logs", *ORDER_LISTS),
     "sign_in": ("people",),
 }
-"""The lists that the pages of a job are made of, the most important first."""
+"""Lists that the pages of a job use, the most important first."""
 ONLINE_STATES = ("live", "partial", "syncing")
-"""States of the link in which a list may be missing; in all others everything is."""
+"""States of the link in which single lists may be missing; in all others every list is."""
 
 
 def show_unreadable_lists(frame: Frame) -> Frame:
-    """The frame, and on it what of its lists cannot be read: where nothing stands, and where nothing else is said."""
+    """Return the frame with the first missing list as its empty text, or as its verdict if there is none."""
     if frame.link.state not in ONLINE_STATES:
         return frame
     needed = LISTS_OF_JOB.get(frame.view.name.partition(".")[0], ())
@@ -51,13 +51,13 @@ def show_unreadable_lists(frame: Frame) -> Frame:
         return shown
     if verdict is None:
         return frame._replace(verdict=Verdict(INFO, said[0]))
-    if verdict.kind == INFO and frame.view.name == "home":  # a greeting; nobody waits for it
+    if verdict.kind == INFO and frame.view.name == "home":  # a greeting can be joined with it
         return frame._replace(verdict=verdict._replace(text=msg("session.word", more=said[0], what=verdict.text)))
     return frame
 
 
 def _with_empty_text(frame: Frame, message: Msg) -> Frame:
-    """A list with no rows is not empty where the list that it is made of cannot be read."""
+    """Return the frame with this text for its empty list."""
     view = frame.view
     if isinstance(view, ListView) and not view.rows:
         return frame._replace(view=view._replace(empty=message))
@@ -77,21 +77,21 @@ LIST_OF_JOB = {
     "count_log": "logs",
     "today": "logs",
 }
-"""The list that the pages of a job are made of; those of this host alone need none."""
+"""Main list of each job's pages; pages of local data have none."""
 
 LOCAL_VIEWS = ("today.terminals", "orders.filter", "orders.field", "orders.views", "receive.lines", "receive.check")
-"""Pages of these jobs that are made of something else."""
+"""Pages of these jobs that use other data."""
 
 LOCAL_ROWS = ("doubts",)
-"""What has to be settled and is counted on this host alone."""
+"""Keys of rows that are counted on this host."""
 
 
 UNREAD_NOTES = {"count.note_empty": "products"}
-"""Sentences that say of a place or a thing that nothing is known of it; it may only not be here yet."""
+"""Messages that state that nothing is known; the list may simply not have been read yet."""
 
 
 def show_unread_lists(frame: Frame) -> Frame:
-    """The frame, its list said to be not here yet where that is so."""
+    """Return the frame with its list marked as not read yet, if that is so."""
     view = frame.view
     if isinstance(view, Step):
         return frame._replace(view=view._replace(lines=tuple(_known_line(line, frame) for line in view.lines)))
@@ -107,16 +107,16 @@ def show_unread_lists(frame: Frame) -> Frame:
 
 
 def _known_line(line: Line, frame: Frame) -> Line:
-    """A line of a step, as far as it can be known."""
+    """Return a line of a step, replaced if its list has not been read yet."""
     wanted = UNREAD_NOTES.get(line.text.id, "")
     return line._replace(text=awaited_list(wanted)) if wanted in frame.link.unread_lists else line
 
 
 def _unknown_row(row: Row) -> Row:
-    """A count of what was never read is none."""
+    """Return a row without its count, because its list was never read."""
     return row._replace(cells=(row.cells[0], msg("list.unknown"), awaited_list("headers")))
 
 
 def awaited_list(name: str) -> Msg:
-    """That a list is not here yet."""
+    """Return the message that a list has not been read yet."""
     return msg("list.awaited", what=msg(LIST_NAMES[name]))

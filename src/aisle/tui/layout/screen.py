@@ -1,13 +1,13 @@
-"""The whole screen: title, body, verdict, prompt and what is typed, and the state of the link, at any size.
+"""Layout of the whole screen: title, body, verdict, prompt with typed text, and the link line, at any size.
 
-At every size the prompt, the verdict and the state of the link are there; on the smallest screens nothing else is.
+Verdict, prompt and link line are there at every size; the smallest screens show nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.message import LIST_NAMES
 from aisle.jobs.view import (
@@ -32,7 +32,6 @@ from aisle.tui.layout.commands import VerdictOverlap, excess_cells, progress_bar
 from aisle.tui.layout.step_view import LayoutBox
 from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, clip_line, left_and_right, line_width, pad_line
 from aisle.tui.message_text import MAX_LENGTH, MessageWriter
-from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.tui.layout import chart_view, detail_view, list_view, missing_data
@@ -44,13 +43,13 @@ else:
     missing_data = LazyModule("aisle.tui.layout.missing_data")
 
 MIN_MARGIN_COLUMNS = 60
-"""From this width on, text keeps one cell off the edges."""
+"""Width from which text has a margin of one cell."""
 
 LINK_STATES = ("live", "partial", "syncing", "offline", "none", "stuck", "renewed", "refused", "unkept")
 
 
 class FrameBars(NamedTuple):
-    """What stands around the body."""
+    """Lines around the body."""
 
     verdict: list[StyledLine]
     prompt: list[StyledLine]
@@ -58,7 +57,7 @@ class FrameBars(NamedTuple):
 
 
 def layout_screen(frame: Frame, columns: int, rows: int, is_ascii: bool = False) -> StyledScreen:
-    """The frame as lines for a screen of any size from 1x1 on; `plain` for a terminal without UTF-8."""
+    """Return the frame as lines for a screen of any size from 1x1. `is_ascii`: for a terminal without UTF-8."""
     columns, rows = max(1, columns), max(1, rows)
     frame = missing_data.show_unread_lists(frame) if frame.link.unread_lists else frame
     frame = (
@@ -75,8 +74,7 @@ def layout_screen(frame: Frame, columns: int, rows: int, is_ascii: bool = False)
 
 
 def visible_row_count(frame: Frame, columns: int, rows: int, size: int, is_ascii: bool = False) -> int:
-    """How many rows of a list are in sight on such a screen, of a window that has `size` of them; `size` where this is
-    no list, or nothing of one is seen."""
+    """Return how many rows of a list with a window of `size` are visible; `size` if it is no list, or none is."""
     view = frame.view
     if rows < 4 or not isinstance(view, ListView) or not view.rows:
         return size
@@ -88,7 +86,7 @@ def visible_row_count(frame: Frame, columns: int, rows: int, size: int, is_ascii
 
 
 def fits_whole(frame: Frame, columns: int, rows: int, is_ascii: bool = False) -> bool:
-    """Whether such a screen shows all of a page at once, so that nothing leads through it; a list says so itself."""
+    """Return True if all of a page is visible at once, so that paging is useless. Lists decide that themselves."""
     if rows < 4 or not isinstance(frame.view, DetailView | Chart):
         return False
     box = LayoutBox(columns - 2 * (columns >= MIN_MARGIN_COLUMNS), rows, MessageWriter(is_ascii, frame.language))
@@ -99,7 +97,7 @@ def fits_whole(frame: Frame, columns: int, rows: int, is_ascii: bool = False) ->
 
 
 def _layout_bars(frame: Frame, box: LayoutBox, columns: int) -> FrameBars:
-    """What stands around the body, of a screen of so many columns with its margins."""
+    """Return the lines around the body."""
     chrome = FrameBars(
         [[]], _prompt_lines(frame, box.cells, box.rows, box.writer), _link_line(frame.link, box.cells, box.writer)
     )
@@ -116,7 +114,7 @@ def _layout_bars(frame: Frame, box: LayoutBox, columns: int) -> FrameBars:
 
 
 def _tiny_screen(frame: Frame, bars: FrameBars, rows: int) -> list[StyledLine]:
-    """One to three lines: the verdict or else the prompt, then both, then the link."""
+    """Return one to three lines: verdict or prompt, then both, then also the link line."""
     verdict, prompt = bars.verdict[0], bars.prompt[-1]
     if rows == 1:
         return [verdict if frame.verdict and not frame.typed else prompt]
@@ -136,28 +134,28 @@ def _full_screen(frame: Frame, bars: FrameBars, box: LayoutBox) -> list[StyledLi
 
 
 def _header_rows(box: LayoutBox) -> int:
-    """Lines above the body: the title, and the line under it."""
+    """Return the number of lines above the body: the title, and the rule below it."""
     return (1 if box.rows >= 6 else 0) + (1 if box.rows >= 12 else 0)
 
 
 def _blank_rows(box: LayoutBox) -> int:
-    """Blank lines over the body and under it."""
+    """Return the number of blank lines above and below the body."""
     return 1 if box.rows >= 20 else 0
 
 
 def _body_rows(bars: FrameBars, box: LayoutBox) -> int:
-    """Rows for the body."""
+    """Return the number of rows for the body."""
     air = _blank_rows(box) * (3 if box.rows >= 22 else 2)
     return max(0, box.rows - _header_rows(box) - air - len(bars.verdict) - len(bars.prompt) - 1)
 
 
 def _verdict_overlap(bars: FrameBars, box: LayoutBox) -> VerdictOverlap:
-    """How many lines the verdict takes from a page to read, and how many it could."""
+    """Return how many lines the verdict takes from a page, and how many it may take at most."""
     return VerdictOverlap(len(bars.verdict) - 1, _max_verdict_rows(box.cells, box.rows) - 1)
 
 
 def _layout_body(view: View, box: LayoutBox, overlap: VerdictOverlap) -> tuple[list[StyledLine], Msg | None]:
-    """What the view shows, and what the title says at its right."""
+    """Return the body, and the message for the right end of the title line."""
     if isinstance(view, Step):
         return step_view.step_lines(view, box), _progress_message(view)
     if isinstance(view, DetailView):
@@ -169,17 +167,19 @@ def _layout_body(view: View, box: LayoutBox, overlap: VerdictOverlap) -> tuple[l
 
 
 MIN_SPACED_HEADER = 40
-"""Below this width there is but a blank between what the title says and who is signed in."""
+"""Width below which only a blank separates progress from the user."""
 
 MAX_INITIALS = 3
 
 HOME_VIEW = "home"
-"""The page that says who is signed in at any width."""
+"""Page that shows the user at any width."""
 
 
 def _header(frame: Frame, progress: Msg | None, box: LayoutBox) -> StyledLine:
-    """Title on the left; progress, store and user on the right, as far as there is room beside the title: half a line,
-    or all of it on a wide screen."""
+    """Return the title line: title on the left; progress, store and user on the right, as far as they fit.
+
+    The title keeps half the line, or all of its text on a wide screen.
+    """
     voice = box.writer
     said = voice.write(progress, MAX_LENGTH if box.cells >= 40 else 0) if progress else ""
     who = _store_and_user(frame, voice)
@@ -192,7 +192,7 @@ def _header(frame: Frame, progress: Msg | None, box: LayoutBox) -> StyledLine:
     texts = [wide.join((said, name)) for name in names if name] if said else names
     for text in (*texts, *((said,) if said else ()), ""):
         room = box.cells - (width(text) + 2 if text else 0)
-        if text and text == said:  # how far it is says more than the whole of a long name
+        if text and text == said:  # progress is more important than the whole of a long title
             least = width(voice.write(frame.view.title, 0, box.cells))
         if not text or room >= (least if text == said or text in texts[1:] else enough):
             title: StyledLine = [(voice.fit_line(frame.view.title, room), "title")]
@@ -201,7 +201,7 @@ def _header(frame: Frame, progress: Msg | None, box: LayoutBox) -> StyledLine:
 
 
 def _short_names(frame: Frame, writer: MessageWriter) -> tuple[str, str]:
-    """Who is signed in, where there is little room: the first name, or the initials."""
+    """Return the user's first name and initials, for narrow screens."""
     words = writer.clean_text(frame.user).split() or [""]
     return words[0], "".join(word[0] for word in words if word)[:MAX_INITIALS]
 
@@ -213,14 +213,14 @@ def _store_and_user(frame: Frame, writer: MessageWriter) -> str:
 
 
 def _title_rule(view: View, box: LayoutBox) -> StyledLine:
-    """The line under the title shows how much is done."""
+    """Return the line below the title, which shows the progress of a step."""
     if isinstance(view, Step) and view.total > 0:
         return progress_bar(view.done / view.total, box.cells, box.writer)
     return [(("-" if box.writer.is_ascii else "─") * box.cells, "rule")]
 
 
 def _progress_message(view: Step) -> Msg | None:
-    """How far it is; else which of the choices are in sight, where not all are."""
+    """Return the progress of a step; otherwise which of its choices are visible; None if all are."""
     if view.total <= Decimal(0):
         last = view.first + len(view.choices)
         return (
@@ -240,8 +240,10 @@ def _verdict_lines(
     most: int,
     more_rows: Callable[[], int],
 ) -> list[StyledLine]:
-    """A band with a word; what is not accepted may take several lines, so that it can say why, and what is good as many
-    as other news where one would cut the shortest that says it."""
+    """Return the verdict as a coloured band.
+
+    A verdict that is not good may take several lines for its reason. A good one does if a single line would cut it.
+    """
     kind = verdict.kind
     role = f"verdict-{kind}"
     tag = f" {writer.write(msg(_VERDICT_TEXTS[kind]))} " + " " * margin
@@ -262,7 +264,7 @@ def _verdict_lines(
 
 
 def _has_several_lines(verdict: Verdict) -> bool:
-    """Whether what is good is said on several lines."""
+    """Return True if a good verdict has several lines."""
     return verdict.is_multiline or verdict.detail is not None
 
 
@@ -270,8 +272,11 @@ _VERDICT_TEXTS = {"good": "verdict.good", "wrong": "verdict.wrong", "info": "ver
 
 
 def _allowed_verdict_rows(frame: Frame, bars: FrameBars, box: LayoutBox, columns: int) -> int:
-    """How many lines the verdict may have: what is not accepted, or asked, before all but what can be chosen; what is
-    good has one, as every scan says it."""
+    """Return the maximum lines of the verdict.
+
+    Errors and questions come before everything but the choices. A good verdict has one line, because every scan has
+    one.
+    """
     verdict, view = frame.verdict, frame.view
     most = _max_verdict_rows(columns, box.rows)
     if verdict is None or verdict.kind == GOOD or most == 1:
@@ -286,14 +291,14 @@ def _allowed_verdict_rows(frame: Frame, bars: FrameBars, box: LayoutBox, columns
 
 
 def _max_verdict_rows(columns: int, rows: int) -> int:
-    """Lines of a verdict at most."""
+    """Return the maximum lines of a verdict for this screen size."""
     if rows < 12:
         return 1
     return 4 if columns < 30 else 3 if columns < 60 else 2
 
 
 def _prompt_lines(frame: Frame, cells: int, rows: int, writer: MessageWriter) -> list[StyledLine]:
-    """What to do, and what is being typed: on two lines where rows allow."""
+    """Return prompt and typed text, on two lines if there are enough rows."""
     caret: StyledLine = [(" ", "caret")]
     sign = writer.clean_text("› ")
     typed = writer.clean_text(frame.typed)
@@ -311,13 +316,13 @@ def _prompt_lines(frame: Frame, cells: int, rows: int, writer: MessageWriter) ->
 
 
 class LinkLengths(NamedTuple):
-    """In which of their lengths the parts of the last line are said."""
+    """Lengths of the parts of the link line."""
 
     state: int
     age: int
     rest: int
     zero: int = 2
-    """That nothing waits is said, too, no longer than that; below 0: not even by a letter."""
+    """Maximum length of the message that nothing is waiting; below 0 it is left out."""
 
 
 LINK_LENGTHS = (
@@ -331,12 +336,15 @@ LINK_LENGTHS = (
     (LinkLengths(0, 0, 0, zero=0), " "),
     (LinkLengths(0, 0, 0, zero=-1), " "),
 )
-"""From all words down to none. The unit of an age is the first that is shortened; that nothing waits is a number beside
-a letter before what waits, or has to be settled, is. It goes unsaid where there is no room for the shortest of all."""
+"""Lengths from the longest texts to none.
+
+The unit of an age is shortened first. The message that nothing is waiting is shortened before what is waiting or needs
+a person. It is left out if even the shortest line is too long.
+"""
 
 
 def _link_line(link: LinkState, cells: int, writer: MessageWriter) -> StyledLine:
-    """State, age and what waits, in the longest words that fit."""
+    """Return state, age and what is waiting, in the longest texts that fit."""
     state = link.state if link.state in LINK_STATES else "none"
     for lengths, separator in LINK_LENGTHS:
         line = _link_parts(link, state, lengths, writer.clean_text(separator), writer)
@@ -364,11 +372,11 @@ _LINK_TEXTS = {
     "unkept": "link.unkept",
 }
 _LINK_ROLES = {"partial": "syncing", "unkept": "refused", "stuck": "refused", "renewed": "refused"}
-"""States that look as others do."""
+"""States that are drawn like others."""
 
 
 def _link_message(link: LinkState, state: str) -> Msg:
-    """The state; of a part, which list does not come; of a courier that stands still, for how long."""
+    """Return the state of the link: with a missing list, or with the time since the courier's last heartbeat."""
     if state == "stuck":
         return msg("link.stuck", seconds=str(link.heartbeat_age_s))
     if state != "partial":
@@ -378,7 +386,7 @@ def _link_message(link: LinkState, state: str) -> Msg:
 
 
 def _waiting_message(link: LinkState) -> Msg:
-    """What waits here; where nothing does, what waits in other stores of this host."""
+    """Return what is waiting in this store, or else in other stores of this host."""
     if link.waiting:
         return msg("link.waiting", count=link.waiting)
     return msg("link.elsewhere", count=link.waiting_other_stores) if link.waiting_other_stores else msg("link.sent")

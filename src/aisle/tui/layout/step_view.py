@@ -1,8 +1,9 @@
-"""Large letters of blocks, for what has to be read from a few steps away."""
+"""Layout of steps: location, product and quantity, large on large screens; notes, choices and upcoming stops."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from aisle.jobs.view import Line as ViewLine
 from aisle.jobs.view import Msg, Step, UpcomingStop, msg
@@ -17,7 +18,6 @@ from aisle.tui.layout.commands import (
 )
 from aisle.tui.layout.styled_lines import StyledLine, clip_line, left_and_right, side_by_side
 from aisle.tui.message_text import MessageWriter
-from aisle.tuples import NamedTuple
 
 _GLYPHS = {
     "0": "75557", "1": "26227", "2": "71747", "3": "71717", "4": "55711", "5": "74717", "6": "74757", "7": "71111",
@@ -27,7 +27,7 @@ _GLYPHS = {
     "W": "55775", "X": "55255", "Y": "55222", "Z": "71247", "-": "00700", ".": "00002", ",": "00024", "/": "11244",
     ":": "02020", " ": "00000", "o": "00757", "f": "34644",
 }  # fmt: skip
-"""Five rows of three pixels, each row one octal digit. `of` is the one small word that stands between large numbers."""
+"""Glyphs of five rows with three pixels, each row an octal digit. `of` is the only small word between large numbers."""
 
 _HALVES = {(0, 0): " ", (1, 0): "▀", (0, 1): "▄", (1, 1): "█"}
 
@@ -37,7 +37,7 @@ _GAP, _BLANK = (0,), (0, 0)
 
 
 def large_letters(text: str, cells: int) -> list[str]:
-    """The text in the largest letters that fit into `cells`: five lines high, or three, or none."""
+    """Return the text in the largest letters that fit into `cells`: five lines high, or three; empty for neither."""
     glyphs = [_GLYPHS.get(char) or _GLYPHS.get(char.upper()) for char in text]
     if not text.strip() or None in glyphs:
         return []
@@ -49,7 +49,7 @@ def large_letters(text: str, cells: int) -> list[str]:
 
 
 def _pixel_row(glyphs: list[int], text: str) -> list[int]:
-    """One row of pixels of all glyphs."""
+    """Return one row of pixels of all glyphs."""
     row: list[int] = []
     for glyph, char in zip(glyphs, text, strict=True):
         row += _BLANK if char == " " else (glyph >> 2 & 1, glyph >> 1 & 1, glyph & 1)
@@ -68,19 +68,19 @@ def _half_size(rows: list[list[int]]) -> list[str]:
 
 
 GAP = -1
-"""In an order: the blank line before the block."""
+"""Pseudo-size in priorities: the blank line before a block."""
 
 
 class StackBlock(NamedTuple):
-    """One block in several sizes, small first. It is absent until the order gives it one."""
+    """Block in several sizes, small first. It is left out until a priority grants a size."""
 
     sizes: tuple[list[StyledLine], ...]
 
 
 def stack_blocks(blocks: Sequence[StackBlock], priorities: Sequence[tuple[int, int]], rows: int) -> list[StyledLine]:
-    """The blocks from top to bottom in at most `rows` lines.
+    """Return the blocks from top to bottom in at most `rows` lines.
 
-    `order` names (block, size) pairs, or (block, GAP), most important first; each is granted if it still fits.
+    `priorities` are (block, size) or (block, GAP), most important first; each is granted if it still fits.
     """
     granted: dict[int, list[StyledLine]] = {}
     gaps: set[int] = set()
@@ -106,31 +106,31 @@ def stack_blocks(blocks: Sequence[StackBlock], priorities: Sequence[tuple[int, i
 
 
 MIN_TWO_COLUMN_CELLS = 72
-"""From this width on, what comes next stands beside what is to be done now."""
+"""Width from which upcoming stops are in a second column."""
 
 BIG_CELLS, BIG_ROWS = 64, 20
-"""In a body of this size or more, place and quantity are drawn large, to be read from a few steps away."""
+"""Size of the body from which location and quantity are drawn large, to be read from a few steps away."""
 
 MAX_CHOICE_ROWS = 2
-"""Lines of a choice at most, where one would cut it."""
+"""Maximum lines of a choice that one line would cut."""
 
 MIN_LEGIBLE_CELLS = 5
-"""Cells below which the name of a stop to come says nothing."""
+"""Cells below which the name of an upcoming stop is left out."""
 
 MIN_NAME_CELLS = 12
-"""Cells of the name of what is at hand that its place leaves it in a list."""
+"""Cells of the product name of goods in hand below which their location is left out."""
 
 MIN_LOCATION_ROWS = 6
-"""Rows below which place and quantity share a line."""
+"""Rows below which location and quantity share a line."""
 
 MAIN_ROLES = ("place", "product", "quantity")
 
 UPCOMING_TITLE = Msg("coming.title")
-"""The usual heading, which one line says with a shorter word."""
+"""Usual title of upcoming stops, for which a single line has a shorter text."""
 
 
 class LayoutBox(NamedTuple):
-    """The room for a body."""
+    """Space for a body."""
 
     cells: int
     rows: int
@@ -138,7 +138,7 @@ class LayoutBox(NamedTuple):
 
 
 def step_lines(step: Step, box: LayoutBox) -> list[StyledLine]:
-    """The step in at most so many rows; what matters less is left out where room is short."""
+    """Return the step in at most `box.rows` lines; less important parts are left out."""
     feet = 2 if box.rows >= 9 else 1
     foot = hint_lines(step.key_hints, box.cells, box.writer, feet)[:feet] if box.rows >= 4 else []
     above = len({line.role for line in step.lines} & set(MAIN_ROLES))
@@ -155,12 +155,12 @@ def step_lines(step: Step, box: LayoutBox) -> list[StyledLine]:
 
 
 def _footer(step: Step, box: LayoutBox, rows: int) -> list[StyledLine]:
-    """Choices and commands together, on so many lines."""
+    """Return choices and commands together, on `rows` lines."""
     return command_flow(step.choices, step.key_hints, box.cells, box.writer, rows, letters=step.choice_letters)
 
 
 def _is_tight(step: Step, rows_above: int, footer_rows: int, box: LayoutBox) -> bool:
-    """Whether something that is said has room only where what leads back stands beside the choices."""
+    """Return True if a note fits only when the way back is beside the choices."""
     notes = sum(line.role not in MAIN_ROLES for line in step.lines)
     beside = box.rows < MIN_LOCATION_ROWS and {"place", "quantity"} <= {line.role for line in step.lines}
     if (
@@ -174,7 +174,7 @@ def _is_tight(step: Step, rows_above: int, footer_rows: int, box: LayoutBox) -> 
 
 
 def min_step_rows(step: Step, box: LayoutBox) -> int:
-    """The rows below which something that can be chosen would not be seen."""
+    """Return the number of rows below which a choice would be hidden."""
     above = 2 if any(line.role == "product" for line in step.lines) else 1
     return above + len(_footer(step, box, 1))
 
@@ -191,7 +191,7 @@ def _two_columns(step: Step, box: LayoutBox) -> list[StyledLine]:
 
 
 def _side_column(step: Step, box: LayoutBox) -> list[StyledLine]:
-    """Coming stops and facts, for the right column."""
+    """Return upcoming stops and labelled values for the second column."""
     facts = labelled_value_lines(step.labelled_values, box.cells, box.writer)
     title: list[StyledLine] = [[(box.writer.fit_line(step.upcoming_title, box.cells), "head")]]
     stops = [*title, *upcoming_stop_lines(step.upcoming, box.cells, box.writer)] if step.upcoming else []
@@ -235,7 +235,7 @@ def _one_column(step: Step, box: LayoutBox) -> list[StyledLine]:
 
 
 def _cut_choices(choices: list[StyledLine], box: LayoutBox) -> list[StyledLine]:
-    """The choices that there is room for, at least one line of them; a cut is marked."""
+    """Return the choices that fit, at least one line; a cut is marked."""
     kept = choices[: max(1, box.rows)]
     if len(kept) == len(choices):
         return choices
@@ -244,7 +244,7 @@ def _cut_choices(choices: list[StyledLine], box: LayoutBox) -> list[StyledLine]:
 
 
 def _main_blocks(step: Step, box: LayoutBox) -> tuple[StackBlock, StackBlock, StackBlock]:
-    """Place, product and quantity; place and quantity share a line where rows are few."""
+    """Return location, product and quantity; location and quantity share a line if there are few rows."""
     found = {line.role: line.text for line in reversed(step.lines) if line.role in MAIN_ROLES}
     place, product, quantity = (found.get(role) for role in MAIN_ROLES)
     products = tuple(_message_lines(product, "product", box, rows) for rows in (1, 2, 3)) if product else ()
@@ -260,8 +260,10 @@ def _main_blocks(step: Step, box: LayoutBox) -> tuple[StackBlock, StackBlock, St
 
 
 def _sized_lines(message: Msg | None, role: str, box: LayoutBox) -> tuple[list[StyledLine], ...]:
-    """One line, and the same in large letters where the screen is, of what it names: that there is no place is
-    nothing to walk to."""
+    """Return one line, and large letters on large screens if the message has arguments.
+
+    A message without them, such as that there is no location, stays small.
+    """
     if message is None:
         return ()
     small = _message_lines(message, role, box, 1)
@@ -272,7 +274,7 @@ def _sized_lines(message: Msg | None, role: str, box: LayoutBox) -> tuple[list[S
 
 
 def _message_lines(message: Msg, role: str, box: LayoutBox, rows: int) -> list[StyledLine]:
-    """A message in at most so many lines, the longest of its lengths that goes in whole."""
+    """Return a message in at most `rows` lines, in the longest length that fits."""
     text = box.writer.fit(message, lambda said: width(said) - box.cells * rows)
     lines = wrap(text, box.cells, rows, mark=box.writer.cut_mark, middle=role == "product")
     return [[(line, role)] for line in lines] or [[("", role)]]
@@ -283,8 +285,10 @@ def _wrap_lines(lines: Sequence[ViewLine], box: LayoutBox, rows: int) -> list[St
 
 
 def _upcoming_lines(step: Step, box: LayoutBox) -> tuple[list[StyledLine], ...]:
-    """What comes: the next stop on one line, then growing lists under a heading. Whoever has to go there is told where
-    before what; of what is at hand it is the other way round."""
+    """Return the upcoming stops: the next one on one line, then growing lists under a title.
+
+    For stops to go to, the location is kept before the name; for goods in hand the name comes first.
+    """
     stops = step.upcoming
     if not stops:
         return ()
@@ -301,7 +305,7 @@ def _upcoming_lines(step: Step, box: LayoutBox) -> tuple[list[StyledLine], ...]:
 
 
 def _upcoming_beside_title(step: Step, title: str, cells: int, box: LayoutBox, count: int) -> list[StyledLine]:
-    """So many of what comes, with no line for the heading: a word before the first says it."""
+    """Return `count` upcoming stops with the title before the first one instead of a title line."""
     stops = step.upcoming
     if step.is_upcoming_at_hand and not all(_fits_name(stop, cells, box.writer) for stop in stops[:count]):
         stops = tuple(stop._replace(location="") for stop in stops)
@@ -310,7 +314,7 @@ def _upcoming_beside_title(step: Step, title: str, cells: int, box: LayoutBox, c
 
 
 def _fits_name(stop: UpcomingStop, cells: int, writer: MessageWriter, name: int = MIN_LEGIBLE_CELLS) -> bool:
-    """Whether there is room for what it is, or for so many cells of that, beside its place."""
+    """Return True if the product, or `name` cells of it, fits beside the location."""
     return width(writer.clean_text(stop.location)) + width(_quantity_text(stop, writer)) + 4 + name <= cells
 
 
@@ -321,8 +325,10 @@ def _quantity_text(stop: UpcomingStop, writer: MessageWriter) -> str:
 def upcoming_stop_lines(
     stops: Sequence[UpcomingStop], cells: int, writer: MessageWriter, max_shown: int = UNLIMITED_ROWS
 ) -> list[StyledLine]:
-    """Stops to come, so many of them, as a small table: place, product, quantity at the right edge. Where a product is
-    cut, it can be told from all the others."""
+    """Return upcoming stops as a table: location, product, and quantity at the right edge.
+
+    Cut product names still differ from each other.
+    """
     first = stops[:max_shown]
     places = [writer.clean_text(stop.location) for stop in first]
     quantities = [_quantity_text(stop, writer) for stop in first]

@@ -1,17 +1,17 @@
-"""A drawn screen: lines of text with roles, and the small tools that lay lines beside and inside each other."""
+"""Lines of text with roles, and functions that combine them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from aisle.text import fit_start, width
-from aisle.tuples import NamedTuple
 
 StyledSpan = tuple[str, str]
-"""Text and its role; the role decides the colour and is empty for plain text."""
+"""Text and its role; the role determines the colour, and is empty for plain text."""
 
 StyledLine = list[StyledSpan]
-"""One line, not wider than the screen; what is missing at its right end is empty."""
+"""Line that is at most as wide as the screen; cells right of it are empty."""
 
 ROLES = (
     "title", "who", "rule", "bar", "place", "product", "quantity", "tote", "note", "label", "value",
@@ -22,11 +22,11 @@ ROLES = (
     "look-good", "look-wrong", "look-info", "look-ask",
     "link-live", "link-syncing", "link-offline", "link-none", "link-refused", "link-doubtful", "link-dim",
 )  # fmt: skip
-"""Every role; each is a class of a part of the board (`screen--title`), with its colours in `styles/`."""
+"""All roles; each is a component class of the screen widget (`screen--title`), with its colours in `styles/`."""
 
 
 class StyledScreen(NamedTuple):
-    """A whole screen: exactly `rows` lines, none wider than `columns`."""
+    """Whole screen: exactly `rows` lines, none wider than `columns`."""
 
     columns: int
     rows: int
@@ -34,18 +34,18 @@ class StyledScreen(NamedTuple):
 
 
 def line_width(line: StyledLine) -> int:
-    """Cells that a line takes."""
+    """Return the cells that a line takes."""
     return width("".join([text for text, _ in line]))
 
 
 def pad_line(line: StyledLine, cells: int, role: str = "") -> StyledLine:
-    """The line, filled with blanks of a role to exactly `cells`."""
+    """Return the line, filled with blanks of a role to exactly `cells`."""
     missing = cells - line_width(line)
     return [*line, (" " * missing, role)] if missing > 0 else line
 
 
 def clip_line(line: StyledLine, cells: int) -> StyledLine:
-    """The line without whatever stands right of `cells`: the last guard of the width."""
+    """Return the line without what is right of `cells`. Last guarantee of the width."""
     kept: StyledLine = []
     room = cells
     for text, role in line:
@@ -58,7 +58,7 @@ def clip_line(line: StyledLine, cells: int) -> StyledLine:
 
 
 def left_and_right(left: StyledLine, right: StyledLine, cells: int) -> StyledLine:
-    """One line with something at each end; the right side goes where both do not fit."""
+    """Return one line with text at each end; without the right side if both do not fit."""
     gap = cells - line_width(left) - line_width(right)
     if not right or gap < 1:
         return left
@@ -68,7 +68,7 @@ def left_and_right(left: StyledLine, right: StyledLine, cells: int) -> StyledLin
 def side_by_side(
     left: Sequence[StyledLine], right: Sequence[StyledLine], cells: int, between: StyledLine
 ) -> list[StyledLine]:
-    """Two columns: the left `cells` wide, `between` after it on every line that has a right side."""
+    """Return two columns: the left one `cells` wide, then `between` on every line that has a right side."""
     lines = []
     for index in range(max(len(left), len(right))):
         line = left[index] if index < len(left) else []
@@ -78,5 +78,5 @@ def side_by_side(
 
 
 def plain_lines(screen: StyledScreen) -> list[str]:
-    """The text of each line, without roles and without blanks at the end."""
+    """Return the text of each line, without roles and trailing blanks."""
     return ["".join(text for text, _ in line).rstrip() for line in screen.lines]

@@ -1,4 +1,4 @@
-"""Tables: as many columns as there is room for, each cell in its own, numbers at their right."""
+"""Tables: as many columns as fit, numbers aligned right."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from aisle.tui.layout.styled_lines import StyledLine
 from aisle.tui.message_text import MessageWriter
 
 MIN_COLUMN_CELLS, WIDE_TABLE_CELLS, WIDE_COLUMN_CELLS = 8, 60, 11
-"""Cells below which a column is left out rather than cut further, and those of one in a table of so many cells."""
+"""Cells below which a column is dropped instead of cut; width of a wide table, and the minimum in one."""
 
 NUMBER_PATTERN = re.compile(r"(?:[≈~] )?[-+±]?[\d.,%/ ]*\d[\d.,%/ ]*(?: of \d[\d.,]*)?")
 NO_DIGITS = re.compile(r"\D*")
-"""What may stand among numbers: that there is none."""
+"""Text without digits, which may occur among numbers, such as a dash."""
 
 
 def number_columns(lines: Sequence[Sequence[str]], columns: int, first: int = 0) -> list[bool]:
-    """Which columns, from the `first` on, are of numbers, that stand at its right: what names a row is nothing else,
-    among others there may be words where there is none."""
+    """Return for each column, from `first` on, True if it is aligned right as numbers.
+
+    A name column has numbers only; others may have texts without digits.
+    """
     found = []
     for at in range(first, first + columns):
         are = [bool(NUMBER_PATTERN.fullmatch(line[at])) for line in lines]
@@ -33,13 +35,13 @@ def _fits_numbers(is_number: bool, text: str) -> bool:
 
 
 def with_distinct_names(lines: Sequence[Sequence[str]], cells: int, writer: MessageWriter) -> list[list[str]]:
-    """Rows whose first cells are cut where they still differ."""
+    """Return rows whose first cells are cut so that they still differ."""
     names = shorten_distinctly([line[0] for line in lines], cells, mark=writer.cut_mark)
     return [[name, *line[1:]] for name, line in zip(names, lines, strict=True)]
 
 
 def natural_widths(lines: Sequence[Sequence[str]]) -> list[int]:
-    """The width that each column would like."""
+    """Return the natural width of each column."""
     return [max(width(line[index]) for line in lines) for index in range(min((len(line) for line in lines), default=0))]
 
 
@@ -52,8 +54,11 @@ def column_widths(
     *,
     name_cells: int = 0,
 ) -> list[int]:
-    """Widths of as many leading columns as fit; the widest give way first, down to what is still worth reading, those
-    that are to be whole (`words`, `dates`) last of all. The first has so many cells (`named`) before the last stay."""
+    """Return the widths of as many leading columns as fit.
+
+    The widest columns shrink first, down to a legible minimum; states and times last. The first column has `name_cells`
+    cells before the last ones are dropped.
+    """
     columns: list[int] = []
     whole = {*state_columns, *time_columns}
     worth = (
@@ -87,8 +92,10 @@ def table_line(
     roles: tuple[str, str],
     writer: MessageWriter,
 ) -> StyledLine:
-    """One row of the table: the first cell in the first role, the others in the second. Each stays in its column, so
-    that what is under each other belongs together."""
+    """Return one row of the table: the first cell in the first role, the others in the second.
+
+    Each cell stays in its column, so that cells below each other belong together.
+    """
     line: StyledLine = [(" " * gutter, "")]
     last = len(columns) - 1
     for index, (text, cells, is_right) in enumerate(zip(texts, columns, right, strict=False)):

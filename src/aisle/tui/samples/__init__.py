@@ -1,1 +1,4 @@
-"""A sample of every page, for snapshots, languages and screenshots."""
+"""Samples of every screen, for snapshot tests, translations and screenshots.
+
+They build frames by the jobs themselves, and know no session. Start reading at `registry.SAMPLES`.
+"""

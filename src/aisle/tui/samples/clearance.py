@@ -1,4 +1,4 @@
-"""Samples of clearances, of the goods that they want moved, and of moving them, for the registry of screens."""
+"""Samples of clearances, of the moves that they require, and of carrying those out."""
 
 from __future__ import annotations
 
@@ -179,4 +179,4 @@ CLEARANCE_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("move.from", "task", _move_from),
     ("move.take", "task", _move_take),
 )
-"""Screen, state, and how it is built."""
+"""Screen, state and builder of each sample."""

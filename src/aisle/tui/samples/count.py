@@ -1,4 +1,4 @@
-"""Samples of counting, losses and the counting log, for the registry of screens."""
+"""Samples of counting, losses and the counting log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXPECTED = (
     ("5231", "Crème fraîche 200 g", "3", "1.25"),
     ("7714", "Wholemeal bread", "4", "2.45"),
 )
-"""Number, name, quantity by the books, price."""
+"""Product number, name, expected quantity, price."""
 
 MOMENT = "2026-11-20T09:41:00Z"
 
@@ -298,4 +298,4 @@ COUNT_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("count_log.entry", "refused", _my_entry),
     ("count_log.undo", "asked", _my_entry_undo),
 )
-"""Screen, state and how it is built, for each sample."""
+"""Screen, state and builder of each sample."""

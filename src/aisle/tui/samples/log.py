@@ -1,4 +1,4 @@
-"""Samples of the store's log, for the registry of screens."""
+"""Samples of the store's log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GOODS = (
     ("8120", "Gouda, mature, in one piece", "-0.75", "Out of date", "aisle", "C-01-03", "", "2"),
     ("8119", "Orange lemonade 1.5 l", "2", "", "count", "B-01-02", "", "1"),
 )
-"""Number, name, change, reason, source, place, reference, review."""
+"""Product number, name, change, reason, source, location, reference, review."""
 
 LOSSES = (
     ("Out of date", (12, 9, 14, 30, 8, 11, 9, 4)),
@@ -76,7 +76,7 @@ def _filtered(text: str) -> Frame:
 
 
 def _narrowed(text: str) -> Frame:
-    """Of one place alone, as somebody finds it who comes back to it, with entries of days ago."""
+    """Show entries of one location only, some days old, as after a return to the page."""
     rows = tuple(
         each._replace(at=f"2026-10-{at + 21}T07:40:00Z", location=text or "A-03-12")
         for at, each in enumerate(_entries(text))
@@ -157,4 +157,4 @@ LOG_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("logs.losses", "weeks", _losses),
     ("logs.losses", "none", _no_losses),
 )
-"""Screen, state, and how it is built."""
+"""Screen, state and builder of each sample."""

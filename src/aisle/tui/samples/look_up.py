@@ -1,4 +1,4 @@
-"""Samples of the screens that are for looking: products and places."""
+"""Samples of looking up products and of locations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BRANDS = ("Fizz", "Fizz", "Fizz", "Frostig", "")
 
 
 def look_up_list(text: str) -> Frame:
-    """Hits while somebody types."""
+    """Show matches while a search text is typed."""
     rows = tuple(
         ProductRow(f"400{index}", text or name, text or BRANDS[index], ("24", "112", "0", "", "3.25")[index], "pc")
         for index, name in enumerate(NAMES)
@@ -47,7 +47,7 @@ def look_up_list(text: str) -> Frame:
 
 
 def look_up_nothing(text: str) -> Frame:
-    """Before anything is said."""
+    """Show the page before anything is typed."""
     return Frame(LookUpJob().view(LookUpState(search=text)), LinkState("offline", 3600.0), None, "", "0042", "Anna")
 
 
@@ -102,13 +102,13 @@ def _product(text: str) -> LookUpState:
 
 
 def look_up_product(text: str) -> Frame:
-    """All that is known of a product."""
+    """Show a product with all its data."""
     verdict = Verdict(INFO, msg("lookup.shown", label=text or NAMES[0]))
     return Frame(LookUpJob().view(_product(text)), LinkState("live", 12.0, 1), verdict, "", "0042", "Anna", 14)
 
 
 def look_up_unknown(text: str) -> Frame:
-    """A product of which next to nothing is known, at a service that does not tell what is around; the last page."""
+    """Show the last page of a product with almost no data, at a service without surrounding stock."""
     state = LookUpState(
         "4001", text or NAMES[0], product=Product(text or NAMES[0]), nearby=NearbyStock(is_refused=True), page=-1
     )
@@ -116,7 +116,7 @@ def look_up_unknown(text: str) -> Frame:
 
 
 def look_up_order(text: str) -> Frame:
-    """An order was scanned on the page of a product."""
+    """Show a product page on which an order was scanned."""
     verdict = Verdict(ASK, msg("lookup.is_order", order="100042", who=text or "J. Jansen"))
     view = LookUpJob().view(_product(text).with_offered_order(text or "100042")._replace(page=1))
     return Frame(view, LinkState("live", 12.0), verdict, "", "0042", "Anna", 15)
@@ -131,7 +131,7 @@ def _aisle(text: str) -> tuple[LocationRow, ...]:
 
 
 def location_list(text: str) -> Frame:
-    """Places in the order of feet."""
+    """Show locations in walking order."""
     state = LocationsState(rows=_aisle(text)[:12], total=118, cursor=2, opened_from_list=True)
     return Frame(LocationsJob().view(state), LinkState("live", 20.0), None, "", "0042", "Anna")
 
@@ -154,13 +154,13 @@ def _location_state(text: str) -> LocationsState:
 
 
 def location(text: str) -> Frame:
-    """Everything on one place."""
+    """Show the stock of one location."""
     verdict = Verdict(INFO, msg("browse.shown", place=text or "A-03-2"))
     return Frame(LocationsJob().view(_location_state(text)), LinkState("live", 3.0), verdict, "", "0042", "Anna", 3)
 
 
 def location_with_many_products(text: str) -> Frame:
-    """A place with more products than its page has."""
+    """Show a location with more products than its page."""
     state = _location_state(text)
     assert state.location is not None
     view = LocationsJob().view(state._replace(location=state.location._replace(product_count=12_345)))
@@ -168,7 +168,7 @@ def location_with_many_products(text: str) -> Frame:
 
 
 def location_with_scan(text: str) -> Frame:
-    """A product was scanned on the page of a place."""
+    """Show a location page on which a product was scanned."""
     told = msg("browse.here", label=text or NAMES[0], place=text or "A-03-2", quantity=Decimal(6))
     view = LocationsJob().view(_location_state(text)._replace(offered=OfferedChoice("product", text or "4000")))
     return Frame(view, LinkState("live", 3.0), Verdict(ASK, told), "", "0042", "Anna", 4)

@@ -1,4 +1,4 @@
-"""Samples of moving goods, for the registry of screens."""
+"""Samples of moving goods."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GOODS = (
     ("4107", "Crisps, natural, 250 g", 1, 8, "A-04-01", ""),
     ("5231", "Crème fraîche 200 g", 2, 3, "C-01-03", "C-01-07"),
 )
-"""Number, name, quantity in hand, by the books, where from, where more of it lies."""
+"""Product number, name, quantity in hand, expected quantity, source location, other locations with stock."""
 
 
 def _goods(text: str, count: int) -> tuple[Goods, ...]:
@@ -165,4 +165,4 @@ MOVE_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("move.pool", "to", _pool),
     ("move.leave", "cart", _leave),
 )
-"""Screen, state, and how it is built."""
+"""Screen, state and builder of each sample."""

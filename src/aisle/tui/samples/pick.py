@@ -1,4 +1,4 @@
-"""Samples of picking, for the registry of screens."""
+"""Samples of picking."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PRODUCTS = (
     ("5231", "Crème fraîche 200 g", "C-01-03", 3, 0),
     ("7714", "Wholemeal bread", "D-11-10", 1, 0),
 )
-"""Number, name, place, quantity, picked."""
+"""Product number, name, location, quantity, picked quantity."""
 
 
 def _frame(view: View, verdict: Verdict | None, link: LinkState, typed: str = "", serial: int = 0) -> Frame:
@@ -91,11 +91,11 @@ def _pick_done(text: str) -> Frame:
 
 
 ORDERS = (("100042", "J. Jansen"), ("100051", "Bakery The Little Corner"), ("100073", "Öztürk & Sons"))
-"""The orders of a round, and whose they are."""
+"""Orders of a batch, with their customers."""
 
 
 def _batch_state(text: str) -> PickState:
-    """Three orders: all want the first product, each one of the others."""
+    """Return a batch of three orders: all need the first product, and each one of the others."""
     totes = tuple(
         Tote(order, letter, text or who, "Ripe ones, please" if letter == "B" else "", has_lines=True)
         for letter, (order, who) in zip("ABC", ORDERS, strict=True)
@@ -194,7 +194,7 @@ def _pick_taken_over(text: str) -> Frame:
 
 
 def _pick_postponed(text: str) -> Frame:
-    """Work went on since somebody took the order over: a letter brings the question back."""
+    """Show a pick that went on after somebody took the order over; a letter asks the question again."""
     who = text or "Ben Okafor"
     state = _pick_state(text)._replace(
         take_over_choices=(PickChoice("both", "100042", who), PickChoice("hand_over", "100042", who)), is_postponed=True
@@ -207,7 +207,7 @@ def _pick_postponed(text: str) -> Frame:
 
 
 def _pick_assigned(text: str) -> Frame:
-    """A supervisor gives an order of another walk."""
+    """Show an order of another batch that a supervisor assigns."""
     ways = (PickChoice("take_in", text or "100051"), PickChoice("later"))
     verdict = Verdict(ASK, msg("pick.given", order=text or "100051", who=text or "Carla Fernandes"))
     return _frame(
@@ -216,7 +216,7 @@ def _pick_assigned(text: str) -> Frame:
 
 
 def _pick_reassigned(text: str) -> Frame:
-    """An order was given to somebody else, with goods in its tote."""
+    """Show an order that was assigned to somebody else, with goods in its tote."""
     number, label, place, of, _ = PRODUCTS[0]
     back = (
         GoodsToReturn(
@@ -229,7 +229,7 @@ def _pick_reassigned(text: str) -> Frame:
 
 
 def _put_down_by_other(text: str, location: str = "PU-01") -> Frame:
-    """Somebody else said that goods lie at a place which are in this hand; empty where nobody knows at which."""
+    """Show goods in hand that somebody else recorded as put down at a location; empty if that is unknown."""
     number, label, _, of, _ = PRODUCTS[0]
     back = (
         GoodsToReturn(
@@ -260,7 +260,7 @@ def _pick_surplus(text: str) -> Frame:
 
 
 def _new_batch_state(text: str, count: int = 3) -> BatchState:
-    """Orders of a round to be; the last one is only just scanned."""
+    """Return the orders of a new batch; the last one was just scanned."""
     names = (*ORDERS, ("100099", ""), ("100104", "M. Okafor"), ("100108", "De Vries"))
     spots = (("a", "b", "c"), ("b", "c"), ("c", "d"), ("a",), ("e", "b"), ("d", "f"))
     return BatchState(
@@ -320,4 +320,4 @@ PICK_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("walk", "added", _new_batch_added),
     ("walk", "out", _new_batch_remove),
 )
-"""Screen, state, and how it is built."""
+"""Screen, state and builder of each sample."""

@@ -1,4 +1,4 @@
-"""Samples of the pages of the chain's catalogue."""
+"""Samples of the catalogue pages."""
 
 from __future__ import annotations
 
@@ -166,4 +166,4 @@ PRODUCT_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("products.page", "stock_only", _stock_only),
     ("products.page", "awaited", _awaited),
 )
-"""Screen, state, and how it is built."""
+"""Screen, state and builder of each sample."""

@@ -1,4 +1,4 @@
-"""Samples of receiving deliveries, for the registry of screens."""
+"""Samples of receiving deliveries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GOODS = (
     (4, "5231", "Crème fraîche 200 g", 6, 0, "00387123450000000025"),
     (5, "5240", "Gouda, mature, in one piece", 4, 5, ""),
 )
-"""Line, product, name, announced, received, container."""
+"""Line, product, name, announced quantity, received quantity, container."""
 
 DELIVERY_ROWS = (
     ("PO-2026-1187", "Hansen Beverages", "2026-11-20T07:30:00", 240, 36, "partial"),
@@ -187,10 +187,10 @@ RECEIVE_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("receive.check", "differs", _check),
     ("receive.leave", "in_hand", _leave),
 )
-"""Screen, state, and how it is built."""
+"""Screen, state and builder of each sample."""
 
 
-# The list of deliveries
+# List of deliveries
 
 
 def _deliveries_frame(state: DeliveriesState, verdict: Verdict | None, link: LinkState, serial: int = 0) -> Frame:
@@ -245,4 +245,4 @@ DELIVERY_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("deliveries.page", "lines", _delivery_page),
     ("deliveries.page", "awaited", _awaited),
 )
-"""The same of the list of deliveries."""
+"""Screen, state and builder of each sample of the list of deliveries."""

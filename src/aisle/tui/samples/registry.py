@@ -1,12 +1,13 @@
-"""Every screen by name, with samples of what it shows: what snapshots and pictures are made of.
+"""Registry of all screens with their samples, from which snapshots and screenshots are made.
 
-The samples come from the jobs themselves, so that a job whose view changes changes them too.
+The samples come from the jobs themselves, so a job whose view changes changes them too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from typing import NamedTuple
 
 from aisle.jobs.message import store_message
 from aisle.jobs.shell.home import HomeJob, HomeState, OpenOrderRow
@@ -27,16 +28,15 @@ from aisle.tui.samples.stores import STORE_SAMPLES
 from aisle.tui.samples.supervisor import SUPERVISOR_SAMPLES
 from aisle.tui.samples.today import TODAY_SAMPLES
 from aisle.tui.samples.unconfirmed import UNCONFIRMED_SAMPLES
-from aisle.tuples import NamedTuple
 
 CUSTOMERS = ("J. Jansen", "Bakery The Little Corner", "De Vries", "Öztürk & Sons", "", "M. Okafor")
 
 
 class Sample(NamedTuple):
-    """One screen in one state. `build` takes a text that stands for every name from outside, or none for its own."""
+    """Screen in one state. `build` takes a text that replaces every name from outside; empty for the sample's own."""
 
     screen: str
-    """The name that views carry."""
+    """Name of the view."""
     state: str
     build: Callable[[str], Frame]
 
@@ -172,4 +172,4 @@ SAMPLES = (
 """All samples; every screen has at least one."""
 
 SCREENS = tuple(dict.fromkeys(sample.screen for sample in SAMPLES))
-"""The names of all screens."""
+"""Names of all screens."""

@@ -1,4 +1,4 @@
-"""Samples of the scanner doctor's page."""
+"""Samples of the scanner test, help, palette, notes and PIN."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TERMINAL = {"columns": 40, "rows": 20, "term": "xterm-256color", "encoding": "UT
 
 
 def _scanner_test_after(*heard: RawInput, term: str = "") -> Frame:
-    """The page after these inputs, as the job itself makes it."""
+    """Return the page after these inputs, as the job itself produces it."""
     job, verdict = ScannerTestJob(), None
     state: ScannerTestState = job.begin()
     measured = Rows("terminal", ({**TERMINAL, "term": term or TERMINAL["term"]},), 1)
@@ -34,12 +34,12 @@ def _product_scan(text: str) -> Meaning:
 
 
 def scanner_test_empty(text: str) -> Frame:
-    """Nothing scanned yet."""
+    """Show the page before the first scan."""
     return _scanner_test_after(term=text)
 
 
 def scanner_test_good(text: str) -> Frame:
-    """A scanner that does as it should, after a key."""
+    """Show a scanner that works, after a key."""
     ean, gs1 = UnknownCode("8710000000042"), "]C10108710000000042\x1d10AB12\x1d2177"
     return _scanner_test_after(
         RawInput(key=text or "f5"),
@@ -50,7 +50,7 @@ def scanner_test_good(text: str) -> Frame:
 
 
 def scanner_test_wrong(text: str) -> Frame:
-    """A GS1 code whose separators are gone."""
+    """Show a GS1 code without its separators."""
     code = "]d201087100000000421021AB12" + "17261231"
     return _scanner_test_after(RawInput(code, "cr", 2, "\x02", _product_scan(text)))
 
@@ -60,7 +60,7 @@ SCANNER_TEST_SAMPLES = (
     ("doctor", "fine", scanner_test_good),
     ("doctor", "wrong", scanner_test_wrong),
 )
-"""Screen, state and what builds it."""
+"""Screen, state and builder of each sample."""
 
 
 LIVE = LinkState("live", 12.0)
@@ -79,7 +79,7 @@ def _shell_frame(job: HelpJob | PaletteJob, state: object, verdict: Verdict | No
 
 
 def _help(text: str) -> Frame:
-    """In the middle of a pick."""
+    """Show help during a pick."""
     told = {
         "step": "pick.product",
         "open": Accepts(quantity=True, choices=2),
@@ -90,7 +90,7 @@ def _help(text: str) -> Frame:
 
 
 def _help_keys(text: str) -> Frame:
-    """Where letters have another key."""
+    """Show help with letters that have other keys."""
     told = {
         "step": "home",
         "open": Accepts(choices=7, search=True),
@@ -124,7 +124,7 @@ def _palette(text: str) -> Frame:
 
 
 def _palette_plain(text: str) -> Frame:
-    """A terminal with sixteen colours has no themes; a page that is cut by nothing."""
+    """Show the palette of a terminal with sixteen colours, which has no themes, without a cut."""
     return _shell_frame(PaletteJob(), _palette_state(30, False)._replace(cursor=1))
 
 
@@ -147,7 +147,7 @@ SHELL_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("commands", "none", _palette_no_match),
     ("commands", "typing", _palette_typing),
 )
-"""Screen, state and how to build it."""
+"""Screen, state and builder of each sample."""
 
 
 LONG_NOTE = (
@@ -157,7 +157,7 @@ LONG_NOTE = (
 
 
 def note(text: str) -> Frame:
-    """Two notes of a round, one of them long."""
+    """Show two notes of a batch, one of them long."""
     notes = (
         Note(("A", text or "100042", text or "J. Jansen"), f"{text} {LONG_NOTE}".strip()),
         Note(("B", "100049", ""), text or "Thanks!"),
@@ -198,4 +198,4 @@ PIN_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("pin.wait", "asked", _pin_wait),
     ("pin.late", "no-answer", _pin_late),
 )
-"""Screen, state, and how it is built."""
+"""Screen, state and builder of each sample."""

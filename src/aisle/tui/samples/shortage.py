@@ -1,4 +1,4 @@
-"""Samples of what is shown when something is short."""
+"""Samples of shortages."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _many(text: str) -> Frame:
 
 
 def _nothing_known(text: str) -> Frame:
-    """No places, no orders around, nothing known, and a service that keeps no reasons."""
+    """Show a shortage without locations, nearby orders or other data, at a service without reasons."""
     state = ShortageState(
         needs=(OrderShortage(text or "100042", 1, "", Decimal(1)),),
         product="4001",
@@ -121,4 +121,4 @@ SHORTAGE_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("short.why", "reasons", _choose_reason),
     ("short.why", "sure", _confirm_reject),
 )
-"""(screen, state, what builds it) of each sample."""
+"""Screen, state and builder of each sample."""

@@ -1,4 +1,4 @@
-"""Samples of a product as the store keeps it, for the registry of screens."""
+"""Samples of a product's data and settings in the store."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORECAST = {f"W{week}": sold for week, sold in zip(range(48, 53), (38, 40, 55, 7
 
 
 def _row(text: str, **fields: Any) -> dict[str, Any]:
-    """A row of the read `store_product`."""
+    """Return a row of the query `store_product`."""
     return {
         "product_number": text or "4001",
         "product_name": text or "Cola Zero 33 cl can, tray of 24",
@@ -183,4 +183,4 @@ STORE_PRODUCT_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("store_product.chart", "all", _chart),
     ("store_product.chart", "year", _year),
 )
-"""Screen, state, and how it is built."""
+"""Screen, state and builder of each sample."""

@@ -16,7 +16,7 @@ STORE_ROWS = (
     ("0107", "Sankt Pölten Hauptbahnhof, Untergeschoss", False, "Niederösterreich"),
     ("0900", "Millbrook Depot", True, "Mill Valley"),
 )
-"""Number, name, whether it is a warehouse, area."""
+"""Number, name, True for a warehouse, area."""
 
 STORE_FIELDS: dict[str, Any] = {
     "store_number": "0043",
@@ -117,7 +117,7 @@ def _staff(text: str) -> Frame:
 
 
 def _listed(text: str) -> Frame:
-    """At a service that says no more than the list."""
+    """Show a store at a service with no more data than the list."""
     said = {
         name: STORE_FIELDS[name] for name in ("store_number", "store_name", "area_description", "country_code", "pools")
     }
@@ -165,4 +165,4 @@ STORE_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("stores.change", "new", _switch_to_new),
     ("stores.change", "no_right", _no_right),
 )
-"""Screen, state, and how it is built."""
+"""Screen, state and builder of each sample."""

@@ -55,12 +55,12 @@ def _order_rows(text: str, count: int = 36) -> tuple[OrderRow, ...]:
 
 
 def order_board(text: str) -> Frame:
-    """All that is active, the cursor on one."""
+    """Show all active orders, with the cursor on one."""
     return _frame(OrdersJob().view(OrdersState(rows=_order_rows(text), total=20000, cursor=1, is_loaded=True)))
 
 
 def order_board_marking(text: str) -> Frame:
-    """Some are marked."""
+    """Show marked orders."""
     rows = _order_rows(text)
     marked = tuple(row.number for row in rows[1:4])
     state = OrdersState(
@@ -70,7 +70,7 @@ def order_board_marking(text: str) -> Frame:
 
 
 def order_board_empty(text: str) -> Frame:
-    """Nothing fits; the link is down."""
+    """Show a filter without matches, offline."""
     state = OrdersState(
         search=text or "jansn", is_loaded=True, filter=OrderFilter("rejected", claim="claimed", shorts="short")
     )
@@ -78,12 +78,12 @@ def order_board_empty(text: str) -> Frame:
 
 
 def order_board_loading(text: str) -> Frame:
-    """The first window is not here yet."""
+    """Show the board before its first window is loaded."""
     return _frame(OrdersJob().view(OrdersState()), None, LinkState("syncing", -1.0, done=400, total=20000), typed=text)
 
 
 def order_filter(text: str) -> Frame:
-    """The parts of the filter."""
+    """Show the fields of the filter."""
     state = OrdersState(
         page="filter", filter=OrderFilter("to_pick", due="late", sort="age", reference=text or "WEB-7712")
     )
@@ -91,12 +91,12 @@ def order_filter(text: str) -> Frame:
 
 
 def order_filter_field(text: str) -> Frame:
-    """The words of one part."""
+    """Show the values of one filter field."""
     return _frame(OrdersJob().view(OrdersState(page="field", field="state", filter=OrderFilter(reference=text))))
 
 
 def saved_views(text: str) -> Frame:
-    """Everybody's views and one's own."""
+    """Show shared views and the user's own."""
     views = (
         SavedView(text or "Bakery today", OrderFilter("to_pick")),
         SavedView(text or "Web, late", OrderFilter(due="late")),
@@ -105,7 +105,7 @@ def saved_views(text: str) -> Frame:
 
 
 def name_saved_view(text: str) -> Frame:
-    """A view gets its name."""
+    """Show naming of a view."""
     state = OrdersState(page="name", filter=OrderFilter("to_pick", due="today", claim="free"))
     return _frame(OrdersJob().view(state), typed=text or "Bakery")
 
@@ -150,17 +150,17 @@ def _order_state(text: str, **fields: object) -> OrderState:
 
 
 def order(text: str) -> Frame:
-    """All about an order that somebody has begun."""
+    """Show an order in progress."""
     return _frame(OrderJob().view(_order_state(text)))
 
 
 def order_lines(text: str) -> Frame:
-    """A line is chosen."""
+    """Show the choice of a line."""
     return _frame(OrderJob().view(_order_state(text, is_choosing_line=True)))
 
 
 def order_rejected(text: str) -> Frame:
-    """It was rejected, and that can be undone."""
+    """Show a rejected order that can be reopened."""
     undo = ({"order": "100051", "kind": REOPEN},)
     page = _order_state(
         text, order=_order_row(4, text), state="refused", why=text or "Order 100051 is finished", undo=undo
@@ -169,12 +169,12 @@ def order_rejected(text: str) -> Frame:
 
 
 def order_unknown(text: str) -> Frame:
-    """This host does not know it; the link is down."""
+    """Show an order that is not in the cache, offline."""
     return _frame(OrderJob().view(OrderState(text or "99871")), None, OFFLINE_LINK)
 
 
 def order_absent(text: str) -> Frame:
-    """The service does not know it."""
+    """Show an order that the service does not know."""
     return _frame(OrderJob().view(OrderState(text or "99871", is_absent=True)))
 
 
@@ -189,43 +189,43 @@ def _action_state(text: str, **fields: object) -> OrderActionState:
 
 
 def choose_action(text: str) -> Frame:
-    """What is to be done to some orders."""
+    """Show the actions for several orders."""
     return _frame(OrderActionJob().view(_action_state(text, orders=("100037", "100044", "100051"))))
 
 
 def choose_reason(text: str) -> Frame:
-    """Why it is rejected."""
+    """Show the choice of a rejection reason."""
     return _frame(OrderActionJob().view(_action_state(text, page="why", kind=REJECT)))
 
 
 def choose_person(text: str) -> Frame:
-    """For whom it is claimed; nobody has that name."""
+    """Show the choice of a person to claim for, after an unknown name."""
     people = (Person("U2", text or "Ben Okafor"), Person("U3", text or "Carla Fernandes"))
     state = _action_state(text, page="who", kind=CLAIM, people=people)
     return _frame(OrderActionJob().view(state), Verdict(ASK, msg("act.unknown_name", name=text or "Benn")))
 
 
 def choose_from_many_people(text: str) -> Frame:
-    """There are more people than any screen has room for."""
+    """Show more people than fit on any screen."""
     people = tuple(Person(f"U{at}", f"{text or name} {at}") for at, name in enumerate(("Ben Okafor", "Carla") * 30))
     state = _action_state(text, page="who", kind=CLAIM, people=people, match_count=75, first_choice=6)
     return _frame(OrderActionJob().view(state), None)
 
 
 def confirm_hand_over(text: str) -> Frame:
-    """It is handed over though something is missing."""
+    """Show confirmation of a hand-over with missing goods."""
     return _frame(OrderActionJob().view(_action_state(text, page="sure", kind=HAND_OVER)))
 
 
 def confirm_reject(text: str) -> Frame:
-    """It is rejected, and why; a printed command was no yes."""
+    """Show confirmation of a rejection; a scanned command was not accepted as a yes."""
     plan = (("100037", OrderAction(REJECT, reason=text or "The customer has called it off")),)
     state = _action_state(text, page="sure", kind=REJECT, plan=plan)
     return _frame(OrderActionJob().view(state), Verdict(WRONG, msg("input.by_hand")))
 
 
 def order_in_batch(text: str) -> Frame:
-    """It goes first, and is in somebody's round."""
+    """Show an order with priority that is in a batch."""
     who = text or "Ben Okafor"
     walked = _order_row(1, text)._replace(is_priority=True, priority_by=text or "Carla Fernandes", picker=who)
     told = Verdict(GOOD, msg("act.told_urgent", order="100030"))
@@ -233,32 +233,32 @@ def order_in_batch(text: str) -> Frame:
 
 
 def order_abandoned(text: str) -> Frame:
-    """Who has begun it left it."""
+    """Show an order whose picker left it."""
     left = _order_row(1, text)._replace(is_claimed=True, abandoned_at=msg("moment", at="2026-11-19T16:20:00Z"))
     return _frame(OrderJob().view(_order_state(text, order=left)), None)
 
 
 def confirm_split(text: str) -> Frame:
-    """Some of a walk are to be given to somebody else."""
+    """Show confirmation of moving some orders of a batch to another person."""
     orders = ("100037", "100044")
     plan = tuple((order, OrderAction(SPLIT, "U2", text or "Ben Okafor")) for order in orders)
     return _frame(OrderActionJob().view(OrderActionState(orders, page="sure", kind=SPLIT, plan=plan)))
 
 
 def confirm_claim(text: str) -> Frame:
-    """Many are claimed for somebody."""
+    """Show confirmation of claiming many orders for a person."""
     orders = ("100037", "100044", "100051")
     plan = tuple((order, OrderAction(CLAIM, "U2", text or "Ben Okafor")) for order in orders)
     return _frame(OrderActionJob().view(_action_state(text, page="sure", kind=CLAIM, orders=orders, plan=plan)))
 
 
 def action_waiting(text: str) -> Frame:
-    """How they stand is being read."""
+    """Show waiting for the state of the orders."""
     return _frame(OrderActionJob().view(_action_state(text, page="wait", kind=REJECT)))
 
 
 def action_results(text: str) -> Frame:
-    """What came of it for each of them."""
+    """Show the result of each order."""
     outcomes = (
         Outcome("100037", "confirmed"),
         Outcome("100044", "", msg("deed.is_finished", order="100044")),
@@ -273,13 +273,13 @@ _EXCEPTION_COUNTS = (("doubts", 2), ("differences", 14), ("impossible", 3), ("st
 
 
 def exceptions(text: str) -> Frame:
-    """How many there are of each kind."""
+    """Show the number of exceptions of each kind."""
     state = ExceptionsState(counts=_EXCEPTION_COUNTS, difference_value=Decimal("412.35"), is_loaded=True)
     return _frame(ExceptionsJob().view(state), typed=text)
 
 
 def exceptions_loading(text: str) -> Frame:
-    """Nothing read yet."""
+    """Show exceptions before they are loaded."""
     return _frame(ExceptionsJob().view(ExceptionsState()), None, LinkState("none"), typed=text)
 
 
@@ -298,7 +298,7 @@ def _differences(text: str) -> tuple[ExceptionRow, ...]:
 
 
 def differences(text: str) -> Frame:
-    """Those of the highest value first, some marked."""
+    """Show differences, those of the highest value first, some marked."""
     state = ExceptionsState(
         "differences", _EXCEPTION_COUNTS, rows=_differences(text), total=14, marked=("900", "902"), is_loaded=True
     )
@@ -306,7 +306,7 @@ def differences(text: str) -> Frame:
 
 
 def difference(text: str) -> Frame:
-    """One of them."""
+    """Show one difference."""
     state = ExceptionsState(
         "differences", _EXCEPTION_COUNTS, rows=_differences(text), total=14, question="901", is_loaded=True
     )
@@ -314,13 +314,13 @@ def difference(text: str) -> Frame:
 
 
 def approve_many(text: str) -> Frame:
-    """Whether all that are marked shall be approved."""
+    """Show the question if all marked differences are approved."""
     state = ExceptionsState("differences", _EXCEPTION_COUNTS, rows=_differences(text), total=14, marked=("900", "902"))
     return _frame(ExceptionsJob().view(state._replace(question="approve")))
 
 
 def negative_stock(text: str) -> Frame:
-    """Below none, and more picked than there is."""
+    """Show negative stock, and more picked than there is."""
     rows = (
         ExceptionRow("a", text or "Whole milk 1 l", "5230", text or "C-01-03", kind="below", quantity=Decimal(-4)),
         ExceptionRow("b", text or "Wholemeal bread", "7714", kind="below", quantity=Decimal(-1)),
@@ -339,14 +339,14 @@ def negative_stock(text: str) -> Frame:
 
 
 def stuck(text: str) -> Frame:
-    """Orders of which nothing is heard."""
+    """Show orders that are stuck."""
     orders = [_order_row(index, text) for index in (1, 5, 9, 13)]
     rows = tuple(ExceptionRow(each.number, each.customer, order=each.number, order_row=each) for each in orders)
     return _frame(ExceptionsJob().view(ExceptionsState("stuck", _EXCEPTION_COUNTS, rows=rows, total=4, is_loaded=True)))
 
 
 def recounts(text: str) -> Frame:
-    """What is to be counted again; the link is down."""
+    """Show ordered recounts, offline."""
     row = ExceptionRow(
         "4001/A-03-12", text or "Cola Zero 33 cl can, tray of 24", "4001", text or "A-03-12", user=text or "Anna"
     )
@@ -391,4 +391,4 @@ SUPERVISOR_SAMPLES = (
     ("exceptions.stuck", "all", stuck),
     ("exceptions.recounts", "one", recounts),
 )
-"""Screen, state and what builds it."""
+"""Screen, state and builder of each sample."""

@@ -1,4 +1,4 @@
-"""Samples of today's pages, for the registry of screens."""
+"""Samples of today's figures."""
 
 from __future__ import annotations
 
@@ -116,4 +116,4 @@ TODAY_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("today.terminals", "four", _terminals),
     ("today.terminals", "none", _nobody),
 )
-"""Screen, state, and how it is built."""
+"""Screen, state and builder of each sample."""

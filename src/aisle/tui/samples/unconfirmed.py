@@ -1,4 +1,4 @@
-"""Samples of the list of what is not settled."""
+"""Samples of the list of unconfirmed operations."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ def _frame(state: UnconfirmedState, verdict: Verdict | None = None) -> Frame:
 
 
 def all_states(text: str) -> Frame:
-    """One of each: the five words."""
+    """Show an operation in each of the five states."""
     rows = _operation_rows(text)
     return _frame(UnconfirmedState(rows=rows, total=len(rows)))
 
 
 def resolved(text: str) -> Frame:
-    """The last one was settled."""
+    """Show the empty list after the last operation was resolved."""
     state = UnconfirmedState()
     return Frame(
         UnconfirmedJob().view(state),
@@ -103,12 +103,12 @@ def resolved(text: str) -> Frame:
 
 
 def unclear(text: str) -> Frame:
-    """Nobody knows whether goods were moved."""
+    """Show a movement in doubt."""
     return _frame(UnconfirmedState(entry=_move_operation(text, "unclear", True)))
 
 
 def being_looked_for(text: str) -> Frame:
-    """The machine is still looking."""
+    """Show a movement that is still being looked up."""
     return _frame(
         UnconfirmedState(
             entry=_move_operation(text, "unclear")._replace(choices=(ARRIVED, CLOSED_BY_HAND), evidence="")
@@ -117,12 +117,12 @@ def being_looked_for(text: str) -> Frame:
 
 
 def refused(text: str) -> Frame:
-    """The service said no to picks."""
+    """Show refused picks."""
     return _frame(UnconfirmedState(entry=_refused_pick(text)))
 
 
 def changed(text: str) -> Frame:
-    """Somebody else wrote to the order meanwhile."""
+    """Show picks of an order that somebody else changed meanwhile."""
     sides = (Comparison(text or "4107", "", "0", "2", "1"), Comparison("5230", "", "0", "12", "12"))
     state = _refused_pick(text)._replace(
         state="unclear", finding="changed", comparisons=sides, choices=(ARRIVED, RESEND, CLOSED_BY_HAND)
@@ -131,7 +131,7 @@ def changed(text: str) -> Frame:
 
 
 def claimed(text: str) -> Frame:
-    """Nobody knows whether an order is said to be worked on; what stood there before could not be read."""
+    """Show a claim in doubt whose state before could not be read."""
     sides = (Comparison("is_claimed", "", None, "yes", "no"),)
     state = _refused_pick(text)._replace(
         state="unclear", finding="unreadable", items=(), comparisons=sides, choices=(ARRIVED, CLOSED_BY_HAND)
@@ -140,7 +140,7 @@ def claimed(text: str) -> Frame:
 
 
 def short(text: str) -> Frame:
-    """The books have less than was carried away."""
+    """Show a movement of more goods than the expected stock."""
     state = _move_operation(text, "refused", True)._replace(
         why=text or "A-03-12 has 2 of 4001, 3 are asked for", evidence="", choices=(OVERAGE, CLOSED_BY_HAND)
     )
@@ -148,7 +148,7 @@ def short(text: str) -> Frame:
 
 
 def counted(text: str) -> Frame:
-    """Nobody knows whether a count arrived, and goods have come since."""
+    """Show a count in doubt, with goods that arrived since."""
     state = _move_operation(text, "unclear", True)._replace(
         kind="count",
         evidence="",
@@ -169,7 +169,7 @@ def _minimum_changed() -> StoredMessage:
 
 
 def surplus(text: str) -> Frame:
-    """What somebody picked found no room, because another one was faster."""
+    """Show excess of a pick, because another picker was faster."""
     args: dict[str, int | Decimal] = {"line": 1, "picked": Decimal(3), "of": Decimal(3), "left": Decimal(2)}
     return _frame(
         UnconfirmedState(
@@ -179,7 +179,7 @@ def surplus(text: str) -> Frame:
 
 
 def store_product_changed(text: str) -> Frame:
-    """Somebody else has changed the minimum since it was seen."""
+    """Show a setting that somebody else has changed since it was read."""
     sides = (Comparison("min", "", "12", "8", "10"), Comparison("attention_codes", "", "", text or "COLD,GLASS", ""))
     state = _move_operation(text, "refused", True)._replace(
         kind="setting", operation="update-store-products", location="", evidence="", comparisons=sides,
@@ -190,23 +190,23 @@ def store_product_changed(text: str) -> Frame:
 
 
 def blocked(text: str) -> Frame:
-    """It waits for something that is unclear."""
+    """Show an operation that waits for one in doubt."""
     return _frame(UnconfirmedState(entry=_operation_rows(text)[2]._replace(blocked_by="QX5R2M7K3VJT6ZB4WPA2HNYCDE")))
 
 
 def noted(text: str) -> Frame:
-    """It only waits."""
+    """Show a queued operation."""
     return _frame(UnconfirmedState(entry=_operation_rows(text)[2]))
 
 
 def resend(text: str) -> Frame:
-    """Whether it shall be sent again."""
+    """Show the question about sending again."""
     state = UnconfirmedState(entry=_move_operation(text, "unclear", True), question=RESEND)
     return _frame(state, Verdict(ASK, msg("doubts.ask_again")))
 
 
 def close_by_hand(text: str) -> Frame:
-    """How it was settled."""
+    """Show the question about how it was resolved."""
     state = UnconfirmedState(entry=_move_operation(text, "unclear", True), question=CLOSED_BY_HAND)
     return _frame(state, Verdict(ASK, msg("doubts.ask_by_hand")))
 
@@ -228,4 +228,4 @@ UNCONFIRMED_SAMPLES = (
     ("doubts.again", "asked", resend),
     ("doubts.by_hand", "asked", close_by_hand),
 )
-"""Screen, state and what builds it."""
+"""Screen, state and builder of each sample."""

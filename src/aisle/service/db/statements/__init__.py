@@ -1,6 +1,6 @@
-"""The catalogue of statements. Values travel as `$1` parameters only; texts are constants or joined from constants.
+"""SQL statements. Values are `$1` parameters only; texts are constants or composed of constants.
 
-Rules that keep one text fit for SQLite, PostgreSQL and a sharded PostgreSQL: the primary key of every store's table
-starts with `store_number`, every statement on one names it (but for a few lists over the whole chain), ids come from
-counters, there are no triggers. Quantities are whole thousandths. `''` stands for "no place", "no order".
+One text serves SQLite, PostgreSQL and sharded PostgreSQL. So the primary key of each table of stores begins with
+`store_number`. Each statement on one names it, except a few lists over the chain. Ids come from counters, and there are
+no triggers. Quantities are integer thousandths. `''` means no location or no order.
 """

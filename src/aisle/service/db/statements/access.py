@@ -4,7 +4,7 @@ COUNTER_NEXT = """
     INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
     ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value
     RETURNING value"""
-# Two at once, in one way to the database and back.
+# Two counters in one round trip.
 COUNTERS_NEXT = """
     INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3), ($1, $4, $5)
     ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value
@@ -27,7 +27,7 @@ WRITE_HISTORY_ADD = "INSERT INTO write_history (store_number, seq, op_id, writte
 WRITE_AT_CHANGE = """
     SELECT op_id FROM write_history WHERE store_number = $1 AND seq >= $2 ORDER BY seq LIMIT 1"""
 WRITE_HISTORY_FIRST = "SELECT seq FROM write_history WHERE store_number = $1 ORDER BY seq LIMIT 1"
-# The last write of each store stays: with it a host that was away for long still finds what it knows.
+# The last write of each store stays, so that a host that was offline for long still finds its position.
 OLD_WRITE_HISTORY_DELETE = """
     DELETE FROM write_history WHERE written_on < $1 AND seq < (
         SELECT c.value FROM counter c WHERE c.store_number = write_history.store_number AND c.name = 'change')"""
@@ -50,7 +50,7 @@ TOKEN_ADD = """
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"""
 TOKEN_STORE_ADD = "INSERT INTO token_store (token_id, store_number) VALUES ($1, $2)"
 TOKEN_USED_SET = "UPDATE token SET last_used_on = $2 WHERE token_id = $1"
-# With a token go those that people got through it.
+# Revokes the tokens of people who signed in through it, too.
 TOKEN_REVOKE = """
     UPDATE token SET revoked_on = $2 WHERE (token_id = $1 OR parent_id = $1) AND revoked_on IS NULL
     RETURNING token_id"""
@@ -67,8 +67,8 @@ ALL_TOKENS = """
 TOKENS_WITHOUT_PARENT = ALL_TOKENS.replace("ORDER BY", "WHERE parent_id = '' ORDER BY")
 TOKEN_STORES = "SELECT token_id, store_number FROM token_store ORDER BY token_id, store_number"
 
-# The store and the token's right to it are one question, asked of the token first: a store of others and one that is
-# not there are told apart neither by the answer nor by the work that it takes.
+# One query for the store and the token's right to it, starting at the token. A store of others and a missing one differ
+# neither in the answer nor in the work.
 STORE_OF_TOKEN = """
     SELECT s.store_number, s.ordinal
     FROM token t
@@ -81,8 +81,8 @@ STORES_OF_TOKEN = """
     JOIN store s ON s.store_number = ANY($1)
     LEFT JOIN token_store ts ON ts.token_id = t.token_id AND ts.store_number = s.store_number
     WHERE t.token_id = $2 AND (t.all_stores = 1 OR ts.store_number IS NOT NULL)"""
-# Stores whose numbers differ from one that is none by leading zeros or case alone: among a token's own, which looks at
-# no other store, and for a token of all stores among all.
+# Stores whose numbers differ from an unknown one by leading zeros or case only. They are among the token's own stores,
+# or among all for a token of all stores.
 SIMILAR_STORES_OF_TOKEN = """
     SELECT ts.store_number FROM token_store ts
     WHERE ts.token_id = $2 AND ltrim(lower(ts.store_number), '0') = $1
@@ -91,8 +91,8 @@ SIMILAR_STORES = """
     SELECT s.store_number FROM store s
     WHERE ltrim(lower(s.store_number), '0') = $1
     ORDER BY s.store_number LIMIT 3"""
-# Both together, and whether its role is one of these and, where the chain is concerned, its stores are all: what every
-# request asks before anything else, on one way to the database and back.
+# Token and store in one round trip, with a check of its role and, for operations of the chain, of its scope. Every
+# request runs it first.
 AUTHORIZATION = """
     SELECT t.token_id, t.token_hash, t.name, t.role, t.all_stores, t.expires_on, t.revoked_on, t.last_used_on,
         t.parent_id, CASE WHEN t.role = ANY($2) AND (t.all_stores = 1 OR $3 = 0) THEN 1 ELSE 0 END,
@@ -104,7 +104,7 @@ AUTHORIZATION = """
 
 RESPONSE_OF_KEY = """
     SELECT fingerprint, status, body FROM idempotency WHERE store_number = $1 AND request_key = $2"""
-# What was refused under a key was not carried out. The ledger remembers keys whose answers are forgotten.
+# A refused request was not carried out. The ledger keeps keys whose answers were purged.
 KNOWN_KEYS = """
     SELECT i.request_key FROM idempotency i WHERE i.store_number = $1 AND i.request_key = ANY($2) AND i.status < 400
     UNION SELECT l.op_id FROM leg l WHERE l.store_number = $1 AND l.op_id = ANY($2)"""

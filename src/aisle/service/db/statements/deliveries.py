@@ -1,4 +1,4 @@
-"""Statements on deliveries, their lines, and what was received of them."""
+"""Statements on deliveries, their lines and receipts."""
 
 DELIVERY_FINGERPRINTS = """
     SELECT order_number, fingerprint, status FROM delivery WHERE store_number = $1 AND order_number = ANY($2)"""
@@ -30,7 +30,7 @@ DELIVERY_LINE_RECEIVED_SET = """
     WHERE store_number = $1 AND order_number = $2 AND line_number = $3"""
 DELIVERY_LINES_DELETE = "DELETE FROM delivery_line WHERE store_number = $1 AND order_number = $2"
 
-# The shipment that brings goods for an order line; the last one that was named.
+# Shipment that brings goods for an order line; the one named last.
 SHIPMENT_SET = """
     INSERT INTO shipment_line (store_number, order_number, line_number, shipment_number, shipment_line)
     VALUES ($1, $2, $3, $4, $5)
@@ -45,7 +45,7 @@ ORDER_LINES_OF_SHIPMENT = """
     ORDER BY sl.order_number, sl.line_number"""
 
 DELIVERY_KEYS = "SELECT d.store_number, d.seq FROM delivery d"
-# Over the chain the numbers that they are ordered by come last.
+# Lists of the chain are ordered by the last columns.
 DELIVERY_CHAIN_KEYS = "SELECT d.store_number, d.seq, d.ordinal FROM delivery d"
 RECEIPT_CHAIN_KEYS = "SELECT d.store_number, d.seq, d.receipt_seq, d.ordinal FROM delivery d"
 DELIVERY_COUNT = "SELECT count(*) FROM delivery d"
@@ -74,13 +74,13 @@ DELIVERY_FILTERS = {
     "from_id": "(d.receipt_seq, d.ordinal) >= ($?, $?)",
     "to_id": "(d.receipt_seq, d.ordinal) <= ($?, $?)",
 }
-# Receipts go by numbers of their own.
+# Receipts have their own numbers.
 RECEIPT_FILTERS = DELIVERY_FILTERS | {
     "beyond": "d.receipt_seq > $?",
     "until": "d.receipt_seq <= $?",
     "after": "(d.receipt_seq, d.ordinal) > ($?, $?)",
 }
-# A delivery without lines is one row with none. No order is promised, the reader sorts by key.
+# A delivery without lines is one row with nulls. The order is undefined; the reader sorts by key.
 DELIVERY_PAGE = """
     SELECT d.store_number, d.order_number, d.seq, d.ordinal, d.order_type, d.status, d.updated_on, d.receipt_seq,
         d.item, s.data, dl.line_number, dl.seq, dl.product_number, dl.quantity, dl.received,

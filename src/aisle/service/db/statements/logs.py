@@ -1,4 +1,4 @@
-"""Statements on the store product log."""
+"""Statements on the log of a store's stock, and on the audit."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ LOG_ENTRY = """
 LOG_FIRST = "SELECT seq FROM stock_log WHERE store_number = $1 ORDER BY seq LIMIT 1"
 LOG_REVIEW_STATES = "SELECT seq, review_status, created_on FROM stock_log WHERE store_number = $1 AND seq = ANY($2)"
 LOG_REVIEW_STATE_SET = "UPDATE stock_log SET review_status = $3, updated_on = $4 WHERE store_number = $1 AND seq = $2"
-# What a reason was called last. A log whose entries never say it is not read through for it.
+# Latest description of a reason. The search is limited, since a log may have none.
 LOG_LAST_REASON = """
     SELECT latest.item FROM (
         SELECT g.item, g.seq FROM stock_log g WHERE g.store_number = $1 AND g.reason_code = $2
         ORDER BY g.seq DESC LIMIT 50
     ) latest
     WHERE latest.item LIKE '%"reason_code_description":%' ORDER BY latest.seq DESC LIMIT 1"""
-# Inside a store, whose entries are numbered as they come, none that is older is looked at.
+# Entries of a store are numbered in order of time, so no older entry is read.
 LOG_FIRST_SINCE = """
     SELECT seq FROM stock_log WHERE store_number = $1 AND substr(created_on, 1, 7) >= $2
     ORDER BY substr(created_on, 1, 7), seq LIMIT 1"""
 LOG_LIST = "SELECT g.seq, g.ordinal, g.review_status, g.updated_on, g.item FROM stock_log g"
-# Over the chain: a page of keys first, which indexes hold in its order, then the rows of it. No order is promised.
+# Lists of the chain: first a page of keys, which an index has in this order, then their rows. The order is undefined.
 LOG_KEYS = "SELECT g.store_number, g.seq, g.ordinal FROM stock_log g"
 LOG_PAGE = """
     SELECT g.seq, g.ordinal, g.review_status, g.updated_on, g.item
@@ -32,7 +32,7 @@ LOG_PAGE = """
 LOG_COUNT = "SELECT count(*) FROM stock_log g"
 LOG_SORT_STORE = "ORDER BY g.seq"
 LOG_SORT_CHAIN = "ORDER BY seq, ordinal"
-# What the indexes have beside the months.
+# Filters that the indexes by month have as columns.
 LOG_MONTH_FILTERS = frozenset({"token", "from_id", "to_id", "article_number"})
 LOG_FILTERS = {
     "store": "g.store_number = $?",
@@ -46,7 +46,7 @@ LOG_FILTERS = {
     "since": "g.created_on >= $?",
     "months": "substr(g.created_on, 1, 7) = ANY($?)",
     "month": "substr(g.created_on, 1, 7) = $?",
-    # The index has no others; that it may be used has to be said.
+    # The index has only these rows; the condition allows its use.
     "reviewed": "g.review_status = $? AND g.review_status <> 0",
     "review_status": "g.review_status = $? AND g.review_status <> 0",
     "nothing_to_review": "g.review_status = $?",

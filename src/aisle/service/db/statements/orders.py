@@ -27,7 +27,7 @@ LINE_ADD = """
         delivered, is_picked, is_open, from_warehouse, stock_pool, pools, preferred_location_code, reference, picked_by,
         item, fulfilment)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, $12, $13, $14, $15, $16, $17, $18)"""
-# `is_open`: the order is active and not rejected; kept on its lines, so that one index tells what they still want.
+# `is_open`: the order is active and not rejected. Lines have it too, so that one index has the open demand.
 LINES_OPEN_SET = "UPDATE order_line SET is_open = $3 WHERE store_number = $1 AND order_number = $2"
 CARRIED_PICK = """
     SELECT quantity FROM carried_pick WHERE store_number = $1 AND order_number = $2 AND line_number = $3"""
@@ -68,7 +68,7 @@ ORDER_FILTERS = {
         WHERE ol.store_number = o.store_number AND ol.order_number = o.order_number AND ol.fulfilment = $?)""",
     "after": "o.seq > $?",
     "search": "o.search LIKE $? ESCAPE '\\'",
-    # Signs without words, which what is searched has not kept.
+    # Punctuation without words, which the search texts do not have.
     "search_typed": "(o.order_number LIKE $? ESCAPE '\\' OR o.reference LIKE $? ESCAPE '\\')",
 }
 LINES_OF_ORDERS = """

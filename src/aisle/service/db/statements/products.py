@@ -1,4 +1,4 @@
-"""Statements on the catalogue and on products of a store."""
+"""Statements on the catalogue and on the products of a store."""
 
 PRODUCTS_BY_NUMBER = "SELECT product_number, item FROM product WHERE product_number = ANY($1) AND deleted_on IS NULL"
 PRODUCT_SET = """
@@ -66,14 +66,14 @@ PRODUCT_ITEM = "SELECT item FROM product WHERE product_number = $1 AND deleted_o
 PRODUCTS_OF_CODES = """
     SELECT DISTINCT product_number FROM product_code WHERE code = ANY($1) ORDER BY product_number LIMIT 2"""
 
-# What keeps a product from being deleted, in any store: stock, lines of orders that are not finished, goods to come.
+# Reasons against deleting a product, in any store: stock, lines of unfinished orders, expected goods.
 PRODUCTS_WITH_STOCK = """
     SELECT DISTINCT sp.product_number
     FROM store_product sp
     JOIN balance b ON b.store_number = sp.store_number AND b.product_number = sp.product_number
     WHERE sp.product_number = ANY($1) AND b.quantity <> 0
     ORDER BY sp.product_number"""
-# Each store's open orders are looked through, and not the lines of all that there ever were.
+# Reads the open orders of each store, and not all lines that ever existed.
 PRODUCTS_IN_OPEN_ORDERS = """
     SELECT DISTINCT ol.product_number
     FROM store s
@@ -93,5 +93,5 @@ STORES_RANGING = """
     ORDER BY store_number, product_number"""
 EMPTY_BALANCES_DELETE = "DELETE FROM balance WHERE store_number = $1 AND product_number = ANY($2) AND quantity = 0"
 STORE_PRODUCTS_DELETE = "DELETE FROM store_product WHERE store_number = $1 AND product_number = ANY($2)"
-# Finished orders and deliveries still name it.
+# Finished orders and deliveries still refer to it.
 PRODUCTS_DELETE = "UPDATE product SET deleted_on = $2 WHERE product_number = ANY($1) AND deleted_on IS NULL"

@@ -1,10 +1,10 @@
-"""Statements on what is old: ledger and log are summed up, all else is forgotten."""
+"""Statements of the purge: ledger and log are summed up, other old rows are deleted."""
 
 LEDGER_PRODUCTS = """
     SELECT product_number, count(*) FROM leg
     WHERE store_number = $1 AND product_number > $2 AND occurred_on < $3
     GROUP BY product_number ORDER BY product_number LIMIT $4"""
-# When the leg happened that so many are older than.
+# Time of the leg after the first `$4` old ones.
 LEDGER_STEP = """
     SELECT occurred_on FROM leg WHERE store_number = $1 AND product_number = $2 AND occurred_on < $3
     ORDER BY occurred_on LIMIT 1 OFFSET $4"""
@@ -27,7 +27,7 @@ LOG_BEGINNING = """
     SELECT seq, ordinal, product_number, created_on, item FROM stock_log
     WHERE store_number = $1 AND seq < $2 ORDER BY seq"""
 LOG_DELETE = "DELETE FROM stock_log WHERE store_number = $1 AND seq = ANY($2)"
-# Of the first entries those that are old: what is young is not looked through.
+# Old entries among the first ones; later entries are not read.
 AUDIT_OLD = """
     SELECT f.seq FROM (SELECT a.seq, a.recorded_on FROM audit a WHERE a.store_number = $1 ORDER BY a.seq LIMIT $3) f
     WHERE f.recorded_on < $2"""
@@ -39,7 +39,7 @@ CHANGES_DROP = "DELETE FROM change WHERE store_number = $1 AND seq <= $2"
 ORDERS_OLD = """
     SELECT order_number, total_lines FROM customer_order
     WHERE store_number = $1 AND finished_on <> '' AND finished_on < $2 ORDER BY finished_on LIMIT $3"""
-# In this order, because of what refers to what.
+# In order of the foreign keys.
 ORDER_REMOVALS = (
     "DELETE FROM shipment_line WHERE store_number = $1 AND order_number = ANY($2)",
     "DELETE FROM carried_pick WHERE store_number = $1 AND order_number = ANY($2)",

@@ -1,4 +1,4 @@
-"""Statements on balances, legs of the ledger, where goods in hand came from, and the stock lists."""
+"""Statements on balances, legs of the ledger, origins of picked goods, and lists of stock."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ PUT_BACKS_OF_PRODUCT = """
 PUT_BACK_SET = "UPDATE put_back SET quantity = $3 WHERE store_number = $1 AND seq = $2"
 PUT_BACK_DELETE = "DELETE FROM put_back WHERE store_number = $1 AND seq = $2"
 
-# Lists of stock: a page of keys first, which the indexes of their order hold, then all that belongs to them. No order
-# is promised, the reader sorts by key. What may be missing is joined to a table that is split too, not to the page.
+# Lists of stock: first a page of keys, which an index has in this order, then their rows. The order is undefined; the
+# reader sorts by key. Outer joins start at a table that is sharded too, not at the page.
 STOCK_KEYS = "SELECT sp.store_number, sp.seq FROM store_product sp"
-# Over the chain the numbers that they are ordered by come last.
+# Lists of the chain are ordered by the last columns.
 STOCK_CHAIN_KEYS = "SELECT sp.store_number, sp.seq, sp.ordinal FROM store_product sp"
 STOCK_KEYS_CATALOGUE = """
     SELECT sp.store_number, sp.seq
@@ -81,11 +81,11 @@ STOCK_KEYS_CATALOGUE = """
 STOCK_COUNT = "SELECT count(*) FROM store_product sp"
 STOCK_COUNT_CATALOGUE = """
     SELECT count(*) FROM product p CROSS JOIN store_product sp"""
-# How many numbers were given, less those whose products are deleted.
+# Numbers given, less those of deleted products.
 STOCK_COUNT_OF_STORE = """
     SELECT SUM(CASE name WHEN 'store_product' THEN value ELSE -value END) FROM counter
     WHERE store_number = $1 AND (name = 'store_product' OR name = 'store_product_gone')"""
-# How many numbers were given, and of how many the products are deleted.
+# Numbers given, and those of deleted products.
 STOCK_NUMBERS_OF_STORE = """
     SELECT SUM(CASE name WHEN 'store_product' THEN value END), SUM(CASE name WHEN 'store_product_gone' THEN value END)
     FROM counter WHERE store_number = $1 AND (name = 'store_product' OR name = 'store_product_gone')"""
@@ -150,14 +150,14 @@ STOCK_OF_PRODUCT = """
     LEFT JOIN location l ON l.store_number = b.store_number AND l.location_code = b.location_code
     WHERE sp.store_number = $1 AND sp.product_number = $2"""
 
-# When goods were picked for a line, or put back, after a moment.
+# Last time after a moment at which goods were picked for a line or put back.
 PICKED_LATER = """
     SELECT max(occurred_on) FROM leg
     WHERE store_number = $1 AND product_number = $2 AND occurred_on > $3 AND order_number = $4 AND line_number = $5
         AND kind IN ('pick', 'unpick')"""
 
 
-# Whose goods lie where, and which tags their places have. Tags are a JSON text; the reader looks into them.
+# Goods held for orders, with the tags of their locations. Tags are JSON; the reader parses them.
 HELD_AT_LOCATIONS = """
     SELECT b.product_number, b.location_code, b.pool, b.order_number, b.line_number, b.quantity, l.tags, p.category_code
     FROM balance b
@@ -183,19 +183,19 @@ ASSIGNMENT_QUANTITY_SET = """
     UPDATE assignment SET quantity = $7
     WHERE store_number = $1 AND product_number = $2 AND location_code = $3 AND pool = $4 AND order_number = $5
       AND line_number = $6 AND done_on IS NULL"""
-# Carried out: what was assigned has left, as far as it has.
+# Goods were moved: reduce the assignment, or end it.
 ASSIGNMENT_MOVED_SET = """
     UPDATE assignment
     SET quantity = CASE WHEN quantity > $7 THEN quantity - $7 ELSE quantity END,
         done_on = CASE WHEN quantity > $7 THEN NULL ELSE $8 END
     WHERE store_number = $1 AND product_number = $2 AND location_code = $3 AND pool = $4 AND order_number = $5
       AND line_number = $6 AND done_on IS NULL"""
-# Whatever became of what was held there: what comes there later is not what was assigned.
+# Ends the assignment, so that goods held there later are not part of it.
 ASSIGNMENT_DONE_SET = """
     UPDATE assignment SET done_on = $7
     WHERE store_number = $1 AND product_number = $2 AND location_code = $3 AND pool = $4 AND order_number = $5
       AND line_number = $6 AND done_on IS NULL"""
-# What is no longer held there needs no moving, whoever took it.
+# Goods that are no longer held there need no move, whoever moved them.
 ASSIGNMENTS = """
     SELECT a.seq, a.product_number, p.product_name, a.location_code, a.pool, a.order_number, a.line_number,
         CASE WHEN b.quantity < a.quantity THEN b.quantity ELSE a.quantity END, a.location_tag, a.created_on
@@ -231,4 +231,4 @@ RECOUNT_FILTERS = {
     "after": "r.seq > $?",
 }
 RECOUNT_SORT = "ORDER BY r.seq"
-"""In which they were ordered."""
+"""Order in which recounts were ordered."""

@@ -1,4 +1,4 @@
-"""Statements on stores, and the condition that keeps a list inside a token's stores."""
+"""Statements on stores and locations, and the condition that limits a list to a token's stores."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ STORE_FILTERS = {
 }
 
 FIRST_STORES_OF_TOKEN = "SELECT store_number FROM token_store WHERE token_id = $1 ORDER BY store_number LIMIT $2"
-# How many of a token's stores have numbers of a kind, and how far they have come.
+# Number of a token's stores that have a counter, and its highest value.
 COUNTER_RANGE_OF_TOKEN = """
     SELECT count(*), COALESCE(MAX(c.value), 0) FROM counter c
     WHERE c.name = $2 AND c.store_number IN (SELECT ts.store_number FROM token_store ts WHERE ts.token_id = $1)"""
 
 STORE_DATA = "SELECT data FROM store WHERE store_number = $1"
 STORE_NUMBERS = "SELECT store_number FROM store ORDER BY store_number"
-# What keeps a store from being removed: stock, open orders, tokens that name it; what its people got goes with it.
+# Reasons against deleting a store: stock, open orders, tokens that name it. Tokens of its people are deleted with it.
 STORES_IN_USE = """
     SELECT b.store_number FROM balance b WHERE b.store_number = ANY($1) AND b.quantity <> 0
     UNION SELECT o.store_number FROM customer_order o WHERE o.store_number = ANY($1) AND o.is_active = 1
     UNION SELECT ts.store_number FROM token_store ts JOIN token t ON t.token_id = ts.token_id
         WHERE ts.store_number = ANY($1) AND t.parent_id = ''
     ORDER BY 1"""
-# In this order, because of what refers to what. The ledger, the logs and the keys stay.
+# In order of the foreign keys. Ledger, logs and request keys stay.
 STORE_DELETES = (
     "DELETE FROM assignment WHERE store_number = ANY($1)",
     "DELETE FROM shipment_line WHERE store_number = ANY($1)",
@@ -61,8 +61,8 @@ STORE_DELETES = (
     "DELETE FROM store WHERE store_number = ANY($1)",
 )
 
-# Own area first, then other warehouses. A store without an area is near to all. Those around are found first: in a
-# chain all stores may have the product.
+# Stores of the own area first, then other warehouses. All stores are near to one without an area. Near stores are found
+# first, since all stores of a chain may have the product.
 SURROUNDING_STOCK = """
     WITH near AS (
         SELECT n.store_number FROM store s JOIN store n ON n.area_id = s.area_id WHERE s.store_number = $1
@@ -101,7 +101,7 @@ LOCATION_KEYS = """
         l.sort_key
     FROM location l"""
 LOCATION_COUNT = "SELECT count(*) FROM location l"
-# How many numbers were given, less those of a store that was removed and is back.
+# Numbers given, less those of a store that was deleted and created again.
 LOCATION_COUNT_OF_STORE = """
     SELECT SUM(CASE name WHEN 'location' THEN value ELSE -value END) FROM counter
     WHERE store_number = $1 AND (name = 'location' OR name = 'location_gone')"""

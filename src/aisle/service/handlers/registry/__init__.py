@@ -1,9 +1,13 @@
-"""Which stores a request may change, told before it is carried out: its writer waits for the writers of these alone."""
+"""Registry of the operations: handler, roles and limits of each, and the stores that it locks.
+
+A writer waits only for writers of the same stores. `HANDLERS` has the operations of the contract; those of `extensions`
+carry their own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -27,9 +31,8 @@ from aisle.service.handlers import (
     stores,
 )
 from aisle.service.http.large_body_turns import MIB
-from aisle.tuples import NamedTuple
 
-# Rows that name a store are that store's, others the chain's.
+# A row that names a store belongs to it, other rows to the chain.
 _STORE_IN_EACH_ROW = frozenset(
     {
         "create-customer-orders-several-stores",
@@ -39,16 +42,16 @@ _STORE_IN_EACH_ROW = frozenset(
         "write-locations",
     }
 )
-# Its body is one thing, of one store.
+# Operations whose body is one object of one store.
 _STORE_IN_BODY = frozenset({"sign-in"})
-# They change what the catalogue says, and nothing of any store.
+# Operations that change the catalogue and no store.
 _CATALOGUE_OPERATIONS = frozenset(
     {"create-or-update-products", "update-product-attributes", "create-product-free-fields"}
 )
 
 
 def locked_stores(operation: str, call: OperationCall) -> frozenset[str] | None:
-    """The stores (`*` is the chain) whose rows this request may change; None where only its work will tell."""
+    """Return the stores (`*` is the chain) whose rows this request may change; None if only its execution shows."""
     if "store_number" in call.path:
         return frozenset({call.path["store_number"]})
     if operation in _STORE_IN_BODY:
@@ -56,13 +59,13 @@ def locked_stores(operation: str, call: OperationCall) -> frozenset[str] | None:
     if operation in _CATALOGUE_OPERATIONS:
         return frozenset({CHAIN})
     if operation in _STORE_IN_EACH_ROW:
-        # one that names none still keeps its answer under its key
+        # A request without stores still stores its answer under its key.
         return frozenset(number or CHAIN for number in named_stores(call)) or frozenset({CHAIN})
     return None
 
 
 def named_stores(call: OperationCall) -> list[str | None]:
-    """The store that each row of a body names; None for a row of the whole chain."""
+    """Return the store of each row of a body; None for a row of the whole chain."""
     rows = next(iter(call.body.values()), None) if isinstance(call.body, dict) else None
     return [row.get("store_number") for row in rows or () if isinstance(row, dict)]
 
@@ -70,34 +73,34 @@ def named_stores(call: OperationCall) -> list[str | None]:
 RunOperation = Callable[[Context, OperationCall], Awaitable[bytes]]
 
 ALL_STORE_ROLES = frozenset(ROLES) - {"metrics"}
-"""All who work with the service; who may only read its figures does not."""
+"""Roles of everybody who works with the service. The role metrics may only read its figures."""
 BULK_BODY_LIMIT = 16 * MIB
 MAX_ITEMS = 50_000
 BULK_ROLES = frozenset({"integration", "admin"})
-"""Who loads stores and catalogues."""
+"""Roles that may load large bodies."""
 
 
 class Handler(NamedTuple):
-    """What answers an operation: bytes of JSON, or a Refusal."""
+    """Handler of an operation, which returns JSON bytes or raises Refusal, with its permissions and limits."""
 
     run: RunOperation
     roles: frozenset[Role] = ALL_STORE_ROLES
     body_limit: int = MIB
     needs_all_stores: bool = False
-    """Whether it is the whole chain's, and needs a token for all stores."""
+    """True if it concerns the whole chain and needs a token for all stores."""
     before_transaction: BeforeTransaction | None = None
-    """What is done with the request before its transaction."""
+    """Step that processes the request before its transaction."""
     has_secrets: bool = False
-    """Whether request or answer hold what is stored nowhere: they are not kept under a key."""
+    """True if request or answer have secrets, so that the answer is not stored under a key."""
     limits_attempts: bool = False
-    """Whether it is worth guessing at, and therefore slow for each token."""
+    """True if secrets could be guessed with it, so that it is limited per token."""
 
     def limit_of(self, role: str) -> int:
-        """How many bytes a body may have: who works on the floor sends nothing in bulk."""
+        """Return the maximum length of a body in bytes. Only bulk roles may send large ones."""
         return self.body_limit if role in BULK_ROLES else min(self.body_limit, MIB)
 
     def max_items(self, role: str) -> int:
-        """How many rows and lines one request may hold."""
+        """Return the maximum number of rows and lines of a request."""
         return MAX_ITEMS if self.limit_of(role) > MIB else MAX_ITEMS // 10
 
 
@@ -154,7 +157,7 @@ HANDLERS: dict[str, Handler] = {
 
 
 class ServedOperation(NamedTuple):
-    """An operation as the gate needs it, of the contract or our own."""
+    """Operation of the contract or an extension, as `http.endpoint` uses it."""
 
     name: str
     params: Sequence[Param]
@@ -164,7 +167,7 @@ class ServedOperation(NamedTuple):
 
 
 class ParsedRequest(NamedTuple):
-    """A request, read as far as it could be; `problem` waits until it is known who asks."""
+    """Request that was parsed as far as possible. `refusal` is reported only after authentication."""
 
     secret: str
     call: OperationCall
@@ -177,14 +180,14 @@ class ParsedRequest(NamedTuple):
     terminal: str | None = None
     if_match: frozenset[str] | None = None
     clock_skew: float = 0.0
-    """Seconds that the clock of who asks is ahead of ours."""
+    """Seconds that the sender's clock is ahead of the service's clock."""
     confirmed_keys: tuple[str, ...] = ()
-    """Keys that were confirmed to who asks: a database without them was put back from an earlier copy."""
+    """Keys of writes that were confirmed to the sender. A database without them was restored from an earlier copy."""
     replay: Replay | None = None
 
 
 class OperationResult(NamedTuple):
-    """What goes back."""
+    """Answer of an operation."""
 
     status: int
     body: bytes

@@ -1,1 +1,4 @@
-"""The OpenAPI document of the service."""
+"""OpenAPI document of the service, built from the contract and the extensions.
+
+It must not know how operations run. Start reading at `document`; the others hold its texts, examples and links.
+"""

@@ -1,16 +1,14 @@
-"""Bodies that the service accepts as they stand, in the demo store and in this order (a test sends each of them)."""
+"""Example bodies that the demo store accepts in this order (a test sends each of them)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
-
-from aisle.tuples import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Example(NamedTuple):
-    """One body, and the query that goes with it."""
+    """Example body with its query."""
 
     name: str
     body: Any
@@ -177,4 +175,4 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example("Somebody", {"people": [{"badge": "BADGE-U9", "user": "U9", "name": "Ida Falk", "role": "staff"}]}),
     ),
 }
-"""By operation; operations are in the order in which they can be tried one after another."""
+"""Examples by operation, in the order in which they can be tried."""

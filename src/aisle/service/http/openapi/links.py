@@ -1,4 +1,4 @@
-"""What an answer can be asked on with, as OpenAPI links: where its values go in another operation."""
+"""OpenAPI links: values of an answer that are parameters of another operation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _STORE_OF_PATH = {"store_number": "$request.path.store_number"}
 _ORDER_OF_FIRST_ROW = "$response.body#/list/0/order_number"
 _STORE_OF_FIRST_ROW = {"store_number": "$response.body#/list/0/store_number"}
 _PRODUCT_OF_FIRST_ROW = "$response.body#/list/0/product_number"
-# Whatever its type, a parameter of a link is a text (OpenAPI 3.1: Link Object).
+# Parameters of links are text, whatever their type (OpenAPI 3.1: Link Object).
 _TRUE = "true"
 
 
@@ -96,4 +96,4 @@ LINKS: dict[str, dict[str, Schema]] = {
         ),
     },
 }
-"""By the operation whose answer it is."""
+"""Links by the operation that returns the answer."""

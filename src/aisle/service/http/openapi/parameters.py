@@ -1,9 +1,9 @@
-"""Parameters as the OpenAPI page shows them: what each means, what it takes, and a value that the demo store knows."""
+"""Parameters in the OpenAPI document: description, schema, and an example that exists in the demo store."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.contract.operations import Param
 from aisle.service.domain.quantities import INT64_LIMIT
@@ -16,12 +16,11 @@ from aisle.service.http.request import (
     VERSIONS_PATTERN,
 )
 from aisle.service.limits import MAX_CODE_LENGTH
-from aisle.tuples import NamedTuple
 
 Schema = dict[str, Any]
 
 TIME_SCHEMA: Schema = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string", "format": "date"}]}
-"""A moment, or the beginning of a day (UTC)."""
+"""Schema of a time, or of a date, which means the start of the day."""
 
 _TEXT_SCHEMA: Schema = {"type": "string"}
 _BOOLEAN_SCHEMA: Schema = {"type": "boolean"}
@@ -39,7 +38,7 @@ _SCHEMA_OF_TYPE: dict[str, Schema] = {"string": _TEXT_SCHEMA, "number": _INTEGER
 
 
 class ParameterText(NamedTuple):
-    """What is said of a parameter beyond its name and type."""
+    """Description of a parameter, beside its name and type."""
 
     text: str
     example: Any = None
@@ -182,7 +181,7 @@ WRITE_HEADERS: tuple[Schema, ...] = (
         "schema": {"type": "string"},
     },
 )
-"""What every write takes beside the document's parameters."""
+"""Headers of every write, beside the document's parameters."""
 
 IF_MATCH_HEADER: Schema = {
     "name": "If-Match",
@@ -200,7 +199,7 @@ TERMINAL_HEADER: Schema = {
 
 
 def parameter_objects(params: Iterable[Param], assumed: str = "") -> list[Schema]:
-    """The parameters of an operation; `assumed` is what is said of those that the document does not show."""
+    """Return the parameters of an operation. `assumed` is the note on those that the document does not have."""
     return [_parameter_object(param, assumed) for param in params]
 
 

@@ -1,4 +1,7 @@
-"""What each operation may answer, as the OpenAPI page shows it: the result, and every refusal (README: Answers)."""
+"""OpenAPI document: operations, bodies, results and refusals (README: Answers).
+
+Descriptions of extensions are the docstrings of their handlers.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ PROBLEM_SCHEMA: Schema = {
 
 _COMMON_STATUSES = (400, 401, 403, 413, 414, 429, 431, 500, 503)
 _OF_CONNECTION = 408
-"""Said by the connection itself, and without a body."""
+"""Status that the connection itself sends, without a body."""
 _WRITE_STATUSES = (404, _OF_CONNECTION, 409, 415, 422, 425)
 _RETRY_HEADER: Schema = {
     "Retry-After": {"description": "In how many seconds to come again.", "schema": {"type": "integer", "minimum": 0}}
@@ -82,7 +85,10 @@ _REPLAYED_HEADER: Schema = {
 
 
 def responses(result: Schema, *, write: bool, names_resource: bool, checks_version: bool = False) -> dict[str, Schema]:
-    """Every answer of an operation. `path`: it names what may not be there; `versions`: it hears `If-Match`."""
+    """Return every answer of an operation.
+
+    `names_resource`: its path names something that may be missing. `checks_version`: it supports `If-Match`.
+    """
     good = {
         "description": "Done" if write else "What was asked for",
         "headers": _FEATURES_HEADER | (_REPLAYED_HEADER if write else {}),
@@ -185,7 +191,7 @@ _STANDARD_RESULT: ResultSchema = {"$ref": "#/components/schemas/StandardResult"}
 
 
 def result_schema(extension: Extension) -> ResultSchema:
-    """The answer of an extension: its own, or the standard result of a write."""
+    """Return the result of an extension: its own, or the standard result of a write."""
     return _RESULTS.get(extension.name) or (_STANDARD_RESULT if extension.method != "GET" else {"type": "object"})
 
 
@@ -207,7 +213,7 @@ _DESCRIPTION = (
     " figures that are reckoned ahead, such as `forecast_array`; texts have no NUL character. A query parameter or a"
     " field that an operation does not have is refused (400). Examples are good in the demo store."
 )
-# Texts of bodies that are read as moments; a text that is none is refused.
+# Text fields of bodies that are parsed as times; invalid ones are refused.
 _TIME_FIELDS = {
     "datetime_created",
     "datetime_expected",
@@ -226,20 +232,20 @@ _TIME_FIELDS = {
     "validate_expiry_date_time",
 }
 
-# How large numbers may be that are not what others are.
+# Limits of numbers that differ from the general limit.
 _QUANTITY_FIELDS = ("counted_quantity", "picked_quantity", "quantity", *pool_fields("stock_pool_"))
 _FIELD_LIMITS = (
     dict.fromkeys(ID_FIELDS, INT64_LIMIT)
     | dict.fromkeys(INT32_FIELDS, INT32_LIMIT)
     | dict.fromkeys(_QUANTITY_FIELDS, QUANTITY_LIMIT)
 )
-# Flagged as a moment by the interface, and described as yyyyMMdd; it is told as it was said.
+# The interface marks it as a date-time and describes yyyyMMdd; it is returned as it was sent.
 _DATE_FIELD = "deprecation_date"
 
 
 @cache
 def build_document() -> Schema:
-    """The whole page as data, made once."""
+    """Return the document, built once."""
     adapters = _body_and_result_adapters()
     keys: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [(key, "validation", adapters[key]) for key in adapters]
     made, definitions = TypeAdapter.json_schemas(keys, ref_template=_MODEL_REFERENCE)
@@ -279,7 +285,7 @@ def build_document() -> Schema:
 
 
 def _body_and_result_adapters() -> dict[str, TypeAdapter[Any]]:
-    """What is read and answered, by `name body` and `name result`."""
+    """Return the validators of bodies and results, under `name body` and `name result`."""
     found = {f"{row.name} result": result_adapter(row) for row in OPERATIONS.values()}
     found |= {f"{row.name} body": request_body_adapter(row) for row in OPERATIONS.values() if row.body}
     found |= {f"{one.name} body": one.body_adapter for one in EXTENSIONS if one.body_adapter}
@@ -309,7 +315,7 @@ def _interface_operation(row: Row, schemas: dict[str, Any]) -> Schema:
 
 
 def _is_multi_store_list(row: Row) -> bool:
-    """Whether it lists rows of stores, and the store may be left out."""
+    """Return True if the operation lists rows of stores and its store is optional."""
     return row.paging in ("envelope", "reduced") and any(
         param.name == "store_number" for param in row.params_in("query")
     )
@@ -364,7 +370,7 @@ def _request_body(name: str, schema: Any, adapter: TypeAdapter[Any], *, assumed:
 
 
 def _clean_schema(schema: Any, name: str = "") -> Any:
-    """A schema without what says nothing, and with what the service holds all numbers and times to."""
+    """Return a schema without empty statements, with the service's limits of numbers and times."""
     if isinstance(schema, list):
         return [_clean_schema(item, name) for item in schema]
     if not isinstance(schema, dict):
@@ -386,7 +392,7 @@ def _clean_schema(schema: Any, name: str = "") -> Any:
 
 
 def _add_limits(schema: Any, name: str) -> Any:
-    """A field of a request: how large its numbers may be, and how small."""
+    """Add the limits of numbers to a field of a request."""
     if isinstance(schema, list):
         return [_add_limits(part, name) for part in schema]
     if not isinstance(schema, dict):

@@ -1,0 +1,146 @@
+"""Many requests at once, or in a row on one connection: they take little memory, and whoever else asks has his turn."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import ExitStack, closing
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from aisle.addresses import address_key
+from aisle.server.connections import ConnectionLimits, LimitedConnection
+from aisle.server.fair_starts import FairStarts
+from aisle.service.http import fastapi_app
+from tests.service.test_connections import SECONDS, app, connected, serving
+from tests.service.world import World
+
+GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+def held(server: Any) -> int:
+    """Bytes that connections hold of what has not come to its end."""
+    connections = list(server.server_state.connections)
+    assert all(isinstance(one, LimitedConnection) for one in connections)
+    return sum(len(one.conn.trailing_data[0]) for one in connections)
+
+
+def test_what_is_asked_behind_a_request_that_is_answered_is_not_read() -> None:
+    may = threading.Event()
+
+    async def later(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.to_thread(may.wait, SECONDS)
+        await app(scope, receive, send)
+
+    with serving(ConnectionLimits(), later) as (port, server), ExitStack() as opened:
+        callers = [opened.enter_context(closing(connected(port))) for _ in range(3)]
+        for caller in callers:
+            caller.setblocking(False)
+            caller.send(GET * 10_000)
+        until = monotonic() + SECONDS
+        while len(server.server_state.tasks) < len(callers) and monotonic() < until:
+            sleep(0.01)
+        sleep(0.1)
+        assert 0 < held(server) <= len(callers) * (32 << 10)
+        may.set()
+        callers[0].settimeout(SECONDS)
+        heard = b""
+        while heard.count(b"HTTP/1.1 200") < 1_000:
+            part = callers[0].recv(1 << 16)
+            assert part
+            heard += part
+
+
+def test_a_body_is_not_read_before_it_is_taken() -> None:
+    may = threading.Event()
+
+    async def later(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.to_thread(may.wait, SECONDS)
+        size, more = 0, True
+        while more:
+            message = await receive()
+            size, more = size + len(message["body"]), message["more_body"]
+        assert size == 300_000
+        await app(scope, receive, send)
+
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n"
+    with serving(ConnectionLimits(), later) as (port, server), closing(connected(port, head)) as caller:
+        caller.sendall(bytes(300_000))
+        sleep(0.1)
+        [one] = server.server_state.connections
+        assert isinstance(one, LimitedConnection)
+        assert 0 < len(one.cycle.body) <= 64 << 10
+        may.set()
+        assert caller.recv(100).startswith(b"HTTP/1.1 200")
+
+
+def test_heads_without_their_end_have_a_limit_of_all() -> None:
+    limits = ConnectionLimits(unfinished_bytes=100_000)
+    with serving(limits) as (port, server), ExitStack() as opened:
+        half = GET[:-2] + b"X: " + b"x" * 15_000
+        for _ in range(40):
+            opened.enter_context(closing(connected(port, half)))
+        sleep(0.3)
+        assert 0 < held(server) <= limits.unfinished_bytes + len(half)
+        with closing(connected(port, GET[:-2])) as visitor:
+            sleep(0.1)
+            visitor.sendall(b"\r\n")
+            assert visitor.recv(100).startswith(b"HTTP/1.1 200")
+
+
+async def test_a_request_of_somebody_else_begins_in_the_next_rounds() -> None:
+    begun: list[str] = []
+
+    async def note(scope: Any, receive: Any, send: Any) -> None:
+        begun.append(scope["client"][0])
+
+    starts = FairStarts(note)
+    async with asyncio.TaskGroup() as tasks:
+        for host in ["10.0.0.1"] * 200 + ["10.0.0.2"]:
+            tasks.create_task(starts({"type": "http", "client": (host, 1)}, None, None))  # type: ignore[arg-type]
+    assert begun.index("10.0.0.2") < 20
+    assert len(begun) == 201
+
+
+def test_an_address_of_the_newer_kind_stands_for_its_network() -> None:
+    assert address_key("2001:db8::1") == address_key("2001:db8::ffff:2") != address_key("2001:db8:0:1::1")
+    assert address_key("::ffff:10.0.0.1") == address_key("10.0.0.1") == "10.0.0.1"
+    assert address_key("here") == "here"
+
+
+async def test_a_long_answer_goes_out_in_parts() -> None:
+    body = bytes(200_000)
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": body})
+
+    said: list[Any] = []
+
+    async def send(message: Any) -> None:
+        said.append(message)
+
+    await FairStarts(answer)({"type": "http"}, None, send)  # type: ignore[arg-type]
+    parts = [message["body"] for message in said[1:]]
+    assert b"".join(parts) == body
+    assert max(map(len, parts)) <= 64 << 10
+    assert [message["more_body"] for message in said[1:]] == [True] * (len(parts) - 1) + [False]
+
+
+async def test_the_document_is_made_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[dict[str, int]] = []
+
+    def build() -> dict[str, int]:
+        made.append({"a": 1})
+        return made[-1]
+
+    monkeypatch.setattr(fastapi_app, "build_document", build)
+    fastapi_app._document.cache_clear()
+    try:
+        for _ in range(2):
+            assert (await world.client.get("/openapi.json")).json() == {"a": 1}
+    finally:
+        fastapi_app._document.cache_clear()
+    assert len(made) == 1
