@@ -41,6 +41,9 @@ class Desk:
         self.calls.append(f"resize {columns}x{rows}")
         return self.frame
 
+    def confirm_pin(self, token: str, valid_until: float) -> None:
+        """Nobody is asked for a PIN here."""
+
     def on_painted(self, serials: Sequence[int], at: float) -> None:
         self.calls.append(f"painted {len(serials)}")
 

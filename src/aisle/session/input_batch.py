@@ -33,9 +33,9 @@ class RefusedInputs(NamedTuple):
         if is_scan or isinstance(meaning, Ambiguous):
             refused = refused._replace(is_scan_refused=kind == WRONG)
         if self.question and is_scan and (kind == ASK or choices != self.choices):
-            refused = refused._with_refusal(self.question)
+            refused = _add_refusal(refused, self.question)
         if verdict and kind == WRONG:
-            refused = refused._with_refusal(verdict.text)._replace(is_last=True)
+            refused = _add_refusal(refused, verdict.text)._replace(is_last=True)
             question = self.question if choices == self.choices else None
         elif verdict and kind == ASK and choices and is_scan:
             question = verdict.text
@@ -45,7 +45,7 @@ class RefusedInputs(NamedTuple):
         """Return the verdict at the end of the batch, with the refusals that it would hide."""
         if not self.reason or self.lines == int(self.is_last):
             return verdict
-        if verdict is None or verdict == Verdict(WRONG, self.reason):  # the same is not said twice
+        if verdict is None or verdict == Verdict(WRONG, self.reason):  # one message is enough
             return Verdict(WRONG, msg("session.not_taken", count=self.lines, why=self.reason))
         if verdict.kind == ASK and not self.is_last:  # what is asked now comes first
             return verdict._replace(text=msg("session.taken_not", count=self.lines, why=self.reason, said=verdict.text))
@@ -54,8 +54,9 @@ class RefusedInputs(NamedTuple):
             text = msg("session.not_all", count=self.lines, why=verdict.text, said=self.reason)
         return Verdict(ASK if verdict.kind == ASK else WRONG, text)
 
-    def _with_refusal(self, reason: Msg) -> RefusedInputs:
-        return self._replace(lines=self.lines + 1, reason=self.reason or reason)
+
+def _add_refusal(refused: RefusedInputs, reason: Msg) -> RefusedInputs:
+    return refused._replace(lines=refused.lines + 1, reason=refused.reason or reason)
 
 
 MIN_CODE = 5

@@ -254,8 +254,8 @@ def choose_product(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> Mean
     if len(used) != 1 and receiver is stacked_jobs[-1] and receiver.job.resolves_ambiguity and not meaning.is_look_up:
         return meaning
     others = tuple(each for each in meaning.matches if each.kind != PRODUCT)
-    ways = tuple(Scan((each, *others), meaning.is_look_up) for each in with_distinct_names(used or products))
-    return ways[0] if len(ways) == 1 else Ambiguous(ways)
+    scans = tuple(Scan((each, *others), meaning.is_look_up) for each in with_distinct_names(used or products))
+    return scans[0] if len(scans) == 1 else Ambiguous(scans)
 
 
 def _receiving_job(stacked_jobs: Sequence[StackedJob], scan: Scan) -> StackedJob:

@@ -173,10 +173,9 @@ class Notifications:
         return not 0 <= self._clock() - self._checked_at < FULL_CHECK_S
 
     def changes_of_topics(self, notified: Collection[str], subscription: frozenset[str]) -> list[Changed] | None:
-        """Return the changes of these topics on the page; None if only a full check can tell.
+        """Return the changes of these topics on the page; None if only a full check can tell. Raises StorageError.
 
-        Topics that the page does not show make it subscribe again, for the courier may be another one.
-        Raises StorageError if nothing can be read.
+        Other topics make the session subscribe again, for the courier may be another one.
         """
         if not _FULL_CHECK_TOPICS.isdisjoint(notified):
             return None

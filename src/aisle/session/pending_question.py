@@ -193,18 +193,18 @@ class PendingQuestion(NamedTuple):
             plain = plain._replace(choice_letters="") if isinstance(plain, Step | DetailView) else plain
             if not self.doubtful_quantity or not self.number_match or not isinstance(plain, Step | DetailView):
                 return plain._replace(choices=(), prompt=ask_quantity.prompt(self.measured_scan))
-            ways = (
+            answers = (
                 msg("count.way_quantity", quantity=self.doubtful_quantity.value),
                 other_choice_text(self.number_match),
             )
             return plain._replace(
-                choices=ways,
+                choices=answers,
                 choice_letters=ANSWER_LETTERS,
                 prompt=quantities.quantity_prompt(ANSWER_LETTERS, scans=False),
             )
         if not self.scans:
             return view
-        choices, keys = tuple(raw(ask_quantity.quantity_label(way)) for way in self._shown_scans), self._keys(accepts)
+        choices, keys = tuple(raw(ask_quantity.quantity_label(scan)) for scan in self._shown_scans), self._keys(accepts)
         if self._is_paged:
             choices = *choices, msg("session.more_ways", count=len(self.scans) - len(choices))
         view = without_row_numbers(view)

@@ -56,6 +56,7 @@ class _UnsentToken(NamedTuple):
 
     @property
     def is_valid(self) -> bool:
+        """Return whether the token can still be used."""
         return time.time() < self.valid_until
 
 

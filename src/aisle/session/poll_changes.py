@@ -104,7 +104,7 @@ class ChangePoller:
         return frame
 
     def _notify_jobs(self, changes: Sequence[Changed]) -> None:
-        """Tell the job on the screen, and commit what follows; after a failure they are told again."""
+        """Tell the job on the screen, and commit what follows; after a failure, tell it again later."""
         verdict, bells, page = self._verdicts.current, self._verdicts.bells, self._page.identity
         is_secret = self._inputs.is_typing_secret()
         if changes:

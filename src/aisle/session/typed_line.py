@@ -49,11 +49,7 @@ def typed_text_dropped(text: str, verdict: Verdict | None) -> Verdict:
 
 
 class TypedLine:
-    """Open line of a terminal as far as it is meant for the page on the screen.
-
-    The decoder keeps its line when another page opens by itself. What was typed before that is cut off until the line
-    ends.
-    """
+    """Open line of a terminal, without what was typed before another page opened by itself (which is cut off)."""
 
     def __init__(self) -> None:
         self.text = ""
