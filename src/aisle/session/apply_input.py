@@ -136,13 +136,16 @@ class InputHandler:
         if line is None:
             return
         self._batch.uncommitted += 1
-        if self._resolver.has_leftover_digits(line):
+        prepared = self._resolver.prepare(line)
+        if prepared.reason == NUMBER_BESIDE_CODE:
             self.refuse_lines((line,), msg(NUMBER_BESIDE_CODE), at, is_secret=False)
-            return
-        left = self._resolver.count_leftover_letters(line)
-        self._apply_own_line(line._replace(text=line.text[left:]), at)
-        if left:
-            self._verdicts.current = typed_text_dropped(line.text[:left], self._verdicts.current)
+        elif prepared.reason:
+            is_secret = self._page.is_secret(prepared.line.text)
+            self._refuse(prepared.line._replace(text="" if is_secret else prepared.line.text), msg(prepared.reason), at)
+        else:
+            self._apply_prepared(prepared.line, at)
+        if prepared.dropped:
+            self._verdicts.current = typed_text_dropped(prepared.dropped, self._verdicts.current)
 
     def refuse_lines(self, lines: Sequence[Line], reason: Msg, at: float, *, is_secret: bool) -> None:
         """Refuse the lines of a scan as a whole; the session's question stays."""
@@ -166,19 +169,12 @@ class InputHandler:
             text = msg("session.rest_lost", count=count, why=dict(verdict.text.args)["why"])
             self._verdicts.current = Verdict(WRONG, text)
 
-    def _apply_own_line(self, line: Line, at: float) -> None:
-        completed = self._resolver.complete(line)
-        if completed is None:
-            is_secret = self._page.is_secret(line.text)
-            self._refuse(line._replace(text="" if is_secret else line.text), msg("input.cut"), at)
+    def _apply_prepared(self, line: Line, at: float) -> None:
+        label = self._label_of(line)
+        if label and line.longest_pause < TYPING_PAUSE_S:
+            self._apply_scanned_label(label, line, at)
             return
-        label = self._label_of(completed)
-        if label and completed.longest_pause < TYPING_PAUSE_S:
-            self._apply_scanned_label(label, completed, at)
-            return
-        line = completed._replace(
-            text=apply_key_names(completed.text, self._profile.current.letter_by_key, self._page.top)
-        )
+        line = line._replace(text=apply_key_names(line.text, self._profile.current.letter_by_key, self._page.top))
         if name := self._help_pages.page_of_line(line.text):
             meaning: Meaning = Command(line.text.strip(" ").lower())
             self._help_pages.open(name)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from aisle.jobs.job import Event, Start
+from aisle.jobs.job import Event, Opened, Start
 from aisle.jobs.job import money_message as price_message
 from aisle.jobs.pages import PAGE_LETTERS
 from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.scan.in_store_codes import is_unknown_in_store_code
 from aisle.scan.meaning import (
+    LOCATION,
     PERSON,
     PRODUCT,
     Accepts,
@@ -26,11 +27,10 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
-from aisle.session import ask_quantity, input_batch
+from aisle.session import ask_quantity
 from aisle.session.context import SessionContext
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page
-from aisle.session.meaning_resolver import look_up_of
 from aisle.session.page import Page
 from aisle.session.pending_question import PendingQuestion, choice_question
 from aisle.session.permissions import Permissions
@@ -68,7 +68,6 @@ class MeaningHandler:
         self._work = work
         self._build_frame = build_frame
         self._remarks = ScanRemarks(verdicts)
-        self._rejected_scan = input_batch.NO_REJECTED_SCAN
 
     def feed(self, event: Event, raw: str) -> None:
         """Feed an event to the job on the screen, which may need a PIN for it."""
@@ -77,9 +76,8 @@ class MeaningHandler:
 
     def record(self, meaning: Meaning) -> None:
         """Record the verdict on a line, so that later ones in its batch do not hide a refusal."""
-        verdict, jobs = self._verdicts.current, self._page.stack.jobs
-        self._rejected_scan = input_batch.remember_rejected_scan(self._rejected_scan, meaning, verdict, jobs)
-        self._batch.record(meaning, verdict, self._page.accepts().choices)
+        choices = self._page.accepts().choices
+        self._batch.record(meaning, self._verdicts.current, choices, self._page.stack.jobs)
 
     def measure_visible_rows(self) -> None:
         """Tell the job how many rows of its list are visible, for commands that move through it."""
@@ -89,19 +87,25 @@ class MeaningHandler:
 
     def apply(self, meaning: Meaning, raw: str) -> None:
         """Apply a meaning; tell what becomes of a pending question or multiplier."""
-        asked, accepts_products = self._page.question, self._accepts_products()
+        asked = self._page.question
+        is_unknown_label = isinstance(meaning, UnknownCode) and self._is_unknown_label(meaning)
         self._apply_with_question(meaning, raw)
         self._remarks.add(meaning)
-        self._report_unanswered(asked, meaning)
+        if asked.is_pending:
+            self._report_unanswered(asked, meaning)
         if self._page.question.is_pending:
             return
+        if asked.is_pending:
+            self._report_multiplier(asked, meaning, raw)
+        if is_unknown_label:
+            self._verdicts.add_detail(msg("session.store_label"))
+
+    def _report_multiplier(self, asked: PendingQuestion, meaning: Meaning, raw: str) -> None:
         verdict = self._verdicts.current
         if asked.keeps_multiplier(meaning, raw, verdict, self._page.stack.jobs):
             self._page.question, self._verdicts.current = asked, asked.multiplier_kept(verdict)
         else:
             self._verdicts.current = asked.multiplier_dropped(meaning, raw, verdict, self._page.top.job.name)
-        if accepts_products and isinstance(meaning, UnknownCode) and self._is_unknown_in_store_code(meaning):
-            self._verdicts.add_detail(msg("session.store_label"))
 
     def _report_unanswered(self, asked: PendingQuestion, meaning: Meaning) -> None:
         if not asked.is_asked or self._page.question is asked:
@@ -110,10 +114,10 @@ class MeaningHandler:
         if self._page.question.is_asked and not isinstance(meaning, Choice | Quantity | Back):
             self._page.question = self._page.question._replace(passed=asked.passed + 1)
 
-    def _accepts_products(self) -> bool:
-        return bool(self._context.user.user) and PRODUCT in self._page.preferred_kinds()
-
-    def _is_unknown_in_store_code(self, meaning: UnknownCode) -> bool:
+    def _is_unknown_label(self, meaning: UnknownCode) -> bool:
+        """Return whether an in-store code has an unknown pattern, on a page that takes products."""
+        if not self._context.user.user or PRODUCT not in self._page.preferred_kinds():
+            return False
         return is_unknown_in_store_code(meaning.code, self._profile.current.in_store_patterns)
 
     def _apply_with_question(self, meaning: Meaning, raw: str) -> None:
@@ -122,9 +126,10 @@ class MeaningHandler:
             self.measure_visible_rows()
         self._verdicts.current = None
         question = self._page.take_question()
-        if self._answer_question(question, meaning, raw):
-            return
-        meaning = question.apply_choice(meaning)
+        if question.is_pending:
+            if self._answer_question(question, meaning, raw):
+                return
+            meaning = question.apply_choice(meaning)
         if question.measured_scan and isinstance(meaning, Back):
             self._work.answer(Verdict(INFO, msg("session.dropped")), meaning, raw)
         elif not self._ask_for_rejected_scan(question, meaning, raw):
@@ -133,7 +138,7 @@ class MeaningHandler:
 
     def _answer_question(self, question: PendingQuestion, meaning: Meaning, raw: str) -> bool:
         """Handle inputs that drop the question, turn its page, or need another answer; return whether it is done."""
-        if question.is_pending and isinstance(meaning, Back):
+        if isinstance(meaning, Back):
             self._work.answer(Verdict(INFO, msg("session.dropped")), meaning, raw)
             return True
         scan = question.measured_scan
@@ -159,17 +164,16 @@ class MeaningHandler:
         """Ask whether a number was meant for the scan that was refused before; return whether that is asked."""
         if not isinstance(meaning, Quantity):
             return False
-        jobs = self._page.stack.jobs
-        verdict = input_batch.ask_if_for_rejected_scan(self._rejected_scan, raw.strip(" "), jobs)
+        verdict = self._batch.ask_for_rejected_scan(raw.strip(" "), self._page.stack.jobs)
         if not verdict:
             return False
-        self._page.question, self._rejected_scan = question, input_batch.NO_REJECTED_SCAN
+        self._page.question = question
         self._work.answer(verdict, meaning, raw)
         return True
 
     def _apply_unasked(self, question: PendingQuestion, meaning: Meaning, raw: str) -> None:
         """Apply an input that answers no question of the session; the job handles all that the session does not."""
-        answer, look_up = self._work.answer, look_up_of(meaning, raw) if self._context.user.user else None
+        answer, look_up = self._work.answer, _look_up_of(meaning, raw) if self._context.user.user else None
         match meaning:
             case Ambiguous(scans):
                 self._page.question = PendingQuestion(self._page.key, scans=scans)
@@ -207,8 +211,8 @@ class MeaningHandler:
     def _is_own_badge(self, matches: Sequence[Match]) -> bool:
         """Return whether the person scanned the own badge on a page that has no use for one."""
         own = (PERSON, self._context.user.user)
-        is_unwanted = PERSON not in self._page.preferred_kinds()
-        return is_unwanted and all((match.kind, match.key) == own for match in matches)
+        is_own = all((match.kind, match.key) == own for match in matches)
+        return is_own and PERSON not in self._page.preferred_kinds()
 
     def _open_look_up(self, start: Start, event: Event, meaning: Meaning, raw: str) -> None:
         """Open what a `?` asks for on top of the job, or feed it to that page if it is open already."""
@@ -234,6 +238,22 @@ class MeaningHandler:
     def _apply_known(self, result: JobResult, meaning: Meaning, raw: str) -> None:
         """Apply a result, with verdicts that hold for what this host knows of the store."""
         self._work.apply(add_price(unless_incomplete(result, meaning, self._store.reader.is_complete), meaning), raw)
+
+
+def _look_up_of(meaning: Meaning, raw: str) -> tuple[Start, Event] | None:
+    """Return the job that a `?` opens, and the event for it if it is open already or has no arguments.
+
+    Return None for an input without `?`.
+    """
+    if isinstance(meaning, Scan) and meaning.is_look_up:
+        match = meaning.matches[0]
+        if match.kind == LOCATION:
+            return Start("browse", {"location_code": match.key}), meaning
+        return Start("lookup", {"product_number": match.key} if match.kind == PRODUCT else {}), meaning
+    if isinstance(meaning, Text | UnknownCode | RefusedInput) and raw.lstrip(" ")[:1] == "?":
+        words = raw.strip(" ?")
+        return (Start("lookup", {"search": words}), Text(words)) if words else (Start("lookup", {}), Opened({}))
+    return None
 
 
 def _has_back_key(stacked_job: StackedJob) -> bool:

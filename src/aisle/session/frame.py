@@ -44,13 +44,13 @@ class FrameBuilder:
 
     def build(self) -> Frame:
         """Build the frame, and subscribe to the topics that it shows."""
-        self._store.notifications.subscribe(self._page.top.topics)
+        self._store.notifications.subscribe(self._page.topics)
         profile, user = self._profile.current, self._context.user
         self.last = Frame(
             view=self._page.view(profile.names_by_letter),
             link=self._link_with_counts(),
             verdict=self._verdicts.current,
-            typed=self._shown_typed_text(),
+            typed=self._page.shown_text(self._typed_line.text),
             store=profile.store,
             user=user.name or user.user,
             scan_serial=self._batch.serial,
@@ -58,11 +58,6 @@ class FrameBuilder:
             theme=profile.theme if self._terminal.has_themes else "",
         )
         return self.last
-
-    def _shown_typed_text(self) -> str:
-        """Return the open line; of a secret, only its length."""
-        text = self._page.question.with_multiplier(self._typed_line.text)
-        return "*" * len(text) if self._page.is_secret(text) else text
 
     def _link_with_counts(self) -> LinkState:
         """Return the state of the link with the operations that wait; `unkept` while nothing can be written."""

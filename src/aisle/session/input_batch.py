@@ -63,60 +63,52 @@ MIN_CODE = 5
 """Length of the shortest text that is taken for a scanned code."""
 
 
-class RejectedScan(NamedTuple):
+class _RejectedScan(NamedTuple):
     """Page and product whose quantity was open when a scan was refused."""
 
     page: tuple[int, str, str] = (0, "", "")
     product: str = ""
 
 
-NO_REJECTED_SCAN = RejectedScan()
+_NO_REJECTED_SCAN = _RejectedScan()
 
 
-def remember_rejected_scan(
-    before: RejectedScan, meaning: Meaning, verdict: Verdict | None, stacked_jobs: Sequence[StackedJob]
-) -> RejectedScan:
+def _rejected_scan(
+    before: _RejectedScan, meaning: Meaning, verdict: Verdict | None, stacked_jobs: Sequence[StackedJob]
+) -> _RejectedScan:
     """Return what is kept of a refused scan after an input and its verdict."""
     if verdict is not None and (verdict.kind, verdict.text.id) == (WRONG, "session.taken_not"):
         product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
         return (
-            RejectedScan(page_key(stacked_jobs), product) if product else NO_REJECTED_SCAN
+            _RejectedScan(page_key(stacked_jobs), product) if product else _NO_REJECTED_SCAN
         )  # it was meant for the scan that nobody answered
     if isinstance(meaning, Quantity) or (isinstance(meaning, RefusedInput) and len(meaning.text) < MIN_CODE):
         return (
-            NO_REJECTED_SCAN if isinstance(meaning, RefusedInput) and meaning.reason == "input.after" else before
+            _NO_REJECTED_SCAN if isinstance(meaning, RefusedInput) and meaning.reason == "input.after" else before
         )  # that asks it back
     if isinstance(meaning, Text) and not _is_code(meaning.text):
-        return NO_REJECTED_SCAN
+        return _NO_REJECTED_SCAN
     if (
         not isinstance(meaning, Scan | UnknownCode | Text | RefusedInput | Ambiguous)
         or verdict is None
         or verdict.kind != WRONG
     ):
-        return NO_REJECTED_SCAN
+        return _NO_REJECTED_SCAN
     if isinstance(meaning, UnknownCode | Text | RefusedInput) and stacked_jobs[-1].job.name == "pick":
-        return NO_REJECTED_SCAN  # the page names the product: a number replaces a label that cannot be read
+        return _NO_REJECTED_SCAN  # the page names the product: a number replaces a label that cannot be read
     product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
     scans = (meaning,) if isinstance(meaning, Scan) else meaning.scans if isinstance(meaning, Ambiguous) else ()
     products = [match.key for scan in scans for match in scan.matches if match.kind == PRODUCT]
     if isinstance(meaning, Scan) and not products:
-        return before if before == RejectedScan(page_key(stacked_jobs), product) else NO_REJECTED_SCAN
+        return before if before == _RejectedScan(page_key(stacked_jobs), product) else _NO_REJECTED_SCAN
     if not product or product in products:
-        return NO_REJECTED_SCAN
-    return RejectedScan(page_key(stacked_jobs), product)
+        return _NO_REJECTED_SCAN
+    return _RejectedScan(page_key(stacked_jobs), product)
 
 
 def _is_code(text: str) -> bool:
     """Return whether a text looks like a scanned code."""
     return len(text) >= MIN_CODE and " " not in text and any(map(str.isdigit, text))
-
-
-def ask_if_for_rejected_scan(rejected: RejectedScan, text: str, stacked_jobs: Sequence[StackedJob]) -> Verdict | None:
-    """Return the question whether a number was meant for the refused scan; None if only the page's product fits."""
-    product, label = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
-    if not rejected.product or rejected != RejectedScan(page_key(stacked_jobs), product):
-        return None
-    return Verdict(ASK, msg("input.astray", text=text, label=label))
 
 
 class InputBatch:
@@ -133,12 +125,25 @@ class InputBatch:
         self.refused = RefusedInputs()
         self.has_failed = False
         """Whether a commit failed: the rest of the batch must not happen."""
+        self._rejected_scan = _NO_REJECTED_SCAN
 
     def restart(self, page_before: tuple[Any, ...], question: PendingQuestion) -> None:
         """Begin the next batch."""
         self.page_before, self.question_before = page_before, question
         self.uncommitted, self.refused, self.has_failed = 0, RefusedInputs(), False
 
-    def record(self, meaning: Meaning, verdict: Verdict | None, choices: int) -> None:
-        """Record the verdict on a line, and the number of choices after it."""
+    def record(
+        self, meaning: Meaning, verdict: Verdict | None, choices: int, stacked_jobs: Sequence[StackedJob]
+    ) -> None:
+        """Record the verdict on a line, with the number of choices and the page after it."""
+        self._rejected_scan = _rejected_scan(self._rejected_scan, meaning, verdict, stacked_jobs)
         self.refused = self.refused.add(meaning, verdict, choices)
+
+    def ask_for_rejected_scan(self, text: str, stacked_jobs: Sequence[StackedJob]) -> Verdict | None:
+        """Return the question whether a number was meant for a refused scan, once; None if only the page fits."""
+        product, label = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
+        rejected = self._rejected_scan
+        if not rejected.product or rejected != _RejectedScan(page_key(stacked_jobs), product):
+            return None
+        self._rejected_scan = _NO_REJECTED_SCAN
+        return Verdict(ASK, msg("input.astray", text=text, label=label))

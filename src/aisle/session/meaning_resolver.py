@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from aisle.barcode_keys import has_valid_check_digit, lookup_keys
 from aisle.cache.reader import CacheReader
 from aisle.jobs import DETOURS
-from aisle.jobs.job import Event, Opened, Start
 from aisle.jobs.quantities import with_distinct_names
 from aisle.scan import grammar
 from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, parse_aim_prefix
 from aisle.scan.inputs import TYPING_PAUSE_S, Line
 from aisle.scan.meaning import (
-    LOCATION,
+    NUMBER_BESIDE_CODE,
     PRODUCT,
     Accepts,
     Ambiguous,
@@ -53,6 +53,16 @@ MAX_LEFTOVER_LETTERS = 3
 """Letters that somebody leaves on the line without Enter at most; more are a word."""
 
 
+class PreparedLine(NamedTuple):
+    """Line to apply."""
+
+    line: Line
+    dropped: str = ""
+    """Letters that somebody left before the scan."""
+    reason: str = ""
+    """Message id of the reason to refuse it."""
+
+
 class MeaningResolver:
     """Resolver of lines. The same line at the same step is looked up once in a batch, and while it is held."""
 
@@ -81,15 +91,18 @@ class MeaningResolver:
         page, question = self._page, self._page.question
         accepts, kinds = page.accepts(), page.preferred_kinds()
         meaning = self._look_up(text, accepts, kinds)
-        if question.multiplies(meaning, text):
+        is_asked = question.is_pending
+        if is_asked and question.multiplies(meaning, text):
             meaning = self._look_up(question.with_multiplier(text.strip(" ")), accepts, kinds)
-        meaning = question.apply_undo(choose_product(page.stack.jobs, meaning))
+        meaning = choose_product(page.stack.jobs, meaning)
+        if is_asked:
+            meaning = question.apply_undo(meaning)
         if accepts.typed_only and isinstance(meaning, Choice) and not self._was_on_screen():
             return RefusedInput("input.by_hand", text)  # it came with the scan that opened the question
         if isinstance(meaning, Choice | Quantity) and self._batch.refused.is_scan_refused and not accepts.text:
             return RefusedInput("input.after", text)  # it was meant for the refused scan
         page_before = self._batch.page_before
-        if not question.is_pending and has_changed_meaning(meaning, accepts, page.stack.jobs, page_before):
+        if not is_asked and has_changed_meaning(meaning, accepts, page.stack.jobs, page_before):
             return RefusedInput("input.moved", text)
         return meaning
 
@@ -174,35 +187,36 @@ class MeaningResolver:
 
     # Lines with something missing, or something left over
 
-    def complete(self, line: Line) -> Line | None:
-        """Add the characters that a preceding key cut off from a scan. Return None if the scan is in doubt.
+    def prepare(self, line: Line) -> PreparedLine:
+        """Return a line as a scan or person meant it: without leftovers, with the characters that a key cut off."""
+        left, code = line.text[: line.before_pause].strip(" "), line.text[line.before_pause :]
+        has_left = bool(left) and len(code) >= MIN_SCAN and not self._page.top.job.raw_input
+        if has_left and left.isascii() and left.isdigit() and isinstance(self.resolve(code), Scan | Ambiguous):
+            return PreparedLine(line, reason=NUMBER_BESIDE_CODE)  # digits may make another code of it
+        letters = self._count_leftover_letters(line) if has_left else 0
+        return self._complete(line._replace(text=line.text[letters:]))._replace(dropped=line.text[:letters])
+
+    def _complete(self, line: Line) -> PreparedLine:
+        """Add the characters that a preceding key cut off from a scan, or refuse it if that is in doubt.
 
         Typed lines, and those for jobs that take raw input, stay as they are.
         """
         is_typed = line.median_pause >= TYPING_PAUSE_S or len(line.text) < 2  # one character has no pace
         if not line.possible_prefix or is_typed or self._page.top.job.raw_input:
-            return line
+            return PreparedLine(line)
         is_known = not self._is_unknown(line.text)
         longer = [text for text in line.longer_texts if self._is_certain_scan(text)]
-        if longer:
-            return None if is_known else line._replace(text=longer[0], possible_prefix="")
-        return line if is_known or not _is_code_shaped(line.text) else None
+        if longer and not is_known:
+            return PreparedLine(line._replace(text=longer[0], possible_prefix=""))
+        is_doubtful = bool(longer) if is_known else _is_code_shaped(line.text)
+        return PreparedLine(line, reason="input.cut" if is_doubtful else "")
 
-    def count_leftover_letters(self, line: Line) -> int:
+    def _count_leftover_letters(self, line: Line) -> int:
         """Return how many letters were left on the line before a scan: all of it means nothing, the rest is a code."""
         left, code = line.text[: line.before_pause], line.text[line.before_pause :]
-        if not left.isalpha() or len(left) > MAX_LEFTOVER_LETTERS or len(code) < MIN_SCAN:
-            return 0
-        if self._page.top.job.raw_input or not self._is_unknown(line.text):
+        if not left.isalpha() or len(left) > MAX_LEFTOVER_LETTERS or not self._is_unknown(line.text):
             return 0
         return len(left) if isinstance(self.resolve(code), Scan | Ambiguous) else 0
-
-    def has_leftover_digits(self, line: Line) -> bool:
-        """Return whether digits were left on the line before a scan: they may make another code of it."""
-        left, code = line.text[: line.before_pause].strip(" "), line.text[line.before_pause :]
-        if not (left.isascii() and left.isdigit()) or len(code) < MIN_SCAN or self._page.top.job.raw_input:
-            return False
-        return isinstance(self.resolve(code), Scan | Ambiguous)
 
     def _is_unknown(self, text: str) -> bool:
         return isinstance(self.resolve(text), UnknownCode | Text | RefusedInput)
@@ -220,22 +234,6 @@ def is_guess(meaning: Meaning) -> bool:
     """Return whether a code had to be completed or shortened to find what it means."""
     scans = meaning.scans if isinstance(meaning, Ambiguous) else (meaning,) if isinstance(meaning, Scan) else ()
     return any(match.is_guess for scan in scans for match in scan.matches)
-
-
-def look_up_of(meaning: Meaning, raw: str) -> tuple[Start, Event] | None:
-    """Return the job that a `?` opens, and the event for it if it is open already or has no arguments.
-
-    Return None for an input without `?`.
-    """
-    if isinstance(meaning, Scan) and meaning.is_look_up:
-        match = meaning.matches[0]
-        if match.kind == LOCATION:
-            return Start("browse", {"location_code": match.key}), meaning
-        return Start("lookup", {"product_number": match.key} if match.kind == PRODUCT else {}), meaning
-    if isinstance(meaning, Text | UnknownCode | RefusedInput) and raw.lstrip(" ")[:1] == "?":
-        words = raw.strip(" ?")
-        return (Start("lookup", {"search": words}), Text(words)) if words else (Start("lookup", {}), Opened({}))
-    return None
 
 
 def choose_product(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> Meaning:

@@ -27,7 +27,12 @@ class Page:
     @property
     def top(self) -> StackedJob:
         """Return the job on the screen."""
-        return self.stack.top
+        return self.stack.jobs[-1]
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """Return the topics of what the page shows."""
+        return self.top.topics
 
     @property
     def key(self) -> tuple[int, str, str]:
@@ -41,10 +46,11 @@ class Page:
 
     def accepts(self) -> Accepts:
         """Return what an input may be here. A job is asked once for each of its states."""
-        top = self.stack.top
+        top = self.top
         if self._cached_accepts is None or self._cached_accepts[0] is not top:
             self._cached_accepts = top, top.job.accepts(top.state)
-        return self.question.accepts(self._cached_accepts[1])
+        accepts = self._cached_accepts[1]
+        return self.question.accepts(accepts) if self._has_question else accepts
 
     def preferred_kinds(self) -> tuple[str, ...]:
         """Return the kinds of things that the job prefers to scan."""
@@ -54,6 +60,15 @@ class Page:
         """Return whether a text is a secret here."""
         return is_secret_text(self.stack.jobs, text)
 
+    @property
+    def _has_question(self) -> bool:
+        return self.question is not NO_QUESTION
+
+    def shown_text(self, typed: str) -> str:
+        """Return the open line with the multiplier before it; of a secret, only its length."""
+        text = self.question.with_multiplier(typed) if self._has_question else typed
+        return "*" * len(text) if self.is_secret(text) else text
+
     def take_question(self) -> PendingQuestion:
         """Remove the pending question and return it."""
         question, self.question = self.question, NO_QUESTION
@@ -61,14 +76,15 @@ class Page:
 
     def drop_left_question(self) -> None:
         """Drop the question if another job is on the screen now."""
-        self.question = self.question.still_on_page(self.stack.jobs)
+        if self._has_question:
+            self.question = self.question.still_on_page(self.stack.jobs)
 
     def view(self, names_by_letter: Mapping[str, str]) -> View:
         """Return the view of the job with the keys as they are named here, under the session's question."""
         view = self.top.job.view(self.top.state)
         if names_by_letter:
             view = rename_keys(view, names_by_letter)
-        if not self.question.is_pending:
+        if not (self._has_question and self.question.is_pending):
             return view
         return self.question.show_on(view, self.top.job.accepts(self.top.state))
 

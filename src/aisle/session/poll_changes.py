@@ -68,7 +68,7 @@ class ChangePoller:
         if not topics:
             return None
         try:
-            changes = self._store.notifications.changes_of_topics(topics, self._page.top.topics)
+            changes = self._store.notifications.changes_of_topics(topics, self._page.topics)
         except StorageError as error:
             return self._report_unreadable(error)
         if changes is None:

@@ -20,7 +20,6 @@ from aisle.host.database import FileReplaced
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import (
-    Changed,
     Export,
     PinConfirmed,
     Query,
@@ -208,10 +207,7 @@ class Session:
         if self.batch.has_failed:
             self.inputs.reject_rest(items[number:])
             return self.frames.build()
-        has_writes = self.work.has_writes
-        if self.work.commit():
-            if has_writes and self.stack.top.job.requery_after_write:
-                self.work.notify([Changed("outbox", "")], is_silent=True)
+        if self.work.commit_batch():
             self.verdicts.current = self.batch.refused.final_verdict(self.verdicts.current)
         else:
             self.inputs.reject_rest(())

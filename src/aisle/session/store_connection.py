@@ -60,41 +60,24 @@ class StoreConnection:
         self.notifications.resume()
 
     def _use(self, access: StoreAccess) -> None:
-        self.access = access
+        self._set_access(access)
         self.notifications = Notifications(
             access.reader, access.journal, access.socket, self.session_id, self._start_courier, self._clock
         )
         self.notifications.token_file = absolute_path(self._profile.current.token_file)
         self.apply_pool_names()
 
+    def _set_access(self, access: StoreAccess) -> None:
+        self.access = access
+        self.reader: CacheReader = access.reader
+        self.journal: Journal = access.journal
+        self.operations: OperationQueue = access.operations
+        self.socket: SessionSocket = access.socket
+        self.folder: StoreFolder = access.socket.store_folder
+
     def apply_pool_names(self) -> None:
         """Name the stock pools as the settings do."""
         self.access.reader.pools = self._profile.current.pools
-
-    @property
-    def reader(self) -> CacheReader:
-        """Return the reader of the cache."""
-        return self.access.reader
-
-    @property
-    def journal(self) -> Journal:
-        """Return the journal."""
-        return self.access.journal
-
-    @property
-    def operations(self) -> OperationQueue:
-        """Return the queue of operations."""
-        return self.access.operations
-
-    @property
-    def socket(self) -> SessionSocket:
-        """Return the socket that the courier notifies."""
-        return self.access.socket
-
-    @property
-    def folder(self) -> StoreFolder:
-        """Return the folder of the store."""
-        return self.access.socket.store_folder
 
     def end_session(self) -> None:
         """Note in the journal that the session has ended. Raises StorageError."""
@@ -106,7 +89,8 @@ class StoreConnection:
 
     def restore(self, snapshot: _Snapshot) -> None:
         """Go back to a snapshot."""
-        self.access, self.session_id, self._start_courier, self.notifications, self.unit_of_work = snapshot
+        self._set_access(snapshot.access)
+        _, self.session_id, self._start_courier, self.notifications, self.unit_of_work = snapshot
 
 
 def close_store(access: StoreAccess) -> None:

@@ -67,10 +67,9 @@ class Work:
         """Open a job on top of the one on the screen and apply the result."""
         self.apply(self._page.stack.open(start, self._context.current()), raw)
 
-    def notify(self, changes: Sequence[Changed], *, is_silent: bool = False) -> None:
-        """Feed changes of the cache to the job on the screen; if silent, without its verdict."""
-        result = self._page.stack.notify(changes, self._context.current())
-        self.apply(result._replace(verdict=None) if is_silent else result)
+    def notify(self, changes: Sequence[Changed]) -> None:
+        """Feed changes of the cache to the job on the screen and apply the result."""
+        self.apply(self._page.stack.notify(changes, self._context.current()))
 
     def apply(self, result: JobResult, raw: str = "") -> None:
         """Collect the result of an event, show its verdict and carry out its effects."""
@@ -98,10 +97,15 @@ class Work:
 
     # Commit
 
-    @property
-    def has_writes(self) -> bool:
-        """Return whether writes that pages show are not durable yet."""
-        return self._store.unit_of_work.has_writes
+    def commit_batch(self) -> bool:
+        """Commit at the end of a batch; a page that shows what was written queries it again. Return success."""
+        has_writes = self._store.unit_of_work.has_writes
+        if not self.commit():
+            return False
+        if has_writes and self._page.top.job.requery_after_write:
+            result = self._page.stack.notify([Changed("outbox", "")], self._context.current())
+            self.apply(result._replace(verdict=None))
+        return True
 
     def commit(self) -> bool:
         """Commit everything since the last commit; if that fails, roll it back, say so and return False."""
@@ -134,12 +138,13 @@ class Work:
             self._trace.mark_committed()
         self._secrets.send(self._store.access, secrets)
         if has_courier_work:
-            self._store.notifications.subscribe(self._page.top.topics)  # before the courier can notify anybody
+            self._store.notifications.subscribe(self._page.topics)  # before the courier can notify anybody
             self._store.socket.wake_courier()
 
     def _store_question(self) -> None:
         """Add the pending question to the journal unless it is the last event there."""
-        question, verdict = self._page.question.still_on_page(self._page.stack.jobs).to_store(), self._verdicts.current
+        self._page.drop_left_question()
+        question, verdict = self._page.question.to_store(), self._verdicts.current
         if question and verdict and not self._store.unit_of_work.is_last_event(question):
             context = self._context.current()
             self._store.unit_of_work.add_answer(question, self._context.at, "", context, verdict)
