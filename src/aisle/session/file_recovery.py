@@ -14,8 +14,8 @@ from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.session.profile import StoreAccess
 from aisle.session.sign_in import SignInFlow
-from aisle.session.storage_messages import error_message
 from aisle.session.store_connection import StoreConnection
+from aisle.session.verdicts import error_message
 
 
 def recovery_verdict(store: StoreConnection, sign_in: SignInFlow) -> Verdict:

@@ -17,9 +17,8 @@ from aisle.session.page import Page
 from aisle.session.permissions import Permissions
 from aisle.session.profile import ProfileChange, ProfileInForce, SettingsWatch
 from aisle.session.sign_in import SignInFlow
-from aisle.session.storage_messages import ALARM_MESSAGES
 from aisle.session.store_connection import StoreConnection
-from aisle.session.verdicts import Verdicts
+from aisle.session.verdicts import ALARM_MESSAGES, Verdicts
 from aisle.session.work import Work
 
 

@@ -60,11 +60,10 @@ from aisle.session.profile import (
 )
 from aisle.session.query_answers import answer_query
 from aisle.session.sign_in import SignInFlow
-from aisle.session.storage_messages import error_message
 from aisle.session.store_connection import StoreConnection
 from aisle.session.terminal import ScreenSize, Terminal
 from aisle.session.typed_line import TypedLine
-from aisle.session.verdicts import Verdicts
+from aisle.session.verdicts import Verdicts, error_message
 from aisle.session.work import Work
 from aisle.settings import LoadedSettings, Settings
 
@@ -295,7 +294,7 @@ class Session:
             case PinConfirmed():
                 self.permissions.accept_pin(effect.until)
             case UndoLast():
-                self._undo_last()
+                self.work.undo_last()
             case SetPreference():
                 self.profile.personalise(effect)
             case SignIn() | SignOut():
@@ -317,12 +316,6 @@ class Session:
             self.sign_in,
         )
         switch.switch(number, self.open_store)
-
-    def _undo_last(self) -> None:
-        from aisle.session.undo_last import undo_last
-
-        store_number, user = self.profile.current.store, self.context.user.user
-        undo_last(self.store, self.work, self.verdicts, store_number, user)
 
     def _recover_files(self) -> None:
         from aisle.session.file_recovery import recovery_verdict

@@ -17,9 +17,8 @@ from aisle.session.pending_question import NO_QUESTION
 from aisle.session.permissions import Permissions
 from aisle.session.profile import OpenedStore, OpenStore, ProfileInForce
 from aisle.session.sign_in import SignInFlow
-from aisle.session.storage_messages import error_message
 from aisle.session.store_connection import StoreConnection, close_store
-from aisle.session.verdicts import Verdicts
+from aisle.session.verdicts import Verdicts, error_message
 from aisle.session.work import Work
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from aisle.errors import AisleError, SettingsError, StorageError
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import Match, Meaning, Scan
 from aisle.session.context import SessionContext
 from aisle.session.profile import ProfileInForce
+
+ALARM_MESSAGES = ("session.not_saved", "session.rest_lost", "session.no_file")
+"""Messages that stand while nothing can be written."""
 
 STANDS_S = 10.0
 """Seconds for which an answer stands alone before a message may be shown beside it."""
@@ -123,3 +127,26 @@ class ScanRemarks:
 
     def _verdict_for(self, match: Match) -> Verdict:
         return self._verdicts.current or Verdict(INFO, raw(match.label or match.key))
+
+
+_MESSAGE_BY_ERROR_KIND = {
+    "full": "session.why_full",
+    "busy": "session.why_busy",
+    "damaged": "session.why_damaged",
+    "shut": "session.why_shut",
+    "read_only": "session.why_read_only",
+    "place": "session.why_place",
+    "newer": "session.why_newer",
+    "gone": "session.why_gone",
+    "gone_again": "session.why_gone_again",
+    "log_gone": "session.why_log_gone",
+}
+"""Message ids by the kind of a StorageError."""
+
+
+def error_message(error: AisleError) -> Msg:
+    """Return what is wrong and what to do."""
+    if isinstance(error, SettingsError):
+        return msg("session.why_settings")
+    kind = error.kind if isinstance(error, StorageError) else ""
+    return msg(_MESSAGE_BY_ERROR_KIND.get(kind, "session.why_files"))

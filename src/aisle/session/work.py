@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from aisle import json_codec
 from aisle.errors import StorageError
-from aisle.jobs.job import Changed, Event, SessionEffect, Start
-from aisle.jobs.view import WRONG, Msg, Verdict, msg
+from aisle.jobs.job import Changed, Event, Resumed, SessionEffect, Start
+from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.operation_record import Author, principal_of
+from aisle.scan.meaning import Command
 from aisle.session.context import SessionContext
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_stack import JobResult
@@ -88,6 +90,20 @@ class Work:
         self._store.unit_of_work.add_answer(event, self._context.at, raw, self._context.current(), verdict)
         self._verdicts.show(verdict)
 
+    def undo_last(self) -> None:
+        """Reopen the last job of the person on this host to undo its last step; say what no job can undo."""
+        if not self.commit():
+            return
+        store, user = self._profile.current.store, self._context.user.user
+        operation = self._store.journal.last_operation(store, user)
+        if operation is None:
+            self._verdicts.show(Verdict(INFO, msg("home.nothing_to_undo")))
+        elif operation.job is None or not self._store.unit_of_work.reopen(operation.job):
+            self._verdicts.show(Verdict(WRONG, msg("home.not_undone", what=_record_number(operation.lanes))))
+        else:
+            self.feed(Resumed())
+            self.feed(Command("u"))
+
     def is_refused(self, event: Event) -> bool:
         """Return whether the job on the screen would refuse an event. Jobs are pure: it is tried and undone."""
         before = self._page.stack.snapshot()
@@ -153,3 +169,9 @@ class Work:
         """Send the courier again what no file may hold."""
         self._secrets.resend(self._store.access)
         self._permissions.resend_token()
+
+
+def _record_number(lanes: str) -> str:
+    """Return the number of the first order, delivery or product that an operation was about."""
+    first = json_codec.from_text(tuple[str, ...], lanes)[:1] or ("",)
+    return first[0].partition("/")[2]
