@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 import threading
 from contextlib import ExitStack, closing
+from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
 import pytest
 
 from aisle.addresses import address_key
-from aisle.server.connections import ConnectionLimits, LimitedConnection
+from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
 from aisle.server.fair_starts import FairStarts
+from aisle.service.db.database import Busy, TooManyWaiting
+from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
 from aisle.service.http import fastapi_app
+from aisle.service.http.json_logging import AccessLog
 from tests.service.test_connections import SECONDS, app, connected, serving
-from tests.service.world import World
+from tests.service.world import API, World
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -102,6 +108,92 @@ async def test_a_request_of_somebody_else_begins_in_the_next_rounds() -> None:
             tasks.create_task(starts({"type": "http", "client": (host, 1)}, None, None))  # type: ignore[arg-type]
     assert begun.index("10.0.0.2") < 20
     assert len(begun) == 201
+
+
+async def test_long_reads_of_one_caller_hold_up_none_of_another() -> None:
+    turns, had = FairTurns(1), []
+
+    async def read(caller: str) -> None:
+        CALLER.set(caller)
+        async with turns.turn(SECONDS):
+            had.append(caller)
+            await asyncio.sleep(0)
+
+    tasks = [asyncio.create_task(read("a")) for _ in range(MOST_WAITING + 1)]
+    await asyncio.sleep(0)
+    with pytest.raises(TooManyWaiting):
+        await read("a")
+    tasks += [asyncio.create_task(read("b")), asyncio.create_task(read("b"))]
+    for one in (tasks[3], tasks[-1]):
+        await asyncio.sleep(0)
+        one.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert had.index("b") < 6
+    assert (had.count("a"), had.count("b")) == (MOST_WAITING, 1)
+    assert (turns._free, turns._waiting) == (1, {})
+
+
+async def test_a_long_read_waits_only_so_long() -> None:
+    turns = FairTurns(1)
+    async with turns.turn(SECONDS):
+        with pytest.raises(Busy):
+            async with turns.turn(0.01):
+                pass
+    assert turns._free == 0
+    await asyncio.sleep(0)
+    async with turns.turn(SECONDS) as waited:
+        assert not waited
+
+
+async def test_who_has_too_many_long_reads_waiting_hears_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.service.db.fair_turns.MOST_WAITING", 2)
+    monkeypatch.setattr("aisle.service.http.endpoint._TOO_MANY_WAIT_S", 0)
+    monkeypatch.setattr("aisle.service.db.sqlite_reader._MAX_ROWS", 0)
+    async with world.open_client(world.token("staff", ["S1"])) as other:
+        many = [world.client.get(API + "/stores") for _ in range(20)]
+        first, *answers = await asyncio.gather(other.get(API + "/stores"), *many)
+    assert first.status_code == 200
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert {answer.status_code for answer in answers} == {200, 429}
+    assert {answer.headers["Retry-After"] for answer in refused} == {"1"}
+
+
+def test_what_strangers_ask_fills_no_access_log(tmp_path: Path) -> None:
+    now, file = [0.0], tmp_path / "access.log"
+    log = AccessLog(file, lambda: now[0])
+    for number in range(50_000):
+        log({"client": f"10.0.{number % 7}.1", "status": 401, "operation": "list-stores", "request": "r" * 64})
+        log({"client": f"2001:db8::{number:x}", "status": 200, "request": "r" * 64})
+    for number in range(2_000):
+        log({"client": f"10.{number // 250}.{number % 250}.2", "status": 404, "request": "r" * 64})
+    assert file.stat().st_size < 1 << 18
+    log({"client": "10.9.9.9", "status": 200, "token": "t", "operation": "list-stores"})
+    assert json.loads(file.read_text().splitlines()[-1])["token"] == "t"
+    now[0] = 60
+    log({"client": "10.0.0.1", "status": 401, "operation": "list-stores"})
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert sum(line.get("repeats", 1) for line in lines) == 2 * 50_000 + 2_000 + 2
+    assert lines[-1]["client"] == "10.0.0.1"
+    log({"client": "10.0.0.1", "status": 401, "operation": "list-stores"})
+    log.close()
+
+
+def test_what_hosts_can_make_the_service_say_is_said_once_a_minute() -> None:
+    now = [0.0]
+    repeats = RepeatFilter(lambda: now[0])
+
+    def passes(message: str, *args: object) -> bool:
+        return repeats.filter(logging.LogRecord("aisle.service", logging.WARNING, "", 0, message, args, None))
+
+    lost = "A host of store %s knows what this database does not: it was put back from an earlier copy."
+    assert [passes(lost, "S1"), passes(lost, "S1"), passes(lost, "S2")] == [True, False, True]
+    assert [passes("%s failed; request %s", "list-stores", n) for n in range(3)] == [True, False, False]
+    assert passes("database lost: %s of %s", "x", "y")
+    assert passes("database lost: %s of %s", "x", "y")
+    now[0] = 61
+    assert passes(lost, "S1")
+    with repeats_filtered():
+        assert any(isinstance(one, RepeatFilter) for one in logging.getLogger("aisle.service").filters)
 
 
 def test_an_address_of_the_newer_kind_stands_for_its_network() -> None:

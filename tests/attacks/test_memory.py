@@ -199,6 +199,19 @@ async def test_bodies_of_all_callers_have_a_sum() -> None:
     assert not turns._bytes._sum
 
 
+async def test_long_answers_that_nobody_reads_have_a_sum(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.service.http.endpoint.SMALL", 10)
+    monkeypatch.setattr("aisle.service.http.large_body_turns.ADDRESS_BYTES", 100)
+    unread = world.service.app.endpoint._unread
+    assert (await world.client.get(API + "/stores")).status_code == 200
+    assert not unread._sum
+    unread.add("another", "127.0.0.1", 90)
+    answer = await world.client.get(API + "/stores")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "1")
+    unread.remove("another", "127.0.0.1", 90)
+    assert (await world.client.get(API + "/stores")).status_code == 200
+
+
 async def test_a_body_in_small_parts_is_counted_in_large_ones() -> None:
     turns = Turns()
     async with turns.turn("a") as turn:

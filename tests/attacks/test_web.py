@@ -17,12 +17,20 @@ from time import monotonic, sleep
 import httpx
 import pytest
 
+from aisle.client import Client, asgi_transport
+from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
 from aisle.server import connections
 from aisle.server.connections import ConnectionLimits
+from aisle.service.limits import RateLimits
+from aisle.web.app import SignInError
+from aisle.web.sign_ins import CheckTurns, Person
+from tests.attacks.test_doors import ANN, PEOPLE
 from tests.lengths import tries
 from tests.service.test_renewed import made, shown
+from tests.service.world import World
 from tests.terminal.lifeline import Lifeline
 from tests.web.test_app import House
+from tests.web.test_app import sign_in as sign_in_at_door
 
 SECONDS = 60
 CROWD = 1_100
@@ -153,3 +161,51 @@ def test_one_place_has_the_limits_of_every_server() -> None:
     limits = connections.connection_limits()
     assert 0 < limits.per_address < limits.connections
     assert limits.connections < resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+async def test_a_caller_without_failed_attempts_is_checked_before_those_who_guess() -> None:
+    turns, had = CheckTurns(), []
+
+    async def check(address: str, attempts: int) -> None:
+        async with turns.turn(address, attempts) as is_next:
+            assert is_next
+            had.append(address)
+            await asyncio.sleep(0)
+
+    tasks = [asyncio.create_task(check(f"guesser {number}", 1)) for number in range(50)]
+    tasks += [asyncio.create_task(check("one address", 0)) for _ in range(50)]
+    await asyncio.sleep(0)
+    tasks.append(asyncio.create_task(check("visitor", 0)))
+    tasks[1].cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert had.index("visitor") < 5
+    assert len(had) == 100
+    assert not turns._by_address
+
+
+async def test_a_service_that_takes_no_attempts_for_a_moment_is_asked_again() -> None:
+    house = House()
+    known, busy = house.check, [0.02, 0.02, 60.0]
+
+    async def check(who: str, pin: str) -> Person | SignInError:
+        return SignInError("web.later", retry_after=busy.pop(0)) if busy else await known(who, pin)
+
+    house.check = check  # type: ignore[method-assign]
+    async with house.open() as client:
+        later = await sign_in_at_door(client)
+        assert (later.status, later.headers["Retry-After"]) == (429, "60")
+        busy += [0.02] * 12
+        assert (await sign_in_at_door(client)).status == 303
+
+
+async def test_guesses_at_the_web_door_use_up_no_attempts_in_the_store(world: World) -> None:
+    world.service.rate_limits = RateLimits(0, 0)
+    del world.service.app
+    await world.post(PEOPLE, {"people": [ANN]})
+    token = world.token("staff", ["S1"])
+    async with Client("http://127.0.0.1:1", token, transport=asgi_transport(world.service.app)) as client:
+        guesses = [await sign_in(client, "S1", {"user": f"u{n}"}, "0000", channel=WEB_CHANNEL) for n in range(15)]
+        last = guesses[-1]
+        assert isinstance(last, NotSignedIn)
+        assert (last.has_too_many_attempts, last.retry_after) == (True, 1)
+        assert isinstance(await sign_in(client, "S1", {"user": "ann"}, "2468"), SignedIn)

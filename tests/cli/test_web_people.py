@@ -119,7 +119,7 @@ async def test_nobody_is_ended_where_no_people_are_kept(desk: Desk) -> None:
     [
         (reply(403, {}), SignInError("web.wrong", wrong=True)),
         (reply(422, {}), SignInError("web.wrong", wrong=True)),
-        (reply(429, {}), SignInError("web.later")),
+        (reply(429, {}), SignInError("web.later", retry_after=1)),
         (reply(200, {**FRED, "role": "staff"}), SignInError("web.not_you", wrong=True)),
         (reply(200, {"name": "Fred"}), SignInError("web.no_answer")),
         (reply(200, [FRED]), SignInError("web.no_answer")),

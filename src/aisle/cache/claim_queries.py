@@ -56,9 +56,9 @@ def add_claims(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[R
     """Add the local knowledge about claims to each order, in place.
 
     A claimed order gets `claimed_by`, `claimed_name`, `claimed_on`, `claimed_terminal` and `claim_open` (True or False;
-    missing if this host cannot know). It gets `claim_left` if the work was closed after it was claimed. An order with
-    lines gets `at_work` (user, name, terminal): everybody who has it open on this host. Its lines get `picked_name`,
-    the name of the last picker.
+    missing if this host cannot know). It gets `claim_left`, the time at which the work was closed, if that was after
+    the claim. An order with lines gets `at_work` (user, name, terminal): everybody who has it open on this host. Its
+    lines get `picked_name`, the name of the last picker.
     """
     for row in rows:
         for line in row.get("lines") or ():

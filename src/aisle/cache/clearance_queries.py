@@ -126,7 +126,7 @@ def _add_product(cache: apsw.Connection, row: Row) -> None:
 
 
 def _moved_quantities(cache: apsw.Connection, overlay: Overlay) -> dict[tuple[str, str, str, int], Decimal]:
-    """Return the quantities that pending movements take from lines at locations and the cached list still has."""
+    """Return the quantities of pending movements that the cached list does not include yet."""
     cursor = fetch_one(cache, "SELECT cursor FROM sync WHERE topic = ?", ASSIGNMENTS_TOPIC)
     began = float(cursor[0]) if cursor else None
     moved: dict[tuple[str, str, str, int], Decimal] = {}

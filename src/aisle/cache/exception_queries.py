@@ -406,8 +406,9 @@ def _difference_row(key: str, at: str, product: str, user: str, raw: str, name: 
 def negative_stock(cache: apsw.Connection, over_picked: PickedOverStock, args: Mapping[str, Json]) -> QueryResult:
     """Return impossible stock: a window, or only the rows of the `keys`.
 
-    Kinds: `below` zero at a location (empty code: in the whole store); `picked` more on a line than ordered, or than
-    its locations hold; more in hand for orders than the stock (`overdrawn`).
+    Kinds: `below`: below zero at a location (empty code: in the whole store). `more`: more picked on a line than
+    ordered. `missing`: more put down for a line than its locations hold. `overdrawn`: more in hand for orders than in
+    stock.
     """
     below, wrong = _count_cached(cache)
     over_picked_rows = [

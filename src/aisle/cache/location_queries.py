@@ -87,7 +87,7 @@ _ALL_HELD = f"{_HELD_AT_LOCATION} ORDER BY h.order_number, h.line_number"
 
 
 def aisle_of(code: str) -> str:
-    """Return the common prefix of an aisle's locations: the code up to the first number after a letter or a mark.
+    """Return the part of a code that the locations of an aisle share: up to the first number after a letter or mark.
 
     `A-03-2` and `A03` are in `A`. A code of digits alone is in the group of its digits before the first mark.
     """
@@ -291,7 +291,7 @@ def _parse_value(text: str | None) -> Json:
 
 
 def lines_read_times(cache: apsw.Connection, operations: Iterable[Operation]) -> dict[str, float | None]:
-    """Return for each order that these operations move goods of the time at which the read of its lines began."""
+    """Return by order the time at which the read of its lines began, for orders whose goods these operations move."""
     numbers = sorted({number for operation in operations for number in orders_of_operation(operation)})
     sql = "SELECT o.order_number, o.lines_began FROM json_each(?) e JOIN orders o ON o.order_number = e.value"
     return dict(fetch(cache, sql, to_text(numbers))) if numbers else {}

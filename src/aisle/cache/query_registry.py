@@ -64,7 +64,7 @@ from aisle.cache.location_queries import list_locations, load_location
 from aisle.cache.operation_queries import count_needing_person, unconfirmed_operations
 from aisle.cache.order_overlay import Overlay, Row
 from aisle.cache.order_queries import ListChange, add_stock_at_locations, load_order, open_orders, orders_with_product
-from aisle.cache.overlaid_order import OverlaidOrders as Laid
+from aisle.cache.overlaid_order import OverlaidOrders
 from aisle.cache.row_values import QueryResult, WindowRows, parse_row, pool_quantities, used_pools, window_bounds
 from aisle.cache.stock_overlay import StockOverlay
 from aisle.cache.store_queries import unread_lists
@@ -81,43 +81,31 @@ from aisle.scan.resolve import unique_results
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.cache import catalogue_queries as reads_catalogue
-    from aisle.cache import claim_queries as reads_walks
-    from aisle.cache import delivery_queries as reads_deliveries
-    from aisle.cache import delivery_queries as reads_receipts
-    from aisle.cache import goods_in_hand_queries as reads_in_hand
-    from aisle.cache import goods_in_hand_queries as reads_lying
-    from aisle.cache import goods_in_hand_queries as reads_picked
-    from aisle.cache import location_queries as reads_moves
-    from aisle.cache import location_queries as reads_spot
-    from aisle.cache import log_queries as reads_logbook
-    from aisle.cache import log_queries as reads_logs
-    from aisle.cache import pick_queries as reads_pick
-    from aisle.cache import pick_queries as reads_short
-    from aisle.cache import product_queries as reads_coming
-    from aisle.cache import product_queries as reads_store_product
-    from aisle.cache import product_search as reads_goods
-    from aisle.cache import store_queries as reads_stores
+    from aisle.cache import (
+        catalogue_queries,
+        claim_queries,
+        delivery_queries,
+        goods_in_hand_queries,
+        location_queries,
+        log_queries,
+        pick_queries,
+        product_queries,
+        product_search,
+        store_queries,
+    )
     from aisle.outbox import user_tokens
 else:
+    catalogue_queries = LazyModule("aisle.cache.catalogue_queries")
+    claim_queries = LazyModule("aisle.cache.claim_queries")
+    delivery_queries = LazyModule("aisle.cache.delivery_queries")
+    goods_in_hand_queries = LazyModule("aisle.cache.goods_in_hand_queries")
+    location_queries = LazyModule("aisle.cache.location_queries")
+    log_queries = LazyModule("aisle.cache.log_queries")
+    pick_queries = LazyModule("aisle.cache.pick_queries")
+    product_queries = LazyModule("aisle.cache.product_queries")
+    product_search = LazyModule("aisle.cache.product_search")
+    store_queries = LazyModule("aisle.cache.store_queries")
     user_tokens = LazyModule("aisle.outbox.user_tokens")
-    reads_catalogue = LazyModule("aisle.cache.catalogue_queries")
-    reads_coming = LazyModule("aisle.cache.product_queries")
-    reads_deliveries = LazyModule("aisle.cache.delivery_queries")
-    reads_goods = LazyModule("aisle.cache.product_search")
-    reads_in_hand = LazyModule("aisle.cache.goods_in_hand_queries")
-    reads_logbook = LazyModule("aisle.cache.log_queries")
-    reads_logs = LazyModule("aisle.cache.log_queries")
-    reads_lying = LazyModule("aisle.cache.goods_in_hand_queries")
-    reads_moves = LazyModule("aisle.cache.location_queries")
-    reads_pick = LazyModule("aisle.cache.pick_queries")
-    reads_picked = LazyModule("aisle.cache.goods_in_hand_queries")
-    reads_receipts = LazyModule("aisle.cache.delivery_queries")
-    reads_short = LazyModule("aisle.cache.pick_queries")
-    reads_spot = LazyModule("aisle.cache.location_queries")
-    reads_store_product = LazyModule("aisle.cache.product_queries")
-    reads_stores = LazyModule("aisle.cache.store_queries")
-    reads_walks = LazyModule("aisle.cache.claim_queries")
 
 PEOPLE_SIZE = 50
 """Rows of a window on people if the query names no size."""
@@ -135,7 +123,7 @@ class QueryContext(NamedTuple):
     stock_overlay: StockOverlay
     pools: Mapping[int, str]
     """Names of the configured stock pools; empty for those that the store names."""
-    overlaid_orders: Laid
+    overlaid_orders: OverlaidOrders
     """Overlaid orders read before, updated by each query that reads one."""
     find: Callable[[Iterable[str]], list[Candidate]]
     walk_order: Callable[[], WalkOrder]
@@ -153,15 +141,15 @@ def _query_orders(context: QueryContext, args: Args) -> WindowRows:
     user, list_change = str(args.get("user") or ""), context.list_change()
     in_hand: Mapping[str, Json] = {}
     not_put_down = (
-        reads_walks.orders_not_put_down(context.outbox, user, of_everybody=bool(args.get("search")))
+        claim_queries.orders_not_put_down(context.outbox, user, of_everybody=bool(args.get("search")))
         if args.get("lying")
         else []
     )
     if not_put_down or (args.get("lying") and args.get("search")):
-        list_change, in_hand = reads_lying.add_orders_in_hand(
+        list_change, in_hand = goods_in_hand_queries.add_orders_in_hand(
             context.cache, context.overlay.by_order(), list_change, args, not_put_down
         )
-    order_args = {**args, "ahead": [*in_hand, *reads_walks.orders_ahead(context.outbox, user)]}
+    order_args = {**args, "ahead": [*in_hand, *claim_queries.orders_ahead(context.outbox, user)]}
     found = _with_claims(
         context,
         open_orders(context.cache, context.overlay.by_order(), context.overlaid_orders, list_change, order_args),
@@ -179,13 +167,13 @@ def _query_order_to_pick(context: QueryContext, args: Args) -> QueryResult:
     found = _query_order(context, args)
     add_stock_at_locations(context.cache, context.stock_overlay.by_product(), found[0])
     for row in found[0]:
-        reads_moves.add_refused(context.outbox, row)
+        location_queries.add_refused(context.outbox, row)
     return found
 
 
 def _with_claims(context: QueryContext, result: R) -> R:
     add_claims(context.cache, context.outbox, result[0])
-    reads_walks.add_priority(context.cache, context.outbox, result[0])
+    claim_queries.add_priority(context.cache, context.outbox, result[0])
     return result
 
 
@@ -196,10 +184,10 @@ def _with_picker_names(context: QueryContext, result: QueryResult) -> QueryResul
 
 def _query_product(context: QueryContext, args: Args) -> QueryResult:
     number, pending = str(args["product_number"]), context.stock_overlay.by_product()
-    rows, total = reads_goods.load_product(context.cache, pending, number, context.store_folder.store, context.pools)
+    rows, total = product_search.load_product(context.cache, pending, number, context.store_folder.store, context.pools)
     for row in rows:
         operations = pending.get(number, ())
-        row["in_hand"] = reads_picked.product_in_hand(
+        row["in_hand"] = goods_in_hand_queries.product_in_hand(
             context.cache, context.overlay.by_order(), context.overlaid_orders, operations, number
         )
     return rows, total
@@ -221,7 +209,7 @@ def _query_location(context: QueryContext, args: Args) -> QueryResult:
 
 def _query_other_locations(context: QueryContext, args: Args) -> QueryResult:
     rows, _ = _query_product(context, args)
-    return reads_short.other_locations(
+    return pick_queries.other_locations(
         context.cache, context.stock_overlay.by_product(), context.walk_order(), rows[0] if rows else None, args
     )
 
@@ -232,7 +220,7 @@ def _query_unread_lists(context: QueryContext, _: Args) -> QueryResult:
 
 
 def _query_open_work(context: QueryContext, args: Args) -> QueryResult:
-    rows = reads_in_hand.user_in_hand(context.cache, context.outbox, context.overlay.by_order(), args)
+    rows = goods_in_hand_queries.user_in_hand(context.cache, context.outbox, context.overlay.by_order(), args)
     return rows, OperationQueue(context.outbox).pending_counts()[0]
 
 
@@ -278,7 +266,7 @@ def _find_identified(context: QueryContext, code: str, keys: Iterable[str]) -> l
 
 def _query_by_number(context: QueryContext, code: str) -> QueryResult:
     found, is_guess = _find_by_code(context, code)
-    return reads_moves.candidate_rows(found, is_guess=is_guess)
+    return location_queries.candidate_rows(found, is_guess=is_guess)
 
 
 def _query_store(context: QueryContext, args: Args) -> QueryResult:
@@ -300,19 +288,19 @@ def _query_store(context: QueryContext, args: Args) -> QueryResult:
 
 QUERIES: Mapping[str, Callable[[QueryContext, Args], QueryResult | WindowRows]] = {
     "orders": _query_orders,
-    "given": lambda on, args: reads_walks.assigned_orders(on.cache, on.outbox, args),
+    "given": lambda on, args: claim_queries.assigned_orders(on.cache, on.outbox, args),
     "order": _query_order,
     "order_to_pick": _query_order_to_pick,
     "product": _query_product,
-    "surrounding": lambda on, args: reads_goods.load_surrounding(
+    "surrounding": lambda on, args: product_search.load_surrounding(
         on.cache, str(args["product_number"]), on.store_folder.store
     ),
     "holders": _query_orders_with_product,
-    "search": lambda on, args: reads_goods.search_products(on.cache, args),
+    "search": lambda on, args: product_search.search_products(on.cache, args),
     "place": _query_location,
     "places": lambda on, args: list_locations(on.cache, on.stock_overlay, on.walk_order(), args),
-    "homes": lambda on, args: reads_moves.locations_of_products(on.cache, on.stock_overlay.by_product(), args),
-    "refusals": lambda on, args: _with_picker_names(on, reads_moves.refused_operations(on.outbox, args)),
+    "homes": lambda on, args: location_queries.locations_of_products(on.cache, on.stock_overlay.by_product(), args),
+    "refusals": lambda on, args: _with_picker_names(on, location_queries.refused_operations(on.outbox, args)),
     "named": lambda on, args: _query_by_number(on, str(args["code"])),
     "doubts": lambda on, args: unconfirmed_operations(on.outbox, on.cache, args),
     "trouble": lambda on, _: count_needing_person(on.outbox),
@@ -320,38 +308,40 @@ QUERIES: Mapping[str, Callable[[QueryContext, Args], QueryResult | WindowRows]] 
     "language": lambda on, args: _query_language(on.outbox, str(args["user"])),
     "open": _query_open_work,
     "unread": _query_unread_lists,
-    "count_log": lambda on, args: reads_logs.entries_of_day(on.cache, on.outbox, on.store_folder.store, args),
-    "reasons": lambda on, _: reads_logs.log_reasons(on.cache),
+    "count_log": lambda on, args: log_queries.entries_of_day(on.cache, on.outbox, on.store_folder.store, args),
+    "reasons": lambda on, _: log_queries.log_reasons(on.cache),
     "elsewhere": _query_other_locations,
-    "short_reasons": lambda on, _: reads_short.recent_reasons(on.cache),
-    "features": lambda on, _: reads_short.service_features(on.cache),
-    "stranger": lambda on, args: reads_pick.unexpected_product(
+    "short_reasons": lambda on, _: pick_queries.recent_reasons(on.cache),
+    "features": lambda on, _: pick_queries.service_features(on.cache),
+    "stranger": lambda on, args: pick_queries.unexpected_product(
         on.cache, partial(_query_product, on), partial(_query_orders_with_product, on), args
     ),
-    "lying": lambda on, args: reads_pick.stock_of_product_at(partial(_query_product, on), args),
-    "pickups": lambda on, args: reads_pick.pickup_locations(on.cache, args),
-    "spot": lambda on, args: reads_spot.location_use(
+    "lying": lambda on, args: pick_queries.stock_of_product_at(partial(_query_product, on), args),
+    "pickups": lambda on, args: pick_queries.pickup_locations(on.cache, args),
+    "spot": lambda on, args: location_queries.location_use(
         on.cache, on.stock_overlay, on.walk_order(), on.closed_orders, args
     ),
-    "deliveries": lambda on, args: reads_deliveries.list_deliveries(on.cache, on.overlay, args),
-    "delivery": lambda on, args: reads_deliveries.load_delivery(on.cache, on.overlay, str(args["order_number"])),
-    "expecting": lambda on, args: reads_deliveries.deliveries_expecting(on.cache, on.overlay, args),
-    "coming": lambda on, args: reads_coming.next_deliveries(on.cache, on.stock_overlay.by_product(), args),
-    "receipts": lambda on, args: reads_receipts.list_receipts(on.cache, args),
-    "logs": lambda on, args: reads_logbook.log_entries(on.cache, args),
-    "losses": lambda on, args: reads_logbook.losses_by_week(on.cache, args),
-    "receipt_kinds": lambda on, _: reads_receipts.count_receipt_kinds(on.cache),
-    "store_product": lambda on, args: reads_store_product.load_store_product(
+    "deliveries": lambda on, args: delivery_queries.list_deliveries(on.cache, on.overlay, args),
+    "delivery": lambda on, args: delivery_queries.load_delivery(on.cache, on.overlay, str(args["order_number"])),
+    "expecting": lambda on, args: delivery_queries.deliveries_expecting(on.cache, on.overlay, args),
+    "coming": lambda on, args: product_queries.next_deliveries(on.cache, on.stock_overlay.by_product(), args),
+    "receipts": lambda on, args: delivery_queries.list_receipts(on.cache, args),
+    "logs": lambda on, args: log_queries.log_entries(on.cache, args),
+    "losses": lambda on, args: log_queries.losses_by_week(on.cache, args),
+    "receipt_kinds": lambda on, _: delivery_queries.count_receipt_kinds(on.cache),
+    "store_product": lambda on, args: product_queries.load_store_product(
         on.cache, on.outbox, partial(_query_product, on), args
     ),
     "people": _query_people,
     "person": _query_person,
     "pass": lambda on, args: user_tokens.user_token_query(on.cache, on.outbox, args),
-    "catalogue": lambda on, args: reads_catalogue.list_catalogue(on.cache, args),
-    "catalogue_page": lambda on, args: reads_catalogue.load_catalogue_page(on.cache, partial(_query_product, on), args),
-    "facets": lambda on, args: reads_catalogue.list_facets(on.cache, args),
-    "stores": lambda on, args: reads_stores.list_stores(on.cache, on.store_folder, args),
-    "store_page": lambda on, args: reads_stores.load_store_page(on.cache, on.outbox, on.store_folder, args),
+    "catalogue": lambda on, args: catalogue_queries.list_catalogue(on.cache, args),
+    "catalogue_page": lambda on, args: catalogue_queries.load_catalogue_page(
+        on.cache, partial(_query_product, on), args
+    ),
+    "facets": lambda on, args: catalogue_queries.list_facets(on.cache, args),
+    "stores": lambda on, args: store_queries.list_stores(on.cache, on.store_folder, args),
+    "store_page": lambda on, args: store_queries.load_store_page(on.cache, on.outbox, on.store_folder, args),
     "store": _query_store,
 }
 

@@ -17,7 +17,7 @@ from aisle.cache.cache_file import empty_cache, open_cache
 from aisle.cache.open_order_list import PendingOrderStates
 from aisle.cache.order_overlay import Overlay
 from aisle.cache.order_queries import ListChange
-from aisle.cache.overlaid_order import OverlaidOrders as Laid
+from aisle.cache.overlaid_order import OverlaidOrders
 from aisle.cache.query_registry import QUERIES, QueryContext
 from aisle.cache.row_values import QueryResult, WindowRows
 from aisle.cache.schema import CHANGE_TOPICS, MAX_KEYED_CHANGES, SCHEMA_VERSION
@@ -36,10 +36,10 @@ from aisle.scan.meaning import PERSON, PRODUCT, Candidate
 
 if TYPE_CHECKING:
     from aisle.cache import price as cache_prices
-    from aisle.cache import supervisor_queries as reads_desk
+    from aisle.cache import supervisor_queries
 else:
     cache_prices = LazyModule("aisle.cache.price")
-    reads_desk = LazyModule("aisle.cache.supervisor_queries")
+    supervisor_queries = LazyModule("aisle.cache.supervisor_queries")
 
 _CACHE_REPLACED = (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.SchemaChangeError)
 """Errors of a reader while the courier replaces the cache."""
@@ -69,7 +69,7 @@ class CacheReader:
         self._queries = QUERIES
         self._list_change: tuple[tuple[int, ...], ListChange] | None = None
         self._order_states = PendingOrderStates()
-        self._overlaid_orders: Laid = {}
+        self._overlaid_orders: OverlaidOrders = {}
         self._walk_orders = WalkOrderCache()
         self._link: tuple[int, LinkState, float | None] | None = None
         """Link state and time of the last answer, for this version of the cache."""
@@ -172,8 +172,8 @@ class CacheReader:
         )
 
     @cached_property
-    def _supervisor_queries(self) -> reads_desk.SupervisorQueries:
-        return reads_desk.SupervisorQueries(self._outbox, self._overlay)
+    def _supervisor_queries(self) -> supervisor_queries.SupervisorQueries:
+        return supervisor_queries.SupervisorQueries(self._outbox, self._overlay)
 
     def _closed_orders(self, orders: Iterable[str]) -> set[str]:
         """Return those of these orders that were rejected or finished here."""

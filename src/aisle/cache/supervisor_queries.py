@@ -17,9 +17,7 @@ from collections.abc import Callable, Mapping
 
 import apsw
 
-from aisle.cache import clearance_queries as reads_clearing
-from aisle.cache import exception_queries
-from aisle.cache import today_queries as reads_today
+from aisle.cache import clearance_queries, exception_queries, today_queries
 from aisle.cache.exception_queries import PickedOverStock, open_recounts
 from aisle.cache.operation_queries import count_needing_person
 from aisle.cache.order_board_queries import OrderBoard, find_absent_order
@@ -54,16 +52,16 @@ class SupervisorQueries:
             "recounts": lambda cache, args: _cut_window(open_recounts(cache, outbox), args),
             "exceptions": self._query_exceptions,
             "views": self._query_saved_views,
-            "clearing": reads_clearing.clearance_permission,
-            "tags": lambda cache, _: reads_clearing.tag_rows(cache),
-            "tagged": reads_clearing.held_by_category,
-            "assignments": lambda cache, args: reads_clearing.open_assignments(cache, outbox, overlay, args),
-            "today": lambda cache, args: reads_today.figures_of_day(
+            "clearing": clearance_queries.clearance_permission,
+            "tags": lambda cache, _: clearance_queries.tag_rows(cache),
+            "tagged": clearance_queries.held_by_category,
+            "assignments": lambda cache, args: clearance_queries.open_assignments(cache, outbox, overlay, args),
+            "today": lambda cache, args: today_queries.figures_of_day(
                 cache, outbox, lambda now: self._count_late(cache, now), args
             ),
-            "today_hours": lambda cache, args: reads_today.work_by_hour(cache, outbox, args),
-            "today_places": reads_today.LocationFigures().read,
-            "today_terminals": lambda cache, _: reads_today.terminals_in_use(cache, outbox),
+            "today_hours": lambda cache, args: today_queries.work_by_hour(cache, outbox, args),
+            "today_places": today_queries.LocationFigures().read,
+            "today_terminals": lambda cache, _: today_queries.terminals_in_use(cache, outbox),
             "ask": lambda _, args: session_requests.read_answer(outbox, str(args["ask_id"])),
         }
 

@@ -109,7 +109,7 @@ class PeopleClient:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     async def _check_pin(self, who: str, pin: str) -> Person | SignInError:
-        from aisle.web.app import SignInError
+        from aisle.web.app import MIN_RETRY_S, SignInError
         from aisle.web.sign_ins import Person
 
         async with self._client() as client:
@@ -123,7 +123,9 @@ class PeopleClient:
                 client, self._loaded.settings.store, identify_person(people, who), pin, channel=WEB_CHANNEL
             )
         if isinstance(signed, NotSignedIn):
-            return SignInError("web.later") if signed.has_too_many_attempts else SignInError("web.wrong", wrong=True)
+            if not signed.has_too_many_attempts:
+                return SignInError("web.wrong", wrong=True)
+            return SignInError("web.later", retry_after=signed.retry_after or MIN_RETRY_S)
         if not signed.is_supervisor:
             return SignInError("web.not_you", wrong=True)
         return Person(signed.user, signed.name, signed.token, time.time() + signed.seconds)

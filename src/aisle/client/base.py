@@ -64,16 +64,20 @@ def wait_before_retry(error: ClientError, tries: int, random_fraction: float, po
     `tries` were made so far. `random_fraction` in [0, 1) gives full jitter, so that many clients do not return
     together. Retry-After is the minimum; one above the policy's limit is left to the caller.
     """
-    passing = isinstance(error, TransportError) or (
+    is_transient = isinstance(error, TransportError) or (
         isinstance(error, StatusError) and error.status in _TRANSIENT_STATUSES
     )
-    if not passing or tries >= policy.tries or (isinstance(error, RateLimited) and not policy.waits_for_rate_limit):
+    if (
+        not is_transient
+        or tries >= policy.tries
+        or (isinstance(error, RateLimited) and not policy.waits_for_rate_limit)
+    ):
         return None
     jitter = random_fraction * min(policy.longest_wait, policy.first_wait * 2.0 ** (tries - 1))
-    asked = error.retry_after if isinstance(error, StatusError) else None
-    if asked is None:
+    retry_after_s = error.retry_after if isinstance(error, StatusError) else None
+    if retry_after_s is None:
         return jitter
-    return asked + jitter if asked <= policy.longest_retry_after else None
+    return retry_after_s + jitter if retry_after_s <= policy.longest_retry_after else None
 
 
 def parse_retry_after(value: str | None, now: float) -> float | None:
@@ -224,12 +228,14 @@ class BaseClient:
         op = get_operation(name)
         if op.paging is None or (by == "id" and not any(param.name == "from_id" for param in op.params)):
             raise ContractError(f"{name} cannot be paged by {by}.")
-        walk: PageCursor = IdCursor(op, query or {}) if by == "id" else PageNumberCursor(op, query or {})
+        cursor: PageCursor = IdCursor(op, query or {}) if by == "id" else PageNumberCursor(op, query or {})
         more = True
         while more:
-            rows, envelope = await self._read_page(op, path, walk.query, headers, walk.scroll_id if scroll else None)
+            rows, envelope = await self._read_page(
+                op, path, cursor.query, headers, cursor.scroll_id if scroll else None
+            )
             try:
-                more = walk.advance(rows, envelope)
+                more = cursor.advance(rows, envelope)
             except PagingLoop:
                 yield rows, envelope  # the page itself was read
                 raise
@@ -254,14 +260,14 @@ class BaseClient:
         scroll_id: str | None = None,
     ) -> tuple[list[Row], dict[str, Any]]:
         try:
-            answer = await self._read_with_retry(op, path or {}, query, headers or {}, scroll_id)
+            response = await self._read_with_retry(op, path or {}, query, headers or {}, scroll_id)
         except (InvalidRequest, ResponseTooLong) as error:
             parts = smaller_pages(op, query) if isinstance(error, ResponseTooLong) or error.status == _TOO_LARGE else []
             if not parts:
                 raise
             return await self._read_in_parts(op, path, parts, headers, scroll_id)
         try:
-            envelope = answer.json()
+            envelope = response.json()
         except (ValueError, RecursionError) as error:
             raise InvalidResponse(f"The answer to {op.name} is not JSON: {clean(str(error))}.") from error
         return rows_of(op, envelope), envelope
@@ -282,8 +288,8 @@ class BaseClient:
             found += rows
             if not rows or ("next_page" in pages and pages["next_page"] is None):
                 break
-            told = pages.get("scroll_id")
-            scroll_id = told if scroll_id is not None and isinstance(told, str) else None
+            next_scroll_id = pages.get("scroll_id")
+            scroll_id = next_scroll_id if scroll_id is not None and isinstance(next_scroll_id, str) else None
         size = sum(int(part["page_size"] or 0) for part in parts)
         if len(parts) == 1:  # by id
             return found, pages if "next_page" in pages or len(found) < size else {**pages, "next_page": ""}
@@ -326,8 +332,8 @@ class BaseClient:
         op = get_operation(name)
         target = _request_target(op, path, query)
         data = encode_body(op, to_plain(body))
-        answer = await self._send(op.method, target, encode_headers(op, headers or {}), data, True, None)
-        return _parse_result(op, self._check_response(op.name, answer))
+        response = await self._send(op.method, target, encode_headers(op, headers or {}), data, True, None)
+        return _parse_result(op, self._check_response(op.name, response))
 
     async def _read_with_retry(
         self,
@@ -381,10 +387,10 @@ class BaseClient:
             if not (name.isascii() and name.isprintable() and value.isprintable()):
                 raise ContractError(f"The header {name!r} cannot be sent: it has to be printable.")
             sent[name] = value
-        answer = await self._sender.send(method, target, headers=sent, body=body, write=write)
-        if self._on_response is not None and not (token is not None and answer.status == 401):
-            self._on_response(answer)  # a refused user token is not about the client's own token
-        return answer
+        response = await self._sender.send(method, target, headers=sent, body=body, write=write)
+        if self._on_response is not None and not (token is not None and response.status == 401):
+            self._on_response(response)  # a refused user token is not about the client's own token
+        return response
 
     def _authorization(self, token: str | None) -> dict[str, str]:
         if token is None:
@@ -414,8 +420,8 @@ def _request_target(op: Operation, path: Mapping[str, str], query: Query) -> str
 
 def _check_headers(op: Operation, headers: Mapping[str, str]) -> dict[str, str]:
     """Return the headers; those that the interface names are checked and encoded."""
-    known = {param.name for param in op.params_in("header")}
-    named = {name: value for name, value in headers.items() if name in known}
+    documented = {param.name for param in op.params_in("header")}
+    named = {name: value for name, value in headers.items() if name in documented}
     return {**headers, **encode_headers(op, named)}
 
 
@@ -438,9 +444,9 @@ def _parse_result(op: Operation, response: Response) -> Any:
 
 
 def _first_error(error: ValidationError) -> str:
-    fault = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(part) for part in fault["loc"])
-    return clean(f"{place}: {fault['msg']}" if place else fault["msg"])
+    first_error = error.errors(include_url=False, include_input=False)[0]
+    field = ".".join(str(part) for part in first_error["loc"])
+    return clean(f"{field}: {first_error['msg']}" if field else first_error["msg"])
 
 
 def _query_text(value: QueryValue) -> str:

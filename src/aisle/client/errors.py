@@ -59,8 +59,8 @@ class StatusError(ClientError):
         self.message = message_of(response)
         self.content = response.content
         self.retry_after = retry_after
-        said = clean(self.message)
-        super().__init__(_sentence(f"The service answered {operation} with status {self.status}", said))
+        message = clean(self.message)
+        super().__init__(_sentence(f"The service answered {operation} with status {self.status}", message))
 
 
 class Unauthorized(StatusError):
@@ -97,8 +97,8 @@ class UnsuccessfulResult(ClientError):
     def __init__(self, operation: str, response: Response) -> None:
         self.message = message_of(response)
         self.content = response.content
-        said = clean(self.message)
-        super().__init__(_sentence(f"The service did not carry out {operation}", said))
+        message = clean(self.message)
+        super().__init__(_sentence(f"The service did not carry out {operation}", message))
 
 
 class InvalidResponse(ClientError, ContractError):
@@ -192,8 +192,8 @@ def outcome_of(result: BaseException | Response | int, *, retry_after: bool = Fa
     if isinstance(result, int):
         return _outcome_of_status(result, retry_after)
     if isinstance(result, StatusError):
-        fate = _outcome_of_status(result.status, result.retry_after is not None)
-        return _distrust_intermediary(fate, Response(result.status, {}, result.content))
+        outcome = _outcome_of_status(result.status, result.retry_after is not None)
+        return _distrust_intermediary(outcome, Response(result.status, {}, result.content))
     return _outcome_of_error(result)
 
 
@@ -208,10 +208,10 @@ def _outcome_of_response(response: Response) -> Outcome:
         return Outcome.UNKNOWN  # cut off, or not from the service at all
     if not isinstance(body, dict):
         return Outcome.UNKNOWN  # every response to a write is an object
-    said = body.get("success")
-    if said is None or said is True:
+    success = body.get("success")
+    if success is None or success is True:
         return Outcome.ACCEPTED
-    return Outcome.REFUSED if said is False else Outcome.UNKNOWN
+    return Outcome.REFUSED if success is False else Outcome.UNKNOWN
 
 
 def _distrust_intermediary(outcome: Outcome, response: Response) -> Outcome:

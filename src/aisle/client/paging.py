@@ -47,12 +47,12 @@ class PageNumberCursor:
         following = self._next_page(rows, envelope)
         if following is None:
             return False
-        told = envelope.get("scroll_id")
-        self.scroll_id = told if isinstance(told, str) and told else None
-        said = page_digest(rows) if rows else None
-        repeated = said in self._seen_digests
-        if said is not None:
-            self._seen_digests.add(said)
+        scroll_id = envelope.get("scroll_id")
+        self.scroll_id = scroll_id if isinstance(scroll_id, str) and scroll_id else None
+        digest = page_digest(rows) if rows else None
+        repeated = digest in self._seen_digests
+        if digest is not None:
+            self._seen_digests.add(digest)
         self._empty = 0 if rows else self._empty + 1
         if repeated or following <= self._page or self._empty >= _MAX_EMPTY_PAGES:
             where = f"page {self._page} leads to page {following}"
@@ -63,10 +63,10 @@ class PageNumberCursor:
 
     def _next_page(self, rows: Sequence[Row], envelope: Mapping[str, Any]) -> int | None:
         if "next_page" in envelope:
-            told = envelope["next_page"]
-            if told is not None and _to_int(told) is None:
-                raise PagingLoop(f"{self._op.name} names {told!r} as its next page.", rows)
-            return _to_int(told)
+            next_page = envelope["next_page"]
+            if next_page is not None and _to_int(next_page) is None:
+                raise PagingLoop(f"{self._op.name} names {next_page!r} as its next page.", rows)
+            return _to_int(next_page)
         if not rows:
             return None
         size = _to_int(envelope.get("page_size")) or _to_int(self.query.get("page_size"))

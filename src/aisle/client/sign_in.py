@@ -43,6 +43,8 @@ class NotSignedIn(NamedTuple):
     """True if there were too many attempts before, even if this one is right; otherwise person or PIN is wrong."""
     message: str
     """Message of the service, raw; empty if it has none."""
+    retry_after: float | None = None
+    """Seconds after which the service takes further attempts; None if it does not say."""
 
 
 class ExtensionClient(Protocol):
@@ -61,23 +63,28 @@ async def sign_in(
 
     Status 422 (not even a valid PIN or name) counts as wrong. Raise ClientError for any other failure.
     """
-    said = {"Aisle-Door": channel} if channel else None
-    answer = await client.request_extension(
-        "POST", _PATH, headers=said, body={"store_number": store, **who, "pin": pin}
+    headers = {"Aisle-Door": channel} if channel else None
+    response = await client.request_extension(
+        "POST", _PATH, headers=headers, body={"store_number": store, **who, "pin": pin}
     )
-    if answer.status in (403, 422, 429):
-        return NotSignedIn(answer.status == 429, message_of(answer))
-    if not answer.is_success:
-        raise status_error("sign-in", answer)
+    if response.status in (403, 422, 429):
+        return NotSignedIn(response.status == 429, message_of(response), _retry_after(response))
+    if not response.is_success:
+        raise status_error("sign-in", response)
     try:
-        told: Any = answer.json()
+        body: Any = response.json()
     except (ValueError, RecursionError) as error:
         raise InvalidResponse("The answer to sign-in is no JSON.") from error
-    fields = [told.get(name) if isinstance(told, dict) else None for name in ("user", "name", "role", "token")]
+    fields = [body.get(name) if isinstance(body, dict) else None for name in ("user", "name", "role", "token")]
     if not all(isinstance(field, str) and field for field in fields):
         raise InvalidResponse("The answer to sign-in does not say who that is.")
     user, name, role, token = map(str, fields)
-    return SignedIn(user, name, role, token, _seconds(told.get("expires_on"), answer))
+    return SignedIn(user, name, role, token, _seconds(body.get("expires_on"), response))
+
+
+def _retry_after(response: Response) -> float | None:
+    text = response.headers.get("retry-after", "")[:10]
+    return float(text) if text.isascii() and text.isdigit() else None
 
 
 def _seconds(expires_on: Any, response: Response) -> float:

@@ -191,11 +191,11 @@ async def _read_body(response: httpx.Response) -> bytes:
     declared = response.headers.get("content-length", "")
     if declared.isascii() and declared.isdecimal() and int(declared[:_MAX_LENGTH_DIGITS]) > MAX_RESPONSE_BYTES:
         _raise_too_long()
-    inflate = _DECODERS.get(response.headers.get("content-encoding", "").strip().lower(), _IdentityDecoder)()
+    decoder = _DECODERS.get(response.headers.get("content-encoding", "").strip().lower(), _IdentityDecoder)()
     content = bytearray()
     assert isinstance(response.stream, httpx.AsyncByteStream)
     async for raw in response.stream:
-        for part in inflate.decode(raw):
+        for part in decoder.decode(raw):
             content += part
             if len(content) > MAX_RESPONSE_BYTES:
                 _raise_too_long()

@@ -76,10 +76,10 @@ def _define(
     paging: Paging | None = None,
     assumed: tuple[str, ...] = (),
 ) -> Operation:
-    guess = "params" in assumed
+    are_params_assumed = "params" in assumed
     params = _path_params(path)
-    params += [_parse_param(spec, "query", guess) for spec in query.split()]
-    params += [_parse_param(spec, "header", guess) for spec in header.split()]
+    params += [_parse_param(spec, "query", are_params_assumed) for spec in query.split()]
+    params += [_parse_param(spec, "header", are_params_assumed) for spec in header.split()]
     return Operation(
         name=name,
         area=area,

@@ -204,10 +204,10 @@ def _quote_value(name: str, text: str) -> str:
 
 
 def _refuse_unknown(op: Operation, noun: str, values: Mapping[str, object], params: tuple[Param, ...]) -> None:
-    known = [param.name for param in params]
+    names = [param.name for param in params]
     for name in values:
-        if name not in known:
-            raise ContractError(f"{op.name} has no {noun} {name!r}{_suggest_nearest(name, known)}.")
+        if name not in names:
+            raise ContractError(f"{op.name} has no {noun} {name!r}{_suggest_nearest(name, names)}.")
 
 
 def _suggest_nearest(name: str, known: Iterable[str]) -> str:

@@ -51,8 +51,8 @@ class ClockSkew:
     @property
     def skew_s(self) -> float:
         """Seconds that this host's clock is ahead; 0 if it is within `MIN_SKEW_S`, or no response had a date."""
-        known = [each for each in (self._min_difference, self._previous_min) if each is not None]
-        ahead = min(known, default=0.0)
+        differences = [each for each in (self._min_difference, self._previous_min) if each is not None]
+        ahead = min(differences, default=0.0)
         return ahead if abs(ahead) > MIN_SKEW_S else 0.0
 
 
@@ -118,15 +118,15 @@ def apply_clock_jump(
     """
     if not isinstance(clock, SteadyClock):
         return 0.0
-    kept = cache.cursor(CLOCK_CURSOR)
+    saved = cache.cursor(CLOCK_CURSOR)
     # Each file keeps the clock that it follows: if the process ends between the two, the next one does the second.
-    of_outbox, follows = _jump_since(_outbox_clock(outbox_db) or kept, clock)
+    of_outbox, follows = _jump_since(_outbox_clock(outbox_db) or saved, clock)
     if follows:
         with transaction(outbox_db):
             _shift_outbox(outbox_db, of_outbox)
             _clamp_outbox(outbox_db, clock())
             outbox_db.execute("INSERT OR REPLACE INTO clock VALUES (1, ?, ?)", (clock.boot_id, clock.offset))
-    of_cache, follows = _jump_since(kept, clock)
+    of_cache, follows = _jump_since(saved, clock)
     if follows:
         with cache.transaction():
             _shift_cache(cache_db, of_cache)
@@ -135,8 +135,8 @@ def apply_clock_jump(
             if abs(of_cache) > LONG_JUMP_S:
                 _schedule_full_sync(cache_db)
             cache.set_cursor(CLOCK_CURSOR, [clock.boot_id, clock.offset])
-    step = max(of_outbox, of_cache, key=abs)
-    return step if abs(step) > MIN_JUMP_S else 0.0
+    jump_s = max(of_outbox, of_cache, key=abs)
+    return jump_s if abs(jump_s) > MIN_JUMP_S else 0.0
 
 
 def _jump_since(saved: Any, clock: SteadyClock) -> tuple[float, bool]:
@@ -197,12 +197,12 @@ def _shift_cursors(cache: CacheWriter, jump_s: float, now: float) -> None:
     def shifted(at: float) -> float:
         return min(at + jump_s, now) if at > 0 else at
 
-    ways: dict[str, Callable[[Any], Any]] = {
+    shifts: dict[str, Callable[[Any], Any]] = {
         ABSENT_ORDERS: lambda said: [[number, shifted(at)] for number, at in said],
         ASSIGNMENTS: shifted,
         _LOG_SPAN_CURSOR: lambda said: {**said, "asked": shifted(said["asked"])},
     }
-    for topic, moved in ways.items():
+    for topic, moved in shifts.items():
         said = cache.cursor(topic)
         if said is not None:
             cache.set_cursor(topic, moved(said))

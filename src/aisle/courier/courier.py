@@ -127,7 +127,7 @@ class Courier:
                 self.operator_log.add(str(error))
 
     async def _open(self, stack: AsyncExitStack) -> None:
-        world = self._runtime
+        runtime = self._runtime
         self._cache_db = stack.enter_context(closing(open_cache(self.store_folder.folder, writer=True)))
         self._outbox_db = stack.enter_context(closing(open_outbox(self.store_folder.folder)))
         self.watched_databases = (
@@ -135,20 +135,20 @@ class Courier:
             WatchedDatabase(self._outbox_db, self.store_folder.outbox),
         )
         self.cache = CacheWriter(self._cache_db, self.store_folder.store)
-        step = apply_clock_jump(self.cache, self._cache_db, self._outbox_db, world.clock)
-        if step:
-            self.operator_log.add(f"The clock of this host was set by {step:+.0f} s.")
-        self.outbox = OperationQueue(self._outbox_db, clock=world.clock)
+        jump_s = apply_clock_jump(self.cache, self._cache_db, self._outbox_db, runtime.clock)
+        if jump_s:
+            self.operator_log.add(f"The clock of this host was set by {jump_s:+.0f} s.")
+        self.outbox = OperationQueue(self._outbox_db, clock=runtime.clock)
         self.list_backoffs = ListBackoffs()
-        self.link = LinkState(self._save_link, self._on_link_up, clock=world.clock, random_source=world.random)
+        self.link = LinkState(self._save_link, self._on_link_up, clock=runtime.clock, random_source=runtime.random)
         self.maintenance = Maintenance(
             self.store_folder,
             self._cache_db,
             self._outbox_db,
             self.link,
             self._wake_loops,
-            world.clock,
-            world.sleep,
+            runtime.clock,
+            runtime.sleep,
             self._push_settings.kept,
         )
         client = await stack.enter_async_context(self._create_client(self.link.record_response))
@@ -163,20 +163,25 @@ class Courier:
 
     def _create_pull(self, client: Client) -> None:
         """Create the parts that read the store and keep the cache up to date."""
-        world = self._runtime
-        into = CacheUpdate(
+        runtime = self._runtime
+        cache_update = CacheUpdate(
             self.cache,
             read_sequence=ReadSequence(),
             operator_log=self.operator_log,
             notify=self.notify,
             pending_keys=self.outbox.records_changed_since,
-            clock=world.clock,
+            clock=runtime.clock,
         )
         self.single_reads = SingleReads(
-            client, into, self.store_folder.store, operator_log=self.operator_log, notify=self.notify, clock=world.clock
+            client,
+            cache_update,
+            self.store_folder.store,
+            operator_log=self.operator_log,
+            notify=self.notify,
+            clock=runtime.clock,
         )
         self.full_sync = FullSync(
-            self.single_reads, self.link, self.operator_log, sleep=world.sleep, list_backoffs=self.list_backoffs
+            self.single_reads, self.link, self.operator_log, sleep=runtime.sleep, list_backoffs=self.list_backoffs
         )
         self.full_sync.on_complete = lambda: release_memory(self._cache_db, self._outbox_db)
         self.restore_recovery = KeyedRestoreRecovery(
@@ -185,7 +190,7 @@ class Courier:
             self.link,
             self.operator_log,
             on_unconfirmed=lambda op_id: self.incremental_sync.forget(self.outbox.get(op_id)),
-            clock=world.clock,
+            clock=runtime.clock,
         )
         self.incremental_sync = IncrementalSync(
             self.single_reads,
@@ -198,18 +203,18 @@ class Courier:
             find_lost=self._has_lost_operations,
             known_keys=self.restore_recovery.recent_keys,
             on_order_read=lambda number, rows, spoken_for: self.reconciler.check_read_back(number, rows, spoken_for),
-            sleep=world.sleep,
+            sleep=runtime.sleep,
             intervals=self._intervals,
             list_backoffs=self.list_backoffs,
         )
 
     def _create_lookup(self, client: Client) -> None:
         """Create the parts that look up operations in doubt."""
-        world = self._runtime
-        self.observations = ObservedBehaviour(self._outbox_db, clock=world.clock)
-        looker = Lookup(client, self.store_folder.store, self.observations)
+        runtime = self._runtime
+        self.observations = ObservedBehaviour(self._outbox_db, clock=runtime.clock)
+        lookup = Lookup(client, self.store_folder.store, self.observations)
         self.reconciler = Reconciler(
-            looker,
+            lookup,
             self.outbox,
             self.observations,
             self.link,
@@ -224,30 +229,30 @@ class Courier:
             push_settings=self._push_settings,
             last_log_id=lambda: int(self.cache.cursor("logs") or 0),
             list_backoffs=self.list_backoffs,
-            clock=world.clock,
-            sleep=world.sleep,
+            clock=runtime.clock,
+            sleep=runtime.sleep,
         )
 
         self.unkeyed_restore_recovery = UnkeyedRestoreRecovery(
-            looker,
+            lookup,
             self.outbox,
             self.observations,
             self.link,
             add_notice=self.operator_log.add,
             on_lost=self._reread_everything,
-            clock=world.clock,
-            sleep=world.sleep,
+            clock=runtime.clock,
+            sleep=runtime.sleep,
         )
 
     def _create_push(self, client: Client) -> None:
         """Create the parts that push the outbox and send immediate requests."""
-        world = self._runtime
-        ready = PrePushChecks(
+        runtime = self._runtime
+        pre_push_checks = PrePushChecks(
             self.single_reads, self.reconciler, self.observations, self.link, self.operator_log, self._cache_db
         )
-        ears = PushEvents(
-            ready.evidence_before,
-            ready.adapt,
+        events = PushEvents(
+            pre_push_checks.evidence_before,
+            pre_push_checks.adapt,
             self.reconciler.needs_lookup,
             self._on_confirmed,
             self._on_refused,
@@ -256,16 +261,16 @@ class Courier:
             self.incremental_sync.is_link_failure,
             self.incremental_sync.check_changes_soon,
         )
-        self.token_store = TokenStore(self._outbox_db, self._on_token_change, clock=world.clock)
+        self.token_store = TokenStore(self._outbox_db, self._on_token_change, clock=runtime.clock)
         self.push_loop = PushLoop(
             self.outbox,
             client,
             self.link,
-            ears,
+            events,
             self.token_store,
-            clock=world.clock,
-            sleep=world.sleep,
-            random_source=world.random,
+            clock=runtime.clock,
+            sleep=runtime.sleep,
+            random_source=runtime.random,
             push_settings=self._push_settings,
             settling_s=lambda: self.reconciler.settling_s,
         )
@@ -276,8 +281,8 @@ class Courier:
             assignments=self.single_reads.assignment_reader,
             token_store=self.token_store,
             notify=lambda: self.notify([REQUEST]),
-            clock=world.clock,
-            sleep=world.sleep,
+            clock=runtime.clock,
+            sleep=runtime.sleep,
         )
 
     def _cached_features(self) -> Features:
@@ -337,9 +342,9 @@ class Courier:
 
     def receive_messages(self, messages: Iterable[str]) -> None:
         """Take the secrets out of the messages of sessions; no file holds them."""
-        for word in messages:
-            name, _, secret = word.removeprefix(SECRET_PREFIX).partition(" ")
-            if not (word.startswith(SECRET_PREFIX) and secret):
+        for message in messages:
+            name, _, secret = message.removeprefix(SECRET_PREFIX).partition(" ")
+            if not (message.startswith(SECRET_PREFIX) and secret):
                 continue
             if user := user_of_token_name(name):
                 self.token_store.add_from_message(user, secret)
@@ -355,10 +360,10 @@ class Courier:
     async def finish_requests(self, within_s: float) -> None:
         """Send nothing new, and wait up to `within_s` seconds for requests in flight."""
         self.push_loop.is_stopping = self.immediate_requests.is_stopping = True
-        landing = asyncio.gather(self.push_loop.wait_until_finished(), self.immediate_requests.wait_until_finished())
+        finishing = asyncio.gather(self.push_loop.wait_until_finished(), self.immediate_requests.wait_until_finished())
         time_is_up = asyncio.ensure_future(self._runtime.sleep(within_s))
-        await asyncio.wait((landing, time_is_up), return_when=asyncio.FIRST_COMPLETED)
-        landing.cancel()
+        await asyncio.wait((finishing, time_is_up), return_when=asyncio.FIRST_COMPLETED)
+        finishing.cancel()
         time_is_up.cancel()
 
     @property
@@ -386,9 +391,9 @@ class Courier:
                     self.cache.set_link(LinkRow(features=features.header_value))
         except StorageError as error:
             self.operator_log.add(str(error))  # the caller cannot do anything about it
-        told = (status.state, status.reason, features.header_value if features else "")
-        if told != self._notified_link:  # otherwise only the heartbeat changed
-            self._notified_link = told
+        notified = (status.state, status.reason, features.header_value if features else "")
+        if notified != self._notified_link:  # otherwise only the heartbeat changed
+            self._notified_link = notified
             self.notify([LINK])
 
     def _on_token_change(self) -> None:
@@ -457,11 +462,11 @@ class Courier:
 
         Sessions also learn that none waits any more, or that the number of operations for a person changed.
         """
-        waiting, doubtful = self.outbox.pending_counts()
-        found = {OUTBOX, *topics}
+        waiting, for_person = self.outbox.pending_counts()
+        changed = {OUTBOX, *topics}
         if not waiting:
-            found.add(WAITING)
-        if doubtful != self._notified_for_person:
-            self._notified_for_person = doubtful
-            found.add(REFUSAL)
-        self.notify(found)
+            changed.add(WAITING)
+        if for_person != self._notified_for_person:
+            self._notified_for_person = for_person
+            changed.add(REFUSAL)
+        self.notify(changed)

@@ -112,33 +112,35 @@ class Leadership:
             loop.add_reader(parent_pipe, self._check_parent_pipe, parent_pipe)
         tasks = (self._courier.run(), self._watch_idle(), self._watch_files())
         working = [asyncio.create_task(task) for task in tasks]
-        over = asyncio.create_task(self._ended.wait())
+        ended = asyncio.create_task(self._ended.wait())
         try:
-            await asyncio.wait([over, *working], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([ended, *working], return_when=asyncio.FIRST_COMPLETED)
             await self._courier.finish_requests(SHUTDOWN_S)
         finally:
             if parent_pipe >= 0:
                 loop.remove_reader(parent_pipe)
             loop.remove_reader(self._socket.fileno())
-            await _cancel_tasks([over, *working])
+            await _cancel_tasks([ended, *working])
         return self.reason
 
     def _receive_messages(self) -> None:
-        said = self._socket.drain()
-        for word in said:
-            if word.startswith(STEP_DOWN_PREFIX) and is_newer(word.removeprefix(STEP_DOWN_PREFIX), self._version):
+        messages = self._socket.drain()
+        for message in messages:
+            if message.startswith(STEP_DOWN_PREFIX) and is_newer(message.removeprefix(STEP_DOWN_PREFIX), self._version):
                 self.end("a newer program takes over")
-            if word.startswith(OFFER_TOKEN_PREFIX) and self._yields_to_token(word.removeprefix(OFFER_TOKEN_PREFIX)):
+            if message.startswith(OFFER_TOKEN_PREFIX) and self._yields_to_token(
+                message.removeprefix(OFFER_TOKEN_PREFIX)
+            ):
                 self.end("it is let in by nobody, and another token is tried")
-        if said:  # otherwise a session only changed its subscription
-            self._courier.receive_messages(said)
+        if messages:  # otherwise a session only changed its subscription
+            self._courier.receive_messages(messages)
             self._courier.wake()
 
     def _yields_to_token(self, offer: str) -> bool:
         """Return True if another token may work where this courier's is refused. Never for an older program."""
         version, _, path = offer.partition(" ")
-        me = self._lock.read_leader()
-        is_another = me is not None and path != me.token_file
+        leader = self._lock.read_leader()
+        is_another = leader is not None and path != leader.token_file
         return is_another and self._courier.link.state == REFUSED and not is_newer(self._version, version)
 
     def _check_parent_pipe(self, parent_pipe: int) -> None:
@@ -155,8 +157,8 @@ class Leadership:
         while True:
             write_heartbeat(self._courier.store_folder.lock)
             await self._sleep(HEARTBEAT_S)
-            if why := self._end_reason():
-                self.end(why)
+            if reason := self._end_reason():
+                self.end(reason)
             if self._socket.is_bound or not self._lock.is_held_at_path:
                 continue
             loop.remove_reader(self._socket.fileno())
@@ -236,10 +238,10 @@ async def run_courier(
 
     Raise StorageError, also when a newer program has used these files, and SettingsError.
     """
-    election = LeaderLock(store_folder.lock)
-    me = Leader(os.getpid(), options.version, options.runtime.clock(), options.token_file)
-    if await become_leader(election, store_folder, me, options.runtime.sleep):
-        await lead(store_folder, connect, election, options)
+    lock = LeaderLock(store_folder.lock)
+    this_process = Leader(os.getpid(), options.version, options.runtime.clock(), options.token_file)
+    if await become_leader(lock, store_folder, this_process, options.runtime.sleep):
+        await lead(store_folder, connect, lock, options)
     return 0
 
 
@@ -270,32 +272,32 @@ async def _lead_once(
     write_notice: Callable[[Notice], None],
 ) -> str:
     """Run one term with one clock, and return the reason why it ended."""
-    world = options.runtime._replace(clock=to_steady_clock(options.runtime.clock))
+    runtime = options.runtime._replace(clock=to_steady_clock(options.runtime.clock))
     async with Courier(
         store_folder,
         connect,
-        runtime=world,
+        runtime=runtime,
         intervals=options.intervals,
         push_settings=options.push_settings,
         socket=socket,
         on_notice=write_notice,
     ) as courier:
-        office = Leadership(
+        leadership = Leadership(
             courier,
             socket,
             lock,
             version=options.version,
-            clock=world.clock,
-            sleep=world.sleep,
+            clock=runtime.clock,
+            sleep=runtime.sleep,
             is_zone_changed=options.is_zone_changed,
         )
         if options.on_start:
-            options.on_start(office)
+            options.on_start(leadership)
         courier.operator_log.add(f"courier {os.getpid()} of aisle {options.version} begins")
-        why = await office.run(options.parent_pipe)
-        courier.operator_log.add(f"courier {os.getpid()} leaves: {why}")
+        reason = await leadership.run(options.parent_pipe)
+        courier.operator_log.add(f"courier {os.getpid()} leaves: {reason}")
         courier.maintenance.checkpoint(truncate=not socket.count_sessions())
-    return why
+    return reason
 
 
 def _prepare_process(leadership: Leadership) -> None:

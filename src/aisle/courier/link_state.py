@@ -111,14 +111,14 @@ class LinkState:
 
     def record_response(self, response: Response) -> None:
         """Update the state by a response; the client passes every one."""
-        found, genuine = features_of_headers(response.headers), _is_from_service(response)
+        found, is_genuine = features_of_headers(response.headers), _is_from_service(response)
         if found is not None:
             self.features, self.announced_at = found, self._clock()
-        elif genuine and (self.features is None or _is_list_response(response)):
+        elif is_genuine and (self.features is None or _is_list_response(response)):
             self.features = Features()  # a response without the header does not revoke announced features
         if response.status == 401:
             self.record_refusal(reason_of(response))
-        elif genuine:
+        elif is_genuine:
             self.last_ok = self._clock()
             self._clock_skew.record_response(response.headers)
             self._failures = 0
@@ -175,10 +175,10 @@ class LinkState:
             self._save_status(self._last_status)
 
     def _set_state(self, state: str, reason: StoredMessage) -> None:
-        rises = state == LIVE and self._state != LIVE
+        comes_up = state == LIVE and self._state != LIVE
         self._state, self._reason = state, reason
         self.write_status()
-        if rises:
+        if comes_up:
             self._on_up()
 
 

@@ -26,20 +26,20 @@ async def pages_by_count(
     """
     number, before = 1, None
     while True:
-        walked = 0
+        page_count = 0
         try:
             async with aclosing(client.pages(name, path=path, query={**query, "page_start": number})) as pages:
                 async for page in pages:
-                    walked += 1
+                    page_count += 1
                     yield page
                     del page  # frees the page before the next one arrives
             return
         except PagingLoop as error:
-            if _is_no_progress(error.rows, before, walked):
+            if _is_no_progress(error.rows, before, page_count):
                 raise
             if not error.rows:
                 return
-            number, before = number + walked, error.rows
+            number, before = number + page_count, error.rows
 
 
 def _is_no_progress(rows: Sequence[Any], before: Sequence[Any] | None, page_count: int) -> bool:
@@ -81,23 +81,23 @@ async def request_one_row(client: Client, name: str, store: str) -> Response:
 
     Raise TransportError if the response is not the service's, and ClientError for every status that is not a success.
     """
-    asked = ONE_ROW_REQUESTS[name]
-    in_path = any(param.name == "store_number" for param in get_operation(asked.operation).params_in("path"))
-    path = {"store_number": store} if asked.is_store_list and in_path else {}
-    query = asked.query if in_path or not asked.is_store_list else {**asked.query, "store_number": store}
-    answer = await client.request(asked.operation, path=path, query=query)
-    if not answer.is_json_object and answer.status in _INTERMEDIARY_STATUSES:
-        raise TransportError(f"Something else answers where the service should be: status {answer.status}.")
-    if not answer.is_success:
-        raise status_error(asked.operation, answer)
-    return answer
+    request = ONE_ROW_REQUESTS[name]
+    in_path = any(param.name == "store_number" for param in get_operation(request.operation).params_in("path"))
+    path = {"store_number": store} if request.is_store_list and in_path else {}
+    query = request.query if in_path or not request.is_store_list else {**request.query, "store_number": store}
+    response = await client.request(request.operation, path=path, query=query)
+    if not response.is_json_object and response.status in _INTERMEDIARY_STATUSES:
+        raise TransportError(f"Something else answers where the service should be: status {response.status}.")
+    if not response.is_success:
+        raise status_error(request.operation, response)
+    return response
 
 
 async def list_error(client: Client, name: str, store: str) -> ClientError | None:
     """Return why a list cannot be read; None if its first row can."""
     try:
-        answer = await request_one_row(client, name, store)
-        rows_of(get_operation(ONE_ROW_REQUESTS[name].operation), answer.json())
+        response = await request_one_row(client, name, store)
+        rows_of(get_operation(ONE_ROW_REQUESTS[name].operation), response.json())
     except ClientError as error:
         return error
     except (ValueError, RecursionError) as error:

@@ -63,12 +63,12 @@ class Subscriptions:
             return self._topics_by_session.keys(), ()
         if topic == SYNC:
             return (), self._topics_by_session.keys()
-        whole, _, key = topic.partition("/")
-        as_one = self._sessions_by_topic.get(whole, _NO_SESSIONS) | self._sessions_by_topic.get(ANYTHING, _NO_SESSIONS)
+        kind, _, key = topic.partition("/")
+        as_one = self._sessions_by_topic.get(kind, _NO_SESSIONS) | self._sessions_by_topic.get(ANYTHING, _NO_SESSIONS)
         if key:
             by_name = self._sessions_by_topic.get(topic, _NO_SESSIONS)
             return by_name, as_one - by_name
-        return self._sessions_by_topic.get(f"{whole}/", _NO_SESSIONS) - as_one, as_one
+        return self._sessions_by_topic.get(f"{kind}/", _NO_SESSIONS) - as_one, as_one
 
 
 def _index_keys(topics: ShownTopics) -> frozenset[str]:
@@ -112,15 +112,15 @@ class Notifier:
         """Notify the sessions of changed topics, now or as soon as their interval has passed."""
         if self._socket is None:
             return
-        told, now = set(topics), self._clock()
+        changed, now = set(topics), self._clock()
         self._update_subscriptions()
         self._sent_at = {
             name: at
             for name, at in self._sent_at.items()
             if name in self._subscriptions and 0 <= now - at < LIST_INTERVAL_S
         }
-        concerned = self._subscriptions.matching_sessions(told - {WAITING})
-        for name in self._socket.take_waiting_sessions() if WAITING in told else ():
+        concerned = self._subscriptions.matching_sessions(changed - {WAITING})
+        for name in self._socket.take_waiting_sessions() if WAITING in changed else ():
             if name in self._subscriptions:
                 concerned.setdefault(name, ([], False))[0].append(WAITING)
         for name, (found, named) in concerned.items():
@@ -132,9 +132,9 @@ class Notifier:
     def _update_subscriptions(self) -> None:
         """Read changed subscriptions, and drop sessions that are gone."""
         assert self._socket is not None
-        turned = self._socket.take_changed_sessions()
-        shown = self._socket.subscriptions() if turned else {}
-        for name in turned:
+        changed = self._socket.take_changed_sessions()
+        shown = self._socket.subscriptions() if changed else {}
+        for name in changed:
             if name in shown:
                 self._subscriptions.subscribe(name, shown[name])
             else:

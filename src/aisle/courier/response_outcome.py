@@ -36,9 +36,9 @@ def reason_of(result: Response | Exception) -> StoredMessage:
     if isinstance(result, Forbidden) and (nearest := _nearest_store(result)):
         return store_message(NO_STORE, detail=nearest)
     if isinstance(result, StatusError | UnsuccessfulResult):
-        said = result.message[:MAX_MESSAGE_LENGTH]
+        message = result.message[:MAX_MESSAGE_LENGTH]
         status = result.status if isinstance(result, StatusError) else 200
-        return store_text(said) if said else store_message("told.status_no", status=status)
+        return store_text(message) if message else store_message("told.status_no", status=status)
     detail = str(result)[:MAX_MESSAGE_LENGTH]
     if isinstance(result, NotSent):
         return store_message("told.not_reached", detail=detail)
@@ -73,10 +73,10 @@ def is_service_refusal(error: Exception) -> bool:
 def unread_reason(error: Exception) -> StoredMessage:
     """Return why a list could not be read: always with its status, and with the service's message if there is one."""
     if isinstance(error, StatusError):
-        said = error.message[:MAX_MESSAGE_LENGTH]
+        message = error.message[:MAX_MESSAGE_LENGTH]
         if not Response(error.status, {}, error.content).is_json_object:
             return store_message("told.status_strange", status=error.status)
-        return store_message("told.status_said", status=error.status, why=said) if said else reason_of(error)
+        return store_message("told.status_said", status=error.status, why=message) if message else reason_of(error)
     return (
         store_message("told.silent", detail=str(error)[:MAX_MESSAGE_LENGTH])
         if isinstance(error, TransportError)
@@ -87,8 +87,8 @@ def unread_reason(error: Exception) -> StoredMessage:
 def _reason_of_response(response: Response) -> StoredMessage:
     if not response.is_json_object:
         return store_message("told.status_strange", status=response.status)
-    said = message_of(response)[:MAX_MESSAGE_LENGTH]
-    return store_text(said) if said else store_message("told.status_no", status=response.status)
+    message = message_of(response)[:MAX_MESSAGE_LENGTH]
+    return store_text(message) if message else store_message("told.status_no", status=response.status)
 
 
 RequestResult = Response | ClientError | ContractError | SettingsError

@@ -24,21 +24,21 @@ class WakeEvent:
         """Wait for `seconds` (None: without limit). Return True if the event was set before they passed."""
         if not self._event.is_set() and (seconds is None or seconds > 0):
             await self._wait_with_timeout(seconds)
-        rung = self._event.is_set()
+        was_set = self._event.is_set()
         self._event.clear()
-        return rung
+        return was_set
 
     async def _wait_with_timeout(self, seconds: float | None) -> None:
         if seconds is None:
             await self._event.wait()
             return
-        ring = asyncio.ensure_future(self._event.wait())
-        time = asyncio.ensure_future(self._sleep(seconds))
+        woken = asyncio.ensure_future(self._event.wait())
+        timeout = asyncio.ensure_future(self._sleep(seconds))
         try:
-            await asyncio.wait((ring, time), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((woken, timeout), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            ring.cancel()
-            time.cancel()
+            woken.cancel()
+            timeout.cancel()
 
 
 RandomSource = Callable[[], float]
@@ -51,8 +51,8 @@ def backoff_s(tries: int, random_fraction: float, first: float = 1.0, longest: f
 
     So hosts that lost the service together do not return together.
     """
-    whole = min(longest, first * 2.0 ** min(max(tries - 1, 0), 32))
-    return whole * (0.5 + 0.5 * random_fraction)
+    wait_s = min(longest, first * 2.0 ** min(max(tries - 1, 0), 32))
+    return wait_s * (0.5 + 0.5 * random_fraction)
 
 
 ORDER_READS = "order"
@@ -78,11 +78,11 @@ class ListBackoffs:
         """Count a rate limit of this list. Return True if the list alone is paused from now on."""
         if not name:
             return False
-        strikes = self._repeats[name] = self._repeats.get(name, 0) + 1
-        if strikes < MIN_REPEATS:
+        repeats = self._repeats[name] = self._repeats.get(name, 0) + 1
+        if repeats < MIN_REPEATS:
             return False
-        rest = min(_MAX_BACKOFF_S, _MIN_BACKOFF_S * 2.0 ** min(strikes - MIN_REPEATS, 16))
-        self._paused_until[name] = now + min(max(rest, retry_after_s or 0.0), _MAX_BACKOFF_S)
+        pause_s = min(_MAX_BACKOFF_S, _MIN_BACKOFF_S * 2.0 ** min(repeats - MIN_REPEATS, 16))
+        self._paused_until[name] = now + min(max(pause_s, retry_after_s or 0.0), _MAX_BACKOFF_S)
         return True
 
     def paused_until(self, name: str) -> float:

@@ -82,7 +82,7 @@ class Features(NamedTuple):
             "named-orders": self.named_orders,
             "known-keys": self.known_keys,
         }
-        return ", ".join(word for word, said in words.items() if said)
+        return ", ".join(word for word, announced in words.items() if announced)
 
 
 def features_of_headers(headers: Mapping[str, str]) -> Features | None:
@@ -94,30 +94,30 @@ def features_of_headers(headers: Mapping[str, str]) -> Features | None:
 @lru_cache(maxsize=8)  # every response repeats it
 def parse_features(text: str) -> Features:
     """Return the features that a header value announces; unknown words are ignored."""
-    said: dict[str, str] = {}
+    values: dict[str, str] = {}
     for part in text.split(","):
         name, _, value = part.strip().partition("=")
-        said[name.strip().lower()] = value.strip().strip('"')
+        values[name.strip().lower()] = value.strip().strip('"')
     return Features(
-        idempotency="idempotency" in said,
-        key_lifetime_s=_parse_duration(said.get("idempotency", "")),
-        occurred_at="occurred-at" in said,
-        clock_skew="clock-ahead" in said,
-        app_user="app-user" in said,
-        pick_location="pick-place" in said,
-        pick_base="pick-base" in said,
-        line_reasons="line-reasons" in said,
-        claims="claims" in said,
-        changes="changes" in said,
-        people="people" in said,
-        sign_in="sign-in" in said,
-        reviews="reviews" in said,
-        recounts="recounts" in said,
-        assignments="assignments" in said,
-        receipt_line="receipt-line" in said,
-        line_rejection="line-rejection" in said,
-        named_orders="named-orders" in said,
-        known_keys="known-keys" in said,
+        idempotency="idempotency" in values,
+        key_lifetime_s=_parse_duration(values.get("idempotency", "")),
+        occurred_at="occurred-at" in values,
+        clock_skew="clock-ahead" in values,
+        app_user="app-user" in values,
+        pick_location="pick-place" in values,
+        pick_base="pick-base" in values,
+        line_reasons="line-reasons" in values,
+        claims="claims" in values,
+        changes="changes" in values,
+        people="people" in values,
+        sign_in="sign-in" in values,
+        reviews="reviews" in values,
+        recounts="recounts" in values,
+        assignments="assignments" in values,
+        receipt_line="receipt-line" in values,
+        line_rejection="line-rejection" in values,
+        named_orders="named-orders" in values,
+        known_keys="known-keys" in values,
     )
 
 

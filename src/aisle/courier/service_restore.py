@@ -105,11 +105,11 @@ class KeyedRestoreRecovery:
         lost: list[str] = []
         path = f"/aisle/v1/stores/{encode_segment(self._single_reads.store)}/keys"
         for keys in self._outbox.kept_keys(self._keys_since, KEYS_PER_REQUEST):
-            answer = await self._single_reads.client.request_extension("GET", path, query={"keys": ",".join(keys)})
-            if not answer.is_success:
-                raise status_error("list-unknown-keys", answer)
+            response = await self._single_reads.client.request_extension("GET", path, query={"keys": ",".join(keys)})
+            if not response.is_success:
+                raise status_error("list-unknown-keys", response)
             try:
-                unknown = {str(key) for key in answer.json()["unknown"]}
+                unknown = {str(key) for key in response.json()["unknown"]}
             except (ValueError, TypeError, KeyError) as error:
                 raise InvalidResponse("The answer to list-unknown-keys holds no keys.") from error
             lost += [key for key in keys if key in unknown]

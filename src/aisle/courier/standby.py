@@ -40,25 +40,25 @@ def run_with_standby(
     `work` loads what it needs itself. Only for a process with one thread that has opened nothing. Raise what `work`
     raises, and StorageError.
     """
-    seat = StandbyLock(store_folder.lock, restart_program)
+    lock = StandbyLock(store_folder.lock, restart_program)
 
     def me() -> Leader:
         return Leader(os.getpid(), version, time.time(), token_file)
 
     if not (
-        seat.resume_leadership(os.environ.pop(HANDOVER_VARIABLE, ""), me())
-        or seat.try_acquire(me())
-        or _take_over_from_leader(seat, store_folder, me())
+        lock.resume_leadership(os.environ.pop(HANDOVER_VARIABLE, ""), me())
+        or lock.try_acquire(me())
+        or _take_over_from_leader(lock, store_folder, me())
     ):
         return 0
     try:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a closed terminal must not end the standby either
         signal.signal(signal.SIGTERM, _exit)  # until the event loop installs its handler
         freeze_gc()
-        if seat.start_standby(me):
-            work(seat)
+        if lock.start_standby(me):
+            work(lock)
     finally:
-        seat.release()
+        lock.release()
     return 0
 
 
@@ -118,24 +118,24 @@ class StandbyLock(LeaderLock):
         a process with one thread, before it has opened anything.
         """
         while self._short_terms < MAX_SHORT_TERMS:
-            named = time.monotonic()
+            started = time.monotonic()
             try:
                 waiting = self.open_second()
             except StorageError:
                 return True
             try:
-                heir = os.fork()
+                child = os.fork()
             except OSError:  # no process available: sessions start the next courier
                 os.close(waiting)
                 return True
-            if heir:
+            if child:
                 os.close(waiting)
-                self._standby_pid = heir
+                self._standby_pid = child
                 return True
             super().release()  # this copy of the descriptor would keep the dead leader's lock
             if not self.acquire_when_free(waiting, this_process):
                 return False
-            self._short_terms = self._short_terms + 1 if time.monotonic() - named < SHORT_TERM_S else 0
+            self._short_terms = self._short_terms + 1 if time.monotonic() - started < SHORT_TERM_S else 0
             self._restart_program(waiting)
         return True
 
@@ -149,10 +149,10 @@ class StandbyLock(LeaderLock):
 
     def release(self) -> None:
         """Kill the standby and release the lock. May be called twice."""
-        heir, self._standby_pid = self._standby_pid, 0
-        if heir:
+        child, self._standby_pid = self._standby_pid, 0
+        if child:
             with suppress(ProcessLookupError):
-                os.kill(heir, signal.SIGKILL)
+                os.kill(child, signal.SIGKILL)
             with suppress(ChildProcessError):
-                os.waitpid(heir, 0)
+                os.waitpid(child, 0)
         super().release()

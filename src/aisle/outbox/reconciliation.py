@@ -102,7 +102,7 @@ WHERE mine.n = ? AND mine.lane = ? AND o.first_sent_at IS NOT NULL LIMIT 1
 
 
 class Reconciliation(OperationRows):
-    """States of operations in doubt."""
+    """Operations in doubt: their look-ups, evidence and resolutions."""
 
     def mark_in_doubt(
         self,

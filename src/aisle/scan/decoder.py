@@ -322,7 +322,7 @@ class Decoder:
         byte = data[pos]
         if (
             byte == _STX and sequence.is_string
-        ):  # a scanner marks the begin of a code: what came before does not belong to it
+        ):  # a scanner marks the beginning of a code: what came before does not belong to it
             self._sequence = None
             leftover = b"" if sequence.is_answer else self._sequence_as_data(sequence)
             return leftover + data[pos:], 0

@@ -48,7 +48,7 @@ def is_key(text: str) -> bool:
 
 
 def possible_prefix_of(text: str) -> str:
-    """Return the part of a complete sequence that may be the begin of a code, if its key was cut off.
+    """Return the part of a complete sequence that may be the beginning of a code, if its key was cut off.
 
     It is everything from the last of its numbers on, without the ESC; empty for ends that no code begins with.
     """

@@ -93,7 +93,7 @@ def replace_substitute(text: str, substitute: str) -> str:
 
 
 def begins_gs1_message(text: str) -> bool:
-    """Return True if the begin of a line is GS1 data in which a separator may follow."""
+    """Return True if the beginning of a line is GS1 data in which a separator may follow."""
     return _MESSAGE_START.match(text) is not None
 
 

@@ -43,7 +43,7 @@ class Line(NamedTuple):
     If that key was cut off, the first characters of a code were read as its end.
     """
     before_pause: int = 0
-    """Characters that stood for `LONG_PAUSE_S` before the rest came faster than a person types; 0 for none."""
+    """Number of characters typed `LONG_PAUSE_S` before the rest, which came faster than a person types; 0 for none."""
     scan_number: int = 0
     """Number of the scan that the line belongs to; 0 for a line that a person ended."""
     next_line_within: float = 0.0

@@ -25,15 +25,15 @@ def good_until(certificate: Path, private_key: Path | None) -> float:
     The check is a TLS handshake in memory with a client that trusts only this certificate. Raise OSError (ssl.SSLError
     is one) if the files cannot be used or the certificate has expired.
     """
-    here = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    _load(here, certificate, private_key)
-    there = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    there.check_hostname = False
-    there.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    there.load_verify_locations(certificate)
+    server_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    _load(server_context, certificate, private_key)
+    client_context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    client_context.check_hostname = False
+    client_context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    client_context.load_verify_locations(certificate)
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
-    server = here.wrap_bio(to_server, to_client, server_side=True)
-    client = there.wrap_bio(to_client, to_server)
+    server = server_context.wrap_bio(to_server, to_client, server_side=True)
+    client = client_context.wrap_bio(to_client, to_server)
     for side in (client, server, client):
         try:
             side.do_handshake()

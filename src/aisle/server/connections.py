@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from aisle.addresses import address_key
+
 log = logging.getLogger("aisle.server")
 
 Network = IPv4Network | IPv6Network
@@ -27,7 +29,7 @@ _IN_A_ROW = 64
 """Maximum number of connections accepted in one iteration of the loop, since the existing ones wait for it."""
 _RESERVE = 100
 _ROUNDS = 4
-"""Rounds of accepted connections that may pass before the first of them is counted."""
+"""Iterations of accepting connections until the first of them is counted."""
 _LOOKS = 32
 """Checks per `body_seconds` of a connection whose body the application does not read."""
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
@@ -59,7 +61,7 @@ class ConnectionLimits(NamedTuple):
     proxies: Collection[Network] = ()
     """Networks of proxies, to which `per_address` does not apply."""
     backlog: int = _IN_A_ROW
-    """Connections that are accepted in a row."""
+    """Maximum number of connections accepted in a row."""
     unfinished_bytes: int = 16 << 20
     """Bytes of incomplete requests that all connections together may buffer, mainly heads."""
 
@@ -286,7 +288,7 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
         if address is None:
             return ""
         address = getattr(address, "ipv4_mapped", None) or address
-        return "" if any(address in network for network in self.limits.proxies) else str(address)
+        return "" if any(address in network for network in self.limits.proxies) else address_key(str(address))
 
     def _make_room(self, address: str | None) -> None:
         """Close the connection (of this address, or any) that waits longest; close this one if there is no other."""
@@ -346,7 +348,13 @@ _OFTEN = (
     "No supported WebSocket",
     "opening handshake failed",
     "Fatal error: protocol.",
+    "Exception in ASGI application",
+    "A statement reached beyond",
+    "The use of a token",
 )
+_OFTEN_BY_ARGUMENT = ("A host of store %s", "%s failed; request %s")
+"""Messages of which each first argument is a kind of its own."""
+_KINDS = 1_000
 _PERIOD = 60.0
 
 
@@ -362,8 +370,12 @@ class RepeatFilter(logging.Filter):
         """Return True if the record passes."""
         text = record.getMessage()
         kind = next((often for often in _OFTEN if text.startswith(often)), None)
+        if str(record.msg).startswith(_OFTEN_BY_ARGUMENT) and isinstance(record.args, tuple) and record.args:
+            kind = f"{record.msg} {record.args[0]}"
         if kind is None:
             return True
+        if len(self._said) >= _KINDS:
+            self._said.clear()
         then, left_out = self._said.get(kind, (-_PERIOD, 0))
         if self._now() - then < _PERIOD:
             self._said[kind] = (then, left_out + 1)
@@ -377,7 +389,7 @@ class RepeatFilter(logging.Filter):
 @contextmanager
 def repeats_filtered() -> Iterator[None]:
     """Filter repeated messages of the servers' loggers while the context is active."""
-    loggers = [logging.getLogger(name) for name in ("aisle.server", "uvicorn.error", "asyncio")]
+    loggers = [logging.getLogger(name) for name in ("aisle.server", "aisle.service", "uvicorn.error", "asyncio")]
     repeats = RepeatFilter()
     for logger in loggers:
         logger.addFilter(repeats)

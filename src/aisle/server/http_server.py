@@ -163,8 +163,8 @@ class HttpServer(uvicorn.Server):
         """See uvicorn.Server."""
         await super().startup(sockets)
         if self.started:
-            taken = next(one for server in self.servers for one in server.sockets)
-            self._ready(url_of(taken, tls=self.config.is_ssl))
+            listening_socket = next(one for server in self.servers for one in server.sockets)
+            self._ready(url_of(listening_socket, tls=self.config.is_ssl))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """See uvicorn.Server."""
@@ -181,10 +181,10 @@ class HttpServer(uvicorn.Server):
             yield
             return
         loop = asyncio.get_running_loop()
-        hang_up = self._reload if self.config.is_ssl else self.drain
-        signals = {signal.SIGINT: self.leave, signal.SIGTERM: self.drain, signal.SIGHUP: hang_up}
-        for one, obey in signals.items():
-            loop.add_signal_handler(one, obey)
+        on_hangup = self._reload if self.config.is_ssl else self.drain
+        signals = {signal.SIGINT: self.leave, signal.SIGTERM: self.drain, signal.SIGHUP: on_hangup}
+        for one, handler in signals.items():
+            loop.add_signal_handler(one, handler)
         try:
             yield
         finally:

@@ -65,7 +65,7 @@ def wire_id(seq: int, ordinal: int) -> int:
 
 
 def split_wire_id(wire_id: int) -> tuple[int, int]:
-    """Return the counter and the store's ordinal of a wire id."""
+    """Split a wire id into the row's number and the store's ordinal."""
     return divmod(wire_id, _MAX_STORES)
 
 
@@ -166,8 +166,8 @@ class Context:
             if more := len(marks) - len(numbers):
                 first = await self.next_numbers(store_number, _CHANGE_COUNTER, more)
                 numbers += range(first, first + more)
-            told = zip(marks, numbers, strict=True)
-            self.defer(access.CHANGE_SET, [(store_number, *key, seq, self.now) for key, seq in told])
+            numbered_changes = zip(marks, numbers, strict=True)
+            self.defer(access.CHANGE_SET, [(store_number, *key, seq, self.now) for key, seq in numbered_changes])
             self.defer(access.WRITE_HISTORY_ADD, [(store_number, numbers[-1], mark, self.now)])
         if self._deferred:
             await self.tx.run_batch(self._deferred)

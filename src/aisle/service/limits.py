@@ -40,8 +40,8 @@ def is_valid_code(text: str) -> bool:
 def check_code(text: str, subject: str, field: str) -> None:
     """Raise Refusal (422) if no path can contain the code. `subject` is such as "the number of a product"."""
     if not is_valid_code(text):
-        why = "." if text in _INVALID_CODES else f": it has at most {MAX_CODE_LENGTH} characters."
-        raise unprocessable(f"This cannot be {subject}{why}", field)
+        reason = "." if text in _INVALID_CODES else f": it has at most {MAX_CODE_LENGTH} characters."
+        raise unprocessable(f"This cannot be {subject}{reason}", field)
 
 
 class RateLimits(NamedTuple):

@@ -87,58 +87,58 @@ async def purge(database: Database, before: float, now: float, parts: Sequence[s
     least = max(map(least_days, parts))
     if before > now - least * _DAY:
         raise UsageError(f"Nothing that is younger than {least} days is purged.")
-    until, gone = format_timestamp(before), dict.fromkeys(PARTS, 0)
+    until, purged = format_timestamp(before), dict.fromkeys(PARTS, 0)
     stores = [str(row[0]) for row in await database.read(lambda tx: tx.all(STORE_NUMBERS))]
     for store in (*stores, CHAIN):
         for part in parts:
             if store != CHAIN or part in _OF_CHAIN:
-                gone[part] += await _STEPS[part](database, store, until)
-    return PurgedRows(**gone)
+                purged[part] += await _STEPS[part](database, store, until)
+    return PurgedRows(**purged)
 
 
 async def _in_batches(
     storage: Database, store: str, batch: Callable[[Transaction], Coroutine[Any, Any, _Batch]]
 ) -> int:
     """Run batches until the last one, with pauses for other writers. Return the number of rows."""
-    gone, more = 0, True
+    purged, more = 0, True
     while more:
         dropped, more = await storage.write(batch, stores=[store])
-        gone += dropped
+        purged += dropped
         await asyncio.sleep(_PAUSE_S)
-    return gone
+    return purged
 
 
 async def _purge_ledger(database: Database, store: str, until: str) -> int:
     """Sum up the ledger, a few products per batch; products with many legs separately, in steps."""
-    gone, last = 0, ""
+    purged, last = 0, ""
     while found := await database.read(_run_query(sql.LEDGER_PRODUCTS, store, last, until, _PRODUCTS_PER_BATCH)):
         several = [str(product) for product, count in found if count <= _ROWS_PER_BATCH // _PRODUCTS_PER_BATCH]
         if several:
-            gone += await _sum_up(database, store, several, until, until)
+            purged += await _sum_up(database, store, several, until, until)
         for product in (str(row[0]) for row in found if row[0] not in several):
-            gone += await _ledger_of(database, store, product, until)
+            purged += await _ledger_of(database, store, product, until)
         last = str(found[-1][0])
-    return gone
+    return purged
 
 
 async def _ledger_of(storage: Database, store: str, product: str, until: str) -> int:
     """Sum up the ledger of one product from its oldest leg. Earlier sums are among the oldest legs of the next step."""
-    gone, before = 0, ""
+    purged, before = 0, ""
     while True:
         row = await storage.read(_run_query(sql.LEDGER_STEP, store, product, until, _ROWS_PER_BATCH))
         step = str(row[0][0]) if row else until
         if step == before:  # No progress: the oldest legs are all sums.
             step = until
-        gone += await _sum_up(storage, store, [product], step, until)
+        purged += await _sum_up(storage, store, [product], step, until)
         if step == until:
-            return gone
+            return purged
         before = step
 
 
 async def _sum_up(storage: Database, store: str, products: list[str], step: str, until: str) -> int:
-    gone: int = await storage.write(_sum_up_products(store, products, step, until), stores=[store])
+    purged: int = await storage.write(_sum_up_products(store, products, step, until), stores=[store])
     await asyncio.sleep(_PAUSE_S)
-    return gone
+    return purged
 
 
 def _run_query(statement: str, *args: object) -> Any:
@@ -224,11 +224,11 @@ def _opening(store: str, opening: _Opening) -> tuple[int, str, str, str]:
     """Return ordinal, product, time and JSON of an opening balance. The location is that of the last entry."""
     _seq, ordinal, product, created_on, text = opening.last
     last, quantity = parse_json_object(text), format_quantity(opening.quantity)
-    place = {name: last[name] for name in ("barcode", "location", "location_code") if name in last}
+    location_fields = {name: last[name] for name in ("barcode", "location", "location_code") if name in last}
     item = join_members(
         (
             f'"product_number":{quoted(product)},"store_number":{quoted(store)}',
-            object_members(to_json(place)),
+            object_members(to_json(location_fields)),
             f'"created_on":"{created_on}","moved_on":"{created_on}","quantity":{quantity},"source":"{_OPENING_KIND}"',
         )
     )
@@ -279,12 +279,12 @@ def _dropped(old: str, drop: str) -> _Step:
     """Return a step that deletes rows without dependent rows. They are searched without the store's lock."""
 
     async def step(storage: Database, store: str, until: str) -> int:
-        gone = 0
+        purged = 0
         while found := await storage.read(_run_query(old, store, until, _ROWS_PER_BATCH)):
             await storage.write(_run_query(drop, store, [row[0] for row in found]), stores=[store])
-            gone += len(found)
+            purged += len(found)
             await asyncio.sleep(_PAUSE_S)
-        return gone
+        return purged
 
     return step
 

@@ -220,15 +220,15 @@ class AisleApp(PaintedApp):
 
     def _watch_notifications(self) -> None:
         """Watch the session's present notification socket; it changes with the store."""
-        bell, loop = self._session.fileno(), asyncio.get_running_loop()
-        if bell == self._notify_fd:
+        notify_fd, loop = self._session.fileno(), asyncio.get_running_loop()
+        if notify_fd == self._notify_fd:
             return
         if self._notify_fd is not None:
             loop.remove_reader(self._notify_fd)
             loop.call_soon(self._poll_session)  # the other store's courier may not be running
-        self._notify_fd = bell
-        if bell is not None:
-            loop.add_reader(bell, self._on_notified)
+        self._notify_fd = notify_fd
+        if notify_fd is not None:
+            loop.add_reader(notify_fd, self._on_notified)
 
     def on_resize(self, event: events.Resize) -> None:
         """Resize the session, whose lists then have other windows, and paint. The terminal may have lost its

@@ -260,8 +260,8 @@ class AisleDriver(LinuxDriver):
         assert self._wake_pipe is not None
         wake = self._wake_pipe[0]
         while True:
-            asked = time.monotonic()
-            wait = self._longest_wait(asked)
+            start = time.monotonic()
+            wait = self._longest_wait(start)
             ready, _, _ = select.select([self.fileno, wake], [], [], wait)
             now = time.monotonic()
             if wake in ready:
@@ -275,7 +275,7 @@ class AisleDriver(LinuxDriver):
                 self._call_on_loop(self._leave)
                 return
             if data:
-                now = now if wait is None else min(now, asked + wait)  # it came within the wait, however late this is
+                now = now if wait is None else min(now, start + wait)  # it came within the wait, however late this is
                 self._last_read_at = now
                 self._handle_read(data, now)
 

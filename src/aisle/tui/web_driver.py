@@ -73,14 +73,14 @@ class WebDriver(AisleDriver):
     def _handle_message(self, content: bytes) -> None:
         """Handle a message of the web server: another size, the end, or a user token."""
         try:
-            said = json.loads(content)
+            message = json.loads(content)
         except ValueError:
             return
-        match said:
+        match message:
             case {"type": "quit" | "exit"}:
                 self._call_on_loop(self._leave)
             case {"type": "resize"}:
-                if size := parse_size(said):
+                if size := parse_size(message):
                     self._call_on_loop(lambda: self._resize_to(size))
             case {"type": "pass", "token": str(token), "until": int(until)}:
                 self._call_on_loop(partial(self._receiver.confirm_pin, token, until))

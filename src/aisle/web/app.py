@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import math
 import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
@@ -23,6 +24,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from aisle.addresses import address_key
 from aisle.server.connections import ConnectionLimits, repeats_filtered
 from aisle.server.http_server import HttpServer, server_config
 from aisle.server.websockets import HEARTBEAT_S, LimitedWebSocket
@@ -30,7 +32,7 @@ from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.web import pages
 from aisle.web.app_process import AppProcess, Start
 from aisle.web.client_address import Network, is_loopback, sender
-from aisle.web.sign_ins import BrowserSession, FailedAttempts, Person, SignIns
+from aisle.web.sign_ins import BrowserSession, CheckTurns, FailedAttempts, Person, SignIns
 
 GRACE_S: Final = 5
 LONGEST_HEAD: Final = 32 << 10
@@ -87,6 +89,11 @@ CHECK_S: Final = 30.0
 """Seconds between two checks that signed-in people are still permitted."""
 ANSWER_S: Final = 60.0
 """Seconds to wait for the answer of a check; the next check asks again."""
+PATIENCE_S: Final = 20.0
+"""Seconds that a sign-in is repeated while the service takes no attempts of this host."""
+MAX_PAUSE_S: Final = 5.0
+"""Longest pause after which it is repeated; a locked person has to wait longer."""
+MIN_RETRY_S: Final = 1
 FORM_BYTES: Final = 4096
 _SAME_SITE: Any = "Strict"
 """Value as the standard spells it."""
@@ -100,6 +107,8 @@ class SignInError(NamedTuple):
 
     why: str
     wrong: bool = False
+    retry_after: float | None = None
+    """Seconds after which the service takes another attempt; None if it may be tried again now."""
 
 
 class Hooks(NamedTuple):
@@ -180,7 +189,7 @@ class WebApp:
         self._check_s = check_s
         self._sign_ins = SignIns(clock)
         self._attempts = FailedAttempts(clock)
-        self._checks = asyncio.Semaphore(4)
+        self._checks = CheckTurns()
         self._screens: dict[str, Screen] = {}
         self._turns: dict[str, asyncio.Lock] = {}
         self._leaving: set[asyncio.Task[None]] = set()
@@ -234,24 +243,19 @@ class WebApp:
 
     async def _sign_in(self, request: Request) -> Response:
         remote = request.client.host if request.client else ""
-        address = sender(remote, request.headers.getlist("X-Forwarded-For"), self._proxies)
+        address = address_key(sender(remote, request.headers.getlist("X-Forwarded-For"), self._proxies))
         if wait := self._attempts.wait(address):
             return self._later(wait)
         try:
             form = await _form(request)
         except ClientDisconnect:
             return Response(status_code=400)
-        who = _field(form, "who")
-        async with self._checks:
-            if wait := self._attempts.wait(address):  # Other attempts from this address may have failed meanwhile.
-                return self._later(wait)
-            begun = self._attempts.begin(address, who)
-            answer = await self._hooks.check(who, _field(form, "pin"))
+        name = _field(form, "who")
+        answer = await self._check(address, name, _field(form, "pin"))
         if isinstance(answer, SignInError):
-            if not answer.wrong:
-                self._attempts.forget(address, begun)
+            if answer.retry_after is not None:
+                return self._later(max(1, math.ceil(answer.retry_after)))
             return self._refused(answer.why, 403)
-        self._attempts.right(address, begun)
         if before := self._who(request):
             await self._end(before)
         response = _to_index()
@@ -259,6 +263,27 @@ class WebApp:
             self.cookie, self._sign_ins.begin(answer), path="/", httponly=True, samesite=_SAME_SITE, secure=self._secure
         )
         return response
+
+    async def _check(self, address: str, who: str, pin: str) -> Person | SignInError:
+        """Check a PIN in turn. Repeat it after a pause while the service takes no attempts of this host."""
+        until = asyncio.get_running_loop().time() + PATIENCE_S
+        while True:
+            async with self._checks.turn(address, self._attempts.count(address)) as is_next:
+                # Other attempts from this address may have failed meanwhile.
+                if wait := self._attempts.wait(address) if is_next else MIN_RETRY_S:
+                    return SignInError("web.later", retry_after=wait)
+                attempt = self._attempts.begin(address, who)
+                answer = await self._hooks.check(who, pin)
+                if not isinstance(answer, SignInError):
+                    self._attempts.right(address, attempt)
+                    return answer
+                if answer.wrong:
+                    return answer
+                self._attempts.forget(address, attempt)
+                pause = answer.retry_after or 0.0
+                if not 0 < pause <= MAX_PAUSE_S or asyncio.get_running_loop().time() + pause > until:
+                    return answer
+                await asyncio.sleep(pause)
 
     async def _sign_out(self, request: Request) -> Response:
         if session := self._who(request):
@@ -460,8 +485,8 @@ def _to_index() -> Response:
 
 
 def _html(page: str, policy: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    told = {"Content-Security-Policy": policy, "Cache-Control": "no-store", **(headers or {})}
-    return HTMLResponse(page, status, told)
+    all_headers = {"Content-Security-Policy": policy, "Cache-Control": "no-store", **(headers or {})}
+    return HTMLResponse(page, status, all_headers)
 
 
 async def _form(request: Request) -> dict[str, str]:
@@ -490,8 +515,8 @@ def _size(query: Mapping[str, str]) -> tuple[int, int]:
     """Return the columns and rows of the browser, within limits."""
     sizes = []
     for name, usual, most in (("width", 80, MAX_COLUMNS), ("height", 24, MAX_ROWS)):
-        said = query.get(name, "")
-        number = int(said) if said.isascii() and said.isdigit() and len(said) < 6 else usual
+        text = query.get(name, "")
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else usual
         sizes.append(max(1, min(number, most)))
     return sizes[0], sizes[1]
 

@@ -28,14 +28,14 @@ def sender(remote: str, forwarded: Sequence[str], proxies: Collection[Network]) 
     `forwarded` are the X-Forwarded-For headers. They are read from the end and only as far as proxies wrote them, since
     a client can send any value before.
     """
-    said = [each.strip() for line in forwarded for each in line.split(",")]
-    at = remote
-    while said and _is_one_of(at, proxies):
-        before = _address(said.pop())
+    forwarded_for = [each.strip() for line in forwarded for each in line.split(",")]
+    address = remote
+    while forwarded_for and _is_one_of(address, proxies):
+        before = _address(forwarded_for.pop())
         if before is None:
             break
-        at = str(before)
-    return at
+        address = str(before)
+    return address
 
 
 def _is_one_of(text: str, proxies: Collection[Network]) -> bool:

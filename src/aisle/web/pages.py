@@ -81,7 +81,7 @@ HEADERS: Final[Mapping[str, str]] = {
 
 def sign_in_page(words: Words, language: str, wrong: str = "") -> str:
     """Return the sign-in form. `wrong` is the message id of the last error."""
-    told = escape(words(wrong)) if wrong else ""
+    message = escape(words(wrong)) if wrong else ""
     return _page(
         words,
         language,
@@ -94,7 +94,7 @@ def sign_in_page(words: Words, language: str, wrong: str = "") -> str:
 <input id="who" name="who" maxlength="100" required autofocus autocapitalize="none">
 <label for="pin">{escape(words("web.pin"))}</label>
 <input id="pin" name="pin" type="password" inputmode="numeric" maxlength="12" required>
-<p class="wrong" role="alert">{told}</p>
+<p class="wrong" role="alert">{message}</p>
 <button>{escape(words("web.sign_in"))}</button>
 </form>""",
     )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import heapq
 import secrets
-from collections import OrderedDict
-from collections.abc import Callable
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
 IDLE_S: Final = 1800.0
@@ -17,6 +20,7 @@ TRIES: Final = 10
 """Failed attempts from one address within TRIES_S; further ones must wait."""
 TRIES_S: Final = 300.0
 _ADDRESSES: Final = 10_000
+_MAX_WAITING: Final = 1_000
 
 
 class Person(NamedTuple):
@@ -108,15 +112,20 @@ class FailedAttempts:
         tries = [each for each in self._wrong.get(address, ()) if now - each.at < TRIES_S]
         return 0 if len(tries) < TRIES else max(1, round(TRIES_S - (now - tries[-TRIES].at)))
 
+    def count(self, address: str) -> int:
+        """Return the number of failed attempts of an address."""
+        now = self._clock()
+        return sum(now - each.at < TRIES_S for each in self._wrong.get(address, ()))
+
     def begin(self, address: str, who: str) -> Try:
         """Record an attempt as failed until its result is known."""
-        begun = Try(self._clock(), who.casefold())
-        kept = [each for each in self._wrong.get(address, ()) if begun.at - each.at < TRIES_S]
-        self._wrong[address] = [*kept, begun]
+        attempt = Try(self._clock(), who.casefold())
+        kept = [each for each in self._wrong.get(address, ()) if attempt.at - each.at < TRIES_S]
+        self._wrong[address] = [*kept, attempt]
         self._wrong.move_to_end(address)
         while len(self._wrong) > _ADDRESSES:
             self._wrong.popitem(last=False)
-        return begun
+        return attempt
 
     def forget(self, address: str, begun: Try) -> None:
         """Remove an attempt whose result is unknown."""
@@ -131,6 +140,57 @@ class FailedAttempts:
             self._wrong[address] = tries
         else:
             self._wrong.pop(address, None)
+
+
+class CheckTurns:
+    """Turns at the PIN check, one at a time: callers with few attempts first, so that guesses delay nobody else."""
+
+    def __init__(self) -> None:
+        self._is_taken = False
+        self._waiting: list[tuple[int, int, str, asyncio.Future[None]]] = []
+        self._by_address = Counter[str]()
+        self._count = 0
+
+    @asynccontextmanager
+    async def turn(self, address: str, attempts: int) -> AsyncIterator[bool]:
+        """Wait for a turn. Yield False at once if too many callers wait.
+
+        Every failed or waiting attempt of an address delays its next one.
+        """
+        if self._is_taken:
+            if len(self._waiting) >= _MAX_WAITING:
+                yield False
+                return
+            await self._wait(address, attempts)
+        self._is_taken = True
+        try:
+            yield True
+        finally:
+            self._pass_on()
+
+    async def _wait(self, address: str, attempts: int) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        self._count += 1
+        heapq.heappush(self._waiting, (attempts + self._by_address[address], self._count, address, turn))
+        self._by_address[address] += 1
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._pass_on()
+            raise
+        finally:
+            self._by_address[address] -= 1
+            if not self._by_address[address]:
+                del self._by_address[address]
+
+    def _pass_on(self) -> None:
+        while self._waiting:
+            turn = heapq.heappop(self._waiting)[-1]
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._is_taken = False
 
 
 def _hashed(value: str) -> str:

@@ -165,17 +165,17 @@ def _clean_text(cell: str, _: Notation) -> CleanedCell:
 def _clean_value(cell: str) -> CleanedCell:
     """Apply what all cells but texts have in common."""
     bare = _refuse_error(cell)
-    undone = ["blanks around it taken off"] if bare != cell and bare else []
+    changes = ["blanks around it taken off"] if bare != cell and bare else []
     for _ in range(_MAX_QUOTE_PAIRS):
         if found := _unquote(bare):
-            bare, undone = trim_blanks(found[0]), [*undone, found[1]]
+            bare, changes = trim_blanks(found[0]), [*changes, found[1]]
     if _FORMULA.match(bare) or bare[:1] == "=":
         raise ValueError(f"{bare!r} is a formula; write its value")
     if bare.casefold() in NO_VALUE_WORDS:
         return CleanedCell("", f"{bare} read as an empty cell")
     plain = bare if bare.isascii() else bare.translate(_WIDE)
-    undone += ["full-width digits made 0 to 9"] if plain != bare else []
-    return CleanedCell(plain, ", ".join(undone))
+    changes += ["full-width digits made 0 to 9"] if plain != bare else []
+    return CleanedCell(plain, ", ".join(changes))
 
 
 _WIDE = {ord("\uff10") + digit: str(digit) for digit in range(10)}
@@ -208,13 +208,13 @@ def _clean_code(cell: str, notation: Notation, *, dotted: bool = False) -> Clean
     """
     if cell.isascii() and cell.isalnum() and cell.casefold() not in NO_VALUE_WORDS:
         return CleanedCell(cell)
-    bare, undone, *_rest = _clean_value(cell)
+    bare, changes, *_rest = _clean_value(cell)
     if bare and not bare.strip(_LINES):
         return CleanedCell("", f"{bare} read as an empty cell")
-    bare, undone = _restore_digits(bare, undone, dotted=dotted and notation.has_dotted_codes)
+    bare, changes = _restore_digits(bare, changes, dotted=dotted and notation.has_dotted_codes)
     _refuse_grouped(bare, signs=",'\u2019\u00b4\u066c")
     plain = _UNUSUAL_BLANK.sub(" ", _INVISIBLE.sub("", bare))
-    return CleanedCell(plain, _join_changes(undone, _describe_blanks(bare)) if plain != bare else undone)
+    return CleanedCell(plain, _join_changes(changes, _describe_blanks(bare)) if plain != bare else changes)
 
 
 def _describe_blanks(bare: str) -> str:
@@ -249,20 +249,20 @@ def _clean_barcode(cell: str, _: Notation, *, is_long: bool = False) -> CleanedC
         and cell[0] not in _LABEL_INITIALS
     ):
         return CleanedCell(cell)
-    bare, undone, *_rest = _clean_value(cell)
+    bare, changes, *_rest = _clean_value(cell)
     if not bare or is_no_code(bare):
-        return CleanedCell("", undone if not bare else f"{bare} read as an empty cell")
+        return CleanedCell("", changes if not bare else f"{bare} read as an empty cell")
     if found := _E_NOTATION_INSIDE.search(bare):
         _refuse_shortened(found[0], bare)
     unquoted = bare.strip(_QUOTES)
-    undone = _join_changes(undone, "quotes around it taken off") if unquoted != bare else undone
+    changes = _join_changes(changes, "quotes around it taken off") if unquoted != bare else changes
     bare = _OUTER_SEPARATORS.sub("", unquoted)
-    undone = _join_changes(undone, "a separator beside it taken off") if bare != unquoted else undone
+    changes = _join_changes(changes, "a separator beside it taken off") if bare != unquoted else changes
     codes = [trim_blanks(part).strip(_QUOTES) for part in _CODE_SEPARATORS.split(bare)]
     if len(codes) > 1 and all(map(_is_valid_code, map(_extract_code, codes))):
         first, *others = dict.fromkeys(map(_extract_code, codes))
-        return CleanedCell(first, _join_changes(undone, f"{len(codes)} codes in one cell taken apart"), tuple(others))
-    return _clean_single_barcode(bare, undone, is_long=is_long)
+        return CleanedCell(first, _join_changes(changes, f"{len(codes)} codes in one cell taken apart"), tuple(others))
+    return _clean_single_barcode(bare, changes, is_long=is_long)
 
 
 _DATE = re.compile(
@@ -327,9 +327,11 @@ def _clean_long_barcode(bare: str, joined: str, changes: str) -> CleanedCell:
             f"{bare!r} has {len(joined)} digits, and a barcode has {_MAX_PRODUCT_DIGITS} at most; are these several"
             " codes? Write one, and the others into barcodes_array with commas between"
         )
-    said = "blanks or hyphens between its digits taken out" if joined != bare else ""
+    change = "blanks or hyphens between its digits taken out" if joined != bare else ""
     return CleanedCell(
-        joined, _join_changes(changes, said), warning="" if is_known else f"has more than {_MAX_PRODUCT_DIGITS} digits"
+        joined,
+        _join_changes(changes, change),
+        warning="" if is_known else f"has more than {_MAX_PRODUCT_DIGITS} digits",
     )
 
 
@@ -418,9 +420,9 @@ def _clean_barcodes(cell: str, notation: Notation) -> CleanedCell:
         and cell[0] not in _LABEL_INITIALS
     ):
         return CleanedCell(cell)
-    bare, undone = _refuse_error(cell), ""
+    bare, changes = _refuse_error(cell), ""
     if bare[:1] == "[" and bare[-1:] == "]":
-        bare, undone = bare[1:-1], "brackets around it taken off"
+        bare, changes = bare[1:-1], "brackets around it taken off"
     if (without := _NOT_INSIDE.sub("", bare)) != bare and without.strip(" ,;|/"):
         others = _clean_barcodes(without.strip(" ,;|/"), notation)
         return others._replace(changes=_join_changes(others.changes, "n/a among the codes left out"))
@@ -433,19 +435,19 @@ def _clean_barcodes(cell: str, notation: Notation) -> CleanedCell:
     if short := _E_NOTATION_INSIDE.search(bare):
         _refuse_shortened(short[0], bare)
     if bare.casefold() in NO_VALUE_WORDS or _QUOTED_FORMULA.fullmatch(bare) or not _SEPARATORS.search(bare):
-        bare, undone, *_rest = _clean_value(cell)
+        bare, changes, *_rest = _clean_value(cell)
     apart = _CONJUNCTIONS.sub(",", bare)
-    undone = _join_changes(undone, "words between codes taken out") if apart != bare else undone
+    changes = _join_changes(changes, "words between codes taken out") if apart != bare else changes
     bare = apart
     parts = _SEPARATORS.split(bare) if _SEPARATORS.search(bare) else _split_at_blanks(bare)
     found = [_clean_barcode(trim_blanks(part), notation) for part in parts if trim_blanks(part)]
     codes = list(dict.fromkeys(code for one in found for code in (one.value, *one.further_codes) if code))
     for one in found:
-        undone = undone if one.changes in undone else _join_changes(undone, one.changes)
+        changes = changes if one.changes in changes else _join_changes(changes, one.changes)
     if len(parts) > 1 and "/" in bare:
-        undone = _join_changes(undone, "/ between codes")
-    doubt = next((one.warning for one in found if one.warning), "")
-    return CleanedCell(",".join(codes) if undone else bare, undone, warning=doubt)
+        changes = _join_changes(changes, "/ between codes")
+    warning = next((one.warning for one in found if one.warning), "")
+    return CleanedCell(",".join(codes) if changes else bare, changes, warning=warning)
 
 
 def _split_at_blanks(bare: str) -> list[str]:
@@ -456,17 +458,19 @@ def _split_at_blanks(bare: str) -> list[str]:
 def _clean_number(cell: str, notation: Notation) -> CleanedCell:
     if cell.isascii() and cell.isdecimal():
         return CleanedCell(cell)
-    bare, undone, *_rest = _clean_value(cell)
-    return CleanedCell(notation.normalize_number(bare) if bare else "", _with_minus(undone, bare))
+    bare, changes, *_rest = _clean_value(cell)
+    return CleanedCell(notation.normalize_number(bare) if bare else "", _with_minus(changes, bare))
 
 
 def _clean_numbers(cell: str, notation: Notation) -> CleanedCell:
-    bare, undone, *_rest = _clean_value(cell)
+    bare, changes, *_rest = _clean_value(cell)
     parts = split_numbers(bare)
-    undone = (
-        _join_changes(undone, "other signs between its parts made bars") if len(parts) > bare.count("|") + 1 else undone
+    changes = (
+        _join_changes(changes, "other signs between its parts made bars")
+        if len(parts) > bare.count("|") + 1
+        else changes
     )
-    return CleanedCell("|".join(map(notation.normalize_number, parts)), _with_minus(undone, *parts))
+    return CleanedCell("|".join(map(notation.normalize_number, parts)), _with_minus(changes, *parts))
 
 
 def _with_minus(undone: str, *parts: str) -> str:
@@ -485,39 +489,41 @@ _NUMBER_SEPARATORS = re.compile(r"[|;/\r\n]+|,\s+")
 
 
 def _clean_pool(cell: str, _: Notation) -> CleanedCell:
-    bare, undone, *_rest = _clean_value(cell)
-    return CleanedCell(*_restore_digits(bare, undone))
+    bare, changes, *_rest = _clean_value(cell)
+    return CleanedCell(*_restore_digits(bare, changes))
 
 
 def _clean_flag(cell: str, _: Notation) -> CleanedCell:
-    bare, undone, *_rest = _clean_value(cell)
-    if said := LOCAL_FLAGS.get(bare.casefold()):
-        return CleanedCell(said, _join_changes(undone, f"{bare} read as {said}"))
-    return CleanedCell(*_restore_digits(bare, undone))
+    bare, changes, *_rest = _clean_value(cell)
+    if flag := LOCAL_FLAGS.get(bare.casefold()):
+        return CleanedCell(flag, _join_changes(changes, f"{bare} read as {flag}"))
+    return CleanedCell(*_restore_digits(bare, changes))
 
 
 def _clean_date(cell: str, notation: Notation) -> CleanedCell:
-    bare, undone, *_rest = _clean_value(cell)
-    said = notation.normalize_date(bare) if bare else ""
-    return CleanedCell(said, _join_changes(undone, "local date read as yyyy-mm-dd") if said != bare else undone)
+    bare, changes, *_rest = _clean_value(cell)
+    date_text = notation.normalize_date(bare) if bare else ""
+    return CleanedCell(
+        date_text, _join_changes(changes, "local date read as yyyy-mm-dd") if date_text != bare else changes
+    )
 
 
 def _clean_list(cell: str, _: Notation) -> CleanedCell:
     """Clean a list of texts: split at bars, or at the first other separator that occurs."""
-    bare, undone, *_rest = _clean_value(cell)
+    bare, changes, *_rest = _clean_value(cell)
     if _JSON_LIST.fullmatch(bare):
         parts = [trim_blanks(part) for part in bare[1:-1].split(",")]
-        undone = _join_changes(undone, "a list in JSON")
+        changes = _join_changes(changes, "a list in JSON")
     else:
         mark = next((mark for mark in _LIST_SEPARATORS if mark in bare), "")
         mark = mark or (" " if _NUMBERS_WITH_BLANKS.fullmatch(bare) else "")
         parts = bare.split(mark) if mark else [bare]
         if mark and mark != "|":
-            undone = _join_changes(undone, f"{_LIST_SEPARATORS.get(mark, 'blanks')} between its parts made bars")
+            changes = _join_changes(changes, f"{_LIST_SEPARATORS.get(mark, 'blanks')} between its parts made bars")
     stripped = [_clean_part(part) for part in parts]
     if stripped != parts and "\n" not in bare:
-        undone = _join_changes(undone, "blanks or quotes around parts taken off")
-    return CleanedCell("|".join(filter(None, stripped)), undone)
+        changes = _join_changes(changes, "blanks or quotes around parts taken off")
+    return CleanedCell("|".join(filter(None, stripped)), changes)
 
 
 def _clean_part(part: str) -> str:

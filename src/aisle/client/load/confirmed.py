@@ -52,13 +52,13 @@ class Confirmed:
 
     async def _unknown(self, store: str, keys: list[str]) -> list[str]:
         path = f"/aisle/v1/stores/{encode_segment(store)}/keys"
-        answer = await self._client.request_extension("GET", path, query={"keys": ",".join(keys)})
-        if answer.status in (403, 404):  # the store itself is gone
+        response = await self._client.request_extension("GET", path, query={"keys": ",".join(keys)})
+        if response.status in (403, 404):  # the store itself is gone
             return keys
-        if not answer.is_success:
-            raise status_error("list-unknown-keys", answer)
+        if not response.is_success:
+            raise status_error("list-unknown-keys", response)
         try:
-            unknown = {str(key) for key in answer.json()["unknown"]}
+            unknown = {str(key) for key in response.json()["unknown"]}
         except (ValueError, TypeError, KeyError) as error:
             raise InvalidResponse("The answer to list-unknown-keys holds no keys.") from error
         return [key for key in keys if key in unknown]

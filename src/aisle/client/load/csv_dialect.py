@@ -109,7 +109,7 @@ def detect_dialect(path: Path, is_known: Callable[[str], bool]) -> CsvDialect:
     Raise LoadError for a file that cannot be read, or that declares an impossible separator.
     """
     try:
-        encoding, said = _detect_encoding(path)
+        encoding, encoding_note = _detect_encoding(path)
         with open(path, "rb") as raw, _text_stream(raw, encoding) as stream:
             above, first = 0, stream.readline()
             while first and above < _MAX_LINES_ABOVE_HEADER and not first.strip(_BLANK_LINE_CHARACTERS):
@@ -121,15 +121,15 @@ def detect_dialect(path: Path, is_known: Callable[[str], bool]) -> CsvDialect:
         if found[1] not in NAMES:
             raise LoadError(f"{path.name} begins with {first.strip()!r}; separate the columns by commas or semicolons.")
         is_boxed = found[1] == BAR and _is_in_bars(lines[1] if len(lines) > 1 else "")
-        return _create_dialect(encoding, found[1], above + 1, said)._replace(is_boxed=is_boxed)
+        return _create_dialect(encoding, found[1], above + 1, encoding_note)._replace(is_boxed=is_boxed)
     barred = (at for at, line in enumerate(lines) if _is_in_bars(line) and any(map(is_known, _cells_in_bars(line))))
     if (at := next(barred, -1)) >= 0:
         has_title = not all(_RULE.fullmatch(line) for line in lines[:at])
-        dialect = _create_dialect(encoding, BAR, above + at, said)._replace(is_boxed=True)
+        dialect = _create_dialect(encoding, BAR, above + at, encoding_note)._replace(is_boxed=True)
         return _passing_over(dialect, above + at + 1) if has_title else dialect
     title = _count_lines_above_header(lines, is_known)
     dialect = _create_dialect(
-        encoding, _detect_separator("".join(lines[title : title + 2]), is_known), above + title, said
+        encoding, _detect_separator("".join(lines[title : title + 2]), is_known), above + title, encoding_note
     )
     return _passing_over(dialect, above + title + 1) if title else dialect
 

@@ -216,8 +216,8 @@ class CsvTable:
                 for index in codes:
                     if index < len(found) and "." in found[index]:
                         self._notation.observe_code(_unwrap_cell(found[index]))
-        for said in (*self._dialect.assumptions, *self._notation.describe_assumptions()):
-            self.notes.add_assumption(said)
+        for assumption in (*self._dialect.assumptions, *self._notation.describe_assumptions()):
+            self.notes.add_assumption(assumption)
 
     def _observe_row(self, line: int, found: list[str], numbers: Iterable[int], dates: Iterable[int]) -> None:
         for index in numbers:
@@ -277,8 +277,8 @@ class CsvTable:
         if reason := self._stray_row_reason(found) or self._cell_count_reason(found):
             return TableRow(line, {}, reason, key)
         values: Values = {}
-        undone: list[str] = []
-        doubts: list[tuple[str, str]] = []
+        changes: list[str] = []
+        warnings: list[tuple[str, str]] = []
         for index, column in self._named_columns:
             cell = found[index] if index < len(found) else ""
             if not cell:
@@ -293,17 +293,17 @@ class CsvTable:
             except ValueError as error:
                 return TableRow(line, values, f"{column.name} {error}", key)
             if cleaned.changes:
-                undone.append(f"{column.name}: {cleaned.changes}")
+                changes.append(f"{column.name}: {cleaned.changes}")
             if cleaned.warning:
-                doubts.append((f"{column.name} {cleaned.warning}", repr(cleaned.value)))
+                warnings.append((f"{column.name} {cleaned.warning}", repr(cleaned.value)))
             if cleaned.further_codes:
-                doubts += _add_further_codes(values, column.name, cleaned.further_codes)
+                warnings += _add_further_codes(values, column.name, cleaned.further_codes)
         for name in self._required:
             if name not in values:
                 return TableRow(line, values, f"{name} is empty, but every row needs it", key)
-        for said in undone:
-            self.notes.add_change(said, line)
-        for what, value in doubts:
+        for change in changes:
+            self.notes.add_change(change, line)
+        for what, value in warnings:
             self.notes.add_warning(what, value, line)
         if len(found) < len(self._columns):
             self.notes.add_change("fewer cells than the header; the last ones were read as empty", line)
@@ -334,8 +334,8 @@ class CsvTable:
 
     def _is_header(self, found: list[str]) -> bool:
         """Return True if all cells of a row are the names of their columns."""
-        said = [(cell, self._column_at(index)) for index, cell in enumerate(found) if cell.strip()]
-        return all(column is not None and normalize_header(cell) == column.name for cell, column in said)
+        named_cells = [(cell, self._column_at(index)) for index, cell in enumerate(found) if cell.strip()]
+        return all(column is not None and normalize_header(cell) == column.name for cell, column in named_cells)
 
     def _separator_reason(self, found: list[str]) -> str:
         """Return why a row seems to have another separator than the header; empty if it does not."""
@@ -358,12 +358,12 @@ class CsvTable:
 
     def _cell_count_reason(self, found: list[str]) -> str:
         """Return why a row has a wrong number of cells; empty if nothing is lost by it."""
-        beyond = [cell for index, cell in enumerate(found) if cell.strip() and not self._column_at(index)]
+        unnamed = [cell for index, cell in enumerate(found) if cell.strip() and not self._column_at(index)]
         short = any(column.required for _, column in self._named_columns[-1:] if len(found) < len(self._columns))
         missing = {column.name for index, column in self._named_columns if index >= len(found)}
-        if short or not missing.isdisjoint(self._required) or (beyond and len(found) > len(self._columns)):
+        if short or not missing.isdisjoint(self._required) or (unnamed and len(found) > len(self._columns)):
             return f"has {_format_field_count(len(found))}, the header has {len(self._columns)}"
-        return f"has {beyond[0]!r} in a column without a name; name the column or empty it" if beyond else ""
+        return f"has {unnamed[0]!r} in a column without a name; name the column or empty it" if unnamed else ""
 
     def _column_at(self, index: int) -> Column | None:
         return self._columns[index] if index < len(self._columns) else None
@@ -407,8 +407,8 @@ def _add_further_codes(values: Values, name: str, codes: tuple[str, ...]) -> lis
     """Add the further codes of a barcode cell to the product's barcodes; return warnings for other columns."""
     if name != "barcode":
         return [(f"{name} takes one code, and the others of the cell are left out", ", ".join(codes))]
-    known = [code for code in str(values.get("barcodes_array", "")).split(",") if code]
-    values["barcodes_array"] = ",".join(dict.fromkeys([*known, *codes]))
+    present = [code for code in str(values.get("barcodes_array", "")).split(",") if code]
+    values["barcodes_array"] = ",".join(dict.fromkeys([*present, *codes]))
     return []
 
 
@@ -467,13 +467,13 @@ def _check_header(path: Path, layout: FileLayout, dialect: CsvDialect) -> list[C
     """
     names = _read_header(path, dialect)
     unknown = [_unknown_column_reason(name, layout) for name in names if name and name not in layout.columns]
-    twice = [f"has the column {name} twice; remove one of them" for name in _repeated_names(names)]
+    repeated = [f"has the column {name} twice; remove one of them" for name in _repeated_names(names)]
     needed = [column.name for column in layout.columns.values() if column.required and column.name not in names]
     missing = [f"has no column {name}, which every row needs; add it" for name in needed]
-    if wrong := [*unknown, *twice, *missing]:
-        told = f". It {'. It '.join(wrong[1:])}" if len(wrong) > 1 else ""
+    if wrong := [*unknown, *repeated, *missing]:
+        others = f". It {'. It '.join(wrong[1:])}" if len(wrong) > 1 else ""
         more = f" 'aisle load --columns {layout.file}' lists all columns." if unknown or missing else ""
-        raise LoadError(f"{path.name} {wrong[0]}{told}.{more}")
+        raise LoadError(f"{path.name} {wrong[0]}{others}.{more}")
     return [layout.columns[name] if name else None for name in names]
 
 
@@ -501,8 +501,8 @@ def _read_header(path: Path, dialect: CsvDialect) -> list[str]:
 def _single_cell_reason(file: str, header: str, mark: str, dialect: CsvDialect) -> str:
     """Return why a header is a single cell with several names in it."""
     if dialect.skipped_lines:
-        said = f"begins with a line sep={dialect.separator}, but its columns are separated by {SEPARATORS[mark]}"
-        return f"{file} {said}; delete that line or correct it."
+        problem = f"begins with a line sep={dialect.separator}, but its columns are separated by {SEPARATORS[mark]}"
+        return f"{file} {problem}; delete that line or correct it."
     return f"{file} has its whole header in quotation marks, as one column {header!r}; save it without them."
 
 

@@ -40,14 +40,14 @@ class Elsewhere:
         """Return the part of a count whose stock no other work has changed, if any; add warnings for the rest."""
         changed = set()
         for name, line in count.field_rows.items():
-            book, said = _book(count, name, kept), Decimal(str(count.body[name]))
-            if book and book != said:
+            old, new = _book(count, name, kept), Decimal(str(count.body[name]))
+            if old and old != new:
                 changed.add(name)
                 where = f"{count.body['product_number']} at {_place(count.body.get('location_code', ''))}"
                 others = _words(_others(kept, count.body.get("location_code", "")))
-                beside = f"it also lies at {others}, and " if others else ""
-                total = sum(kept.spots.values()) + said - book
-                value = f"{where}: {book:f} in the service, {said:f} in the file; {beside}its total would be {total:f}"
+                also = f"it also lies at {others}, and " if others else ""
+                total = sum(kept.spots.values()) + new - old
+                value = f"{where}: {old:f} in the service, {new:f} in the file; {also}its total would be {total:f}"
                 self._table.notes.add_warning(_CHANGED, value, line)
         if not changed:
             return count

@@ -57,9 +57,9 @@ class TrackedStock:
             for _, (name,) in self._table.select_cells(("store_number",)):
                 self._rows_by_store[name] += 1
         for at in (store, _CHAIN):
-            said = await self._find(at, product, one_by_one=self._rows_by_store[store] <= _MAX_SINGLE_READS)
-            if said is not None:
-                return said
+            stock = await self._find(at, product, one_by_one=self._rows_by_store[store] <= _MAX_SINGLE_READS)
+            if stock is not None:
+                return stock
         return ProductStock(True, {})
 
     async def _find(self, store: str, product: str, *, one_by_one: bool) -> ProductStock | None:
@@ -120,7 +120,7 @@ def _kept(row: Mapping[str, Any]) -> ProductStock:
 
 def _pools(row: Mapping[str, Any], prefix: str) -> dict[str, Decimal]:
     found = (row.get(f"{prefix}{pool}") for pool in range(1, 11))
-    return {f"stock_pool_{at}": Decimal(str(said)) for at, said in enumerate(found, 1) if said}
+    return {f"stock_pool_{at}": Decimal(str(quantity)) for at, quantity in enumerate(found, 1) if quantity}
 
 
 LOAD_REFERENCE = "aisle load"
@@ -187,19 +187,19 @@ class LoadedStock:
         self, log: CountLog, count: Record, notes: FileNotes
     ) -> tuple[Record | None, tuple[int, ...]]:
         product, code = _location_key(count.body)
-        known = log.loaded.get(product, {}).get(code)
-        if known is None:
+        loaded = log.loaded.get(product, {}).get(code)
+        if loaded is None:
             if other := self._loaded_elsewhere(log, count):
                 _warn_of_location(count, other, notes)
                 return None, tuple(count.field_rows.values())
             return await self._skip_if_counted(log, count, notes), ()
-        left = {name: line for name, line in count.field_rows.items() if name == _COUNT_FIELD or name in known}
+        left = {name: line for name, line in count.field_rows.items() if name == _COUNT_FIELD or name in loaded}
         for name, line in left.items() if not count.is_beside else ():
-            _warn_of_difference(count.body, name, line, known, notes)
-        if len(left) < len(count.field_rows) and (gone := self._pool_no_longer_named(count, known)):
+            _warn_of_difference(count.body, name, line, loaded, notes)
+        if len(left) < len(count.field_rows) and (gone := self._pool_no_longer_named(count, loaded)):
             for name, line in count.field_rows.items():
                 if name not in left:
-                    value = f"{product}: {known[gone]:f} in {_format_pool(gone)} then, {_format_pool(name)} now"
+                    value = f"{product}: {loaded[gone]:f} in {_format_pool(gone)} then, {_format_pool(name)} now"
                     notes.add_warning(f"the stock was loaded before in another pool{_MOVED_ADVICE}", value, line)
             return None, tuple(count.field_rows.values())
         if len(left) == len(count.field_rows):
@@ -260,12 +260,12 @@ class LoadedStock:
         when, who = found
         product, code = _location_key(count.body)
         where = f"{product} at {code}" if code else product
-        said = " ".join(part for part in (f"by {who}" if who else "", f"on {when}" if when else "") if part)
+        origin = " ".join(part for part in (f"by {who}" if who else "", f"on {when}" if when else "") if part)
         for line in sorted(count.field_rows.values()):
             notes.add_warning(
                 "the stock was counted before, and is left as it is (to count it again, put only such rows in a"
                 " stock.csv in a folder of its own, and load that with --recount)",
-                f"{where}, counted before {said}".rstrip(),
+                f"{where}, counted before {origin}".rstrip(),
                 line,
             )
         return None

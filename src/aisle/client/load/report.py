@@ -126,9 +126,9 @@ def format_rows(lines: Iterable[int]) -> str:
             spans.append([line, line])
     if len(ordered) == 1:
         return f"row {ordered[0]}"
-    told = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans[:MAX_RANGES])
+    listed = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans[:MAX_RANGES])
     more = " and more" if len(spans) > MAX_RANGES else ""
-    return f"{len(ordered)} rows ({told}{more})"
+    return f"{len(ordered)} rows ({listed}{more})"
 
 
 class FileReport(NamedTuple):
@@ -223,7 +223,7 @@ def not_read_reason(name: str) -> str:
     """Return why a file of the directory is not read, and what to do."""
     if not name.casefold().endswith(".csv"):
         return f"{clean(name)}: not read, because it is no CSV file; save it as CSV."
-    said = name.casefold().replace(" ", "_")
-    near = [layout.file for layout in LAYOUTS if layout.file.removesuffix("s.csv").removesuffix(".csv") in said]
+    stem = name.casefold().replace(" ", "_")
+    near = [layout.file for layout in LAYOUTS if layout.file.removesuffix("s.csv").removesuffix(".csv") in stem]
     advice = f"; rename it to {max(near, key=len)}, if it is that" if near else ""
     return f"{clean(name)}: not read, because no file of a load has this name{advice}."

@@ -21,9 +21,9 @@ def find_conflicts(table: CsvTable, known_keys: Collection[RecordKey] = ()) -> t
     fold = _comparable_key_hash if table.creates_records else _key_hash
     suspect = _repeated_keys(table, fold) if table.is_unique else _differently_written_keys(table, fold)
     groups: dict[int, list[tuple[int, RecordKey, int]]] = {}
-    for line, key, said in table.record_keys() if suspect else ():
+    for line, key, row_hash in table.record_keys() if suspect else ():
         if (name := fold(key)) in suspect:
-            groups.setdefault(name, []).append((line, key, said))
+            groups.setdefault(name, []).append((line, key, row_hash))
     bad: dict[int, str] = {}
     repeats: dict[int, int] = {}
     for group in groups.values():
@@ -46,8 +46,8 @@ def _differently_written_keys(table: CsvTable, fold: Callable[[RecordKey], int])
     seen: dict[int, int] = {}
     return {
         name
-        for name, said in ((fold(key), hash(key)) for _, key, _ in table.record_keys())
-        if seen.setdefault(name, said) != said
+        for name, key_hash in ((fold(key), hash(key)) for _, key, _ in table.record_keys())
+        if seen.setdefault(name, key_hash) != key_hash
     }
 
 
@@ -105,8 +105,8 @@ def _key_difference_reason(key: RecordKey, other: RecordKey, at: int) -> str:
 
 
 def _check_same_key(group: KeyGroup, bad: dict[int, str], repeats: dict[int, int]) -> None:
-    first_line, key, first_said = group[0]
-    if all(said == first_said for _, _, said in group):
+    first_line, key, first_hash = group[0]
+    if all(row_hash == first_hash for _, _, row_hash in group):
         repeats |= {line: first_line for line, _, _ in group[1:]}
         return
     for line, _, _ in group:

@@ -58,12 +58,12 @@ def start_load(name_file: Path | None, tables: Iterable[CsvTable], *, recount: b
     """
     if name_file is None:
         return LoadName(secrets.token_hex(8))
-    said = {"files": {table.name: _file_digest(table.path) for table in tables}, "recount": recount}
+    load_content = {"files": {table.name: _file_digest(table.path) for table in tables}, "recount": recount}
     found = _read_name(name_file)
-    if found.get("id") and {name: found.get(name) for name in said} == said:
+    if found.get("id") and {name: found.get(name) for name in load_content} == load_content:
         return LoadName(str(found["id"]), is_resumed=True)
     name = LoadName(secrets.token_hex(8))
-    _write_name(name_file, {"id": name.id, **said})
+    _write_name(name_file, {"id": name.id, **load_content})
     return name
 
 
@@ -87,11 +87,11 @@ def _read_name(name_file: Path) -> dict[str, object]:
 
 
 def _write_name(name_file: Path, content: dict[str, object]) -> None:
-    beside = name_file.with_name(f"{name_file.name}.{secrets.token_hex(4)}")
+    temporary_file = name_file.with_name(f"{name_file.name}.{secrets.token_hex(4)}")
     try:
         name_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        beside.write_text(json.dumps(content), "utf-8")
-        os.replace(beside, name_file)
+        temporary_file.write_text(json.dumps(content), "utf-8")
+        os.replace(temporary_file, name_file)
     except OSError as error:
         raise LoadError(
             f"The name of this load cannot be kept in {name_file.parent}: {error}. Make room there."
@@ -261,17 +261,17 @@ class FileLoad:
 
     async def _suggest_products(self) -> None:
         """Add to refusals for an unknown product the service's product that differs by zeros, blanks or case only."""
-        asked: dict[RecordKey, list[int]] = {}
+        unknown_products: dict[RecordKey, list[int]] = {}
         for at, row in enumerate(self.bad):
             if found := _UNKNOWN_PRODUCT.search(row.reason):
-                asked.setdefault(comparable_key((found[1],)), []).append(at)
-        if not asked:
+                unknown_products.setdefault(comparable_key((found[1],)), []).append(at)
+        if not unknown_products:
             return
         try:
             async with aclosing(self._client.pages("list-products", query={"page_size": _PAGE_SIZE})) as pages:
                 async for rows, _ in pages:
                     for number in (str(row.get("product_number") or "") for row in rows):
-                        for at in asked.get(comparable_key((number,)), ()) if number else ():
+                        for at in unknown_products.get(comparable_key((number,)), ()) if number else ():
                             self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
         except ClientError:
             return  # it is only a hint
@@ -372,19 +372,19 @@ class FileLoad:
     async def _refusal_reason(self, batch: Sequence[Record]) -> str:
         """Return why the service refuses the batch; empty if it accepted it, now or in an earlier load."""
         try:
-            answer = await self._request(batch)
-            if _is_replayed(answer) and outcome_of(answer) is Outcome.REFUSED:
-                answer = await self._request(batch, self._run_key)
+            response = await self._request(batch)
+            if _is_replayed(response) and outcome_of(response) is Outcome.REFUSED:
+                response = await self._request(batch, self._run_key)
         except ContractError as error:
             return str(error)
-        if outcome_of(answer) is Outcome.ACCEPTED or _was_carried_out(answer):
+        if outcome_of(response) is Outcome.ACCEPTED or _was_carried_out(response):
             return ""
-        raw = clean(message_of(answer))
+        raw = clean(message_of(response))
         self._refused_field = next(iter(_POOL_FIELD.findall(raw)), "")
-        said = end_sentence(_with_column_names(raw, self._target.array) or f"status {answer.status}")
-        if not self._is_store_refusal(answer.status, said, batch):
-            self._raise_unrecoverable(answer.status, said)
-        return said
+        message = end_sentence(_with_column_names(raw, self._target.array) or f"status {response.status}")
+        if not self._is_store_refusal(response.status, message, batch):
+            self._raise_unrecoverable(response.status, message)
+        return message
 
     def _is_store_refusal(self, status: int, message: str, batch: Sequence[Record]) -> bool:
         """Return True if a 403 or 404 is about a store that records name, and not about the whole file.
@@ -426,14 +426,14 @@ class FileLoad:
                 await self._sleep(wait)
             wait = min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt)
             try:
-                answer = await self._post(batch, body, key_suffix)
+                response = await self._post(batch, body, key_suffix)
             except TransportError as error:
                 problem = str(error)
             else:
-                if answer.status == 401 or outcome_of(answer) in (Outcome.ACCEPTED, Outcome.REFUSED):
-                    return answer
-                problem = f"The service answered {answer.status}: {clean(message_of(answer))}"
-                wait = max(wait, min(LONGEST_WAIT, parse_retry_after(answer.headers.get("retry-after"), 0.0) or 0.0))
+                if response.status == 401 or outcome_of(response) in (Outcome.ACCEPTED, Outcome.REFUSED):
+                    return response
+                problem = f"The service answered {response.status}: {clean(message_of(response))}"
+                wait = max(wait, min(LONGEST_WAIT, parse_retry_after(response.headers.get("retry-after"), 0.0) or 0.0))
         where = f"{self._table.name}:{batch[0].line}"
         raise LoadError(f"{problem} Stopped at {where}. Load again later: it goes on, and doubles nothing.")
 
@@ -444,16 +444,16 @@ class FileLoad:
         headers = {"Idempotency-Key": key}
         if target.operation.startswith(EXTENSION_PREFIX):
             path = target.operation.replace("{store_number}", encode_segment(store) if store else "")
-            answer = await self._client.request_extension("POST", path, headers=headers, body=body)
+            response = await self._client.request_extension("POST", path, headers=headers, body=body)
         else:
             at = {"store_number": store} if store else {}
             query = target.query
-            answer = await self._client.request(target.operation, path=at, query=query, headers=headers, body=body)
+            response = await self._client.request(target.operation, path=at, query=query, headers=headers, body=body)
         if (
-            outcome_of(answer) is Outcome.ACCEPTED and target.operation != PEOPLE_PATH
+            outcome_of(response) is Outcome.ACCEPTED and target.operation != PEOPLE_PATH
         ):  # the service keeps no key of PINs
-            self._confirmed.keep(self._table.name, _scope_of(batch), key, answer)
-        return answer
+            self._confirmed.keep(self._table.name, _scope_of(batch), key, response)
+        return response
 
     def _add_bad_rows(self, rows: int, *bad: BadRow) -> None:
         self._rows += rows
@@ -503,9 +503,11 @@ def _named_or_created_store(record: Record) -> str:
 
 def _refused_row(file: str, record: Record, reason: str, field: str = "") -> BadRow:
     rows = f" with its {record.rows} rows" if record.rows > 1 else ""
-    said = f"{reason}{_ADVICE.get(file, '')}" if _EXISTS_DIFFERENTLY.search(reason) else reason
+    explained = f"{reason}{_ADVICE.get(file, '')}" if _EXISTS_DIFFERENTLY.search(reason) else reason
     line = record.field_rows.get(field, record.line)
-    return BadRow(file, line, f"the service refused {record.description}{rows}: {said}", _refusal_kind(record, said))
+    return BadRow(
+        file, line, f"the service refused {record.description}{rows}: {explained}", _refusal_kind(record, explained)
+    )
 
 
 def _with_column_names(message: str, array: str) -> str:
@@ -518,8 +520,8 @@ def _with_column_names(message: str, array: str) -> str:
 
 def _refusal_kind(record: Record, reason: str) -> str:
     """Return what rows refused for the same reason have in common: the reason without this record's own values."""
-    said = (value for name, value in record.body.items() if name != "store_number")
-    own = {str(value) for value in said if isinstance(value, str | int | Decimal)}
+    values = (value for name, value in record.body.items() if name != "store_number")
+    own = {str(value) for value in values if isinstance(value, str | int | Decimal)}
     for value in sorted(own - {""}, key=len, reverse=True):
         reason = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "…", reason)
     return f"the service refused it: {reason}"

@@ -101,11 +101,11 @@ class _Comparison:
                     self._scan_file()
                 for row in rows:
                     self._compare_row(store, row)
-        known = frozenset(key for keys in self._similar_keys.values() for key in keys)
+        known_keys = frozenset(key for keys in self._similar_keys.values() for key in keys)
         self._warn_of_kept_codes()
-        refused = dict(self._refused_rows(known)) if known or self._users else {}
+        refused = dict(self._refused_rows(known_keys)) if known_keys or self._users else {}
         refused |= dict(await self._rows_with_wrong_stores())
-        return ServiceFindings(refused, known, self._remaining_codes())
+        return ServiceFindings(refused, known_keys, self._remaining_codes())
 
     async def _rows_with_wrong_stores(self) -> list[tuple[int, str]]:
         """Return rows of products that list a store without its leading zeros; add warnings for unknown stores."""
@@ -244,9 +244,9 @@ class _Comparison:
         return list(dict.fromkeys(store for _, (store, *_) in self._table.select_cells(("store_number",)) if store))
 
     async def _fetch_people(self, store: str) -> list[dict[str, Any]]:
-        answer = await self._client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(store)}/people")
+        response = await self._client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(store)}/people")
         try:
-            found = answer.json()["people"] if answer.is_success else []
+            found = response.json()["people"] if response.is_success else []
         except (ValueError, LookupError, TypeError, RecursionError):
             return []
         return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []

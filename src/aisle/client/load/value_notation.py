@@ -100,18 +100,18 @@ class Notation:
 
     def describe_assumptions(self) -> tuple[str, ...]:
         """Return the assumptions by which all cells are read, as text for the report."""
-        said = []
+        assumptions = []
         if set(self._numbers) == {COMMA}:
-            said.append(f"decimal commas ({self._describe_evidence(COMMA)})")
+            assumptions.append(f"decimal commas ({self._describe_evidence(COMMA)})")
         elif set(self._numbers) == {POINT} and self._ambiguous_number:
-            said.append(f"decimal points ({self._describe_evidence(POINT)})")
+            assumptions.append(f"decimal points ({self._describe_evidence(POINT)})")
         for order, (line, cell) in self._dates.items() if len(self._dates) == 1 else ():
-            said.append(f"dates with the {order} ({cell} in row {line})")
+            assumptions.append(f"dates with the {order} ({cell} in row {line})")
         if self._short:
             line, cell = self._short
             last = self._last_year
-            said.append(f"years of two digits as {last - 99} to {last} ({cell} in row {line})")
-        return tuple(said)
+            assumptions.append(f"years of two digits as {last - 99} to {last} ({cell} in row {line})")
+        return tuple(assumptions)
 
     def _describe_evidence(self, mark: str) -> str:
         """Return which cell shows the mark, and how an ambiguous one is read therefore."""

@@ -35,12 +35,12 @@ class ReadSequence:
     def start_read(self) -> Iterator[int]:
         """Yield the number of a read. Enter before the request, leave when its rows are in the cache."""
         self._last_number += 1
-        ticket = self._last_number
-        self._running.add(ticket)
+        read_number = self._last_number
+        self._running.add(read_number)
         try:
-            yield ticket
+            yield read_number
         finally:
-            self._running.discard(ticket)
+            self._running.discard(read_number)
             self._discard_old()
 
     def current_keys(self, read_number: int, topic: str, keys: Iterable[str]) -> set[str]:
@@ -56,7 +56,7 @@ class ReadSequence:
         if oldest is None:
             self._read_by.clear()
         elif self._read_by:
-            self._read_by = {key: ticket for key, ticket in self._read_by.items() if ticket > oldest}
+            self._read_by = {key: read_number for key, read_number in self._read_by.items() if read_number > oldest}
 
 
 Row = dict[str, Any]
@@ -97,8 +97,8 @@ class CacheUpdate:
 
     def pop_overtaken(self) -> list[Topic]:
         """Return and remove the overtaken topics whose writes have ended. Until then no response can be used."""
-        moving = self._pending_keys(self._clock()) if self.overtaken else ()
-        ended = [topic for topic in self.overtaken if _pending_key(topic) not in moving]
+        pending = self._pending_keys(self._clock()) if self.overtaken else ()
+        ended = [topic for topic in self.overtaken if _pending_key(topic) not in pending]
         for topic in ended:
             del self.overtaken[topic]
         return ended
@@ -113,9 +113,9 @@ class CacheUpdate:
         whole = [row for row in rows if with_lines and has_lines(row)]
         bare = [row for row in rows if not (with_lines and has_lines(row))]
         changed: list[str] = []
-        for part, known in ((whole, True), (bare, False)):
+        for part, has_lines_too in ((whole, True), (bare, False)):
             if part:
-                written = self.cache.write_orders(part, known, began, generation)
+                written = self.cache.write_orders(part, has_lines_too, began, generation)
                 changed += self.record_written(ORDER, "list-customer-orders", written)
         return tuple(changed)
 
@@ -125,9 +125,9 @@ class CacheUpdate:
 
         Pending movements are added to cached figures; on top of a response that includes them they would count twice.
         """
-        moving = self._pending_keys(began)
-        if moving:
-            rows, late = _split_pending(rows, moving)
+        pending = self._pending_keys(began)
+        if pending:
+            rows, late = _split_pending(rows, pending)
             self.overtaken.update((Topic(PRODUCT, number), None) for number in late)
             if generation and late:
                 self.cache.mark_seen(STOCK, generation, late)
@@ -138,8 +138,8 @@ class CacheUpdate:
 
     def put_deliveries(self, rows: Sequence[Row], began: float, generation: int = 0) -> None:
         """Write deliveries, except those with pending writes: received quantities add up, as stock does."""
-        moving = self._pending_keys(began)
-        late = [number for row in rows if f"{DELIVERY}/{(number := str(row.get('order_number')))}" in moving]
+        pending = self._pending_keys(began)
+        late = [number for row in rows if f"{DELIVERY}/{(number := str(row.get('order_number')))}" in pending]
         if late:
             self.overtaken.update((Topic(DELIVERY, number), None) for number in late)
             rows = [row for row in rows if str(row.get("order_number")) not in late]

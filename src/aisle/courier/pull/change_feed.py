@@ -103,9 +103,9 @@ class ChangeFeed:
         found: dict[str, dict[str, None]] = {}
         more = True
         restored = forgotten = False
-        known = self._known_keys()
+        known_keys = self._known_keys()
         while more:
-            page = await self._read_page(since, mark, known)
+            page = await self._read_page(since, mark, known_keys)
             since, mark, more, restored = page.cursor, page.mark, page.has_more, restored or page.is_restored
             forgotten = forgotten or page.forgotten
             for change in page.changes:
@@ -123,11 +123,11 @@ class ChangeFeed:
         query: dict[str, QueryValue] = {} if since is None else {"since": since, "limit": PAGE_SIZE}
         query |= {"mark": mark} if mark else {}
         query |= {"known": ",".join(known)} if known else {}
-        answer = await self._single_reads.client.request_extension("GET", path, query=query)
-        if not answer.is_success:
-            raise status_error("list-changes", answer)
+        response = await self._single_reads.client.request_extension("GET", path, query=query)
+        if not response.is_success:
+            raise status_error("list-changes", response)
         try:
-            body = answer.json()
+            body = response.json()
             page = _Page(
                 int(body["cursor"]),
                 [dict(change) for change in body["changes"]],

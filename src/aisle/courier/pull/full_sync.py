@@ -127,8 +127,8 @@ class FullSync:
         fresh = {
             stage for stage in stages if full or not self._list_backoffs.is_paused(stage, self._single_reads.now())
         }
-        wanted = fresh | set(self._progress.todo)
-        todo = tuple(stage for stage in STAGES if stage in wanted)
+        stages_to_read = fresh | set(self._progress.todo)
+        todo = tuple(stage for stage in STAGES if stage in stages_to_read)
         if todo != self._progress.todo or (full and not self._progress.full):
             self._save_progress(self._progress._replace(todo=todo, full=full or self._progress.full))
         self.wake_event.set()
@@ -144,9 +144,9 @@ class FullSync:
     def set_missing(self, name: str, reason: StoredMessage | None) -> None:
         """Record why a list that is read elsewhere cannot be read (None: it can again), and show it on the link."""
         progress = self._progress
-        told = progress.with_read(name) if reason is None else progress.with_missing(name, reason)
-        if (name in progress.missing, progress.reason_of(name)) != (name in told.missing, told.reason_of(name)):
-            self._save_progress(told)
+        changed = progress.with_read(name) if reason is None else progress.with_missing(name, reason)
+        if (name in progress.missing, progress.reason_of(name)) != (name in changed.missing, changed.reason_of(name)):
+            self._save_progress(changed)
             self._update_link()
 
     def request_full(self) -> None:
@@ -222,8 +222,8 @@ class FullSync:
         if self._failures >= _MAX_FAILURES or not isinstance(error, ServerError | RateLimited):
             self._skip_stage(error)
             return
-        asked = error.retry_after or 0.0
-        await self._sleep(min(max(asked, _MIN_RETRY_S * 2.0 ** (self._failures - 1)), _MAX_RETRY_S))
+        retry_after_s = error.retry_after or 0.0
+        await self._sleep(min(max(retry_after_s, _MIN_RETRY_S * 2.0 ** (self._failures - 1)), _MAX_RETRY_S))
 
     async def _next_stage(self) -> str:
         """Return the next list; those with a rate limit come after all others."""
@@ -245,8 +245,8 @@ class FullSync:
             return True
         if at.rows or not self._progress.todo:
             return False
-        asked = _MIN_RETRY_S if error.retry_after is None else error.retry_after
-        self._postponed[at.stage] = now + min(asked, _MAX_RETRY_S)
+        retry_after_s = _MIN_RETRY_S if error.retry_after is None else error.retry_after
+        self._postponed[at.stage] = now + min(retry_after_s, _MAX_RETRY_S)
         todo = tuple(stage for stage in STAGES if stage in {at.stage, *self._progress.todo})
         self._save_progress(self._progress._replace(at=None, todo=todo))
         return True
@@ -319,9 +319,9 @@ class FullSync:
         """Add left-out rows of a list that is read in parts, outside the full sync."""
         left = self._left_out_since(name, before)
         if left.rows:
-            known = self._progress.left_out_count(list_name)
+            earlier_count = self._progress.left_out_count(list_name)
             self._save_progress(
-                self._progress.with_left_out(list_name, UnusableRows(list_name, known + left.rows, left.reason))
+                self._progress.with_left_out(list_name, UnusableRows(list_name, earlier_count + left.rows, left.reason))
             )
 
     # Pages of a list
@@ -372,7 +372,7 @@ class FullSync:
 
     async def _read_page(self, stage: PagedStage, pages: Pages) -> bool:
         """Read and write one page. Return False at the end."""
-        with self._single_reads.cache_update.read_sequence.start_read() as ticket:
+        with self._single_reads.cache_update.read_sequence.start_read() as read_number:
             began = self._single_reads.now()
             page = await anext(pages, None)
             if page is None:
@@ -383,7 +383,7 @@ class FullSync:
             before = self._single_reads.cache_update.left_out[stage.operation]
             with pause_gc(), self._transaction():
                 changed = stage.write(
-                    self._single_reads, PageRead(rows, ticket, began, at.generation if stage.sweep_topic else 0)
+                    self._single_reads, PageRead(rows, read_number, began, at.generation if stage.sweep_topic else 0)
                 )
                 after = _advance_position(at, rows, envelope, self._left_out_since(stage.operation, before))
                 self._save_progress(self._progress._replace(at=after, done=self._progress.done + len(rows)))
@@ -412,9 +412,9 @@ class FullSync:
         before, self._previous_page = self._previous_page, error.rows
         if before is None:
             self._operator_log.add(f"{stage.operation} is read by counting its pages: {error}")
-        said = page_digest(error.rows)
-        if error.rows and error.rows != before and said not in self._seen_pages:
-            self._seen_pages |= {said} if said is not None else set()
+        digest = page_digest(error.rows)
+        if error.rows and error.rows != before and digest not in self._seen_pages:
+            self._seen_pages |= {digest} if digest is not None else set()
             return False
         if error.rows or before is None:
             passed = self._position._replace(
@@ -504,12 +504,12 @@ class FullSync:
     async def _list_length(self, stage: PagedStage) -> int:
         """Return the total that the list reports; 0 if it cannot be read, which the pass itself will report."""
         path = self._single_reads.store_path if stage.store_in_path else {}
-        asked = self._stage_query(stage)
-        query = {**asked, "page_size": 1, "show_lines": None, "include_locations": None}
-        known = {name: value for name, value in query.items() if name in asked}
+        stage_query = self._stage_query(stage)
+        query = {**stage_query, "page_size": 1, "show_lines": None, "include_locations": None}
+        first_row_query = {name: value for name, value in query.items() if name in stage_query}
         try:
-            answer = await self._single_reads.client.request(stage.operation, path=path, query=known)
-            envelope = answer.json() if answer.is_success else {}
+            response = await self._single_reads.client.request(stage.operation, path=path, query=first_row_query)
+            envelope = response.json() if response.is_success else {}
         except (NotSent, Unauthorized):
             raise
         except (ClientError, ValueError, RecursionError):
@@ -554,9 +554,9 @@ def _advance_position(
 
 
 def _next_page(at: StagePosition, envelope: dict[str, Any]) -> int:
-    told = envelope.get("next_page")
-    is_number = isinstance(told, int) and not isinstance(told, bool) and not at.by_id
-    return max(told, at.next + 1) if told is not None and is_number else at.next + 1
+    next_page = envelope.get("next_page")
+    is_number = isinstance(next_page, int) and not isinstance(next_page, bool) and not at.by_id
+    return max(next_page, at.next + 1) if next_page is not None and is_number else at.next + 1
 
 
 def _total_count(envelope: dict[str, Any]) -> int:

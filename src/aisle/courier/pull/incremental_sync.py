@@ -203,8 +203,8 @@ class IncrementalSync:
             self.request_read(Topic(ORDER, number) for number in due)
 
     def _take_read_requests(self) -> bool:
-        wishes = list(self._read_requests())
-        for topic, key in wishes:
+        requests = list(self._read_requests())
+        for topic, key in requests:
             if topic in (ORDER, PRODUCT, LOCATION, SURROUNDING, DELIVERY) and key:
                 self.request_read([Topic(topic, key)])
                 if topic == PRODUCT:
@@ -232,7 +232,7 @@ class IncrementalSync:
             elif topic == "logs":
                 self._log_requested_at = self._single_reads.now()
                 self.request_read([Topic(LOG, key)])
-        return bool(wishes)
+        return bool(requests)
 
     # Loop
 
@@ -250,7 +250,7 @@ class IncrementalSync:
 
     async def _run_due(self) -> None:
         """Run everything that is due. Check the service first if the link is down."""
-        wished = self._take_read_requests()
+        has_requests = self._take_read_requests()
         if self._link.pause_s or not (self._link.is_up or await self._reach_service()):
             return
         try:
@@ -266,7 +266,7 @@ class IncrementalSync:
             except REQUEST_ERRORS as error:
                 await self._handle_error(error, STOCK_CHANGES if name in ("stock", "slow") else "")
         await self._read_queued()
-        if wished:
+        if has_requests:
             self._link.write_status(force=True)
 
     async def check_service(self) -> bool:
@@ -392,31 +392,33 @@ class IncrementalSync:
         return found
 
     async def _follow_changes(self) -> None:
-        news: Changes | None = await self._read_feed(self._read_changes()) if self._change_feed.has_position else None
-        if news is None:
+        changes: Changes | None = (
+            await self._read_feed(self._read_changes()) if self._change_feed.has_position else None
+        )
+        if changes is None:
             return
-        self.request_read(topic for topic in news.single_topics if topic.name != PERSON)
-        if PERSON in news.bulk_topics or any(topic.name == PERSON for topic in news.single_topics):
+        self.request_read(topic for topic in changes.single_topics if topic.name != PERSON)
+        if PERSON in changes.bulk_topics or any(topic.name == PERSON for topic in changes.single_topics):
             self._timetable.schedule_earlier("people")
         if (
-            news.single_topics or news.bulk_topics
+            changes.single_topics or changes.bulk_topics
         ) and self._single_reads.now() - self._log_requested_at < LOG_WATCHED_S:
             self.request_read([Topic(LOG, "")])
-        if news.forgotten:
+        if changes.forgotten:
             self._full_sync.request_full()
             self._timetable.schedule_earlier("people")
             self.request_read([Topic(RECOUNT, "")])
-        for topic in news.bulk_topics:
+        for topic in changes.bulk_topics:
             self._full_sync.request_stages(_STAGES_BY_TOPIC.get(topic, ()))
-        self._change_feed.advance(news)
-        self._changes = news
+        self._change_feed.advance(changes)
+        self._changes = changes
 
     async def _read_changes(self) -> Changes:
         """Return the changes. After a restore, lost operations are resent first; if that fails, it is repeated."""
-        news = await self._change_feed.read()
-        if news.is_restored:
+        changes = await self._change_feed.read()
+        if changes.is_restored:
             await self._on_restore()  # it requests a full sync
-        return news
+        return changes
 
     async def _read_people(self) -> None:
         if self._link.features and self._link.features.people:
@@ -449,20 +451,20 @@ class IncrementalSync:
         if back_s:
             since = min(since, _format_time(began - back_s))
         query: dict[str, Any] = {"store_number": self._single_reads.store, "include_locations": True, "page_size": 500}
-        told = _format_time(began)
+        next_since = _format_time(began)
         query["last_stock_modified_datetime"] = since
         pages = pages_by_count(self._single_reads.client, "list-store-products-stock", query=query)
         async with aclosing(pages):
             while True:
                 page_began = self._single_reads.now()
-                with self._single_reads.cache_update.read_sequence.start_read() as ticket:
+                with self._single_reads.cache_update.read_sequence.start_read() as read_number:
                     page = await anext(pages, None)
                     if page is None:
                         break
                     rows, envelope = page
-                    self._single_reads.cache_update.put_stock(rows, ticket, page_began)
-                    told = _earlier_time(told, envelope.get("server_time"))
-        self._single_reads.cache.set_cursor(_STOCK_CURSOR, told)
+                    self._single_reads.cache_update.put_stock(rows, read_number, page_began)
+                    next_since = _earlier_time(next_since, envelope.get("server_time"))
+        self._single_reads.cache.set_cursor(_STOCK_CURSOR, next_since)
         self._full_sync.set_missing(STOCK_CHANGES, None)
 
     async def _read_queued(self) -> None:

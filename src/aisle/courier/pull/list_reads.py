@@ -88,16 +88,16 @@ class LogReader(NamedTuple):
     async def _read_losses(self, codes: list[str]) -> None:
         """Read the entries of each reason code; the whole log of some weeks would be too long."""
         reached = self.cache.cursor(_LOSSES_CURSOR)
-        known: dict[str, int] = dict(reached) if isinstance(reached, dict) else {}
+        last_ids: dict[str, int] = dict(reached) if isinstance(reached, dict) else {}
         for code in codes:
             query: dict[str, QueryValue] = {"store_number": self.store, "reason_code": int(code), "page_size": 500}
             query["last_modified_date"] = self._date_before(LOSS_DAYS)
-            if code in known:
-                query["from_id"] = known[code] + 1
-            last = await self._read_pages(query, self._first_day(), lambda _: None, known.get(code))
+            if code in last_ids:
+                query["from_id"] = last_ids[code] + 1
+            last = await self._read_pages(query, self._first_day(), lambda _: None, last_ids.get(code))
             if last is not None:
-                known[code] = last
-                self.cache.set_cursor(_LOSSES_CURSOR, known)
+                last_ids[code] = last
+                self.cache.set_cursor(_LOSSES_CURSOR, last_ids)
 
     async def _read_pages(
         self, query: dict[str, QueryValue], since: str, save_last_id: Callable[[int | None], None], last: Any
@@ -162,17 +162,17 @@ class StoreReader:
 
     async def _read_details(self, number: str) -> None:
         began = self._now()
-        answer = await self._client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(number)}")
-        if answer.status in _PERMANENT_STATUSES:
-            written = self._cache.write_store_details(number, None, began, message_of(answer) or str(answer.status))
-        elif not answer.is_success:
-            raise status_error(STORE_READ, answer)
+        response = await self._client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(number)}")
+        if response.status in _PERMANENT_STATUSES:
+            written = self._cache.write_store_details(number, None, began, message_of(response) or str(response.status))
+        elif not response.is_success:
+            raise status_error(STORE_READ, response)
         else:
             try:
-                said = dict(answer.json())
+                details = dict(response.json())
             except (ValueError, TypeError) as error:
                 raise InvalidResponse(f"The answer to {STORE_READ} cannot be read.") from error
-            written = self._cache.write_store_details(number, said, began)
+            written = self._cache.write_store_details(number, details, began)
         self._on_written("store", STORE_READ, written)
 
 
@@ -206,11 +206,11 @@ class RecountReader:
     async def _read_page(self, before: list[Row]) -> tuple[list[Row], bool]:
         """Read the page after these rows. Return its rows, and True if there are more."""
         query = {"after": before[-1]["id"]} if before else {}
-        answer = await self._client.request_extension("GET", self._path, query=query)
-        if not answer.is_success:
-            raise status_error(RECOUNT_LIST, answer)
+        response = await self._client.request_extension("GET", self._path, query=query)
+        if not response.is_success:
+            raise status_error(RECOUNT_LIST, response)
         try:
-            body = answer.json()
+            body = response.json()
             rows, more = [dict(row) for row in body["recounts"]], bool(body["more"])
             ends = not more or rows[-1]["id"] != query.get("after")
         except (ValueError, TypeError, LookupError) as error:
@@ -256,11 +256,11 @@ class AssignmentReader:
             return None
         async with self._lock:
             began = self._clock()
-            answer = await self._client.request_extension("GET", self._path)
-            if not answer.is_success:
-                raise status_error(ASSIGNMENT_LIST, answer)
+            response = await self._client.request_extension("GET", self._path)
+            if not response.is_success:
+                raise status_error(ASSIGNMENT_LIST, response)
             try:
-                rows = [dict(row) for row in answer.json()["assignments"]]
+                rows = [dict(row) for row in response.json()["assignments"]]
                 ids = {str(row["id"]) for row in rows}
             except (ValueError, TypeError, LookupError) as error:
                 raise InvalidResponse(f"The answer to {ASSIGNMENT_LIST} cannot be read: {error!r}.") from error

@@ -174,8 +174,8 @@ class SingleReads:
 
     def _forget_orders(self, numbers: Sequence[str], began: float) -> None:
         """Record that the service does not have these orders any more."""
-        news = self.cache.delete_absent_orders(numbers, read_began=began)
-        self._notify([*notification_topics(ORDER, news), *notification_topics(ABSENT_TOPIC, numbers)])
+        changed = self.cache.delete_absent_orders(numbers, read_began=began)
+        self._notify([*notification_topics(ORDER, changed), *notification_topics(ABSENT_TOPIC, numbers)])
 
     async def read_orders(self, numbers: Sequence[str]) -> dict[str, Row]:
         """Read several orders in one request, each as `read_order` does. Return those that exist, by number.
@@ -184,11 +184,11 @@ class SingleReads:
         """
         began = self.now()
         path = f"/aisle/v1/stores/{encode_segment(self.store)}/orders"
-        answer = await self.client.request_extension("GET", path, query={"numbers": "\n".join(numbers)})
-        if not answer.is_success:
-            raise status_error("list-named-orders", answer)
+        response = await self.client.request_extension("GET", path, query={"numbers": "\n".join(numbers)})
+        if not response.is_success:
+            raise status_error("list-named-orders", response)
         try:
-            envelope = answer.json()
+            envelope = response.json()
             read = {str(row["order_number"]): row for row in envelope["list"]}
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise InvalidResponse("The answer to list-named-orders holds no orders.") from error
@@ -209,11 +209,11 @@ class SingleReads:
         """Read the stock of one product with its locations. Raise ReadOvertaken."""
         query: Query = {"store_number": self.store, "product_number": number, "include_locations": True}
         began = self.now()
-        with self.cache_update.read_sequence.start_read() as ticket:
+        with self.cache_update.read_sequence.start_read() as read_number:
             rows = await self._read_first_page("list-store-products-stock", query)
             with self.cache_update.require_valid_rows(STOCK, number):
                 self.cache_update.put_stock(
-                    [row for row in rows if str(row.get("product_number")) == number], ticket, began
+                    [row for row in rows if str(row.get("product_number")) == number], read_number, began
                 )
         if Topic(PRODUCT, number) in self.cache_update.overtaken:
             raise ReadOvertaken
@@ -233,11 +233,11 @@ class SingleReads:
         query: Query = {"store_number": self.store, "include_locations": True, "page_size": MAX_CHANGED_PRODUCTS}
         query["last_stock_modified_datetime"] = self._previous_marked_time
         began = self.now()
-        with self.cache_update.read_sequence.start_read() as ticket:
+        with self.cache_update.read_sequence.start_read() as read_number:
             rows = await self._read_first_page("list-store-products-stock", query)
             return set(
                 self.cache_update.put_stock(
-                    [row for row in rows if str(row.get("product_number")) in numbers], ticket, began
+                    [row for row in rows if str(row.get("product_number")) in numbers], read_number, began
                 )
             )
 
@@ -247,30 +247,30 @@ class SingleReads:
         """
         if not self.can_list_changed:
             return
-        with self.cache_update.read_sequence.start_read() as ticket:
+        with self.cache_update.read_sequence.start_read() as read_number:
             rows = await self._read_first_page("list-products", {"product_number": number})
             with self.cache_update.require_valid_rows(PRODUCT, number):
                 self.cache_update.put_products(
-                    [row for row in rows if str(row.get("product_number")) == number], ticket
+                    [row for row in rows if str(row.get("product_number")) == number], read_number
                 )
 
     async def read_surrounding(self, number: str) -> None:
         """Read the stock of a product in surrounding stores and warehouses; record if the service has no such data."""
         began = self.now()
         name, path = "retrieve-store-product-surrounding", {**self.store_path, "product_number": number}
-        answer = await self.client.request(name, path=path)
-        if answer.status in _PERMANENT_STATUSES:
-            self.cache.write_surrounding(number, (), began, message_of(answer) or str(answer.status))
-        elif not answer.is_success:
-            raise status_error(name, answer)
+        response = await self.client.request(name, path=path)
+        if response.status in _PERMANENT_STATUSES:
+            self.cache.write_surrounding(number, (), began, message_of(response) or str(response.status))
+        elif not response.is_success:
+            raise status_error(name, response)
         else:
-            self.cache.write_surrounding(number, _rows_of_response(answer, name), began)
+            self.cache.write_surrounding(number, _rows_of_response(response, name), began)
         self._notify([format_topic(SURROUNDING, number)])
 
     async def read_location(self, code: str) -> None:
         """Read one location. The search also matches parts of codes, so all pages are searched."""
         query: Query = {"search_text": code, "page_size": 200}
-        with self.cache_update.read_sequence.start_read() as ticket:
+        with self.cache_update.read_sequence.start_read() as read_number:
             async with aclosing(
                 pages_by_count(self.client, "list-locations", path=self.store_path, query=query)
             ) as pages:
@@ -278,7 +278,7 @@ class SingleReads:
                     found = [row for row in rows if str(row.get("location_code")) == code]
                     if found:
                         with self.cache_update.require_valid_rows(LOCATION, code):
-                            self.cache_update.put_locations(found, ticket)
+                            self.cache_update.put_locations(found, read_number)
                         return
 
     async def read_stores(self, number: str = "") -> None:
@@ -328,9 +328,9 @@ class SingleReads:
         failed: list[ClientError] = []
         read = 0
         for kind in types:
-            asked: Query = {**query, "receipt_type": kind}
+            type_query: Query = {**query, "receipt_type": kind}
             try:
-                async for rows, _ in self.client.pages("list-store-receipts", path=self.store_path, query=asked):
+                async for rows, _ in self.client.pages("list-store-receipts", path=self.store_path, query=type_query):
                     written = self.cache.write_receipts(rows)
                     self.cache_update.record_written(DELIVERY, "list-store-receipts", written)
                     seen = None if seen is None or written.skipped else seen | set(written.keys)
@@ -346,11 +346,11 @@ class SingleReads:
 
     async def read_people(self) -> None:
         """Read the people of the store. Only our own service has them."""
-        answer = await self.client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(self.store)}/people")
-        if not answer.is_success:
-            raise status_error("list-people", answer)
+        response = await self.client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(self.store)}/people")
+        if not response.is_success:
+            raise status_error("list-people", response)
         try:
-            people = answer.json()["people"]
+            people = response.json()["people"]
         except (ValueError, TypeError, KeyError) as error:
             raise InvalidResponse("The answer to list-people holds no people.") from error
         self.cache_update.record_written(PERSON, "list-people", self.cache.write_people(people))

@@ -69,8 +69,8 @@ class SyncProgress(NamedTuple):
 
     def with_missing(self, name: str, reason: StoredMessage) -> SyncProgress:
         """Return a copy with this list marked as missing."""
-        here = self.with_read(name)
-        return here._replace(missing=(*here.missing, name), reasons=(*here.reasons, (name, reason)))
+        read = self.with_read(name)
+        return read._replace(missing=(*read.missing, name), reasons=(*read.reasons, (name, reason)))
 
     def with_read(self, name: str) -> SyncProgress:
         """Return a copy with this list marked as read."""
@@ -105,8 +105,8 @@ def _parse_progress(saved: dict[str, Any]) -> SyncProgress:
     at = StagePosition(**saved["at"]) if saved.get("at") else None
     reasons = tuple((str(name), why) for name, why in saved.get("reasons", ()))
     left_out = tuple(UnusableRows(str(name), int(rows), str(why)) for name, rows, why in saved.get("left_out", ()))
-    told = {"missing": tuple(saved.get("missing", ())), "reasons": reasons, "left_out": left_out}
-    return SyncProgress(**{**saved, "todo": tuple(saved["todo"]), "at": at, **told})
+    parsed = {"missing": tuple(saved.get("missing", ())), "reasons": reasons, "left_out": left_out}
+    return SyncProgress(**{**saved, "todo": tuple(saved["todo"]), "at": at, **parsed})
 
 
 def save_progress(cache: CacheWriter, progress: SyncProgress) -> None:

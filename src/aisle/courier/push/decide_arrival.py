@@ -96,8 +96,8 @@ class Decision(NamedTuple):
 
 def lookup_method(op: Operation) -> str:
     """Return how an operation is looked up. One in the log that was sent without a reference cannot be."""
-    way = LOOKUP_METHODS.get(op.operation, BY_NOTHING)
-    return BY_NOTHING if way == BY_LOG and not entry_references(op) else way
+    method = LOOKUP_METHODS.get(op.operation, BY_NOTHING)
+    return BY_NOTHING if method == BY_LOG and not entry_references(op) else method
 
 
 def is_empty_response_final(op: Operation, is_proven: bool) -> bool:
@@ -124,18 +124,18 @@ def _to_decimal(value: Any) -> Decimal:
 
 def decide(op: Operation, lookup_result: LookupResult) -> Decision:
     """Return what the rows prove about the operation; pure."""
-    way = lookup_method(op)
-    if way == BY_LOG and lookup_result.log is not None:
+    method = lookup_method(op)
+    if method == BY_LOG and lookup_result.log is not None:
         return _decide_by_log(
             entry_references(op),
             lookup_result,
             _matching_movement if op.operation == CREATE_MOVEMENT else _matching_entry,
         )
-    if way == BY_ORDER and lookup_result.orders is not None:
+    if method == BY_ORDER and lookup_result.orders is not None:
         return _decide_by_order(op, lookup_result.orders)
-    if way == BY_NUMBER and lookup_result.orders is not None:
+    if method == BY_NUMBER and lookup_result.orders is not None:
         return _decide_by_number(op, lookup_result)
-    if way == BY_PRODUCT and lookup_result.products is not None:
+    if method == BY_PRODUCT and lookup_result.products is not None:
         return _decide_by_products(op, lookup_result.products)
     return Decision(UNREADABLE)
 
@@ -154,13 +154,13 @@ def _decide_by_log(
     references: Sequence[EntryReference], lookup_result: LookupResult, find_position: PositionFinder
 ) -> Decision:
     rows = [row for row in lookup_result.log or () if carries_reference(row, references[0])]
-    places: dict[bool, list[int]] = {leg: list(range(len(references))) for leg in (False, True)}
+    positions: dict[bool, list[int]] = {leg: list(range(len(references))) for leg in (False, True)}
     for row in rows:
-        free = places[_is_outgoing(row)] if find_position is _matching_movement else places[False]
+        free = positions[_is_outgoing(row)] if find_position is _matching_movement else positions[False]
         position = find_position(row, references, free)
         if position is not None:
             free.remove(position)
-    left = [at for at in places[False] if at in places[find_position is _matching_movement]]
+    left = [at for at in positions[False] if at in positions[find_position is _matching_movement]]
     if not left:
         return Decision(FOUND)
     if len(left) < len(references):
@@ -214,21 +214,21 @@ def _is_number(value: Any) -> bool:
 
 def _decide_by_order(op: Operation, orders: Sequence[Row]) -> Decision:
     """Compare the order with what was sent and with its state before. Quantities are absolute."""
-    said = sent_order(op)
+    sent = sent_order(op)
     if not orders:
         return Decision(CHANGED)
     base = op.evidence.get("before", {}).get("order")
-    return _decide_by_fields(list(_compare_fields(said, orders[0], base)), base is not None)
+    return _decide_by_fields(list(_compare_fields(sent, orders[0], base)), base is not None)
 
 
 def _decide_by_fields(fields: Sequence[tuple[Any, Any, Any]], has_base: bool) -> Decision:
     """Decide by fields (current, sent, before); `has_base` is False if the state before is unknown."""
     if not fields:
         return Decision(UNREADABLE)  # none of its fields can be read
-    news = [field for field in fields if field[1] != field[2]]  # a value that did not change proves nothing
-    if all(now == ours for now, ours, _ in news or fields):
-        return Decision(FOUND if news and has_base else MATCHES)
-    fields = news or fields
+    changes = [field for field in fields if field[1] != field[2]]  # a value that did not change proves nothing
+    if all(now == ours for now, ours, _ in changes or fields):
+        return Decision(FOUND if changes and has_base else MATCHES)
+    fields = changes or fields
     if not has_base or any(now not in (ours, before) for now, ours, before in fields):
         return Decision(CHANGED)
     ours_there = any(now == ours != before for now, ours, before in fields)
@@ -238,17 +238,17 @@ def _decide_by_fields(fields: Sequence[tuple[Any, Any, Any]], has_base: bool) ->
 def _decide_by_products(op: Operation, current: Mapping[str, Mapping[str, str]]) -> Decision:
     """Decide by a store's settings of its products. A field that the service never showed proves nothing."""
     base = (op.evidence.get("before") or {}).get("product") or {}
-    fields, known = [], True
+    fields, has_base = [], True
     for item in op.body:
         number = str(item.get("product_number"))
         now, before = current.get(number, {}), base.get(number, {})
-        known = known and number in base
+        has_base = has_base and number in base
         fields += [
             (now.get(name, ""), ours, before.get(name, ""))
             for name, ours in parse_update_values(item).items()
             if name in now or name in before
         ]
-    return _decide_by_fields(fields, known)
+    return _decide_by_fields(fields, has_base)
 
 
 def is_not_applied(op: Operation, order: Row) -> bool:
@@ -264,10 +264,10 @@ def is_not_applied(op: Operation, order: Row) -> bool:
     picked = {"order_lines": [{k: v for k, v in line.items() if k != "is_picked"} for line in _sent_lines(sent)]}
     if any(now == before != ours for now, ours, before in _compare_fields(picked, order, base)):
         return True
-    said = {**sent, **picked}
-    kept = {name: value for name, value in said.items() if name not in ("is_claimed", "is_picked")}
-    news = [field for field in _compare_fields(kept, order, base) if field[1] != field[2]]
-    return bool(news) and all(now == before for now, _, before in news)
+    all_sent = {**sent, **picked}
+    kept = {name: value for name, value in all_sent.items() if name not in ("is_claimed", "is_picked")}
+    changes = [field for field in _compare_fields(kept, order, base) if field[1] != field[2]]
+    return bool(changes) and all(now == before for now, _, before in changes)
 
 
 def _sent_lines(order: Row) -> Sequence[Row]:
@@ -304,16 +304,16 @@ _DEFAULTS: Row = {"is_claimed": False, "is_picked": False, "is_rejected": False,
 
 def _compare_fields(sent: Row, order: Row, base: Row | None) -> list[tuple[Any, Any, Any]]:
     """Return (current, sent, before) for each field that was sent."""
-    there = order_state(order)
+    current = order_state(order)
     before = base or {"head": {}, "lines": {}}
     found = [
-        (_field_value(name, there["head"]), _comparable_value(sent[name]), _field_value(name, before["head"]))
+        (_field_value(name, current["head"]), _comparable_value(sent[name]), _field_value(name, before["head"]))
         for name in ORDER_FIELDS
         if name in sent
     ]
     for line in _sent_lines(sent):
         number = str(line.get("line_number"))
-        now, old = there["lines"].get(number), before["lines"].get(number)
+        now, old = current["lines"].get(number), before["lines"].get(number)
         found += [
             (_field_value(name, now), _comparable_value(line[name]), _field_value(name, old))
             for name in LINE_FIELDS

@@ -139,11 +139,11 @@ class ImmediateRequests:
         if not self._token_store.can_send(own):
             return session_requests.ANSWERED, {"how": "pin", "why": ""}
         token = self._token_store.token_of(own)
-        known = self._assignments.cached_ids()  # before the request: a sync may read the list meanwhile
+        known_ids = self._assignments.cached_ids()  # before the request: a sync may read the list meanwhile
         try:
             content = encode_body(get_operation(CLEARANCE), _clearance_body(row.body))
             query = {"location_code_tag": str(row.body["tag"])}
-            answer = await self._client.request(CLEARANCE, query=query, body=content, token=token)
+            response = await self._client.request(CLEARANCE, query=query, body=content, token=token)
         except (ClientError, ContractError, SettingsError) as error:
             if isinstance(error, ClientError):
                 self._link.record_error(error)
@@ -152,10 +152,10 @@ class ImmediateRequests:
                 "how": how,
                 "why": reason_of(error),
             }
-        if token is not None and answer.status == 401:
+        if token is not None and response.status == 401:
             self._token_store.remove(own, token)
             return session_requests.ANSWERED, {"how": "pin", "why": ""}
-        return await self._clearance_answer(answer, known)
+        return await self._clearance_answer(response, known_ids)
 
     async def _clearance_answer(self, response: Response, known_ids: set[str]) -> StateAndAnswer:
         match outcome_of(response):

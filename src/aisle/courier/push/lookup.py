@@ -63,16 +63,16 @@ class Lookup:
 
     async def look_up(self, op: Operation) -> LookupResult:
         """Return what the service shows of an operation."""
-        way = lookup_method(op)
-        if way == BY_LOG:
+        method = lookup_method(op)
+        if method == BY_LOG:
             return LookupResult(
                 log=await self.find_log_entries(op), is_proven=self._observations.get(readback_observation(op)) == YES
             )
-        if way == BY_ORDER:
+        if method == BY_ORDER:
             return LookupResult(orders=await self.find_orders(str(sent_order(op)["order_number"])))
-        if way == BY_NUMBER and created_order(op):
+        if method == BY_NUMBER and created_order(op):
             return LookupResult(orders=await self.find_orders(str(created_order(op)["order_number"])), is_proven=True)
-        if way == BY_PRODUCT:
+        if method == BY_PRODUCT:
             return LookupResult(products=await self.read_settings(op))
         return LookupResult()
 
@@ -80,10 +80,12 @@ class Lookup:
 
     async def find_log_entries(self, op: Operation) -> list[Row]:
         """Return the log entries with the operation's reference, with and without historic ones."""
-        mark = entry_references(op)[0]
-        ways = (False, True) if self._observations.get(LOG_NEEDS_HISTORIC) != YES else (True, False)
-        for historic in ways:
-            found = await self._read_log_entries(mark, historic=historic, from_id=int(op.evidence.get("floor") or 0))
+        reference = entry_references(op)[0]
+        historic_values = (False, True) if self._observations.get(LOG_NEEDS_HISTORIC) != YES else (True, False)
+        for historic in historic_values:
+            found = await self._read_log_entries(
+                reference, historic=historic, from_id=int(op.evidence.get("floor") or 0)
+            )
             if found:
                 self._observations.record(LOG_NEEDS_HISTORIC, YES if historic else NO)
                 self._observations.record(readback_observation(op), YES)
@@ -116,15 +118,15 @@ class Lookup:
 
     async def observe_filter(self, op: Operation) -> None:
         """Search for a part of a reference that is in the log, to observe how the service filters."""
-        mark = entry_references(op)[0]
-        if not mark.is_ours or self._observations.get(REFERENCE_FILTER):
+        reference = entry_references(op)[0]
+        if not reference.is_ours or self._observations.get(REFERENCE_FILTER):
             return
-        query: Query = {"store_number": self._store, "page_size": 20, "reference": mark.reference[:-1]}
+        query: Query = {"store_number": self._store, "page_size": 20, "reference": reference.reference[:-1]}
         if self._observations.get(LOG_NEEDS_HISTORIC) == YES:
             query["is_historic"] = True
         async with aclosing(self._client.pages("list-store-product-logs", query=query)) as pages:
             rows, _ = await anext(pages)
-        if _ignores_filter(rows, mark.reference[:-1]):
+        if _ignores_filter(rows, reference.reference[:-1]):
             self._observations.record(REFERENCE_FILTER, IGNORED)
         else:
             self._observations.record(REFERENCE_FILTER, CONTAINS if rows else EXACT)
@@ -150,11 +152,11 @@ class Lookup:
 
     async def read_before(self, op: Operation) -> dict[str, Any]:
         """Return the state before the operation is sent, for the decision and for a person."""
-        way = lookup_method(op._replace(frozen=None))
-        if way == BY_ORDER:
+        method = lookup_method(op._replace(frozen=None))
+        if method == BY_ORDER:
             orders = await self.find_orders(str(sent_order(op)["order_number"]))
             return {"order": order_state(orders[0])} if orders else {}
-        if way == BY_PRODUCT:
+        if method == BY_PRODUCT:
             return {"product": await self.read_settings(op)}
         return await self.read_stock(op)
 

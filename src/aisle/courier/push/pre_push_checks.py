@@ -61,21 +61,21 @@ def check_order_unchanged(op: Operation, evidence: Mapping[str, Any], lines: Seq
 
     `evidence` was read before the send; `lines` are the order's lines at that time.
     """
-    said = op.body["orders"] if op.operation == UPDATE_ORDER else {}
-    if not said.get("order_lines") or said.get("is_active") is False:
+    order = op.body["orders"] if op.operation == UPDATE_ORDER else {}
+    if not order.get("order_lines") or order.get("is_active") is False:
         return
     now = evidence.get("before") or {}
-    number, head, seen = said["order_number"], (now.get("order") or {}).get("head") or {}, {"after": now}
+    number, head, seen = order["order_number"], (now.get("order") or {}).get("head") or {}, {"after": now}
     if head.get("is_rejected"):
         raise StaleOperation(store_message("told.order_rejected", order=number), seen)
     if head.get("is_active") is False:
         raise StaleOperation(store_message("told.order_finished", order=number), seen)
-    there = {line["line_number"]: str(line.get("product_number") or "") for line in lines}
-    for line in said["order_lines"]:
-        product, ours = there.get(line["line_number"], ""), str(line.get("product_number") or "")
-        if product and ours and product != ours:
+    products = {line["line_number"]: str(line.get("product_number") or "") for line in lines}
+    for line in order["order_lines"]:
+        product, sent_product = products.get(line["line_number"], ""), str(line.get("product_number") or "")
+        if product and sent_product and product != sent_product:
             at = {"line": line["line_number"], "order": number}
-            raise StaleOperation(store_message("told.line_changed", now=product, ours=ours, **at), seen)
+            raise StaleOperation(store_message("told.line_changed", now=product, ours=sent_product, **at), seen)
 
 
 def check_settings_unchanged(op: Operation, current: Mapping[str, Mapping[str, str]]) -> None:
@@ -102,24 +102,24 @@ def cached_lines(cache: apsw.Connection, op: Operation) -> list[Row]:
 def adapt_to_lines(op: Operation, lines: Sequence[Row]) -> AdaptedOperation:
     """Return the update with absolute quantities, added to the current state of the lines; pure."""
     order = op.body["orders"]
-    there = {line["line_number"]: dict(line) for line in lines}
-    said, left = [], []
+    current_lines = {line["line_number"]: dict(line) for line in lines}
+    adapted, excess = [], []
     for change in order["order_lines"]:
-        line = there.get(change["line_number"])
-        news = {name: value for name, value in change.items() if name != BASE}
+        line = current_lines.get(change["line_number"])
+        fields = {name: value for name, value in change.items() if name != BASE}
         if line is not None and has_base(change):
             of, moved = to_decimal(line.get("quantity")), to_decimal(line.get("moved_quantity"))
             now = rebase_line(change, to_decimal(line.get(PICKED)), of, moved)
-            news |= {PICKED: now.picked, "is_picked": is_picked(change, now, of)}
-            left += [_excess_line(line, change, now)] if now.excess else []
+            fields |= {PICKED: now.picked, "is_picked": is_picked(change, now, of)}
+            excess += [_excess_line(line, change, now)] if now.excess else []
         if line is not None:
-            line |= news
-        said.append(news)
-    whole = {**order, "order_lines": said}
-    done = all(map(is_line_complete, there.values()))
-    if there and (done or "is_picked" in order):
-        whole["is_picked"] = done
-    return AdaptedOperation(op._replace(body={**op.body, "orders": whole}), tuple(left))
+            line |= fields
+        adapted.append(fields)
+    adapted_order = {**order, "order_lines": adapted}
+    done = all(map(is_line_complete, current_lines.values()))
+    if current_lines and (done or "is_picked" in order):
+        adapted_order["is_picked"] = done
+    return AdaptedOperation(op._replace(body={**op.body, "orders": adapted_order}), tuple(excess))
 
 
 def with_all_lines(op: Operation, lines: Sequence[Row], omitted_line: Row | None = None) -> Operation:
@@ -128,10 +128,10 @@ def with_all_lines(op: Operation, lines: Sequence[Row], omitted_line: Row | None
     `omitted_line` may be left out, to see whether the service keeps it.
     """
     order = op.body["orders"]
-    said = order.get("order_lines") or ()
-    known = {change["line_number"] for change in said} | ({omitted_line["line_number"]} if omitted_line else set())
-    others = [_unchanged_line(line) for line in lines if line["line_number"] not in known]
-    return op._replace(body={**op.body, "orders": {**order, "order_lines": [*said, *others]}}) if others else op
+    changes = order.get("order_lines") or ()
+    named = {change["line_number"] for change in changes} | ({omitted_line["line_number"]} if omitted_line else set())
+    others = [_unchanged_line(line) for line in lines if line["line_number"] not in named]
+    return op._replace(body={**op.body, "orders": {**order, "order_lines": [*changes, *others]}}) if others else op
 
 
 def _unchanged_line(line: Row) -> Row:
@@ -226,11 +226,11 @@ class PrePushChecks:
             fit = adapt_to_lines(op, cached_lines(self._cache, op))
         else:
             fit = AdaptedOperation(op, tuple(op.evidence.get(EXCESS, ())))  # adapted before, and resent unchanged
-        known = self._observations.get(KEEPS_OMITTED_LINES)
-        if op.operation == UPDATE_ORDER and not features.idempotency and known != YES:
+        observed = self._observations.get(KEEPS_OMITTED_LINES)
+        if op.operation == UPDATE_ORDER and not features.idempotency and observed != YES:
             lines = cached_lines(self._cache, op)
-            spared = line_to_omit(fit.op, lines) if known == "" and self._reconciler.may_omit_line(op) else None
-            fit = fit._replace(op=with_all_lines(fit.op, lines, spared), omitted_line=spared)
+            omitted = line_to_omit(fit.op, lines) if observed == "" and self._reconciler.may_omit_line(op) else None
+            fit = fit._replace(op=with_all_lines(fit.op, lines, omitted), omitted_line=omitted)
         return fit
 
     async def _check_settings(self, op: Operation) -> dict[str, Any]:

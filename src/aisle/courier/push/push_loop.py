@@ -185,23 +185,23 @@ class PushLoop:
         if self.is_stopping or self._pause_s or not self._link.can_write or len(self._running) >= MAX_IN_FLIGHT:
             return
         self._checked_at = self._clock()
-        room = MAX_IN_FLIGHT - len(self._running)
-        for op in self._outbox.sendable(room, self._token_store.usable_principals, exclude=self._running):
-            flight = asyncio.create_task(self._push(op), name=f"deliver {op.op_id}")
-            self._running[op.op_id] = flight
-            flight.add_done_callback(lambda _: self.wake_event.set())
+        free_slots = MAX_IN_FLIGHT - len(self._running)
+        for op in self._outbox.sendable(free_slots, self._token_store.usable_principals, exclude=self._running):
+            task = asyncio.create_task(self._push(op), name=f"deliver {op.op_id}")
+            self._running[op.op_id] = task
+            task.add_done_callback(lambda _: self.wake_event.set())
 
     def _collect_finished(self) -> None:
-        for op_id, flight in list(self._running.items()):
-            if flight.done():
+        for op_id, task in list(self._running.items()):
+            if task.done():
                 del self._running[op_id]
-                flight.result()
+                task.result()
 
     async def _cancel_running(self) -> None:
-        flights = list(self._running.values())
-        for flight in flights:
-            flight.cancel()
-        await asyncio.gather(*flights, return_exceptions=True)
+        tasks = list(self._running.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         self._running.clear()
 
     def _next_wait_s(self) -> float | None:
@@ -251,10 +251,10 @@ class PushLoop:
         try:
             evidence = await self._events.evidence_before(op)
             fit = self._events.adapt(op, features)
-            afresh = fit.op is not op and not features.idempotency
-            frozen = None if afresh else op.frozen
-            left = fit.excess_lines if frozen is None else op.evidence.get(EXCESS, ())  # of the bytes that are sent
-            more = {EXCESS: left} if left else {}
+            is_new_body = fit.op is not op and not features.idempotency
+            frozen = None if is_new_body else op.frozen
+            excess = fit.excess_lines if frozen is None else op.evidence.get(EXCESS, ())  # of the bytes that are sent
+            more = {EXCESS: excess} if excess else {}
             if frozen is None and fit.omitted_line is not None:
                 more[OMITTED_LINE] = fit.omitted_line
             if not self._token_store.can_send(op.principal):
@@ -265,7 +265,7 @@ class PushLoop:
                 frozen or request_body(fit.op, features, self._push_settings.reference),
                 has_key=features.idempotency,
                 evidence={**(evidence or {}), **more} if more else evidence,
-                replace_frozen=afresh,
+                replace_frozen=is_new_body,
             )
             self._postponed.pop(op.op_id, None)
             self._rate_limited.pop(op.op_id, None)
@@ -318,20 +318,20 @@ class PushLoop:
             return False
         tried_s = self._clock() - op.first_sent_at
         if op.attempts >= MAX_TRIES or (tried_s >= MAX_TRYING_S and op.attempts >= _MIN_TRIES):
-            why = store_message("told.tried", count=op.attempts, why=read_message(op.last_error))
+            reason = store_message("told.tried", count=op.attempts, why=read_message(op.last_error))
         elif op.keyed and not features.idempotency:
-            why = store_message("told.key_gone")
+            reason = store_message("told.key_gone")
         elif op.keyed and tried_s >= features.key_lifetime_s - KEY_MARGIN_S:
-            why = store_message("told.key_old")
+            reason = store_message("told.key_old")
         elif (
             not features.idempotency
             and op.attempts >= MAX_PLAIN_TRIES
             and is_stored_message(op.last_error, _PLAIN_REFUSAL)
         ):
-            why = store_message("told.refused_often", count=op.attempts, why=read_message(op.last_error))
+            reason = store_message("told.refused_often", count=op.attempts, why=read_message(op.last_error))
         else:
             return False
-        self._ask_person(op, why)
+        self._ask_person(op, reason)
         return True
 
     def _postpone(self, op: Operation, reason: StoredMessage, max_tries: int = MAX_PLAIN_TRIES) -> None:
@@ -350,8 +350,10 @@ class PushLoop:
             self._events.on_in_doubt(op, reason)
 
     async def _send(self, op: Operation, features: Features, content: bytes, token: str | None) -> RequestResult:
-        follows = self._outbox.newest_keys(self._clock() - features.key_lifetime_s + KEY_MARGIN_S, MAX_CONFIRMED_KEYS)
-        headers = request_headers(op, features, self._link.skew_s, [key for key in follows if key != op.op_id])
+        confirmed_keys = self._outbox.newest_keys(
+            self._clock() - features.key_lifetime_s + KEY_MARGIN_S, MAX_CONFIRMED_KEYS
+        )
+        headers = request_headers(op, features, self._link.skew_s, [key for key in confirmed_keys if key != op.op_id])
         try:
             if is_extension(op):
                 return await send_extension(self._client, op, headers, content, token)
@@ -374,13 +376,13 @@ class PushLoop:
             self._link.record_refusal(reason_of(result))
             self._outbox.retry_later(op.op_id, reason_of(result), 0)
             return
-        fate = outcome_of(result)
-        if fate in (Outcome.ACCEPTED, Outcome.REFUSED) and lacks_service_mark(result, features):
-            fate = Outcome.UNKNOWN
-        why = NO_MESSAGE if fate is Outcome.ACCEPTED else reason_of(result)
+        outcome = outcome_of(result)
+        if outcome in (Outcome.ACCEPTED, Outcome.REFUSED) and lacks_service_mark(result, features):
+            outcome = Outcome.UNKNOWN
+        reason = NO_MESSAGE if outcome is Outcome.ACCEPTED else reason_of(result)
         if isinstance(result, Response) and is_from_intermediary(result, features):
-            why = store_message(_PLAIN_REFUSAL, status=result.status, why=read_message(why))
-        match Outcome.RETRY_LATER if fate is Outcome.REFUSED and is_from_intermediary(result, features) else fate:
+            reason = store_message(_PLAIN_REFUSAL, status=result.status, why=read_message(reason))
+        match Outcome.RETRY_LATER if outcome is Outcome.REFUSED and is_from_intermediary(result, features) else outcome:
             case Outcome.ACCEPTED if is_empty_success(result, features) and self._events.needs_lookup(op):
                 evidence = {**self._outbox.get(op.op_id).evidence, EMPTY_RESPONSE: True}
                 self._outbox.mark_in_doubt(
@@ -393,18 +395,18 @@ class PushLoop:
                 )
                 self._events.on_confirmed(op)
             case Outcome.REFUSED if self._may_succeed_later(op, result):
-                self._outbox.retry_later(op.op_id, why, self._clock() + RESTORE_RETRY_S, was_not_sent=True)
+                self._outbox.retry_later(op.op_id, reason, self._clock() + RESTORE_RETRY_S, was_not_sent=True)
             case Outcome.REFUSED:
                 status = {"status": result.status} if isinstance(result, Response) else {}
-                self._mark_refused(op, why, {**self._outbox.get(op.op_id).evidence, **status})
+                self._mark_refused(op, reason, {**self._outbox.get(op.op_id).evidence, **status})
             case Outcome.NOT_SENT:
-                self._outbox.retry_later(op.op_id, why, 0, was_not_sent=True)
+                self._outbox.retry_later(op.op_id, reason, 0, was_not_sent=True)
                 self._report_to_link(result)
             case Outcome.RETRY_LATER:
-                self._outbox.retry_later(op.op_id, why, self._clock() + self._retry_wait_s(op, result))
+                self._outbox.retry_later(op.op_id, reason, self._clock() + self._retry_wait_s(op, result))
                 self._report_to_link(result)
             case Outcome.UNKNOWN:
-                self._handle_unknown(op, features, result, why)
+                self._handle_unknown(op, features, result, reason)
 
     def _may_succeed_later(self, op: Operation, result: RequestResult) -> bool:
         """Return True if a replayed operation may be accepted later, after other hosts resend or data is loaded."""
@@ -432,12 +434,16 @@ class PushLoop:
 
     def _retry_wait_s(self, op: Operation, result: RequestResult) -> float:
         """Return the seconds to wait: as the service asks, otherwise the usual backoff."""
-        asked = None
+        retry_after_s = None
         if isinstance(result, Response):
-            asked = parse_retry_after(result.headers.get("retry-after"), self._clock())
+            retry_after_s = parse_retry_after(result.headers.get("retry-after"), self._clock())
         if isinstance(result, Response) and result.status == 429:
-            self._link.pause(asked)
-        return backoff_s(op.attempts + 1, self._random_source()) if asked is None else min(asked, MAX_PAUSE_S)
+            self._link.pause(retry_after_s)
+        return (
+            backoff_s(op.attempts + 1, self._random_source())
+            if retry_after_s is None
+            else min(retry_after_s, MAX_PAUSE_S)
+        )
 
     def _report_to_link(self, result: RequestResult) -> None:
         """Pass an error to the link; responses have reached it already."""
@@ -449,5 +455,5 @@ def _stored_response(response: Response) -> str:
     """Return the response text to store: whole, or only the fields that are read later, as valid JSON."""
     if len(response.content) <= _MAX_STORED_BYTES:
         return response.content.decode("utf-8", "replace")
-    said = response.json()
-    return json.dumps({name: said[name] for name in _STORED_FIELDS if name in said})
+    body = response.json()
+    return json.dumps({name: body[name] for name in _STORED_FIELDS if name in body})

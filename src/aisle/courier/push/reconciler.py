@@ -120,8 +120,8 @@ class Reconciler:
     @property
     def settling_s(self) -> float:
         """Seconds after a doubt within which a late request may still arrive."""
-        learnt = self._observations.get(SETTLING_S)
-        return max(self._push_settings.settling_s, float(learnt) if learnt else 0.0)
+        observed = self._observations.get(SETTLING_S)
+        return max(self._push_settings.settling_s, float(observed) if observed else 0.0)
 
     async def run(self) -> None:
         """Look up what is due, in a loop."""
@@ -150,9 +150,9 @@ class Reconciler:
         return self._link.is_up and not self._pause_s
 
     def _next_wait_s(self) -> float | None:
-        held_s = self._pause_s  # read once: a pause that ends between two reads would give an endless wait
-        if held_s or not self._link.is_up:
-            return held_s or None
+        pause_s = self._pause_s  # read once: a pause that ends between two reads would give an endless wait
+        if pause_s or not self._link.is_up:
+            return pause_s or None
         moments = [trial.began + self._lookup_delay(trial.tries) for trial in self._trials.values()]
         due = self._outbox.next_lookup_at()
         moments += [] if due is None else [due]
@@ -176,17 +176,17 @@ class Reconciler:
             return {"before": {"order": order_state(orders[0])} if orders else {}}
         if op.operation in (CREATE_LOGS, CREATE_MOVEMENT):
             # A log id kept by an earlier try stays: that try may be above it, and below today's id.
-            known = {"floor": floor} if (floor := op.evidence.get("floor") or self._last_log_id()) else {}
+            evidence = {"floor": floor} if (floor := op.evidence.get("floor") or self._last_log_id()) else {}
             if self._observations.get(readback_observation(op)) == YES:
-                return known
+                return evidence
         else:
-            known = {}
+            evidence = {}
         try:
-            return {**known, "before": await self._lookup.read_before(op)}
+            return {**evidence, "before": await self._lookup.read_before(op)}
         except (TransportError, Unauthorized, RateLimited):
             raise
         except (ClientError, ContractError):
-            return known  # nothing can be read: less evidence, but no reason not to send
+            return evidence  # nothing can be read: less evidence, but no reason not to send
 
     async def settings_before(self, op: Operation) -> dict[str, Any]:
         """Return the store's settings of a product, at any service. Raise ClientError."""
@@ -245,11 +245,11 @@ class Reconciler:
             return
         times = int(op.evidence.get("denied") or 0) + 1
         evidence = {**op.evidence, "after": {"order": order_state(orders[0])}, "denied": times}
-        why = store_message("told.denied")
+        reason = store_message("told.denied")
         if self._outbox.mark_absent(
-            op.op_id, why, evidence, settling_s=self.settling_s, lookup_after_s=LOOKUP_DELAYS_S[0]
+            op.op_id, reason, evidence, settling_s=self.settling_s, lookup_after_s=LOOKUP_DELAYS_S[0]
         ):
-            self._events.on_not_applied(op, why)
+            self._events.on_not_applied(op, reason)
 
     def _lookup_delay(self, tries: int) -> float:
         return (*LOOKUP_DELAYS_S, self.settling_s)[tries]
@@ -296,35 +296,35 @@ class Reconciler:
             f"The service forgets lines that an update does not name: {', '.join(sorted(gone))} of order "
             f"{order.get('order_number')}. From now on every update names all of them."
         )
-        spared = op.evidence.get(OMITTED_LINE)
-        if spared and str(spared["line_number"]) in gone:
-            self._outbox.resend_line(op, spared)
+        omitted = op.evidence.get(OMITTED_LINE)
+        if omitted and str(omitted["line_number"]) in gone:
+            self._outbox.resend_line(op, omitted)
             self._events.on_sendable()
 
     # Single operations
 
     async def _look_up(self, op: Operation) -> None:
         began = self._clock()
-        seen, after = LookupResult(), {}
+        lookup_result, after = LookupResult(), {}
         try:
-            seen = await self._lookup.look_up(op)
+            lookup_result = await self._lookup.look_up(op)
             self._list_backoffs.clear(LOOKUPS)
         except REQUEST_ERRORS as error:
             self._handle_error(error)
         try:  # even if nothing else can be read: a person is shown it
-            after = await self._evidence_after(op, seen) if self._can_look_up else {}
+            after = await self._evidence_after(op, lookup_result) if self._can_look_up else {}
         except REQUEST_ERRORS as error:
             self._handle_error(error)
-        judgement = decide(op, seen)
+        decision = decide(op, lookup_result)
         evidence = {
             **op.evidence,
             "looks": int(op.evidence.get("looks") or 0) + 1,
             "looked_at": began,
-            "verdict": judgement.arrival,
+            "verdict": decision.arrival,
             **({"after": after} if after else {}),
         }
         with suppress(IllegalTransition):  # a person resolved it during the lookup
-            self._apply_decision(op, judgement, evidence, began, has_failed=seen == LookupResult())
+            self._apply_decision(op, decision, evidence, began, has_failed=lookup_result == LookupResult())
 
     def _handle_error(self, error: Exception) -> None:
         if isinstance(error, RateLimited) and self._list_backoffs.record_rate_limit(
@@ -355,11 +355,11 @@ class Reconciler:
         elif not has_settled:
             self._outbox.record_lookup(op.op_id, evidence, self._next_lookup_at(op, began))
         elif decision.arrival in (ABSENT, PARTLY_FOUND) and _may_resend(op):
-            why, as_sent = store_message("told.absent" if decision.arrival == ABSENT else "told.partly"), None
+            reason, as_sent = store_message("told.absent" if decision.arrival == ABSENT else "told.partly"), None
             if decision.arrival == PARTLY_FOUND and op.operation == UPDATE_ORDER:
                 # Rebased again, a picker's addition would count twice on lines that have arrived.
                 as_sent = {**op.body, "orders": _own_changes(op)}
-            self._outbox.requeue(op.op_id, why, evidence, decision.missing, as_sent)
+            self._outbox.requeue(op.op_id, reason, evidence, decision.missing, as_sent)
             self._events.request_reads(topics_of_operation(op))
             self._events.on_sendable()
         elif has_failed and lookup_method(op) != BY_NOTHING and int(evidence.get("blind") or 0) < _MAX_FAILED_LOOKUPS:
@@ -378,21 +378,21 @@ class Reconciler:
         self._events.on_sendable()  # its lanes are free
 
     def _ask_person(self, op: Operation, decision: Decision, evidence: dict[str, Any]) -> None:
-        way = lookup_method(op)
+        method = lookup_method(op)
         if op.evidence.get(EMPTY_RESPONSE) and decision.arrival in (ABSENT, PARTLY_FOUND):
-            why = store_message("told.wordless")
+            reason = store_message("told.wordless")
         elif op.evidence.get("denied") and decision.arrival in (ABSENT, PARTLY_FOUND):
-            why = store_message("told.denied_often", count=int(op.evidence["denied"]))
+            reason = store_message("told.denied_often", count=int(op.evidence["denied"]))
         elif decision.arrival == CHANGED:
-            why = store_message("told.changed_product" if way == BY_PRODUCT else "told.changed_order")
-        elif way == BY_LOG and decision.arrival == UNREADABLE:
-            why = store_message("told.not_in_log")
+            reason = store_message("told.changed_product" if method == BY_PRODUCT else "told.changed_order")
+        elif method == BY_LOG and decision.arrival == UNREADABLE:
+            reason = store_message("told.not_in_log")
         else:
-            why = store_message("told.unaskable")
+            reason = store_message("told.unaskable")
         self._outbox.ask_person(
-            op.op_id, why, evidence=evidence, lookup_after_s=0 if way == BY_NOTHING else PERSON_LOOKUP_S
+            op.op_id, reason, evidence=evidence, lookup_after_s=0 if method == BY_NOTHING else PERSON_LOOKUP_S
         )
-        self._events.on_needs_person(op, why)
+        self._events.on_needs_person(op, reason)
 
     def _next_lookup_at(self, op: Operation, began: float) -> float:
         doubted, settles = op.doubted_at or began, op.settles_at or began

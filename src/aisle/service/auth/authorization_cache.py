@@ -33,8 +33,8 @@ class CachedAuthorization(NamedTuple):
 
     def log_fields(self) -> dict[str, str]:
         """Return the fields for the request log."""
-        said = {"token": self.token_id, "role": self.role}
-        return said if self.store_number is None else said | {"store": self.store_number}
+        fields = {"token": self.token_id, "role": self.role}
+        return fields if self.store_number is None else fields | {"store": self.store_number}
 
 
 class AuthorizationCache:
@@ -46,8 +46,8 @@ class AuthorizationCache:
 
     def get(self, key: AuthorizationKey) -> CachedAuthorization | None:
         """Return the authorization of the last 60 s, or None."""
-        then, guest = self._entries.get(key, (0.0, None))
-        return guest if guest and self._now() - then < _CACHE_SECONDS else None
+        then, authorization = self._entries.get(key, (0.0, None))
+        return authorization if authorization and self._now() - then < _CACHE_SECONDS else None
 
     def add(self, key: AuthorizationKey, authorization: CachedAuthorization) -> None:
         """Store an authorization that the database confirmed."""

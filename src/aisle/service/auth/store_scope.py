@@ -63,7 +63,7 @@ class StoreParameters(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def store_parameters(sql: str) -> StoreParameters:
-    """Return the store and token parameters of a statement of the catalogue or one composed of its parts."""
+    """Return the store and token parameters of a statement of `db.statements`, or one composed of its parts."""
     stores = [int(n) for n in _STORE_PARAMETER.findall(sql)]
     insert = _INSERT.search(sql)
     if insert:
@@ -137,9 +137,9 @@ class StoreScopedTransaction:
         if not on_stores:
             return
         named = [args[n - 1] for n in stores]
-        good = all(self._is_authorized(value, sql) for value in named)
-        own = all(args[n - 1] == self._principal.token_id for n in tokens)
-        if not (good and own and (named or tokens)):
+        are_authorized = all(self._is_authorized(value, sql) for value in named)
+        are_own_tokens = all(args[n - 1] == self._principal.token_id for n in tokens)
+        if not (are_authorized and are_own_tokens and (named or tokens)):
             log.error("A statement reached beyond the stores of its token: %s", " ".join(sql.split())[:200])
             raise forbidden()
 

@@ -118,8 +118,10 @@ async def add_token(
             )
     secret = secret or generate_secret()
     token_id = secrets.token_hex(6)
-    of = person or TokenPerson("", "", "")
-    await tx.run(access.TOKEN_ADD, token_id, hash_secret(secret), name, role, int(named is None), now, expires_on, *of)
+    owner = person or TokenPerson("", "", "")
+    await tx.run(
+        access.TOKEN_ADD, token_id, hash_secret(secret), name, role, int(named is None), now, expires_on, *owner
+    )
     await tx.run_many(access.TOKEN_STORE_ADD, [(token_id, number) for number in named or ()])
     return NewToken(token_id, secret)
 
@@ -146,8 +148,10 @@ async def add_named_token(
 
 async def find_valid_token(tx: Transaction, name_or_id: str, now: str) -> TokenInfo | None:
     """Return the valid token with this id, otherwise the one with this name. Older tokens may share a name."""
-    good = [each for each in await load_tokens(tx, access.TOKENS_WITHOUT_PARENT) if each.is_valid(now)]
-    named = [each for each in good if each.token_id == name_or_id] or [each for each in good if each.name == name_or_id]
+    valid = [each for each in await load_tokens(tx, access.TOKENS_WITHOUT_PARENT) if each.is_valid(now)]
+    named = [each for each in valid if each.token_id == name_or_id] or [
+        each for each in valid if each.name == name_or_id
+    ]
     return named[0] if named else None
 
 
@@ -194,8 +198,8 @@ def create_token(
 
     async def work(tx: Transaction) -> NewToken:
         made = await add_named_token(tx, name=name, role=role, store_numbers=named, now=now, expires_on=expires_on)
-        said = {"name": name, "role": role, "stores": named or [ALL_STORES], "expires_on": expires_on}
-        await record_command(tx, AuditChange("token", made.token_id, {}, said), now)
+        fields = {"name": name, "role": role, "stores": named or [ALL_STORES], "expires_on": expires_on}
+        await record_command(tx, AuditChange("token", made.token_id, {}, fields), now)
         return made
 
     return database.write_now(work)
@@ -244,10 +248,10 @@ async def authorize(
     the store of the request, if it has one.
     """
     digest = hash_secret(secret)
-    question, asked = authorization_statement(
+    statement, args = authorization_statement(
         digest, roles, needs_all_stores=needs_all_stores, store_number=store_number
     )
-    row = await tx.one(question, *asked)
+    row = await tx.one(statement, *args)
     principal = _check_token(row, secret, digest, now)
     assert row is not None
     store = None if row[10] is None else Store(row[10], row[11])
@@ -256,8 +260,8 @@ async def authorize(
 
 def _check_token(row: Row | None, secret: str, digest: str, now: str) -> Principal:
     stored = row[1] if row else "0" * 64
-    good = hmac.compare_digest(stored, digest) and is_well_formed_secret(secret)
-    if not (row and good and row[6] is None and (row[5] is None or now < row[5])):
+    is_genuine = hmac.compare_digest(stored, digest) and is_well_formed_secret(secret)
+    if not (row and is_genuine and row[6] is None and (row[5] is None or now < row[5])):
         raise Refusal(401, "The token is missing, wrong, expired or revoked.")
     return Principal(row[0], row[2], row[3], bool(row[4]), row[7], row[5], row[8])
 

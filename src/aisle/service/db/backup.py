@@ -87,8 +87,10 @@ def restore(file: Path, database_file: Path, *, allow_loss: bool = False) -> Res
         _migrate(fresh)
         if _has_data(database_file):
             if not allow_loss and (lost := _lost_changes(fresh, database_file)):
-                told = ", ".join(lost)
-                raise StorageError(f"{database_file} has what {file} does not know ({told}). Say --yes if that may go.")
+                description = ", ".join(lost)
+                raise StorageError(
+                    f"{database_file} has what {file} does not know ({description}). Say --yes if that may go."
+                )
             kept = database_file.with_name(
                 f"{database_file.name}.before-{strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
             )
@@ -195,8 +197,10 @@ def _copy(source: Path, target: Path, *, is_immutable: bool = False) -> None:
 
 def _describe(error: apsw.Error) -> str:
     """Return the message of SQLite; if it has none, name the kind of error."""
-    said = str(error)
-    return said if said and said != "not an error" else f"it is damaged, or no database ({type(error).__name__})"
+    message = str(error)
+    return (
+        message if message and message != "not an error" else f"it is damaged, or no database ({type(error).__name__})"
+    )
 
 
 def _check_is_sqlite(file: Path) -> None:

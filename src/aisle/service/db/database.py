@@ -108,7 +108,7 @@ _TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 
 @lru_cache(maxsize=4096)
 def tables_of(sql: str) -> frozenset[str]:
-    """Return the tables that a statement of the catalogue reads or changes. Aliases may be among them."""
+    """Return the tables that a statement of `db.statements` reads or changes. Aliases may be among them."""
     return frozenset(_TABLE.findall(sql))
 
 
@@ -129,12 +129,16 @@ class Busy(StorageError):
     """Lock of another writer held for too long. Nothing was changed and the request may be repeated."""
 
 
+class TooManyWaiting(StorageError):
+    """Read that was not started because its caller has too many waiting long reads."""
+
+
 class DatabaseUnreachable(StorageError):
     """Database that could not be opened because its server does not answer. A later attempt may succeed."""
 
 
 class DatabaseFailed(StorageError):
-    """Failure of the database during a commit. The caller does not know whether the transaction was stored."""
+    """Failure of the database during a transaction. The caller does not know whether it was stored."""
 
     engine_error = ""
     """Name of the engine's error; empty if only this transaction was lost."""
@@ -150,9 +154,9 @@ class ValueTooLong(StorageError):
 
 def database_failure(error: BaseException) -> DatabaseFailed:
     """Return the failure for clients. The engine's message has paths and values, so it is not passed on."""
-    lost = DatabaseFailed("The database failed; the service's log names the kind of failure.")
-    lost.engine_error = type(error).__name__
-    return lost
+    failure = DatabaseFailed("The database failed; the service's log names the kind of failure.")
+    failure.engine_error = type(error).__name__
+    return failure
 
 
 class Transaction(Protocol):

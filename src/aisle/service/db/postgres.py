@@ -25,6 +25,7 @@ import asyncpg
 
 from aisle.errors import StorageError
 from aisle.service.db.database import GROWING_TABLES, Busy, DatabaseFailed, DatabaseMonitor, DatabaseUnreachable, Work
+from aisle.service.db.fair_turns import FairTurns
 from aisle.service.db.postgres_schema import migrate
 from aisle.service.db.postgres_transaction import (
     REFUSED,
@@ -83,6 +84,7 @@ class PostgresDatabase:
         self._queues: dict[str, _StoreQueue] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
+        self._turns = FairTurns(readers)
         self._is_sharded = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="aisle-postgres", daemon=True)
@@ -105,7 +107,11 @@ class PostgresDatabase:
 
     async def read(self, work: Work[T]) -> T:
         """Run `work` over one consistent state of the database."""
-        return await asyncio.wrap_future(self._submit(self._run_read, work))
+        began = monotonic()
+        async with self._turns.turn(max(self._timeout_s, _CONNECT_SECONDS)) as waited:
+            if waited:
+                self.monitor.report_wait("pool", monotonic() - began)
+            return await asyncio.wrap_future(self._submit(self._run_read, work))
 
     async def write(self, work: Work[T], *, stores: Collection[str] | None = None) -> T:
         """Run `work` as the only writer of these stores, and commit."""
@@ -219,13 +225,13 @@ class PostgresDatabase:
         queued: float = 0.0,
     ) -> None:
         """Run `work`, again if the server undid it for its own reasons. A reader gets its result before the end."""
-        begun = False
+        is_running = False
         for attempt in range(_ATTEMPTS):
             try:
                 connection = await self._acquire(pool)
                 try:
-                    begun = begun or future.set_running_or_notify_cancel()
-                    if not begun:
+                    is_running = is_running or future.set_running_or_notify_cancel()
+                    if not is_running:
                         return
                     await self._begin_transaction(connection, begin, None if deliver else queued)
                     result = await _run_transaction(connection, work, deliver, is_sharded=self._is_sharded)
@@ -324,13 +330,13 @@ async def _run_transaction(
         await _roll_back(connection)
         return result
     try:
-        said = await connection.execute("COMMIT")
+        status = await connection.execute("COMMIT")
     except Exception as problem:
         if is_connection_lost(problem):
             raise DatabaseFailed("The database was lost while the request was being stored.") from problem
         await _roll_back(connection)
         raise
-    if said != "COMMIT":
+    if status != "COMMIT":
         raise DatabaseFailed("The database undid the transaction.")
     return result
 

@@ -77,9 +77,9 @@ async def _refold_column(connection: asyncpg.Connection, table: str, column: str
 
 async def _add_measures(connection: asyncpg.Connection) -> None:
     """Add measures to the search texts of products, in batches."""
-    said = connection.cursor("SELECT product_number, search, detail, product_name FROM product", prefetch=_BATCH_SIZE)
+    cursor = connection.cursor("SELECT product_number, search, detail, product_name FROM product", prefetch=_BATCH_SIZE)
     changed: list[tuple[str, str, str]] = []
-    async for number, search, detail, name in said:
+    async for number, search, detail, name in cursor:
         texts = add_measures(search, name), add_measures(detail, name)
         if texts != (search, detail):
             changed.append((number, *texts))

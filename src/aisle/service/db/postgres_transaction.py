@@ -91,7 +91,7 @@ def public_error(error: BaseException) -> BaseException:
 def batch_writes(texts: tuple[str, ...]) -> str:
     """Combine statements into one with consecutive parameters, which the server runs at once.
 
-    The result is text of the catalogue only; values stay parameters.
+    The result has no text but that of `db.statements`; values stay parameters.
     """
     parts = [f"w{n} AS ({text})" for n, text in enumerate(_renumber_parameters(texts))]
     return f"WITH {', '.join(parts)} SELECT 1"

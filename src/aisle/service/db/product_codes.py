@@ -26,10 +26,9 @@ def code_keys_of_json(text: str) -> list[str]:
 
 
 async def lookup_code_keys(tx: Transaction, code: str) -> list[str]:
-    """Return the keys to look up for a code.
+    """Return the keys to look up for a code: the certain ones.
 
-    Return the certain keys. Return the guessed keys if no product has a certain one and exactly one product has a
-    guessed one.
+    Return the guessed ones instead if no product has a certain key and exactly one product has a guessed key.
     """
     certain, guessed = list(lookup_keys(code)), list(guessed_keys(code))
     if not guessed or await tx.all(PRODUCTS_OF_CODES, certain):

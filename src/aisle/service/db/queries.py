@@ -66,10 +66,11 @@ def filter_query(
     parts: list[str] = []
     for name, value in filters.items():
         if isinstance(value, SearchPatterns):
-            ways = (
-                " AND ".join(_fill_condition(conditions[name], one, args) for one in way) for way in value.alternatives
+            alternatives = (
+                " AND ".join(_fill_condition(conditions[name], one, args) for one in patterns)
+                for patterns in value.alternatives
             )
-            parts.append("(" + " OR ".join("(" + way + ")" for way in ways) + ")")
+            parts.append("(" + " OR ".join("(" + patterns + ")" for patterns in alternatives) + ")")
         else:
             parts.append(_fill_condition(conditions[name], value, args))
     where = " WHERE " + " AND ".join(parts) if parts else ""
@@ -149,10 +150,11 @@ def search_filter(name: str, text: str) -> dict[str, object]:
 
     A text of punctuation only has no words; it is searched as it is, by the condition `name_typed`.
     """
-    ways = (
-        sorted(dict.fromkeys(way.split()[:MAX_SEARCH_WORDS]), key=len, reverse=True) for way in search_variants(text)
+    variants = (
+        sorted(dict.fromkeys(variant.split()[:MAX_SEARCH_WORDS]), key=len, reverse=True)
+        for variant in search_variants(text)
     )
-    patterns = tuple(tuple(map(like_pattern, way)) for way in ways)
+    patterns = tuple(tuple(map(like_pattern, variant)) for variant in variants)
     if patterns:
         return {name: SearchPatterns(patterns)}
     return {name + "_typed": like_pattern(text.strip())} if text.strip() else {}

@@ -290,17 +290,17 @@ def _move_fields_sqlite(table: str, names: Sequence[str]) -> str:
 
     Null fields are left out; rows without any stay unchanged.
     """
-    said = ["json_extract(data, '$." + name + "')" for name in names]
-    members = ", ".join("'" + name + "', " + value for name, value in zip(names, said, strict=True))
+    values = ["json_extract(data, '$." + name + "')" for name in names]
+    members = ", ".join("'" + name + "', " + value for name, value in zip(names, values, strict=True))
     patch = "json_patch(item, json_object('aisle', json_object(" + members + ")))"
-    return "".join(("UPDATE ", table, " SET item = ", patch, " WHERE coalesce(", ", ".join(said), ") IS NOT NULL"))
+    return "".join(("UPDATE ", table, " SET item = ", patch, " WHERE coalesce(", ", ".join(values), ") IS NOT NULL"))
 
 
 def _move_fields_postgres(table: str, names: Sequence[str]) -> str:
     members = ", ".join("'" + name + "', data::jsonb -> '" + name + "'" for name in names)
-    aside = "jsonb_strip_nulls(jsonb_build_object(" + members + "))"
-    told = "jsonb_build_object('aisle', " + aside + ")"
-    return "".join(("UPDATE ", table, " SET item = (item::jsonb || ", told, ")::text WHERE ", aside, " <> '{}'"))
+    fields = "jsonb_strip_nulls(jsonb_build_object(" + members + "))"
+    merged = "jsonb_build_object('aisle', " + fields + ")"
+    return "".join(("UPDATE ", table, " SET item = (item::jsonb || ", merged, ")::text WHERE ", fields, " <> '{}'"))
 
 
 POSTGRES_FORMS: dict[str, str] = {
@@ -437,7 +437,8 @@ _CONFORMANCE = (
 # Texts of an advanced search; '' for products that were not written since.
 _DETAIL = ("ALTER TABLE product ADD COLUMN detail TEXT NOT NULL DEFAULT ''",)
 
-# Location of goods that are held for a line; '' is the picker. The origin of goods put down before is unknown.
+# Location of goods that are held for a line; the picker has those with ''. The origin of goods put down before is
+# unknown.
 _ORIGINS = ("ALTER TABLE taken ADD COLUMN held_place TEXT NOT NULL DEFAULT ''",)
 
 # Tokens that people got for their PIN, with their parent token and person; wrong PINs; ordered recounts; rejected
@@ -636,7 +637,7 @@ _AGES = (
     "CREATE INDEX delivery_received ON delivery (store_number, updated_on) WHERE status = 'received'",
 )
 
-# Time of the last statement about an item, so that an older one repeated after a restore does not overwrite it.
+# Time of the last write about an item, so that an older one that is repeated after a restore does not overwrite it.
 _SAID = (
     """CREATE TABLE said_last (
         store_number TEXT NOT NULL,

@@ -19,6 +19,7 @@ import apsw
 
 from aisle.errors import StorageError
 from aisle.service.db.database import GROWING_TABLES, AccessKind, DatabaseFailed, DatabaseMonitor, Work
+from aisle.service.db.fair_turns import FairTurns
 from aisle.service.db.sqlite_connection import (
     DISK_ERRORS,
     SqliteTransaction,
@@ -38,6 +39,8 @@ T = TypeVar("T")
 _CHECKPOINT_PAGES = 4000
 # Milliseconds to wait at opening for another process that migrates or fills the database.
 _OPEN_TIMEOUT_MS = 60_000
+_READ_TURN_S = 30.0
+"""Seconds that a read waits for a reader."""
 # Before this version two processes could lose committed rows of one WAL file.
 MIN_SQLITE_VERSION = (3, 51, 3)
 
@@ -66,6 +69,7 @@ class SqliteDatabase:
             for n in range(readers)
         ]
         self._reader_cycle = cycle(self._readers)
+        self._turns = FairTurns(readers)
         self._inline_reader = InlineReader(open_connection(path, busy_ms, read_only=True))
 
     @property
@@ -81,14 +85,16 @@ class SqliteDatabase:
                 return self._inline_reader.run(work)
         except ReadTooLong:
             pass
-        reader, began = next(self._reader_cycle), monotonic()
+        began = monotonic()
+        async with self._turns.turn(_READ_TURN_S):
+            reader = next(self._reader_cycle)
 
-        def run() -> T:
-            self.monitor.report_wait("pool", monotonic() - began)
-            return reader.run(work)
+            def run() -> T:
+                self.monitor.report_wait("pool", monotonic() - began)
+                return reader.run(work)
 
-        with self._monitored("reads"):
-            return await asyncio.get_running_loop().run_in_executor(reader.thread, run)
+            with self._monitored("reads"):
+                return await asyncio.get_running_loop().run_in_executor(reader.thread, run)
 
     async def write(self, work: Work[T], *, stores: Collection[str] | None = None) -> T:
         """Run `work` as the only writer of all processes, whatever its stores are, and commit."""

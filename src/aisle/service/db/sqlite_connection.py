@@ -208,10 +208,10 @@ class SqliteTransaction:
 
     def _query_cached(self, sql: str, args: Sequence[object]) -> list[Row]:
         """Return the rows of a query that many requests of one transaction repeat."""
-        asked = cache_key(sql, args)
-        if (known := self._cached_rows.get(asked)) is None:
-            known = self._cached_rows[asked] = self._execute(sql, args)
-        return known
+        key = cache_key(sql, args)
+        if (rows := self._cached_rows.get(key)) is None:
+            rows = self._cached_rows[key] = self._execute(sql, args)
+        return rows
 
     def _invalidate_cache(self, sql: str) -> None:
         """Drop the cached answers if a statement writes one of their tables."""

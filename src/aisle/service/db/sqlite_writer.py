@@ -172,7 +172,7 @@ class SqliteWriter:
         try:
             self._run_jobs(tx, waiting, done)
         except BaseException as problem:  # No caller has a result yet.
-            waiting.extendleft(told.job for told in reversed(done))
+            waiting.extendleft(result.job for result in reversed(done))
             if not isinstance(problem, MustRollBack):
                 raise
             self._use_savepoints = True
@@ -229,29 +229,29 @@ def _commit(tx: SqliteTransaction, results: list[_JobResult]) -> None:
 
 def _results_of_failed_commit(results: list[_JobResult], error: BaseException) -> list[_JobResult]:
     """Return the results after a failed commit. Only refusals before the first write remain valid."""
-    stand = list(takewhile(lambda told: told.error is not None, results))
-    return [*stand, *(_JobResult(told.job, error=error) for told in results[len(stand) :])]
+    valid = list(takewhile(lambda result: result.error is not None, results))
+    return [*valid, *(_JobResult(result.job, error=error) for result in results[len(valid) :])]
 
 
 def _deliver(results: Iterable[_JobResult]) -> None:
     """Deliver results. Each loop is woken once for all its callers."""
-    of_loops: dict[asyncio.AbstractEventLoop, list[_JobResult]] = {}
-    for told in results:
-        if told.job.loop is None:
-            _set_future(told)
+    by_loop: dict[asyncio.AbstractEventLoop, list[_JobResult]] = {}
+    for result in results:
+        if result.job.loop is None:
+            _set_future(result)
         else:
-            of_loops.setdefault(told.job.loop, []).append(told)
-    for loop, its in of_loops.items():
+            by_loop.setdefault(result.job.loop, []).append(result)
+    for loop, loop_results in by_loop.items():
         try:
-            loop.call_soon_threadsafe(_deliver_all, its)
+            loop.call_soon_threadsafe(_deliver_all, loop_results)
         except RuntimeError:  # The loop has ended, and its callers with it.
             continue
 
 
 def _deliver_all(results: Iterable[_JobResult]) -> None:
-    for told in results:
-        if not told.job.future.done():
-            _set_future(told)
+    for result in results:
+        if not result.job.future.done():
+            _set_future(result)
 
 
 def _set_future(result: _JobResult) -> None:

@@ -125,7 +125,10 @@ def _search_parameters(text: str) -> tuple[tuple[int, ...], ...]:
     """Return the parameters of each alternative of a product search; empty for other statements."""
     found = _SEARCH_CONDITION.search(text) if _FROM_PRODUCT in text else None
     return (
-        tuple(tuple(map(int, re.findall(_LIKE_PATTERN, way))) for way in re.findall(_ALTERNATIVE, found[0]))
+        tuple(
+            tuple(map(int, re.findall(_LIKE_PATTERN, alternative)))
+            for alternative in re.findall(_ALTERNATIVE, found[0])
+        )
         if found
         else ()
     )
@@ -134,7 +137,7 @@ def _search_parameters(text: str) -> tuple[tuple[int, ...], ...]:
 @lru_cache(maxsize=_CACHED_STATEMENTS)
 def _narrow_statement(text: str, alternatives: tuple[tuple[int, ...], ...]) -> str:
     """Return the statement with its search narrowed by the index for these parameters."""
-    words = (" || ' ' || ".join(f"words_of(?{place})" for place in way) for way in alternatives)
+    words = (" || ' ' || ".join(f"words_of(?{number})" for number in numbers) for numbers in alternatives)
     joined = " UNION ALL ".join(_INDEX_QUERY.format(words=word) for word in words)
     return _SEARCH_CONDITION.sub(lambda found: "(" + _NARROWED_CONDITION.format(ways=joined) + found[0] + ")", text)
 
@@ -143,11 +146,11 @@ def narrow_by_index(text: str, args: Sequence[object]) -> str:
     """Return the statement narrowed by the index if it searches products for texts that are long enough."""
     if not (searched := _search_parameters(text)):
         return text
-    ways = tuple(
-        tuple(place for place in way if _is_selective(text_of_pattern(str(args[place - 1]))))[:_MAX_PATTERNS]
-        for way in searched
+    alternatives = tuple(
+        tuple(number for number in numbers if _is_selective(text_of_pattern(str(args[number - 1]))))[:_MAX_PATTERNS]
+        for numbers in searched
     )
-    return _narrow_statement(text, ways) if all(ways) else text
+    return _narrow_statement(text, alternatives) if all(alternatives) else text
 
 
 def _is_selective(text: str) -> bool:

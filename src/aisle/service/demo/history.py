@@ -62,24 +62,26 @@ class DemoStock:
         self.shelf_locations: dict[str, str] = {}
         self.backroom_locations: dict[str, str] = {}
         for entry in counts:
-            product, place = entry["product_number"], entry["location_code"]
+            product, location = entry["product_number"], entry["location_code"]
             if product in products:
                 is_home = "stock_pool_1" in entry
-                (self.shelf_locations if is_home else self.backroom_locations)[product] = place
-                self.quantities[(product, place)] = int(entry["stock_pool_1" if is_home else "stock_pool_2"])
+                (self.shelf_locations if is_home else self.backroom_locations)[product] = location
+                self.quantities[(product, location)] = int(entry["stock_pool_1" if is_home else "stock_pool_2"])
 
     def products_on_shelf(self, minimum: int) -> list[str]:
         """Return the products with at least this quantity on the shelf."""
         return [
-            product for product, place in self.shelf_locations.items() if self.quantities[(product, place)] >= minimum
+            product
+            for product, location in self.shelf_locations.items()
+            if self.quantities[(product, location)] >= minimum
         ]
 
     def products_in_backroom(self, minimum: int, maximum: int) -> list[str]:
         """Return the products with a backroom quantity in this range."""
         return [
             product
-            for product, place in self.backroom_locations.items()
-            if minimum <= self.quantities[(product, place)] <= maximum
+            for product, location in self.backroom_locations.items()
+            if minimum <= self.quantities[(product, location)] <= maximum
         ]
 
     def change(self, product: str, location: str, quantity: int) -> None:
@@ -107,18 +109,18 @@ def daily_requests(rng: random.Random, stock: DemoStock, expensive: Collection[s
 def _daily_count(rng: random.Random, stock: DemoStock, day: int) -> DemoRequest:
     entries = []
     for index, product in enumerate(rng.sample(stock.products_on_shelf(4), 3)):
-        off = _COUNT_DIFFERENCES.get((day, index), 0)
+        difference = _COUNT_DIFFERENCES.get((day, index), 0)
         if day > _DETAILED_DAYS and not index:
-            off = rng.choice((-2, -1, 1))
-        entries.append(_count_entry(stock, product, off))
+            difference = rng.choice((-2, -1, 1))
+        entries.append(_count_entry(stock, product, difference))
     return _count_request(day, 8 * 60 + rng.randrange(60), rng.choice(STAFF), entries)
 
 
 def _count_entry(stock: DemoStock, product: str, difference: int) -> Body:
     """Build a count of a shelf with this difference from the expected figure."""
-    place = stock.shelf_locations[product]
-    stock.change(product, place, difference)
-    return {"product_number": product, "location_code": place, "stock_pool_1": stock.quantities[(product, place)]}
+    location = stock.shelf_locations[product]
+    stock.change(product, location, difference)
+    return {"product_number": product, "location_code": location, "stock_pool_1": stock.quantities[(product, location)]}
 
 
 def _count_request(day: int, minute: int, user: str, entries: list[Body]) -> DemoRequest:
@@ -130,10 +132,10 @@ def _loss_request(rng: random.Random, stock: DemoStock, day: int) -> DemoRequest
     for product in rng.sample(stock.products_on_shelf(10), 2 if day <= _DETAILED_DAYS else 3):
         [(code, words)] = rng.choices(_REASONS, _REASON_WEIGHTS)
         quantity = 1 if code == _FOUND_REASON else -rng.choice((1, 1, 2, 3))
-        place = stock.shelf_locations[product]
-        stock.change(product, place, quantity)
-        why = {"reason_code": code, "loss_comment": words}
-        entries.append({"product_number": product, "location_code": place, "quantity": quantity, **why})
+        location = stock.shelf_locations[product]
+        stock.change(product, location, quantity)
+        reason = {"reason_code": code, "loss_comment": words}
+        entries.append({"product_number": product, "location_code": location, "quantity": quantity, **reason})
     minute, user = (18 * 60 + rng.randrange(60), rng.choice(STAFF)) if day else (40, STAFF[0])
     return DemoRequest(day, minute, user, LOGS, {"storeproductlog": entries})
 
@@ -157,17 +159,17 @@ def _movement_item(product: str, quantity: int, source: str, target: str) -> Bod
 def _overage_requests(stock: DemoStock, day: int, *, is_reviewed: bool) -> Iterator[DemoRequest]:
     """Yield a movement of more goods than the backroom is expected to have; if reviewed, its review and count."""
     product = stock.products_in_backroom(6, 12)[0]
-    place, home = stock.backroom_locations[product], stock.shelf_locations[product]
-    quantity = stock.quantities[(product, place)] + 2
-    stock.change(product, place, -quantity)
-    stock.change(product, home, quantity)
+    location, shelf = stock.backroom_locations[product], stock.shelf_locations[product]
+    quantity = stock.quantities[(product, location)] + 2
+    stock.change(product, location, -quantity)
+    stock.change(product, shelf, quantity)
     yield DemoRequest(
-        day, 840, "U2", MOVEMENT, [_movement_item(product, quantity, place, home) | {"allow_overage": True}]
+        day, 840, "U2", MOVEMENT, [_movement_item(product, quantity, location, shelf) | {"allow_overage": True}]
     )
     if is_reviewed:
         yield DemoRequest(day, 930, SUPERVISOR, REVIEW)
-        stock.change(product, place, 2)
-        entry = {"product_number": product, "location_code": place, "stock_pool_2": 0}
+        stock.change(product, location, 2)
+        entry = {"product_number": product, "location_code": location, "stock_pool_2": 0}
         yield _count_request(day, 935, SUPERVISOR, [entry])
 
 
@@ -232,27 +234,30 @@ def delivery_requests(
 
     The open ones are: for today, one product in several boxes, late, partly received, and with goods for an order.
     """
-    announcing = _DeliveryBuilder(rng, products, stock, today)
-    came = [announcing.build_delivery(f"{6980 + day}", _DEPOT, -day, 4) for day in (16, 9, 3)]
-    yield DemoRequest(18, 360, "", DELIVERIES, {"orders": came})
-    for day, body in zip((16, 9, 3), came, strict=True):
+    builder = _DeliveryBuilder(rng, products, stock, today)
+    received = [builder.build_delivery(f"{6980 + day}", _DEPOT, -day, 4) for day in (16, 9, 3)]
+    yield DemoRequest(18, 360, "", DELIVERIES, {"orders": received})
+    for day, body in zip((16, 9, 3), received, strict=True):
         yield _receipt_request(body, [line["quantity"] for line in body["order_lines"]], stock, day, "U5")
-    opened = [
-        announcing.build_delivery("7001", _DEPOT, 0, 8, 2),
-        announcing.build_delivery("7002", "Weir Valley Wholesale", 0, 4, 2),
-        announcing.build_delivery("7003", "Northern Cash & Carry", -2, 5),
-        announcing.build_delivery("7004", "Three Bridges Trading", -1, 6),
-        announcing.build_delivery("7005", _DEPOT, 1, 4),
+    open_deliveries = [
+        builder.build_delivery("7001", _DEPOT, 0, 8, 2),
+        builder.build_delivery("7002", "Weir Valley Wholesale", 0, 4, 2),
+        builder.build_delivery("7003", "Northern Cash & Carry", -2, 5),
+        builder.build_delivery("7004", "Three Bridges Trading", -1, 6),
+        builder.build_delivery("7005", _DEPOT, 1, 4),
     ]
-    _, several, _, begun, later = opened
-    again, boxes = several["order_lines"][0], [line["container_barcode"] for line in several["order_lines"]]
+    _, several, _, started, later = open_deliveries
+    repeated_line, containers = (
+        several["order_lines"][0],
+        [line["container_barcode"] for line in several["order_lines"]],
+    )
     several["order_lines"] += [
-        announcing.build_line(4 + n, again["product_number"], box) for n, box in enumerate(boxes[:2])
+        builder.build_line(4 + n, repeated_line["product_number"], box) for n, box in enumerate(containers[:2])
     ]
-    later["order_lines"].append(_line_for_order(announcing, orders[30], later["order_lines"][0]["container_barcode"]))
-    yield DemoRequest(3, 365, "", DELIVERIES, {"orders": opened})
-    first, second, third, *_ = (line["quantity"] for line in begun["order_lines"])
-    yield _receipt_request(begun, [first, second // 2, third + 1], stock, 1, "U2")
+    later["order_lines"].append(_line_for_order(builder, orders[30], later["order_lines"][0]["container_barcode"]))
+    yield DemoRequest(3, 365, "", DELIVERIES, {"orders": open_deliveries})
+    first, second, third, *_ = (line["quantity"] for line in started["order_lines"])
+    yield _receipt_request(started, [first, second // 2, third + 1], stock, 1, "U2")
 
 
 def _line_for_order(builder: _DeliveryBuilder, order: Body, container: str) -> Body:
@@ -269,8 +274,8 @@ def _receipt_request(delivery: Body, quantities: list[int], stock: DemoStock, da
     for line, quantity in zip(delivery["order_lines"], quantities, strict=False):
         product = line["product_number"]
         stock.change(product, stock.shelf_locations[product], quantity)
-        said = {"product_number": product, "quantity": quantity, "reference": delivery["order_number"]}
-        entries.append(said | {"location_code": stock.shelf_locations[product]})
+        fields = {"product_number": product, "quantity": quantity, "reference": delivery["order_number"]}
+        entries.append(fields | {"location_code": stock.shelf_locations[product]})
     return DemoRequest(day, 460, user, LOGS, {"storeproductlog": entries}, {"is_from_receipt": True})
 
 
@@ -302,22 +307,24 @@ def finished_order_requests(
         )
         if index < 3:
             yield DemoRequest(day - 1, 1000, user, UPDATE_ORDER, {"orders": _order_update(body, is_active=False)})
-    why = {"rejection_reason_code": "24", "rejection_reason_code_description": "Customer has cancelled"}
-    yield DemoRequest(1, 700, SUPERVISOR, UPDATE_ORDER, {"orders": _order_update(bodies[4], is_rejected=True, **why)})
+    reason = {"rejection_reason_code": "24", "rejection_reason_code_description": "Customer has cancelled"}
+    yield DemoRequest(
+        1, 700, SUPERVISOR, UPDATE_ORDER, {"orders": _order_update(bodies[4], is_rejected=True, **reason)}
+    )
 
 
 def started_order_requests(orders: list[Body]) -> Iterator[DemoRequest]:
     """Yield the work on some open orders: the first has had none since yesterday, one is short."""
     times = ((1, 980), (0, 52), (0, 18), (0, 15), (0, 34))
-    begun = [order for index, order in enumerate(orders) if index % 8 == 3]
-    for order, (day, minute), user in zip(begun, times, ("U4", "U2", "U5", "U1", "U3"), strict=True):
+    started = [order for index, order in enumerate(orders) if index % 8 == 3]
+    for order, (day, minute), user in zip(started, times, ("U4", "U2", "U5", "U1", "U3"), strict=True):
         first, *others = order["order_lines"]
         lines = [_line_update(first, first["quantity"], is_picked=True)]
         for line in [line for line in others if line["quantity"] >= 2][:1]:
             lines.append(_line_update(line, line["quantity"] // 2, is_picked=False))
         if user == "U2":
-            why = {"rejection_reason_code": "24", "rejection_reason_code_description": "Not enough"}
-            lines[-1] |= {"is_picked": True, **(why if len(lines) > 1 else {})}
+            reason = {"rejection_reason_code": "24", "rejection_reason_code_description": "Not enough"}
+            lines[-1] |= {"is_picked": True, **(reason if len(lines) > 1 else {})}
         claimed = {"is_claimed": True} if user in ("U4", "U5") else {}
         yield DemoRequest(
             day, minute, user, UPDATE_ORDER, {"orders": _order_update(order, order_lines=lines, **claimed)}
@@ -352,12 +359,12 @@ def _order_update(order: Body, **said: object) -> Body:
 
 
 def _line_update(line: Body, quantity: float, *, is_picked: bool) -> Body:
-    said = {"line_number": line["line_number"], "product_number": line["product_number"], "picked_quantity": quantity}
-    return {**said, "is_picked": True} if is_picked else said
+    fields = {"line_number": line["line_number"], "product_number": line["product_number"], "picked_quantity": quantity}
+    return {**fields, "is_picked": True} if is_picked else fields
 
 
 def _put_down_item(order: Body, line: Body, location: str) -> Body:
     """Build the item that puts picked goods down at a pick-up location."""
-    of = {"customer_order_number": order["order_number"], "customer_order_line_number": line["line_number"]}
-    ends = {"from_location": of, "to_location": {**of, "location_code": location}}
+    order_line = {"customer_order_number": order["order_number"], "customer_order_line_number": line["line_number"]}
+    ends = {"from_location": order_line, "to_location": {**order_line, "location_code": location}}
     return {"product_number": line["product_number"], "quantity": line["quantity"], **ends}

@@ -57,14 +57,14 @@ async def seed_demo(tx: Transaction, now: float) -> bool:
     # Nobody gets this token, and it is revoked at the end. It identifies the program.
     token = await add_token(tx, name="demo", role="admin", store_numbers=None, now=format_timestamp(now))
     opening = DemoRequest(OPENING_DAY, 360, "", "").sent_at(now)
-    maker = _RequestRunner(tx, Principal(token.token_id, "demo", "admin", True), opening)
+    runner = _RequestRunner(tx, Principal(token.token_id, "demo", "admin", True), opening)
     demo = demo_bodies(datetime.fromtimestamp(now, UTC).date())
-    await maker.run(create_stores, {"stores": demo.stores})
-    await maker.run(create_or_update_products, {"products": demo.products})
-    await maker.run(write_locations, {"locations": demo.locations})
-    await maker.run(write_people, {"people": demo.people}, demo.store_number)
-    await _seed_stock(maker, demo)
-    await _seed_history(maker, demo, now)
+    await runner.run(create_stores, {"stores": demo.stores})
+    await runner.run(create_or_update_products, {"products": demo.products})
+    await runner.run(write_locations, {"locations": demo.locations})
+    await runner.run(write_people, {"people": demo.people}, demo.store_number)
+    await _seed_stock(runner, demo)
+    await _seed_history(runner, demo, now)
     await mark_revoked(tx, token.token_id, format_timestamp(now))
     return True
 
@@ -83,12 +83,12 @@ async def _seed_stock(runner: _RequestRunner, demo: DemoStore) -> None:
 
 async def _seed_history(runner: _RequestRunner, demo: DemoStore, now: float) -> None:
     """Run the history in order of time, so that ids increase with time."""
-    moved = b""
-    for deed in sorted(demo.requests, key=lambda each: each.sent_at(now)):
-        runner.now_seconds, runner.user = deed.sent_at(now), deed.user or None
-        body = _review_body(moved) if deed.operation == REVIEW else deed.body
-        answer = await runner.run(_HANDLERS[deed.operation], body, demo.store_number, **deed.query)
-        moved = answer if deed.operation == MOVEMENT else moved
+    movement_answer = b""
+    for request in sorted(demo.requests, key=lambda each: each.sent_at(now)):
+        runner.now_seconds, runner.user = request.sent_at(now), request.user or None
+        body = _review_body(movement_answer) if request.operation == REVIEW else request.body
+        answer = await runner.run(_HANDLERS[request.operation], body, demo.store_number, **request.query)
+        movement_answer = answer if request.operation == MOVEMENT else movement_answer
 
 
 def _review_body(movement_result: bytes) -> dict[str, Any]:

@@ -89,12 +89,20 @@ def demo_bodies(today: date) -> DemoStore:
     """
     rng = random.Random(952)
     products = demo_products()
-    places = _locations()
+    locations = _locations()
     orders = _orders(rng, products, today)
-    counts = _counts(rng, products, places, _demand(orders))
-    deeds = _requests(products, counts[STORE], orders, today)
+    counts = _counts(rng, products, locations, _demand(orders))
+    requests = _requests(products, counts[STORE], orders, today)
     return DemoStore(
-        STORE, _stores(), products, places, counts, orders, _people(), deeds, store_product_bodies(products, today)
+        STORE,
+        _stores(),
+        products,
+        locations,
+        counts,
+        orders,
+        _people(),
+        requests,
+        store_product_bodies(products, today),
     )
 
 
@@ -108,12 +116,12 @@ def _requests(products: list[Body], counts: list[Body], orders: list[Body], toda
         if body["is_stock"] and body["is_active"] and not body["allow_decimal"] and body["product_number"] not in demand
     ]
     # Counts depend on all movements of a product, so deliveries and orders have products of their own.
-    coming, staying = DemoStock(counts, set(idle[::3])), DemoStock(counts, set(idle) - set(idle[::3]))
-    dear = {body["product_number"] for body in products if body["price"] > 7}
+    changing_stock, stable_stock = DemoStock(counts, set(idle[::3])), DemoStock(counts, set(idle) - set(idle[::3]))
+    expensive = {body["product_number"] for body in products if body["price"] > 7}
     return [
-        *daily_requests(rng, staying, dear),
-        *delivery_requests(rng, products, coming, orders, today),
-        *finished_order_requests(rng, products, coming, today),
+        *daily_requests(rng, stable_stock, expensive),
+        *delivery_requests(rng, products, changing_stock, orders, today),
+        *finished_order_requests(rng, products, changing_stock, today),
         DemoRequest(2, 420, "", CREATE_ORDERS, {"orders": orders}),
         *started_order_requests(orders),
     ]
@@ -165,26 +173,26 @@ def _locations() -> list[Body]:
     codes += [(f"BR-{bay:02d}", 2, ("backroom",)) for bay in range(1, 9)]
     codes += [(f"PU-{bay:02d}", 4, ("pickup",)) for bay in range(1, 7)]
     codes += [("RC-01", 2, ("receiving",)), ("RC-02", 2, ("receiving",)), ("RT-01", 5, ("returns",))]
-    places = [_location(STORE, code, order * 10, pool, tags) for order, (code, pool, tags) in enumerate(codes, 1)]
+    locations = [_location(STORE, code, order * 10, pool, tags) for order, (code, pool, tags) in enumerate(codes, 1)]
     racks = [f"H{rack}-{bay:02d}" for rack in range(1, 5) for bay in range(1, 11)]
-    return places + [_location(WAREHOUSE, code, order * 10) for order, code in enumerate(racks, 1)]
+    return locations + [_location(WAREHOUSE, code, order * 10) for order, code in enumerate(racks, 1)]
 
 
 def _shelf_locations(products: list[Body], locations: list[Body]) -> dict[str, str]:
     """Return the shelf of each product in the shop. The products of a zone are spread over its locations."""
     zones = {category.code: category.zone for category, _ in categories()}
     kept = [body for body in products if body["is_stock"]]
-    homes: dict[str, str] = {}
+    shelves: dict[str, str] = {}
     for zone in dict.fromkeys(zones.values()):
         numbers = [body["product_number"] for body in kept if zones[body["category_code"]] == zone]
         codes = [
-            place["location_code"]
-            for place in locations
-            if place["store_number"] == STORE and place["location_code"].startswith(f"{zone}-")
+            location["location_code"]
+            for location in locations
+            if location["store_number"] == STORE and location["location_code"].startswith(f"{zone}-")
         ]
         for index, number in enumerate(numbers):
-            homes[number] = codes[index * len(codes) // len(numbers)]
-    return homes
+            shelves[number] = codes[index * len(codes) // len(numbers)]
+    return shelves
 
 
 def _counts(
@@ -194,13 +202,13 @@ def _counts(
 
     Neighbouring stores have totals without locations; a few shelves are deliberately short.
     """
-    homes = _shelf_locations(products, locations)
-    backroom = [place["location_code"] for place in locations if place["location_code"].startswith("BR-")]
-    racks = [place["location_code"] for place in locations if place["store_number"] == WAREHOUSE]
+    shelves = _shelf_locations(products, locations)
+    backroom = [location["location_code"] for location in locations if location["location_code"].startswith("BR-")]
+    racks = [location["location_code"] for location in locations if location["store_number"] == WAREHOUSE]
     counts: dict[str, list[Body]] = {STORE: [], "0002": [], "0003": [], "0004": [], WAREHOUSE: []}
-    for index, (number, home) in enumerate(homes.items()):
+    for index, (number, shelf_location) in enumerate(shelves.items()):
         shelf = _shelf_quantity(rng, index, demand.get(number, 0))
-        counts[STORE].append(_count(number, home, stock_pool_1=shelf))
+        counts[STORE].append(_count(number, shelf_location, stock_pool_1=shelf))
         if index % 23 == 5:
             counts[STORE][-1]["stock_pool_3"] = rng.randint(4, 12)
         if index % 3 == 0:

@@ -43,11 +43,11 @@ async def record_changes(ctx: Context, store_number: str, changes: Iterable[Audi
     if not rows:
         return
     first = await ctx.next_numbers(store_number, _AUDIT_COUNTER, len(rows))
-    who = (ctx.principal.token_id, ctx.principal.name, ctx.app_user or "")
+    author = (ctx.principal.token_id, ctx.principal.name, ctx.app_user or "")
     ctx.defer(
         sql.AUDIT_ADD,
         [
-            (store_number, first + n, ctx.now, *who, change.subject, change.key, *values)
+            (store_number, first + n, ctx.now, *author, change.subject, change.key, *values)
             for n, (change, values) in enumerate(rows)
         ],
     )

@@ -31,12 +31,14 @@ async def count_free(
     At a location the count includes held goods, so free stock becomes counted − held. Without one, the stock at no
     location becomes counted − all other stock of the pool. Both may become negative.
     """
-    then = await _stock_at_count(ledger, product.number)
+    stock = await _stock_at_count(ledger, product.number)
     code = location.code if location else NO_LOCATION
     found = []
     for pool, quantity in counted.items():
         expected = sum(
-            have for (at, of), have in then.items() if of == pool and (location is None or at == location.code)
+            stored
+            for (stock_location, stock_pool), stored in stock.items()
+            if stock_pool == pool and (location is None or stock_location == location.code)
         )
         await ledger.post("count", product.number, StockKey(code, pool), quantity - expected)
         ledger.record_count(product.number, code, pool)
@@ -56,11 +58,11 @@ async def count_held(
     held = await ledger.held_for_line(line)
     found = []
     for pool, quantity in counted.items():
-        spot = StockKey(code, pool, *line.key)
-        expected = held.get(spot, 0)
+        key = StockKey(code, pool, *line.key)
+        expected = held.get(key, 0)
         difference = quantity - expected
-        await ledger.post("count", line.product_number, spot, difference)
-        await adjust_origin(ledger, line, spot, difference)
+        await ledger.post("count", line.product_number, key, difference)
+        await adjust_origin(ledger, line, key, difference)
         line.picked_quantity += difference
         found.append(CountDifference(pool, expected, difference))
     if line.picked_quantity > line.quantity:
@@ -75,15 +77,15 @@ async def count_held(
 
 async def _stock_at_count(ledger: Ledger, product: str) -> dict[tuple[str, int], int]:
     """Return the product's stock by location and pool at the time of the count, without later legs."""
-    book: dict[tuple[str, int], int] = {}
-    for spot, quantity in (await ledger.balances(product)).items():
-        key = (spot.location, spot.pool)
-        book[key] = book.get(key, 0) + quantity
+    stock: dict[tuple[str, int], int] = {}
+    for key, quantity in (await ledger.balances(product)).items():
+        location_and_pool = (key.location, key.pool)
+        stock[location_and_pool] = stock.get(location_and_pool, 0) + quantity
     if ledger.occurred_on < ledger.ctx.now:
         rows = await ledger.ctx.tx.all(sql.LEGS_AFTER, ledger.store, product, ledger.occurred_on)
-        for place, pool, quantity in rows:
-            book[(place, pool)] = book.get((place, pool), 0) - quantity
-    return book
+        for location, pool, quantity in rows:
+            stock[(location, pool)] = stock.get((location, pool), 0) - quantity
+    return stock
 
 
 AdjustmentKind = Literal["receipt", "change"]
@@ -110,19 +112,19 @@ async def adjust_held(
     Received goods beyond the line's need become free stock. For a line picked in the warehouse, the receipt brings the
     goods that were picked there. Raise Refusal (409) if other goods are too many, or more leave than are held.
     """
-    spots = await ledger.held_for_line(line)
-    held = sum(spots.values())
-    spot = StockKey(location.code if location else NO_LOCATION, pool, *line.key)
-    here = spots.get(spot, 0)
-    room = line.quantity - (held if line.from_warehouse else line.picked_quantity)
-    part = min(quantity, max(0, room)) if kind == "receipt" else quantity
-    if part > room:
-        raise conflict(f"The line can take {format_quantity(max(0, room))} more.", field, line=line.as_json())
-    if here + part < 0:
-        raise conflict(f"The line holds {format_quantity(here)} there.", field, line=line.as_json())
-    await ledger.post(kind, line.product_number, spot, part)
+    balances = await ledger.held_for_line(line)
+    held = sum(balances.values())
+    key = StockKey(location.code if location else NO_LOCATION, pool, *line.key)
+    held_at_location = balances.get(key, 0)
+    capacity = line.quantity - (held if line.from_warehouse else line.picked_quantity)
+    part = min(quantity, max(0, capacity)) if kind == "receipt" else quantity
+    if part > capacity:
+        raise conflict(f"The line can take {format_quantity(max(0, capacity))} more.", field, line=line.as_json())
+    if held_at_location + part < 0:
+        raise conflict(f"The line holds {format_quantity(held_at_location)} there.", field, line=line.as_json())
+    await ledger.post(kind, line.product_number, key, part)
     if part:
-        await adjust_origin(ledger, line, spot, part)
+        await adjust_origin(ledger, line, key, part)
     arrived = line.from_warehouse and part > 0
     line.picked_quantity = max(line.picked_quantity, held + part) if arrived else line.picked_quantity + part
     line.is_picked = line.is_fully_picked

@@ -1,4 +1,4 @@
-"""Order of statements after a restore: the latest one stays, in whatever order hosts repeat them.
+"""Latest values after a restore: hosts repeat writes in any order, and the latest one stays.
 
 See README: After a restore.
 """
@@ -24,7 +24,7 @@ def key_of(first: str, second: object) -> str:
 
 
 def keep_said(ctx: Context, subject: str, keys: Iterable[str]) -> None:
-    """Record the time of this statement, so that an earlier one that is repeated later is ignored."""
+    """Record the time of this write, so that an earlier one that is repeated later is ignored."""
     ctx.defer(access.SAID_SET, [(ctx.current_store.number, subject, key, ctx.occurred_on) for key in sorted(set(keys))])
 
 
@@ -56,6 +56,6 @@ async def closed_later(ctx: Context, lines: Sequence[OrderLine]) -> dict[int, st
 
 def superseded(ctx: Context, what: str, said_on: str, field: str) -> Refusal:
     """Return the refusal of a repeated write that a later one replaced."""
-    when = datetime.fromisoformat(said_on).astimezone(ctx.time_zone())
-    message = f"{what} was changed later ({when:%Y-%m-%d %H:%M}): that stands, and this is not done again."
+    changed_on = datetime.fromisoformat(said_on).astimezone(ctx.time_zone())
+    message = f"{what} was changed later ({changed_on:%Y-%m-%d %H:%M}): that stands, and this is not done again."
     return Refusal(412, message, field)

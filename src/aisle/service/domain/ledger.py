@@ -34,7 +34,8 @@ class SourceQuantity(NamedTuple):
 
 
 class HeldGoods(NamedTuple):
-    """Goods held for a line: their origin, and the location and pool that hold them. No location is the picker."""
+    """Goods held for a line: their origin, and the location and pool that hold them. The picker has those without
+    location."""
 
     seq: int
     location: str
@@ -174,8 +175,8 @@ class Ledger:
             return
         self._stock |= {(number, *_NO_OWNER): {} for number in wanted}
         self._last_counts_unread.update(wanted)
-        for product, place, pool, quantity in await self.ctx.tx.all(sql.FREE_OF_PRODUCTS, self.store, wanted):
-            self._stock[(product, *_NO_OWNER)][StockKey(place, pool)] = quantity
+        for product, location, pool, quantity in await self.ctx.tx.all(sql.FREE_OF_PRODUCTS, self.store, wanted):
+            self._stock[(product, *_NO_OWNER)][StockKey(location, pool)] = quantity
 
     async def free_stock(self, product: str) -> Mapping[StockKey, int]:
         """Return the free stock of a product, by key."""
@@ -190,11 +191,13 @@ class Ledger:
         owned = {(line.product_number, *line.key) for line in lines}
         if not owned <= self._stock.keys():
             await self.write_pending()
-            self._stock |= {key: {} for key in owned}
-            for line, product, place, pool, quantity in await self.ctx.tx.all(sql.HELD_FOR_ORDER, self.store, order):
-                key = (product, order, line)
-                self._stock.setdefault(key, {})[StockKey(place, pool, order, line)] = quantity
-        found = [(key[0], spot, quantity) for key in owned for spot, quantity in self._stock[key].items()]
+            self._stock |= {owner: {} for owner in owned}
+            for line, product, location, pool, quantity in await self.ctx.tx.all(sql.HELD_FOR_ORDER, self.store, order):
+                owner = (product, order, line)
+                self._stock.setdefault(owner, {})[StockKey(location, pool, order, line)] = quantity
+        found = [
+            (owner[0], stock_key, quantity) for owner in owned for stock_key, quantity in self._stock[owner].items()
+        ]
         return sorted(found, key=lambda one: (one[1].line, one[1].location, one[1].pool))
 
     async def balances(self, product: str) -> Mapping[StockKey, int]:
@@ -202,10 +205,10 @@ class Ledger:
         await self.write_pending()
         known: defaultdict[tuple[str, str, int], StockQuantities] = defaultdict(dict, {(product, *_NO_OWNER): {}})
         for row in await self.ctx.tx.all(sql.BALANCES, self.store, product):
-            spot = StockKey(*row[:4])
-            known[(product, spot.order, spot.line)][spot] = row[4]
+            stock_key = StockKey(*row[:4])
+            known[(product, stock_key.order, stock_key.line)][stock_key] = row[4]
         self._stock |= known
-        return {spot: quantity for stock in known.values() for spot, quantity in stock.items()}
+        return {stock_key: quantity for stock in known.values() for stock_key, quantity in stock.items()}
 
     async def post(self, kind: LegKind, product: str, stock_key: StockKey, quantity: int) -> None:
         """Add `quantity` thousandths, which may be negative, to a balance. Note if it becomes negative."""
@@ -226,10 +229,10 @@ class Ledger:
 
     def record_count(self, product: str, location: str, pool: int) -> None:
         """Record a count of free stock. Earlier changes that arrive later are absorbed."""
-        spot = (product, location, pool)
-        self._new_counts[spot] = max(self._new_counts.get(spot, ""), self.occurred_on)
+        key = (product, location, pool)
+        self._new_counts[key] = max(self._new_counts.get(key, ""), self.occurred_on)
         if product in self._last_counts:
-            self._set_last_count(*spot, self.occurred_on)
+            self._set_last_count(*key, self.occurred_on)
 
     async def close_entry(self) -> None:
         """Close an entry of the operation. Absorb changes that precede a count of the whole store."""
@@ -260,23 +263,26 @@ class Ledger:
 
     def pop_absorbed(self) -> dict[tuple[str, str, int], int]:
         """Return the thousandths absorbed since the last call, by product, location and pool."""
-        absorbed = {spot: quantity for spot, quantity in self._absorbed.items() if quantity}
+        absorbed = {key: quantity for key, quantity in self._absorbed.items() if quantity}
         self._absorbed.clear()
         return absorbed
 
     def _pending_statements(self) -> list[Statement]:
         """Return the statements to write, and treat them as written. An empty free balance keeps its row."""
         statements: list[Statement] = [(sql.LEG_ADD, leg) for leg in self._legs]
-        for (product, spot), was in self._stored_quantities.items():
-            now = self._stock[(product, spot.order, spot.line)].get(spot)
-            if now is None and was is not None:
-                statements.append((sql.BALANCE_DELETE, (self.store, product, *spot, was)))
-                if spot.location:
-                    over = (self.store, product, *spot, self.ctx.now)
-                    statements.append((assignments.ASSIGNMENT_DONE_SET, over))
-            elif now is not None and now != was:
-                statements.append((sql.BALANCE_ADD, (self.store, product, *spot, now - (was or 0))))
-        statements += [(sql.LAST_COUNT_SET, (self.store, *spot, when)) for spot, when in self._new_counts.items()]
+        for (product, stock_key), stored in self._stored_quantities.items():
+            now = self._stock[(product, stock_key.order, stock_key.line)].get(stock_key)
+            if now is None and stored is not None:
+                statements.append((sql.BALANCE_DELETE, (self.store, product, *stock_key, stored)))
+                if stock_key.location:
+                    args = (self.store, product, *stock_key, self.ctx.now)
+                    statements.append((assignments.ASSIGNMENT_DONE_SET, args))
+            elif now is not None and now != stored:
+                statements.append((sql.BALANCE_ADD, (self.store, product, *stock_key, now - (stored or 0))))
+        statements += [
+            (sql.LAST_COUNT_SET, (self.store, *stock_key, counted_on))
+            for stock_key, counted_on in self._new_counts.items()
+        ]
         self._legs, self._new_counts, self._stored_quantities = [], {}, {}
         return statements + self.origins.pending_statements()
 
@@ -288,7 +294,7 @@ class Ledger:
             await self.load_free_stock([product])
         else:
             rows = await self.ctx.tx.all(sql.HELD_FOR_LINE, self.store, *owner)
-            self._stock[key] = {StockKey(place, pool, *owner): quantity for place, pool, quantity in rows}
+            self._stock[key] = {StockKey(location, pool, *owner): quantity for location, pool, quantity in rows}
         return self._stock[key]
 
     async def _post_leg(self, kind: LegKind, product: str, stock_key: StockKey, quantity: int) -> None:
@@ -324,9 +330,9 @@ class Ledger:
         self._last_counts |= {number: {} for number in wanted}
         for row in await self.ctx.tx.all(sql.LAST_COUNTS_OF_PRODUCTS, self.store, wanted):
             self._set_last_count(*row)
-        for spot, counted_on in self._new_counts.items():
-            if spot[0] in wanted:
-                self._set_last_count(*spot, counted_on)
+        for key, counted_on in self._new_counts.items():
+            if key[0] in wanted:
+                self._set_last_count(*key, counted_on)
 
     def _set_last_count(self, product: str, location: str, pool: int, counted_on: str) -> None:
         anchors = self._last_counts[product]

@@ -95,18 +95,18 @@ class LogWriter:
 
     def add_fields(self, entry_index: int, extra: dict[str, Any]) -> None:
         """Add documented fields to an entry, by its index among the added ones."""
-        at = self._added_positions[entry_index]
-        entry, when = self._entries[at]
-        self._entries[at] = entry._replace(extra={**(entry.extra or {}), **extra}), when
+        position = self._added_positions[entry_index]
+        entry, moved_on = self._entries[position]
+        self._entries[position] = entry._replace(extra={**(entry.extra or {}), **extra}), moved_on
 
     async def close_entry(self) -> None:
         """Close an entry of the operation in the ledger. Log each location where late messages were absorbed."""
         await self.ledger.close_entry()
-        book = self.ledger.catalogue
+        catalogue = self.ledger.catalogue
         for (number_, code, pool), quantity in self.ledger.pop_absorbed().items():
-            product = await book.get_product(number_, "product_number")
-            place = await book.find_location(code) if code else None
-            self._entries.append((LogEntry(product, LATE_SOURCE, quantity, place, pool), self.ledger.occurred_on))
+            product = await catalogue.get_product(number_, "product_number")
+            location = await catalogue.find_location(code) if code else None
+            self._entries.append((LogEntry(product, LATE_SOURCE, quantity, location, pool), self.ledger.occurred_on))
 
     async def save_all(self) -> list[int]:
         """Number the entries and defer them to the end of the operation. Return the wire ids of the added ones."""
@@ -163,7 +163,7 @@ class LogWriter:
 
     def _entry_json(self, entry: LogEntry, reason: str | None, moved_on: str) -> str:
         """Return the entry as JSON in its form on the wire."""
-        line, place, extra = entry.line, entry.location, entry.extra or {}
+        line, location, extra = entry.line, entry.location, entry.extra or {}
         return join_members(
             (
                 f'"product_number":{quoted(entry.product.number)},"store_number":{quoted(self.store.number)}',
@@ -173,10 +173,10 @@ class LogWriter:
                 f'"customer_order_number":{quoted(line.order_number)},"customer_order_line_number":{line.line_number}'
                 if line
                 else "",
-                f'"location":{self.store.wire_id(place.seq)},{text_member("location_code", place.code)}'
-                if place
+                f'"location":{self.store.wire_id(location.seq)},{text_member("location_code", location.code)}'
+                if location
                 else "",
-                location_tag_member(place) if place else "",
+                location_tag_member(location) if location else "",
                 f'"moved_on":"{moved_on}"',
                 "" if entry.quantity is None else f'"quantity":{format_quantity(entry.quantity)}',
                 "" if entry.reason_code is None else f'"reason_code":{entry.reason_code}',

@@ -58,12 +58,12 @@ async def move_goods(
     same_line = source.line is not None and target.line is not None and source.line.key == target.line.key
     from_hand = 0
     if target.line and target.location and source.line is None:
-        for one in await remove_held(ledger, target.line, quantity):
-            hand = StockKey(NO_LOCATION, one.held_pool, *target.line.key)
-            to = target.stock_key(target.pool or one.held_pool)
-            await ledger.transfer("move", product.number, hand, to, one.quantity)
-            await record_origin(ledger, target.line, one.origin, to)
-            from_hand += one.quantity
+        for held in await remove_held(ledger, target.line, quantity):
+            hand = StockKey(NO_LOCATION, held.held_pool, *target.line.key)
+            to = target.stock_key(target.pool or held.held_pool)
+            await ledger.transfer("move", product.number, hand, to, held.quantity)
+            await record_origin(ledger, target.line, held.origin, to)
+            from_hand += held.quantity
     rest = quantity - from_hand
     if target.line and not same_line and target.line.picked_quantity + rest > target.line.quantity:
         raise conflict(
@@ -72,8 +72,8 @@ async def move_goods(
             field,
             line=target.line.as_json(),
         )
-    for taking in await _plan_sources(ledger, product, source, target, rest, allow_overage, field):
-        await _transfer_goods(ledger, product, source, target, taking)
+    for planned in await _plan_sources(ledger, product, source, target, rest, allow_overage, field):
+        await _transfer_goods(ledger, product, source, target, planned)
     if not same_line:
         _change_picked(source.line, -rest)
         _change_picked(target.line, rest)
@@ -97,24 +97,24 @@ async def _plan_sources(
     if quantity == 0:
         return []
     balances = await (ledger.held_for_line(source.line) if source.line else ledger.free_stock(product.number))
-    have = _quantities_by_pool(balances, source)
-    pools = [source.pool] if source.pool else _pools_default_first(source, target, have)
+    quantities = _quantities_by_pool(balances, source)
+    pools = [source.pool] if source.pool else _pools_default_first(source, target, quantities)
     plan = []
     for pool in pools:
-        part = min(quantity, max(0, have.get(pool, 0)))
+        part = min(quantity, max(0, quantities.get(pool, 0)))
         if part:
             plan.append(SourceQuantity(source.location_code, pool, part))
             quantity -= part
     if quantity and (source.line is not None or not allow_overage or not pools):
-        there = sum(max(0, have.get(pool, 0)) for pool in pools)
-        raise conflict(f"Only {format_quantity(there)} of {product.number} can be moved from there.", field)
+        available = sum(max(0, quantities.get(pool, 0)) for pool in pools)
+        raise conflict(f"Only {format_quantity(available)} of {product.number} can be moved from there.", field)
     if quantity:
         plan.append(SourceQuantity(source.location_code, pools[0], quantity))
     return plan
 
 
 def _quantities_by_pool(balances: Mapping[StockKey, int], source: MovementEnd) -> dict[int, int]:
-    return {spot.pool: have for spot, have in balances.items() if spot == source.stock_key(spot.pool)}
+    return {key.pool: quantity for key, quantity in balances.items() if key == source.stock_key(key.pool)}
 
 
 def _pools_default_first(source: MovementEnd, target: MovementEnd, quantities: Mapping[int, int]) -> list[int]:
@@ -133,8 +133,8 @@ async def _transfer_goods(
         "move", product.number, source.stock_key(planned.pool), target.stock_key(pool), planned.quantity
     )
     if source.line and source.location and target.line is None:
-        spot = (product.number, source.location.code, planned.pool, *source.line.key, planned.quantity)
-        await ledger.ctx.tx.run(stock.ASSIGNMENT_MOVED_SET, ledger.store, *spot, ledger.ctx.now)
+        args = (product.number, source.location.code, planned.pool, *source.line.key, planned.quantity)
+        await ledger.ctx.tx.run(stock.ASSIGNMENT_MOVED_SET, ledger.store, *args, ledger.ctx.now)
     if target.line:
         for origin in origins:
             await record_origin(ledger, target.line, origin, target.stock_key(pool))

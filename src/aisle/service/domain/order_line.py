@@ -46,7 +46,22 @@ class OrderLine:
     @classmethod
     def from_row(cls, order_number: str, row: Row) -> OrderLine:
         """Build a line from a row of `LINES_OF_ORDER` or `LINE_GET`."""
-        number, seq, product, quantity, picked, moved, delivered, closed, warehouse, pool, pools, place, by, *rest = row
+        (
+            number,
+            seq,
+            product,
+            quantity,
+            picked,
+            moved,
+            delivered,
+            closed,
+            warehouse,
+            pool,
+            pools,
+            preferred,
+            picked_by,
+            *rest,
+        ) = row
         item, rejected = rest
         found = cls(
             order_number,
@@ -61,8 +76,8 @@ class OrderLine:
             bool(warehouse),
             pool,
             json.loads(pools),
-            place,
-            by,
+            preferred,
+            picked_by,
             json.loads(item),
             bool(rejected),
         )

@@ -64,25 +64,27 @@ class _ScheduleRow(NamedTuple):
 
 def _parse_row(row: Mapping[str, Any]) -> _ScheduleRow | None:
     try:
-        at, weeks = time.fromisoformat(row["time"]), _parse_weeks(row.get("week_numbers") or "")
+        time_of_day, weeks = time.fromisoformat(row["time"]), _parse_weeks(row.get("week_numbers") or "")
         before, after = float(row.get("ordering_offset") or 0), float(row["delivery_offset"])
-        good = row["day"] in range(_SUNDAY + 1) and 0 <= before <= _MAX_OFFSET_DAYS and 0 <= after <= _MAX_OFFSET_DAYS
-        return _ScheduleRow(int(row["day"]) % _SUNDAY, at, before, after, weeks) if good else None
+        is_valid = (
+            row["day"] in range(_SUNDAY + 1) and 0 <= before <= _MAX_OFFSET_DAYS and 0 <= after <= _MAX_OFFSET_DAYS
+        )
+        return _ScheduleRow(int(row["day"]) % _SUNDAY, time_of_day, before, after, weeks) if is_valid else None
     except (ValueError, TypeError, OverflowError):
         return None
 
 
 def _dates_of_row(row: Mapping[str, Any], now: float, zone: TimeZone) -> Iterable[tuple[float, float]]:
     """Yield pairs of ordering and delivery time, starting early enough for deliveries that arrive now."""
-    said = _parse_row(row)
-    if said is None:  # Stored before rows were checked.
+    parsed = _parse_row(row)
+    if parsed is None:  # Stored before rows were checked.
         return
-    day, at, before, after, weeks = said
-    today = datetime.fromtimestamp(now, UTC).astimezone(at.tzinfo or zone).date()
+    day, time_of_day, before, after, weeks = parsed
+    today = datetime.fromtimestamp(now, UTC).astimezone(time_of_day.tzinfo or zone).date()
     for offset in range(-int(after) - 1, DAYS_AHEAD + int(before) + 1):
         one = today + timedelta(days=offset)
         if one.isoweekday() % _SUNDAY == day and (not weeks or one.isocalendar().week in weeks):
-            base = datetime.combine(one, at if at.tzinfo else at.replace(tzinfo=zone))
+            base = datetime.combine(one, time_of_day if time_of_day.tzinfo else time_of_day.replace(tzinfo=zone))
             yield (base - timedelta(days=before)).timestamp(), (base + timedelta(days=after)).timestamp()
 
 

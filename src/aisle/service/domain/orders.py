@@ -125,15 +125,13 @@ class Order:
 
 def earliest_pickup_date(lines: list[OrderLine], zone: TimeZone) -> str:
     """Return the earliest pickup date of the lines, as a day of the store; '' if there is none."""
-    said = [line.item["pickup_date"] for line in lines if line.item.get("pickup_date")]
-    return min((day_of_stored_time(text, zone) for text in said), default="")
+    dates = [line.item["pickup_date"] for line in lines if line.item.get("pickup_date")]
+    return min((day_of_stored_time(text, zone) for text in dates), default="")
 
 
 async def save_changed_line(ledger: Ledger, line: OrderLine) -> None:
     """Store a line after its goods changed. Its order is stored at the end (`save_changed_orders`)."""
-    line.moved_quantity = sum(
-        quantity for spot, quantity in (await ledger.held_for_line(line)).items() if spot.location
-    )
+    line.moved_quantity = sum(quantity for key, quantity in (await ledger.held_for_line(line)).items() if key.location)
     await line.save(ledger.ctx, ledger.store)
     ledger.orders_to_save[line.order_number] = None
 
@@ -152,24 +150,24 @@ async def finish_order(logs: LogWriter, order: Order) -> None:
     ledger = logs.ledger
     lines = {line.line_number: line for line in order.lines}
     held = await ledger.held_for_order(order.number, order.lines)
-    await ledger.catalogue.load((line.product_number for line in order.lines), (spot.location for _, spot, _ in held))
-    for product, spot, quantity in held:
-        await ledger.post("finish", product, spot, -quantity)
-        lines[spot.line].delivered_quantity += quantity
-        await _log_finish(logs, lines[spot.line], spot, quantity)
+    await ledger.catalogue.load((line.product_number for line in order.lines), (key.location for _, key, _ in held))
+    for product, key, quantity in held:
+        await ledger.post("finish", product, key, -quantity)
+        lines[key.line].delivered_quantity += quantity
+        await _log_finish(logs, lines[key.line], key, quantity)
     for line in order.lines:
-        product_seen = await ledger.catalogue.get_product(line.product_number, "product_number")
-        if not product_seen.is_stock:
+        product_row = await ledger.catalogue.get_product(line.product_number, "product_number")
+        if not product_row.is_stock:
             line.delivered_quantity = line.picked_quantity
     await ledger.origins.delete_order(order.number)
     order.is_active = False
 
 
 async def _log_finish(logs: LogWriter, line: OrderLine, stock_key: StockKey, quantity: int) -> None:
-    book = logs.ledger.catalogue
-    product = await book.get_product(line.product_number, "product_number")
-    place = await book.find_location(stock_key.location) if stock_key.location else None
-    logs.add(LogEntry(product, FINISH_SOURCE, -quantity, place, stock_key.pool, line, reference=line.order_number))
+    catalogue = logs.ledger.catalogue
+    product = await catalogue.get_product(line.product_number, "product_number")
+    location = await catalogue.find_location(stock_key.location) if stock_key.location else None
+    logs.add(LogEntry(product, FINISH_SOURCE, -quantity, location, stock_key.pool, line, reference=line.order_number))
 
 
 async def release_order(ledger: Ledger, order: Order) -> None:
@@ -187,8 +185,8 @@ async def release_lines(ledger: Ledger, order: Order, lines: Iterable[OrderLine]
     named = {line.line_number: line for line in lines}
     held = [one for one in await ledger.held_for_order(order.number, order.lines) if one[1].line in named]
     await ledger.load_free_stock(product for product, _, _ in held)
-    for product, spot, quantity in held:
-        await ledger.transfer("release", product, spot, StockKey(spot.location, spot.pool), quantity)
+    for product, key, quantity in held:
+        await ledger.transfer("release", product, key, StockKey(key.location, key.pool), quantity)
     await _add_put_backs(ledger, order.number, named)
     await ledger.origins.delete_lines(order.number, named)
     for line in named.values():
@@ -205,8 +203,8 @@ async def _add_put_backs(ledger: Ledger, order: str, lines: dict[int, OrderLine]
     await ledger.ctx.tx.run_many(
         stock_sql.PUT_BACK_ADD,
         [
-            (ledger.store, seq + n, lines[line].product_number, place, pool, quantity, order, line, ledger.ctx.now)
-            for n, (line, place, pool, quantity) in enumerate(listed)
+            (ledger.store, seq + n, lines[line].product_number, location, pool, quantity, order, line, ledger.ctx.now)
+            for n, (line, location, pool, quantity) in enumerate(listed)
         ],
     )
 
@@ -220,18 +218,18 @@ async def set_claim(ctx: Context, order: Order, is_claimed: bool) -> None:
     The latest claim counts: an earlier claim or release of somebody else that arrives later changes nothing. A repeated
     claim keeps its time.
     """
-    standing, by = order.item, ctx.app_user or ctx.principal.name
+    item, user = order.item, ctx.app_user or ctx.principal.name
     terminal = ctx.terminal or ""
-    if order.is_claimed and "claimed_by" in standing:
-        same = (standing["claimed_by"], standing.get("claimed_terminal", "")) == (by, terminal)
-        if (is_claimed and same) or (not same and ctx.occurred_on < standing["claimed_on"]):
+    if order.is_claimed and "claimed_by" in item:
+        same = (item["claimed_by"], item.get("claimed_terminal", "")) == (user, terminal)
+        if (is_claimed and same) or (not same and ctx.occurred_on < item["claimed_on"]):
             return
     end_claim(order)
     if not is_claimed:
         return
-    row = await ctx.tx.one(access.PERSON_NAME, ctx.current_store.number, by)
-    said = {"claimed_by": by, "claimed_name": row[0] if row else "", "claimed_on": ctx.occurred_on}
-    order.item |= {name: value for name, value in (said | {"claimed_terminal": terminal}).items() if value}
+    row = await ctx.tx.one(access.PERSON_NAME, ctx.current_store.number, user)
+    fields = {"claimed_by": user, "claimed_name": row[0] if row else "", "claimed_on": ctx.occurred_on}
+    order.item |= {name: value for name, value in (fields | {"claimed_terminal": terminal}).items() if value}
     order.is_claimed = True
 
 
@@ -252,11 +250,11 @@ async def record_shortage_reason(
     logs: LogWriter, line: OrderLine, body: dict[str, Any], location: Location | None
 ) -> None:
     """Store the reason of a short line and log it once. A reason of an open or full line is ignored."""
-    news = {name: body[name] for name in REASON_FIELDS if name in body}
-    if not news or not line.is_short or news == {name: line.item.get(name) for name in news}:
+    reason = {name: body[name] for name in REASON_FIELDS if name in body}
+    if not reason or not line.is_short or reason == {name: line.item.get(name) for name in reason}:
         return
-    line.item |= news
-    await log_reason(logs, line, SHORTAGE_SOURCE, news, location)
+    line.item |= reason
+    await log_reason(logs, line, SHORTAGE_SOURCE, reason, location)
 
 
 async def log_reason(
@@ -332,16 +330,16 @@ def order_fields(body: dict[str, Any], store_number: str, pickup: str) -> dict[s
     """Return the fields of an order for lists."""
     item = {shown: body[name] for name, shown in _ORDER_FIELDS.items() if name in body}
     allowed = body.get("stores_allowed")
-    aside = {name: body[name] for name in _UNDOCUMENTED_FIELDS if name in body}
-    if aside.get("order_type") == item.get("order_type_code"):
-        aside.pop("order_type", None)
+    undocumented = {name: body[name] for name in _UNDOCUMENTED_FIELDS if name in body}
+    if undocumented.get("order_type") == item.get("order_type_code"):
+        undocumented.pop("order_type", None)
     return drop_none(
         item
         | {
             "store_number": store_number,
             "stores_allowed": None if allowed is None else ",".join(allowed),
             "pickup_date": pickup or None,
-            "aisle": aside or None,
+            "aisle": undocumented or None,
         }
     )
 

@@ -25,19 +25,19 @@ def plan_pick(
     With `only_location`, use that location only. Goods beyond the recorded stock come from no location in the first
     pool, which becomes negative.
     """
-    codes = [place.code for place in locations] if only_location is None else [only_location]
+    codes = [location.code for location in locations] if only_location is None else [only_location]
     if only_location is None:
         codes.append(NO_LOCATION)
-    takings: list[SourceQuantity] = []
+    sources: list[SourceQuantity] = []
     for pool in pools:
         for code in codes:
             part = min(quantity, max(0, free.get(StockKey(code, pool), 0)))
             if part:
-                takings.append(SourceQuantity(code, pool, part))
+                sources.append(SourceQuantity(code, pool, part))
                 quantity -= part
     if quantity:
-        takings.append(SourceQuantity(NO_LOCATION, pools[0], quantity))
-    return takings
+        sources.append(SourceQuantity(NO_LOCATION, pools[0], quantity))
+    return sources
 
 
 async def increase_pick(
@@ -48,18 +48,18 @@ async def increase_pick(
     pools = line.picking_pools(pool)
     walk: list[Location] = []
     if location is None:
-        walk = await locations_in_walk_order(ledger, (spot.location for spot, have in free.items() if have > 0))
+        walk = await locations_in_walk_order(ledger, (key.location for key, available in free.items() if available > 0))
         # The location that the order's creator prefers comes first.
         walk.sort(key=lambda one: (one.code != line.preferred_location_code, one))
-    takings = plan_pick(free, walk, pools, quantity, location.code if location else None)
-    for taking in takings:
-        await _pick_into_hand(ledger, line, taking)
+    sources = plan_pick(free, walk, pools, quantity, location.code if location else None)
+    for source in sources:
+        await _pick_into_hand(ledger, line, source)
     line.picked_quantity += quantity
-    return takings
+    return sources
 
 
 async def decrease_pick(ledger: Ledger, line: OrderLine, quantity: int) -> list[SourceQuantity]:
-    """Return `quantity` of the picker's goods to their origins, the last picked first.
+    """Put `quantity` of the picker's goods back where they came from, the last picked first.
 
     Raise Refusal (409) if some of it was put down at a location already.
     """
@@ -85,7 +85,7 @@ async def decrease_pick(ledger: Ledger, line: OrderLine, quantity: int) -> list[
 
 
 async def goods_held_at(ledger: Ledger, line: OrderLine, location: str = NO_LOCATION) -> list[HeldGoods]:
-    """Return the goods held for a line at a location, in the order of picking. No location is the picker."""
+    """Return the goods held for a line at a location, in the order of picking. The picker has those with none."""
     return [one for one in await ledger.origins.held_for_line(line) if one.held_location == location]
 
 
@@ -167,18 +167,18 @@ def rebase_update(
     """
     if "picked_quantity" not in body:
         raise unprocessable("A base needs a picked_quantity.", f"{field}.base_picked_quantity")
-    mine = parse_thousandths(body["picked_quantity"], f"{field}.picked_quantity", whole=whole)
+    sent = parse_thousandths(body["picked_quantity"], f"{field}.picked_quantity", whole=whole)
     base = parse_thousandths(body["base_picked_quantity"], f"{field}.base_picked_quantity", whole=whole)
-    if mine < 0 or base < 0:
+    if sent < 0 or base < 0:
         raise unprocessable("Less than nothing cannot be picked.", f"{field}.picked_quantity")
-    wanted = line.picked_quantity + mine - base + additional
+    wanted = line.picked_quantity + sent - base + additional
     most = 0 if line.is_rejected else max(line.picked_quantity, line.quantity)
     now = max(min(wanted, most), min(line.picked_quantity, line.moved_quantity))
-    thought_full = body.get("is_picked") and mine >= line.quantity
-    news = {name: value for name, value in body.items() if name != "base_picked_quantity"}
-    if thought_full:  # It follows from the quantity, and does not mean "closed short".
-        del news["is_picked"]
-    return RebasedUpdate(news | {"picked_quantity": to_json_number(now)}, wanted - now)
+    is_full_for_sender = body.get("is_picked") and sent >= line.quantity
+    changed = {name: value for name, value in body.items() if name != "base_picked_quantity"}
+    if is_full_for_sender:  # It follows from the quantity, and does not mean "closed short".
+        del changed["is_picked"]
+    return RebasedUpdate(changed | {"picked_quantity": to_json_number(now)}, wanted - now)
 
 
 async def set_picked_quantity(
@@ -202,21 +202,23 @@ async def set_picked_quantity(
     held = sum((await ledger.held_for_line(line)).values())
     tracked = product.is_stock and not line.from_warehouse
     changed = target != line.picked_quantity
-    gone = line.delivered_quantity if tracked else 0  # For a finished order of which a restore has lost picks.
-    raised = tracked and target > held + gone
-    if raised:
+    delivered = line.delivered_quantity if tracked else 0  # For a finished order of which a restore has lost picks.
+    is_raised = tracked and target > held + delivered
+    if is_raised:
         await ledger.catalogue.range_products([product.number])
-        await _log_pick(logs, line, "pick", await increase_pick(ledger, line, target - held - gone, location, pool), -1)
-    elif target < held + gone:
-        back = min(held, held + gone - target)
+        await _log_pick(
+            logs, line, "pick", await increase_pick(ledger, line, target - held - delivered, location, pool), -1
+        )
+    elif target < held + delivered:
+        back = min(held, held + delivered - target)
         if back:
             await _log_pick(logs, line, "unpick", await decrease_pick(ledger, line, back), 1)
-        await _reverse_delivered(logs, line, held + gone - target - back, location, pool)
+        await _reverse_delivered(logs, line, held + delivered - target - back, location, pool)
     line.picked_quantity = target
     if changed:
         line.picked_by = ledger.ctx.app_user or ledger.ctx.principal.name
     line.is_picked = line.is_fully_picked or (closed if closed is not None else line.is_picked and not changed)
-    return raised
+    return is_raised
 
 
 async def _reverse_delivered(
@@ -226,12 +228,12 @@ async def _reverse_delivered(
     if not quantity:
         return
     product = await logs.ledger.catalogue.get_product(line.product_number, "product_number")
-    spot = StockKey(location.code if location else NO_LOCATION, pool or line.stock_pool)
-    await logs.ledger.post("finish", product.number, spot, quantity)
+    key = StockKey(location.code if location else NO_LOCATION, pool or line.stock_pool)
+    await logs.ledger.post("finish", product.number, key, quantity)
     line.delivered_quantity -= quantity
     logs.add(
         LogEntry(
-            product, FINISH_SOURCE, quantity, location=location, pool=spot.pool, line=line, reference=line.order_number
+            product, FINISH_SOURCE, quantity, location=location, pool=key.pool, line=line, reference=line.order_number
         )
     )
 
@@ -255,18 +257,25 @@ async def _log_pick(
     logs: LogWriter, line: OrderLine, log_source: str, sources: list[SourceQuantity], sign: int
 ) -> None:
     """Add an entry for each location that goods left or returned to, and one without location for the picker."""
-    book = logs.ledger.catalogue
-    product = await book.get_product(line.product_number, "product_number")
+    catalogue = logs.ledger.catalogue
+    product = await catalogue.get_product(line.product_number, "product_number")
     flagged = logs.ledger.pop_negative_flag()
-    for taking in sources:
-        place = await book.find_location(taking.location) if taking.location else None
-        quantity = sign * taking.quantity
-        of, pool = line.order_number, taking.pool
+    for source in sources:
+        location = await catalogue.find_location(source.location) if source.location else None
+        quantity = sign * source.quantity
+        order, pool = line.order_number, source.pool
         logs.add(
             LogEntry(
-                product, log_source, quantity, location=place, pool=pool, line=line, reference=of, needs_review=flagged
+                product,
+                log_source,
+                quantity,
+                location=location,
+                pool=pool,
+                line=line,
+                reference=order,
+                needs_review=flagged,
             )
         )
-    in_hand = -sign * sum(taking.quantity for taking in sources)
+    in_hand = -sign * sum(source.quantity for source in sources)
     if in_hand:
         logs.add(LogEntry(product, IN_HAND_SOURCE, in_hand, line=line, reference=line.order_number))

@@ -90,8 +90,8 @@ class Delivery:
                 message = f"Delivery {self.number} has no line {line_number} of product {product}."
                 raise unprocessable(message, f"{field}.line_number")
         if order:
-            mine = [line for line in lines if (line.customer_order, line.customer_line) == order]
-            lines = mine + [line for line in lines if not line.customer_order]
+            own_lines = [line for line in lines if (line.customer_order, line.customer_line) == order]
+            lines = own_lines + [line for line in lines if not line.customer_order]
         return lines
 
     def _fill_lines(self, lines: list[DeliveryLine], product: str, quantity: int) -> list[LineShare]:
@@ -200,7 +200,7 @@ class DeliveryReceipts:
         key = (store, delivery.number, line.line_number)
         if line.is_new:
             seq = await ctx.next_numbers(store, "delivery_line")
-            said = (seq, line.product_number, 0, line.received_quantity, None, "", 0, ctx.now, "{}", "{}")
-            await ctx.tx.run(sql.DELIVERY_LINE_ADD, *key, *said)
+            row = (seq, line.product_number, 0, line.received_quantity, None, "", 0, ctx.now, "{}", "{}")
+            await ctx.tx.run(sql.DELIVERY_LINE_ADD, *key, *row)
         else:
             await ctx.tx.run(sql.DELIVERY_LINE_RECEIVED_SET, *key, line.received_quantity, ctx.now)

@@ -38,9 +38,9 @@ class FulfilledRecount(NamedTuple):
 
 
 async def find_fulfilled_recounts(ctx: Context, store: Store, counts: Iterable[FreeCount]) -> list[FulfilledRecount]:
-    """Return the open recounts that these counts fulfil. A count before the order of the recount does not count.
+    """Return the open recounts that these counts fulfil. A count made before the recount was ordered is ignored.
 
-    A recount is of the location's default pool, otherwise of pool 1, as a count without a pool is.
+    A recount is of the location's default pool, otherwise of pool 1, like a count without a pool.
     """
     counted = list(counts)
     if not counted:
@@ -58,8 +58,8 @@ async def find_fulfilled_recounts(ctx: Context, store: Store, counts: Iterable[F
 
 async def close_recounts(ctx: Context, store: Store, fulfilled: Iterable[FulfilledRecount], ids: list[int]) -> None:
     """Close the fulfilled recounts; `ids` are the wire ids of the log entries."""
-    by = ctx.app_user or ctx.principal.name
+    user = ctx.app_user or ctx.principal.name
     for one in fulfilled:
         entry, _ = split_wire_id(ids[one.entry_index])
-        await ctx.tx.run(sql.RECOUNT_END, store.number, one.seq, RECOUNT_COUNTED, by, ctx.now, entry)
+        await ctx.tx.run(sql.RECOUNT_END, store.number, one.seq, RECOUNT_COUNTED, user, ctx.now, entry)
         ctx.mark_changed(store.number, "recount", str(store.wire_id(one.seq)))

@@ -66,7 +66,7 @@ TRANSITIONS: dict[StateKind, dict[str, frozenset[str]]] = {
         RECOUNT_WITHDRAWN: frozenset(),
     },
 }
-"""Allowed states after each state; no change is always allowed. The README has the same table."""
+"""Allowed next states of each state. Staying in a state is always allowed. The README has the same table."""
 
 
 def check_transition(

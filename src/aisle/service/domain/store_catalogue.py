@@ -66,8 +66,8 @@ class StoreCatalogue:
         if numbers:
             for row in await self.ctx.tx.all(products.STORE_PRODUCTS, self.store.number, numbers):
                 is_stock = row[3] if row[6] is None else row[6]
-                said = (bool(is_stock), bool(row[4]), row[5] is not None, row[7], row[8] or "", row[9], row[10])
-                self._products[row[0]] = Product(row[0], row[1], row[2], *said)
+                fields = (bool(is_stock), bool(row[4]), row[5] is not None, row[7], row[8] or "", row[9], row[10])
+                self._products[row[0]] = Product(row[0], row[1], row[2], *fields)
         wanted = sorted({code for code in location_codes if code and code not in self._locations})
         if wanted:
             for code, seq, order, pool, key, tags in await self.ctx.tx.all(stores.LOCATIONS, self.store.number, wanted):
@@ -83,10 +83,10 @@ class StoreCatalogue:
 
     async def get_location(self, code: str, field: str) -> Location:
         """Return the location. Raise Refusal (422) if it does not exist; use never creates locations."""
-        place = await self.find_location(code)
-        if place is None:
+        location = await self.find_location(code)
+        if location is None:
             raise unprocessable(f"There is no location {code}.", field)
-        return place
+        return location
 
     async def find_location(self, code: str) -> Location | None:
         """Return the location, or None."""

@@ -54,8 +54,8 @@ def parse_timestamp(text: str, field: str, zone: TimeZone = None) -> str:
 
 def parse_start_of_day(text: str, field: str, zone: TimeZone = None) -> str:
     """Parse a date or time of a field that names a day. Midnight UTC is the start of that day in the store, too."""
-    when = _parse_datetime(text, field)
-    return _format_datetime_utc(when.replace(tzinfo=None) if is_utc_midnight(when) else when, zone)
+    parsed = _parse_datetime(text, field)
+    return _format_datetime_utc(parsed.replace(tzinfo=None) if is_utc_midnight(parsed) else parsed, zone)
 
 
 def parse_timestamp_or_day(text: str, field: str, zone: TimeZone = None) -> str:
@@ -63,8 +63,8 @@ def parse_timestamp_or_day(text: str, field: str, zone: TimeZone = None) -> str:
 
     Midnight UTC is that date, since some senders have only date-times.
     """
-    when = _parse_datetime(text, field)
-    return when.date().isoformat() if is_date(text) or is_utc_midnight(when) else _format_datetime_utc(when, zone)
+    parsed = _parse_datetime(text, field)
+    return parsed.date().isoformat() if is_date(text) or is_utc_midnight(parsed) else _format_datetime_utc(parsed, zone)
 
 
 def parse_day(text: str, field: str, zone: TimeZone = None) -> str:

@@ -25,8 +25,8 @@ async def _list_entries(ctx: Context, call: OperationCall, scope: str) -> bytes:
     after, limit = call.query.get("after", 0), call.query.get("limit", 500)
     if not 1 <= limit <= MAX_ENTRIES:
         raise bad_request(f"limit is 1 to {MAX_ENTRIES}.", "limit")
-    said = call.query.get("last_modified_date", "")
-    since = parse_timestamp(said, "last_modified_date", ctx.time_zone()) if said else ""
+    modified_date = call.query.get("last_modified_date", "")
+    since = parse_timestamp(modified_date, "last_modified_date", ctx.time_zone()) if modified_date else ""
     rows = await ctx.tx.all(sql.AUDIT_LIST, scope, after, since, call.query.get("subject", ""), limit + 1)
     listed = [
         {

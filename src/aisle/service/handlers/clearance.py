@@ -70,12 +70,12 @@ async def list_assignments(ctx: Context, call: OperationCall) -> bytes:
 
 
 def _assignment_json(store: Store, row: Row) -> dict[str, object]:
-    seq, product, name, place, pool, order, line, quantity, tag, created = row
+    seq, product, name, location, pool, order, line, quantity, tag, created = row
     return {
         "id": store.wire_id(seq),
         "product_number": product,
         "product_description": name,
-        "location_code": place,
+        "location_code": location,
         "stock_pool": pool,
         "customer_order_number": order,
         "customer_order_line_number": line,

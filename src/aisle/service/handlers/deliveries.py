@@ -87,14 +87,14 @@ RECEIPTS = ListKind(
 async def list_deliveries(ctx: Context, call: OperationCall) -> bytes:
     """List a page of deliveries with their lines, oldest first, of one store or of all stores of the token."""
     query, page = call.query, parse_scroll_page(call, (int, int))
-    asked, store = await store_filter(ctx, query)
-    asked |= {name: query[name] for name in _EQUALITY_FILTERS if name in query}
+    filters, store = await store_filter(ctx, query)
+    filters |= {name: query[name] for name in _EQUALITY_FILTERS if name in query}
     if "supplier_name" in query:
-        asked |= search_filter("supplier_name", query["supplier_name"])
+        filters |= search_filter("supplier_name", query["supplier_name"])
     if "delivery_date" in query:
-        asked["expected_on"] = parse_day(query["delivery_date"], "delivery_date", ctx.time_zone(store))
-    asked |= common_filters(query, ctx.time_zone(store))
-    total, found = await read_page(ctx, page, asked, store, DELIVERIES)
+        filters["expected_on"] = parse_day(query["delivery_date"], "delivery_date", ctx.time_zone(store))
+    filters |= common_filters(query, ctx.time_zone(store))
+    total, found = await read_page(ctx, page, filters, store, DELIVERIES)
     groups, more = page.split_rows(found)
     entries = [delivery_json(group) for group in groups]
     last = groups[-1][0][2:4] if groups else None
@@ -145,12 +145,12 @@ async def store_filter(ctx: Context, query: Body) -> tuple[dict[str, object], St
 
 def common_filters(query: Body, zone: TimeZone) -> dict[str, object]:
     """Return the filters that deliveries and receipts share."""
-    asked: dict[str, object] = {}
+    filters: dict[str, object] = {}
     if "is_submitted" in query:
-        asked["submitted" if query["is_submitted"] else "not_submitted"] = DELIVERY_RECEIVED
+        filters["submitted" if query["is_submitted"] else "not_submitted"] = DELIVERY_RECEIVED
     if "last_modified_date" in query:
-        asked["modified"] = parse_timestamp(query["last_modified_date"], "last_modified_date", zone)
-    return asked
+        filters["modified"] = parse_timestamp(query["last_modified_date"], "last_modified_date", zone)
+    return filters
 
 
 async def create_store_deliveries(ctx: Context, call: OperationCall) -> bytes:
@@ -175,9 +175,9 @@ async def _create_deliveries(ctx: Context, store: Store, bodies: Iterable[tuple[
     given = [(index, drop_none(body)) for index, body in bodies]
     numbers = sorted({body["order_number"] for _, body in given})
     known = {row[0]: (row[1], row[2]) for row in await ctx.tx.all(sql.DELIVERY_FINGERPRINTS, store.number, numbers)}
-    book = StoreCatalogue(ctx, store)
+    catalogue = StoreCatalogue(ctx, store)
     lines = [line for _, body in given for line in body.get("order_lines") or []]
-    await book.load(line["product_number"] for line in lines if line.get("product_number"))
+    await catalogue.load(line["product_number"] for line in lines if line.get("product_number"))
     for index, body in given:
         number, print_, field = body["order_number"], _fingerprint(body), f"orders[{index}]"
         check_code(number, "the number of a delivery", f"{field}.order_number")
@@ -189,7 +189,7 @@ async def _create_deliveries(ctx: Context, store: Store, bodies: Iterable[tuple[
         if status != DELIVERY_OPEN:
             raise conflict(f"Goods of delivery {number} have been received.", f"{field}.order_number")
         rows = [
-            await _parse_line(book, raw, f"{field}.order_lines[{n}]")
+            await _parse_line(catalogue, raw, f"{field}.order_lines[{n}]")
             for n, raw in enumerate(body.get("order_lines") or [])
         ]
         await _store_delivery(ctx, store, body, print_, _number_lines(rows, field), field)
@@ -228,29 +228,31 @@ def _fingerprint(body: Body) -> str:
 
 async def _parse_line(catalogue: StoreCatalogue, raw: Body, field: str) -> Body:
     """Return a line with its product and validated figures. Raise Refusal (422) if it is invalid."""
-    said = drop_none(raw)
-    product = await _get_product(catalogue, said, field)
-    quantity = parse_quantity(said["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
+    line_body = drop_none(raw)
+    product = await _get_product(catalogue, line_body, field)
+    quantity = parse_quantity(line_body["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
     if quantity < 0:
         raise unprocessable("Less than nothing cannot be delivered.", f"{field}.quantity")
-    pool = said.get("target_stock_pool")
-    named = "customer_order_number" in said, "customer_order_line_number" in said
+    pool = line_body.get("target_stock_pool")
+    named = "customer_order_number" in line_body, "customer_order_line_number" in line_body
     if any(named) and not all(named):
         raise unprocessable("An order line is named by order and line.", f"{field}.customer_order_line_number")
-    shipment_line = said.get(_SHIPMENT_LINE_FIELD)
+    shipment_line = line_body.get(_SHIPMENT_LINE_FIELD)
     return {
-        "number": parse_whole_number(said["line_number"], f"{field}.line_number") if "line_number" in said else None,
+        "number": parse_whole_number(line_body["line_number"], f"{field}.line_number")
+        if "line_number" in line_body
+        else None,
         "product": product,
         "quantity": quantity,
         "pool": None if pool is None else parse_pool(pool, f"{field}.target_stock_pool"),
-        "order": said.get("customer_order_number", ""),
+        "order": line_body.get("customer_order_number", ""),
         "order_line": parse_whole_number(
-            said.get("customer_order_line_number", 0), f"{field}.customer_order_line_number"
+            line_body.get("customer_order_line_number", 0), f"{field}.customer_order_line_number"
         ),
         "shipment_line": None
         if shipment_line is None
         else parse_whole_number(shipment_line, f"{field}.{_SHIPMENT_LINE_FIELD}"),
-        "said": said,
+        "said": line_body,
     }
 
 
@@ -316,7 +318,7 @@ async def _store_delivery(
 
 def _delivery_line_row(ctx: Context, store: Store, number: str, seq: int, line: Body) -> tuple[object, ...]:
     """Return a row of `delivery_line` in the order of `DELIVERY_LINE_ADD`."""
-    aside = {name: line["said"][name] for name in _STORED_ONLY_FIELDS if name in line["said"]}
+    undocumented = {name: line["said"][name] for name in _STORED_ONLY_FIELDS if name in line["said"]}
     return (
         store.number,
         number,
@@ -329,15 +331,15 @@ def _delivery_line_row(ctx: Context, store: Store, number: str, seq: int, line: 
         line["order"],
         line["order_line"],
         ctx.now,
-        to_json(delivery_line_fields(line["said"], aside)),
-        to_json(aside),
+        to_json(delivery_line_fields(line["said"], undocumented)),
+        to_json(undocumented),
     )
 
 
 async def list_receipts(ctx: Context, call: OperationCall) -> bytes:
     """List a page of receipts by id, of one store or of all stores of the token."""
-    asked, store = await store_filter(ctx, call.query)
-    return await _receipts_page(ctx, call.query, asked, store)
+    filters, store = await store_filter(ctx, call.query)
+    return await _receipts_page(ctx, call.query, filters, store)
 
 
 async def list_store_receipts(ctx: Context, call: OperationCall) -> bytes:
@@ -388,8 +390,8 @@ def delivery_fields(ctx: Context, store: Store, body: JsonObject, field: str) ->
         if name in body:
             item[name] = to_json_number(parse_thousandths(body[name], f"{field}.{name}", whole=True))
     item["is_downloaded"] = False
-    aside = {name: body[name] for name in UNDOCUMENTED_DELIVERY_FIELDS if name in body}
-    return item | ({"aisle": aside} if aside else {})
+    undocumented = {name: body[name] for name in UNDOCUMENTED_DELIVERY_FIELDS if name in body}
+    return item | ({"aisle": undocumented} if undocumented else {})
 
 
 def delivery_line_fields(body: JsonObject, extra_fields: JsonObject) -> JsonObject:
@@ -413,14 +415,14 @@ def group_by_delivery(rows: Iterable[Row], number_column: int) -> list[list[Row]
 
 def delivery_json(rows: list[Row]) -> str:
     """Return one delivery of a list as JSON."""
-    store, number_, seq, ordinal, kind, status, updated, _, item, about = rows[0][:_LINE_COLUMN]
+    store, number_, seq, ordinal, kind, status, updated, _, item, store_json = rows[0][:_LINE_COLUMN]
     lines = (_delivery_line_json(row[_LINE_COLUMN:]) for row in rows if row[_LINE_COLUMN] is not None)
     return join_members(
         (
             f'"order_number":{quoted(number_)},"store_number":{quoted(store)},"order_type":"{kind}"',
             f'"import_id":{Store(store, ordinal).wire_id(seq)},"status":{quoted(status)}',
             f'"updated_on":{quoted(updated)}',
-            text_member("store_gln", parse_json_object(about).get("store_gln")),
+            text_member("store_gln", parse_json_object(store_json).get("store_gln")),
             object_members(item),
             f'"order_lines":[{",".join(lines)}]',
         )
@@ -428,19 +430,19 @@ def delivery_json(rows: list[Row]) -> str:
 
 
 def _delivery_line_json(row: Row) -> str:
-    line, _, product, quantity, received, pool, order, order_line, _, item, about = row
-    said, known = parse_json_object(item), parse_json_object(about)
+    line, _, product, quantity, received, pool, order, order_line, _, item, product_json = row
+    line_fields, product_fields = parse_json_object(item), parse_json_object(product_json)
     return join_members(
         (
             f'"line_number":{line},"product_number":{quoted(product)},"quantity":{format_quantity(quantity)}',
             f'"received_quantity":{format_quantity(received)}',
             "" if pool is None else f'"target_stock_pool":{pool}',
             f'"customer_order_number":{quoted(order)},"customer_order_line_number":{order_line}' if order else "",
-            *_catalogue_members(said, known),
-            text_member("base_unit", known.get("base_unit_name")),
-            text_member("purchase_unit_barcode", known.get("purchase_unit_barcode")),
-            text_member("purchase_unit_product_number", known.get("purchase_unit_product_number")),
-            _number_member("purchase_unit_quantity", known.get("purchase_unit_quantity")),
+            *_catalogue_members(line_fields, product_fields),
+            text_member("base_unit", product_fields.get("base_unit_name")),
+            text_member("purchase_unit_barcode", product_fields.get("purchase_unit_barcode")),
+            text_member("purchase_unit_product_number", product_fields.get("purchase_unit_product_number")),
+            _number_member("purchase_unit_quantity", product_fields.get("purchase_unit_quantity")),
             object_members(item),
         )
     )
@@ -462,16 +464,16 @@ def _number_member(name: str, value: Any) -> str:
 
 def receipt_json(rows: list[Row]) -> str:
     """Return one receipt of a list as JSON."""
-    store, number_, _, ordinal, kind, status, _, receipt, item, about = rows[0][:_LINE_COLUMN]
-    at, head = Store(store, ordinal), parse_json_object(item)
-    lines = (_receipt_line_json(at, row[_LINE_COLUMN:]) for row in rows if row[_LINE_COLUMN] is not None)
+    store, number_, _, ordinal, kind, status, _, receipt, item, store_json = rows[0][:_LINE_COLUMN]
+    delivery_store, head_fields = Store(store, ordinal), parse_json_object(item)
+    lines = (_receipt_line_json(delivery_store, row[_LINE_COLUMN:]) for row in rows if row[_LINE_COLUMN] is not None)
     return join_members(
         (
             f'"order_number":{quoted(number_)},"store_number":{quoted(store)},"order_type_id":{kind}',
-            f'"import_id":{at.wire_id(receipt)},"status":{quoted(status)}',
-            text_member("store_gln", parse_json_object(about).get("store_gln")),
+            f'"import_id":{delivery_store.wire_id(receipt)},"status":{quoted(status)}',
+            text_member("store_gln", parse_json_object(store_json).get("store_gln")),
             *(
-                text_member(name, head.get(name))
+                text_member(name, head_fields.get(name))
                 for name in ("datetime_created", "datetime_expected", "supplier_code", "supplier_name")
             ),
             f'"receipt_lines":[{",".join(lines)}]',
@@ -480,14 +482,14 @@ def receipt_json(rows: list[Row]) -> str:
 
 
 def _receipt_line_json(store: Store, row: Row) -> str:
-    line, seq, product, quantity, received, _, _, _, updated, item, about = row
-    said, known = parse_json_object(item), parse_json_object(about)
+    line, seq, product, quantity, received, _, _, _, updated, item, product_json = row
+    line_fields, product_fields = parse_json_object(item), parse_json_object(product_json)
     return join_members(
         (
             f'"id":{store.wire_id(seq)},"line_number":{line},"product_number":{quoted(product)}',
             f'"received_quantity":{format_quantity(received)},"shipped_quantity":{format_quantity(quantity)}',
-            *_catalogue_members(said, known),
-            *(text_member(name, said.get(name)) for name in ("barcode", "description", "container_barcode")),
+            *_catalogue_members(line_fields, product_fields),
+            *(text_member(name, line_fields.get(name)) for name in ("barcode", "description", "container_barcode")),
             f'"updated_on":{quoted(updated)}',
         )
     )

@@ -137,8 +137,8 @@ def _told_of(row: tuple[int, int, int | None, str, str] | None) -> dict[str, Any
     if row is None:
         return {}
     _seq, order, pool, tags, carrier = row
-    said = {"location_order": order, "default_stock_pool": pool, "tags": json.loads(tags), "carrier_code": carrier}
-    return {name: value for name, value in said.items() if value not in (None, "", [])}
+    fields = {"location_order": order, "default_stock_pool": pool, "tags": json.loads(tags), "carrier_code": carrier}
+    return {name: value for name, value in fields.items() if value not in (None, "", [])}
 
 
 async def list_changes(ctx: Context, call: OperationCall) -> bytes:
@@ -173,8 +173,8 @@ async def list_changes(ctx: Context, call: OperationCall) -> bytes:
     else:
         reached, changes, more = await _changes_since(ctx, read, last, limit)
     mark = _MARK_SEPARATOR.join(made if reached == read else await _last_writes(ctx, reached))
-    told = {"cursor": _encode_cursor(*reached), "mark": mark, "changes": changes, "more": more}
-    return to_json_bytes(told | {"restored": restored, "unknown": unknown, "forgotten": forgotten})
+    answer = {"cursor": _encode_cursor(*reached), "mark": mark, "changes": changes, "more": more}
+    return to_json_bytes(answer | {"restored": restored, "unknown": unknown, "forgotten": forgotten})
 
 
 async def _is_forgotten(ctx: Context, read: tuple[int, int], last: tuple[int, int]) -> bool:
@@ -190,7 +190,7 @@ def _prefetch_poll(ctx: Context, since: int | None, keys: list[str]) -> Iterator
     scopes = (ctx.current_store.number, CHAIN)
     yield from ((access.COUNTER_VALUE, (scope, name)) for scope in scopes for name in ("change", CHANGES_FORGOTTEN))
     read = _decode_cursor(since) if since else (0, 0)
-    yield from ((access.WRITE_AT_CHANGE, at) for at in zip(scopes, read, strict=True) if at[1])
+    yield from ((access.WRITE_AT_CHANGE, args) for args in zip(scopes, read, strict=True) if args[1])
     if keys:
         yield access.KNOWN_KEYS, (ctx.current_store.number, keys)
 
@@ -203,12 +203,16 @@ async def _changes_since(
     No query runs for a scope without changes.
     """
     reached, changes, more = list(cursor), list[dict[str, Any]](), False
-    for at, scope in enumerate((ctx.current_store.number, CHAIN)):
-        room = limit - len(changes)
-        rows = await ctx.tx.all(access.CHANGES_SINCE, scope, cursor[at], room + 1) if newest[at] > cursor[at] else []
-        more = more or len(rows) > room
-        reached[at] = rows[:room][-1][0] if rows[:room] else cursor[at]
-        changes += [{"topic": topic, "key": key, "chain": scope == CHAIN} for _, topic, key in rows[:room]]
+    for index, scope in enumerate((ctx.current_store.number, CHAIN)):
+        remaining = limit - len(changes)
+        rows = (
+            await ctx.tx.all(access.CHANGES_SINCE, scope, cursor[index], remaining + 1)
+            if newest[index] > cursor[index]
+            else []
+        )
+        more = more or len(rows) > remaining
+        reached[index] = rows[:remaining][-1][0] if rows[:remaining] else cursor[index]
+        changes += [{"topic": topic, "key": key, "chain": scope == CHAIN} for _, topic, key in rows[:remaining]]
     return (reached[0], reached[1]), changes, more
 
 
@@ -226,8 +230,8 @@ async def _last_write(ctx: Context, store_number: str, number: int) -> str:
 async def _is_other_history(ctx: Context, cursor: tuple[int, int], writes: tuple[str, str], mark: str) -> bool:
     """Return True if other writes led to this cursor than a host knows. Purged writes prove nothing."""
     scopes = (ctx.current_store.number, CHAIN)
-    for store_number, number, now, told in zip(scopes, cursor, writes, mark.split(_MARK_SEPARATOR), strict=False):
-        if now and told and now != told:
+    for store_number, number, now, known in zip(scopes, cursor, writes, mark.split(_MARK_SEPARATOR), strict=False):
+        if now and known and now != known:
             first = await ctx.tx.one(access.WRITE_HISTORY_FIRST, store_number)
             if first is None or number >= first[0]:
                 return True
@@ -274,14 +278,14 @@ async def list_put_backs(ctx: Context, call: OperationCall) -> bytes:
             "id": ctx.current_store.wire_id(seq),
             "product_number": product,
             "product_description": name,
-            "location_code": place,
+            "location_code": location,
             "stock_pool": pool,
             "quantity": to_json_number(quantity),
             "customer_order_number": order,
             "customer_order_line_number": line,
             "created_on": created,
         }
-        for seq, product, name, place, pool, quantity, order, line, created in rows
+        for seq, product, name, location, pool, quantity, order, line, created in rows
     ]
     return to_json_bytes({"put_backs": listed})
 

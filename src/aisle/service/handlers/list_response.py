@@ -87,29 +87,27 @@ def parse_scroll_page(call: OperationCall, key_types: Sequence[type]) -> Page:
     try:
         text = call.query["scroll_id"].encode("ascii")
         print_, number, *key = json.loads(urlsafe_b64decode(text + b"=" * (-len(text) % 4)))
-        good = (
+        is_valid = (
             [type(part) for part in key] == list(key_types) and type(number) is int and print_ == _list_checksum(call)
         )
-        good = good and 0 < number <= MAX_PAGE_NUMBER and all(map(_is_possible_key, key))
+        is_valid = is_valid and 0 < number <= MAX_PAGE_NUMBER and all(map(_is_possible_key, key))
     except (ValueError, TypeError, RecursionError):
-        good = False
-    if not good:
+        is_valid = False
+    if not is_valid:
         raise bad_request("This belongs to another list, or to none.", "scroll_id")
     return page._replace(number=number, after_key=tuple(key))
 
 
 def _is_possible_key(part: int | str) -> bool:
-    """Return True if a row can have this part of a key, since clients may invent keys.
-
-    Raise ValueError for invalid Unicode.
-    """
+    """Return True if a row can have this part of a key; clients may send invented keys. Raise ValueError for invalid
+    Unicode."""
     return -INT64_LIMIT <= part <= INT64_LIMIT if isinstance(part, int) else b"\0" not in part.encode()
 
 
 def _list_checksum(call: OperationCall) -> int:
     """Return a checksum of the list and its filters, to which a `scroll_id` belongs."""
-    asked = sorted((name, str(value)) for name, value in call.query.items() if name not in _PAGING_PARAMETERS)
-    return zlib.crc32(json.dumps([sorted(call.path.items()), asked]).encode())
+    filters = sorted((name, str(value)) for name, value in call.query.items() if name not in _PAGING_PARAMETERS)
+    return zlib.crc32(json.dumps([sorted(call.path.items()), filters]).encode())
 
 
 def _positive(query: Mapping[str, Any], name: str, default: int) -> int:

@@ -32,14 +32,14 @@ async def list_locations(ctx: Context, call: OperationCall) -> bytes:
     """List a page of locations in walking order, with the stock of each."""
     query, page = call.query, parse_scroll_page(call, (int, str, str))
     ctx.app_user = query.get("app_username", ctx.app_user)
-    asked: dict[str, object] = {"store": ctx.current_store.number}
+    filters: dict[str, object] = {"store": ctx.current_store.number}
     if "search_text" in query:
-        asked |= search_filter("search", query["search_text"])
+        filters |= search_filter("search", query["search_text"])
     # The store's counters have the number if there is no filter.
     one = Query(sql.LOCATION_COUNT_OF_STORE, (ctx.current_store.number,))
-    every = one if len(asked) == 1 else filter_query(sql.LOCATION_COUNT, sql.LOCATION_FILTERS, asked)
+    every = one if len(filters) == 1 else filter_query(sql.LOCATION_COUNT, sql.LOCATION_FILTERS, filters)
     total = await every.fetch_count(ctx.tx)
-    found = filter_query(sql.LOCATION_KEYS, sql.LOCATION_FILTERS, page.add_to_filters(asked), sql.LOCATION_SORT)
+    found = filter_query(sql.LOCATION_KEYS, sql.LOCATION_FILTERS, page.add_to_filters(filters), sql.LOCATION_SORT)
     rows = await with_page(page_query(found, page.limit, page.offset), sql.LOCATION_PAGE).all(ctx.tx)
     translated = await translated_names(
         ctx, query.get("accept_language"), {row[_BALANCE_COLUMN] for row in rows if row[_BALANCE_COLUMN]}
@@ -62,15 +62,17 @@ def _group_by_location(rows: Iterable[Row]) -> dict[tuple[int, str, str], list[R
 def _location_json(store: Store, rows: list[Row], free_only: bool, product_names: Mapping[str, str]) -> str:
     code, seq, order, pool, tags, created, _ = rows[0][:_BALANCE_COLUMN]
     stock: dict[tuple[str, str, int], dict[int, int]] = {}
-    about: dict[tuple[str, str, int], Row] = {}
-    for product, name, customer_order, line, of, quantity, *shipment in (row[_BALANCE_COLUMN:] for row in rows):
+    descriptions: dict[tuple[str, str, int], Row] = {}
+    for product, name, customer_order, line, balance_pool, quantity, *shipment in (
+        row[_BALANCE_COLUMN:] for row in rows
+    ):
         if product is None or (free_only and customer_order):
             continue
         key = (product, customer_order, line)
-        about[key] = (product_names.get(product, name), *shipment)
-        stock.setdefault(key, {})[of] = quantity
+        descriptions[key] = (product_names.get(product, name), *shipment)
+        stock.setdefault(key, {})[balance_pool] = quantity
     orders = sorted({key[1] for key in stock if key[1]})
-    entries = (_stock_json(key, about[key], pools, tags) for key, pools in sorted(stock.items()))
+    entries = (_stock_json(key, descriptions[key], pools, tags) for key, pools in sorted(stock.items()))
     return join_members(
         (
             f'"id":{store.wire_id(seq)},"location_code":{quoted(code)},"location_order":{order},'
@@ -109,12 +111,12 @@ async def list_location_products(ctx: Context, call: OperationCall) -> bytes:
     query, page, code = call.query, parse_scroll_page(call, (str, str, int)), call.path["location_code"]
     if await StoreCatalogue(ctx, ctx.current_store).find_location(code) is None:
         raise not_found(f"There is no location {code}.")
-    asked: dict[str, object] = {"store": ctx.current_store.number, "place": code, "stocked": 0}
-    asked |= {name: query[name] for name in _ORDER_FILTERS if name in query}
-    asked |= _search_filters(query)
-    total = await _count_query(asked).fetch_count(ctx.tx)
+    filters: dict[str, object] = {"store": ctx.current_store.number, "place": code, "stocked": 0}
+    filters |= {name: query[name] for name in _ORDER_FILTERS if name in query}
+    filters |= _search_filters(query)
+    total = await _count_query(filters).fetch_count(ctx.tx)
     order = sql.GOODS_AT_LOCATION_GROUP + " " + sql.GOODS_AT_LOCATION_SORT
-    found = filter_query(sql.GOODS_AT_LOCATION, sql.GOODS_AT_LOCATION_FILTERS, page.add_to_filters(asked), order)
+    found = filter_query(sql.GOODS_AT_LOCATION, sql.GOODS_AT_LOCATION_FILTERS, page.add_to_filters(filters), order)
     rows, more = page.split_rows(await page_query(found, page.limit, page.offset).all(ctx.tx))
     translated = await translated_names(ctx, call.header.get("Accept-Language"), {row[0] for row in rows})
     entries = [_product_json(row, translated.get(row[0]) or row[4]) for row in rows]

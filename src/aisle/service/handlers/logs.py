@@ -62,21 +62,21 @@ async def list_store_product_logs(ctx: Context, call: OperationCall) -> bytes:
     query, page = call.query, parse_scroll_page(call, (int, int))
     store = await authorize_store(ctx.tx, ctx.principal, query["store_number"]) if "store_number" in query else None
     zone = ctx.time_zone(store)
-    asked: dict[str, object] = {
+    filters: dict[str, object] = {
         name: query[name] for name in ("article_number", "review_status", "reason_code", "reference") if name in query
     }
-    if asked.get("review_status") == NOTHING_TO_REVIEW:
-        asked["nothing_to_review"] = asked.pop("review_status")
+    if filters.get("review_status") == NOTHING_TO_REVIEW:
+        filters["nothing_to_review"] = filters.pop("review_status")
     if query.get("is_reviewed"):
-        asked["reviewed"] = REVIEWED
+        filters["reviewed"] = REVIEWED
     if "last_modified_date" in query:
-        asked["modified_from"] = parse_timestamp(
+        filters["modified_from"] = parse_timestamp(
             parse_day(query["last_modified_date"], "last_modified_date", zone), "last_modified_date", zone
         )
     if "to_modified_date" in query:
-        asked["modified_before"] = parse_end_of_day(query["to_modified_date"], "to_modified_date", zone)
+        filters["modified_before"] = parse_end_of_day(query["to_modified_date"], "to_modified_date", zone)
     total, found = await (
-        _read_store(ctx, page, query, asked, store) if store else _read_chain(ctx, page, query, asked)
+        _read_store(ctx, page, query, filters, store) if store else _read_chain(ctx, page, query, filters)
     )
     rows, more = page.split_rows(found)
     entries = (_entry_json(row) for row in rows)
@@ -202,11 +202,11 @@ async def create_store_product_logs(ctx: Context, call: OperationCall) -> bytes:
     await receiving.save_all()
     await save_changed_orders(ledger)
     await ledger.finish()
-    met = await find_fulfilled_recounts(ctx, ctx.current_store, logs.free_counts)
-    for one in met:
+    fulfilled = await find_fulfilled_recounts(ctx, ctx.current_store, logs.free_counts)
+    for one in fulfilled:
         logs.add_fields(one.entry_index, one.log_fields(ctx.current_store))
     ids = await logs.save_all()
-    await close_recounts(ctx, ctx.current_store, met, ids)
+    await close_recounts(ctx, ctx.current_store, fulfilled, ids)
     return to_json_bytes({"success": True, "data": ids})
 
 
@@ -225,12 +225,12 @@ async def _write_entry(
 ) -> None:
     if not body.get("product_number"):
         raise unprocessable("An entry needs a product.", f"{field}.product_number")
-    book, ctx = ledger.catalogue, ledger.ctx
-    product = await book.get_product(body["product_number"], f"{field}.product_number")
-    await book.range_products([product.number])
+    catalogue, ctx = ledger.catalogue, ledger.ctx
+    product = await catalogue.get_product(body["product_number"], f"{field}.product_number")
+    await catalogue.range_products([product.number])
     code = body.get("location_code", "")
-    place = await book.get_location(code, f"{field}.location_code") if code else None
-    said = EntryInput(body, product, place, await _find_line(ledger, body, product, field), field)
+    location = await catalogue.get_location(code, f"{field}.location_code") if code else None
+    entry = EntryInput(body, product, location, await _find_line(ledger, body, product, field), field)
     ledger.occurred_on = ctx.occurred_on
     for name in _TIME_FIELDS:
         if body.get(name):
@@ -242,11 +242,11 @@ async def _write_entry(
             )
     await _postpone_ordering(ledger, product, body, field)
     if is_count(query, body):
-        await _write_count(ledger, logs, said)
+        await _write_count(ledger, logs, entry)
     elif query.get("is_from_receipt", False):
-        await _write_receipt(ledger, logs, receipts, said)
+        await _write_receipt(ledger, logs, receipts, entry)
     else:
-        await _write_change(ledger, logs, said)
+        await _write_change(ledger, logs, entry)
 
 
 async def _postpone_ordering(ledger: Ledger, product: Product, body: Body, field: str) -> None:
@@ -257,8 +257,8 @@ async def _postpone_ordering(ledger: Ledger, product: Product, body: Body, field
     after = parse_timestamp(body["order_after_date"], f"{field}.order_after_date", ctx.time_zone())
     [row] = await ctx.tx.all(product_sql.STORE_PRODUCT_DATA, store.number, [product.number])
     if after > parse_json_object(row[2]).get("next_ordering_date", ""):
-        said = {"product_number": product.number, "next_ordering_date": after}
-        await store_products.change_store_products(ctx, store, [(0, said)], field)
+        body_of_change = {"product_number": product.number, "next_ordering_date": after}
+        await store_products.change_store_products(ctx, store, [(0, body_of_change)], field)
 
 
 def is_count(query: Mapping[str, Any], body: Body) -> bool:
@@ -342,7 +342,7 @@ async def _write_change(ledger: Ledger, logs: LogWriter, entry: EntryInput) -> N
 
 async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryReceipts, entry: EntryInput) -> None:
     """Receive goods against the delivery that `reference` names, if it is one."""
-    came: defaultdict[int, int] = defaultdict(int)
+    received: defaultdict[int, int] = defaultdict(int)
     excess = 0
     lines: list[DeliveryLine] = []
     delivery = await receipts.find_delivery(entry.body.get("reference", ""))
@@ -353,7 +353,7 @@ async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryRece
                 to = part.line.target_pool
             lines += [part.line] if part.line else []
             line = entry.line or (part.line and await receipts.find_order_line(part.line, entry.product))
-            came[to] += part.quantity
+            received[to] += part.quantity
             excess += part.excess
             if not entry.product.is_stock:
                 continue
@@ -363,8 +363,15 @@ async def _write_receipt(ledger: Ledger, logs: LogWriter, receipts: DeliveryRece
             else:
                 await adjust_free(ledger, "receipt", entry.product.number, entry.location, to, part.quantity)
     await _record_person(ledger, entry, product_sql.STORE_PRODUCT_RECEIPT_BY_SET)
-    told = receipts.log_fields(delivery, lines)
-    _log_change(logs, entry, "receipt", came, flagged=ledger.pop_negative_flag() or excess > 0, delivery_fields=told)
+    delivery_fields = receipts.log_fields(delivery, lines)
+    _log_change(
+        logs,
+        entry,
+        "receipt",
+        received,
+        flagged=ledger.pop_negative_flag() or excess > 0,
+        delivery_fields=delivery_fields,
+    )
 
 
 def _line_shares(delivery: Delivery | None, entry: EntryInput, quantity: int) -> list[LineShare]:
@@ -382,8 +389,8 @@ def _has_pool(body: Body) -> bool:
 
 
 async def _record_person(ledger: Ledger, entry: EntryInput, statement: str) -> None:
-    by = entry.body.get("app_user_name") or ledger.ctx.app_user or ledger.ctx.principal.name
-    await ledger.ctx.tx.run(statement, ledger.store, entry.product.number, by)
+    user = entry.body.get("app_user_name") or ledger.ctx.app_user or ledger.ctx.principal.name
+    await ledger.ctx.tx.run(statement, ledger.store, entry.product.number, user)
 
 
 def _log_change(
@@ -451,12 +458,12 @@ async def review_logs(ctx: Context, call: OperationCall) -> bytes:
     wanted = [_parse_review(ctx, review, f"reviews[{index}]") for index, review in enumerate(call.body["reviews"])]
     rows = await ctx.tx.all(sql.LOG_REVIEW_STATES, ctx.current_store.number, [seq for seq, _ in wanted])
     known: dict[int, int] = {row[0]: row[1] for row in rows}
-    anew = {row[0] for row in rows if ctx.is_number_reused(row[2])}
+    reused = {row[0] for row in rows if ctx.is_number_reused(row[2])}
     for index, (seq, status) in enumerate(wanted):
         field = f"reviews[{index}]"
         if seq not in known:
             raise unprocessable("There is no such entry.", f"{field}.id")
-        if seq in anew:
+        if seq in reused:
             raise unprocessable(NUMBER_REUSED, f"{field}.id")
         check_transition("review", "The review", str(known[seq]), str(status), f"{field}.review_status")
         await ctx.tx.run(sql.LOG_REVIEW_STATE_SET, ctx.current_store.number, seq, status, ctx.now)
@@ -476,5 +483,5 @@ async def retrieve_store(ctx: Context, call: OperationCall) -> bytes:
     """Return the store under the field names of its creation."""
     row = await ctx.tx.one(store_sql.STORE_DATA, ctx.current_store.number)
     assert row is not None
-    said: str = row[0]
-    return said.encode()
+    data: str = row[0]
+    return data.encode()

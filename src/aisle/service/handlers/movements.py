@@ -53,7 +53,7 @@ async def create_movement(ctx: Context, call: OperationCall) -> bytes:
 
 
 async def _has_order_ended(ctx: Context, item: Body) -> bool:
-    """Return True if the item put goods down for an order that has ended since, before a restore lost it."""
+    """Return True if the item put goods down before a restore, for an order that has ended since."""
     lines = [[(item.get(name) or {}).get(field) for field in _LINE_FIELDS] for name in _END_FIELDS]
     if lines[0] != lines[1] or None in lines[0]:
         return False
@@ -85,18 +85,18 @@ async def _move_item(ledger: Ledger, logs: LogWriter, item: Body, field: str) ->
         logs.add(LogEntry(product, IN_HAND_SOURCE, -moved.from_hand, line=target.line, reference=item.get("reference")))
     ends = ((source, -moved.from_source, "from_location"), (target, quantity, "to_location"))
     for end, part, name in ends:
-        said = drop_none(item.get(name) or {})
+        end_body = drop_none(item.get(name) or {})
         if part:
-            logs.add(_log_entry(product, end, part, item, said, flagged=flagged and part < 0))
+            logs.add(_log_entry(product, end, part, item, end_body, flagged=flagged and part < 0))
 
 
 async def _parse_end(ledger: Ledger, product: Product, end_body: Body | None, field: str) -> MovementEnd:
     """Return one end with its location, pool and line. Raise Refusal (422) if one does not exist."""
-    said = drop_none(end_body or {})
-    code = said.get("location_code", "")
-    place = await ledger.catalogue.get_location(code, f"{field}.location_code") if code else None
-    pool = parse_pool(said["stock_pool"], f"{field}.stock_pool") if "stock_pool" in said else None
-    return MovementEnd(place, pool, await _find_line(ledger, product, said, field))
+    fields = drop_none(end_body or {})
+    code = fields.get("location_code", "")
+    location = await ledger.catalogue.get_location(code, f"{field}.location_code") if code else None
+    pool = parse_pool(fields["stock_pool"], f"{field}.stock_pool") if "stock_pool" in fields else None
+    return MovementEnd(location, pool, await _find_line(ledger, product, fields, field))
 
 
 async def _find_line(ledger: Ledger, product: Product, end_body: Body, field: str) -> OrderLine | None:

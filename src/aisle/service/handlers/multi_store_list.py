@@ -50,17 +50,17 @@ async def page_key_query(
     Rows to skip are skipped in a query of their own, so that the page has the same plan as a first page.
     """
     stores = await _stores_to_merge(ctx, filters, multi_store_list)
-    lies = await (
+    span = await (
         _span_of_merged(ctx, page, filters, multi_store_list, stores)
         if stores
         else _search_span(ctx, page, filters, multi_store_list)
     )
-    keys = multi_store_list.key_query(lies.filters, stores)
-    if not lies.offset or not keys.has_stable_plan:
-        return page_query(keys, page.limit, lies.offset)
-    before = await page_query(keys, 1, lies.offset - 1).all(ctx.tx)
+    keys = multi_store_list.key_query(span.filters, stores)
+    if not span.offset or not keys.has_stable_plan:
+        return page_query(keys, page.limit, span.offset)
+    before = await page_query(keys, 1, span.offset - 1).all(ctx.tx)
     return (
-        page_query(multi_store_list.key_query({**lies.filters, "after": before[0][-2:]}, stores), page.limit, 0)
+        page_query(multi_store_list.key_query({**span.filters, "after": before[0][-2:]}, stores), page.limit, 0)
         if before
         else None
     )
@@ -105,7 +105,7 @@ async def _skip_rows(
 async def _count_between(
     ctx: Context, page: Page, multi_store_list: MultiStoreList, filters: Mapping[str, object]
 ) -> int:
-    """Count the rows, up to the end of the page, which is enough to find its side of a number."""
+    """Count the rows, at most up to the end of the page, which suffices to find its position."""
     rows = multi_store_list.unordered_query(filters)
     return await count_query(rows._replace(has_stable_plan=False), page.offset + page.limit).fetch_count(ctx.tx)
 

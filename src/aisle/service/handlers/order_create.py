@@ -56,11 +56,11 @@ async def _create(ctx: Context, call: OperationCall, by_store: dict[str, list[tu
         require_role(ctx, "admin")
     for store_number in sorted(by_store):
         store = await authorize_store(ctx.tx, ctx.principal, store_number)
-        book = StoreCatalogue(ctx, store)
-        await book.load(
+        catalogue = StoreCatalogue(ctx, store)
+        await catalogue.load(
             line["product_number"] for _, body in by_store[store_number] for line in body.get("order_lines") or []
         )
-        ledger = Ledger(book)
+        ledger = Ledger(catalogue)
         logs = LogWriter(ledger)
         if flush:
             await _delete_all_orders(ledger)
@@ -128,17 +128,17 @@ async def _parse_lines(catalogue: StoreCatalogue, body: Body, field: str, seq: i
     lines: dict[int, OrderLine] = {}
     check_code(body["order_number"], "the number of an order", f"{field}.order_number")
     for index, raw in enumerate(body.get("order_lines") or []):
-        place, given = f"{field}.order_lines[{index}]", drop_none(raw)
-        product = await catalogue.get_product(given["product_number"], f"{place}.product_number")
-        number = parse_whole_number(given["line_number"], f"{place}.line_number")
+        line_field, given = f"{field}.order_lines[{index}]", drop_none(raw)
+        product = await catalogue.get_product(given["product_number"], f"{line_field}.product_number")
+        number = parse_whole_number(given["line_number"], f"{line_field}.line_number")
         if number in lines:
-            raise unprocessable(f"Line {number} is there twice.", f"{place}.line_number")
-        quantity = parse_quantity(given["quantity"], f"{place}.quantity", whole=not product.allow_decimal)
-        check_ordered_quantity(quantity, f"{place}.quantity")
+            raise unprocessable(f"Line {number} is there twice.", f"{line_field}.line_number")
+        quantity = parse_quantity(given["quantity"], f"{line_field}.quantity", whole=not product.allow_decimal)
+        check_ordered_quantity(quantity, f"{line_field}.quantity")
         if given.get("picked_quantity", 0) > given["quantity"]:
-            raise unprocessable("More is picked than ordered.", f"{place}.picked_quantity")
+            raise unprocessable("More is picked than ordered.", f"{line_field}.picked_quantity")
         further = given.get("picking_stock_pool_array", ())
-        pools = [parse_pool(pool, f"{place}.picking_stock_pool_array") for pool in further]
+        pools = [parse_pool(pool, f"{line_field}.picking_stock_pool_array") for pool in further]
         lines[number] = OrderLine(
             body["order_number"],
             number,
@@ -150,11 +150,11 @@ async def _parse_lines(catalogue: StoreCatalogue, body: Body, field: str, seq: i
             delivered_quantity=0,
             is_picked=False,
             from_warehouse=given.get("is_picked_from_warehouse", False),
-            stock_pool=parse_pool(given.get("stock_pool", 1), f"{place}.stock_pool"),
+            stock_pool=parse_pool(given.get("stock_pool", 1), f"{line_field}.stock_pool"),
             further_pools=pools,
             preferred_location_code=given.get("preferred_location_code", ""),
             picked_by=None,
-            item=new_line_fields(given, product, place),
+            item=new_line_fields(given, product, line_field),
         )
     return list(lines.values())
 
@@ -206,16 +206,16 @@ async def _apply_initial_state(ledger: Ledger, logs: LogWriter, body: Body, line
     """Apply the state that the new order has beyond open: picked lines, rejected or finished."""
     ctx, store = ledger.ctx, ledger.store
     raw_lines = [drop_none(raw) for raw in body.get("order_lines") or []]
-    begun = body.get("is_picked") or any(
+    is_started = body.get("is_picked") or any(
         raw.get("is_picked") is not None or raw.get("picked_quantity") is not None for raw in raw_lines
     )
-    if not begun and body.get("is_active", True) and not body.get("is_rejected"):
+    if not is_started and body.get("is_active", True) and not body.get("is_rejected"):
         return
     order = await Order.load(ctx, store, body["order_number"])
     assert order is not None
     for index, (raw, line) in enumerate(zip(raw_lines, in_request_order(order.lines, lines), strict=True)):
-        said = raw if "is_picked" in raw or not body.get("is_picked") else raw | {"is_picked": True}
-        await set_picked_quantity(ledger, logs, line, said, f"{field}.order_lines[{index}]")
+        line_body = raw if "is_picked" in raw or not body.get("is_picked") else raw | {"is_picked": True}
+        await set_picked_quantity(ledger, logs, line, line_body, f"{field}.order_lines[{index}]")
         await line.save(ctx, store)
     if body.get("is_rejected"):
         await release_order(ledger, order)

@@ -54,9 +54,9 @@ class GoodsAtLocation(NamedTuple):
 async def list_customer_orders(ctx: Context, call: OperationCall) -> bytes:
     """List a page of the store's orders, oldest first; finished ones only with `is_active=false`."""
     query, page = call.query, parse_scroll_page(call, (int,))
-    asked = _parse_filters(ctx, query)
-    every = filter_query(sql.ORDER_COUNT, sql.ORDER_FILTERS, asked)
-    found = filter_query(sql.ORDER_LIST, sql.ORDER_FILTERS, page.add_to_filters(asked), sql.ORDER_SORT)
+    filters = _parse_filters(ctx, query)
+    every = filter_query(sql.ORDER_COUNT, sql.ORDER_FILTERS, filters)
+    found = filter_query(sql.ORDER_LIST, sql.ORDER_FILTERS, page.add_to_filters(filters), sql.ORDER_SORT)
     found = page_query(found, page.limit, page.offset)
     await ctx.tx.prefetch(_prefetch_one_order(ctx, query, every, found))
     total = await every.fetch_count(ctx.tx)
@@ -107,23 +107,23 @@ def _prefetch_one_order(ctx: Context, query: Mapping[str, Any], *queries: Query)
 
 
 def _parse_filters(ctx: Context, query: Mapping[str, Any]) -> dict[str, object]:
-    asked: dict[str, object] = {"store": ctx.current_store.number}
+    filters: dict[str, object] = {"store": ctx.current_store.number}
     if query.get("is_active", True):
-        asked["is_active"] = 1
+        filters["is_active"] = 1
     if "is_picked" in query:
-        asked["is_picked"] = int(query["is_picked"])
+        filters["is_picked"] = int(query["is_picked"])
     if "order_number" in query:
-        asked["order_number"] = query["order_number"]
+        filters["order_number"] = query["order_number"]
     if "reference" in query:
-        asked["reference"] = (query["reference"], ctx.current_store.number, query["reference"])
+        filters["reference"] = (query["reference"], ctx.current_store.number, query["reference"])
     if "fulfillment_status" in query:
         state = query["fulfillment_status"]
-        asked |= {"fulfilment": state.lower()} if state.lower() in STATUS_IDS else {"line_fulfilment": state}
+        filters |= {"fulfilment": state.lower()} if state.lower() in STATUS_IDS else {"line_fulfilment": state}
     if "pickup_offset" in query:
-        asked["pickup_until"] = day_after_days(ctx.now_seconds, query["pickup_offset"], ctx.time_zone())
+        filters["pickup_until"] = day_after_days(ctx.now_seconds, query["pickup_offset"], ctx.time_zone())
     if "search_text" in query:
-        asked |= search_filter("search", query["search_text"])
-    return asked
+        filters |= search_filter("search", query["search_text"])
+    return filters
 
 
 def _order_json(row: Row, lines: list[str] | None) -> str:
@@ -140,17 +140,21 @@ async def _lines_json(ctx: Context, orders: list[str], include_locations: bool) 
     """Return the lines of these orders as JSON."""
     rows = await ctx.tx.all(sql.LINES_OF_ORDERS, ctx.current_store.number, orders)
     kept = await StoreCatalogue(ctx, ctx.current_store).has_locations()
-    lying: Mapping[str, list[GoodsAtLocation]] = {}
+    goods_by_product: Mapping[str, list[GoodsAtLocation]] = {}
     preferred: dict[str, int] = {}
     if kept:
         goods, codes = sorted({row[3] for row in rows}), sorted({row[11] for row in rows if row[11]})
         if len(orders) == 1:
-            here = ctx.current_store.number
-            await ctx.tx.prefetch([(sql.LOCATIONS_OF_PRODUCTS, (here, goods)), (sql.LOCATION_ORDERS, (here, codes))])
-        lying, preferred = await _load_goods(ctx, goods), await _load_location_orders(ctx, codes)
+            store_number = ctx.current_store.number
+            await ctx.tx.prefetch(
+                [(sql.LOCATIONS_OF_PRODUCTS, (store_number, goods)), (sql.LOCATION_ORDERS, (store_number, codes))]
+            )
+        goods_by_product, preferred = await _load_goods(ctx, goods), await _load_location_orders(ctx, codes)
     found: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
-        text = _line_json(ctx.current_store, row, lying.get(row[3], ()), preferred, include_locations and kept)
+        text = _line_json(
+            ctx.current_store, row, goods_by_product.get(row[3], ()), preferred, include_locations and kept
+        )
         found[row[0]].append(text)
     return found
 
@@ -170,9 +174,26 @@ async def _load_location_orders(ctx: Context, codes: list[str]) -> dict[str, int
 def _line_json(
     store: Store, row: Row, goods: Iterable[GoodsAtLocation], preferred: Mapping[str, int], include_locations: bool
 ) -> str:
-    order, line, seq, _, quantity, picked, moved, delivered, closed, pool, pools, place, by, item, rejected, depot = row
-    mine = [one for one in goods if not one.order or (one.order, one.line) == (order, line)]
-    at, walking_order = _pick_location(mine, [pool, *json.loads(pools)], place, preferred)
+    (
+        order,
+        line,
+        seq,
+        _,
+        quantity,
+        picked,
+        moved,
+        delivered,
+        closed,
+        pool,
+        pools,
+        preferred_location,
+        picked_by,
+        item,
+        rejected,
+        from_warehouse,
+    ) = row
+    line_goods = [one for one in goods if not one.order or (one.order, one.line) == (order, line)]
+    pick_location, walking_order = _pick_location(line_goods, [pool, *json.loads(pools)], preferred_location, preferred)
     head = (
         f'"id":{store.wire_id(seq)},"line_number":{line},"quantity":{format_quantity(quantity)},'
         f'"picked_quantity":{format_quantity(picked)},"moved_quantity":{format_quantity(moved)},"delivery_qty":{format_quantity(delivered)},'
@@ -181,13 +202,16 @@ def _line_json(
     parts = [
         head,
         '"is_rejected":true' if rejected else "",
-        '"aisle":{"is_picked_from_warehouse":true}' if depot else "",
-        text_member("preferred_location_code", place or None),
-        text_member("picked_username", by),
+        '"aisle":{"is_picked_from_warehouse":true}' if from_warehouse else "",
+        text_member("preferred_location_code", preferred_location or None),
+        text_member("picked_username", picked_by),
         object_members(item),
     ]
     if include_locations:
-        parts += [text_member("stock_location", at), f'"store_locations":[{",".join(_line_locations_json(mine))}]']
+        parts += [
+            text_member("stock_location", pick_location),
+            f'"store_locations":[{",".join(_line_locations_json(line_goods))}]',
+        ]
     return join_members(parts)
 
 
@@ -206,10 +230,10 @@ def _pick_location(
 
 
 def _line_locations_json(goods: Iterable[GoodsAtLocation]) -> list[str]:
-    spots: dict[tuple[str, str, int], list[GoodsAtLocation]] = {}
+    groups: dict[tuple[str, str, int], list[GoodsAtLocation]] = {}
     for one in goods:
-        spots.setdefault((one.location, one.order, one.line), []).append(one)
-    return [_line_location_json(group) for group in spots.values()]
+        groups.setdefault((one.location, one.order, one.line), []).append(one)
+    return [_line_location_json(group) for group in groups.values()]
 
 
 def _line_location_json(goods: list[GoodsAtLocation]) -> str:

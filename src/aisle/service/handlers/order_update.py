@@ -49,12 +49,12 @@ async def update_customer_order(ctx: Context, call: OperationCall) -> bytes:
     if order is None:
         raise not_found(f"There is no order {body['order_number']}.")
     check_version(ctx, order)
-    said = [drop_none(raw) for raw in body.get("order_lines") or []]
-    lines = [_get_line(order, raw, f"orders.order_lines[{index}]") for index, raw in enumerate(said)]
-    pairs = list(zip(lines, said, strict=True))
+    line_bodies = [drop_none(raw) for raw in body.get("order_lines") or []]
+    lines = [_get_line(order, raw, f"orders.order_lines[{index}]") for index, raw in enumerate(line_bodies)]
+    pairs = list(zip(lines, line_bodies, strict=True))
     if ctx.replay and lines:
         body = _reopen_for_replay(order, body)
-    elif _is_inquiry(body, said) and (order.is_rejected or not order.is_active):
+    elif _is_inquiry(body, line_bodies) and (order.is_rejected or not order.is_active):
         return _result(await _collect_carried_picks(ctx, pairs))
     if not order.is_active:
         _check_finished_unchanged(order, body, pairs)
@@ -75,10 +75,10 @@ def _result(rows: list[Body]) -> bytes:
     """Return the picked quantities that did not fit, and those that wait with their line for other hosts."""
     if not rows:
         return SUCCESS
-    left = [row for row in rows if "left" in row]
-    told: Body = {"message": " ".join(map(_describe_unapplied, left)), "left": left} if left else {}
+    unapplied = [row for row in rows if "left" in row]
+    message: Body = {"message": " ".join(map(_describe_unapplied, unapplied)), "left": unapplied} if unapplied else {}
     carried = [row for row in rows if "carried" in row]
-    return to_json_bytes({"success": True} | told | ({"carried": carried} if carried else {}))
+    return to_json_bytes({"success": True} | message | ({"carried": carried} if carried else {}))
 
 
 def _reopen_for_replay(order: Order, body: Body) -> Body:
@@ -98,8 +98,8 @@ def _reopen_for_replay(order: Order, body: Body) -> Body:
 
 def _is_inquiry(body: Body, line_bodies: Sequence[Body]) -> bool:
     """Return True if an update only asks for quantities that do not fit: its picker changed nothing."""
-    asked = all(raw.keys() <= _INQUIRY_FIELDS and _is_unchanged_pick(raw) for raw in line_bodies)
-    return bool(line_bodies) and asked and body.keys() == {"order_number", "order_lines"}
+    is_unchanged = all(raw.keys() <= _INQUIRY_FIELDS and _is_unchanged_pick(raw) for raw in line_bodies)
+    return bool(line_bodies) and is_unchanged and body.keys() == {"order_number", "order_lines"}
 
 
 _INQUIRY_FIELDS = {"line_number", "product_number", "picked_quantity", "base_picked_quantity"}
@@ -130,10 +130,10 @@ def check_version(ctx: Context, order: Order) -> None:
 def _describe_unapplied(row: Body) -> str:
     """Describe a quantity that did not fit."""
     by = f" ({row['picked_username']})" if row.get("picked_username") else ""
-    stands = f"Line {row['line_number']} is at {row['picked_quantity']} of {row['quantity']}{by}"
+    state = f"Line {row['line_number']} is at {row['picked_quantity']} of {row['quantity']}{by}"
     if row["left"] > 0:
-        return f"{stands}; {row['left']} too many in your hand: put back."
-    return f"{stands}, {row['moved_quantity']} at a place; {-row['left']} of it were not put back."
+        return f"{state}; {row['left']} too many in your hand: put back."
+    return f"{state}, {row['moved_quantity']} at a place; {-row['left']} of it were not put back."
 
 
 def _drop_implied_picked(body: Body) -> Body:
@@ -155,19 +155,19 @@ def _get_line(order: Order, raw: Body, field: str) -> OrderLine:
 
 def _check_finished_unchanged(order: Order, body: Body, pairs: list[tuple[OrderLine, Body]]) -> None:
     """Raise Refusal (409) if the update changes a finished order. A repetition of its state is accepted."""
-    news = body.get("is_active", False) or any(
+    is_changed = body.get("is_active", False) or any(
         body.get(name, getattr(order, name)) != getattr(order, name) for name in ("is_picked", "is_rejected")
     )
     for line, raw in pairs:
         picked = _quantity_or_default(raw, "picked_quantity", line.picked_quantity)
         if "base_picked_quantity" in raw:
             picked += line.picked_quantity - _quantity_or_default(raw, "base_picked_quantity", picked)
-        news = (
-            news
+        is_changed = (
+            is_changed
             or picked != line.picked_quantity
             or _quantity_or_default(raw, "quantity", line.quantity) != line.quantity
         )
-    if news:
+    if is_changed:
         raise conflict(f"Order {order.number} is finished.", "orders.order_number")
 
 
@@ -184,13 +184,13 @@ async def _apply_changes(
         order.item = {name: value for name, value in order.item.items() if name not in REASON_FIELDS}
     if order.is_rejected and (pairs or body.get("is_picked")):
         raise conflict(f"Order {order.number} is rejected.", "orders.order_number")
-    left = []
-    places = [raw.get("preferred_location_code", "") for _, raw in pairs]
+    unapplied = []
+    locations = [raw.get("preferred_location_code", "") for _, raw in pairs]
     await _load_for_lines(
-        ledger, order, [line for line, _ in pairs] or (order.lines if body.get("is_picked") else []), places
+        ledger, order, [line for line, _ in pairs] or (order.lines if body.get("is_picked") else []), locations
     )
     for index, (line, raw) in enumerate(pairs):
-        left += await _update_line(ledger, logs, line, raw, f"orders.order_lines[{index}]")
+        unapplied += await _update_line(ledger, logs, line, raw, f"orders.order_lines[{index}]")
     await _pick_whole_order(ledger, logs, order, body)
     if "is_claimed" in body:
         await set_claim(ctx, order, body["is_claimed"])
@@ -202,7 +202,7 @@ async def _apply_changes(
         await finish_order(logs, order)
     if order.is_rejected or not order.is_active:
         end_claim(order)
-    return left
+    return unapplied
 
 
 async def _load_for_lines(ledger: Ledger, order: Order, lines: Sequence[OrderLine], locations: Sequence[str]) -> None:
@@ -233,30 +233,34 @@ async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Bo
     product = await ledger.catalogue.get_product(line.product_number, f"{field}.product_number")
     line.from_warehouse = raw.get("is_picked_from_warehouse", line.from_warehouse)
     pool = parse_pool(raw["stock_pool"], f"{field}.stock_pool") if "stock_pool" in raw else None
-    place = await _named_location(ledger, raw, field)
-    whole, based = not product.allow_decimal, "base_picked_quantity" in raw
+    location = await _named_location(ledger, raw, field)
+    whole, is_rebased = not product.allow_decimal, "base_picked_quantity" in raw
     if "quantity" in raw:
-        said = {"quantity": raw["quantity"]} if based else raw
-        _set_quantity(line, said, field, whole=whole)
-    raw, left = await _rebase_line(ledger, line, raw, field, whole=whole) if based else RebasedUpdate(raw, 0)
+        quantity_body = {"quantity": raw["quantity"]} if is_rebased else raw
+        _set_quantity(line, quantity_body, field, whole=whole)
+    raw, unapplied = await _rebase_line(ledger, line, raw, field, whole=whole) if is_rebased else RebasedUpdate(raw, 0)
     _check_rejected_unchanged(line, raw, field)
     if ledger.ctx.replay and await closed_later(ledger.ctx, [line]):  # A repeated pick does not open it.
         raw = {name: value for name, value in raw.items() if name not in REASON_FIELDS} | {"is_picked": line.is_picked}
-    others, was_closed = line.picked_by, line.is_picked
-    raised = await set_picked_quantity(ledger, logs, line, raw, field, place, pool)
+    previous_picker, was_closed = line.picked_by, line.is_picked
+    is_raised = await set_picked_quantity(ledger, logs, line, raw, field, location, pool)
     if _closes(raw) and (line.is_short or (was_closed and not line.is_picked)):
         keep_said(ledger.ctx, LINE, [key_of(*line.key)])
-    if not raised and not based:
+    if not is_raised and not is_rebased:
         # No goods were picked, so these fields are the plan and not the origin of goods.
         line.stock_pool = pool or line.stock_pool
         line.preferred_location_code = raw.get("preferred_location_code", line.preferred_location_code)
     line.item |= changed_line_fields(raw, field)
-    await record_shortage_reason(logs, line, raw, place)
-    if not left:
+    await record_shortage_reason(logs, line, raw, location)
+    if not unapplied:
         return []
     if ledger.ctx.replay is not None:
-        return [{"line_number": line.line_number, "carried": to_json_number(left)}]
-    return [line.as_json() | {"left": to_json_number(left)} | ({"picked_username": others} if others else {})]
+        return [{"line_number": line.line_number, "carried": to_json_number(unapplied)}]
+    return [
+        line.as_json()
+        | {"left": to_json_number(unapplied)}
+        | ({"picked_username": previous_picker} if previous_picker else {})
+    ]
 
 
 def _closes(raw: Body) -> bool:
@@ -267,8 +271,8 @@ def _closes(raw: Body) -> bool:
 async def _rebase_line(ledger: Ledger, line: OrderLine, raw: Body, field: str, *, whole: bool) -> RebasedUpdate:
     """Apply a picker's change to the current line.
 
-    After a restore hosts repeat their picks in any order. A quantity that does not fit before another host's repetition
-    waits with the line, so that the order does not matter. A later update without a change asks for the rest.
+    After a restore hosts repeat their picks in any order. A quantity may fit only after another host has repeated its
+    part; until then it waits with the line. A later update without a change asks for the rest.
     """
     replay, key = ledger.ctx.replay, (ledger.store, *line.key)
     if replay is None and not _is_unchanged_pick(raw):
@@ -277,9 +281,9 @@ async def _rebase_line(ledger: Ledger, line: OrderLine, raw: Body, field: str, *
     carried = int(row[0]) if row else 0
     known = replay.unapplied.get(line.line_number, 0) if replay else 0
     found = rebase_update(line, raw, field, whole=whole, additional=carried - known)
-    waits = found.unapplied if replay else 0
-    if waits != carried:
-        await ledger.ctx.tx.run(sql.CARRIED_PICK_SET, *key, waits)
+    waiting = found.unapplied if replay else 0
+    if waiting != carried:
+        await ledger.ctx.tx.run(sql.CARRIED_PICK_SET, *key, waiting)
     return found
 
 
@@ -345,17 +349,17 @@ async def reject_lines(ctx: Context, call: OperationCall) -> bytes:
     named: dict[int, OrderLine] = {}
     freed: dict[int, OrderLine] = {}
     for index, raw in enumerate(call.body["lines"]):
-        said, field = drop_none(raw), f"lines[{index}]"
-        line = order.find_line(parse_whole_number(said["line_number"], f"{field}.line_number"))
+        line_body, field = drop_none(raw), f"lines[{index}]"
+        line = order.find_line(parse_whole_number(line_body["line_number"], f"{field}.line_number"))
         if line is None:
-            raise unprocessable(f"Order {number} has no line {said['line_number']}.", f"{field}.line_number")
+            raise unprocessable(f"Order {number} has no line {line_body['line_number']}.", f"{field}.line_number")
         if line.line_number in later:
-            if said.get("is_rejected", True) != line.is_rejected:
+            if line_body.get("is_rejected", True) != line.is_rejected:
                 raise superseded(ctx, f"Line {line.line_number} of order {number}", later[line.line_number], field)
             continue
         named[line.line_number] = line
-        if said.get("is_rejected", True):
-            if await _reject_line(logs, line, said, field):
+        if line_body.get("is_rejected", True):
+            if await _reject_line(logs, line, line_body, field):
                 freed[line.line_number] = line
         elif line.is_rejected:
             line.is_rejected = line.is_picked = False

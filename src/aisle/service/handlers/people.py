@@ -60,8 +60,8 @@ async def list_people(ctx: Context, call: OperationCall) -> bytes:
 async def hash_pins_of_people(run_read: ReadRunner, call: OperationCall) -> OperationCall:
     """Hash the PINs. Raise Refusal (422) for an invalid PIN, or if there are too many."""
     people = [drop_none(person) for person in call.body["people"]]
-    said = [person["pin"] for person in people if person.get("pin")]
-    if len(said) > MAX_PINS:
+    new_pins = [person["pin"] for person in people if person.get("pin")]
+    if len(new_pins) > MAX_PINS:
         raise unprocessable(f"At most {MAX_PINS} PINs are set in one request.", "people")
     for index, person in enumerate(people):
         pin = person.pop("pin", None)
@@ -73,7 +73,8 @@ async def hash_pins_of_people(run_read: ReadRunner, call: OperationCall) -> Oper
 
 
 async def write_people(ctx: Context, call: OperationCall) -> bytes:
-    """Add people, change those with the same badge, or remove them. A change of PIN, name or role ends their tokens.
+    """Add people, change those with the same badge, or remove them. A change of PIN, user name or role ends their
+    tokens.
 
     Refuse with 422 if two people would have one user name or badge, so that no badge changes its owner unintentionally.
     Refuse with 403 for a role that the token may not assign.
@@ -84,35 +85,35 @@ async def write_people(ctx: Context, call: OperationCall) -> bytes:
     pins_of = {row[0]: bool(row[4]) for row in rows}
     changes: list[audit.AuditChange] = []
     known = {badge: _Person(badge, user, name, role, None) for badge, user, name, role, _ in rows}
-    for index, said in enumerate(call.body["people"]):
+    for index, body in enumerate(call.body["people"]):
         field = f"people[{index}]"
-        badge, user = said["badge"], said["user"]
+        badge, user = body["badge"], body["user"]
         if not badge or not user:
             raise unprocessable("A person needs a badge and a user name.", field)
         before = known.pop(badge, None)
-        if before and said.get("is_active", True) and before.user.casefold() != user.casefold():
-            whose = f"Badge {badge} is that of {before.name} ({before.user})"
-            raise unprocessable(f"{whose}; give {said['name']} another one, or remove {before.user}.", f"{field}.badge")
+        if before and body.get("is_active", True) and before.user.casefold() != user.casefold():
+            owner = f"Badge {badge} is that of {before.name} ({before.user})"
+            raise unprocessable(f"{owner}; give {body['name']} another one, or remove {before.user}.", f"{field}.badge")
         if before:
             badges.pop(before.user, None)
         if badges.get(user, badge) != badge:
             raise unprocessable(f"{user} has another badge.", f"{field}.user")
-        role: Role = said.get("role", ROLES[0])
-        _check_role(ctx, before, said, role, field)
-        if not said.get("is_active", True):
+        role: Role = body.get("role", ROLES[0])
+        _check_role(ctx, before, body, role, field)
+        if not body.get("is_active", True):
             await ctx.tx.run(access.PERSON_DELETE, store, badge)
         else:
             badges[user] = badge
-            known[badge] = _Person(badge, user, said["name"], role, None)
-            await ctx.tx.run(access.PERSON_SET, store, badge, user, said["name"], role)
+            known[badge] = _Person(badge, user, body["name"], role, None)
+            await ctx.tx.run(access.PERSON_SET, store, badge, user, body["name"], role)
         ctx.mark_changed(store, "person", badge)
-        changes.append(_audit_change(badge, before, known.get(badge), said, has_pin=pins_of.get(badge, False)))
-        if _PIN_HASH_FIELD in said:
-            await ctx.tx.run(access.PERSON_PIN_SET, store, badge, said[_PIN_HASH_FIELD] or None)
-            pins_of[badge] = bool(said[_PIN_HASH_FIELD])
+        changes.append(_audit_change(badge, before, known.get(badge), body, has_pin=pins_of.get(badge, False)))
+        if _PIN_HASH_FIELD in body:
+            await ctx.tx.run(access.PERSON_PIN_SET, store, badge, body[_PIN_HASH_FIELD] or None)
+            pins_of[badge] = bool(body[_PIN_HASH_FIELD])
             for is_web in (False, True):
                 await ctx.tx.run(access.SIGN_IN_FAILURES_DELETE, store, _failure_key(badge, is_web=is_web))
-        if before and (badge not in known or _PIN_HASH_FIELD in said or (before.user, before.role) != (user, role)):
+        if before and (badge not in known or _PIN_HASH_FIELD in body or (before.user, before.role) != (user, role)):
             await ctx.tx.run(access.TOKENS_OF_PERSON_REVOKE, store, badge, ctx.now)
     await audit.record_changes(ctx, store, changes)
     return SUCCESS
@@ -158,8 +159,8 @@ async def hash_pin_of_sign_in(run_read: ReadRunner, call: OperationCall) -> Oper
     person = await run_read(work)
     stored = (person.pin if person else None) or pins.DUMMY_HASH
     pin = body["pin"] if pins.is_valid_pin(body["pin"]) else ""
-    tried = await asyncio.to_thread(pins.rehash, pin, stored)
-    return call._replace(body={"store_number": body["store_number"], "by": by, "who": body[by], "tried": tried})
+    pin_hash = await asyncio.to_thread(pins.rehash, pin, stored)
+    return call._replace(body={"store_number": body["store_number"], "by": by, "who": body[by], "tried": pin_hash})
 
 
 async def sign_in(ctx: Context, call: OperationCall) -> bytes:
@@ -171,18 +172,18 @@ async def sign_in(ctx: Context, call: OperationCall) -> bytes:
     body: dict[str, Any] = call.body
     store = await authorize_store(ctx.tx, ctx.principal, body["store_number"])
     person = await _find_person(ctx, store, body["by"], body["who"])
-    who = person.badge if person else "?" + hashlib.sha256(body["who"].encode()).hexdigest()
-    who = _failure_key(who, is_web=call.header.get(SIGN_IN_CHANNEL_HEADER, "").lower() == WEB_CHANNEL)
-    row = await ctx.tx.one(access.SIGN_IN_FAILURES, store.number, who)
+    failure_key = person.badge if person else "?" + hashlib.sha256(body["who"].encode()).hexdigest()
+    failure_key = _failure_key(failure_key, is_web=call.header.get(SIGN_IN_CHANNEL_HEADER, "").lower() == WEB_CHANNEL)
+    row = await ctx.tx.one(access.SIGN_IN_FAILURES, store.number, failure_key)
     if row and ctx.now < row[1]:
         raise _locked_refusal(ctx, row)
-    good = pins.are_equal(body["tried"], (person.pin if person else None) or pins.DUMMY_HASH)
-    if not (person and person.pin and good):
-        await _record_failure(ctx, store, who, row[0] + 1 if row else 1)
+    is_right = pins.are_equal(body["tried"], (person.pin if person else None) or pins.DUMMY_HASH)
+    if not (person and person.pin and is_right):
+        await _record_failure(ctx, store, failure_key, row[0] + 1 if row else 1)
         refusal = Refusal(403, "Badge, name or PIN is wrong.")
         refusal.keeps_writes = True
         raise refusal
-    await ctx.tx.run(access.SIGN_IN_FAILURES_DELETE, store.number, who)
+    await ctx.tx.run(access.SIGN_IN_FAILURES_DELETE, store.number, failure_key)
     return await _create_person_token(ctx, store, person)
 
 
@@ -222,5 +223,5 @@ async def _create_person_token(ctx: Context, store: Store, person: _Person) -> b
         expires_on=until,
         person=TokenPerson(parent, store.number, person.badge),
     )
-    said = {"token": made.secret, "expires_on": until, "store_number": store.number}
-    return to_json_bytes(said | {"user": person.user, "name": person.name, "role": person.role})
+    fields = {"token": made.secret, "expires_on": until, "store_number": store.number}
+    return to_json_bytes(fields | {"user": person.user, "name": person.name, "role": person.role})

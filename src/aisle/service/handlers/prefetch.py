@@ -18,7 +18,7 @@ from aisle.service.domain.json_text import drop_none
 from aisle.service.handlers.logs import is_count
 
 Body = dict[str, Any]
-# Limit of rows with queries of their own. Larger requests are not from a person who waits.
+# Limit of rows with queries of their own. Nobody waits at a terminal for larger requests.
 _MAX_ROWS = 8
 _END_FIELDS = ("from_location", "to_location")
 

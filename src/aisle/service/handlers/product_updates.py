@@ -66,14 +66,14 @@ async def delete_products(ctx: Context, call: OperationCall) -> bytes:
     """
     known = await load_products(ctx, call.body["product_numbers"])
     numbers = sorted(known)
-    for statement, why in (
+    for statement, reason in (
         (sql.PRODUCTS_WITH_STOCK, "have stock"),
         (sql.PRODUCTS_IN_OPEN_ORDERS, "are wanted by open orders"),
         (sql.PRODUCTS_IN_OPEN_DELIVERIES, "are on their way to a store"),
     ):
         rows = await ctx.tx.all(statement, numbers)
         if rows:
-            raise conflict(f"These products {why}: {', '.join(row[0] for row in rows[:20])}.", "product_numbers")
+            raise conflict(f"These products {reason}: {', '.join(row[0] for row in rows[:20])}.", "product_numbers")
     await _delete_in_stores(ctx, numbers)
     await ctx.tx.run(sql.CODES_DELETE, numbers)
     await ctx.tx.run(sql.PRODUCTS_DELETE, numbers, ctx.now)
@@ -90,10 +90,10 @@ async def _delete_in_stores(ctx: Context, numbers: list[str]) -> None:
     ranged: defaultdict[str, list[str]] = defaultdict(list)
     for store_number, number in await ctx.tx.all(sql.STORES_RANGING, numbers):
         ranged[store_number].append(number)
-    for store_number, gone in ranged.items():
-        await ctx.tx.run(sql.EMPTY_BALANCES_DELETE, store_number, gone)
-        await ctx.tx.run(sql.STORE_PRODUCTS_DELETE, store_number, gone)
-        await ctx.next_numbers(store_number, DELETED_COUNTER, len(gone))
+    for store_number, deleted in ranged.items():
+        await ctx.tx.run(sql.EMPTY_BALANCES_DELETE, store_number, deleted)
+        await ctx.tx.run(sql.STORE_PRODUCTS_DELETE, store_number, deleted)
+        await ctx.next_numbers(store_number, DELETED_COUNTER, len(deleted))
 
 
 def _product_bodies(call: OperationCall) -> list[Body]:
@@ -102,10 +102,10 @@ def _product_bodies(call: OperationCall) -> list[Body]:
 
 async def _merge_products(ctx: Context, bodies: Iterable[tuple[int, Body]], merge: MergeProduct) -> None:
     """Merge and store products of the catalogue. Raise Refusal (422) for an unknown product."""
-    said = list(bodies)
-    known = await load_products(ctx, (body["product_number"] for _, body in said))
+    indexed_bodies = list(bodies)
+    known = await load_products(ctx, (body["product_number"] for _, body in indexed_bodies))
     written: dict[str, Body] = {}
-    for index, body in said:
+    for index, body in indexed_bodies:
         number = body["product_number"]
         old = written.get(number) or known.get(number)
         if old is None:

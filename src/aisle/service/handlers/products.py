@@ -77,15 +77,15 @@ async def load_products(ctx: Context, numbers: Iterable[str]) -> dict[str, Body]
 
 async def create_or_update_products(ctx: Context, call: OperationCall) -> bytes:
     """Create products, or change the named fields of existing ones."""
-    said = call.body.get("products") or []
-    for index, body in enumerate(map(drop_none, said)):
+    bodies = call.body.get("products") or []
+    for index, body in enumerate(map(drop_none, bodies)):
         check_code(body["product_number"], "the number of a product", f"products[{index}].product_number")
         check_name(body, f"products[{index}]")
         _check_date(body, f"products[{index}].deprecation_date")
         _check_int32_fields(body, f"products[{index}]")
         check_sort_orders(body, f"products[{index}]")
-    for start in range(0, len(said), _AT_ONCE):
-        await _write(ctx, [drop_none(body) for body in said[start : start + _AT_ONCE]])
+    for start in range(0, len(bodies), _AT_ONCE):
+        await _write(ctx, [drop_none(body) for body in bodies[start : start + _AT_ONCE]])
     return SUCCESS
 
 
@@ -165,22 +165,22 @@ async def list_products(ctx: Context, call: OperationCall) -> bytes:
     """List a page of the catalogue by number; with `store_number`, of that store's range."""
     query = call.query
     page = parse_page(query, "page_number" if "page_number" in query else "page_start")
-    asked: dict[str, object] = {"known": ()}
-    asked |= {name: query[name] for name in ("product_number", "category_code") if name in query}
+    filters: dict[str, object] = {"known": ()}
+    filters |= {name: query[name] for name in ("product_number", "category_code") if name in query}
     if "is_active" in query:
-        asked["is_active"] = int(query["is_active"])
+        filters["is_active"] = int(query["is_active"])
     if "barcode" in query:
-        asked["barcode"] = (await lookup_code_keys(ctx.tx, query["barcode"]),)
+        filters["barcode"] = (await lookup_code_keys(ctx.tx, query["barcode"]),)
     if "search_text" in query:
-        asked |= search_filter("search", query["search_text"])
+        filters |= search_filter("search", query["search_text"])
     if "last_modified_date" in query:
-        asked["modified"] = parse_timestamp(
+        filters["modified"] = parse_timestamp(
             query["last_modified_date"], "last_modified_date", ctx.time_zone(query.get("store_number"))
         )
     if "store_number" in query:
-        asked["store"] = (await authorize_store(ctx.tx, ctx.principal, query["store_number"])).number
-    total = await _count_listed(ctx, asked)
-    found = filter_query(sql.PRODUCT_LIST, sql.PRODUCT_FILTERS, asked, sql.PRODUCT_SORT)
+        filters["store"] = (await authorize_store(ctx.tx, ctx.principal, query["store_number"])).number
+    total = await _count_listed(ctx, filters)
+    found = filter_query(sql.PRODUCT_LIST, sql.PRODUCT_FILTERS, filters, sql.PRODUCT_SORT)
     rows = [row[0] for row in await page_query(found, page.size, page.offset).all(ctx.tx)]
     if "store_number" in query:
         rows = await _with_store_values(ctx, query["store_number"], rows)
@@ -204,8 +204,8 @@ async def _with_store_values(ctx: Context, store_number: str, rows: list[str]) -
     own = {row[0]: parse_json_object(row[2]) for row in await ctx.tx.all(sql.STORE_PRODUCT_DATA, store_number, numbers)}
     found = []
     for item in items:
-        said = own[item["product_number"]]
-        prices = {shown: said[name] for name, shown in _STORE_VALUE_FIELDS.items() if name in said}
+        store_values = own[item["product_number"]]
+        prices = {shown: store_values[name] for name, shown in _STORE_VALUE_FIELDS.items() if name in store_values}
         found.append(to_json(item | prices | {"is_store_product": True}))
     return found
 

@@ -28,19 +28,19 @@ async def write_recounts(ctx: Context, call: OperationCall) -> bytes:
     the recount has ended.
     """
     open_ = {(row[0], row[1]): int(row[2]) for row in await ctx.tx.all(sql.RECOUNTS_OPEN, ctx.current_store.number)}
-    book = StoreCatalogue(ctx, ctx.current_store)
+    catalogue = StoreCatalogue(ctx, ctx.current_store)
     ids = []
     for index, raw in enumerate(call.body["recounts"]):
-        said, field = drop_none(raw), f"recounts[{index}]"
-        if "id" in said:
-            seq = await _withdraw(ctx, said, field)
-            open_ = {spot: one for spot, one in open_.items() if one != seq}
+        recount_body, field = drop_none(raw), f"recounts[{index}]"
+        if "id" in recount_body:
+            seq = await _withdraw(ctx, recount_body, field)
+            open_ = {key: one for key, one in open_.items() if one != seq}
         else:
-            product, place, log_seq = await _parse_target(book, said, field)
-            seq = open_.get((product, place)) or await _order_recount(
-                ctx, product, place, log_seq, said.get("note", "")
+            product, location, log_seq = await _parse_target(catalogue, recount_body, field)
+            seq = open_.get((product, location)) or await _order_recount(
+                ctx, product, location, log_seq, recount_body.get("note", "")
             )
-            open_[(product, place)] = seq
+            open_[(product, location)] = seq
         ids.append(ctx.current_store.wire_id(seq))
     return to_json_bytes({"success": True, "data": ids})
 
@@ -74,10 +74,10 @@ async def _parse_target(catalogue: StoreCatalogue, body: dict[str, Any], field: 
 
 async def _order_recount(ctx: Context, product: str, location: str, log_seq: int | None, note: str) -> int:
     seq = await ctx.next_numbers(ctx.current_store.number, "recount")
-    by = ctx.app_user or ctx.principal.name
+    user = ctx.app_user or ctx.principal.name
     # After a restore, the original time: counts made for the recount would otherwise precede it.
     since = ctx.occurred_on if ctx.replay else ctx.now
-    row = (seq, product, location, log_seq, note, RECOUNT_OPEN, by, since)
+    row = (seq, product, location, log_seq, note, RECOUNT_OPEN, user, since)
     await ctx.tx.run(sql.RECOUNT_ADD, ctx.current_store.number, *row)
     ctx.mark_changed(ctx.current_store.number, "recount", str(ctx.current_store.wire_id(seq)))
     return seq
@@ -101,8 +101,8 @@ async def _withdraw(ctx: Context, body: dict[str, Any], field: str) -> int:
         return seq
     if body["state"] == RECOUNT_COUNTED:
         raise unprocessable("It is counted when somebody counts there.", f"{field}.state")
-    by = ctx.app_user or ctx.principal.name
-    await ctx.tx.run(sql.RECOUNT_END, ctx.current_store.number, seq, body["state"], by, ctx.now, None)
+    user = ctx.app_user or ctx.principal.name
+    await ctx.tx.run(sql.RECOUNT_END, ctx.current_store.number, seq, body["state"], user, ctx.now, None)
     ctx.mark_changed(ctx.current_store.number, "recount", str(ctx.current_store.wire_id(seq)))
     return seq
 
@@ -114,12 +114,12 @@ async def list_recounts(ctx: Context, call: OperationCall) -> bytes:
         raise bad_request(f"state is {', '.join(TRANSITIONS['recount'])} or {_ALL_STATES}.", "state")
     if not 1 <= limit <= MAX_RECOUNTS:
         raise bad_request(f"limit is 1 to {MAX_RECOUNTS}.", "limit")
-    asked: dict[str, object] = {"store": ctx.current_store.number}
+    filters: dict[str, object] = {"store": ctx.current_store.number}
     if state != _ALL_STATES:
-        asked["state"] = state
+        filters["state"] = state
     if "after" in call.query:
-        asked["after"] = split_wire_id(call.query["after"])[0]
-    found = filter_query(sql.RECOUNT_LIST, sql.RECOUNT_FILTERS, asked, sql.RECOUNT_SORT)
+        filters["after"] = split_wire_id(call.query["after"])[0]
+    found = filter_query(sql.RECOUNT_LIST, sql.RECOUNT_FILTERS, filters, sql.RECOUNT_SORT)
     rows = await page_query(found, limit + 1, 0).all(ctx.tx)
     return to_json_bytes(
         {"recounts": [_recount_json(ctx.current_store, row) for row in rows[:limit]], "more": len(rows) > limit}
@@ -127,12 +127,12 @@ async def list_recounts(ctx: Context, call: OperationCall) -> bytes:
 
 
 def _recount_json(store: Store, row: Row) -> dict[str, object]:
-    seq, product, name, place, log_seq, note, state, ordered_by, ordered_on, ended_by, ended_on, count_seq = row
-    said = {
+    seq, product, name, location, log_seq, note, state, ordered_by, ordered_on, ended_by, ended_on, count_seq = row
+    fields = {
         "id": store.wire_id(seq),
         "product_number": product,
         "product_description": name,
-        "location_code": place or None,
+        "location_code": location or None,
         "log_id": None if log_seq is None else store.wire_id(log_seq),
         "note": note or None,
         "state": state,
@@ -142,4 +142,4 @@ def _recount_json(store: Store, row: Row) -> dict[str, object]:
         "ended_on": ended_on,
         "count_log_id": None if count_seq is None else store.wire_id(count_seq),
     }
-    return drop_none(said)
+    return drop_none(fields)

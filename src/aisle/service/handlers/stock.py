@@ -46,15 +46,15 @@ async def list_store_products_stock(ctx: Context, call: OperationCall) -> bytes:
     """List a page of stock entries by id, of one store or of all stores of the token."""
     query, page = call.query, parse_scroll_page(call, (int, int))
     store = await authorize_store(ctx.tx, ctx.principal, query["store_number"]) if "store_number" in query else None
-    asked = await _parse_filters(ctx, query, store)
-    places = query.get("include_locations", False)
+    filters = await _parse_filters(ctx, query, store)
+    with_locations = query.get("include_locations", False)
     reads = partial(_read_store, store=store) if store else _read_chain
-    total, found = await reads(ctx, page, asked, sql.STOCK_PAGE_WITH_LOCATIONS if places else sql.STOCK_PAGE)
+    total, found = await reads(ctx, page, filters, sql.STOCK_PAGE_WITH_LOCATIONS if with_locations else sql.STOCK_PAGE)
     free_only = query.get("exclude_customer_order_stock", False)
     reserved = await _load_reserved(ctx, (group[0] for group in found)) if free_only else {}
     plans = await _load_plans(ctx, {group[0][0] for group in found})
     groups, more = page.split_rows(found)
-    entries = _entries_json(groups, with_locations=places, free_only=free_only, reserved=reserved, plans=plans)
+    entries = _entries_json(groups, with_locations=with_locations, free_only=free_only, reserved=reserved, plans=plans)
     last = (groups[-1][0][2], groups[-1][0][1]) if groups else None
     return list_envelope(ctx, call, entries, page, total, has_more=more, sort_column="id", last_key=last)
 
@@ -75,10 +75,10 @@ async def _read_store(
 async def _count_store(ctx: Context, filters: Mapping[str, Any], store: Store) -> int:
     """Return the number of entries in a store's list. Its counters have it if only ids are filtered."""
     if filters.keys() <= {"store", "beyond", "until"}:
-        given, gone = await ctx.tx.one(sql.STOCK_NUMBERS_OF_STORE, store.number) or (0, 0)
+        given, deleted = await ctx.tx.one(sql.STOCK_NUMBERS_OF_STORE, store.number) or (0, 0)
         last = min(filters.get("until", given or 0), given or 0)
-        if len(filters) == 1 or not gone:
-            return int(max(0, last - max(0, filters.get("beyond", 0)) - (gone or 0)))
+        if len(filters) == 1 or not deleted:
+            return int(max(0, last - max(0, filters.get("beyond", 0)) - (deleted or 0)))
     return await _count_query(filters).fetch_count(ctx.tx)
 
 
@@ -120,35 +120,35 @@ def _count_query(filters: Mapping[str, object]) -> Query:
 
 
 async def _parse_filters(ctx: Context, query: dict[str, Any], store: Store | None) -> dict[str, object]:
-    asked: dict[str, object] = {name: query[name] for name in _EQUALITY_FILTERS if name in query}
+    filters: dict[str, object] = {name: query[name] for name in _EQUALITY_FILTERS if name in query}
     if store:
-        asked["store"] = store.number
+        filters["store"] = store.number
     elif not ctx.principal.all_stores:
-        asked["token"] = ctx.principal.token_id
+        filters["token"] = ctx.principal.token_id
     if "from_id" in query:
         seq, ordinal = split_wire_id(query["from_id"])
         # For one store use its own numbers, which its index has.
-        asked |= {"beyond": seq + (store.ordinal < ordinal) - 1} if store else {"from_id": (seq, ordinal)}
+        filters |= {"beyond": seq + (store.ordinal < ordinal) - 1} if store else {"from_id": (seq, ordinal)}
     if "to_id" in query:
         seq, ordinal = split_wire_id(query["to_id"])
-        asked |= {"until": seq - (store.ordinal > ordinal)} if store else {"to_id": (seq, ordinal)}
+        filters |= {"until": seq - (store.ordinal > ordinal)} if store else {"to_id": (seq, ordinal)}
     if "barcode" in query:
-        asked["barcode"] = (await lookup_code_keys(ctx.tx, query["barcode"]),)
+        filters["barcode"] = (await lookup_code_keys(ctx.tx, query["barcode"]),)
     if "search_text" in query:
-        asked |= search_filter("search", query["search_text"])
+        filters |= search_filter("search", query["search_text"])
     if "last_modified_date" in query:
         since = parse_timestamp(query["last_modified_date"], "last_modified_date", ctx.time_zone(store))
         products = await ctx.tx.all(product_sql.PRODUCTS_MODIFIED_SINCE, since, _MAX_NAMED_PRODUCTS + 1)
         few = len(products) <= _MAX_NAMED_PRODUCTS
         changed = [row[0] for row in products]
         if few and store:
-            asked["modified_here"] = (store.number, since, store.number, changed)
+            filters["modified_here"] = (store.number, since, store.number, changed)
         else:
-            asked |= {"modified_of_few": (since, changed)} if few else {"modified": since}
+            filters |= {"modified_of_few": (since, changed)} if few else {"modified": since}
     if "last_stock_modified_datetime" in query:
         field = "last_stock_modified_datetime"
-        asked["stock_modified"] = parse_timestamp(query[field], field, ctx.time_zone(store))
-    return asked
+        filters["stock_modified"] = parse_timestamp(query[field], field, ctx.time_zone(store))
+    return filters
 
 
 async def _load_reserved(ctx: Context, rows: Iterable[Row]) -> dict[tuple[str, str], dict[int, int]]:
@@ -183,9 +183,9 @@ async def _load_plans(ctx: Context, stores: Iterable[str]) -> dict[str, Ordering
     """Return the plans of the stores that have one."""
     plans = {}
     for number_, _, data in await ctx.tx.all(store_sql.STORE_ORDINALS, sorted(stores)):
-        said = parse_json_object(data)
-        if any(said.get(name) for name in SCHEDULE_FIELDS):
-            plans[number_] = OrderingPlan(said, ctx.now_seconds, ctx.time_zone(number_), {})
+        store_data = parse_json_object(data)
+        if any(store_data.get(name) for name in SCHEDULE_FIELDS):
+            plans[number_] = OrderingPlan(store_data, ctx.now_seconds, ctx.time_zone(number_), {})
     return plans
 
 
@@ -275,8 +275,8 @@ def _entry_json(row: Row, quantity: str, pools: str, plan_members: str) -> str:
 
 def _attention_members(product_codes: str, store_codes: str) -> str:
     """Return the members with attention codes of the product and of the store."""
-    mine = f',"storeproduct_attention_codes":{quoted(store_codes)}' if store_codes else ""
-    return f'{mine},"attention_codes":{quoted(",".join(code for code in (product_codes, store_codes) if code))}'
+    store_member = f',"storeproduct_attention_codes":{quoted(store_codes)}' if store_codes else ""
+    return f'{store_member},"attention_codes":{quoted(",".join(code for code in (product_codes, store_codes) if code))}'
 
 
 def sum_by_pool(rows: Iterable[Row], pool_column: int, free_only: bool, reserved: Mapping[int, int]) -> dict[int, int]:
@@ -296,27 +296,27 @@ def sum_by_pool(rows: Iterable[Row], pool_column: int, free_only: bool, reserved
 
 def stock_locations_json(balances: Iterable[Row], free_only: bool, zero_lines: bool = False) -> list[str]:
     """Return stock by location in walking order, from rows of pool, quantity, order, code and location columns."""
-    spots: dict[str, dict[int, int]] = {}
-    about: dict[str, Row] = {}
-    for pool, quantity, order, code, *place in balances:
+    pools_by_location: dict[str, dict[int, int]] = {}
+    locations: dict[str, Row] = {}
+    for pool, quantity, order, code, *location in balances:
         if not code or (free_only and order):
             continue
-        about[code] = tuple(place)
-        pools = spots.setdefault(code, {})
+        locations[code] = tuple(location)
+        pools = pools_by_location.setdefault(code, {})
         pools[pool] = pools.get(pool, 0) + quantity
-    walk = sorted(spots, key=lambda code: (about[code][2], about[code][3], code))
+    walk = sorted(pools_by_location, key=lambda code: (locations[code][2], locations[code][3], code))
     return [
         join_members(
             (
-                f'"store_location_code":{quoted(code)},"quantity":{format_quantity(sum(spots[code].values()))}',
-                text_member("default_stock_pool", None if about[code][0] is None else str(about[code][0])),
-                text_member("carrier_code", about[code][4] or None),
-                pool_members("stock_pool_", spots[code]),
-                f'"tags":{about[code][1]}',
+                f'"store_location_code":{quoted(code)},"quantity":{format_quantity(sum(pools_by_location[code].values()))}',
+                text_member("default_stock_pool", None if locations[code][0] is None else str(locations[code][0])),
+                text_member("carrier_code", locations[code][4] or None),
+                pool_members("stock_pool_", pools_by_location[code]),
+                f'"tags":{locations[code][1]}',
             )
         )
         for code in walk
-        if zero_lines or any(spots[code].values())
+        if zero_lines or any(pools_by_location[code].values())
     ]
 
 

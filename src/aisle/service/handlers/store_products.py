@@ -61,16 +61,16 @@ async def _keep_latest(ctx: Context, bodies: Iterable[Body]) -> None:
 
     Integrators repeat their data as a whole, so theirs does not count as a later change.
     """
-    said = {
+    fields_by_key = {
         key_of(body["product_number"], name): (f"[{index}].{name}", f"{name} of product {body['product_number']}")
         for index, body in enumerate(map(drop_none, bodies))
         for name in body
         if name != "product_number"
     }
-    for key, said_on in (await said_later(ctx, SETTING, list(said))).items():
-        field, what = said[key]
+    for key, said_on in (await said_later(ctx, SETTING, list(fields_by_key))).items():
+        field, what = fields_by_key[key]
         raise superseded(ctx, what, said_on, field)
-    keep_said(ctx, SETTING, said)
+    keep_said(ctx, SETTING, fields_by_key)
 
 
 def _merge_fields(old: Body, body: Body) -> Body:
@@ -97,18 +97,20 @@ async def change_store_products(
     old = {row[0]: (row[1], parse_json_object(row[2])) for row in rows}
     catalogue = await load_products(ctx, numbers)
     written: dict[str, Body] = {}
-    for place, item in items:
+    for item_field, item in items:
         product = catalogue.get(item["product_number"])
         if product is None:
-            raise unprocessable(f"There is no product {item['product_number']}.", f"{place}.product_number")
+            raise unprocessable(f"There is no product {item['product_number']}.", f"{item_field}.product_number")
         if item["product_number"] not in old:
-            _check_allowed(store, product, f"{place}.product_number")
+            _check_allowed(store, product, f"{item_field}.product_number")
         before = written.get(item["product_number"]) or old.get(item["product_number"], (0, {}))[1]
-        data = _parse_fields(ctx, store, item, place)
-        data |= _original_levels(data) if sets_original_levels else _check_local_change(before, data, product, place)
+        data = _parse_fields(ctx, store, item, item_field)
+        data |= (
+            _original_levels(data) if sets_original_levels else _check_local_change(before, data, product, item_field)
+        )
         written[item["product_number"]] = merge(before, data)
-        _check_min_max(written[item["product_number"]], place)
-        _check_series(item, written[item["product_number"]], place)
+        _check_min_max(written[item["product_number"]], item_field)
+        _check_series(item, written[item["product_number"]], item_field)
     await _save(ctx, store, old, written)
 
 
@@ -208,9 +210,9 @@ def _check_local_limit(name: str, value: int, original: int, product: Body, fiel
     if product.get("is_edit_min_max") is False:
         raise unprocessable("min and max of this product are not changed in a store.", field)
     percentage = parse_thousandths(product.get("edit_min_max_percentage", 0), "edit_min_max_percentage")
-    room = -(-abs(original) * percentage // (100 * THOUSANDTHS_PER_UNIT))
-    if percentage and abs(value - original) > room:
-        share = f"by at most {format_quantity(percentage)} % it may be {original - room} to {original + room}"
+    limit = -(-abs(original) * percentage // (100 * THOUSANDTHS_PER_UNIT))
+    if percentage and abs(value - original) > limit:
+        share = f"by at most {format_quantity(percentage)} % it may be {original - limit} to {original + limit}"
         raise unprocessable(f"{name} was {original}; {share}.", field)
 
 

@@ -23,17 +23,17 @@ _TIME_FIELDS = ("store_next_ordering_datetime", "store_next_delivery_datetime", 
 async def list_stores(ctx: Context, call: OperationCall) -> bytes:
     """List the token's stores, by number."""
     query, page = call.query, parse_scroll_page(call, (str,))
-    asked: dict[str, object] = {}
+    filters: dict[str, object] = {}
     if not ctx.principal.all_stores:
-        asked["token"] = ctx.principal.token_id
+        filters["token"] = ctx.principal.token_id
     if "is_warehouse" in query:
-        asked["is_warehouse"] = int(query["is_warehouse"])
+        filters["is_warehouse"] = int(query["is_warehouse"])
     if "search_text" in query:
-        asked |= search_filter("search", query["search_text"])
+        filters |= search_filter("search", query["search_text"])
     if "secondary_key" in query:
-        asked["secondary_key"] = query["secondary_key"]
-    total = await filter_query(sql.STORE_COUNT, sql.STORE_FILTERS, asked).fetch_count(ctx.tx)
-    found = filter_query(sql.STORE_LIST, sql.STORE_FILTERS, page.add_to_filters(asked), sql.STORE_SORT)
+        filters["secondary_key"] = query["secondary_key"]
+    total = await filter_query(sql.STORE_COUNT, sql.STORE_FILTERS, filters).fetch_count(ctx.tx)
+    found = filter_query(sql.STORE_LIST, sql.STORE_FILTERS, page.add_to_filters(filters), sql.STORE_SORT)
     rows, more = page.split_rows(await page_query(found, page.limit, page.offset).all(ctx.tx))
     last = (rows[-1][1],) if rows else None
     return list_envelope(
@@ -86,16 +86,16 @@ def _normalize_times(body: dict[str, Any], field: str, zone: TimeZone) -> None:
 
 
 async def _delete_unnamed(ctx: Context, kept_numbers: list[str]) -> None:
-    gone = [row[0] for row in await ctx.tx.all(sql.STORE_NUMBERS) if row[0] not in set(kept_numbers)]
-    in_use = [row[0] for row in await ctx.tx.all(sql.STORES_IN_USE, gone)]
+    unnamed = [row[0] for row in await ctx.tx.all(sql.STORE_NUMBERS) if row[0] not in set(kept_numbers)]
+    in_use = [row[0] for row in await ctx.tx.all(sql.STORES_IN_USE, unnamed)]
     if in_use:
         raise conflict(f"Stores with stock, open orders or tokens stay: {', '.join(in_use[:20])}.", "flush")
     for statement in sql.STORE_DELETES:
-        await ctx.tx.run(statement, gone)
-    for number in gone:
+        await ctx.tx.run(statement, unnamed)
+    for number in unnamed:
         ctx.mark_changed(CHAIN, "store", number)
     await audit.record_changes(
-        ctx, CHAIN, [audit.AuditChange("store", number, {"is_there": True}, {}) for number in gone]
+        ctx, CHAIN, [audit.AuditChange("store", number, {"is_there": True}, {}) for number in unnamed]
     )
 
 

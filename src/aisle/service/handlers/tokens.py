@@ -34,8 +34,8 @@ async def create_token(ctx: Context, call: OperationCall) -> bytes:
 
     Refuse with 422 if a name, role, store or duration is invalid.
     """
-    said = drop_none(call.body)
-    stores, days = said["stores"], said.get("days")
+    body = drop_none(call.body)
+    stores, days = body["stores"], body.get("days")
     if days is not None and not (days == int(days) and 1 <= days <= MAX_TOKEN_DAYS):
         raise unprocessable(f"A token lasts 1 to {MAX_TOKEN_DAYS} days.", "days")
     if ALL_STORES in stores and len(stores) > 1:
@@ -44,15 +44,15 @@ async def create_token(ctx: Context, call: OperationCall) -> bytes:
     try:
         made = await add_named_token(
             ctx.tx,
-            name=said["name"],
-            role=said["role"],
+            name=body["name"],
+            role=body["role"],
             store_numbers=None if stores == [ALL_STORES] else stores,
             now=ctx.now,
             expires_on=expires,
         )
     except UsageError as problem:
         raise unprocessable(str(problem)) from problem
-    after = {"name": said["name"], "role": said["role"], "stores": stores, "expires_on": expires}
+    after = {"name": body["name"], "role": body["role"], "stores": stores, "expires_on": expires}
     await audit.record_changes(ctx, CHAIN, [audit.AuditChange("token", made.token_id, {}, after)])
     return to_json_bytes({"token_id": made.token_id, "token": made.secret, "expires_on": expires})
 

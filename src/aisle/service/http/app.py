@@ -44,10 +44,10 @@ class _MethodRoutes:
         parts: list[str] = []
         self._operations: dict[int, tuple[ServedOperation, tuple[str, ...]]] = {}
         group = 1
-        for way in routes:
-            names = tuple(_PARAMETER.findall(way.path))
-            self._operations[group] = (way.operation, names)
-            literals = [re.escape(text) for text in _PARAMETER.split(way.path)[::2]]
+        for route in routes:
+            names = tuple(_PARAMETER.findall(route.path))
+            self._operations[group] = (route.operation, names)
+            literals = [re.escape(text) for text in _PARAMETER.split(route.path)[::2]]
             parts.append("(" + "([^/]+)".join(literals) + ")")
             group += 1 + len(names)
         self._pattern = re.compile("|".join(parts))
@@ -68,10 +68,10 @@ class OperationRouter:
     def __init__(self, app: ASGIApp, endpoint: OperationEndpoint, routes: Iterable[OperationRoute]) -> None:
         self._fallback = app
         self._endpoint = endpoint
-        of_methods: dict[str, list[OperationRoute]] = {}
-        for way in routes:
-            of_methods.setdefault(way.method, []).append(way)
-        self._routes = {method: _MethodRoutes(its) for method, its in of_methods.items()}
+        by_method: dict[str, list[OperationRoute]] = {}
+        for route in routes:
+            by_method.setdefault(route.method, []).append(route)
+        self._routes = {method: _MethodRoutes(method_routes) for method, method_routes in by_method.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         found = self.find(scope["method"], scope["path"]) if scope["type"] == "http" else None
@@ -84,8 +84,8 @@ class OperationRouter:
 
     def find(self, method: str, path: str) -> tuple[ServedOperation, dict[str, str]] | None:
         """Return the requested operation, and the path parameters as they were sent."""
-        ways = self._routes.get(method)
-        return ways.find(path) if ways else None
+        routes = self._routes.get(method)
+        return routes.find(path) if routes else None
 
 
 _DEFAULT_RATE_LIMITS = RateLimits()
@@ -157,15 +157,15 @@ def _send_with_close(send: Send) -> Send:
 
 
 def _build_routes() -> list[OperationRoute]:
-    ways: list[OperationRoute] = []
+    routes: list[OperationRoute] = []
     for name, handler in HANDLERS.items():
         row = OPERATIONS[name]
         adapter = request_body_adapter(row) if row.body else None
         params = (*row.params, SCROLL_PARAM) if row.paging == "envelope" else row.params
         operation = ServedOperation(name, params, adapter, row.write, handler)
-        ways.append(OperationRoute(operation, row.method, row.path))
+        routes.append(OperationRoute(operation, row.method, row.path))
     for extension in EXTENSIONS:
         writes = extension.method != "GET"
         operation = ServedOperation(extension.name, extension.params, extension.body_adapter, writes, extension.handler)
-        ways.append(OperationRoute(operation, extension.method, extension.path))
-    return ways
+        routes.append(OperationRoute(operation, extension.method, extension.path))
+    return routes

@@ -20,22 +20,25 @@ from typing import Any, NamedTuple, TypeVar
 from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from aisle.addresses import address_key
 from aisle.service.auth.authorization_cache import AuthorizationCache, AuthorizationKey, CachedAuthorization
 from aisle.service.auth.store_scope import StoreScopedTransaction
 from aisle.service.auth.tokens import authorization_statement, authorize, hash_secret, store_refusal
 from aisle.service.context import Context, OperationCall, Principal
-from aisle.service.db import Busy, Database, DatabaseFailed, Statement, Transaction, ValueTooLong
+from aisle.service.db import Busy, Database, DatabaseFailed, Statement, TooManyWaiting, Transaction, ValueTooLong
+from aisle.service.db.fair_turns import CALLER
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones, format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
+from aisle.service.handlers.people import SIGN_IN_CHANNEL_HEADER, WEB_CHANNEL
 from aisle.service.handlers.prefetch import prefetch_statements
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
 from aisle.service.http import request as wire
 from aisle.service.http.idempotency import run_once
 from aisle.service.http.json_logging import REQUEST_RECORD
-from aisle.service.http.large_body_turns import Turn, Turns
+from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
 from aisle.service.limits import KEYS_KEPT_DAYS, RateLimiter, RateLimits
 
 log = logging.getLogger("aisle.service")
@@ -46,6 +49,9 @@ WRITE_HISTORY_DAYS = 60
 _LAST_USE_INTERVAL_S = 600.0
 # Seconds after which expired tokens of people, and wrong PINs, are deleted.
 _EXPIRED_RETENTION_S = 86400.0
+
+# Delay in seconds of the refusal for too many waiting reads, which slows down callers that repeat at once.
+_TOO_MANY_WAIT_S = 1.0
 
 T = TypeVar("T")
 
@@ -73,6 +79,7 @@ class OperationEndpoint:
         self._bytes = RateLimiter(rate_limits.token_bytes if rate_limits.token else 0)
         self._sign_in_limiter = RateLimiter(rate_limits.sign_in)
         self._turns = Turns()
+        self._unread = HeldBytes("Answers")
         self._authorization_cache = AuthorizationCache()
         self._time_zones = time_zones
 
@@ -81,14 +88,21 @@ class OperationEndpoint:
         notes: dict[str, Any] = request.scope.setdefault(REQUEST_RECORD, {})
         notes["operation"] = operation.name
         try:
-            heads = _headers(request)
-            asked = self._parse(operation, request, heads)
+            headers = _headers(request)
+            parsed_request = self._parse(operation, request, headers)
             if operation.is_write:
-                principal, answer = await self._write(operation, request, heads, asked, notes)
+                principal, answer = await self._write(operation, request, headers, parsed_request, notes)
             else:
-                principal, answer = await self._read(operation, asked, notes)
+                CALLER.set(f"{_address_of(request)} {hash_secret(parsed_request.secret)}")
+                principal, answer = await self._read(operation, parsed_request, notes)
+            answered = result_response(answer)
+            if not operation.is_write:
+                answered = self._held_until_sent(request, principal, answered)
         except Refusal as refusal:
             return refusal_response(self._limit_unauthenticated(request, refusal))
+        except TooManyWaiting as problem:
+            await asyncio.sleep(_TOO_MANY_WAIT_S)
+            return refusal_response(Refusal(429, str(problem), retry_after=1))
         except (Busy, DatabaseFailed) as problem:
             return result_response(OperationResult(503, Refusal(503, str(problem)).body()))
         except ValueTooLong as problem:
@@ -105,9 +119,16 @@ class OperationEndpoint:
             )
         if answer.is_replayed:
             notes["replayed"] = True
-        answered = result_response(answer)
-        answered.background = self._housekeeping(principal, asked.received_at)
+        answered.background = self._housekeeping(principal, parsed_request.received_at)
         return answered
+
+    def _held_until_sent(self, request: Request, principal: Principal, response: Response) -> Response:
+        """Count a long answer until its client has read it. Raise Refusal if too many bytes are unread."""
+        if len(response.body) <= SMALL:
+            return response
+        held = principal.token_id, _address_of(request), len(response.body)
+        self._unread.add(*held)
+        return _CountedResponse(response, partial(self._unread.remove, *held))
 
     def _parse(self, operation: ServedOperation, request: Request, headers: Mapping[str, str]) -> ParsedRequest:
         now = self.clock()
@@ -178,20 +199,22 @@ class OperationEndpoint:
         notes: dict[str, Any],
         turn: Turn,
     ) -> tuple[Principal, OperationResult]:
-        errand = AuthorizationKey(hash_secret(asked.secret), operation.name, asked.call.path.get("store_number"))
-        raw, body = await self._read_authorized_body(operation, request, heads, asked, errand, notes, turn)
+        authorization_key = AuthorizationKey(
+            hash_secret(asked.secret), operation.name, asked.call.path.get("store_number")
+        )
+        raw, body = await self._read_authorized_body(operation, request, heads, asked, authorization_key, notes, turn)
         what = (request.method, request.scope["path"], request.scope["query_string"], raw)
         print_ = wire.fingerprint(*what, heads) if asked.idempotency_key else ""
         call = await self._run_before_transaction(operation, asked, asked.call._replace(body=body))
-        whole = asked._replace(call=call, fingerprint=print_)
+        full_request = asked._replace(call=call, fingerprint=print_)
 
         async def work(tx: Transaction) -> tuple[Principal, OperationResult | Refusal]:
-            await tx.prefetch(_prefetch_statements(operation, errand, whole))
-            ctx = await self._authorize(tx, operation, whole)
+            await tx.prefetch(_prefetch_statements(operation, authorization_key, full_request))
+            ctx = await self._authorize(tx, operation, full_request)
             notes["user"] = ctx.app_user
             try:
                 return ctx.principal, await run_once(
-                    ctx, operation, whole, lambda kept: wire.same_print(kept, print_, *what)
+                    ctx, operation, full_request, lambda kept: wire.same_print(kept, print_, *what)
                 )
             except Refusal as refusal:
                 if not refusal.keeps_writes:
@@ -199,10 +222,10 @@ class OperationEndpoint:
                 return ctx.principal, refusal
 
         try:
-            principal, answer = await self.database.write(work, stores=locked_stores(operation.name, whole.call))
+            principal, answer = await self.database.write(work, stores=locked_stores(operation.name, full_request.call))
         except Refusal as refusal:
             if refusal.status in (401, 403):
-                self._authorization_cache.remove(errand)
+                self._authorization_cache.remove(authorization_key)
             raise
         if isinstance(answer, Refusal):
             raise answer
@@ -227,38 +250,42 @@ class OperationEndpoint:
             return await self._authorize(tx, operation, parsed_request)
 
         assert operation.body_adapter is not None
-        guest = None if parsed_request.refusal else self._authorization_cache.get(authorization_key)
+        cached = None if parsed_request.refusal else self._authorization_cache.get(authorization_key)
         try:
-            if guest is None:
+            if cached is None:
                 ctx = await self.database.read(knock)
-                who = ctx.principal
-                known = CachedAuthorization(who.token_id, who.role, ctx.store.number if ctx.store else None)
-                self._authorization_cache.add(authorization_key, known)
+                principal = ctx.principal
+                authorization = CachedAuthorization(
+                    principal.token_id, principal.role, ctx.store.number if ctx.store else None
+                )
+                self._authorization_cache.add(authorization_key, authorization)
             else:
-                known = guest
-                notes |= guest.log_fields()
-                self._count_request(operation, guest.token_id)
-            self._bytes.check(known.token_id)
-            handler, took = operation.handler, partial(self._bytes.charge, known.token_id)
-            begin = partial(turn.begin, known.token_id)
-            raw = await wire.read_body(request.receive, headers, handler.limit_of(known.role), took, begin)
+                authorization = cached
+                notes |= cached.log_fields()
+                self._count_request(operation, cached.token_id, parsed_request.call)
+            self._bytes.check(authorization.token_id)
+            handler, took = operation.handler, partial(self._bytes.charge, authorization.token_id)
+            begin = partial(turn.begin, authorization.token_id)
+            raw = await wire.read_body(request.receive, headers, handler.limit_of(authorization.role), took, begin)
             await turn.carry_out()
             # An empty body must not delete everything that a lost one would have named.
             needed = parsed_request.call.query.get("flush", False)
-            most = handler.max_items(known.role)
+            most = handler.max_items(authorization.role)
             return raw, await wire.parsed_body(raw, operation.body_adapter, most, needed=needed)
         except Refusal:
-            if guest is not None:
+            if cached is not None:
                 # Check the cached authorization before telling what is wrong, and remove it for further bodies.
                 self._authorization_cache.remove(authorization_key)
                 await self.database.read(knock_again)
             raise
 
-    def _count_request(self, operation: ServedOperation, token_id: str) -> None:
+    def _count_request(self, operation: ServedOperation, token_id: str, call: OperationCall) -> None:
         """Raise Refusal (429) if a token sends too many requests."""
         self._token_limiter.count_request(token_id)
         if operation.handler.limits_attempts:
-            self._sign_in_limiter.count_request(token_id)
+            # Guesses through the web must not use up the attempts of the terminals in the store.
+            is_web = call.header.get(SIGN_IN_CHANNEL_HEADER, "").lower() == WEB_CHANNEL
+            self._sign_in_limiter.count_request(f"{token_id} {WEB_CHANNEL}" if is_web else token_id)
 
     async def _run_before_transaction(
         self, operation: ServedOperation, parsed_request: ParsedRequest, call: OperationCall
@@ -299,7 +326,7 @@ class OperationEndpoint:
         principal, store = arrival.principal, arrival.store
         if notes is not None and "token" not in notes:
             notes |= {"token": principal.token_id, "role": principal.role}
-            self._count_request(operation, principal.token_id)
+            self._count_request(operation, principal.token_id, parsed_request.call)
         if not arrival.is_allowed:
             raise forbidden()
         if parsed_request.refusal:
@@ -361,6 +388,24 @@ def _generate_key(now: float) -> str:
     It begins with the time, so that simultaneous writes share pages of the database and store fewer of them.
     """
     return f"{int(now * 1_000_000):014x}{secrets.token_hex(9)}"
+
+
+class _CountedResponse(Response):
+    """Response with a callback for its end, whether it was sent or failed."""
+
+    def __init__(self, response: Response, sent: Callable[[], None]) -> None:
+        super().__init__()
+        self.status_code, self.body, self.raw_headers = response.status_code, response.body, response.raw_headers
+        self._sent = sent
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        background, self.background = self.background, None
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._sent()
+        if background is not None:
+            await background()
 
 
 def _address_of(request: Request) -> str:

@@ -41,7 +41,7 @@ def create_fastapi_app(
 
     `is_shutting_down` returns True if this process is about to end.
     """
-    made = FastAPI(
+    app = FastAPI(
         title="Store Operations Service",
         redirect_slashes=False,
         docs_url=None,
@@ -49,14 +49,14 @@ def create_fastapi_app(
         openapi_url=None,
         dependencies=[] if endpoint.lenient else [Depends(_check_no_parameters)],
     )
-    for way in routes:
-        _add_route(made, endpoint, way)
-    add_docs(made)
-    add_health_pages(made, endpoint, metrics, is_shutting_down)
-    made.add_exception_handler(HTTPException, _handle_no_route)
-    made.add_exception_handler(Refusal, _handle_refusal)
-    made.add_exception_handler(StorageError, _handle_storage_error)
-    return made
+    for route in routes:
+        _add_route(app, endpoint, route)
+    add_docs(app)
+    add_health_pages(app, endpoint, metrics, is_shutting_down)
+    app.add_exception_handler(HTTPException, _handle_no_route)
+    app.add_exception_handler(Refusal, _handle_refusal)
+    app.add_exception_handler(StorageError, _handle_storage_error)
+    return app
 
 
 def _add_route(app: FastAPI, endpoint: OperationEndpoint, route: OperationRoute) -> None:
@@ -104,8 +104,8 @@ async def _handle_no_route(request: Request, error: Exception) -> Response:
 def _allowed_methods(request: Request) -> list[str]:
     """Return the methods of this path; each has its own route."""
     routes = [route for route in request.app.routes if isinstance(route, Route)]
-    here = [route for route in routes if route.matches(request.scope)[0] != Match.NONE]
-    return sorted({method for route in here for method in route.methods or ()})
+    matching = [route for route in routes if route.matches(request.scope)[0] != Match.NONE]
+    return sorted({method for route in matching for method in route.methods or ()})
 
 
 async def _handle_storage_error(request: Request, error: Exception) -> Response:
@@ -208,7 +208,7 @@ def _add_metrics_page(app: FastAPI, endpoint: OperationEndpoint, metrics: Metric
     async def nothing(ctx: Context, call: OperationCall) -> bytes:
         return b""
 
-    asked = ServedOperation(
+    operation = ServedOperation(
         "metrics", (), None, False, Handler(nothing, frozenset({"admin", "metrics"}), needs_all_stores=True)
     )
 
@@ -216,7 +216,7 @@ def _add_metrics_page(app: FastAPI, endpoint: OperationEndpoint, metrics: Metric
 
     async def figures(request: Request) -> Response:
         if not is_local(request):
-            answer = await endpoint.handle(asked, request)
+            answer = await endpoint.handle(operation, request)
             if answer.status_code != 200:
                 return answer
         await sizes.refresh()

@@ -64,15 +64,15 @@ async def _check_confirmed_keys(ctx: Context, request: ParsedRequest, store_numb
 
 async def unknown_keys(ctx: Context, store_number: str, keys: Sequence[str]) -> list[str]:
     """Return the keys under which nothing was carried out for this store or the chain."""
-    left = await _unknown_in_scope(ctx, store_number, list(keys))
-    if not left:
-        return left
-    kept = {_token_key(ctx, key): key for key in left}
+    unknown = await _unknown_in_scope(ctx, store_number, list(keys))
+    if not unknown:
+        return unknown
+    kept = {_token_key(ctx, key): key for key in unknown}
     return [kept[name] for name in await _unknown_in_scope(ctx, CHAIN, list(kept))]
 
 
 def _token_key(ctx: Context, key: str) -> str:
-    """Return the stored form of a key without a store: it belongs to the token, or to the token of the sign-in."""
+    """Return the stored form of a key without a store. It belongs to the token, or to the one used for the sign-in."""
     return f"{key}@{ctx.principal.parent_token_id or ctx.principal.token_id}"
 
 

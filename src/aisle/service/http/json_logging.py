@@ -13,13 +13,16 @@ import sys
 import threading
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
+from time import monotonic, time
 from typing import Any
 
+from aisle.addresses import address_key
 from aisle.errors import UsageError
 from aisle.service.domain.timestamps import format_timestamp
 
@@ -32,13 +35,64 @@ REQUEST_RECORD = "aisle.access"
 STDERR = Path("-")
 
 
+_PERIOD = 60.0
+_LINES_OF_KIND = 20
+_LINES_OF_ALL = 1_000
+"""Lines per `_PERIOD` of requests that anybody can send without a right to anything."""
+_COUNT_LINES = 100
+
+
+class _StrangerLines:
+    """Limit of the lines of requests that were refused, or that have no token: the rest of a minute is counted.
+
+    Requests are of one kind if address, operation and status are the same.
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._since = now()
+        self._lines = Counter[tuple[str, str, int]]()
+        self._line_count = 0
+        self._dropped = Counter[tuple[str, str, int]]()
+
+    def passes(self, record: dict[str, Any]) -> bool:
+        """Return True if the line of this request is written."""
+        status = int(record.get("status", 0))
+        if status < 400 and "token" in record:
+            return True
+        kind = (address_key(str(record.get("client", ""))), str(record.get("operation", "")), status)
+        if self._line_count < _LINES_OF_ALL and self._lines[kind] < _LINES_OF_KIND:
+            self._lines[kind] += 1
+            self._line_count += 1
+            return True
+        if kind not in self._dropped and len(self._dropped) >= _COUNT_LINES:
+            kind = ("", "", 0)
+        self._dropped[kind] += 1
+        return False
+
+    def counts(self, *, is_end: bool = False) -> list[dict[str, Any]]:
+        """Return the lines that count what was dropped, at the end of each minute."""
+        now = self._now()
+        if now - self._since < _PERIOD and not is_end:
+            return []
+        dropped, self._dropped = self._dropped, Counter()
+        self._since, self._line_count = now, 0
+        self._lines.clear()
+        return [
+            {"client": client, "operation": operation, "status": status, "repeats": count}
+            for (client, operation, status), count in dropped.items()
+        ]
+
+
 class AccessLog:
     """Access log in `file` (0600, reopened after it was moved), or on the standard error for `-`.
 
+    Lines that strangers can cause are limited; a line with `repeats` counts the others once a minute.
     Raise UsageError if the file cannot be written.
     """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, now: Callable[[], float] = monotonic) -> None:
+        self._strangers = _StrangerLines(now)
         self._handler: logging.Handler
         if file == STDERR:
             self._handler = logging.StreamHandler(sys.stderr)
@@ -52,10 +106,17 @@ class AccessLog:
 
     def __call__(self, record: dict[str, Any]) -> None:
         """Write one line."""
-        self._logger.info("%s", json.dumps(record))
+        self._write_counts(self._strangers.counts())
+        if self._strangers.passes(record):
+            self._logger.info("%s", json.dumps(record))
+
+    def _write_counts(self, counts: list[dict[str, Any]]) -> None:
+        for count in counts:
+            self._logger.info("%s", json.dumps({"at": format_timestamp(time()), **count}))
 
     def close(self) -> None:
         """Close the file."""
+        self._write_counts(self._strangers.counts(is_end=True))
         self._handler.close()
 
 
@@ -80,7 +141,7 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
-        said: dict[str, object] = {
+        fields: dict[str, object] = {
             "at": format_timestamp(record.created),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -90,9 +151,9 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info and record.exc_info[0]:
             kind, _, trace = record.exc_info
             frames = traceback.extract_tb(trace)
-            said["exception"] = kind.__name__
-            said["where"] = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
-        return json.dumps(said, ensure_ascii=False)
+            fields["exception"] = kind.__name__
+            fields["where"] = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+        return json.dumps(fields, ensure_ascii=False)
 
 
 def format_line(message: str) -> str:

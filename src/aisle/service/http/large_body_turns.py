@@ -17,26 +17,32 @@ MOST_OF_TOKEN = 16
 _CARRIED_OUT = 4
 """Number of bodies up to one MiB that run at once. Larger ones are read one after the other."""
 MOST_BYTES = 32 * MIB
-"""Maximum bytes of bodies in memory at once, counting the first MiB of larger ones."""
+"""Maximum bytes of bodies in memory at once, counting the first MiB of larger ones; the same for long answers."""
 TOKEN_BYTES, ADDRESS_BYTES = MOST_BYTES // 4, MOST_BYTES // 2
 """Share of one token, and of one address."""
 
 
-class HeldBodies:
-    """Bytes of bodies in memory, in total, by token and by address."""
+class HeldBytes:
+    """Bytes of bodies, or of answers, in memory, in total, by token and by address."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str) -> None:
+        self._what = what
         self._sum = 0
         self._by_key = Counter[str]()
 
     def add(self, token_id: str, address: str, size: int) -> None:
-        """Add bytes that will arrive. Raise Refusal: 429 if one caller has too many, 503 if all together have."""
+        """Add bytes that will arrive; the first ones of a caller are always allowed.
+
+        Raise Refusal: 429 if one caller has too many, 503 if all together have.
+        """
         for key, most in ((f"token {token_id}", TOKEN_BYTES), (f"address {address}", ADDRESS_BYTES)):
-            if self._by_key[key] + size > most:
-                whose = key.partition(" ")[0]
-                raise Refusal(429, f"Bodies of {most // MIB} MiB of this {whose} are under way already.", retry_after=1)
-        if self._sum + size > MOST_BYTES:
-            raise Refusal(503, f"Bodies of {MOST_BYTES // MIB} MiB are under way already.", retry_after=1)
+            if self._by_key[key] and self._by_key[key] + size > most:
+                owner = key.partition(" ")[0]
+                raise Refusal(
+                    429, f"{self._what} of {most // MIB} MiB of this {owner} are under way already.", retry_after=1
+                )
+        if self._sum and self._sum + size > MOST_BYTES:
+            raise Refusal(503, f"{self._what} of {MOST_BYTES // MIB} MiB are under way already.", retry_after=1)
         self._change(token_id, address, size)
 
     def remove(self, token_id: str, address: str, size: int) -> None:
@@ -56,7 +62,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._of_tokens: Counter[str] = Counter()
-        self._bytes = HeldBodies()
+        self._bytes = HeldBytes("Bodies")
         self._middle = asyncio.Semaphore(_CARRIED_OUT)
         self._large = asyncio.Semaphore(1)
 
@@ -73,7 +79,7 @@ class Turn:
     def __init__(
         self,
         of_tokens: Counter[str],
-        held_bytes: HeldBodies,
+        held_bytes: HeldBytes,
         address: str,
         middle: asyncio.Semaphore,
         large: asyncio.Semaphore,

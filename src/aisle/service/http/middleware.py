@@ -126,19 +126,19 @@ class RequestMiddleware:
 
 def _request_id(scope: Scope) -> str:
     """Return the request's own id if it is valid, otherwise a new one."""
-    said = next((value.decode("latin-1") for name, value in scope["headers"] if name == REQUEST_ID_HEADER), "")
-    return said if _REQUEST_ID_PATTERN.fullmatch(said) else secrets.token_hex(8)
+    sent_id = next((value.decode("latin-1") for name, value in scope["headers"] if name == REQUEST_ID_HEADER), "")
+    return sent_id if _REQUEST_ID_PATTERN.fullmatch(sent_id) else secrets.token_hex(8)
 
 
 def _check_headers(scope: Scope) -> None:
     headers = scope["headers"]
     if len(headers) > MAX_HEADERS or sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES:
         raise Refusal(431, f"At most {MAX_HEADERS} headers of {MAX_HEADER_BYTES >> 10} KiB together are taken.")
-    said: dict[bytes, bytes] = {}
+    single_values: dict[bytes, bytes] = {}
     for name, value in headers:
-        if name in _SINGLE_VALUE_HEADERS and said.setdefault(name, value) != value:
+        if name in _SINGLE_VALUE_HEADERS and single_values.setdefault(name, value) != value:
             raise bad_request("This header is there twice, and says two things.", name.decode())
-    _check_framing(said, scope["http_version"])
+    _check_framing(single_values, scope["http_version"])
     if len(scope["query_string"]) > MAX_QUERY_BYTES:
         raise Refusal(414, f"A query has at most {MAX_QUERY_BYTES >> 10} KiB.")
 

@@ -141,7 +141,7 @@ def replay(headers: Mapping[str, str]) -> Replay | None:
     if not _REPLAY.fullmatch(value.strip()):
         raise bad_request('This is "all", or what found no room by line: "1:2,3:-1".', "Aisle-Replay")
     pairs = () if value.strip() == "all" else (pair.split(":") for pair in value.strip().split(","))
-    return Replay({int(line): int(Decimal(left) * 1000) for line, left in pairs})
+    return Replay({int(line): int(Decimal(unapplied) * 1000) for line, unapplied in pairs})
 
 
 def app_user(headers: Mapping[str, str]) -> str | None:
@@ -175,8 +175,8 @@ def _header_text(headers: Mapping[str, str], name: str) -> str | None:
 
 def fingerprint(method: str, raw_path: str, query: bytes, body: bytes, headers: Mapping[str, str]) -> str:
     """Return a hash of everything that changes the effect of a request, including headers."""
-    said = [(name, headers[name]) for name in _FINGERPRINT_HEADERS if name in headers]
-    return f"{_FINGERPRINT_VERSION}{_hash([method, raw_path, _pairs(query), said], body)}"
+    sent_headers = [(name, headers[name]) for name in _FINGERPRINT_HEADERS if name in headers]
+    return f"{_FINGERPRINT_VERSION}{_hash([method, raw_path, _pairs(query), sent_headers], body)}"
 
 
 def same_print(kept: str, print_: str, method: str, raw_path: str, query: bytes, body: bytes) -> bool:
@@ -230,8 +230,8 @@ _short_query = lru_cache(maxsize=1000)(_query)
 
 def header_values(headers: Mapping[str, str], params: Iterable[Param]) -> dict[str, Any]:
     """Return the documented header parameters with their types. Raise Refusal (400) if one is invalid."""
-    said = [param for param in params if param.where == "header" and param.name.lower() in headers]
-    given = {param: headers[param.name.lower()] for param in said}
+    sent = [param for param in params if param.where == "header" and param.name.lower() in headers]
+    given = {param: headers[param.name.lower()] for param in sent}
     return {param.name: _value(param, text) for param, text in given.items() if _is_given(param, text)}
 
 

@@ -111,7 +111,7 @@ def run_server(
     `allow_plain_http`. Raise StorageError if the database cannot be used; one that cannot be reached is awaited.
     """
     named = parse_database_url(database_url)
-    at = Address(
+    address = Address(
         named,
         host,
         port,
@@ -136,7 +136,7 @@ def run_server(
         tls_context(certificate, private_key)
 
     def opened() -> Service:
-        service = open_service(at.database, demo=demo, clock=clock)
+        service = open_service(address.database, demo=demo, clock=clock)
         try:
             if token_file:
                 service.ensure_admin_token(token_file)
@@ -153,9 +153,9 @@ def run_server(
         return
     with closing(service):
         if workers == 1:
-            at.serve(service.database, clock, ready, partial(watch_parent_pipe, os.environ))
+            address.serve(service.database, clock, ready, partial(watch_parent_pipe, os.environ))
             return
-    _serve_by_workers(at, workers, ready)
+    _serve_by_workers(address, workers, ready)
 
 
 class Address(NamedTuple):

@@ -186,10 +186,16 @@ _OTHER_POSITIONS = {"header": "It is a header of this operation.", "path": "It s
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is most similar: ignoring case and separators, with few different letters, or as a
     prefix."""
-    bare, said = {_normalize_name(one): one for one in known}, _normalize_name(name[:_MAX_NAME_LENGTH])
-    close = get_close_matches(said, bare, n=1, cutoff=0.6)
-    close = close or sorted((one for one in bare if len(said) >= _MIN_PREFIX_LENGTH and one.startswith(said)), key=len)
-    return bare[close[0]] if close else None
+    normalized_names, normalized = (
+        {_normalize_name(one): one for one in known},
+        _normalize_name(name[:_MAX_NAME_LENGTH]),
+    )
+    close = get_close_matches(normalized, normalized_names, n=1, cutoff=0.6)
+    close = close or sorted(
+        (one for one in normalized_names if len(normalized) >= _MIN_PREFIX_LENGTH and one.startswith(normalized)),
+        key=len,
+    )
+    return normalized_names[close[0]] if close else None
 
 
 def _normalize_name(name: str) -> str:
@@ -198,10 +204,10 @@ def _normalize_name(name: str) -> str:
 
 def unknown_parameter_refusal(names: Iterable[str], params: Sequence[Param]) -> Refusal:
     """Return the refusal (400) of unknown query parameters."""
-    told = dict.fromkeys(names)
+    unique_names = dict.fromkeys(names)
     errors = [
         {"field": name[:_MAX_NAME_LENGTH], "message": _describe_unknown_parameter(name, params)}
-        for name in list(told)[:_MAX_NAMED]
+        for name in list(unique_names)[:_MAX_NAMED]
     ]
     refusal = bad_request(errors[0]["message"], errors[0]["field"])
     refusal.extra["errors"] = errors
@@ -240,10 +246,10 @@ def _fields_at(adapter: TypeAdapter[Any], path: Sequence[int | str]) -> list[str
     schema = _cached_schema(adapter)
     found: list[Mapping[str, Any]] = [schema]
     for part in path:
-        here = (one for each in found for one in _resolve_references(each, schema))
+        resolved = (one for each in found for one in _resolve_references(each, schema))
         found = [
             each["items"] if isinstance(part, int) else each["properties"][part]
-            for each in here
+            for each in resolved
             if _has_part(each, part)
         ]
     return [name for each in found for one in _resolve_references(each, schema) for name in one.get("properties", ())]

@@ -64,21 +64,21 @@ def run_workers(
     reload is passed to each of them. Raise StorageError if none ever becomes ready because of an error that waiting
     does not solve.
     """
-    crew = _WorkerPool(serve, count, at, restarted)
-    said, given = False, frozenset[bytes]()
+    pool = _WorkerPool(serve, count, at, restarted)
+    is_reported, given = False, frozenset[bytes]()
     try:
         for _ in range(count):
-            crew.start()
+            pool.start()
         while not given & {DRAIN, LEAVE}:
-            given = commands.wait(crew.next_start, crew.wait_handles())
+            given = commands.wait(pool.next_start, pool.wait_handles())
             if RELOAD in given and may_reload():
-                crew.reload()
-            if crew.is_any_ready() and not said:
-                said = True
+                pool.reload()
+            if pool.is_any_ready() and not is_reported:
+                is_reported = True
                 ready()
-            crew.replace()
+            pool.replace()
     finally:
-        crew.end(commands, drain_seconds if DRAIN in given else 0.0)
+        pool.end(commands, drain_seconds if DRAIN in given else 0.0)
 
 
 class Commands:
@@ -119,13 +119,15 @@ class Commands:
 
 class _Worker:
     def __init__(self, serve: Serve, at: socket.socket) -> None:
-        self.ready_pipe, mouth = _spawn.Pipe(duplex=False)
+        self.ready_pipe, sending_pipe = _spawn.Pipe(duplex=False)
         self.ready = False
         self.is_outdated = False
         """True if it was told to reload before it was ready."""
-        self.process: SpawnProcess = _spawn.Process(target=_run_worker, args=(serve, at, mouth), name="aisle-worker")
+        self.process: SpawnProcess = _spawn.Process(
+            target=_run_worker, args=(serve, at, sending_pipe), name="aisle-worker"
+        )
         self.process.start()
-        mouth.close()
+        sending_pipe.close()
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal, unless the worker is gone."""
@@ -159,8 +161,8 @@ class _WorkerPool:
 
     def wait_handles(self) -> list[int | Connection]:
         """Return the handles that become readable when a worker is ready or ends."""
-        ears = [worker.ready_pipe for worker in self._workers if not worker.ready]
-        return [*(worker.process.sentinel for worker in self._workers), *ears]
+        ready_pipes = [worker.ready_pipe for worker in self._workers if not worker.ready]
+        return [*(worker.process.sentinel for worker in self._workers), *ready_pipes]
 
     def is_any_ready(self) -> bool:
         """Return True if any worker is ready. Workers that became ready are recorded."""

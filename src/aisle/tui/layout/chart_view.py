@@ -61,9 +61,9 @@ def _heat_sign(value: Decimal, highest: Decimal, signs: str) -> str:
 
 def _aisle_bar_line(one: Series, highest: Decimal, label: int, figure: int, box: LayoutBox) -> StyledLine:
     """Return name, bar and figure of an aisle in one line."""
-    room = max(0, box.cells - label - figure - 2)
+    space = max(0, box.cells - label - figure - 2)
     name = fit(box.writer.fit_line(one.label, label), label, pad=True)
-    bar = _horizontal_bar(one.total or Decimal(0), highest, room, is_ascii=box.writer.is_ascii).ljust(room)
+    bar = _horizontal_bar(one.total or Decimal(0), highest, space, is_ascii=box.writer.is_ascii).ljust(space)
     return [(name, "row"), (" ", ""), (bar, "bar"), (" ", ""), (_aisle_figure(one, box).rjust(figure), "quantity")]
 
 
@@ -80,10 +80,10 @@ def _horizontal_bar(value: Decimal, highest: Decimal, cells: int, *, is_ascii: b
 def _aisle_map_lines(one: Series, highest: Decimal, label: int, figure: int, box: LayoutBox) -> list[StyledLine]:
     """Return an aisle with a sign for each of its locations; a long one continues on the next line."""
     signs = _heat_signs(box)
-    room = max(1, box.cells - label - figure - 4)
-    wide = 2 if len(one.values) * 2 <= room else 1
+    space = max(1, box.cells - label - figure - 4)
+    wide = 2 if len(one.values) * 2 <= space else 1
     cells = [_heat_sign(value, highest, signs) * wide for value in one.values]
-    each = max(1, room // wide)
+    each = max(1, space // wide)
     name = fit(box.writer.fit_line(one.label, label), label, pad=True)
     lines = []
     for first in range(0, max(1, len(cells)), each):
@@ -115,7 +115,7 @@ ASCII_BAR_SIGNS = " _.-:=+*#"
 
 def chart_lines(view: Chart, box: LayoutBox) -> tuple[list[StyledLine], Msg | None]:
     """Return as many series as fit, in exactly `box.rows` lines, and the page number; None if there is one page."""
-    said = [
+    text_lines = [
         [(part, line.role)]
         for line in view.lines
         for part in wrap(box.writer.fit(line.text, lambda text: width(text) - box.cells), box.cells, 2)
@@ -124,25 +124,27 @@ def chart_lines(view: Chart, box: LayoutBox) -> tuple[list[StyledLine], Msg | No
     if not view.series:
         empty = wrap(box.writer.write(view.empty), box.cells, 2, mark=box.writer.cut_mark)
         return _fill_rows([[(part, "note")] for part in empty], [*choices, *_hint_lines(view, box, 1)], box), None
-    room = max(1, box.rows - len(said) - len(choices) - len(_hint_lines(view, box, 2)))
+    space = max(1, box.rows - len(text_lines) - len(choices) - len(_hint_lines(view, box, 2)))
     if view.is_heat_map:
         mapped = heat_map_lines(view, box)
-        pages = -(-len(mapped) // room)
-        first = view.page % pages * room
-        told = msg("frame.page", page=view.page % pages + 1, pages=pages) if pages > 1 else None
-        return _fill_rows([*said, *mapped[first : first + room]], [*choices, *_hint_lines(view, box, pages)], box), told
+        pages = -(-len(mapped) // space)
+        first = view.page % pages * space
+        page_message = msg("frame.page", page=view.page % pages + 1, pages=pages) if pages > 1 else None
+        return _fill_rows(
+            [*text_lines, *mapped[first : first + space]], [*choices, *_hint_lines(view, box, pages)], box
+        ), page_message
     view = _split_axis(view, box.cells)
     pieces = [piece for one in view.series for piece in _split_series(one, box.cells)]
-    own = 1 if room >= MIN_AXIS_ROWS and any(piece.axis for piece in pieces) else 0
-    axis = 1 if room >= MIN_AXIS_ROWS and view.axis else 0
-    each = max(2 + own, min(MAX_SERIES_ROWS + 1 + own, (room - axis) // len(pieces)))
-    shown = max(1, (room - axis) // each)
+    own = 1 if space >= MIN_AXIS_ROWS and any(piece.axis for piece in pieces) else 0
+    axis = 1 if space >= MIN_AXIS_ROWS and view.axis else 0
+    each = max(2 + own, min(MAX_SERIES_ROWS + 1 + own, (space - axis) // len(pieces)))
+    shown = max(1, (space - axis) // each)
     pages = (len(pieces) + shown - 1) // shown
     at = view.page % pages
     top = max((value for one in view.series for value in one.values), default=Decimal(0))
     column, gap = _column_size(max(len(view.axis), *(len(piece.values) for piece in pieces)), box.cells)
     wide = _label_width(pieces, column + gap, gap, box)
-    lines: list[StyledLine] = [*said]
+    lines: list[StyledLine] = [*text_lines]
     for one in pieces[at * shown : (at + 1) * shown]:
         figures = (
             [_figure_line(one, column, gap, box.writer)]
@@ -153,8 +155,8 @@ def chart_lines(view: Chart, box: LayoutBox) -> tuple[list[StyledLine], Msg | No
         lines += [*_series_lines(one, top, each - own - 1 - len(figures), column, gap, wide, box), *figures, *keys]
     if axis:
         lines.append(_axis_line(view.axis, column, gap, box))
-    told = msg("frame.page", page=at + 1, pages=pages) if pages > 1 else None
-    return _fill_rows(lines, [*choices, *_hint_lines(view, box, pages)], box), told
+    page_message = msg("frame.page", page=at + 1, pages=pages) if pages > 1 else None
+    return _fill_rows(lines, [*choices, *_hint_lines(view, box, pages)], box), page_message
 
 
 def _split_axis(view: Chart, cells: int) -> Chart:

@@ -47,11 +47,11 @@ def choice_items(
     """
     items: list[StyledLine] = []
     for key, choice in zip(_choice_keys(choices, first_number, letters), choices, strict=True):
-        room = max(1, cells - len(key) - 1)
-        first, more = writer.fit_line(choice, room), []
+        space = max(1, cells - len(key) - 1)
+        first, more = writer.fit_line(choice, space), []
         if rows > 1 and writer.cut_mark in first:
-            text = writer.fit(choice, partial(excess_cells, cells=room, rows=rows))
-            first, *more = wrap(text, room, rows, mark=writer.cut_mark)
+            text = writer.fit(choice, partial(excess_cells, cells=space, rows=rows))
+            first, *more = wrap(text, space, rows, mark=writer.cut_mark)
         items.append([(key, "choice-key"), (" ", ""), (first, "choice")])
         items += [[(" " * (len(key) + 1), ""), (line, "choice")] for line in more]
     return items
@@ -169,8 +169,8 @@ def labelled_value_lines(
     """Return labels and values in two columns; labels are short if a value would be cut."""
     least = max((width(writer.write(fact.label, 0)) for fact in labelled_values), default=0)
     values = max((width(writer.write(fact.value)) for fact in labelled_values), default=0)
-    room = max(4, min(cells // 2, max(least, cells - values - 2)))
-    labels = [writer.fit_line(fact.label, room) for fact in labelled_values]
+    space = max(4, min(cells // 2, max(least, cells - values - 2)))
+    labels = [writer.fit_line(fact.label, space) for fact in labelled_values]
     column = max((width(label) for label in labels), default=0) + 2
     lines = []
     for fact, label in zip(labelled_values, labels, strict=True):

@@ -54,12 +54,12 @@ def location_map_lines(locations: Sequence[MapLocation], box: LayoutBox, most: i
     if len(lines) <= most and all(line_width(line) <= box.cells for line in lines):
         return lines
     at = next((index for index, mark in enumerate(locations) if mark.is_current), 0)
-    room = box.cells - 4
-    first = max(0, min(at - room // 2, len(locations) - room))
-    seen = locations[first : first + room]
+    space = box.cells - 4
+    first = max(0, min(at - space // 2, len(locations) - space))
+    seen = locations[first : first + space]
     cut = (box.writer.cut_mark, "mark")
     line: StyledLine = [_location_sign(mark, box.writer) for mark in seen]
-    return [[*([cut] if first else []), *line, *([cut] if first + room < len(locations) else [])]]
+    return [[*([cut] if first else []), *line, *([cut] if first + space < len(locations) else [])]]
 
 
 def _bay_name(location: str, writer: MessageWriter) -> str:
@@ -131,28 +131,28 @@ def detail_lines(
     The beginning of a page does not depend on a verdict: either all is on one page, or each page keeps its rows.
     """
     tops = _page_heads(view, box)
-    air: list[StyledLine] = [[]] if box.rows >= SMALL_ROWS else []
-    room = box.rows - len(_footer(view, view.key_hints, box)) - (len(air) if view.choices else 0)
-    heads = [[*top, *air] if top else [] for top in tops]
+    blank: list[StyledLine] = [[]] if box.rows >= SMALL_ROWS else []
+    space = box.rows - len(_footer(view, view.key_hints, box)) - (len(blank) if view.choices else 0)
+    heads = [[*top, *blank] if top else [] for top in tops]
     kept = int(_shows_stock(view))
-    pages = _layout_pages(view, box, _rows_per_page(room, heads, overlap.current, kept))
+    pages = _layout_pages(view, box, _rows_per_page(space, heads, overlap.current, kept))
     if len(pages) > 1:
-        pages = _layout_pages(view, box, _rows_per_page(room, heads, max(overlap), kept))
+        pages = _layout_pages(view, box, _rows_per_page(space, heads, max(overlap), kept))
     at = view.page % len(pages) if pages else 0
     hints = [
         hint for hint in view.key_hints if len(pages) > 1 or hint.is_always_shown or hint.text.id not in PAGING_TEXT_IDS
     ]
     page = pages[at] if pages else []
-    spare = room + len(_footer(view, view.key_hints, box)) - max(overlap) - len(heads[0]) - len(page)
-    below = [*(air if view.choices else []), *_footer(view, hints, box, spare if len(pages) < 2 else 0)]
+    spare = space + len(_footer(view, view.key_hints, box)) - max(overlap) - len(heads[0]) - len(page)
+    below = [*(blank if view.choices else []), *_footer(view, hints, box, spare if len(pages) < 2 else 0)]
     rows = max(0, box.rows - overlap.current)
     top = _shrink_head(heads[min(at, 1)], max(0, rows - len(page) - len(below)), view, box)
     if len(pages) < 2:
         top = _with_hidden_lines(top, rows - len(top) - len(page) - len(below), view, box)
     above = [*_expand_lines(top, rows - len(top) - len(page) - len(below), view, box), *page]
     filler: list[StyledLine] = [[] for _ in range(rows - len(above) - len(below))]
-    told = msg("frame.page", page=at + 1, pages=len(pages)) if len(pages) > 1 else None
-    return [*above, *filler, *below][:rows], told
+    page_message = msg("frame.page", page=at + 1, pages=len(pages)) if len(pages) > 1 else None
+    return [*above, *filler, *below][:rows], page_message
 
 
 def _shows_stock(view: DetailView) -> bool:
@@ -179,14 +179,16 @@ def _with_hidden_lines(head: list[StyledLine], spare: int, view: DetailView, box
 def _expand_lines(head: list[StyledLine], spare: int, view: DetailView, box: LayoutBox) -> list[StyledLine]:
     """Return the head on up to `spare` more lines: for cut lines, then for shortened ones, but not for figures."""
     lines = list(head)
-    said = [(told, [("".join(_wrap_line(told, box, 1)), told.role)]) for told in view.lines]
-    said.sort(key=lambda each: box.writer.cut_mark not in each[1][0][0])
-    for told, line in said:
+    wrapped = [(head_line, [("".join(_wrap_line(head_line, box, 1)), head_line.role)]) for head_line in view.lines]
+    wrapped.sort(key=lambda each: box.writer.cut_mark not in each[1][0][0])
+    for head_line, line in wrapped:
         cut = box.writer.cut_mark in line[0][0]
-        whole = _wrap_line(told, box, 2) if spare and line in lines and (cut or told.role != "quantity") else []
+        whole = (
+            _wrap_line(head_line, box, 2) if spare and line in lines and (cut or head_line.role != "quantity") else []
+        )
         if len(whole) > 1:
             at = lines.index(line)
-            lines[at : at + 1] = [[(part, told.role)] for part in whole]
+            lines[at : at + 1] = [[(part, head_line.role)] for part in whole]
             spare -= 1
     return lines
 
@@ -202,13 +204,13 @@ def _wrap_line(line: Told, box: LayoutBox, rows: int) -> list[str]:
 def _head_lines(view: DetailView, box: LayoutBox) -> tuple[list[StyledLine], int]:
     """Return the lines of the head, and how many of them a page has that is otherwise full."""
     lines: list[StyledLine] = []
-    told = view.lines
+    head_lines = view.lines
     if tight := box.rows < 8 and _shows_stock(view):
-        said = {line.role: line.text for line in reversed(view.lines)}
-        lines.append(_product_and_quantity(said["product"], said["quantity"], box))
-        told = tuple(line for line in view.lines if line.role not in ("product", "quantity"))
+        texts = {line.role: line.text for line in reversed(view.lines)}
+        lines.append(_product_and_quantity(texts["product"], texts["quantity"], box))
+        head_lines = tuple(line for line in view.lines if line.role not in ("product", "quantity"))
     rows_each = 1 if box.rows < 12 else 2
-    for line in told:
+    for line in head_lines:
         lines += [[(part, line.role)] for part in _wrap_line(line, box, rows_each)]
     return lines, 1 if tight else max(1, box.rows // 3)
 
@@ -225,11 +227,11 @@ def _page_heads(view: DetailView, box: LayoutBox) -> tuple[list[StyledLine], lis
 
 def _product_and_quantity(product: Msg, quantity: Msg, box: LayoutBox) -> StyledLine:
     """Return product and quantity on one line."""
-    told = box.writer.fit_line(quantity, box.cells // 2)
-    room = max(1, box.cells - width(told) - 2)
-    name = box.writer.fit(product, lambda text: width(text) - room)
+    quantity_text = box.writer.fit_line(quantity, box.cells // 2)
+    space = max(1, box.cells - width(quantity_text) - 2)
+    name = box.writer.fit(product, lambda text: width(text) - space)
     return left_and_right(
-        [(fit_middle(name, room, mark=box.writer.cut_mark), "product")], [(told, "quantity")], box.cells
+        [(fit_middle(name, space, mark=box.writer.cut_mark), "product")], [(quantity_text, "quantity")], box.cells
     )
 
 
@@ -241,13 +243,13 @@ def _shrink_head(head: list[StyledLine], rows: int, view: DetailView, box: Layou
         for line in reversed(same[role == "product" :]):
             if len(kept) > rows:
                 kept = [other for other in kept if other is not line]
-    said = {line.role: line.text for line in reversed(view.lines)}
+    texts = {line.role: line.text for line in reversed(view.lines)}
     shown = {line[0][1] for line in kept if line}
     if rows == 1 < len(kept) and {"product", "quantity"} <= shown:
-        return [_product_and_quantity(said["product"], said["quantity"], box)]
+        return [_product_and_quantity(texts["product"], texts["quantity"], box)]
     names = [[line for line in lines if line and line[0][1] == "product"] for lines in (kept, head)]
     if names[0] and len(names[0]) < len(names[1]):
-        name = box.writer.fit(said["product"], lambda text: width(text) - box.cells)
+        name = box.writer.fit(texts["product"], lambda text: width(text) - box.cells)
         name = fit_middle(name, box.cells, mark=box.writer.cut_mark)
         kept = [[(name, "product")] if line is names[0][0] else line for line in kept]
     return kept[:rows]
@@ -262,12 +264,12 @@ def _footer(view: DetailView, key_hints: Sequence[KeyHint], box: LayoutBox, spar
     choices = choice_items(view.choices, box.cells, box.writer, first_number=after, letters=view.choice_letters)
     if len(choices) > box.rows // 6:
         choices = choice_flow(view.choices, box.cells, box.writer, after, view.choice_letters)
-    feet = 2 if box.rows >= 9 else 1
-    feet = max(feet, min(spare, box.rows // 2) - len(choices))
-    foot = [*choices, *hint_lines(key_hints, box.cells, box.writer, feet)[:feet]]
-    if len(foot) > box.rows // 2:
-        foot = command_flow(view.choices, key_hints, box.cells, box.writer, box.rows // 2, after, view.choice_letters)
-    return foot[: max(0, box.rows - 1)]
+    hint_rows = 2 if box.rows >= 9 else 1
+    hint_rows = max(hint_rows, min(spare, box.rows // 2) - len(choices))
+    footer = [*choices, *hint_lines(key_hints, box.cells, box.writer, hint_rows)[:hint_rows]]
+    if len(footer) > box.rows // 2:
+        footer = command_flow(view.choices, key_hints, box.cells, box.writer, box.rows // 2, after, view.choice_letters)
+    return footer[: max(0, box.rows - 1)]
 
 
 # Blocks, columns and pages
@@ -379,11 +381,11 @@ def _two_line_row(row: Sequence[str], number: int, block: Block, cells: int, wri
 
 def _join_legible(texts: Sequence[str], cells: int, writer: MessageWriter) -> str:
     """Return texts side by side; the last one is left out if too little of it would remain."""
-    said = [text for text in texts if text]
-    room = cells - width("  ".join(said[:-1])) - 2
-    if len(said) > 1 and room < min(width(said[-1]), MIN_LEGIBLE_CELLS):
-        return _join_legible(said[:-1], cells, writer)
-    return fit("  ".join(said), cells, mark=writer.cut_mark)
+    shown = [text for text in texts if text]
+    space = cells - width("  ".join(shown[:-1])) - 2
+    if len(shown) > 1 and space < min(width(shown[-1]), MIN_LEGIBLE_CELLS):
+        return _join_legible(shown[:-1], cells, writer)
+    return fit("  ".join(shown), cells, mark=writer.cut_mark)
 
 
 def _number_cell(number: int, block: Block) -> StyledLine:

@@ -87,16 +87,18 @@ class DrawnList(NamedTuple):
 
 def list_lines(view: ListView, box: LayoutBox) -> DrawnList:
     """Return the list, its choices and hints in at most `box.rows` lines; a hint that repeats a choice is left out."""
-    said = {box.writer.write(choice) for choice in view.choices}
+    shown_texts = {box.writer.write(choice) for choice in view.choices}
     if _fits_whole(view, box):
-        said |= {box.writer.write(hint.text) for hint in PAGE_HINTS}
-    view = view._replace(key_hints=tuple(hint for hint in view.key_hints if box.writer.write(hint.text) not in said))
+        shown_texts |= {box.writer.write(hint.text) for hint in PAGE_HINTS}
+    view = view._replace(
+        key_hints=tuple(hint for hint in view.key_hints if box.writer.write(hint.text) not in shown_texts)
+    )
     if _has_side_commands(view, box):
         return _with_side_commands(view, box)
-    foot = _footer(view, box)
-    listed = _draw_list(view, box._replace(rows=box.rows - len(foot)))
-    filler: list[StyledLine] = [[] for _ in range(box.rows - len(foot) - len(listed.lines))]
-    return listed._replace(lines=[*listed.lines, *filler, *foot])
+    footer = _footer(view, box)
+    listed = _draw_list(view, box._replace(rows=box.rows - len(footer)))
+    filler: list[StyledLine] = [[] for _ in range(box.rows - len(footer) - len(listed.lines))]
+    return listed._replace(lines=[*listed.lines, *filler, *footer])
 
 
 def _has_two_line_rows(view: ListView, box: LayoutBox) -> bool:
@@ -137,20 +139,23 @@ def _footer(view: ListView, box: LayoutBox) -> list[StyledLine]:
     choices = choice_flow(view.choices, box.cells, box.writer, view.numbered_rows)
     needed = _row_lines(view, box) if _row_lines(view, box) < box.rows else len(view.rows)
     spare = box.rows - len(choices) - needed - 2
-    foot = [*choices, *hint_lines(view.key_hints, box.cells, box.writer, 1 if box.rows < SMALL_ROWS else max(2, spare))]
-    if box.rows < SMALL_ROWS or len(foot) > box.rows - MIN_LIST_ROWS:
+    footer = [
+        *choices,
+        *hint_lines(view.key_hints, box.cells, box.writer, 1 if box.rows < SMALL_ROWS else max(2, spare)),
+    ]
+    if box.rows < SMALL_ROWS or len(footer) > box.rows - MIN_LIST_ROWS:
         half = box.rows // 2
         left = box.rows - max(needed, EMPTY_TEXT_ROWS)
         most = max(1, max(half, left) if view.choices else min(half, box.rows - needed))
-        foot = _command_lines(view, box, most)
-    elif len(foot) + needed > box.rows:  # rows of the list come before separate lines
-        foot = min(foot, _command_lines(view, box), key=len)
-        if len(foot) + needed == box.rows + 1:  # the last row is on no other page
-            tight = _command_lines(view, box, len(foot) - 1)
-            foot = min(foot, tight, key=len)
-    foot = foot[: max(0, box.rows - 1)]
+        footer = _command_lines(view, box, most)
+    elif len(footer) + needed > box.rows:  # rows of the list come before separate lines
+        footer = min(footer, _command_lines(view, box), key=len)
+        if len(footer) + needed == box.rows + 1:  # the last row is on no other page
+            tight = _command_lines(view, box, len(footer) - 1)
+            footer = min(footer, tight, key=len)
+    footer = footer[: max(0, box.rows - 1)]
     wanted = _row_lines(view, box) + (1 if view.rows else 0)
-    return [[], *foot] if foot and box.rows >= SMALL_ROWS and wanted < box.rows - len(foot) else foot
+    return [[], *footer] if footer and box.rows >= SMALL_ROWS and wanted < box.rows - len(footer) else footer
 
 
 def _with_side_commands(view: ListView, box: LayoutBox) -> DrawnList:
@@ -172,7 +177,7 @@ def _draw_list(view: ListView, box: LayoutBox) -> DrawnList:
         return DrawnList([[(line, "note")] for line in words], 0, 0)
     view = _drop_empty_columns(view)
     with_heads = box.rows >= 6 and (len(view.rows) < box.rows or box.rows >= MIN_HEADED_ROWS)
-    room = max(0, box.rows - with_heads)
+    space = max(0, box.rows - with_heads)
     half = box.rows // 2
     if box.cells < MEDIUM_CELLS and (len(view.rows) <= half or (_has_two_line_rows(view, box) and half)):
         first = _first_visible(view, half)
@@ -180,8 +185,8 @@ def _draw_list(view: ListView, box: LayoutBox) -> DrawnList:
         lines = _draw_two_line_rows(view, rows, view.first + first, box)
         if lines:
             return DrawnList(lines, view.first + first, len(rows))
-    first = _first_visible(view, room)
-    rows = view.rows[first : first + room]
+    first = _first_visible(view, space)
+    rows = view.rows[first : first + space]
     lines = _draw_table(view, rows, view.first + first, box, with_heads)
     return DrawnList(lines, view.first + first, len(rows))
 
@@ -207,8 +212,8 @@ def _first_visible(view: ListView, rows: int) -> int:
 def _draw_table(view: ListView, rows: Sequence[Row], first: int, box: LayoutBox, with_heads: bool) -> list[StyledLine]:
     gutter = _gutter_width(view, rows, first, box)
     gap = 2 if box.cells < 60 else 3 if box.cells < 120 else 4
-    room = box.cells - gutter - (MIN_BAR_CELLS + gap if view.has_progress_bars and box.cells >= MEDIUM_CELLS else 0)
-    cells, heads, columns = _size_table(view, rows, room, gap, box.writer, with_heads=with_heads)
+    space = box.cells - gutter - (MIN_BAR_CELLS + gap if view.has_progress_bars and box.cells >= MEDIUM_CELLS else 0)
+    cells, heads, columns = _size_table(view, rows, space, gap, box.writer, with_heads=with_heads)
     cells = with_distinct_names(cells, columns[0], box.writer)
     counted = _columns_with_ids(view.rows, COUNTED_ID, any)
     right = [at in counted or is_right for at, is_right in enumerate(number_columns(cells, len(columns)))]
@@ -306,17 +311,17 @@ def _draw_two_line_rows(view: ListView, rows: Sequence[Row], first: int, box: La
     They are used if a table would cut names while rows are free, or would drop columns of a two-line list.
     """
     gutter = _gutter_width(view, rows, first, box)
-    room = box.cells - gutter
+    space = box.cells - gutter
     for level in (9, 1, 0) if box.cells >= NARROW_CELLS else (0,):
         cells = [[box.writer.write(cell, level) for cell in row.cells] for row in rows]
-        if sum(natural_widths([row[1:] for row in cells])) + 2 * (len(cells[0]) - 2) <= room:
+        if sum(natural_widths([row[1:] for row in cells])) + 2 * (len(cells[0]) - 2) <= space:
             break
-    columns = column_widths(cells, room, 2, _columns_with_ids(view.rows, STATE_ID_PREFIX))
-    least = room
+    columns = column_widths(cells, space, 2, _columns_with_ids(view.rows, STATE_ID_PREFIX))
+    least = space
     if box.cells >= NARROW_CELLS:
         least, columns = (
             MIN_LEGIBLE_CELLS,
-            _size_table(view, rows, room, 2, box.writer, with_heads=False, name_cells=0).columns,
+            _size_table(view, rows, space, 2, box.writer, with_heads=False, name_cells=0).columns,
         )
     is_named = columns[0] >= min(least, natural_widths(cells)[0])
     if len(cells[0]) < 2 or (is_named and (len(columns) == len(cells[0]) or not _has_two_line_rows(view, box))):
@@ -328,12 +333,12 @@ def _draw_two_line_rows(view: ListView, rows: Sequence[Row], first: int, box: La
     )
     rest = [row[1:] for row in ([*cells, heads] if heads else cells)]
     columns = natural_widths(rest)
-    while len(columns) > 1 and sum(columns) + 2 * (len(columns) - 1) > room:
+    while len(columns) > 1 and sum(columns) + 2 * (len(columns) - 1) > space:
         columns.pop()
-    columns = [min(column, room) for column in columns]
+    columns = [min(column, space) for column in columns]
     right = number_columns(cells, len(columns), first=1)
     lines = [table_line(heads[1:], columns, right, 2, gutter, ("head", "head"), box.writer)] if heads else []
-    for index, texts in enumerate(with_distinct_names(cells, room, box.writer), first):
+    for index, texts in enumerate(with_distinct_names(cells, space, box.writer), first):
         name: StyledLine = [*_row_lead(view, rows[index - first], index, gutter), (texts[0], "cell")]
         lines.append(_cursor_line(name, gutter, box) if index == view.cursor else name)
         lines.append(table_line(texts[1:], columns, right, 2, gutter, ("cell-dim", "cell-dim"), box.writer))

@@ -41,18 +41,20 @@ def show_unreadable_lists(frame: Frame) -> Frame:
     if frame.link.state not in ONLINE_STATES:
         return frame
     needed = LISTS_OF_JOB.get(frame.view.name.partition(".")[0], ())
-    lacking = [lack for name in needed for lack in frame.link.unreadable_lists if lack.name == name]
-    said = [unreadable_list(lack) for lack in lacking]
-    said += [left_out_rows(left) for name in needed for left in frame.link.unusable_rows if left.name == name]
-    if not said:
+    missing = [
+        missing_list for name in needed for missing_list in frame.link.unreadable_lists if missing_list.name == name
+    ]
+    messages = [unreadable_list(missing_list) for missing_list in missing]
+    messages += [left_out_rows(left) for name in needed for left in frame.link.unusable_rows if left.name == name]
+    if not messages:
         return frame
-    shown, verdict = _with_empty_text(frame, said[0]) if lacking else frame, frame.verdict
+    shown, verdict = _with_empty_text(frame, messages[0]) if missing else frame, frame.verdict
     if shown is not frame:
         return shown
     if verdict is None:
-        return frame._replace(verdict=Verdict(INFO, said[0]))
+        return frame._replace(verdict=Verdict(INFO, messages[0]))
     if verdict.kind == INFO and frame.view.name == "home":  # a greeting can be joined with it
-        return frame._replace(verdict=verdict._replace(text=msg("session.word", more=said[0], what=verdict.text)))
+        return frame._replace(verdict=verdict._replace(text=msg("session.word", more=messages[0], what=verdict.text)))
     return frame
 
 

@@ -63,12 +63,12 @@ def layout_screen(frame: Frame, columns: int, rows: int, is_ascii: bool = False)
     frame = (
         missing_data.show_unreadable_lists(frame) if frame.link.unreadable_lists or frame.link.unusable_rows else frame
     )
-    voice = MessageWriter(is_ascii, frame.language)
+    writer = MessageWriter(is_ascii, frame.language)
     margin = 1 if columns >= MIN_MARGIN_COLUMNS else 0
-    box = LayoutBox(columns - 2 * margin, rows, voice)
-    chrome = _layout_bars(frame, box, columns)
-    lines = _tiny_screen(frame, chrome, rows) if rows < 4 else _full_screen(frame, chrome, box)
-    bands = {id(line) for line in chrome.verdict}
+    box = LayoutBox(columns - 2 * margin, rows, writer)
+    bars = _layout_bars(frame, box, columns)
+    lines = _tiny_screen(frame, bars, rows) if rows < 4 else _full_screen(frame, bars, box)
+    bands = {id(line) for line in bars.verdict}
     shifted = [line if id(line) in bands or not (margin and line) else [(" ", ""), *line] for line in lines]
     return StyledScreen(columns, rows, [clip_line(line, columns) for line in shifted])
 
@@ -81,8 +81,8 @@ def visible_row_count(frame: Frame, columns: int, rows: int, size: int, is_ascii
     view = view._replace(rows=(*view.rows, *view.rows[-1:] * (size - len(view.rows))))
     cells = columns - 2 * (columns >= MIN_MARGIN_COLUMNS)
     box = LayoutBox(cells, rows, MessageWriter(is_ascii, frame.language))
-    chrome = _layout_bars(frame._replace(view=view), box, columns)
-    return list_view.list_lines(view, box._replace(rows=_body_rows(chrome, box))).shown_rows or size
+    bars = _layout_bars(frame._replace(view=view), box, columns)
+    return list_view.list_lines(view, box._replace(rows=_body_rows(bars, box))).shown_rows or size
 
 
 def fits_whole(frame: Frame, columns: int, rows: int, is_ascii: bool = False) -> bool:
@@ -90,27 +90,25 @@ def fits_whole(frame: Frame, columns: int, rows: int, is_ascii: bool = False) ->
     if rows < 4 or not isinstance(frame.view, DetailView | Chart):
         return False
     box = LayoutBox(columns - 2 * (columns >= MIN_MARGIN_COLUMNS), rows, MessageWriter(is_ascii, frame.language))
-    chrome = _layout_bars(frame, box, columns)
-    return (
-        _layout_body(frame.view, box._replace(rows=_body_rows(chrome, box)), _verdict_overlap(chrome, box))[1] is None
-    )
+    bars = _layout_bars(frame, box, columns)
+    return _layout_body(frame.view, box._replace(rows=_body_rows(bars, box)), _verdict_overlap(bars, box))[1] is None
 
 
 def _layout_bars(frame: Frame, box: LayoutBox, columns: int) -> FrameBars:
     """Return the lines around the body."""
-    chrome = FrameBars(
+    bars = FrameBars(
         [[]], _prompt_lines(frame, box.cells, box.rows, box.writer), _link_line(frame.link, box.cells, box.writer)
     )
     if frame.verdict:
-        most, margin = _allowed_verdict_rows(frame, chrome, box, columns), (columns - box.cells) // 2
-        alone, said = chrome, frame.verdict
+        most, margin = _allowed_verdict_rows(frame, bars, box, columns), (columns - box.cells) // 2
+        alone, shown_verdict = bars, frame.verdict
 
         def more_rows() -> int:
-            kind = ASK if _has_several_lines(said) else INFO
-            return _allowed_verdict_rows(frame._replace(verdict=said._replace(kind=kind)), alone, box, columns)
+            kind = ASK if _has_several_lines(shown_verdict) else INFO
+            return _allowed_verdict_rows(frame._replace(verdict=shown_verdict._replace(kind=kind)), alone, box, columns)
 
-        chrome = chrome._replace(verdict=_verdict_lines(frame, said, columns, box.writer, margin, most, more_rows))
-    return chrome
+        bars = bars._replace(verdict=_verdict_lines(frame, shown_verdict, columns, box.writer, margin, most, more_rows))
+    return bars
 
 
 def _tiny_screen(frame: Frame, bars: FrameBars, rows: int) -> list[StyledLine]:
@@ -122,15 +120,15 @@ def _tiny_screen(frame: Frame, bars: FrameBars, rows: int) -> list[StyledLine]:
 
 
 def _full_screen(frame: Frame, bars: FrameBars, box: LayoutBox) -> list[StyledLine]:
-    head, air = _header_rows(box), _blank_rows(box)
-    bottom = [*([[]] * air), *bars.verdict, *bars.prompt, *([[]] * (air if box.rows >= 22 else 0)), bars.link]
-    room = _body_rows(bars, box)
-    body, right = _layout_body(frame.view, box._replace(rows=room), _verdict_overlap(bars, box))
+    head, blank = _header_rows(box), _blank_rows(box)
+    bottom = [*([[]] * blank), *bars.verdict, *bars.prompt, *([[]] * (blank if box.rows >= 22 else 0)), bars.link]
+    space = _body_rows(bars, box)
+    body, right = _layout_body(frame.view, box._replace(rows=space), _verdict_overlap(bars, box))
     top = [_header(frame, right, box)] if head else []
     if head == 2:
         top.append(_title_rule(frame.view, box))
-    filler: list[StyledLine] = [[] for _ in range(room - len(body))]
-    return [*top, *([[]] * air), *body[:room], *filler, *bottom]
+    filler: list[StyledLine] = [[] for _ in range(space - len(body))]
+    return [*top, *([[]] * blank), *body[:space], *filler, *bottom]
 
 
 def _header_rows(box: LayoutBox) -> int:
@@ -180,24 +178,24 @@ def _header(frame: Frame, progress: Msg | None, box: LayoutBox) -> StyledLine:
 
     The title keeps half the line, or all of its text on a wide screen.
     """
-    voice = box.writer
-    said = voice.write(progress, MAX_LENGTH if box.cells >= 40 else 0) if progress else ""
-    who = _store_and_user(frame, voice)
-    least = width(voice.write(frame.view.title, 0))
+    writer = box.writer
+    progress_text = writer.write(progress, MAX_LENGTH if box.cells >= 40 else 0) if progress else ""
+    who = _store_and_user(frame, writer)
+    least = width(writer.write(frame.view.title, 0))
     enough = max(least, box.cells // 2)
     if box.cells >= MIN_MARGIN_COLUMNS:
-        enough = max(least, min(enough, width(voice.write(frame.view.title, MAX_LENGTH))))
-    wide = " " if box.cells < MIN_SPACED_HEADER else voice.clean_text("  ·  ")
-    names = (who, *_short_names(frame, voice)) if frame.view.name == HOME_VIEW else (who,)
-    texts = [wide.join((said, name)) for name in names if name] if said else names
-    for text in (*texts, *((said,) if said else ()), ""):
-        room = box.cells - (width(text) + 2 if text else 0)
-        if text and text == said:  # progress is more important than the whole of a long title
-            least = width(voice.write(frame.view.title, 0, box.cells))
-        if not text or room >= (least if text == said or text in texts[1:] else enough):
-            title: StyledLine = [(voice.fit_line(frame.view.title, room), "title")]
+        enough = max(least, min(enough, width(writer.write(frame.view.title, MAX_LENGTH))))
+    wide = " " if box.cells < MIN_SPACED_HEADER else writer.clean_text("  ·  ")
+    names = (who, *_short_names(frame, writer)) if frame.view.name == HOME_VIEW else (who,)
+    texts = [wide.join((progress_text, name)) for name in names if name] if progress_text else names
+    for text in (*texts, *((progress_text,) if progress_text else ()), ""):
+        space = box.cells - (width(text) + 2 if text else 0)
+        if text and text == progress_text:  # progress is more important than the whole of a long title
+            least = width(writer.write(frame.view.title, 0, box.cells))
+        if not text or space >= (least if text == progress_text or text in texts[1:] else enough):
+            title: StyledLine = [(writer.fit_line(frame.view.title, space), "title")]
             return left_and_right(title, [(text, "who")] if text else [], box.cells)
-    return [(voice.fit_line(frame.view.title, box.cells), "title")]
+    return [(writer.fit_line(frame.view.title, box.cells), "title")]
 
 
 def _short_names(frame: Frame, writer: MessageWriter) -> tuple[str, str]:
@@ -248,17 +246,17 @@ def _verdict_lines(
     role = f"verdict-{kind}"
     tag = f" {writer.write(msg(_VERDICT_TEXTS[kind]))} " + " " * margin
     serial = f" #{frame.scan_serial % 1000} " if frame.scan_serial and columns >= 18 else ""
-    room = columns - width(tag) - width(serial) - (1 if not serial else 0)
-    if room < 4:
+    space = columns - width(tag) - width(serial) - (1 if not serial else 0)
+    if space < 4:
         return [[(fit(tag.strip(), columns, mark=writer.cut_mark, pad=True), role)]]
     indent = 1 if columns < 40 else width(tag)
     wide = columns - indent - 1
     said = msg("frame.and_more", what=verdict.text, more=verdict.detail) if verdict.detail else verdict.text
-    text = writer.fit(said, lambda said: excess_cells(said, wide, most, room))
-    if verdict.kind == GOOD and (_has_several_lines(verdict) or width(text) > room) and (most := more_rows()) > 1:
-        text = writer.fit(said, lambda said: excess_cells(said, wide, most, room))
-    first, *more = wrap(text, wide, most, first=room, mark=writer.cut_mark) or [""]
-    lines: list[StyledLine] = [[(tag + fit(first, room, pad=True) + serial, role)]]
+    text = writer.fit(said, lambda said: excess_cells(said, wide, most, space))
+    if verdict.kind == GOOD and (_has_several_lines(verdict) or width(text) > space) and (most := more_rows()) > 1:
+        text = writer.fit(said, lambda said: excess_cells(said, wide, most, space))
+    first, *more = wrap(text, wide, most, first=space, mark=writer.cut_mark) or [""]
+    lines: list[StyledLine] = [[(tag + fit(first, space, pad=True) + serial, role)]]
     lines += [[(" " * indent + line, role)] for line in more]
     return [pad_line(line, columns, role) for line in lines]
 
@@ -306,8 +304,8 @@ def _prompt_lines(frame: Frame, cells: int, rows: int, writer: MessageWriter) ->
         prompt: StyledLine = [(writer.fit_line(frame.view.prompt, cells), "prompt")]
         shown = fit_end(typed, cells - 3, mark=writer.cut_mark)
         return [prompt, [(sign, "label"), (shown, "typed"), *caret]]
-    room = min(width(typed) + 4, max(6, cells // 2)) if typed else 0
-    text = writer.fit_line(frame.view.prompt, cells - room)
+    space = min(width(typed) + 4, max(6, cells // 2)) if typed else 0
+    text = writer.fit_line(frame.view.prompt, cells - space)
     if not typed:
         return [[(text, "prompt")]]
     gap = " " if width(text) + 4 <= cells else ""
@@ -393,15 +391,17 @@ def _waiting_message(link: LinkState) -> Msg:
 
 
 def _link_parts(link: LinkState, state: str, lengths: LinkLengths, separator: str, writer: MessageWriter) -> StyledLine:
-    said, unkept = writer.write(_link_message(link, state), lengths.state), state == "unkept"
+    state_text, unkept = writer.write(_link_message(link, state), lengths.state), state == "unkept"
     state = _LINK_ROLES.get(state, state)
-    line: StyledLine = [(said, f"link-{state}")]
+    line: StyledLine = [(state_text, f"link-{state}")]
     parts: list[tuple[Msg, str]] = []
     if link.state == "syncing" and (link.total or link.done):
-        known = link.total > 0
-        part = msg("link.part", percent=link.done * 100 // link.total) if known else msg("link.rows", count=link.done)
+        has_total = link.total > 0
+        part = (
+            msg("link.part", percent=link.done * 100 // link.total) if has_total else msg("link.rows", count=link.done)
+        )
         parts.append((part, "link-syncing"))
-        if known and lengths.rest > 1:
+        if has_total and lengths.rest > 1:
             line += [(" ", ""), *progress_bar(Decimal(link.done) / link.total, 12, writer)]
     age = msg("link.age", seconds=str(link.age_s)) if link.age_s >= 0 else msg("link.age_never")
     parts.append((age, "link-dim"))

@@ -139,19 +139,22 @@ class LayoutBox(NamedTuple):
 
 def step_lines(step: Step, box: LayoutBox) -> list[StyledLine]:
     """Return the step in at most `box.rows` lines; less important parts are left out."""
-    feet = 2 if box.rows >= 9 else 1
-    foot = hint_lines(step.key_hints, box.cells, box.writer, feet)[:feet] if box.rows >= 4 else []
+    hint_rows = 2 if box.rows >= 9 else 1
+    footer = hint_lines(step.key_hints, box.cells, box.writer, hint_rows)[:hint_rows] if box.rows >= 4 else []
     above = len({line.role for line in step.lines} & set(MAIN_ROLES))
     choices = len(choice_flow(step.choices, box.cells, box.writer, letters=step.choice_letters))
-    if choices > max(1, box.rows - above - len(foot)) or _is_tight(step, above, choices + len(foot), box):
-        foot = _footer(step, box, max(1, box.rows - 2))
-        foot, step = _cut_choices(foot, box._replace(rows=box.rows - 1)), step._replace(choices=(), choice_letters="")
-    room = box.rows - len(foot) - (1 if foot and box.rows >= 12 else 0)
+    if choices > max(1, box.rows - above - len(footer)) or _is_tight(step, above, choices + len(footer), box):
+        footer = _footer(step, box, max(1, box.rows - 2))
+        footer, step = (
+            _cut_choices(footer, box._replace(rows=box.rows - 1)),
+            step._replace(choices=(), choice_letters=""),
+        )
+    space = box.rows - len(footer) - (1 if footer and box.rows >= 12 else 0)
     if box.cells >= MIN_TWO_COLUMN_CELLS and (step.upcoming or step.labelled_values):
-        lines = _two_columns(step, box._replace(rows=room))
+        lines = _two_columns(step, box._replace(rows=space))
     else:
-        lines = _one_column(step, box._replace(rows=room))
-    return [*lines, *([] for _ in range(box.rows - len(foot) - len(lines))), *foot]
+        lines = _one_column(step, box._replace(rows=space))
+    return [*lines, *([] for _ in range(box.rows - len(footer) - len(lines))), *footer]
 
 
 def _footer(step: Step, box: LayoutBox, rows: int) -> list[StyledLine]:
@@ -184,10 +187,10 @@ def _two_columns(step: Step, box: LayoutBox) -> list[StyledLine]:
     right = box.cells - left - 3
     alone = step._replace(upcoming=(), labelled_values=())
     rule = "|" if box.writer.is_ascii else "│"
-    beyond = _side_column(step, box._replace(cells=right))
-    doing = _one_column(alone, box._replace(cells=left - 1))
-    beyond += [[] for _ in range(box.rows - len(beyond))]
-    return side_by_side(doing, beyond, left, [(rule, "rule"), ("  ", "")])
+    right_lines = _side_column(step, box._replace(cells=right))
+    left_lines = _one_column(alone, box._replace(cells=left - 1))
+    right_lines += [[] for _ in range(box.rows - len(right_lines))]
+    return side_by_side(left_lines, right_lines, left, [(rule, "rule"), ("  ", "")])
 
 
 def _side_column(step: Step, box: LayoutBox) -> list[StyledLine]:
@@ -223,9 +226,9 @@ def _one_column(step: Step, box: LayoutBox) -> list[StyledLine]:
         StackBlock((labelled_value_lines(step.labelled_values[:2], box.cells, box.writer), facts)),
     )
     note, choice, come, fact = 3, 4, 5, 6
-    said = max(1, len(notes))
+    last = max(1, len(notes))
     order = [
-        (0, 0), (1, 0), (2, 0), (choice, 0), *((note, size) for size in range(said)), (1, 1), (come, 0), (note, said),
+        (0, 0), (1, 0), (2, 0), (choice, 0), *((note, size) for size in range(last)), (1, 1), (come, 0), (note, last),
         (choice, 1), (choice, 2), (2, GAP), (1, GAP), (choice, GAP), (come, GAP), (0, 1), (2, 1), (1, 2), (come, 1),
         (come, 2), (note, GAP), (fact, 0), (fact, GAP), (fact, 1), *((come, size) for size in range(3, len(coming))),
     ]  # fmt: skip
@@ -293,8 +296,10 @@ def _upcoming_lines(step: Step, box: LayoutBox) -> tuple[list[StyledLine], ...]:
     if not stops:
         return ()
     word = box.writer.write(msg("coming.next") if step.upcoming_title == UPCOMING_TITLE else step.upcoming_title, 0)
-    room = box.cells - width(word) - 2
-    beside = [_upcoming_beside_title(step, word, room, box, count) for count in range(1, min(box.rows, len(stops)) + 1)]
+    space = box.cells - width(word) - 2
+    beside = [
+        _upcoming_beside_title(step, word, space, box, count) for count in range(1, min(box.rows, len(stops)) + 1)
+    ]
     if box.rows < MIN_LOCATION_ROWS:
         return tuple(beside)
     head: StyledLine = [(box.writer.fit_line(step.upcoming_title, box.cells), "head")]
@@ -334,15 +339,15 @@ def upcoming_stop_lines(
     quantities = [_quantity_text(stop, writer) for stop in first]
     last = max((width(quantity) for quantity in quantities), default=0)
     column = min(max((width(place) for place in places), default=0), max(cells // 2, min(12, cells - last - 2)))
-    room = cells - last - 2 - (column + 2 if column else 0)
+    space = cells - last - 2 - (column + 2 if column else 0)
     labels = [writer.clean_text(stop.label) for stop in stops]
-    worth = room >= MIN_LEGIBLE_CELLS
-    room = min(room, max((width(label) for label in labels[:max_shown]), default=0)) if worth else room
-    labels = shorten_distinctly(labels, room, mark=writer.cut_mark) if worth else labels
+    worth = space >= MIN_LEGIBLE_CELLS
+    space = min(space, max((width(label) for label in labels[:max_shown]), default=0)) if worth else space
+    labels = shorten_distinctly(labels, space, mark=writer.cut_mark) if worth else labels
     lines: list[StyledLine] = []
     for place, label, quantity in zip(places, labels[:max_shown], quantities, strict=True):
         line: StyledLine = [(fit(place, column, mark=writer.cut_mark, pad=True) + "  ", "stop-place")] if column else []
-        name = fit(label, room, pad=True) if worth else " " * room
+        name = fit(label, space, pad=True) if worth else " " * space
         line.append((name + "  ", "stop-label"))
         line.append((quantity.rjust(last), "stop-quantity"))
         lines.append(line)

@@ -47,13 +47,13 @@ def pad_line(line: StyledLine, cells: int, role: str = "") -> StyledLine:
 def clip_line(line: StyledLine, cells: int) -> StyledLine:
     """Return the line without what is right of `cells`. Last guarantee of the width."""
     kept: StyledLine = []
-    room = cells
+    space = cells
     for text, role in line:
-        if room <= 0:
+        if space <= 0:
             break
-        head = fit_start(text, room)
+        head = fit_start(text, space)
         kept.append((head, role))
-        room -= width(head)
+        space -= width(head)
     return kept
 
 

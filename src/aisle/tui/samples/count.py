@@ -132,8 +132,8 @@ def _empty_plan(text: str) -> Frame:
 
 
 def _number(text: str) -> Frame:
-    ways = (CountTarget("quantity", "3012"), CountTarget("place", "3012", text or "3012"))
-    state = _count_state(text, 11, 6)._replace(choices=ways)
+    choices = (CountTarget("quantity", "3012"), CountTarget("place", "3012", text or "3012"))
+    state = _count_state(text, 11, 6)._replace(choices=choices)
     verdict = Verdict(ASK, msg("count.number_of_place", value=Decimal(3012), what=text or "3012"))
     return _frame(CountJob().view(state), verdict, LinkState("live", 12.0), 18)
 
@@ -187,11 +187,11 @@ def _adjust_state(text: str, phase: str, quantity: int = 0) -> AdjustState:
 
 def _adjust_product(text: str) -> Frame:
     state = _adjust_state(text, "product")._replace(location="A-03-12")
-    said = SentAdjustment(_count_lines(text)[0], Decimal(-2), "2026-11-20T09:00:00Z")
+    sent = SentAdjustment(_count_lines(text)[0], Decimal(-2), "2026-11-20T09:00:00Z")
     verdict = Verdict(
         GOOD, msg("loss.lost", quantity=Decimal(2), label=text or EXPECTED[0][1], reason=text or "Damaged")
     )
-    return _frame(AdjustJob().view(state._replace(sent=(said,))), verdict, LinkState("live", 4.0, 1), 24)
+    return _frame(AdjustJob().view(state._replace(sent=(sent,))), verdict, LinkState("live", 4.0, 1), 24)
 
 
 def _adjust_location(text: str) -> Frame:

@@ -137,7 +137,7 @@ def location_list(text: str) -> Frame:
 
 
 def _location_state(text: str) -> LocationsState:
-    lying = tuple(
+    stock = tuple(
         StockLine(
             f"400{index}",
             text or name,
@@ -148,7 +148,7 @@ def _location_state(text: str) -> LocationsState:
         )
         for index, (name, quantity) in enumerate(zip(NAMES, map(Decimal, ("6", "12", "1", "40", "2.75")), strict=True))
     )
-    place = Location(text or "A-03-2", 1, (text or "shelf", "cold"), lying, "A-03-1", "A-03-3")
+    place = Location(text or "A-03-2", 1, (text or "shelf", "cold"), stock, "A-03-1", "A-03-3")
     names = (("1", text or "Shop floor"), ("4", text or "Web orders"))
     return LocationsState(code=text or "A-03-2", location=place, pool_names=names, aisle=_aisle(text))
 
@@ -169,6 +169,6 @@ def location_with_many_products(text: str) -> Frame:
 
 def location_with_scan(text: str) -> Frame:
     """Show a location page on which a product was scanned."""
-    told = msg("browse.here", label=text or NAMES[0], place=text or "A-03-2", quantity=Decimal(6))
+    message = msg("browse.here", label=text or NAMES[0], place=text or "A-03-2", quantity=Decimal(6))
     view = LocationsJob().view(_location_state(text)._replace(offered=OfferedChoice("product", text or "4000")))
-    return Frame(view, LinkState("live", 3.0), Verdict(ASK, told), "", "0042", "Anna", 4)
+    return Frame(view, LinkState("live", 3.0), Verdict(ASK, message), "", "0042", "Anna", 4)

@@ -65,8 +65,8 @@ def _from(text: str) -> Frame:
 
 
 def _choose_source(text: str) -> Frame:
-    ways = tuple(MoveChoice("from", text or place, Decimal(books)) for *_, books, place, _ in GOODS[:3])
-    state = MoveState(choices=(*ways, MoveChoice("nowhere")), pools=POOLS)
+    choices = tuple(MoveChoice("from", text or place, Decimal(books)) for *_, books, place, _ in GOODS[:3])
+    state = MoveState(choices=(*choices, MoveChoice("nowhere")), pools=POOLS)
     verdict = Verdict(ASK, msg("move.where_from", label=text or GOODS[0][1]))
     return _frame(state, verdict, LinkState("offline", 500.0), 2)
 
@@ -79,27 +79,27 @@ def _taken(text: str) -> Frame:
 
 def _empty(text: str) -> Frame:
     target = raw(text or "B-01-02")
-    told = msg("move.moved", label=text or GOODS[0][1], quantity=Decimal(3), target=target)
-    return _frame(_state(text, "take", 0), Verdict(GOOD, told), LinkState("live", 2.0, 1), 4)
+    message = msg("move.moved", label=text or GOODS[0][1], quantity=Decimal(3), target=target)
+    return _frame(_state(text, "take", 0), Verdict(GOOD, message), LinkState("live", 2.0, 1), 4)
 
 
 def _over(text: str) -> Frame:
-    ways = (
+    choices = (
         MoveChoice("fit", "4001", Decimal(12)),
         MoveChoice("count", text or "A-03-12"),
         MoveChoice("over", "4001", Decimal(15)),
     )
     label = text or GOODS[0][1]
     verdict = Verdict(ASK, msg("move.over", label=label, quantity=Decimal(15), books=Decimal(12)))
-    return _frame(_state(text, "take", 1)._replace(choices=ways), verdict, LinkState("offline", 300.0, 12, 1), 5)
+    return _frame(_state(text, "take", 1)._replace(choices=choices), verdict, LinkState("offline", 300.0, 12, 1), 5)
 
 
 def _number(text: str) -> Frame:
     state = _state(text, "take", 1)
     product = state.current_goods.product if state.current_goods else ""
-    ways = (MoveChoice("amount", product, Decimal(7)), MoveChoice("is_location", text or "7"))
+    choices = (MoveChoice("amount", product, Decimal(7)), MoveChoice("is_location", text or "7"))
     verdict = Verdict(ASK, msg("move.number_of", quantity=Decimal(7)))
-    return _frame(state._replace(choices=ways), verdict, LinkState("live", 3.0), 5)
+    return _frame(state._replace(choices=choices), verdict, LinkState("live", 3.0), 5)
 
 
 def _badge(text: str) -> Frame:
@@ -109,9 +109,9 @@ def _badge(text: str) -> Frame:
 
 def _not_here(text: str) -> Frame:
     others = (MoveChoice("from", text or "A-03-12", Decimal(12)), MoveChoice("from", text or "R-11-01", Decimal(144)))
-    ways = (MoveChoice("over", "4001", Decimal(1)), MoveChoice("count", text or "B-01-02"), *others)
+    choices = (MoveChoice("over", "4001", Decimal(1)), MoveChoice("count", text or "B-01-02"), *others)
     verdict = Verdict(ASK, msg("move.not_here", label=text or GOODS[0][1], place=text or "B-01-02"))
-    state = _state(text, "take", 1)._replace(location=text or "B-01-02", choices=ways)
+    state = _state(text, "take", 1)._replace(location=text or "B-01-02", choices=choices)
     return _frame(state, verdict, LinkState("live", 3.0), 6)
 
 

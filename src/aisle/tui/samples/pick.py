@@ -119,15 +119,15 @@ def _batch_stop(text: str) -> Frame:
 
 def _batch_location(text: str) -> Frame:
     state = _batch_state(text)._replace(verifies_locations=True, is_quantity_open=False)
-    told = msg("pick.round_opened", count=3, lines=8, stops=6)
-    return _frame(PickJob().view(state), Verdict(GOOD, told), LinkState("live", 2.0), serial=1)
+    message = msg("pick.round_opened", count=3, lines=8, stops=6)
+    return _frame(PickJob().view(state), Verdict(GOOD, message), LinkState("live", 2.0), serial=1)
 
 
 def _batch_foreign_product(text: str) -> Frame:
-    ways = (PickChoice("join", text or "100099"), PickChoice("look_up", "4711"))
+    choices = (PickChoice("join", text or "100099"), PickChoice("look_up", "4711"))
     verdict = Verdict(WRONG, msg("pick.for_other", label=text or "Oat drink 1 l", other=text or "100099"))
     return _frame(
-        PickJob().view(_batch_state(text)._replace(choices=ways)), verdict, LinkState("offline", 900.0, 7), serial=15
+        PickJob().view(_batch_state(text)._replace(choices=choices)), verdict, LinkState("offline", 900.0, 7), serial=15
     )
 
 
@@ -145,15 +145,15 @@ def _batch_return(text: str) -> Frame:
         for number, label, place, of, _ in PRODUCTS[:3]
     )
     state = _batch_state(text)._replace(to_return=back, is_quantity_open=False)
-    told = msg("pick.out_hand", what=msg("pick.out_rejected", tote="B", order="100051"), count=9)
-    return _frame(PickJob().view(state), Verdict(WRONG, told), LinkState("live", 1.0, 3), serial=20)
+    message = msg("pick.out_hand", what=msg("pick.out_rejected", tote="B", order="100051"), count=9)
+    return _frame(PickJob().view(state), Verdict(WRONG, message), LinkState("live", 1.0, 3), serial=20)
 
 
 def _batch_fewer(text: str) -> Frame:
-    ways = (PickChoice("set", "P1", quantity=Decimal(1)), PickChoice("set", "P1", quantity=Decimal(5)))
-    told = msg("pick.fewer", label=text or PRODUCTS[1][1], quantity=Decimal(1), done=Decimal(4), of=Decimal(9))
-    state = _batch_state(text)._replace(choices=ways)
-    return _frame(PickJob().view(state), Verdict(ASK, told), LinkState("live", 2.0), serial=21)
+    choices = (PickChoice("set", "P1", quantity=Decimal(1)), PickChoice("set", "P1", quantity=Decimal(5)))
+    message = msg("pick.fewer", label=text or PRODUCTS[1][1], quantity=Decimal(1), done=Decimal(4), of=Decimal(9))
+    state = _batch_state(text)._replace(choices=choices)
+    return _frame(PickJob().view(state), Verdict(ASK, message), LinkState("live", 2.0), serial=21)
 
 
 def _pick_returned(text: str) -> Frame:
@@ -164,15 +164,15 @@ def _pick_returned(text: str) -> Frame:
 
 
 def _batch_wait(text: str) -> Frame:
-    ways = (PickChoice("take_over", text or "100051"), PickChoice("leave_out", text or "100051"))
+    choices = (PickChoice("take_over", text or "100051"), PickChoice("leave_out", text or "100051"))
     state = PickState(
         tuple(tote._replace(has_lines=tote.letter == "A") for tote in _batch_state(text).totes),
         is_batch=True,
-        choices=ways,
+        choices=choices,
     )
-    told = {"order": text or "100051", "who": text or "Ben Okafor", "terminal": text or "handheld-2"}
+    claim = {"order": text or "100051", "who": text or "Ben Okafor", "terminal": text or "handheld-2"}
     at = msg("moment", at="2026-11-20T10:32:00Z")
-    verdict = Verdict(ASK, msg("pick.claimed_at", at=at, done=Decimal(2), of=Decimal(5), **told))
+    verdict = Verdict(ASK, msg("pick.claimed_at", at=at, done=Decimal(2), of=Decimal(5), **claim))
     return _frame(PickJob().view(state), verdict, LinkState("live", 4.0), serial=5)
 
 
@@ -186,9 +186,9 @@ def _pick_free(text: str) -> Frame:
 
 def _pick_taken_over(text: str) -> Frame:
     who = text or "Ben Okafor"
-    ways = (PickChoice("both", "100042", who), PickChoice("hand_over", "100042", who, quantity=Decimal(2)))
+    choices = (PickChoice("both", "100042", who), PickChoice("hand_over", "100042", who, quantity=Decimal(2)))
     verdict = Verdict(ASK, msg("pick.taken_over", order="100042", who=who, count=2))
-    state = _pick_state(text)._replace(take_over_choices=ways)
+    state = _pick_state(text)._replace(take_over_choices=choices)
     state = with_tote(state, state.totes[0]._replace(other_pickers=(who,)))
     return _frame(PickJob().view(state), verdict, LinkState("live", 4.0), serial=8)
 
@@ -208,10 +208,10 @@ def _pick_postponed(text: str) -> Frame:
 
 def _pick_assigned(text: str) -> Frame:
     """Show an order of another batch that a supervisor assigns."""
-    ways = (PickChoice("take_in", text or "100051"), PickChoice("later"))
+    choices = (PickChoice("take_in", text or "100051"), PickChoice("later"))
     verdict = Verdict(ASK, msg("pick.given", order=text or "100051", who=text or "Carla Fernandes"))
     return _frame(
-        PickJob().view(_pick_state(text)._replace(take_over_choices=ways)), verdict, LinkState("live", 4.0), serial=8
+        PickJob().view(_pick_state(text)._replace(take_over_choices=choices)), verdict, LinkState("live", 4.0), serial=8
     )
 
 
@@ -224,8 +224,10 @@ def _pick_reassigned(text: str) -> Frame:
         ),
     )
     out = msg("pick.out_given", tote="B", order="100051", who=text or "Ben Okafor")
-    told = Verdict(WRONG, msg("pick.out_hand", what=out, count=Decimal(of)))
-    return _frame(PickJob().view(_batch_state(text)._replace(to_return=back)), told, LinkState("live", 4.0), serial=8)
+    verdict = Verdict(WRONG, msg("pick.out_hand", what=out, count=Decimal(of)))
+    return _frame(
+        PickJob().view(_batch_state(text)._replace(to_return=back)), verdict, LinkState("live", 4.0), serial=8
+    )
 
 
 def _put_down_by_other(text: str, location: str = "PU-01") -> Frame:
@@ -243,20 +245,20 @@ def _put_down_by_other(text: str, location: str = "PU-01") -> Frame:
             line=_pick_state(text).lines[0],
         ),
     )
-    told = Verdict(WRONG, msg("pick.back_laid_unsaid", order=text or "100051", count=of))
+    verdict = Verdict(WRONG, msg("pick.back_laid_unsaid", order=text or "100051", count=of))
     if location:
-        told = Verdict(WRONG, msg("pick.back_laid", order=text or "100051", count=of, place=location))
+        verdict = Verdict(WRONG, msg("pick.back_laid", order=text or "100051", count=of, place=location))
     state = _pick_state(text)._replace(totes=(), lines=(), phase="done", to_return=back)
-    return _frame(PickJob().view(state), told, LinkState("live", 4.0), serial=8)
+    return _frame(PickJob().view(state), verdict, LinkState("live", 4.0), serial=8)
 
 
 def _pick_surplus(text: str) -> Frame:
     number, label, place, of, _ = PRODUCTS[0]
     back = (GoodsToReturn("A", "left_over", number, text or label, Decimal(2), place, "OP"),)
     args = {"label": text or label, "who": text or "Ben Okafor"}
-    told = msg("pick.left_over_by", done=Decimal(of), of=Decimal(of), count=2, **args)
+    message = msg("pick.left_over_by", done=Decimal(of), of=Decimal(of), count=2, **args)
     state = _pick_state(text)._replace(to_return=back)
-    return _frame(PickJob().view(state), Verdict(WRONG, told), LinkState("live", 4.0), serial=8)
+    return _frame(PickJob().view(state), Verdict(WRONG, message), LinkState("live", 4.0), serial=8)
 
 
 def _new_batch_state(text: str, count: int = 3) -> BatchState:

@@ -88,10 +88,10 @@ def _page(text: str) -> CatalogueProduct:
     if not text:
         return parse_catalogue_product(PRODUCT_PAGE_ROW, "2026-11-20T10:00:00Z")
     kept = ("product_number",)
-    said = {name: text if isinstance(value, str) and name not in kept else value for name, value in PRODUCT.items()}
-    said |= {"free_fields": [{"key": text, "value": text}], "stores_allowed": [text] * 3, text: text}
+    data = {name: text if isinstance(value, str) and name not in kept else value for name, value in PRODUCT.items()}
+    data |= {"free_fields": [{"key": text, "value": text}], "stores_allowed": [text] * 3, text: text}
     kin = [{"product_number": "118041", "product_name": text, "quantity": text, "size": text}]
-    row = {**said, "in_catalogue": True, "catalogue": said, "parts": kin, "variants": kin}
+    row = {**data, "in_catalogue": True, "catalogue": data, "parts": kin, "variants": kin}
     return parse_catalogue_product(row, "2026-11-20T10:00:00Z")
 
 

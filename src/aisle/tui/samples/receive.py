@@ -88,9 +88,12 @@ def _unknown_delivery(text: str) -> Frame:
 
 
 def _which(text: str) -> Frame:
-    ways = tuple(ReceiveChoice("open", text or number) for number, *_ in DELIVERY_ROWS[:3])
+    choices = tuple(ReceiveChoice("open", text or number) for number, *_ in DELIVERY_ROWS[:3])
     return _frame(
-        ReceiveState(choices=ways), Verdict(ASK, msg("receive.which", label=text or GOODS[0][2])), LinkState("live"), 2
+        ReceiveState(choices=choices),
+        Verdict(ASK, msg("receive.which", label=text or GOODS[0][2])),
+        LinkState("live"),
+        2,
     )
 
 
@@ -120,32 +123,32 @@ def _put(text: str) -> Frame:
 
 def _more(text: str) -> Frame:
     label = text or GOODS[2][2]
-    ways = (
+    choices = (
         ReceiveChoice("fit", "4107", Decimal(20)),
         ReceiveChoice("over", "4107", Decimal(24)),
         ReceiveChoice("aside", "4107", label=label),
     )
     verdict = Verdict(ASK, msg("receive.more", label=label, quantity=Decimal(24), missing=Decimal(20)))
     pending = Match(PRODUCT, "4107", label, Decimal(24))
-    return _frame(_state(text, 8)._replace(choices=ways, pending_scan=pending), verdict, LinkState("live", 2.0), 6)
+    return _frame(_state(text, 8)._replace(choices=choices, pending_scan=pending), verdict, LinkState("live", 2.0), 6)
 
 
 def _other(text: str) -> Frame:
     label, other = text or "Oat drink 1 l", text or "TR-0900-4471"
-    ways = (
+    choices = (
         ReceiveChoice("extra", "6001", Decimal(1), label),
         ReceiveChoice("switch", other),
         ReceiveChoice("aside", "6001", label=label),
     )
     verdict = Verdict(ASK, msg("receive.of_another", label=label, delivery=other))
-    return _frame(_state(text, 8)._replace(choices=ways), verdict, LinkState("live", 2.0), 7)
+    return _frame(_state(text, 8)._replace(choices=choices), verdict, LinkState("live", 2.0), 7)
 
 
 def _unknown(text: str) -> Frame:
     code = text or "8712345678906"
-    ways = (ReceiveChoice("find", code), ReceiveChoice("aside", label=code))
+    choices = (ReceiveChoice("find", code), ReceiveChoice("aside", label=code))
     verdict = Verdict(WRONG, msg("receive.unknown", code=code))
-    return _frame(_state(text, 8)._replace(choices=ways), verdict, LinkState("live", 2.0), 8)
+    return _frame(_state(text, 8)._replace(choices=choices), verdict, LinkState("live", 2.0), 8)
 
 
 def _all_lines(text: str) -> Frame:

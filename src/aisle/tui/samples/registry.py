@@ -120,8 +120,8 @@ def _home_unreadable_list(text: str) -> Frame:
         unreadable_lists=lacking,
         unusable_rows=(UnusableRows("headers", 2, "order_number"),),
     )
-    said = Verdict(INFO, msg("session.resumed"))
-    return _frame(HomeJob().view(HomeState()), said, link, user=text or "Anna")
+    verdict = Verdict(INFO, msg("session.resumed"))
+    return _frame(HomeJob().view(HomeState()), verdict, link, user=text or "Anna")
 
 
 def _home_unread(text: str) -> Frame:

@@ -80,30 +80,30 @@ def _shell_frame(job: HelpJob | PaletteJob, state: object, verdict: Verdict | No
 
 def _help(text: str) -> Frame:
     """Show help during a pick."""
-    told = {
+    details = {
         "step": "pick.product",
         "open": Accepts(quantity=True, choices=2),
         "prefers": (PRODUCT, LOCATION, ORDER),
         "letters": LETTERS,
     }
-    return _shell_frame(HelpJob(), HelpJob().handle(HelpJob().begin(), Opened(told), Context()).state)
+    return _shell_frame(HelpJob(), HelpJob().handle(HelpJob().begin(), Opened(details), Context()).state)
 
 
 def _help_keys(text: str) -> Frame:
     """Show help with letters that have other keys."""
-    told = {
+    details = {
         "step": "home",
         "open": Accepts(choices=7, search=True),
         "prefers": (ORDER, PRODUCT),
         "letters": (KeyHint("z", msg("hint.undo")), KeyHint("/", msg("hint.back"))),
         "keys": (("u", "z"), ("b", "/"), (".", "#")),
     }
-    state = HelpJob().handle(HelpJob().begin(), Opened(told), Context()).state
+    state = HelpJob().handle(HelpJob().begin(), Opened(details), Context()).state
     return _shell_frame(HelpJob(), state, Verdict(INFO, raw(text or "Anna")))
 
 
 def _palette_state(size: int = 12, colours: bool = True) -> PaletteState:
-    told = {
+    details = {
         "letters": LETTERS,
         "choices": CHOICES,
         "numbered": 0,
@@ -114,7 +114,7 @@ def _palette_state(size: int = 12, colours: bool = True) -> PaletteState:
         "colours": colours,
     }
     context = Context(window_rows=size)
-    state = PaletteJob().handle(PaletteJob().begin(), Opened(told), context).state
+    state = PaletteJob().handle(PaletteJob().begin(), Opened(details), context).state
     words = tuple({"words": entry.text.id.replace(".", " ")} for entry in state.entries)
     return PaletteJob().handle(state, Rows("words", words, len(words)), context).state
 

@@ -89,9 +89,9 @@ def _nothing_known(text: str) -> Frame:
 
 def _scanned(text: str) -> Frame:
     place = text or "D-01-01"
-    told = msg("short.none_there", place=place, label=text or LABEL)
+    message = msg("short.none_there", place=place, label=text or LABEL)
     state = _state(text, 2)._replace(offered=ShortageChoice("place", place))
-    return _frame(state, Verdict(ASK, told), LinkState("live", 3.0), 16)
+    return _frame(state, Verdict(ASK, message), LinkState("live", 3.0), 16)
 
 
 def _choose_order(text: str) -> Frame:
@@ -101,15 +101,15 @@ def _choose_order(text: str) -> Frame:
 
 def _choose_reason(text: str) -> Frame:
     state = _state(text, 1)._replace(phase="why", order=text or "100042")
-    told = msg("short.answer_first", what=text or "A-03-14")
-    return _frame(state, Verdict(WRONG, told), LinkState("live", 3.0), 18)
+    message = msg("short.answer_first", what=text or "A-03-14")
+    return _frame(state, Verdict(WRONG, message), LinkState("live", 3.0), 18)
 
 
 def _confirm_reject(text: str) -> Frame:
     state = _state(text, 1)._replace(phase="why", order=text or "100042")
     state = state._replace(offered=ShortageChoice("reject", state.reasons[0].code))
-    told = msg("short.sure", order=state.order, words=text or state.reasons[0].text)
-    return _frame(state, Verdict(ASK, told), LinkState("live", 3.0), 19)
+    message = msg("short.sure", order=state.order, words=text or state.reasons[0].text)
+    return _frame(state, Verdict(ASK, message), LinkState("live", 3.0), 19)
 
 
 SHORTAGE_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (

@@ -73,12 +73,12 @@ def _rows(text: str) -> tuple[StoreRow, ...]:
 
 
 def _store(text: str, **fields: Any) -> Store:
-    said = {**STORE_FIELDS, **fields}
+    data = {**STORE_FIELDS, **fields}
     if text:
-        named = {name: text for name, value in said.items() if isinstance(value, str) and name not in ("told",)}
-        said |= {**named, "pools": {"1": text}, "opening_hours": [{"key": text, "value": text}]}
-        said |= {"free_fields": [{"key": text, "value": text}], "store_printers": [{"printer_name": text}]}
-    return parse_store(said)
+        named = {name: text for name, value in data.items() if isinstance(value, str) and name not in ("told",)}
+        data |= {**named, "pools": {"1": text}, "opening_hours": [{"key": text, "value": text}]}
+        data |= {"free_fields": [{"key": text, "value": text}], "store_printers": [{"printer_name": text}]}
+    return parse_store(data)
 
 
 def _frame(state: StoresState, verdict: Verdict | None, link: LinkState, serial: int = 0) -> Frame:
@@ -118,10 +118,10 @@ def _staff(text: str) -> Frame:
 
 def _listed(text: str) -> Frame:
     """Show a store at a service with no more data than the list."""
-    said = {
+    data = {
         name: STORE_FIELDS[name] for name in ("store_number", "store_name", "area_description", "country_code", "pools")
     }
-    sheet = parse_store({**said, "store_name": text or said["store_name"], "told": "unasked", "may": True})
+    sheet = parse_store({**data, "store_name": text or data["store_name"], "told": "unasked", "may": True})
     return _frame(StoresState(store_number="0043", store=sheet), None, LinkState("offline", 900.0))
 
 

@@ -228,8 +228,8 @@ def order_in_batch(text: str) -> Frame:
     """Show an order with priority that is in a batch."""
     who = text or "Ben Okafor"
     walked = _order_row(1, text)._replace(is_priority=True, priority_by=text or "Carla Fernandes", picker=who)
-    told = Verdict(GOOD, msg("act.told_urgent", order="100030"))
-    return _frame(OrderJob().view(_order_state(text, order=walked)), told)
+    verdict = Verdict(GOOD, msg("act.told_urgent", order="100030"))
+    return _frame(OrderJob().view(_order_state(text, order=walked)), verdict)
 
 
 def order_abandoned(text: str) -> Frame:

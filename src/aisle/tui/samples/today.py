@@ -52,9 +52,9 @@ def _figures(text: str) -> Frame:
 
 def _offline(text: str) -> Frame:
     link = {"link": "offline", "why": text or store_message("told.not_reached"), "courier_at": MOMENT - 400.0}
-    said = {**FIGURES, **link, "seen_all_day": False, "last_ok": MOMENT - 900}
+    data = {**FIGURES, **link, "seen_all_day": False, "last_ok": MOMENT - 900}
     verdict = Verdict(WRONG, msg("today.unknown", text=text or "8710000000012"))
-    return _frame(_state(figures=tuple(said.items())), LinkState("offline", 900.0, 2, 1), verdict)
+    return _frame(_state(figures=tuple(data.items())), LinkState("offline", 900.0, 2, 1), verdict)
 
 
 def _loading(text: str) -> Frame:

@@ -89,7 +89,7 @@ def responses(result: Schema, *, write: bool, names_resource: bool, checks_versi
 
     `names_resource`: its path names something that may be missing. `checks_version`: it supports `If-Match`.
     """
-    good = {
+    success = {
         "description": "Done" if write else "What was asked for",
         "headers": _FEATURES_HEADER | (_REPLAYED_HEADER if write else {}),
         "content": {JSON_TYPE: {"schema": result}},
@@ -100,7 +100,7 @@ def responses(result: Schema, *, write: bool, names_resource: bool, checks_versi
         *((404,) if names_resource else ()),
         *((412,) if checks_version else ()),
     }
-    return {"200": good} | {str(status): _refusal_response(status) for status in sorted(statuses)}
+    return {"200": success} | {str(status): _refusal_response(status) for status in sorted(statuses)}
 
 
 def _refusal_response(status: int) -> Schema:
@@ -298,8 +298,8 @@ def _interface_operation(row: Row, schemas: dict[str, Any]) -> Schema:
     params = (*row.params, SCROLL_PARAM) if row.paging == "envelope" else row.params
     path = any(param.name in ("product_number", "location_code") for param in row.params_in("path"))
     text = f"{_summary(row.name)}, as the interface has it."
-    over = [_MULTI_STORE_NOTE] if _is_multi_store_list(row) else []
-    page = _operation_object(row.name, row.area, " ".join([text, *over, *(_ASSUMED[part] for part in row.assumed)]))
+    notes = [_MULTI_STORE_NOTE] if _is_multi_store_list(row) else []
+    page = _operation_object(row.name, row.area, " ".join([text, *notes, *(_ASSUMED[part] for part in row.assumed)]))
     page["parameters"] = _parameter_list(row.name, params, write=row.write)
     if row.body:
         schema = schemas[f"{row.name} body"]
@@ -323,8 +323,8 @@ def _is_multi_store_list(row: Row) -> bool:
 
 def _extension_operation(extension: Extension, schemas: dict[str, Any]) -> Schema:
     write = extension.method != "GET"
-    about = " ".join((extension.handler.run.__doc__ or "").split())
-    page = _operation_object(extension.name, "aisle", f"Extension of this service. {about}".strip())
+    description = " ".join((extension.handler.run.__doc__ or "").split())
+    page = _operation_object(extension.name, "aisle", f"Extension of this service. {description}".strip())
     page["parameters"] = _parameter_list(extension.name, extension.params, write=write)
     if extension.body_adapter:
         schema = schemas[f"{extension.name} body"]
@@ -377,12 +377,12 @@ def _clean_schema(schema: Any, name: str = "") -> Any:
         return schema
     kept = {key: value for key, value in schema.items() if key != "title" and (key, value) != ("default", None)}
     if "properties" in kept:
-        asked = kept.get("additionalProperties") is False
-        named = {one: one if asked or one == _DATE_FIELD else "" for one in kept["properties"]}
+        is_closed = kept.get("additionalProperties") is False
+        named = {one: one if is_closed or one == _DATE_FIELD else "" for one in kept["properties"]}
         properties = {one: _clean_schema(part, named[one]) for one, part in kept.pop("properties").items()}
         described = {key: _clean_schema(part) for key, part in kept.items()}
         return described | {
-            "properties": {one: _add_limits(part, one) if asked else part for one, part in properties.items()}
+            "properties": {one: _add_limits(part, one) if is_closed else part for one, part in properties.items()}
         }
     if name in _TIME_FIELDS and kept.get("type") == "string":
         return TIME_SCHEMA
