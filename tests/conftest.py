@@ -11,13 +11,20 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import apsw
 import pytest
 from hypothesis import HealthCheck, settings
 
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier import maintenance
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.operation_queue import open_outbox
 from aisle.settings import time_zone
+from tests.clock import Clock
 from tests.terminal.harness import Terminal
 from tests.terminal.lifeline import Lifeline, foreign_names, left_over
+from tests.writes import STORE
 
 _untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """A busy machine is no defect."""
@@ -199,3 +206,45 @@ def test_data() -> Path:
     if not TEST_DATA or not Path(TEST_DATA).is_dir():
         pytest.skip("AISLE_TEST_DATA names no folder with the datasets")
     return Path(TEST_DATA)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """A clock that stands still until it is moved."""
+    return Clock()
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """The home of the store at the embedded service."""
+    return StoreFolder(aisle_home, "embedded", STORE)
+
+
+@pytest.fixture
+def outbox_db(home: StoreFolder) -> Iterator[apsw.Connection]:
+    """The precious database of that home."""
+    connection = open_outbox(home.folder)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def cache_db(home: StoreFolder) -> Iterator[apsw.Connection]:
+    """The cache of that home, as the courier holds it."""
+    connection = open_cache(home.folder, writer=True)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def cache(cache_db: apsw.Connection) -> CacheWriter:
+    """The writer's side of the cache."""
+    return CacheWriter(cache_db, STORE)
+
+
+@pytest.fixture
+def reads(home: StoreFolder, outbox_db: apsw.Connection, cache: CacheWriter) -> Iterator[CacheReader]:
+    """The reader's side of the cache, with the outbox over it."""
+    opened = CacheReader(home, outbox_db)
+    yield opened
+    opened.close()

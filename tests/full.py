@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
-KILLED = ["tests/local/test_killed_session.py", "tests/faults/test_killed_courier.py", "tests/service/test_killed.py"]
+KILLED = ["tests/session/test_killed_session.py", "tests/faults/test_killed_courier.py", "tests/service/test_killed.py"]
 """Each process in its turn dies a thousand times: a session, the courier, the service."""
 NAMED = {
     "api": ["-s", "tests/service/test_fuzz.py"],
     "faults": ["-m", "full", "tests/faults", KILLED[0], KILLED[2]],
     "restores": ["tests/faults/test_restores.py"],
-    "scans": ["-m", "full", "tests/local/test_scan_lines.py"],
+    "scans": ["-m", "full", "tests/session/test_multi_line_scans.py"],
     "killed": ["-m", "full", "-k", "in_the_middle or between", *KILLED],
 }
 """Long runs with a name: tests that are short in the default run."""

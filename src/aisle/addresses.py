@@ -1,4 +1,4 @@
-"""What stands for whoever asks over a network, where it is counted how often he does."""
+"""Keys of network addresses, by which requests of one caller are counted."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ _HOME_BITS: Final = 64
 
 
 def address_key(host: str) -> str:
-    """What stands for whoever asks from an address: of the newer kind everybody has as many as he likes, all with the
-    same beginning."""
+    """Return the key of a caller's address: an IPv4 address as it is, the /64 network of an IPv6 address.
+
+    A caller has as many IPv6 addresses as it likes, all in one /64 network. Text that is no address is its own key.
+    """
     try:
         address = ip_address(host.partition("%")[0])
     except ValueError:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from aisle.cache.csv_export import write_csv
 from aisle.jobs.job import Export
-from tests.lengths import tries
+from tests.run_length import tries
 
 COMMAND = "1+cmd|' /C calc'!A0"
 STARTS = [

@@ -24,9 +24,9 @@ from aisle.server.connections import ConnectionLimits
 from aisle.service.limits import RateLimits
 from aisle.web.app import SignInError
 from aisle.web.sign_ins import CheckTurns, Person
-from tests.attacks.test_doors import ANN, PEOPLE
-from tests.lengths import tries
-from tests.service.test_renewed import made, shown
+from tests.attacks.test_sign_in_lockout import ANN, PEOPLE
+from tests.run_length import tries
+from tests.service.test_certificate_renewal import made, shown
 from tests.service.world import World
 from tests.terminal.lifeline import Lifeline
 from tests.web.test_app import House

@@ -1,4 +1,4 @@
-"""`python -m tests.bench [start scan burst bytes …] [--long] [--json | --readme] [--short]`: each beside its floor.
+"""`python -m tests.bench [start scan burst bytes …] [--long] [--json | --results] [--short]`: each beside its floor.
 
 Exit status 0 when everything could be measured, whatever the verdicts; 1 when something was lost; 2 for bad usage.
 """
@@ -13,19 +13,19 @@ from subprocess import CalledProcessError
 
 from tests.bench import (  # noqa: F401 - they register their rows
     rows_cache,
+    rows_cache_changes,
     rows_chain,
     rows_courier,
     rows_growth,
     rows_handhelds,
-    rows_link,
     rows_outbox,
     rows_pages,
     rows_path,
-    rows_radio,
     rows_safety,
     rows_service,
     rows_session,
     rows_sessions,
+    rows_slow_link,
     rows_stores,
     rows_sync,
     rows_syncs,
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__.partition("\n")[0])
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"of {', '.join(GROUPS)}; all when none is named")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--readme", action="store_true", help="print the table of README: what has a budget")
+    parser.add_argument("--results", action="store_true", help="print the table of RESULTS.md: what has a budget")
     parser.add_argument(
         "--short", action="store_true", help="a few seconds: proves that it runs, its figures mean little"
     )
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if asked.json:
         print(json.dumps({"machine": before, "rows": [each.as_json() for each in findings], "drawn": curves}, indent=1))
         return 0
-    if asked.readme:
+    if asked.results:
         print("\n".join(markdown(findings)))
     else:
         print("\n".join([*lines(findings), *curves]))

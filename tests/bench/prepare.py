@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-from tests.bench import shop
+from tests.bench import generated_store
 from tests.bench.session import Program
 from tests.terminal.harness import Terminal
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 DONE = "prepared"
 """A file beside the home that says that the store stands there."""
 
-_PICKED = re.compile(rf"(\d+) ?(?:of|/) ?{shop.QUANTITY}(?!\d)")
+_PICKED = re.compile(rf"(\d+) ?(?:of|/) ?{generated_store.QUANTITY}(?!\d)")
 _GROUPED = re.compile(r"(?<=\d)[ ,.'\u00a0\u202f](?=\d{3}(?!\d))")
 
 
@@ -34,17 +34,17 @@ def prepare(folder: Path, env: Mapping[str, str | None], products: int) -> Progr
     env = {
         **env,
         "PYTHONPATH": str(site),
-        "AISLE_STORE": shop.STORE,
-        "AISLE_USER": shop.USER,
+        "AISLE_STORE": generated_store.STORE,
+        "AISLE_USER": generated_store.USER,
         "AISLE_TERMINAL": "bench",  # whichever pty it is: nobody is asked whether to go on at another one
         "AISLE_ALLOW_VOLATILE": "1",
     }
-    goods = shop.products(products)
+    goods = generated_store.products(products)
     program = program_of(site, env, goods[0])
     done = folder / DONE
     _install(site)
     if not done.exists():
-        files = shop.write(folder / "shop", goods)
+        files = generated_store.write(folder / "shop", goods)
         door(env, "load", str(files))
         door(env, "sync")
         open_order(program)
@@ -73,7 +73,7 @@ def _install(site: Path) -> None:
     subprocess.run(command, check=True)
 
 
-def program_of(site: Path, env: Mapping[str, str | None], product: shop.Product) -> Program:
+def program_of(site: Path, env: Mapping[str, str | None], product: generated_store.Product) -> Program:
     """Aisle as it was unpacked there, in the middle of the order with the one line of this product."""
     code = product.barcode.encode()
     return Program(
@@ -96,5 +96,5 @@ def open_order(program: Program) -> None:
     """Scans the order at home, so that from now on every start resumes it."""
     with Terminal(program.argv, 40, 20, program.env) as terminal:
         terminal.wait_for(lambda shown: shown.text.strip(), timeout=60)
-        terminal.write(shop.ORDER.encode() + b"\r")
+        terminal.write(generated_store.ORDER.encode() + b"\r")
         terminal.wait_for(lambda shown: program.ready(shown.text), timeout=60)

@@ -14,7 +14,7 @@ from aisle.cache.product_search import MAX_HITS
 from aisle.cache.reader import CacheReader
 from aisle.host.store_folder import StoreFolder
 from tests.bench.bench import Bench
-from tests.bench.grown import Lists, grow, reading
+from tests.bench.grown_cache import Lists, grow, reading
 from tests.bench.table import Pair, Row, measures, median, p99
 
 WINDOW = 20
@@ -24,14 +24,14 @@ NOW = "2026-03-02T18:00:00+00:00"
 LISTS: dict[str, tuple[str, dict[str, Any]]] = {
     "open orders": ("orders", {"size": WINDOW}),
     "order board": ("board", {"size": WINDOW}),
-    "places": ("places", {"size": WINDOW}),
+    "locations": ("places", {"size": WINDOW}),
     "the log": ("logs", {"size": WINDOW}),
     "deliveries": ("deliveries", {"state": "open", "size": WINDOW}),
-    "deliveries that came": ("deliveries", {"state": "received", "size": WINDOW}),
+    "received deliveries": ("deliveries", {"state": "received", "size": WINDOW}),
     "receipts": ("receipts", {"size": WINDOW}),
-    "what has to be settled": ("exceptions", {"now": NOW, "minutes": 60}),
+    "exceptions": ("exceptions", {"now": NOW, "minutes": 60}),
     "differences of counts": ("differences", {"size": WINDOW}),
-    "stock that cannot be": ("impossible", {"size": WINDOW}),
+    "negative stock": ("impossible", {"size": WINDOW}),
 }
 """Lists that a store has many rows of: the read that opens each, by what it is called."""
 

@@ -16,7 +16,7 @@ from tests.bench.table import Pair, Row, measures
 from tests.terminal.lifeline import processes_under
 
 
-@measures("courier", Row("memory of the courier with its heir, after a full sync (PSS)", "MB", most=50))
+@measures("courier", Row("memory of the courier with its standby, after a full sync (PSS)", "MB", most=50))
 def memory(bench: Bench) -> Sequence[Pair]:
     """One courier in office, when it has brought the whole store; `aisle sync` waits for that."""
     if bench.aisle is None:

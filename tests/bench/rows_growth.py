@@ -13,9 +13,9 @@ from typing import Any
 from aisle.cache.reader import CacheReader
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.locations import MAX_PRODUCTS
-from tests.bench import grown, shop
+from tests.bench import generated_store, grown_cache
 from tests.bench.bench import Bench
-from tests.bench.grown import grow, reading
+from tests.bench.grown_cache import grow, reading
 from tests.bench.prepare import open_order, program_of
 from tests.bench.rows_cache import LISTS, WINDOW, typed
 from tests.bench.session import Session
@@ -28,12 +28,19 @@ BASE = 1
 
 _WIDE = 48
 
-BY_PRODUCTS = ("start", "scan to verdict", "look-up of a product", "a letter of a search", "a place", "list of places")
+BY_PRODUCTS = (
+    "start",
+    "scan to verdict",
+    "look-up of a product",
+    "a letter of a search",
+    "a place",
+    "list of locations",
+)
 AT_ONE_PLACE = (10, 100, 1_000, 10_000)
 BY_GOODS: Mapping[str, dict[str, Any]] = {
-    "list of places": {"size": WINDOW},
-    "page of a place": {"location_code": grown.place(0), "size": MAX_PRODUCTS},
-    "whether a product lies there": {"location_code": grown.place(0), "product_number": "1000001"},
+    "list of locations": {"size": WINDOW},
+    "page of a place": {"location_code": grown_cache.place(0), "size": MAX_PRODUCTS},
+    "whether a product lies there": {"location_code": grown_cache.place(0), "product_number": "1000001"},
 }
 """What is asked of a place with much on it; the list is asked for by no place."""
 SORTED = ("page of a place",)
@@ -51,8 +58,8 @@ def by_products(bench: Bench) -> Sequence[Pair]:
     homes = [grow(bench.folder / f"products-{size}", size, 200) for size in sizes]
     asked: Mapping[str, Callable[[int], tuple[str, dict[str, Any]]]] = {
         "look-up of a product": lambda size: ("product", {"product_number": str(1_000_000 + size // 2)}),
-        "a place": lambda size: ("place", {"location_code": grown.place(size // 2)}),
-        "list of places": lambda _: LISTS["places"],
+        "a place": lambda size: ("place", {"location_code": grown_cache.place(size // 2)}),
+        "list of locations": lambda _: LISTS["locations"],
     }
     found = {"start": starts(bench, homes, sizes), "scan to verdict": scans(bench, homes)}
     with ExitStack() as stack:
@@ -97,7 +104,7 @@ def by_goods(bench: Bench) -> Sequence[Pair]:
         for name, args in BY_GOODS.items():
             found[name] = reads(bench, readers, [("place" if "location_code" in args else "places", args)] * len(homes))
         found["all that lies there"] = reads(
-            bench, readers, [("place", {"location_code": grown.place(0)})] * len(homes)
+            bench, readers, [("place", {"location_code": grown_cache.place(0)})] * len(homes)
         )
     return [curve(bench, name, sizes, values) for name, values in found.items()]
 
@@ -135,7 +142,7 @@ def environment(bench: Bench, home: StoreFolder) -> dict[str, str | None]:
     return {
         **bench.env,
         "AISLE_HOME": str(home.root),
-        "AISLE_BASE_URL": grown.URL,
+        "AISLE_BASE_URL": grown_cache.URL,
         "AISLE_TOKEN_FILE": str(token),
     }
 
@@ -143,11 +150,11 @@ def environment(bench: Bench, home: StoreFolder) -> dict[str, str | None]:
 def starts(bench: Bench, homes: Sequence[StoreFolder], products: Sequence[int]) -> list[float]:
     """How long a session of each takes to its first usable screen."""
     programs = [
-        program_of(bench.folder / "site", _session(bench, home), shop.products(min(count, 10))[0])
+        program_of(bench.folder / "site", _session(bench, home), generated_store.products(min(count, 10))[0])
         for home, count in zip(homes, products, strict=True)
     ]
     rounds = [
-        [_opened(program, lambda text: "G-0" in text or shop.ORDER in text) for program in programs]
+        [_opened(program, lambda text: "G-0" in text or generated_store.ORDER in text) for program in programs]
         for _ in range(bench.times(15, 1))
     ]
     return [statistics.median(each) for each in zip(*rounds, strict=True)]
@@ -162,8 +169,8 @@ def _session(bench: Bench, home: StoreFolder) -> dict[str, str | None]:
     return {
         **environment(bench, home),
         "PYTHONPATH": str(bench.folder / "site"),
-        "AISLE_STORE": shop.STORE,
-        "AISLE_USER": shop.USER,
+        "AISLE_STORE": generated_store.STORE,
+        "AISLE_USER": generated_store.USER,
         "AISLE_TERMINAL": "bench",
         "AISLE_ALLOW_VOLATILE": "1",
     }
@@ -179,7 +186,7 @@ def worked(bench: Bench, homes: Sequence[StoreFolder]) -> tuple[list[float], lis
     with ExitStack() as stack:
         sessions = []
         for home in homes:
-            program = program_of(bench.folder / "site", _session(bench, home), shop.products(1)[0])
+            program = program_of(bench.folder / "site", _session(bench, home), generated_store.products(1)[0])
             open_order(program)
             sessions.append(stack.enter_context(Session(program)))
         rounds = [[session.scan().ms for session in sessions] for _ in range(bench.times(100, 2))]

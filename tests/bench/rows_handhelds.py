@@ -27,11 +27,11 @@ from aisle.service.auth.tokens import create_token
 from aisle.service.db import open_database
 from aisle.service.domain.timestamps import format_timestamp
 from tests.bench.bench import Bench
-from tests.bench.shares import halves, join
+from tests.bench.cpu_shares import halves, join
 from tests.bench.table import Pair, Row, measures, p99
 from tests.faults import soak, staff
-from tests.faults.books import Desk, Watched, booked, check_books, percentile, picked, watched
-from tests.local.children import Child, running
+from tests.faults.host_results import Desk, Watched, booked, check_books, percentile, picked, watched
+from tests.host.child_process import Child, running
 from tests.service import postgres
 from tests.terminal.lifeline import Lifeline, foreign_names, left_over, processes_under
 

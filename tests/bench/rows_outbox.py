@@ -20,9 +20,9 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
-from tests.bench import grown, shop
+from tests.bench import generated_store, grown_cache
 from tests.bench.bench import Bench
-from tests.bench.grown import grow, reading
+from tests.bench.grown_cache import grow, reading
 from tests.bench.rows_cache import LISTS
 from tests.bench.rows_growth import curve, scans, starts, used_ms, worked
 from tests.bench.table import Pair, Row, measures
@@ -40,7 +40,7 @@ BY_WAITING = ("start", "scan to verdict", "look-up after a colleague's scan", "o
 LOWEST = 1_000_000
 """The number of the shop's first product."""
 
-_AUTHOR = Author(shop.STORE, shop.USER, "store", "elsewhere")
+_AUTHOR = Author(generated_store.STORE, generated_store.USER, "store", "elsewhere")
 _OVER = """
 INSERT INTO operation (
   op_id, store, principal, app_user, terminal, operation, lanes, merge_key, path, query, body, frozen, fingerprint,
@@ -141,10 +141,10 @@ def _noted(connection: apsw.Connection, count: int, work: Iterator[Write]) -> No
 
 def _work(chance: random.Random) -> Iterator[Write]:
     """Picks of open orders, counts and movements, in turn, of any products."""
-    path, query = {"store_number": shop.STORE}, {"AppUserName": shop.USER}
+    path, query = {"store_number": generated_store.STORE}, {"AppUserName": generated_store.USER}
     while True:
         index, order = chance.randrange(PRODUCTS), chance.randrange(ORDERS)
-        product, here = str(LOWEST + index), grown.place(index)
+        product, here = str(LOWEST + index), grown_cache.place(index)
         base = {"picked_quantity": Decimal(1), "base_picked_quantity": Decimal(0), "is_picked": False}
         line = {"line_number": 1 + chance.randrange(3), "product_number": product, **base}
         lane, number = f"order/G-{order:07}", f"G-{order:07}"
@@ -154,6 +154,6 @@ def _work(chance: random.Random) -> Iterator[Write]:
         yield Write(
             "create-store-product-logs", (f"product/{product}",), path, {**query, "is_counted_quantity": True}, counted
         )
-        ends = {"from_location": {"location_code": here}, "to_location": {"location_code": grown.place(0)}}
+        ends = {"from_location": {"location_code": here}, "to_location": {"location_code": grown_cache.place(0)}}
         moved = [{"product_number": product, "quantity": Decimal(1), **ends}]
         yield Write("create-movement", (f"product/{product}",), path, query, moved)

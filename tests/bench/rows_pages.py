@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from aisle.service.context import wire_id
 from aisle.service.db.schema import MIGRATIONS
-from tests.bench import grown, multiplied, shop
+from tests.bench import generated_store, grown_cache, multiplied_stores
 from tests.bench.bench import Bench
 from tests.bench.rows_growth import curve
 from tests.bench.rows_service import API, Line
@@ -31,14 +31,14 @@ FAR = 300
 
 _STOCK = f"{API}/storeproducts/stock?store_number={FIRST}"
 _STORE = f"{API}/stores/{FIRST}"
-_MOVEMENT = f"{_STORE}/storeproductlocation/movement?AppUserName={shop.USER}"
+_MOVEMENT = f"{_STORE}/storeproductlocation/movement?AppUserName={generated_store.USER}"
 _LOGS = f"{API}/products/stock/storeproductlogs?store_number={FIRST}"
 
 FLAT = {
     "stock, page 1": f"{_STOCK}&page_size=20",
     "stock, page 300": f"{_STOCK}&page_size=20&page_start={{far}}",
     "stock, from an id": f"{_STOCK}&page_size=20&from_id={{id}}",
-    "product by barcode with places": f"{_STOCK}&barcode={{barcode}}&include_locations=true",
+    "product by barcode with locations": f"{_STOCK}&barcode={{barcode}}&include_locations=true",
     "stock of one product": f"{_STORE}/products/{{number}}/stock?include_locations=true",
     "stock that moved": f"{_STOCK}&last_stock_modified_datetime=2027-01-01&page_size=20",
     "stock that changed": f"{_STOCK}&last_modified_date=2027-01-01&page_size=20",
@@ -106,10 +106,10 @@ def grown_homes(bench: Bench) -> tuple[list[int], list[Path]]:
     """Numbers of products, and homes whose service has a store with so many; made once."""
     base = bench.times(1000, 20)
     sizes = [base * times for times in TIMES[: bench.times(4, 2)]]
-    source = multiplied.made(bench.folder / f"made-{base}-{len(MIGRATIONS)}", base, bench.times(200, 8))
+    source = multiplied_stores.made(bench.folder / f"made-{base}-{len(MIGRATIONS)}", base, bench.times(200, 8))
     folders = [bench.folder / f"pages-{size}-{len(MIGRATIONS)}" for size in sizes]
     for folder, size in zip(folders, sizes, strict=True):
-        multiplied.multiplied(source, folder, base, size // base)
+        multiplied_stores.multiplied(source, folder, base, size // base)
     return sizes, folders
 
 
@@ -129,8 +129,8 @@ def names(size: int) -> Mapping[str, object]:
     middle = size // 2
     return {
         "number": _number(middle),
-        "barcode": shop.ean13(f"40{middle:010d}"),
-        "place": grown.place(middle),
+        "barcode": generated_store.ean13(f"40{middle:010d}"),
+        "place": grown_cache.place(middle),
         "id": wire_id(middle, 1),
         "far": min(FAR, size // 20),
         "far_place": min(FAR, max(1, size // 30)),
@@ -138,13 +138,13 @@ def names(size: int) -> Mapping[str, object]:
 
 
 def _number(index: int) -> str:
-    return str(multiplied.LOWEST + index)
+    return str(multiplied_stores.LOWEST + index)
 
 
 def _mover(line: Line, size: int) -> Callable[[], bytes]:
     """Moves one of a product that lies in the middle to the next place, and the next time back."""
     middle = size // 2
-    ways = cycle(permutations((grown.place(middle), grown.place(middle - 10))))
+    ways = cycle(permutations((grown_cache.place(middle), grown_cache.place(middle - 10))))
 
     def move() -> bytes:
         source, target = next(ways)

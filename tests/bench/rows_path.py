@@ -23,7 +23,7 @@ def path(bench: Bench) -> Sequence[Pair]:
         return [Pair(None, None)]
     file = bench.scratch / f"steps-{len(bench.curves)}.jsonl"
     env = {**bench.aisle.env, "PYTHONPATH": f"{bench.aisle.env.get('PYTHONPATH') or ''}:{ROOT}"}
-    clocked = bench.aisle._replace(argv=(sys.executable, "-m", "tests.bench.walked", str(file)), env=env)
+    clocked = bench.aisle._replace(argv=(sys.executable, "-m", "tests.bench.traced_app", str(file)), env=env)
     with Session(clocked) as session:
         taken = [session.scan().ms for _ in range(bench.times(220, 4))][bench.times(20, 1) :]
     found = median(taken)

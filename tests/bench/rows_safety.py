@@ -31,13 +31,13 @@ from aisle.service.limits import RateLimits
 from aisle.session.profile import Profile, StoreAccess
 from aisle.session.session import Session
 from aisle.tui.layout.screen import layout_screen
-from tests.bench import shop
+from tests.bench import generated_store
 from tests.bench.bench import Bench
 from tests.bench.clocks import Clocks
-from tests.bench.grown import grow
+from tests.bench.grown_cache import grow
 from tests.bench.rows_cache import took_ms
 from tests.bench.table import Pair, Row, measures, median
-from tests.courier.kit import STORE
+from tests.courier.writes import STORE
 from tests.faults import soak
 
 API = "/api/v2/public"
@@ -63,13 +63,13 @@ def safety(bench: Bench) -> Sequence[Pair]:
 
 def _scans(bench: Bench) -> list[Pair]:
     home = grow(bench.scratch / "safety", bench.times(2_000, 100))
-    code = shop.products(1)[0].barcode
+    code = generated_store.products(1)[0].barcode
     durable: list[float] = []
     loose: list[float] = []
     shown: list[float] = []
     raw: list[float] = []
     with closing(open_outbox(home.folder)) as outbox, closing(_session(home, outbox)) as session:
-        _say(session, shop.ORDER)
+        _say(session, generated_store.ORDER)
         for _ in range(bench.times(200, 3)):
             for mode, found in (("FULL", durable), ("OFF", loose)):
                 outbox.execute(f"PRAGMA synchronous={mode}").fetchall()
@@ -85,7 +85,7 @@ def _scans(bench: Bench) -> list[Pair]:
 
 def _session(home: StoreFolder, outbox: Any) -> Session:
     rooms = StoreAccess(CacheReader(home, outbox), Journal(outbox), OperationQueue(outbox), SessionSocket(home))
-    session = Session(rooms, Profile(shop.STORE, "bench", shop.USER, Policy()))
+    session = Session(rooms, Profile(generated_store.STORE, "bench", generated_store.USER, Policy()))
     session.start()
     return session
 

@@ -25,21 +25,22 @@ import httpx
 
 from aisle.service.db.text_search import match_expression
 from aisle.service.factory import open_service
-from tests.bench import shop
+from tests.bench import generated_store
 from tests.bench.bench import Bench
-from tests.bench.movers import Load, move
+from tests.bench.movement_clients import Load, move
 from tests.bench.service import Service, served, until
 from tests.bench.table import Pair, Row, measures, median, p99
 
 API = "/api/v2/public"
-PAGE = f"{API}/storeproducts/stock?store_number={shop.STORE}&page_size=100"
+PAGE = f"{API}/storeproducts/stock?store_number={generated_store.STORE}&page_size=100"
 CLIENTS = 16
 
 SINGLE = {
-    "product by barcode with places": f"{API}/storeproducts/stock?store_number={shop.STORE}&include_locations=true"
-    "&barcode={barcode}",
-    "one order with lines": f"{API}/stores/{shop.STORE}/orders/customerorders?order_number=SO-00003&show_lines=true",
-    "search": f"{API}/storeproducts/stock?store_number={shop.STORE}&search_text=dahlia%20fresh&page_size=20",
+    "product by barcode with locations": f"{API}/storeproducts/stock?store_number={generated_store.STORE}"
+    "&include_locations=true&barcode={barcode}",
+    "one order with lines": f"{API}/stores/{generated_store.STORE}/orders/customerorders"
+    "?order_number=SO-00003&show_lines=true",
+    "search": f"{API}/storeproducts/stock?store_number={generated_store.STORE}&search_text=dahlia%20fresh&page_size=20",
 }
 """What people wait for, by what it is called."""
 
@@ -97,7 +98,7 @@ def _ms(work: Callable[[], object]) -> float:
 def service(bench: Bench) -> Sequence[Pair]:
     """`aisle serve` over the prepared store in a process of its own; floors in processes of their own, in turns."""
     assert bench.aisle is not None, "this group measures aisle beside its floors"
-    goods = shop.products(bench.products)
+    goods = generated_store.products(bench.products)
     paths = {name: path.replace("{barcode}", goods[-1].barcode) for name, path in SINGLE.items()}
     database = bench.home / "service.db"
     statements = recorded(database, {"page": PAGE, **paths})
@@ -221,12 +222,12 @@ def _plain(sql: str, given: Sequence[Any]) -> str:
     return re.sub(r"\?(\d+)", lambda found: apsw.format_sql_value(given[int(found[1]) - 1]), worded).strip()
 
 
-def _movements(bench: Bench, ours: Service, goods: Sequence[shop.Product]) -> Pair:
+def _movements(bench: Bench, ours: Service, goods: Sequence[generated_store.Product]) -> Pair:
     """Movements and bare commits take turns of a second: a disk is not as quick at one moment as at another."""
     places = sorted({each.place for each in goods})
     stocked = [each for each in goods[1:] if each.quantity > CLIENTS][:CLIENTS]
     loads = [Load(each.number, each.place, places[each.place == places[0]]) for each in stocked]
-    path = f"{API}/stores/{shop.STORE}/storeproductlocation/movement?AppUserName={shop.USER}"
+    path = f"{API}/stores/{generated_store.STORE}/storeproductlocation/movement?AppUserName={generated_store.USER}"
     moved, bare = [], []
     with _bare_commits(bench.folder / f"commits-{os.getpid()}.db") as committed:
         for _ in range(bench.times(9, 1)):

@@ -44,7 +44,7 @@ def memory(bench: Bench) -> Sequence[Pair]:
                     session.scan()
                 found[index].append(session.pss_mb())
                 held = [pss_mb(pid) for pid, line in processes_under(bench.folder).items() if " courier" in line]
-                couriers += [sum(held)] if held else []  # with its heir, which shares most of it
+                couriers += [sum(held)] if held else []  # with its standby, which shares most of it
     return [Pair(median(found[1]), median(found[0])), Pair(median(couriers), None)]
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tests.bench import shop
+from tests.bench import generated_store
 from tests.bench.bench import Bench
 from tests.bench.prepare import door, program_of
 from tests.bench.service import elsewhere, served
@@ -25,7 +25,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 @measures(
     "sessions",
     Row(f"{SESSIONS} sessions, PSS of one, median", "MB"),
-    Row("their courier with its heir (PSS)", "MB", most=50),
+    Row("their courier with its standby (PSS)", "MB", most=50),
     Row("processor time of an idle session, each second", "ms"),
     Row("times an idle session wakes, each minute", ""),
     Row("scan to verdict while all scan every 3 s, p99", "ms", "floor app's spaced p99, alone", at_most=0.35),
@@ -57,11 +57,11 @@ def sessions(bench: Bench) -> Sequence[Pair]:
 @contextlib.contextmanager
 def _at_work(bench: Bench) -> Iterator[list[Session]]:
     count = bench.times(SESSIONS, 2)
-    goods = shop.products(bench.times(2_000, 20))
-    orders = [f"{shop.ORDER}-{number:02}" for number in range(count)]
+    goods = generated_store.products(bench.times(2_000, 20))
+    orders = [f"{generated_store.ORDER}-{number:02}" for number in range(count)]
     assert bench.aisle is not None
     books = {**bench.aisle.env, "AISLE_HOME": str(bench.scratch / "sessions-shop")}
-    door(books, "load", str(shop.write(bench.scratch / "sessions-files", goods, 0, endless=orders)))
+    door(books, "load", str(generated_store.write(bench.scratch / "sessions-files", goods, 0, endless=orders)))
     with served(bench, books) as service, contextlib.ExitStack() as held:
         env = elsewhere(bench, service, "sessions/home")
         door(env, "sync")
@@ -69,7 +69,7 @@ def _at_work(bench: Bench) -> Iterator[list[Session]]:
         for number, order in enumerate(orders):
             who = {"AISLE_USER": f"u{number:02}", "AISLE_TERMINAL": f"t{number:02}"}
             program = program_of(bench.folder / "site", {**env, **who}, goods[0])
-            session = held.enter_context(Session(program, ready=lambda text: shop.ORDER in text))
+            session = held.enter_context(Session(program, ready=lambda text: generated_store.ORDER in text))
             session.terminal.write(order.encode() + b"\r")
             session.shown(program.ready, 60)
             opened.append(session)

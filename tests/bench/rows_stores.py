@@ -19,10 +19,10 @@ from aisle.service.db.schema import MIGRATIONS
 from aisle.service.factory import Service
 from aisle.session.session import open_store
 from aisle.session.store_connection import close_store
-from tests.bench import grown, shop
+from tests.bench import generated_store, grown_cache
 from tests.bench.bench import Bench
-from tests.bench.grown import reading
-from tests.bench.multiplied import ranged
+from tests.bench.grown_cache import reading
+from tests.bench.multiplied_stores import ranged
 from tests.bench.rows_growth import curve, reads, scans, starts, used_ms
 from tests.bench.rows_pages import FLAT, asking, in_turns, names
 from tests.bench.table import Pair, Row, measures, median
@@ -37,7 +37,7 @@ AREA = 20
 READS: dict[str, tuple[str, dict[str, Any]]] = {
     "list of stores": ("stores", {"size": 20}),
     "stores by a word": ("stores", {"search": "bench", "size": 20}),
-    "one store": ("store", {"store_number": shop.STORE}),
+    "one store": ("store", {"store_number": generated_store.STORE}),
     "a product in stores around": ("surrounding", {"product_number": "1000000"}),
     "look-up of a product": ("product", {"product_number": "1000500"}),
 }
@@ -94,9 +94,9 @@ def _change(home: StoreFolder) -> None:
 
 def _home(bench: Bench, size: int) -> StoreFolder:
     """A store's cache that knows so many stores, and what those around have of a product."""
-    home = grown.grow(bench.folder / f"stores-{size}", 1_000, 200)
+    home = grown_cache.grow(bench.folder / f"stores-{size}", 1_000, 200)
     with closing(open_cache(home.folder, writer=True)) as connection:
-        cache = CacheWriter(connection, shop.STORE)
+        cache = CacheWriter(connection, generated_store.STORE)
         cache.write_stores(_store(number) for number in range(size))
         around = [
             {**_store(number), "store_number": f"{42 + number:04}", "most_likely_quantity": number}
@@ -130,7 +130,9 @@ def _founded(folder: Path, stores: int, products: int) -> Path:
         return folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700, parents=True)
-    goods = [each._replace(place=grown.place(index)) for index, each in enumerate(shop.products(products))]
+    goods = [
+        each._replace(place=grown_cache.place(index)) for index, each in enumerate(generated_store.products(products))
+    ]
 
     async def fill() -> None:
         async with opened(service) as client:

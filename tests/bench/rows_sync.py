@@ -7,7 +7,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tests.bench import shop
+from tests.bench import generated_store
 from tests.bench.bench import Bench
 from tests.bench.floor_sync import floor_rate
 from tests.bench.prepare import door
@@ -37,7 +37,7 @@ class Cost(NamedTuple):
 def sync(bench: Bench) -> Sequence[Pair]:
     """The same pages to both, in turns: the floor reads them from memory, the courier from a service in another
     process."""
-    goods = shop.products(bench.products)
+    goods = generated_store.products(bench.products)
     if bench.aisle is None:
         made = list(pages(goods))
         return [Pair(None, median(_floors(bench, made, 0))), Pair(None, None)]
@@ -65,7 +65,7 @@ def entries(page: bytes) -> list[Any]:
     return found
 
 
-def pages(goods: Sequence[shop.Product]) -> Iterator[bytes]:
+def pages(goods: Sequence[generated_store.Product]) -> Iterator[bytes]:
     """Pages of the shop's products and stock as the interface shows them."""
     for make, envelope in ((catalogue_entry, "records"), (stock_entry, "list")):
         for first in range(0, len(goods), PAGE):
@@ -73,7 +73,7 @@ def pages(goods: Sequence[shop.Product]) -> Iterator[bytes]:
             yield json.dumps({envelope: part, "page_size": PAGE, "page_start": first // PAGE + 1}).encode()
 
 
-def catalogue_entry(_id: int, each: shop.Product) -> dict[str, Any]:
+def catalogue_entry(_id: int, each: generated_store.Product) -> dict[str, Any]:
     """A product as the catalogue shows it. interface: Product."""
     return {
         "product_number": each.number,
@@ -89,11 +89,11 @@ def catalogue_entry(_id: int, each: shop.Product) -> dict[str, Any]:
     }
 
 
-def stock_entry(id_: int, each: shop.Product) -> dict[str, Any]:
+def stock_entry(id_: int, each: generated_store.Product) -> dict[str, Any]:
     """What the store has of it. interface: Store product stock entry."""
     return {
         "id": id_,
-        "store_number": shop.STORE,
+        "store_number": generated_store.STORE,
         "product_number": each.number,
         "product_description": each.name,
         "barcode": each.barcode,
@@ -113,8 +113,12 @@ def _fetched(service: Service, path: str, envelope: str) -> Iterator[bytes]:
     number, full = 0, True
     while full:
         number += 1
-        query = f"store_number={shop.STORE}&include_locations=true&page_size={PAGE}&page_start={number}"
-        query = query if envelope == "list" else f"store_number={shop.STORE}&page_size={PAGE}&page_number={number}"
+        query = f"store_number={generated_store.STORE}&include_locations=true&page_size={PAGE}&page_start={number}"
+        query = (
+            query
+            if envelope == "list"
+            else f"store_number={generated_store.STORE}&page_size={PAGE}&page_number={number}"
+        )
         asked = urllib.request.Request(f"{service.url}{PUBLIC}{path}?{query}")
         asked.add_header("Authorization", f"Bearer {service.token}")
         with urllib.request.urlopen(asked, timeout=60) as answer:

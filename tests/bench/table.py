@@ -140,11 +140,11 @@ def lines(findings: Iterable[Finding]) -> list[str]:
 
 
 _ORDER = ("start", "memory", "courier", "scan", "burst", "bytes", "radio", "busy", "search", "lists", "change", "sync")
-"""Groups in the order in which README shows them, before those that are not here."""
+"""Groups in the order in which RESULTS.md shows them, before those that are not here."""
 
 
 def markdown(findings: Iterable[Finding]) -> list[str]:
-    """The rows that have a budget, as README shows them."""
+    """The rows that have a budget, as RESULTS.md shows them."""
     rows = [("Figure", "Floor", "Ratio", "Budget", "Verdict"), ("---", "---", "---:", "---:", "---")]
     names = [*_ORDER, *(name for name in GROUPS if name not in _ORDER), ""]
     for finding in sorted(findings, key=lambda each: names.index(each.group if each.group in names else "")):

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from tests.cli.test_doors import api, run
+from tests.cli.test_command_line import api, run
 
 pytestmark = pytest.mark.usefixtures("aisle_home")
 

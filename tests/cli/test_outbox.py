@@ -20,7 +20,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent, principal_of
 from aisle.outbox.outcome_reasons import store_text
 from aisle.settings import DEMO_STORE, EMBEDDED
-from tests.courier.kit import movement, update
+from tests.courier.writes import movement, update
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.outbox.archive import open_archive
 from aisle.outbox.operation_queue import open_outbox
 from aisle.settings import DEMO_STORE, EMBEDDED
-from tests.cli.test_doors import api, run
+from tests.cli.test_command_line import api, run
 
 pytestmark = pytest.mark.usefixtures("aisle_home")
 

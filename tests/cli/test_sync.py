@@ -24,8 +24,9 @@ from aisle.host import courier_monitor
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
 from aisle.settings import EMBEDDED
-from tests.courier.kit import Desk, update
-from tests.local.children import Child, running
+from tests.courier.session_outbox import Desk
+from tests.courier.writes import update
+from tests.host.child_process import Child, running
 from tests.terminal.lifeline import Lifeline
 
 STORE = "0001"

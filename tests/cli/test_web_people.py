@@ -16,7 +16,7 @@ from aisle.client import Client
 from aisle.settings import LoadedSettings, load_settings
 from aisle.web.app import SignInError
 from aisle.web.sign_ins import Person
-from tests.unit.client_service import Reply, Service, reply
+from tests.client.recording_service import Reply, Service, reply
 
 PEOPLE = [
     {"badge": "B1", "user": "U1", "name": "Anna Berg", "role": "staff"},

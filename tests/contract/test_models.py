@@ -61,7 +61,7 @@ def test_a_whole_answer_comes_through_unchanged_with_fields_nobody_knows(name: s
 
 
 @pytest.mark.parametrize("name", [name for name, op in OPERATIONS.items() if op.body])
-def test_a_whole_body_comes_through_unchanged_and_an_unknown_field_is_refused(name: str) -> None:
+def test_full_body_passes_unchanged_and_unknown_field_is_refused(name: str) -> None:
     op = OPERATIONS[name]
     adapter = body_adapter(op)
     schema = adapter.json_schema()

@@ -11,8 +11,10 @@ from aisle.client import Client, Response, RetryPolicy
 from aisle.courier.courier import Courier, Runtime
 from aisle.courier.schedule import PullIntervals
 from aisle.host.store_folder import StoreFolder
-from tests.courier.fake import Fake
-from tests.courier.kit import STORE, Desk, Time
+from tests.courier.fake_service import Fake
+from tests.courier.session_outbox import Desk
+from tests.courier.simulated_time import Time
+from tests.courier.writes import STORE
 
 URL = "http://127.0.0.1:1"
 

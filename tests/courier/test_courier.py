@@ -11,9 +11,9 @@ from aisle.cache.reader import CacheReader
 from aisle.courier.schedule import PullIntervals
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
 from aisle.outbox.session_requests import request_read
-from tests.courier.fake import Fake, Fault, answer_lost, lost_before, name_of, not_applied, says
+from tests.courier.fake_service import Fake, Fault, answer_lost, lost_before, name_of, not_applied, says
 from tests.courier.host import Host
-from tests.courier.kit import movement, update
+from tests.courier.writes import movement, update
 
 PUT = "update-customer-order"
 
@@ -175,9 +175,7 @@ async def test_a_storm_doubles_and_loses_nothing(host: Host, storm: tuple[Fault,
 
 
 @pytest.mark.parametrize("fault", [answer_lost, not_applied, None], ids=["done", "not done", "not sent"])
-async def test_a_courier_killed_before_the_answer_is_succeeded_by_one_that_knows(
-    host: Host, fault: Fault | None
-) -> None:
+async def test_courier_after_kill_before_answer_knows_what_was_sent(host: Host, fault: Fault | None) -> None:
     async with host.running(host.courier()) as courier:
         await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.gate = asyncio.Event()
@@ -193,7 +191,7 @@ async def test_a_courier_killed_before_the_answer_is_succeeded_by_one_that_knows
     assert len(host.fake.applied) == 1
 
 
-async def test_what_was_confirmed_but_not_read_back_is_read_by_the_next_courier(host: Host) -> None:
+async def test_next_courier_reads_back_confirmed_operations(host: Host) -> None:
     async with host.running(host.courier()) as courier:
         await host.time.until(lambda: courier.full_sync.progress.completed)
         (op_id,) = host.desk.write(update("O1", {1: 2}))

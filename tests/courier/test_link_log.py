@@ -7,7 +7,7 @@ from aisle.courier.link_state import LIVE, OFFLINE, REFUSED, SYNCING, LinkStatus
 from aisle.courier.operator_log import LinkLog, OperatorLog
 from aisle.courier.response_outcome import reason_of
 from aisle.outbox.outcome_reasons import NO_MESSAGE, store_text
-from tests.courier.fake import lost_before, says
+from tests.courier.fake_service import lost_before, says
 from tests.courier.host import Host
 
 WHO = store_text("who are you?")

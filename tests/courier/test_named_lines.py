@@ -13,9 +13,10 @@ import httpx
 import pytest
 
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, YES
+from tests.courier.document_service import Plain
 from tests.courier.host import Host
-from tests.courier.kit import Time, update
-from tests.courier.plain import Plain
+from tests.courier.simulated_time import Time
+from tests.courier.writes import update
 
 LATENCY_S = 0.7
 PUT = "PUT"

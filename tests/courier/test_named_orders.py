@@ -6,10 +6,10 @@ import httpx
 import pytest
 
 from aisle.session.profile import iso_time
-from tests.courier.kit import STORE
-from tests.courier.test_frugal import Heard
-from tests.courier.test_frugal import shop as heard_shop  # noqa: F401 - a fixture
 from tests.courier.test_real_service import Shop
+from tests.courier.test_request_counts import Heard
+from tests.courier.test_request_counts import shop as heard_shop  # noqa: F401 - a fixture
+from tests.courier.writes import STORE
 
 NAMED = f"/aisle/v1/stores/{STORE}/orders"
 
@@ -133,7 +133,7 @@ async def test_that_the_service_has_no_such_order_is_kept_for_whoever_asked(shop
     assert (said(began), said(began + 1)) == (1, 0)
 
 
-async def test_that_an_order_is_gone_is_told_once_and_that_it_is_not_there_each_time(shop: Shop) -> None:
+async def test_removed_order_is_reported_once_and_missing_order_each_time(shop: Shop) -> None:
     """Who picks it asks for it again when he hears that it has changed; who looks for it hears of every answer."""
     told: list[str] = []
     async with shop.courier() as courier:

@@ -18,7 +18,9 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
 from aisle.service.factory import Service, open_service
 from tests.courier.host import URL
-from tests.courier.kit import STORE, Desk, Time
+from tests.courier.session_outbox import Desk
+from tests.courier.simulated_time import Time
+from tests.courier.writes import STORE
 
 
 class Flaky(httpx.AsyncBaseTransport):
@@ -170,9 +172,7 @@ async def test_who_is_removed_at_the_service_is_gone_here_within_seconds(shop: S
         await shop.time.until(lambda: not shop.reads.query("person", {"user": said["user"]})[0], within_s=10)
 
 
-async def test_a_changed_role_and_a_removed_person_are_known_on_all_hosts_within_seconds(
-    shop: Shop, tmp_path: Path
-) -> None:
+async def test_role_change_and_removal_reach_all_hosts_in_seconds(shop: Shop, tmp_path: Path) -> None:
     with closing(OtherHost(shop, tmp_path / "other")) as other:
         async with shop.courier(), other.courier():
             await shop.time.pass_(1)

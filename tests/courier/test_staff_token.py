@@ -22,8 +22,8 @@ from aisle.service.auth.tokens import create_token
 from aisle.service.demo.store import SUPERVISOR_PIN
 from aisle.service.domain.timestamps import format_timestamp
 from tests.courier.host import URL
-from tests.courier.kit import STORE
 from tests.courier.test_real_service import Shop
+from tests.courier.writes import STORE
 
 FRED = Author(STORE, "U6", supervisor_principal=principal_of("U6"))
 

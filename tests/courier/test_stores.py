@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from aisle.outbox.session_requests import request_read
-from tests.courier.fake import Fake
+from tests.courier.fake_service import Fake
 from tests.courier.host import Host
-from tests.courier.kit import STORE
+from tests.courier.writes import STORE
 
 OWN = "/aisle/v1/stores/"
 

@@ -26,7 +26,7 @@ from aisle.scan.inputs import Line as Said
 from aisle.session.profile import Profile, StoreAccess, iso_time
 from aisle.session.session import Session
 from tests.courier.host import URL
-from tests.courier.kit import STORE
+from tests.courier.writes import STORE
 
 if TYPE_CHECKING:
     from tests.faults.shop import Shop

@@ -12,9 +12,9 @@ from time import monotonic
 import httpx
 
 from aisle.courier.schedule import PullIntervals
-from tests.courier.kit import Time
+from tests.courier.simulated_time import Time
 from tests.faults.host import Host
-from tests.faults.line import Line
+from tests.faults.link import Line
 
 _MOST_TURNS = 100_000
 """Turns of the loop after which who is still at work will never rest."""

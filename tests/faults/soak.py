@@ -1,6 +1,6 @@
 """A full host: a filled store, one courier and one service, and nothing simulated.
 
-Those who work there are in tests.faults.staff; what has to be true afterwards is in tests.faults.books.
+Those who work there are in tests.faults.staff; what has to be true afterwards is in tests.faults.host_results.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from aisle.host.notify_sockets import SessionSocket
 from aisle.host.processes import start_courier
 from aisle.host.store_folder import StoreFolder
 from aisle.service.db import Database, open_database
-from tests.courier.kit import STORE
+from tests.courier.writes import STORE
 from tests.faults.world import World
 from tests.terminal.harness import python
-from tests.terminal.served import Served
+from tests.terminal.service_process import Served
 from tests.terminal.shop import door
 
 PLACES = tuple(f"A-{n}" for n in range(1, 21))
@@ -133,7 +133,7 @@ def at_work(
     address = postgres or f"sqlite:///{database(folder)}"
     serve = python("-m", "aisle", "serve", "--database", address, "--port", "{port}", *options)
     if book:
-        serve = python("-m", "tests.terminal.served", str(database(folder)), "{port}", str(book))
+        serve = python("-m", "tests.terminal.service_process", str(database(folder)), "{port}", str(book))
     with Served(*serve) as served:
         courier = courier_command(served.url, secret)
         yield At(host(root, served.url, courier), courier, served)

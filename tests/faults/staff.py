@@ -32,7 +32,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
 from aisle.session.profile import Profile, StoreAccess
 from aisle.session.session import Session
-from tests.courier.kit import STORE
+from tests.courier.writes import STORE
 from tests.faults.soak import EACH, PICK_UP, Plan, goods, orders
 
 Tell = Callable[[str], None]

@@ -23,9 +23,9 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from tests.faults.goods import CODES, ORDERS, PICK_UP, SHELVES, STOCK
 from tests.faults.host import Person
-from tests.faults.line import Chaos
+from tests.faults.link import Chaos
 from tests.faults.world import World, world
-from tests.lengths import tries
+from tests.run_length import tries
 
 PEOPLE = st.integers(0, 1)
 PRODUCTS = st.sampled_from(sorted(CODES))

@@ -23,10 +23,10 @@ from aisle.host.processes import start_courier
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Write
 from aisle.outbox.operation_state import CONFIRMED
-from tests.courier.kit import STORE, movement
+from tests.courier.writes import STORE, movement
 from tests.faults import soak, staff
-from tests.faults.books import Desk, check_books, percentile
-from tests.terminal.served import read_book
+from tests.faults.host_results import Desk, check_books, percentile
+from tests.terminal.service_process import read_book
 
 BUDGET_MS = 100.0
 """From the death of a courier to the next one in office."""

@@ -18,18 +18,18 @@ import pytest
 from aisle.errors import StorageError
 from aisle.outbox.journal import EventEntry, Journal, JournalBatch
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from tests.faults import line, mutants
+from tests.faults import link, mutants
 from tests.faults.goods import CODES
-from tests.faults.line import CANCEL_AFTER, CANCEL_BEFORE, CRASH, LOST_BEFORE, UNREACHED, Fault
-from tests.faults.program import life
-from tests.faults.weather import WEIGHTS, Weather
+from tests.faults.link import CANCEL_AFTER, CANCEL_BEFORE, CRASH, LOST_BEFORE, UNREACHED, Fault
+from tests.faults.own_program import life
+from tests.faults.random_faults import WEIGHTS, Weather
 from tests.faults.world import World, world
-from tests.local.kit import ANNA, update
+from tests.writes import ANNA, update
 
 SEED, LIVES = 7, 12
 """The first life that is tried, and how many: which of them meets a mistake changes with the service's statements."""
 WEATHER = partial(
-    Weather, writes=0.8, reads=0.2, copies=0.4, weights={**WEIGHTS, line.CANCEL_AFTER: 5, line.CANCEL_BEFORE: 2}
+    Weather, writes=0.8, reads=0.2, copies=0.4, weights={**WEIGHTS, link.CANCEL_AFTER: 5, link.CANCEL_BEFORE: 2}
 )
 
 
@@ -76,7 +76,7 @@ async def _cut_short(shop: World) -> None:
     anna = shop.host.person("dock-1", "anna")
     happens = iter([CANCEL_AFTER])
     shop.host.line.plan = lambda request: Fault(
-        next(happens, UNREACHED) if request.method == "PUT" or shop.host.deaths else line.NONE
+        next(happens, UNREACHED) if request.method == "PUT" or shop.host.deaths else link.NONE
     )
     anna.say("O-1", CODES["P1"])
     await shop.step(1)
@@ -94,7 +94,7 @@ async def _not_read_back(shop: World) -> None:
 
     def plan(request: httpx.Request) -> Fault:
         if request.method == "GET":
-            return Fault(LOST_BEFORE if writes else line.NONE)
+            return Fault(LOST_BEFORE if writes else link.NONE)
         writes.append(request)
         return Fault()
 
@@ -112,7 +112,7 @@ async def _told_and_not_read(shop: World) -> None:
     """A courier ends when it has heard that an order is new, before it has read it."""
     happens = iter([CANCEL_BEFORE])
     shop.host.line.plan = lambda asked: Fault(
-        next(happens, line.NONE) if b"order_number=O-9" in asked.url.query else line.NONE
+        next(happens, link.NONE) if b"order_number=O-9" in asked.url.query else link.NONE
     )
     async with shop.integrator() as client:
         await shop.create_orders(client, {"O-9": (("P1", 2),)})

@@ -17,10 +17,10 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.service_restore import RestoreReplay
 from tests.faults.goods import CODES
-from tests.faults.line import LOST_BEFORE, NONE, Fault
-from tests.faults.restoring import restored_life
+from tests.faults.link import LOST_BEFORE, NONE, Fault
+from tests.faults.restore_run import restored_life
 from tests.faults.world import World, world
-from tests.service.restores import copy_of, put_back
+from tests.service.database_restore import copy_of, put_back
 
 RESTORES, LIVES = 8, 6
 """Restores of a life, and lives at the most: which of them meets a mistake changes with the service's statements."""

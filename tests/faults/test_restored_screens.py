@@ -13,9 +13,9 @@ import pytest
 from aisle.outbox.service_restore import REPORTED
 from tests.faults.goods import CODES
 from tests.faults.host import Host, Person
-from tests.faults.line import Fault
+from tests.faults.link import Fault
 from tests.faults.world import World, world
-from tests.service.restores import copy_of, put_back
+from tests.service.database_restore import copy_of, put_back
 
 
 def figures(host: Host, order: str) -> tuple[Any, ...]:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from aisle.service.db.postgres import PostgresDatabase
-from tests.faults.restoring import restored_life
-from tests.lengths import tries
+from tests.faults.restore_run import restored_life
+from tests.run_length import tries
 from tests.service import postgres
 
 RESTORES = {1: tries(46, 70), 2: tries(20, 30), 3: tries(14, 13)}

@@ -12,12 +12,12 @@ import pytest
 
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, YES
 from aisle.outbox.operation_record import UPDATE_ORDER
-from tests.faults.document import OP, Document, Ways
-from tests.faults.foreign import Foreign, foreign
+from tests.faults.document_host import Foreign, foreign
+from tests.faults.document_service import OP, Document, Ways
 from tests.faults.goods import CODES
 from tests.faults.host import Host
-from tests.faults.line import SLOW, Fault
-from tests.lengths import tries
+from tests.faults.link import SLOW, Fault
+from tests.run_length import tries
 
 LATENCY_S = 0.7
 ORDERS = 4

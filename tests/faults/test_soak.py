@@ -22,8 +22,8 @@ from aisle.host.leader_lock import LeaderLock
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_state import CONFIRMED
 from tests.faults import soak, staff
-from tests.faults.books import Desk, Watched, check_books, percentile, picked, watched
-from tests.local.children import Child, running
+from tests.faults.host_results import Desk, Watched, check_books, percentile, picked, watched
+from tests.host.child_process import Child, running
 
 BUDGET_MS = 50.0
 """For 99 of 100 commits."""

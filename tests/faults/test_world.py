@@ -11,7 +11,7 @@ from aisle.outbox.outcome_reasons import store_text
 from aisle.service.db.sqlite_connection import run_sync
 from tests.faults.goods import CODES, PICK_UP
 from tests.faults.host import Person
-from tests.faults.line import CUT, GATEWAY_BEFORE, KINDS, LATE, LOST_BEFORE, NONE, Fault
+from tests.faults.link import CUT, GATEWAY_BEFORE, KINDS, LATE, LOST_BEFORE, NONE, Fault
 from tests.faults.world import World, world
 
 

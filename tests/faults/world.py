@@ -31,11 +31,11 @@ from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service
 from aisle.service.limits import RateLimits
 from tests.courier.host import URL
-from tests.courier.kit import STORE
+from tests.courier.writes import STORE
 from tests.faults import checker
 from tests.faults.goods import CODES, ORDERS, PICK_UP, SHELVES, STOCK
-from tests.faults.inline import Inline
-from tests.faults.line import Line
+from tests.faults.inline_storage import Inline
+from tests.faults.link import Line
 from tests.faults.shop import Shop
 
 

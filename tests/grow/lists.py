@@ -14,7 +14,7 @@ import httpx
 
 from aisle.service.db import Row
 from aisle.service.factory import Service
-from tests.bench.shop import Product
+from tests.bench.generated_store import Product
 from tests.service.world import API
 
 _VAIN = 8

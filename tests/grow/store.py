@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from tests.bench.shop import Product
+from tests.bench.generated_store import Product
 from tests.service.world import API, LOGS
 
 _ROWS = 1000

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.load.test_sequences import a_world
+from tests.load.test_repeated_loads import a_world
 
 STORE = ("store_number,store_name,is_warehouse", "0042,Kerkstraat,false")
 HEADER = "store_number,badge,user,name,role,pin"

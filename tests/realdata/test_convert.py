@@ -12,11 +12,11 @@ from typing import NamedTuple
 import pytest
 
 from aisle.client.load.records import BadRows, open_tables, read_records
-from tests.once import shared
 from tests.realdata import lookalike, sources
 from tests.realdata.barcodes import PREFIX, check_digit, checks, restricted_ean13
 from tests.realdata.convert import SPARE, STORE, Facts, convert, home_bin, is_goods, main, walked
 from tests.realdata.sources import Bin
+from tests.run_once import shared
 
 
 class Converted(NamedTuple):

@@ -24,14 +24,13 @@ BOTH = frozenset(
         "test_codes",
         "test_deliveries",
         "test_every_field",
-        "test_few",
-        "test_fields",
-        "test_grams",
+        "test_multi_store_lists",
+        "test_log_fields",
+        "test_text_search",
         "test_idempotency",
         "test_line_rejections",
         "test_lists",
-        "test_migrations",
-        "test_movement",
+        "test_movements",
         "test_orders",
         "test_recounts",
         "test_restores",
@@ -39,7 +38,7 @@ BOTH = frozenset(
         "test_round_trips",
         "test_round_trips_goods",
         "test_scope",
-        "test_together",
+        "test_multi_item_requests",
     }
 )
 

@@ -113,7 +113,7 @@ async def test_followers_hear_of_a_claim(world: World, order: None) -> None:
     assert changes == [{"topic": "order", "key": "O1", "chain": False}]
 
 
-async def test_an_order_has_a_version_that_grows_and_one_order_has_it_as_its_etag(world: World, order: None) -> None:
+async def test_order_version_grows_and_is_the_etag(world: World, order: None) -> None:
     path, query = "/stores/S1/orders/customerorders", {"order_number": "O1"}
     seen = []
     for change in ({"is_claimed": True}, {"is_claimed": False}):
@@ -131,7 +131,7 @@ async def test_an_order_has_a_version_that_grows_and_one_order_has_it_as_its_eta
     assert "ETag" not in (await world.send("GET", path, query={"order_number": "none"})).headers
 
 
-async def test_goods_of_several_lines_in_one_request_are_one_change_of_their_order(world: World) -> None:
+async def test_movement_to_several_lines_is_one_order_change(world: World) -> None:
     """Its lines are not all read again for each of them: an order of thousands is received or moved in one request."""
     goods = list(enumerate(("P1", "P2", "P3"), 1))
     await world.order("O2", *({"product_number": one, "quantity": 2} for _, one in goods))
@@ -152,7 +152,7 @@ async def test_goods_of_several_lines_in_one_request_are_one_change_of_their_ord
     assert [line["moved_quantity"] for line in order["lines"]] == [1, 1, 1]
 
 
-async def test_what_was_meant_for_another_version_is_refused_with_the_order_as_it_is(world: World, order: None) -> None:
+async def test_write_for_other_version_is_refused_with_current_order(world: World, order: None) -> None:
     version = (await world.see("O1"))["version"]
     body = {"orders": {"order_number": "O1", "is_claimed": True}}
     for good in (f'"{version}"', f'"0", "{version + 1}"', "*"):

@@ -87,7 +87,7 @@ async def test_what_is_no_longer_held_there_needs_no_moving(held: World) -> None
     assert await assigned(held) == []
 
 
-async def test_what_comes_there_later_was_not_assigned_whatever_became_of_what_was(held: World) -> None:
+async def test_goods_arriving_later_were_not_assigned(held: World) -> None:
     await clear(held)
     await held.update("O1", is_rejected=True)
     await held.update("O1", is_rejected=False)

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from aisle.service.http.middleware import normalize_path
-from tests.lengths import tries
+from tests.run_length import tries
 from tests.service.world import API, LOGS, World, line_end
 
 _ALWAYS = (

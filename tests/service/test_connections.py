@@ -158,7 +158,7 @@ def ended_by(send: Callable[[], None]) -> bool:
     return False
 
 
-def test_who_is_not_answered_makes_no_room_for_others_but_who_drips_a_body_does() -> None:
+def test_slow_body_gives_way_to_others_but_unanswered_request_stays() -> None:
     bodies = Bodies(may=False)
     with serving(ConnectionLimits(connections=3), bodies) as (port, _), ExitStack() as opened:
         running = opened.enter_context(closing(connected(port, posted())))
@@ -403,7 +403,7 @@ CHUNKED = b"0\r\n\r\n"
     ],
     ids=["no host", "two hosts", "two lengths", "another coding"],
 )
-def test_what_others_may_read_in_another_way_is_refused_and_nothing_behind_it_is_read(head: bytes) -> None:
+def test_ambiguous_request_framing_is_refused_and_connection_closed(head: bytes) -> None:
     bodies = Bodies()
     said = head + posted()
     with (

@@ -22,7 +22,7 @@ from aisle.service.db import Transaction
 from aisle.service.db.postgres import PostgresDatabase
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.retention import MIN_AGE_DAYS, purge
-from tests.lengths import tries
+from tests.run_length import tries
 from tests.service import postgres
 from tests.service.world import LOGS, World, assert_books, line_end
 

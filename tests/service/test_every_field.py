@@ -578,7 +578,7 @@ def claims() -> Iterator[tuple[str, At]]:
         yield f"beside: {claim.row} {claim.field}", claim
 
 
-async def test_every_field_that_is_claimed_is_found_with_the_value_that_was_sent(world: World) -> None:
+async def test_every_listed_field_returns_sent_value(world: World) -> None:
     walk = Walk(world)
     await walk.make()
     missing = []
@@ -625,7 +625,7 @@ def test_every_documented_field_is_claimed_or_has_a_reason() -> None:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_parameter_has_a_case_in_the_tests_of_parameters(name: str) -> None:
-    """Those of `test_conformance`, which compare answers, and what is in the path: `test_matrix` asks with others."""
+    """`test_conformance` compares answers; `test_authorization` asks with other values in the path."""
     for param in OPERATIONS[name].params:
         if param.where != "path":
             known = param.name in test_conformance.READS.get(name, {})
@@ -634,7 +634,7 @@ def test_every_parameter_has_a_case_in_the_tests_of_parameters(name: str) -> Non
 
 def test_what_is_never_told_stands_in_the_readme() -> None:
     text = files("aisle.service").joinpath("README.md").read_text(encoding="utf-8")
-    _, _, section = text.partition("### Never told\n")
+    _, _, section = text.partition("### Never sent\n")
     section = section.partition("\n#")[0]
     rows = [line for line in section.splitlines() if line.startswith("| `")]
     told = {name: row.split("|")[2].strip() for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1])}

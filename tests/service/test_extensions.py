@@ -113,13 +113,13 @@ async def test_a_refused_request_tells_nobody(world: World) -> None:
     assert await follow(world, since) == (since, set())
 
 
-async def test_a_cursor_from_after_what_is_here_says_that_this_is_an_earlier_copy(world: World) -> None:
+async def test_cursor_from_the_future_reveals_earlier_copy(world: World) -> None:
     last = await world.get(CHANGES)
     for later in (last["cursor"] + 1, last["cursor"] + (1 << 40)):
         assert await world.get(CHANGES, since=later) == {**last, "restored": True}
 
 
-async def test_a_chain_that_has_changed_more_often_than_a_short_cursor_can_count_is_followed_on(world: World) -> None:
+async def test_change_cursor_beyond_short_range_is_followed(world: World) -> None:
     """A million products that are loaded every night have done so within weeks."""
     fits = 1 << 25
 

@@ -81,9 +81,7 @@ service.close()
 
 
 @pytest.mark.parametrize(("way", "before"), [("embedded", []), ("served", ["True"])])
-def test_operations_cost_no_web_framework_and_a_server_has_it_before_anybody_asks(
-    tmp_path: Path, way: str, before: list[str]
-) -> None:
+def test_operations_import_no_web_framework_and_server_preloads_it(tmp_path: Path, way: str, before: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", ASKED, str(tmp_path / "s.db"), way], capture_output=True, text=True, check=True
     )
@@ -246,7 +244,7 @@ def test_one_that_is_filled_is_opened_whoever_writes_to_it(tmp_path: Path, held:
     open_service(tmp_path / "service.db", demo=True).close()
 
 
-def test_the_token_file_is_private_and_made_anew_when_it_is_no_longer_good(tmp_path: Path) -> None:
+def test_token_file_is_private_and_renewed_when_invalid(tmp_path: Path) -> None:
     service = open_service(tmp_path / "service.db")
     file = tmp_path / "keys" / "token"
     first = service.ensure_admin_token(file)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lengths import tries
+from tests.run_length import tries
 from tests.service.postgres import Server
 
 ROOT = Path(__file__).parents[2]

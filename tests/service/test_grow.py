@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from aisle.service.db import Row, Transaction, open_database
 from aisle.service.factory import Service
-from tests.bench.shop import products
+from tests.bench.generated_store import products
 from tests.grow.__main__ import opened
 from tests.grow.chain import address_beside, copied, make_beside
 from tests.grow.lists import LISTS, Cost, side, told, walked, weighed

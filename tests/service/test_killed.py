@@ -16,7 +16,7 @@ import pytest
 
 import aisle.service.http.app  # noqa: F401 - read once, here, and not by each child
 from aisle.service.limits import RateLimits
-from tests.local.children import Child, running
+from tests.host.child_process import Child, running
 from tests.service.world import LOGS, World
 
 ROUNDS = [8, pytest.param(1000, marks=pytest.mark.full)]

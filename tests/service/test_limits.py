@@ -34,7 +34,7 @@ from aisle.service.limits import (
     RateLimiter,
     RateLimits,
 )
-from tests.lengths import tries
+from tests.run_length import tries
 from tests.service.world import API, LOGS, World
 
 ORDERS = "/stores/S1/orders/customerorders"
@@ -295,7 +295,7 @@ OBJECT = 'an object is wanted, with its fields in braces: {"…": …}.'
         ("/products", "\udce9", None, "The body is not JSON: it is no valid UTF-8."),
     ],
 )
-async def test_what_does_not_fit_is_told_in_words_of_what_was_sent_and_what_is_wanted(
+async def test_body_error_names_field_sent_and_expected_value(
     world: World, path: str, body: str, field: str | None, says: str
 ) -> None:
     answer = await world.client.post(API + path, content=body.encode(errors="surrogateescape"))
@@ -310,7 +310,7 @@ async def test_names_in_a_body_are_text_too(world: World) -> None:
     assert answer.status_code == 400
 
 
-async def test_a_number_of_any_length_is_too_large_and_nothing_is_said_to_programmers(world: World) -> None:
+async def test_number_of_any_length_is_refused_in_plain_words(world: World) -> None:
     body = b'{"products":[{"product_number":"P1","price":' + b"9" * 5000 + b"}]}"
     answer = await world.client.post(API + "/products", content=body)
     assert answer.status_code == 422
@@ -432,9 +432,7 @@ async def test_answers_that_were_kept_before_headers_counted_are_still_found(wor
 # The access log
 
 
-async def test_the_access_log_says_what_was_asked_and_keeps_what_is_nobody_s_business(
-    world: World, tmp_path: Path
-) -> None:
+async def test_access_log_shows_requests_without_secrets(world: World, tmp_path: Path) -> None:
     file = tmp_path / "access.log"
     with closing(AccessLog(file)) as log:
         async with client_of(world, record_request=log) as client:

@@ -7,7 +7,7 @@ import pytest
 
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers import list_response
-from tests.service.busy import busy
+from tests.service.busy_store import busy
 from tests.service.world import LOGS as LOGS_OF
 from tests.service.world import World, line_end
 

@@ -29,7 +29,7 @@ from aisle.service.http.json_logging import AccessLog
 from aisle.service.http.metrics import Metrics
 from tests.service.postgres import Server
 from tests.service.test_limits import CERTIFICATE
-from tests.service.test_watching import LONG, client_of, figures, serving
+from tests.service.test_monitoring import LONG, client_of, figures, serving
 from tests.service.world import API, World
 from tests.terminal.lifeline import Lifeline
 

@@ -18,7 +18,7 @@ from aisle.service.db.postgres_transaction import PostgresTransaction
 from aisle.service.db.schema import MIGRATIONS
 from tests.service.citus import foreign_keys, split
 from tests.service.postgres import Server, execute
-from tests.service.test_catalogue import statements
+from tests.service.test_statements import statements
 
 ADD = "INSERT INTO counter (store_number, name, value) VALUES ($1, $2, 1)"
 _WAITS = "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE pid = $1 AND locktype = 'advisory' AND NOT granted)"

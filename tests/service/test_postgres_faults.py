@@ -20,9 +20,9 @@ from pathlib import Path
 import httpx
 
 from aisle.service.db import Transaction
-from tests.lengths import tries
+from tests.run_length import tries
 from tests.service.postgres import Server, execute
-from tests.service.served import SECONDS, Served, served
+from tests.service.serve_process import SECONDS, Served, served
 from tests.service.world import API, LOGS, World
 
 WRITERS = 32

@@ -233,7 +233,7 @@ async def test_a_store_moves_min_and_max_within_the_percentage(world: World) -> 
     await local.aclose()
 
 
-async def test_figures_that_are_reckoned_ahead_have_the_places_that_they_come_to(world: World) -> None:
+async def test_predicted_figures_keep_decimal_places(world: World) -> None:
     said: dict[str, Any] = {"forecast_array": [3.14159265, 1e-7, 2], "average_array": [2.0001]}
     said |= {"history_array": [0.33333]}
     await levels(world, **said, demand_until_delivery=2.6666666667, order_level=10.25)
@@ -334,7 +334,7 @@ async def test_deliveries_are_in_the_change_feed(world: World) -> None:
 
 
 @pytest.mark.parametrize("series", ["average", "forecast", "history"])
-async def test_each_value_of_a_series_has_a_key_of_its_own_where_there_are_keys(world: World, series: str) -> None:
+async def test_each_array_value_has_its_own_key(world: World, series: str) -> None:
     array, keys = f"{series}_array", f"{series}_keys"
 
     async def said(fields: dict[str, Any], status: int = 200) -> Any:

@@ -61,7 +61,7 @@ async def test_of_an_entry_it_is_what_the_entry_is_of(world: World) -> None:
     assert "location_code" not in (await listed(world))[1]
 
 
-async def test_a_count_made_before_it_was_ordered_or_for_an_order_line_closes_nothing(world: World) -> None:
+async def test_earlier_count_or_order_line_count_closes_no_recount(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=5)
     await world.order("O1", {"product_number": "P1", "quantity": 2})
     await world.move("P1", 1, "A1", line_end("O1", 1, "DESK"))

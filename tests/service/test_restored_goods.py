@@ -10,8 +10,8 @@ from random import Random
 import pytest
 
 from aisle.service.domain.timestamps import format_timestamp
-from tests.lengths import tries
-from tests.service.restores import Copy, copy_of, put_back
+from tests.run_length import tries
+from tests.service.database_restore import Copy, copy_of, put_back
 from tests.service.test_restores import MOVES, named
 from tests.service.world import LOGS, World
 

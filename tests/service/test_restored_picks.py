@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from aisle.service.db import Transaction
-from tests.lengths import tries
-from tests.service.restores import Copy, copy_of, put_back
+from tests.run_length import tries
+from tests.service.database_restore import Copy, copy_of, put_back
 from tests.service.test_restores import ORDERS, line, named
 from tests.service.world import World
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aisle.service.domain.timestamps import format_timestamp
-from tests.service.restores import Copy, copy_of, put_back
+from tests.service.database_restore import Copy, copy_of, put_back
 from tests.service.world import LOGS, World, line_end
 
 CHANGES, KEYS = "/aisle/v1/stores/S1/changes", "/aisle/v1/stores/S1/keys"
@@ -95,7 +95,7 @@ WAYS: dict[str, Callable[[int], int]] = {
 
 @pytest.mark.parametrize("since", WAYS.values(), ids=WAYS)
 @pytest.mark.parametrize("lost", [1, 2, 7])
-async def test_a_cursor_is_known_by_its_mark_however_far_the_database_has_gone_on(
+async def test_cursor_mark_is_recognised_after_many_changes(
     world: World, goods: Said, since: Callable[[int], int], lost: int
 ) -> None:
     copy = copied(world)
@@ -287,9 +287,7 @@ async def test_goods_that_are_moved_on_are_where_they_were(world: World, goods: 
 
 
 @pytest.mark.parametrize("word", [{"is_active": False}, {"is_rejected": True}], ids=["finished", "rejected"])
-async def test_a_pick_that_is_heard_of_after_its_order_ended_goes_the_way_of_its_goods(
-    world: World, goods: Said, word: dict[str, Any]
-) -> None:
+async def test_pick_reported_after_order_end_follows_its_goods(world: World, goods: Said, word: dict[str, Any]) -> None:
     copy = copied(world)
     await goods("a1", "PUT", ORDERS, {"orders": line(1, 0, 3)})
     await goods("b1", "PUT", ORDERS, {"orders": {"order_number": "O1", **word}})
@@ -306,7 +304,7 @@ async def test_a_pick_that_is_heard_of_after_its_order_ended_goes_the_way_of_its
 
 
 @pytest.mark.parametrize(("base", "picked", "then"), [(0, 2, 4), (2, 1, 1)], ids=["taken", "put back"])
-async def test_a_pick_that_is_heard_of_after_others_were_handed_over_is_done_alone(
+async def test_pick_reported_after_hand_over_of_others_is_applied_alone(
     world: World, goods: Said, base: int, picked: int, then: int
 ) -> None:
     copy = copied(world)
@@ -368,7 +366,7 @@ async def test_an_order_that_has_to_be_loaded_again_is_picked_once_it_is(world: 
     assert (await world.line("O2"))["picked_quantity"] == 2
 
 
-async def test_a_count_of_a_fortnight_ago_stands_between_what_was_before_and_after(world: World, goods: Said) -> None:
+async def test_two_week_old_count_splits_entries_before_and_after(world: World, goods: Said) -> None:
     copy, began = copied(world), world.now
     entry = {"product_number": "P1", "location_code": "A1"}
     said = [

@@ -73,7 +73,7 @@ def test_a_file_that_another_is_just_making_is_waited_for(tmp_path: Path) -> Non
         opening.result(30).close()
 
 
-def test_one_that_another_fills_or_brings_up_is_waited_for_longer_than_by_a_request(
+def test_database_being_filled_or_migrated_is_waited_for_at_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "service.db"
@@ -123,9 +123,7 @@ async def test_a_list_is_asked_for_with_each_of_its_values(tmp_path: Path) -> No
         assert storage.write_now(work) == [[], [], [], ["a"], ["a"], [], ["a"], ["a", "b"], ["b"], ["c"], ["c"], []]
 
 
-async def test_who_asks_is_looked_up_once_for_all_that_are_stored_together_and_anew_when_that_is_written_to(
-    tmp_path: Path,
-) -> None:
+async def test_caller_lookup_is_shared_within_one_commit_until_tokens_change(tmp_path: Path) -> None:
     path, revoked = tmp_path / "service.db", "UPDATE token SET revoked_on = $2 WHERE token_id = $1"
     asked: list[str] = []
 
@@ -190,9 +188,7 @@ async def test_what_a_write_asks_is_planned_once_whatever_it_asks_for(tmp_path: 
     assert seen == [seen[0]] * 3
 
 
-async def test_writers_of_one_round_are_stored_by_one_commit_and_heard_together(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_writers_of_one_turn_share_one_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commits: list[str] = []
     woken: list[object] = []
     loop = asyncio.get_running_loop()

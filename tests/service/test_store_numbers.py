@@ -8,7 +8,7 @@ from aisle.contract.wire import OPERATIONS
 from aisle.errors import UsageError
 from aisle.service.auth.tokens import create_token
 from aisle.service.domain.timestamps import format_timestamp
-from tests.service.test_matrix import OF_CHAIN, OF_TOKEN, ask
+from tests.service.test_authorization import OF_CHAIN, OF_TOKEN, ask
 from tests.service.world import World
 
 

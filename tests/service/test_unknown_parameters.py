@@ -13,7 +13,7 @@ from aisle.contract.wire import OPERATIONS
 from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.http.app import App
 from aisle.service.http.openapi.document import build_document
-from tests.service.test_watching import serving
+from tests.service.test_monitoring import serving
 from tests.service.world import API, World
 
 ORDERS = "/stores/S1/orders/customerorders"

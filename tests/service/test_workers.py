@@ -17,8 +17,8 @@ from aisle.errors import StorageError, UsageError
 from aisle.server.http_server import listening
 from aisle.service.http import workers
 from aisle.service.http.workers import LEAVE, Commands, run_workers
-from tests.service.idle import COUNTED, NINTH, comes_up_once, ends_at_once
-from tests.service.served import SECONDS, command_of, served
+from tests.service.idle_worker import COUNTED, NINTH, comes_up_once, ends_at_once
+from tests.service.serve_process import SECONDS, command_of, served
 
 
 def until(done: Callable[[], bool]) -> None:

@@ -19,7 +19,7 @@ from aisle.service.auth.tokens import create_token
 from aisle.service.db import Database, Transaction, open_database
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service, open_service
-from tests.service.watched import Watched
+from tests.service.watched_storage import Watched
 
 API = "/api/v2/public"
 LOGS = "/stores/S1/products/stock/storeproductlogs"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.once import shared
+from tests.run_once import shared
 from tests.terminal.harness import Terminal
 from tests.terminal.picker import Picker
 from tests.terminal.shop import Shop, made_once, settle

@@ -13,8 +13,8 @@ from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS
 from aisle.service.demo.store import SUPERVISOR_PIN
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import Shop, on_this_host
-from tests.terminal.test_board import numbered, until
-from tests.terminal.test_hands import open_job
+from tests.terminal.test_entry_counts import open_job
+from tests.terminal.test_order_board import numbered, until
 
 pytestmark = pytest.mark.pty
 

@@ -10,9 +10,9 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.terminal.document import ORDER, document_service
+from tests.terminal.document_service import ORDER, document_service
 from tests.terminal.picker import START_S, Picker
-from tests.terminal.served import Served
+from tests.terminal.service_process import Served
 
 pytestmark = pytest.mark.pty
 

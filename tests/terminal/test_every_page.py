@@ -20,11 +20,11 @@ ROOMS = ("courier", "jobs", "local")
 
 OPENS = {
     "pick": "pick.product",
-    "find": "lookup.list",
-    "places": "browse.list",
+    "look up": "lookup.list",
+    "locations": "browse.list",
     "count, losses": "count.start",
     "move": "move.from",
-    "round": "walk",
+    "batch": "walk",
     "receive": "receive.delivery",
     "order board": "orders",
     "exceptions": "exceptions",

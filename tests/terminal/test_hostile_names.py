@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from aisle.text import clean
-from tests.bench.shop import ean13
+from tests.bench.generated_store import ean13
 from tests.terminal.picker import Picker
 from tests.terminal.shop import Shop
 from tests.tui.test_screens import HOSTILE as NAMES

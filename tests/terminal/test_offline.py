@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.terminal.picker import START_S, Picker
-from tests.terminal.served import plain_service
+from tests.terminal.service_process import plain_service
 from tests.terminal.shop import Shop, door, on_this_host
 
 pytestmark = pytest.mark.pty

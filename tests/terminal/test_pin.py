@@ -15,9 +15,9 @@ from aisle.service.demo.store import SUPERVISOR_PIN
 from aisle.settings import EMBEDDED
 from tests.terminal.picker import Picker
 from tests.terminal.shop import STORE, Shop, on_this_host
-from tests.terminal.test_board import numbered, until
 from tests.terminal.test_clearance import typed
-from tests.terminal.test_hands import open_job
+from tests.terminal.test_entry_counts import open_job
+from tests.terminal.test_order_board import numbered, until
 
 pytestmark = pytest.mark.pty
 
@@ -48,7 +48,7 @@ def rejected(shop: Shop, order: str) -> bool:
     return bool(shop.order(order)["is_rejected"])
 
 
-def test_a_supervisor_gives_his_pin_once_and_again_when_the_courier_has_died(
+def test_supervisor_enters_pin_once_and_again_after_courier_death(
     shop: Shop, picker: Callable[..., Picker], demo_home: Path
 ) -> None:
     app = at_the_board(picker, shop, 3)

@@ -11,7 +11,7 @@ from aisle.service.demo.store import SUPERVISOR_PIN
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import STORE, Shop
 from tests.terminal.test_clearance import typed
-from tests.terminal.test_stores import change
+from tests.terminal.test_switch_store import change
 
 pytestmark = pytest.mark.pty
 

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from tests.lengths import tries
 from tests.realdata.convert import STORE as ONLINE
 from tests.realdata.convert import convert
-from tests.terminal.document import DELIVERY, document_service
+from tests.run_length import tries
+from tests.terminal.document_service import DELIVERY, document_service
 from tests.terminal.picker import START_S, Picker
-from tests.terminal.served import Served, plain_service
+from tests.terminal.service_process import Served, plain_service
 from tests.terminal.shop import Shop, door
 from tests.terminal.test_document_goods import logged, rows
 from tests.terminal.test_document_goods import stock as stock_of
-from tests.terminal.test_hands import Hands, open_job
+from tests.terminal.test_entry_counts import Hands, open_job
 from tests.terminal.test_move import empty_place, there
 
 pytestmark = pytest.mark.pty

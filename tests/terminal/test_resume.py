@@ -17,11 +17,11 @@ import pytest
 
 from aisle.host.leader_lock import LeaderLock
 from aisle.host.store_folder import StoreFolder
-from tests.bench.shop import ean13
+from tests.bench.generated_store import ean13
 from tests.terminal.harness import python
 from tests.terminal.lifeline import processes_under
 from tests.terminal.picker import START_S, Picker
-from tests.terminal.served import Served, counting_service, read_book
+from tests.terminal.service_process import Served, counting_service, read_book
 from tests.terminal.shop import Line, Shop, door, on_this_host
 
 pytestmark = pytest.mark.pty

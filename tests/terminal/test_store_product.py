@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aisle.service.demo.store import SUPERVISOR_PIN
-from tests.terminal.document import document_service
+from tests.terminal.document_service import document_service
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import Shop
 from tests.terminal.test_clearance import typed

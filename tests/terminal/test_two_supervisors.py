@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from aisle.service.demo.store import SUPERVISOR_PIN
-from tests.lengths import tries
+from tests.run_length import tries
 from tests.terminal.picker import START_S, Picker, Seen
 from tests.terminal.shop import Shop, on_this_host
-from tests.terminal.test_board import numbered
+from tests.terminal.test_batch_supervisor import desk
 from tests.terminal.test_clearance import typed
-from tests.terminal.test_hands import open_job
-from tests.terminal.test_walks import desk
+from tests.terminal.test_entry_counts import open_job
+from tests.terminal.test_order_board import numbered
 
 pytestmark = [pytest.mark.pty, pytest.mark.full]
 

@@ -12,8 +12,8 @@ from tests.terminal.browser import Browser, Web
 from tests.terminal.lifeline import processes_under
 from tests.terminal.picker import Picker
 from tests.terminal.shop import Shop, on_this_host
-from tests.terminal.test_board import at_the_desk, numbered
-from tests.terminal.test_hands import open_job
+from tests.terminal.test_entry_counts import open_job
+from tests.terminal.test_order_board import at_the_desk, numbered
 
 pytestmark = pytest.mark.pty
 

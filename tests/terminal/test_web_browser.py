@@ -23,8 +23,8 @@ import pytest
 from tests.terminal.browser import FRED, PATIENCE_S, PIN, Web
 from tests.terminal.picker import Picker
 from tests.terminal.shop import Shop
-from tests.terminal.test_board import at_the_desk, numbered
-from tests.terminal.test_hands import open_job
+from tests.terminal.test_entry_counts import open_job
+from tests.terminal.test_order_board import at_the_desk, numbered
 
 pytestmark = [pytest.mark.pty, pytest.mark.full]
 

@@ -25,14 +25,14 @@ from aisle.tui.app import AisleApp
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from aisle.tui.samples.registry import SAMPLES
-from tests.lengths import tries
+from tests.run_length import tries
 from tests.terminal.harness import Terminal
 from tests.tui.test_screens import HOSTILE, SIZES
 
 pytestmark = pytest.mark.pty
 
 PICK = next(index for index, sample in enumerate(SAMPLES) if sample.state == "taken")
-DESK_APP = Path(__file__).with_name("desk_app.py")
+DESK_APP = Path(__file__).with_name("scripted_app.py")
 ROOT = Path(__file__).parents[2]
 
 # All that may reach a terminal: text, colours, places, erasing, the modes that are set at the start, bells.

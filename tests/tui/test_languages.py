@@ -253,7 +253,7 @@ def test_one_is_said_as_one(language: str, id_: str, args: dict[str, str | int |
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_line_that_is_closed_short_says_what_was_taken_and_not_that_this_is_missing(language: str) -> None:
+def test_line_closed_short_shows_picked_not_missing(language: str) -> None:
     """`Fehlt: 2 von 3` said that two are missing, where it was one."""
     taken: dict[str, str | int | Decimal] = {"done": Decimal(2), "of": Decimal(3), "label": "Cola"}
     missing = {"en": "hort", "nl": "ekort", "de": "ehl", "fr": "anqu"}[language]

@@ -16,7 +16,7 @@ from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import ROLES, StyledScreen, line_width, plain_lines
 from aisle.tui.message_text import MessageWriter
 from aisle.tui.samples.registry import SAMPLES, SCREENS, Sample
-from tests.lengths import tries
+from tests.run_length import tries
 from tests.tui import snapshots
 
 SIZES = ((20, 16), (40, 8), (40, 20), (80, 24), (200, 50))
@@ -174,7 +174,7 @@ def test_rows_that_are_choices_carry_their_own_number(sample: Sample) -> None:
             assert any(MessageWriter().write(row.cells[0], level)[:3] in line for level in range(3)), size
 
 
-def test_names_take_two_lines_where_they_would_be_cut_and_rows_stay_blank() -> None:
+def test_long_names_wrap_when_blank_rows_remain() -> None:
     jams = [f"Orchard Row Jam {kind} 340 g" for kind in ("fig", "plum", "quince")]
     rows = tuple(Row(name, (msg("raw", text=name), msg("raw", text="C-01-03"))) for name in jams)
     view = ListView(
@@ -331,7 +331,7 @@ def test_choices_that_are_a_part_of_more_say_which(size: tuple[int, int]) -> Non
 
 @pytest.mark.parametrize("page", ["1–11 of 30", "12–22 of 30", "23–30 of 30"])
 @pytest.mark.parametrize("name", ["home", "browse"])
-def test_the_head_has_store_and_person_on_every_page_where_the_title_leaves_room(page: str, name: str) -> None:
+def test_header_shows_store_and_person_when_title_leaves_room(page: str, name: str) -> None:
     first, last = (int(each) for each in page.removesuffix(" of 30").split("–"))
     rows = tuple(Row(str(at), (msg("raw", text=str(at)),)) for at in range(first, last + 1))
     view = ListView(name, msg("home.title"), msg("home.prompt"), (), rows, first - 1, 30)

@@ -66,7 +66,7 @@ def test_a_session_does_not_read_gs1_codes_before_it_meets_one() -> None:
     assert "biip" not in loaded("aisle.session.session", "aisle.tui.app")
 
 
-def test_a_courier_without_the_embedded_service_leaves_fastapi_and_the_models_alone() -> None:
+def test_courier_without_embedded_service_imports_no_fastapi_or_models() -> None:
     service = {"fastapi", "uvicorn", "starlette", "pydantic", "pydantic_core"}
     assert not loaded("aisle.courier.leader", "aisle.client.transport", "aisle.cli.sync") & service
 

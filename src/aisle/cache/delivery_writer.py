@@ -57,7 +57,7 @@ class DeliveryLine(NamedTuple):
 
 
 def update_received(connection: apsw.Connection, numbers: Iterable[str]) -> None:
-    """Store for these deliveries if everything announced has come and at least something came.
+    """Store for each of these deliveries if it is received in full, which it never is if nothing came.
 
     Quantities that a delivery does not state are taken from its receipt.
     """

@@ -352,8 +352,8 @@ def log_entries(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult
     `location_code` (a code or its beginning), and words to `search`; a word that can only be a location code filters by
     these locations.
 
-    With `past`, the `key` and `at` of an entry, the entries after it are returned and nothing is counted. `partly` is
-    True if the range reaches back before the cached log.
+    With `past`, the `key` and `at` of an entry, the entries after it are returned and nothing is counted. `is_partial`
+    is True if the range reaches back before the cached log.
     """
     if args.get("key"):
         matching = fetch(cache, _SELECT_ENTRY, str(args["key"]))

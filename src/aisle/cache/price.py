@@ -1,4 +1,4 @@
-"""Prices of products in this store. This module has the only price rule."""
+"""Prices of products in this store, as far as they are certain."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def search_products(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowR
 
     If more than `MAX_HITS` products begin with the text, they are listed in its order; then only the window is read. A
     single letter beside other words matches beginnings of words; elsewhere only among the first hits for the other
-    words or the letter. `partly` is True if that may have left hits out.
+    words or the letter. `is_partial` is True if that may have left hits out.
     """
     search = str(args.get("search") or "")
     first, size = window_bounds(args, DEFAULT_SIZE)

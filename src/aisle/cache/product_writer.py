@@ -96,7 +96,7 @@ def parse_rows(rows: Iterable[Any], parse: Callable[[Any], T]) -> tuple[list[T],
         try:
             good.append(_parse_row(row, parse))
         except (InvalidRow, RecursionError) as error:
-            bad.append(SkippedRow(row, str(error), getattr(error, "field", "")))
+            bad.append(SkippedRow(row, str(error), error.field if isinstance(error, InvalidRow) else ""))
     return good, tuple(bad)
 
 

@@ -24,7 +24,7 @@ from aisle.client.errors import (
     status_error,
 )
 from aisle.client.paging import IdCursor, PageCursor, PageNumberCursor, Row, rows_of, smaller_pages
-from aisle.client.response import Response
+from aisle.client.response import Response, check_shape
 from aisle.contract.wire import (
     Operation,
     QueryValue,
@@ -435,9 +435,12 @@ def _parse_result(op: Operation, response: Response) -> Any:
         op = op._replace(result="StandardResult")
     content = b"{}" if response.status == 204 else response.content
     try:
+        check_shape(content)
         result = result_adapter(op).validate_json(content)
     except ValidationError as error:
         raise InvalidResponse(f"The answer to {op.name} does not fit the interface: {_first_error(error)}.") from error
+    except ValueError as error:
+        raise InvalidResponse(f"The answer to {op.name} is too large: {error}.") from error
     if getattr(result, "success", None) is False:
         raise UnsuccessfulResult(op.name, response)
     return result

@@ -12,10 +12,13 @@ from marshal import dumps
 from typing import Any, Protocol
 
 from aisle.client.errors import InvalidResponse, PagingLoop
+from aisle.client.response import to_int64
 from aisle.contract.wire import Operation, QueryValue
 
 Row = dict[str, Any]
 _MAX_EMPTY_PAGES = 3
+MAX_PAGES = 100_000
+"""Pages that are read of one list; more do not end."""
 
 
 class PageCursor(Protocol):
@@ -35,7 +38,7 @@ class PageNumberCursor:
     def __init__(self, op: Operation, query: Mapping[str, QueryValue]) -> None:
         self._op = op
         self._param = "page_number" if op.paging == "products" else "page_start"
-        self._page = _to_int(query.get(self._param)) or 1
+        self._page = to_int64(query.get(self._param)) or 1
         self._empty = 0
         self._seen_digests: set[bytes] = set()
         """Digests of the pages that were read."""
@@ -54,7 +57,8 @@ class PageNumberCursor:
         if digest is not None:
             self._seen_digests.add(digest)
         self._empty = 0 if rows else self._empty + 1
-        if repeated or following <= self._page or self._empty >= _MAX_EMPTY_PAGES:
+        has_no_end = len(self._seen_digests) > MAX_PAGES or self._empty >= _MAX_EMPTY_PAGES
+        if repeated or following <= self._page or has_no_end:
             where = f"page {self._page} leads to page {following}"
             raise PagingLoop(f"The pages of {self._op.name} do not end: {where}.", rows)
         self._page = following
@@ -64,13 +68,13 @@ class PageNumberCursor:
     def _next_page(self, rows: Sequence[Row], envelope: Mapping[str, Any]) -> int | None:
         if "next_page" in envelope:
             next_page = envelope["next_page"]
-            if next_page is not None and _to_int(next_page) is None:
+            if next_page is not None and to_int64(next_page) is None:
                 raise PagingLoop(f"{self._op.name} names {next_page!r} as its next page.", rows)
-            return _to_int(next_page)
+            return to_int64(next_page)
         if not rows:
             return None
-        size = _to_int(envelope.get("page_size")) or _to_int(self.query.get("page_size"))
-        total = _to_int(envelope.get("total_record_count", envelope.get("total_count")))
+        size = to_int64(envelope.get("page_size")) or to_int64(self.query.get("page_size"))
+        total = to_int64(envelope.get("total_record_count", envelope.get("total_count")))
         if total is not None and size:
             return self._page + 1 if self._page * size < total else None
         return self._page + 1 if len(rows) == size else None  # more than a page: the service does not page
@@ -84,7 +88,7 @@ class IdCursor:
 
     def __init__(self, op: Operation, query: Mapping[str, QueryValue]) -> None:
         self._op = op
-        self._from = _to_int(query.get("from_id"))
+        self._from = to_int64(query.get("from_id"))
         self.scroll_id: str | None = None
         self.query: dict[str, QueryValue] = dict(query)
 
@@ -94,7 +98,7 @@ class IdCursor:
             return False
         last = self._from - 1 if self._from is not None else None
         for row in rows:
-            number = _to_int(row.get("id"))
+            number = to_int64(row.get("id"))
             if number is None or (last is not None and number <= last):
                 raise InvalidResponse(f"{self._op.name} cannot be read by id: {row.get('id')!r} follows {last}.")
             last = number
@@ -102,7 +106,7 @@ class IdCursor:
         self.query = {**self.query, "from_id": self._from}
         if "next_page" in envelope:
             return envelope["next_page"] is not None
-        size = _to_int(self.query.get("page_size"))
+        size = to_int64(self.query.get("page_size"))
         return size is None or len(rows) >= size
 
 
@@ -111,14 +115,14 @@ def smaller_pages(op: Operation, query: Mapping[str, QueryValue]) -> list[dict[s
 
     By id it is one query: the next request asks for ids above its last row.
     """
-    size = _to_int(query.get("page_size"))
+    size = to_int64(query.get("page_size"))
     if size is None or size < 2:
         return []
     if query.get("from_id") is not None:
         return [{**query, "page_size": size // 2}]
     number = "page_number" if op.paging == "products" else "page_start"
     parts = next((factor for factor in range(2, size) if size % factor == 0), size)
-    first = ((_to_int(query.get(number)) or 1) - 1) * parts + 1
+    first = ((to_int64(query.get(number)) or 1) - 1) * parts + 1
     return [{**query, "page_size": size // parts, number: first + part} for part in range(parts)]
 
 
@@ -146,10 +150,3 @@ def page_digest(rows: Any) -> bytes | None:
     except ValueError:
         return None
     return blake2b(content, digest_size=16).digest()
-
-
-def _to_int(value: Any) -> int | None:
-    try:
-        return None if value is None or isinstance(value, bool) else int(value)
-    except (ValueError, TypeError, OverflowError):
-        return None

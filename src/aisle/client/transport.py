@@ -11,8 +11,9 @@ import asyncio
 import logging
 import ssl
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack
+from functools import lru_cache, partial
 from ipaddress import ip_address
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
@@ -47,6 +48,8 @@ _URL_CACHE_SIZE = 256
 
 MAX_RESPONSE_BYTES = 32 << 20
 """Bytes of a response that are read at most, after decompression."""
+SMALL_RESPONSE_BYTES = 2 << 20
+"""Bytes of a response above which it is read alone, so that several long ones do not take memory together."""
 _CHUNK_BYTES = 64 << 10
 """Bytes that are decompressed at a time."""
 _MAX_LENGTH_DIGITS = 20
@@ -122,6 +125,8 @@ class HttpSender:
         self._extensions = {"timeout": limits.as_dict()}
         self._reads = _ConnectionPool(8, 30.0)
         self._writes = _ConnectionPool(4, 2.0)
+        self._large = asyncio.Semaphore(1)
+        """Turn of the one response that is longer than SMALL_RESPONSE_BYTES."""
 
     def tls(self) -> ssl.SSLContext:
         """Return the TLS context: usual authorities, or those of `ca_file` only. Load none if TLS is not used."""
@@ -149,7 +154,8 @@ class HttpSender:
                         self._request(method, target, headers, body)
                     )
                     try:
-                        content = await _read_body(response)
+                        async with AsyncExitStack() as held:
+                            content = await _read_body(response, partial(held.enter_async_context, self._large))
                     finally:
                         await response.aclose()
             except _NOT_SENT_ERRORS as error:
@@ -184,21 +190,28 @@ class HttpSender:
         await self._writes.aclose()
 
 
-async def _read_body(response: httpx.Response) -> bytes:
-    """Read the body and decompress it as it arrives. Raise ResponseTooLong above MAX_RESPONSE_BYTES."""
+async def _read_body(response: httpx.Response, begin_large: Callable[[], Awaitable[object]]) -> bytes:
+    """Read the body and decompress it as it arrives. Raise ResponseTooLong above MAX_RESPONSE_BYTES.
+
+    `begin_large` waits until no other long response is being read.
+    """
     if response.is_stream_consumed:
         return response.content if len(response.content) <= MAX_RESPONSE_BYTES else _raise_too_long()
     declared = response.headers.get("content-length", "")
     if declared.isascii() and declared.isdecimal() and int(declared[:_MAX_LENGTH_DIGITS]) > MAX_RESPONSE_BYTES:
         _raise_too_long()
     decoder = _DECODERS.get(response.headers.get("content-encoding", "").strip().lower(), _IdentityDecoder)()
-    content = bytearray()
+    content, is_large = bytearray(), False
     assert isinstance(response.stream, httpx.AsyncByteStream)
     async for raw in response.stream:
         for part in decoder.decode(raw):
             content += part
             if len(content) > MAX_RESPONSE_BYTES:
+                content.clear()  # or the error's traceback would hold it
                 _raise_too_long()
+            if len(content) > SMALL_RESPONSE_BYTES and not is_large:
+                await begin_large()
+                is_large = True
     return bytes(content)
 
 

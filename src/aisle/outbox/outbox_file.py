@@ -1,11 +1,8 @@
-"""Tables of outbox.db: operations, journal, notes and requests, in one file so that one transaction covers all.
-
-Only ever append migrations, and append columns at the end: the records of outbox and journal follow their order.
-"""
+"""Tables of outbox.db: operations, journal, notes and requests, in one file so that one transaction covers all."""
 
 from __future__ import annotations
 
-_INITIAL = """
+_SCHEMA = """
 CREATE TABLE operation (
   n INTEGER PRIMARY KEY AUTOINCREMENT,
   op_id TEXT NOT NULL UNIQUE,
@@ -36,7 +33,16 @@ CREATE TABLE operation (
   confirmed_at REAL,
   read_back_at REAL,
   closed_by TEXT NOT NULL DEFAULT '',
-  schema_version INTEGER NOT NULL DEFAULT 1
+  schema_version INTEGER NOT NULL DEFAULT 1,
+  keyed INTEGER NOT NULL DEFAULT 0,
+  doubted_at REAL,
+  settles_at REAL,
+  parts TEXT NOT NULL DEFAULT '',
+  evidence TEXT NOT NULL DEFAULT '',
+  terminal TEXT NOT NULL DEFAULT '',
+  replayed_at REAL,
+  keyed_since REAL,
+  was_in TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX operation_live ON operation (state, n) WHERE live = 1;
 CREATE INDEX operation_merge ON operation (merge_key, n) WHERE state = 'queued' AND merge_key <> '';
@@ -48,7 +54,7 @@ CREATE TABLE op_lane (
 ) WITHOUT ROWID;
 CREATE INDEX op_lane_n ON op_lane (n);
 CREATE VIEW ready AS
-SELECT o.n, o.op_id, o.frozen, o.not_before FROM operation o
+SELECT o.n, o.op_id, o.frozen, o.not_before, o.principal FROM operation o
 WHERE o.live = 1 AND o.state = 'queued'
 AND NOT EXISTS (
   SELECT 1 FROM op_lane mine
@@ -116,27 +122,12 @@ CREATE TABLE wish (
   at REAL NOT NULL,
   PRIMARY KEY (topic, key)
 ) WITHOUT ROWID;
-"""
 
-_LOGS = """
 CREATE INDEX operation_logs ON operation (created_at) WHERE operation = 'create-store-product-logs';
-"""
 
-_IDEMPOTENCY = """
-ALTER TABLE operation ADD COLUMN keyed INTEGER NOT NULL DEFAULT 0;
-"""
-
-_RECONCILIATION = """
-ALTER TABLE operation ADD COLUMN doubted_at REAL;
-ALTER TABLE operation ADD COLUMN settles_at REAL;
-ALTER TABLE operation ADD COLUMN parts TEXT NOT NULL DEFAULT '';
-ALTER TABLE operation ADD COLUMN evidence TEXT NOT NULL DEFAULT '';
 CREATE INDEX operation_doubt ON operation (not_before) WHERE live = 1 AND state IN ('in_doubt', 'needs_person');
 CREATE TABLE probe (name TEXT PRIMARY KEY, value TEXT NOT NULL, at REAL NOT NULL) WITHOUT ROWID;
-"""
 
-_ORDERS_IN_WORK = """
-ALTER TABLE operation ADD COLUMN terminal TEXT NOT NULL DEFAULT '';
 CREATE TABLE hold (
   order_number TEXT NOT NULL,
   job_id TEXT NOT NULL,
@@ -144,9 +135,7 @@ CREATE TABLE hold (
   PRIMARY KEY (order_number, job_id)
 ) WITHOUT ROWID;
 CREATE INDEX hold_job ON hold (job_id);
-"""
 
-_LOCAL_NOTES = """
 CREATE TABLE remark (
   topic TEXT NOT NULL,
   key TEXT NOT NULL,
@@ -157,9 +146,7 @@ CREATE TABLE remark (
 ) WITHOUT ROWID;
 CREATE INDEX operation_order ON operation (body ->> '$.orders.order_number', n)
 WHERE operation = 'update-customer-order';
-"""
 
-_REQUESTS = """
 CREATE TABLE ask (
   ask_id TEXT PRIMARY KEY,
   store TEXT NOT NULL,
@@ -177,32 +164,14 @@ CREATE TABLE ask (
 ) WITHOUT ROWID;
 CREATE INDEX ask_open ON ask (asked_at) WHERE state IN ('asked', 'begun');
 CREATE INDEX operation_day ON operation (created_at, operation, app_user);
-"""
 
-_SETTINGS = """
 CREATE INDEX operation_settings ON operation (body ->> '$[0].product_number', n)
 WHERE operation = 'update-store-products';
-"""
 
-_USER_TOKENS = """
 CREATE TABLE pass (principal TEXT PRIMARY KEY, until REAL NOT NULL) WITHOUT ROWID;
 CREATE INDEX operation_own ON operation (principal, n) WHERE live = 1 AND state = 'queued' AND principal <> 'store';
-DROP VIEW ready;
-CREATE VIEW ready AS
-SELECT o.n, o.op_id, o.frozen, o.not_before, o.principal FROM operation o
-WHERE o.live = 1 AND o.state = 'queued'
-AND NOT EXISTS (
-  SELECT 1 FROM op_lane mine
-  JOIN op_lane elder ON elder.lane = mine.lane AND elder.n < mine.n
-  JOIN operation other ON other.n = elder.n
-  WHERE mine.n = o.n AND other.state IN ('queued', 'sending', 'in_doubt', 'needs_person')
-)
-AND (o.depends_on = '' OR EXISTS (
-  SELECT 1 FROM operation first WHERE first.op_id = o.depends_on AND first.state IN ('done', 'closed')
-));
-"""
 
-_WRITE_SEQUENCE = """
+-- Sequence of writes to operations: a reader that has read all reads again only those written later.
 CREATE TABLE turn (turn INTEGER PRIMARY KEY, n INTEGER NOT NULL);
 CREATE TRIGGER operation_added AFTER INSERT ON operation BEGIN INSERT INTO turn (n) VALUES (new.n); END;
 CREATE TRIGGER operation_changed
@@ -212,29 +181,19 @@ CREATE TRIGGER operation_dropped AFTER DELETE ON operation WHEN old.live = 1
 BEGIN INSERT INTO turn (n) VALUES (old.n); END;
 CREATE TRIGGER turn_late AFTER INSERT ON turn WHEN new.turn % 1000 = 0
 BEGIN DELETE FROM turn WHERE turn <= new.turn - 10000; END;
-INSERT INTO turn (n) SELECT ifnull(max(n), 0) FROM operation;
-"""
-"""Sequence of writes to operations: a reader that has read all reads again only those written later."""
+INSERT INTO turn (n) VALUES (0);
 
-_TERMINALS = """
+-- Five weeks of sessions are kept.
 CREATE INDEX session_terminal ON session (terminal);
 CREATE INDEX session_open ON session (started) WHERE ended IS NULL;
-"""
-"""Indexes for terminals and running sessions, because five weeks of sessions are kept."""
 
-_ORDERS_IN_WORK_SINCE = """
-CREATE INDEX hold_since ON hold (since);
-"""
-"""Index by time, because a month is kept and each opening of an order deletes older rows."""
-
-_CLOCK = """
+-- Host start that the stored times refer to (see aisle.courier.clock).
 CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), boot TEXT NOT NULL, began REAL NOT NULL);
-"""
-"""Host start that the stored times refer to (see aisle.courier.clock)."""
 
-_RESTORES = """
-ALTER TABLE operation ADD COLUMN replayed_at REAL;
-ALTER TABLE operation ADD COLUMN keyed_since REAL;
+-- A month is kept, and each opening of an order deletes older rows.
+CREATE INDEX hold_since ON hold (since);
+
+-- Restores of the service, with the operations replayed. `keyed_since`: time since when the service keeps the key.
 CREATE INDEX operation_confirmed ON operation (confirmed_at) WHERE state = 'done' AND keyed = 1;
 CREATE INDEX operation_unkeyed ON operation (confirmed_at) WHERE state = 'done' AND keyed = 0;
 CREATE TABLE restore (
@@ -245,27 +204,10 @@ CREATE TABLE restore (
   looked_for INTEGER NOT NULL
 );
 """
-"""Restores of the service, with the operations replayed, and the time since when the service keeps each key."""
+"""Records of outbox and journal follow the order of the columns.
 
-_CONFIRMED_INTERVALS = """
-ALTER TABLE operation ADD COLUMN was_in TEXT NOT NULL DEFAULT '';
+`was_in` has the intervals in which reads included an operation before it was replayed, one for each restore.
 """
-"""Intervals in which reads included an operation before it was replayed, one for each restore."""
 
-OUTBOX_MIGRATIONS = (
-    _INITIAL,
-    _LOGS,
-    _IDEMPOTENCY,
-    _RECONCILIATION,
-    _ORDERS_IN_WORK,
-    _LOCAL_NOTES,
-    _REQUESTS,
-    _SETTINGS,
-    _USER_TOKENS,
-    _WRITE_SEQUENCE,
-    _TERMINALS,
-    _CLOCK,
-    _ORDERS_IN_WORK_SINCE,
-    _RESTORES,
-    _CONFIRMED_INTERVALS,
-)
+OUTBOX_MIGRATIONS = (_SCHEMA,)
+"""One script for each version of the file; a released one is never changed, columns are appended."""

@@ -190,7 +190,7 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self, event: object) -> None:
-        """Stop counting and hand the connection to the websocket protocol."""
+        """Stop counting and pass the connection to the websocket protocol."""
         self._forget()
         super().handle_websocket_upgrade(event)  # type: ignore[arg-type]
 

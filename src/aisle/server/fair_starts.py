@@ -17,8 +17,10 @@ from aisle.addresses import address_key
 _IN_ROUND: Final = 8
 """Maximum number of requests that start in one iteration of the loop."""
 _PART: Final = 64 << 10
-"""Bytes of the parts in which longer answers are written. Cached answers that nobody reads are then not copied per
-client."""
+"""Bytes of the parts in which longer answers are written.
+
+Cached answers that nobody reads are then not copied per client.
+"""
 
 
 class FairStarts:

@@ -1,4 +1,4 @@
-"""Purge of old rows in batches, each of which locks one store briefly (README: Retention).
+"""Purge of old rows in batches, each of which locks one store briefly (SERVING.md: Retention).
 
 Old legs of a product become one leg per location, pool and order line. Old entries of the log become one opening
 balance per product and location. The sums stay equal, so that stock remains the sum of the ledger and of the log.
@@ -37,8 +37,10 @@ MIN_AGE_DAYS = max(WRITE_HISTORY_DAYS, HISTORIC_DAYS + 31)
 Hosts that were offline still query the ledger for their writes, and lists of the log have whole months.
 """
 _LEAST = {"changes": WRITE_HISTORY_DAYS, "answers": KEYS_KEPT_DAYS}
-"""Lower minimum ages of some parts: hosts that were offline for longer read all lists, and know how long keys are
-stored."""
+"""Lower minimum ages of some parts.
+
+Hosts that were offline for longer read all lists; `Aisle-Features` tells them how long keys are stored.
+"""
 
 _PRODUCTS_PER_BATCH, _ROWS_PER_BATCH, _ORDERS = 20, 1000, 100
 _PAUSE_S = 0.01

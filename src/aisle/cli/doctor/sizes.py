@@ -28,7 +28,7 @@ def sizes(loaded: LoadedSettings) -> Iterable[Finding]:
         "sizes", ", ".join(f"{name} {format_bytes(count)}" for name, count in sizes_by_name.items()), **sizes_by_name
     )
     if service_url(loaded.settings) == EMBEDDED and store_folder.service_db.exists():
-        yield _told("the embedded store", _bytes(store_folder.service_db), _rows(store_folder.service_db))
+        yield _size_finding("the embedded store", _bytes(store_folder.service_db), _rows(store_folder.service_db))
 
 
 def database(named: Path | str) -> Iterable[Finding]:
@@ -37,7 +37,7 @@ def database(named: Path | str) -> Iterable[Finding]:
         if not named.exists():
             yield wrong("sizes", f"there is no database at {named}")
         else:
-            yield _told(f"the database {named}", _bytes(named), _rows(named))
+            yield _size_finding(f"the database {named}", _bytes(named), _rows(named))
         return
     try:
         from aisle.service.db.postgres import read_sizes, redact_dsn
@@ -45,7 +45,7 @@ def database(named: Path | str) -> Iterable[Finding]:
         yield wrong("sizes", "PostgreSQL needs asyncpg", todo="Install aisle[postgres].")
         return
     rows = read_sizes(named)
-    yield _told(f"the database {redact_dsn(named)}", rows.pop("*"), rows)
+    yield _size_finding(f"the database {redact_dsn(named)}", rows.pop("*"), rows)
 
 
 def _rows(path: Path) -> dict[str, int]:
@@ -62,7 +62,7 @@ def _rows(path: Path) -> dict[str, int]:
         }
 
 
-def _told(what: str, bytes_: int, rows: dict[str, int]) -> Finding:
+def _size_finding(what: str, bytes_: int, rows: dict[str, int]) -> Finding:
     largest = sorted(rows, key=rows.__getitem__, reverse=True)[:_SHOWN]
     text = ", ".join(f"{table} {rows[table]:,} rows" for table in largest if rows[table])
     return ok("sizes", f"{what} {format_bytes(bytes_)}" + (f"; {text}" if text else ""), bytes=bytes_, rows=rows)

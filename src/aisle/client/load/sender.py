@@ -32,12 +32,12 @@ from aisle.client.load.columns import (
 )
 from aisle.client.load.confirmed import Confirmed, lost_meanwhile
 from aisle.client.load.csv_table import CsvTable, RecordKey
-from aisle.client.load.elsewhere import Elsewhere
 from aisle.client.load.existing_stock import LoadedStock, ProductStock, TrackedStock, with_load_reference
 from aisle.client.load.records import NO_FINDINGS, BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
 from aisle.client.load.row_checks import comparable_key
 from aisle.client.load.service_comparison import compare_with_service
+from aisle.client.load.unnamed_stock import UnnamedStock
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
@@ -135,7 +135,7 @@ TARGETS = {
 
 
 class _StrictStop(Exception):
-    """Raised to stop a strict load at its bad row; not an error."""
+    """Stop of a strict load at its bad row; not an error."""
 
 
 async def load(
@@ -231,7 +231,7 @@ class FileLoad:
         self._is_stock = table.name == STOCK.file
         self._loaded_stock = loaded_stock if self._is_stock else None
         self._tracked_stock = TrackedStock(client, table)
-        self._elsewhere = Elsewhere(table)
+        self._elsewhere = UnnamedStock(table)
         self._run_key = secrets.token_hex(8)
         # A count is done once for each load; everything else once for each run.
         self._batch_key = load_id if self._is_stock else self._run_key

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from aisle.client.errors import InvalidResponse, status_error
+from aisle.client.response import to_int64
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.read_topics import CATALOGUE, PRODUCT, RECOUNT, Topic
@@ -14,6 +15,8 @@ CHANGES_CURSOR, MARK_CURSOR = "changes", "changes_mark"
 SEEN_CURSOR = "changes_seen"
 """Cursor and mark of the last read changes: some of their rows may be in the cache, but not all."""
 PAGE_SIZE = 500
+MAX_PAGES = 200
+"""Pages of one read; the next read continues there."""
 MAX_SINGLE_READS = 200
 """Number of changes of one topic above which its list is read instead of single keys."""
 
@@ -104,7 +107,9 @@ class ChangeFeed:
         more = True
         restored = forgotten = False
         known_keys = self._known_keys()
-        while more:
+        page_count = 0
+        while more and page_count < MAX_PAGES:
+            page_count += 1
             page = await self._read_page(since, mark, known_keys)
             since, mark, more, restored = page.cursor, page.mark, page.has_more, restored or page.is_restored
             forgotten = forgotten or page.forgotten
@@ -129,7 +134,7 @@ class ChangeFeed:
         try:
             body = response.json()
             page = _Page(
-                int(body["cursor"]),
+                _parse_cursor(body["cursor"]),
                 [dict(change) for change in body["changes"]],
                 bool(body["more"]),
                 bool(body.get("restored") or body.get("unknown")),
@@ -138,9 +143,18 @@ class ChangeFeed:
             )
         except (ValueError, TypeError, KeyError) as error:
             raise InvalidResponse(f"The answer to list-changes cannot be read: {error!r}.") from error
+        if page.has_more and not page.changes:
+            raise InvalidResponse("The changes do not end: a page without changes is not the last.")
         if page.has_more and page.cursor <= (since or 0):
             raise InvalidResponse("The changes do not end: the cursor stands still.")
         return page
+
+
+def _parse_cursor(value: Any) -> int:
+    number = to_int64(value)
+    if number is None:
+        raise ValueError(f"{str(value)[:40]} is no cursor")
+    return number
 
 
 def _topics_of_change(change: Mapping[str, Any]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from aisle.client.errors import (
     Unauthorized,
 )
 from aisle.client.paging import page_digest
+from aisle.client.response import to_int64
 from aisle.contract.wire import QueryValue
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.maintenance import pause_gc
@@ -90,13 +91,13 @@ class FullSync:
     ) -> None:
         self.wake_event = WakeEvent(sleep)
         self.on_headers_changed: Callable[[Iterable[str]], None] = lambda numbers: None
-        """Receives the numbers of orders whose headers changed."""
+        """Callback with the numbers of orders whose headers changed."""
         self.on_headers_read: Callable[[], None] = lambda: None
-        """Called when the list of orders was read to its end."""
+        """Callback after the list of orders was read to its end."""
         self.on_complete: Callable[[], None] = lambda: None
-        """Called when everything was read again."""
+        """Callback after everything was read again."""
         self.on_progress: Callable[[SyncProgress], None] | None = None
-        """Receives the progress."""
+        """Callback with the progress."""
         self._single_reads = single_reads
         self._cache = single_reads.cache
         self._link = link
@@ -537,12 +538,16 @@ class FullSync:
             self.on_progress(progress)
 
 
+_MAX_COUNT = 1 << 53
+"""Largest count that is believed; the sum over all lists has to fit into a database."""
+
+
 def _advance_position(
     at: StagePosition, rows: list[Row], envelope: dict[str, Any], left_out: LeftOutRows
 ) -> StagePosition:
     total = _total_count(envelope)
     first = total if at.first_total < 0 else at.first_total
-    following = int(rows[-1]["id"]) + 1 if at.by_id and rows else _next_page(at, envelope)
+    following = (to_int64(rows[-1]["id"]) or 0) + 1 if at.by_id and rows else _next_page(at, envelope)
     return at._replace(
         next=following,
         first_total=first,
@@ -555,10 +560,11 @@ def _advance_position(
 
 def _next_page(at: StagePosition, envelope: dict[str, Any]) -> int:
     next_page = envelope.get("next_page")
-    is_number = isinstance(next_page, int) and not isinstance(next_page, bool) and not at.by_id
-    return max(next_page, at.next + 1) if next_page is not None and is_number else at.next + 1
+    number = to_int64(next_page) if isinstance(next_page, int) and not at.by_id else None
+    return max(number or 0, at.next + 1)
 
 
 def _total_count(envelope: dict[str, Any]) -> int:
     total = envelope.get("total_record_count", envelope.get("total_count"))
-    return total if isinstance(total, int) and not isinstance(total, bool) else -1
+    number = to_int64(total) if isinstance(total, int) else None
+    return number if number is not None and number <= _MAX_COUNT else -1

@@ -162,10 +162,10 @@ def token_audit_fields(token: TokenInfo) -> dict[str, object]:
 
 async def _suggest_stores(tx: Transaction, unknown: Iterable[str]) -> str:
     """Return the stores with numbers similar to the unknown ones, as a question; empty if there are none."""
-    alike = [
+    similar = [
         row[0] for number in unknown for row in await tx.all(access.SIMILAR_STORES, _normalize_store_number(number))
     ]
-    return f" {' or '.join(alike)}?" if alike else ""
+    return f" {' or '.join(similar)}?" if similar else ""
 
 
 async def load_tokens(tx: Transaction, statement: str = access.ALL_TOKENS) -> list[TokenInfo]:
@@ -280,17 +280,17 @@ async def store_refusal(tx: Transaction, principal: Principal, store_number: str
     Only a token of all stores learns that a store does not exist. Other tokens get the same answer for a store of
     others.
     """
-    plain = _normalize_store_number(store_number)
+    normalized = _normalize_store_number(store_number)
     if principal.all_stores:
-        what, rows = "There is", await tx.all(access.SIMILAR_STORES, plain)
+        subject, rows = "There is", await tx.all(access.SIMILAR_STORES, normalized)
     else:
-        what, rows = "This token has", await tx.all(access.SIMILAR_STORES_OF_TOKEN, plain, principal.token_id)
+        subject, rows = "This token has", await tx.all(access.SIMILAR_STORES_OF_TOKEN, normalized, principal.token_id)
         if not rows:
             return forbidden()
-    alike = [row[0] for row in rows]
-    if not alike:
-        return forbidden(f"{what} no store {store_number}.")
-    return forbidden(f"{what} no store {store_number}; {' or '.join(alike)}?", nearest=alike)
+    similar = [row[0] for row in rows]
+    if not similar:
+        return forbidden(f"{subject} no store {store_number}.")
+    return forbidden(f"{subject} no store {store_number}; {' or '.join(similar)}?", nearest=similar)
 
 
 def _normalize_store_number(store_number: str) -> str:

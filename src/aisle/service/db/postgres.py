@@ -2,7 +2,7 @@
 
 A writer names the stores that it changes and holds their locks until its commit. Writers of one store run one after the
 other; those of other stores do not wait for them. Each statement sees the result of the one before (READ COMMITTED), so
-the rules need no row locks, and ids increase in the order of commits. Readers see one state (REPEATABLE READ) and never
+the rules need no row locks. Ids increase in the order of commits. Readers see one state (REPEATABLE READ) and never
 wait.
 
 The connections belong to an event loop in its own thread, since callers may have a loop or none.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,12 +16,6 @@ def code_keys_of_product(product: Mapping[str, Any]) -> list[str]:
     codes += split_codes(product.get("barcodes_array") or "")
     codes += [unit.get("unit_barcode") or "" for unit in product.get("units") or []]
     return list(dict.fromkeys(key for code in codes for key in index_keys(code)))
-
-
-def code_keys_of_json(text: str) -> list[str]:
-    """Return the keys of a product from its stored JSON; none if an earlier program stored another form."""
-    item = json.loads(text)
-    return code_keys_of_product(item) if isinstance(item, dict) else []
 
 
 async def lookup_code_keys(tx: Transaction, code: str) -> list[str]:

@@ -1,10 +1,11 @@
-"""Migrations of the schema. A released migration is never changed."""
+"""Tables and indexes of the service, for SQLite and PostgreSQL. A released schema changes by a new migration."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+# Substrings of a product's texts; each engine has this index in its own form (`text_search`).
+PRODUCT_SEARCH_INDEX = "CREATE INDEX product_gram ON product (search)"
 
-INITIAL_SCHEMA: tuple[str, ...] = (
+SCHEMA: tuple[str, ...] = (
     # Chain-wide tables: few rows or the same for every store.
     """CREATE TABLE store (
         store_number TEXT PRIMARY KEY,
@@ -16,8 +17,11 @@ INITIAL_SCHEMA: tuple[str, ...] = (
         secondary_key TEXT NOT NULL,
         search TEXT NOT NULL,
         item TEXT NOT NULL,
-        data TEXT NOT NULL
+        data TEXT NOT NULL,
+        cost_center TEXT NOT NULL DEFAULT ''
     )""",
+    "CREATE INDEX store_area ON store (area_id, store_number)",
+    "CREATE INDEX store_warehouse ON store (is_warehouse, store_number)",
     """CREATE TABLE product (
         product_number TEXT PRIMARY KEY,
         product_name TEXT NOT NULL,
@@ -32,9 +36,17 @@ INITIAL_SCHEMA: tuple[str, ...] = (
         search TEXT NOT NULL,
         entry TEXT NOT NULL,
         item TEXT NOT NULL,
-        modified_on TEXT NOT NULL
+        modified_on TEXT NOT NULL,
+        deleted_on TEXT,
+        group_code TEXT NOT NULL DEFAULT '',
+        detail TEXT NOT NULL DEFAULT ''
     )""",
     "CREATE INDEX product_search ON product (search, product_number)",
+    "CREATE INDEX product_modified ON product (modified_on)",
+    "CREATE INDEX product_group ON product (group_code)",
+    "CREATE INDEX product_known ON product (product_number) WHERE deleted_on IS NULL",
+    "CREATE INDEX product_category ON product (category_code, product_number)",
+    "CREATE INDEX product_parent_category ON product (parent_category_code, product_number)",
     """CREATE TABLE product_code (
         code TEXT NOT NULL,
         product_number TEXT NOT NULL,
@@ -51,7 +63,10 @@ INITIAL_SCHEMA: tuple[str, ...] = (
         created_on TEXT NOT NULL,
         expires_on TEXT,
         revoked_on TEXT,
-        last_used_on TEXT
+        last_used_on TEXT,
+        parent_id TEXT NOT NULL DEFAULT '',
+        person_store TEXT NOT NULL DEFAULT '',
+        person_badge TEXT NOT NULL DEFAULT ''
     )""",
     """CREATE TABLE token_store (
         token_id TEXT NOT NULL,
@@ -59,18 +74,20 @@ INITIAL_SCHEMA: tuple[str, ...] = (
         PRIMARY KEY (token_id, store_number),
         FOREIGN KEY (token_id) REFERENCES token (token_id)
     )""",
-    # Tables of one store each.
+    # Tables of one store each. Counters replace counting rows; the row of the chain starts at 0.
     """CREATE TABLE counter (
         store_number TEXT NOT NULL,
         name TEXT NOT NULL,
         value BIGINT NOT NULL,
         PRIMARY KEY (store_number, name)
     )""",
+    "INSERT INTO counter (store_number, name, value) VALUES ('*', 'product', 0)",
     """CREATE TABLE change (
         store_number TEXT NOT NULL,
         topic TEXT NOT NULL,
         change_key TEXT NOT NULL,
         seq BIGINT NOT NULL,
+        changed_on TEXT NOT NULL DEFAULT '',
         PRIMARY KEY (store_number, topic, change_key)
     )""",
     "CREATE UNIQUE INDEX change_seq ON change (store_number, seq)",
@@ -90,6 +107,7 @@ INITIAL_SCHEMA: tuple[str, ...] = (
         counted_on TEXT,
         loss_by TEXT,
         receipt_by TEXT,
+        stock_modified_day TEXT NOT NULL DEFAULT '',
         PRIMARY KEY (store_number, product_number),
         FOREIGN KEY (store_number) REFERENCES store (store_number),
         FOREIGN KEY (product_number) REFERENCES product (product_number)
@@ -97,6 +115,11 @@ INITIAL_SCHEMA: tuple[str, ...] = (
     "CREATE UNIQUE INDEX store_product_seq ON store_product (store_number, seq)",
     "CREATE INDEX store_product_chain ON store_product (seq, ordinal, store_number)",
     "CREATE INDEX store_product_of ON store_product (product_number)",
+    # A change of stock is indexed by day, so that a second change on the same day touches no index.
+    "CREATE INDEX store_product_stocked ON store_product (stock_modified_day, seq, ordinal, store_number)",
+    "CREATE INDEX store_product_modified ON store_product (modified_on, seq, ordinal, store_number)",
+    "CREATE INDEX store_product_stocked_here ON store_product (store_number, stock_modified_day, seq)",
+    "CREATE INDEX store_product_modified_here ON store_product (store_number, modified_on, seq)",
     """CREATE TABLE location (
         store_number TEXT NOT NULL,
         location_code TEXT NOT NULL,
@@ -107,10 +130,12 @@ INITIAL_SCHEMA: tuple[str, ...] = (
         sort_key TEXT NOT NULL,
         search TEXT NOT NULL,
         created_on TEXT NOT NULL,
+        carrier_code TEXT NOT NULL DEFAULT '',
         PRIMARY KEY (store_number, location_code),
         FOREIGN KEY (store_number) REFERENCES store (store_number)
     )""",
     "CREATE INDEX location_walk ON location (store_number, location_order, sort_key, location_code)",
+    # `version` increases with each change of the order or its lines, for `If-Match`.
     """CREATE TABLE customer_order (
         store_number TEXT NOT NULL,
         order_number TEXT NOT NULL,
@@ -130,12 +155,15 @@ INITIAL_SCHEMA: tuple[str, ...] = (
         search TEXT NOT NULL,
         item TEXT NOT NULL,
         data TEXT NOT NULL,
+        version BIGINT NOT NULL DEFAULT 1,
+        finished_on TEXT NOT NULL DEFAULT '',
         PRIMARY KEY (store_number, order_number),
         FOREIGN KEY (store_number) REFERENCES store (store_number)
     )""",
     "CREATE UNIQUE INDEX customer_order_seq ON customer_order (store_number, seq)",
     "CREATE INDEX customer_order_open ON customer_order (store_number, is_active, seq)",
     "CREATE INDEX customer_order_reference ON customer_order (store_number, reference)",
+    "CREATE INDEX customer_order_finished ON customer_order (store_number, finished_on) WHERE finished_on <> ''",
     """CREATE TABLE order_line (
         store_number TEXT NOT NULL,
         order_number TEXT NOT NULL,
@@ -155,6 +183,8 @@ INITIAL_SCHEMA: tuple[str, ...] = (
         reference TEXT NOT NULL,
         picked_by TEXT,
         item TEXT NOT NULL,
+        fulfilment TEXT NOT NULL DEFAULT '',
+        is_rejected BIGINT NOT NULL DEFAULT 0,
         PRIMARY KEY (store_number, order_number, line_number),
         FOREIGN KEY (store_number, order_number) REFERENCES customer_order (store_number, order_number),
         FOREIGN KEY (product_number) REFERENCES product (product_number)
@@ -192,6 +222,7 @@ INITIAL_SCHEMA: tuple[str, ...] = (
         PRIMARY KEY (store_number, op_id, leg)
     )""",
     "CREATE INDEX leg_product ON leg (store_number, product_number, occurred_on)",
+    # `held_place` is the location of goods held for a line; '' is the picker.
     """CREATE TABLE taken (
         store_number TEXT NOT NULL,
         order_number TEXT NOT NULL,
@@ -201,6 +232,7 @@ INITIAL_SCHEMA: tuple[str, ...] = (
         pool BIGINT NOT NULL,
         held_pool BIGINT NOT NULL,
         quantity BIGINT NOT NULL,
+        held_place TEXT NOT NULL DEFAULT '',
         PRIMARY KEY (store_number, order_number, line_number, n)
     )""",
     """CREATE TABLE put_back (
@@ -242,18 +274,18 @@ INITIAL_SCHEMA: tuple[str, ...] = (
     "CREATE INDEX stock_log_chain ON stock_log (seq, ordinal, store_number)",
     "CREATE INDEX stock_log_reference ON stock_log (store_number, reference) WHERE reference <> ''",
     "CREATE INDEX stock_log_product ON stock_log (store_number, product_number, seq)",
-    # Answered requests, and people.
-    """CREATE TABLE idempotency (
-        store_number TEXT NOT NULL,
-        principal_id TEXT NOT NULL,
-        request_key TEXT NOT NULL,
-        fingerprint TEXT NOT NULL,
-        status BIGINT NOT NULL,
-        body BYTEA NOT NULL,
-        created_on TEXT NOT NULL,
-        PRIMARY KEY (store_number, principal_id, request_key)
-    )""",
-    "CREATE INDEX idempotency_age ON idempotency (created_on)",
+    "CREATE INDEX stock_log_updated ON stock_log (updated_on, seq, ordinal, store_number)",
+    """CREATE INDEX stock_log_review ON stock_log (review_status, seq, ordinal, store_number)
+        WHERE review_status <> 0""",
+    """CREATE INDEX stock_log_reason ON stock_log (reason_code, seq, ordinal, store_number)
+        WHERE reason_code IS NOT NULL""",
+    # A log covers years and queries ask for its last months: of the chain, a product, a store. The moment is the last
+    # column: without it PostgreSQL would read each row for the value that the index has.
+    "CREATE INDEX stock_log_month ON stock_log (substr(created_on, 1, 7), seq, ordinal, store_number, created_on)",
+    """CREATE INDEX stock_log_article
+        ON stock_log (product_number, substr(created_on, 1, 7), seq, ordinal, store_number, created_on)""",
+    """CREATE INDEX stock_log_months ON stock_log (store_number, substr(created_on, 1, 7), seq, ordinal, created_on)""",
+    "CREATE INDEX stock_log_reasons ON stock_log (store_number, reason_code, seq) WHERE reason_code IS NOT NULL",
     """CREATE TABLE person (
         store_number TEXT NOT NULL,
         badge TEXT NOT NULL,
@@ -265,69 +297,7 @@ INITIAL_SCHEMA: tuple[str, ...] = (
         FOREIGN KEY (store_number) REFERENCES store (store_number)
     )""",
     "CREATE UNIQUE INDEX person_user ON person (store_number, user_name)",
-)
-
-
-UNDOCUMENTED_ORDER_FIELDS = (
-    "customer_city",
-    "customer_country",
-    "customer_email",
-    "customer_number",
-    "customer_phone",
-    "customer_street",
-    "customer_zipcode",
-    "delivery_city",
-    "delivery_country",
-    "delivery_street",
-    "delivery_zipcode",
-    "file_name",
-)
-UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")
-
-
-def _move_fields_sqlite(table: str, names: Sequence[str]) -> str:
-    """Return the statement that copies fields from `data` into `item`.
-
-    Null fields are left out; rows without any stay unchanged.
-    """
-    values = ["json_extract(data, '$." + name + "')" for name in names]
-    members = ", ".join("'" + name + "', " + value for name, value in zip(names, values, strict=True))
-    patch = "json_patch(item, json_object('aisle', json_object(" + members + ")))"
-    return "".join(("UPDATE ", table, " SET item = ", patch, " WHERE coalesce(", ", ".join(values), ") IS NOT NULL"))
-
-
-def _move_fields_postgres(table: str, names: Sequence[str]) -> str:
-    members = ", ".join("'" + name + "', data::jsonb -> '" + name + "'" for name in names)
-    fields = "jsonb_strip_nulls(jsonb_build_object(" + members + "))"
-    merged = "jsonb_build_object('aisle', " + fields + ")"
-    return "".join(("UPDATE ", table, " SET item = (item::jsonb || ", merged, ")::text WHERE ", fields, " <> '{}'"))
-
-
-POSTGRES_FORMS: dict[str, str] = {
-    "UPDATE store SET cost_center = coalesce(json_extract(data, '$.cost_center'), '')": (
-        "UPDATE store SET cost_center = coalesce(data::json ->> 'cost_center', '')"
-    ),
-    _move_fields_sqlite("customer_order", UNDOCUMENTED_ORDER_FIELDS): _move_fields_postgres(
-        "customer_order", UNDOCUMENTED_ORDER_FIELDS
-    ),
-    _move_fields_sqlite("delivery", UNDOCUMENTED_DELIVERY_FIELDS): _move_fields_postgres(
-        "delivery", UNDOCUMENTED_DELIVERY_FIELDS
-    ),
-    "UPDATE delivery_line SET item = json_set(item, '$.aisle', json(data)) WHERE data <> '{}'": (
-        "UPDATE delivery_line SET item = (item::jsonb || jsonb_build_object('aisle', data::jsonb))::text"
-        " WHERE data <> '{}'"
-    ),
-}
-"""Statements in the form of SQLite, and in that of PostgreSQL."""
-
-
-# Tables whose rows are short and read by their whole key.
-WITHOUT_ROWID_TABLES = frozenset({"counter", "product_code", "balance", "taken", "anchor", "change", "token_store"})
-
-# Request keys belonged to tokens (as a prefix of twelve digits and a slash), so that a replaced token made its requests
-# new ones.
-_KEYS_OF_STORES = (
-    "ALTER TABLE idempotency RENAME TO idempotency_of_tokens",
+    # Answered requests, and people.
     """CREATE TABLE idempotency (
         store_number TEXT NOT NULL,
         request_key TEXT NOT NULL,
@@ -337,27 +307,8 @@ _KEYS_OF_STORES = (
         created_on TEXT NOT NULL,
         PRIMARY KEY (store_number, request_key)
     )""",
-    """INSERT INTO idempotency (store_number, request_key, fingerprint, status, body, created_on)
-        SELECT store_number, request_key, fingerprint, status, body, created_on FROM idempotency_of_tokens
-        WHERE true ORDER BY created_on, principal_id
-        ON CONFLICT (store_number, request_key) DO NOTHING""",
-    "DROP TABLE idempotency_of_tokens",
     "CREATE INDEX idempotency_age ON idempotency (created_on)",
-    # Where two tokens had used the same key, one of them keeps it.
-    """UPDATE leg SET op_id = substr(op_id, 14)
-        WHERE op_id LIKE '____________/%' AND NOT EXISTS (
-            SELECT 1 FROM token t JOIN leg twin
-                ON twin.store_number = leg.store_number AND twin.leg = leg.leg
-                AND twin.op_id = t.token_id || '/' || substr(leg.op_id, 14)
-            WHERE t.token_id < substr(leg.op_id, 1, 12))""",
-    "UPDATE stock_log SET op_id = substr(op_id, 14) WHERE op_id LIKE '____________/%'",
-)
-
-# Increases with each change of the order or its lines, for `If-Match`.
-_VERSIONS = ("ALTER TABLE customer_order ADD COLUMN version BIGINT NOT NULL DEFAULT 1",)
-
-# Deliveries, their receipts, and goods that a clearance has assigned to be moved.
-_DELIVERIES = (
+    # Deliveries, their receipts, and goods that a clearance has assigned to be moved.
     """CREATE TABLE delivery (
         store_number TEXT NOT NULL,
         order_number TEXT NOT NULL,
@@ -378,7 +329,14 @@ _DELIVERIES = (
     )""",
     "CREATE UNIQUE INDEX delivery_seq ON delivery (store_number, seq)",
     "CREATE INDEX delivery_chain ON delivery (seq, ordinal, store_number)",
-    "CREATE INDEX delivery_receipt ON delivery (receipt_seq, ordinal, store_number) WHERE receipt_seq IS NOT NULL",
+    # Receipts of a type in the order of the chain's list, so that a page is in one place of the index.
+    """CREATE INDEX delivery_receipt_kind ON delivery (order_type, receipt_seq, ordinal, store_number, seq)
+        WHERE receipt_seq IS NOT NULL""",
+    """CREATE INDEX delivery_receipt_store ON delivery (store_number, order_type, receipt_seq, ordinal, seq)
+        WHERE receipt_seq IS NOT NULL""",
+    "CREATE INDEX delivery_updated ON delivery (updated_on, seq, ordinal, store_number)",
+    "CREATE INDEX delivery_number ON delivery (order_number, seq, ordinal, store_number)",
+    "CREATE INDEX delivery_received ON delivery (store_number, updated_on) WHERE status = 'received'",
     """CREATE TABLE delivery_line (
         store_number TEXT NOT NULL,
         order_number TEXT NOT NULL,
@@ -397,6 +355,7 @@ _DELIVERIES = (
         FOREIGN KEY (store_number, order_number) REFERENCES delivery (store_number, order_number),
         FOREIGN KEY (product_number) REFERENCES product (product_number)
     )""",
+    "CREATE INDEX delivery_line_product ON delivery_line (product_number, store_number, order_number)",
     """CREATE TABLE assignment (
         store_number TEXT NOT NULL,
         seq BIGINT NOT NULL,
@@ -414,15 +373,7 @@ _DELIVERIES = (
     """CREATE UNIQUE INDEX assignment_open
         ON assignment (store_number, product_number, location_code, pool, order_number, line_number)
         WHERE done_on IS NULL""",
-)
-
-# Products deleted while history still names them; groups of products; shipments that bring goods for order lines; the
-# fulfilment of a line as the order's creator names it.
-_CONFORMANCE = (
-    "ALTER TABLE product ADD COLUMN deleted_on TEXT",
-    "ALTER TABLE product ADD COLUMN group_code TEXT NOT NULL DEFAULT ''",
-    "UPDATE product SET group_code = category_code",
-    "ALTER TABLE order_line ADD COLUMN fulfilment TEXT NOT NULL DEFAULT ''",
+    # Shipments that bring goods for order lines.
     """CREATE TABLE shipment_line (
         store_number TEXT NOT NULL,
         order_number TEXT NOT NULL,
@@ -432,21 +383,7 @@ _CONFORMANCE = (
         PRIMARY KEY (store_number, order_number, line_number)
     )""",
     "CREATE INDEX shipment_line_of ON shipment_line (store_number, shipment_number)",
-)
-
-# Texts of an advanced search; '' for products that were not written since.
-_DETAIL = ("ALTER TABLE product ADD COLUMN detail TEXT NOT NULL DEFAULT ''",)
-
-# Location of goods that are held for a line; the picker has those with ''. The origin of goods put down before is
-# unknown.
-_ORIGINS = ("ALTER TABLE taken ADD COLUMN held_place TEXT NOT NULL DEFAULT ''",)
-
-# Tokens that people got for their PIN, with their parent token and person; wrong PINs; ordered recounts; rejected
-# lines.
-_SIGN_IN = (
-    "ALTER TABLE token ADD COLUMN parent_id TEXT NOT NULL DEFAULT ''",
-    "ALTER TABLE token ADD COLUMN person_store TEXT NOT NULL DEFAULT ''",
-    "ALTER TABLE token ADD COLUMN person_badge TEXT NOT NULL DEFAULT ''",
+    # Wrong PINs, and ordered recounts.
     """CREATE TABLE sign_in_failure (
         store_number TEXT NOT NULL,
         who TEXT NOT NULL,
@@ -473,120 +410,8 @@ _SIGN_IN = (
     )""",
     """CREATE UNIQUE INDEX recount_open ON recount (store_number, product_number, location_code)
         WHERE state = 'open'""",
-    "ALTER TABLE order_line ADD COLUMN is_rejected BIGINT NOT NULL DEFAULT 0",
-)
-
-# Finds the entries of a store's log since a moment.
-_LOG_AGES = ("CREATE INDEX stock_log_created ON stock_log (store_number, created_on, seq)",)
-
-# Receipts of a type in the order of the chain's list, so that a page is in one place of the index.
-_KINDS_OF_RECEIPTS = (
-    """CREATE INDEX delivery_receipt_kind ON delivery (order_type, receipt_seq, ordinal, store_number, seq)
-        WHERE receipt_seq IS NOT NULL""",
-)
-
-# Receipts of a type of one store. Every list of receipts is of one type, so the index without types is obsolete.
-_RECEIPTS_OF_STORES = (
-    """CREATE INDEX delivery_receipt_store ON delivery (store_number, order_type, receipt_seq, ordinal, seq)
-        WHERE receipt_seq IS NOT NULL""",
-    "DROP INDEX delivery_receipt",
-)
-
-# Frequent queries of a chain: changes since a moment, entries to review, reasons of losses. A change of stock is
-# indexed by day, so that a second change on the same day touches no index.
-_POLL_INDEXES = (
-    "ALTER TABLE store_product ADD COLUMN stock_modified_day TEXT NOT NULL DEFAULT ''",
-    """UPDATE store_product SET stock_modified_day = substr(stock_modified_on, 1, 10)
-        WHERE stock_modified_on IS NOT NULL""",
-    "CREATE INDEX store_product_stocked ON store_product (stock_modified_day, seq, ordinal, store_number)",
-    "CREATE INDEX product_modified ON product (modified_on)",
-    "CREATE INDEX stock_log_updated ON stock_log (updated_on, seq, ordinal, store_number)",
-    """CREATE INDEX stock_log_review ON stock_log (review_status, seq, ordinal, store_number)
-        WHERE review_status <> 0""",
-    """CREATE INDEX stock_log_reason ON stock_log (reason_code, seq, ordinal, store_number)
-        WHERE reason_code IS NOT NULL""",
-    "CREATE INDEX store_product_modified ON store_product (modified_on, seq, ordinal, store_number)",
-    "CREATE INDEX delivery_updated ON delivery (updated_on, seq, ordinal, store_number)",
-    "CREATE INDEX delivery_number ON delivery (order_number, seq, ordinal, store_number)",
-)
-
-# A log covers years and queries ask for its last months: of the chain, a product, a store. The moment is the last
-# column: without it PostgreSQL would read each row for the value that the index has.
-_LOG_MONTHS = (
-    "CREATE INDEX stock_log_month ON stock_log (substr(created_on, 1, 7), seq, ordinal, store_number, created_on)",
-    """CREATE INDEX stock_log_article
-        ON stock_log (product_number, substr(created_on, 1, 7), seq, ordinal, store_number, created_on)""",
-    "CREATE INDEX stock_log_months ON stock_log (store_number, substr(created_on, 1, 7), seq, ordinal, created_on)",
-    "DROP INDEX stock_log_created",
-)
-
-# Expected goods of a group of products, in all stores.
-_GROUPS_OF_DELIVERIES = (
-    "CREATE INDEX product_group ON product (group_code)",
-    "CREATE INDEX delivery_line_product ON delivery_line (product_number, store_number, order_number)",
-)
-
-# Counters replace counting the rows; the indexes find the changes of a store without reading all its rows.
-_COUNTERS = (
-    """INSERT INTO counter (store_number, name, value)
-        SELECT '*', 'product', count(*) FROM product WHERE deleted_on IS NULL""",
-    """INSERT INTO counter (store_number, name, value)
-        SELECT c.store_number, 'location_gone', c.value - count(l.location_code)
-        FROM counter c LEFT JOIN location l ON l.store_number = c.store_number
-        WHERE c.name = 'location' GROUP BY c.store_number, c.value""",
-    "CREATE INDEX product_known ON product (product_number) WHERE deleted_on IS NULL",
-    "CREATE INDEX store_area ON store (area_id, store_number)",
-    "CREATE INDEX store_warehouse ON store (is_warehouse, store_number)",
-    "CREATE INDEX store_product_stocked_here ON store_product (store_number, stock_modified_day, seq)",
-    "CREATE INDEX store_product_modified_here ON store_product (store_number, modified_on, seq)",
-)
-
-# Search texts in the form of `aisle.search_text`: earlier ones had punctuation and letters with other marks than
-# accents. SQLite calls a function of the program (`refold_search_key`); PostgreSQL's migration runs it for each row.
-REFOLD_SEARCH_TEXTS = (
-    "UPDATE product SET search = refolded(search)",
-    "UPDATE product SET detail = refolded(detail)",
-    "UPDATE store SET search = refolded(search)",
-    "UPDATE location SET search = refolded(search)",
-    "UPDATE customer_order SET search = refolded(search)",
-    "UPDATE delivery SET supplier_search = refolded(supplier_search)",
-)
-
-# Substrings of a product's texts; each engine has this index in its own form (`text_search`).
-PRODUCT_SEARCH_INDEX = "CREATE INDEX product_gram ON product (search)"
-
-# Measures of products as words of their own: `200g` and `200 g` are equal (`add_measures`, per engine).
-ADD_MEASURES = "UPDATE product SET search = measured(search, product_name), detail = measured(detail, product_name)"
-
-# Keys of all barcodes in the current form (`product_codes.code_keys_of_json`); PostgreSQL's migration inserts them.
-REBUILD_PRODUCT_CODES = (
-    "INSERT INTO product_code (code, product_number) SELECT k.value, p.product_number"
-    " FROM product p, json_each(code_keys(p.item)) k WHERE p.deleted_on IS NULL ON CONFLICT DO NOTHING"
-)
-_CODES = ("DELETE FROM product_code", REBUILD_PRODUCT_CODES)
-
-# Last use of a reason in the log, and a store's entries of one reason.
-_REASONS = (
-    "CREATE INDEX stock_log_reasons ON stock_log (store_number, reason_code, seq) WHERE reason_code IS NOT NULL",
-)
-
-# Products of a category in the order of lists, without reading the whole catalogue.
-_CATEGORIES = (
-    "CREATE INDEX product_category ON product (category_code, product_number)",
-    "CREATE INDEX product_parent_category ON product (parent_category_code, product_number)",
-)
-
-# Documented fields that could not be written before: cost center of a store, carrier at a location.
-_FIELDS = (
-    "ALTER TABLE store ADD COLUMN cost_center TEXT NOT NULL DEFAULT ''",
-    "ALTER TABLE location ADD COLUMN carrier_code TEXT NOT NULL DEFAULT ''",
-    *POSTGRES_FORMS,
-)
-
-# Write that made each change. With it a host detects that the database was restored from an earlier copy, however many
-# writes came since. `op_id` is the write and a random part for each execution. `carried_pick` has quantities of
-# repeated picks that do not fit on their line yet.
-_HISTORY = (
+    # Write that made each change. With it a host detects that the database was restored from an earlier copy, however
+    # many writes came since. `op_id` is the write and a random part for each execution.
     """CREATE TABLE write_history (
         store_number TEXT NOT NULL,
         seq BIGINT NOT NULL,
@@ -595,6 +420,7 @@ _HISTORY = (
         PRIMARY KEY (store_number, seq)
     )""",
     "CREATE INDEX write_history_age ON write_history (written_on)",
+    # Quantities of repeated picks that do not fit on their line yet.
     """CREATE TABLE carried_pick (
         store_number TEXT NOT NULL,
         order_number TEXT NOT NULL,
@@ -602,10 +428,7 @@ _HISTORY = (
         quantity BIGINT NOT NULL,
         PRIMARY KEY (store_number, order_number, line_number)
     )""",
-)
-
-# Changes with their author, old and new values, of a store or of the chain.
-_AUDIT = (
+    # Changes with their author, old and new values, of a store or of the chain.
     """CREATE TABLE audit (
         store_number TEXT NOT NULL,
         seq BIGINT NOT NULL,
@@ -620,25 +443,7 @@ _AUDIT = (
         PRIMARY KEY (store_number, seq)
     )""",
     "CREATE INDEX audit_age ON audit (recorded_on)",
-)
-
-# Time of the last change of a key and of the end of an order, for the purge. Existing rows count as of the store's last
-# write.
-_AGES = (
-    "ALTER TABLE change ADD COLUMN changed_on TEXT NOT NULL DEFAULT ''",
-    """UPDATE change SET changed_on = COALESCE((
-        SELECT h.written_on FROM write_history h WHERE h.store_number = change.store_number
-        ORDER BY h.seq DESC LIMIT 1), '')""",
-    "ALTER TABLE customer_order ADD COLUMN finished_on TEXT NOT NULL DEFAULT ''",
-    """UPDATE customer_order SET finished_on = COALESCE((
-        SELECT h.written_on FROM write_history h WHERE h.store_number = customer_order.store_number
-        ORDER BY h.seq DESC LIMIT 1), '') WHERE is_active = 0""",
-    "CREATE INDEX customer_order_finished ON customer_order (store_number, finished_on) WHERE finished_on <> ''",
-    "CREATE INDEX delivery_received ON delivery (store_number, updated_on) WHERE status = 'received'",
-)
-
-# Time of the last write about an item, so that an older one that is repeated after a restore does not overwrite it.
-_SAID = (
+    # Time of the last statement about an item, so that an older one repeated after a restore does not overwrite it.
     """CREATE TABLE said_last (
         store_number TEXT NOT NULL,
         subject TEXT NOT NULL,
@@ -647,41 +452,11 @@ _SAID = (
         PRIMARY KEY (store_number, subject, item_key)
     )""",
     "CREATE INDEX said_last_age ON said_last (said_on)",
+    PRODUCT_SEARCH_INDEX,
 )
 
-# Rejected orders are finished, too. The time is unknown for existing ones.
-_REJECTED = (
-    """UPDATE customer_order SET finished_on = COALESCE((
-        SELECT h.written_on FROM write_history h WHERE h.store_number = customer_order.store_number
-        ORDER BY h.seq DESC LIMIT 1), '') WHERE fulfilment = 'rejected' AND finished_on = ''""",
-)
+MIGRATIONS: tuple[tuple[str, ...], ...] = (SCHEMA,)
+"""Statements of each version of the schema; a released one is never changed."""
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    INITIAL_SCHEMA,
-    _KEYS_OF_STORES,
-    _VERSIONS,
-    _DELIVERIES,
-    _CONFORMANCE,
-    _DETAIL,
-    _ORIGINS,
-    _SIGN_IN,
-    _LOG_AGES,
-    _KINDS_OF_RECEIPTS,
-    _RECEIPTS_OF_STORES,
-    _POLL_INDEXES,
-    _LOG_MONTHS,
-    _GROUPS_OF_DELIVERIES,
-    _COUNTERS,
-    (PRODUCT_SEARCH_INDEX,),
-    REFOLD_SEARCH_TEXTS,
-    (ADD_MEASURES,),
-    _REASONS,
-    _CATEGORIES,
-    _FIELDS,
-    _HISTORY,
-    _CODES,
-    _AUDIT,
-    _AGES,
-    _SAID,
-    _REJECTED,
-)
+# Tables whose rows are short and read by their whole key.
+WITHOUT_ROWID_TABLES = frozenset({"counter", "product_code", "balance", "taken", "anchor", "change", "token_store"})

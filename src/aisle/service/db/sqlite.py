@@ -48,8 +48,10 @@ MIN_SQLITE_VERSION = (3, 51, 3)
 def check_sqlite_version(version: str = apsw.sqlite_lib_version()) -> None:
     """Raise StorageError if the linked SQLite is older than `MIN_SQLITE_VERSION`."""
     if tuple(int(part) for part in version.split(".")) < MIN_SQLITE_VERSION:
-        floor = ".".join(map(str, MIN_SQLITE_VERSION))
-        raise StorageError(f"SQLite {version} can lose rows that several processes share: apsw with {floor} is needed.")
+        minimum = ".".join(map(str, MIN_SQLITE_VERSION))
+        raise StorageError(
+            f"SQLite {version} can lose rows that several processes share: apsw with {minimum} is needed."
+        )
 
 
 class SqliteDatabase:

@@ -25,8 +25,7 @@ _STEPS_PER_CHECK = 200
 _MAX_CHECKS = 100
 """Checks of a short read: 20,000 steps, about one millisecond."""
 _MAX_ROWS = 320
-"""Rows of a short read, which are quick to write as JSON: a page of 100 with three balances each, and the
-authorization."""
+"""Rows of a short read, quick to write as JSON: a page of 100 with three balances each, and the authorization."""
 _MAX_SECONDS = 0.005
 """Seconds after which no further statement starts, for slow disks and expensive rows.
 

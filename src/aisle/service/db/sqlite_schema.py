@@ -5,21 +5,11 @@ A database that is newer than the program is not touched.
 
 from __future__ import annotations
 
-import json
-
 import apsw
 
 from aisle.errors import StorageError
 from aisle.service.db import text_search
-from aisle.service.db.product_codes import code_keys_of_json
-from aisle.service.db.schema import (
-    ADD_MEASURES,
-    MIGRATIONS,
-    PRODUCT_SEARCH_INDEX,
-    REFOLD_SEARCH_TEXTS,
-    WITHOUT_ROWID_TABLES,
-)
-from aisle.service.db.text_search import add_measures, refold_search_key
+from aisle.service.db.schema import MIGRATIONS, PRODUCT_SEARCH_INDEX, WITHOUT_ROWID_TABLES
 
 
 def migrate(connection: apsw.Connection) -> None:
@@ -29,9 +19,6 @@ def migrate(connection: apsw.Connection) -> None:
         raise StorageError(
             f"The database has schema {version}, this program knows {len(MIGRATIONS)}: use the newer program."
         )
-    connection.create_scalar_function("refolded", lambda *said: refold_search_key(str(said[0])), 1, deterministic=True)
-    connection.create_scalar_function("measured", lambda *said: add_measures(*map(str, said)), 2, deterministic=True)
-    connection.create_scalar_function("code_keys", lambda *said: json.dumps(code_keys_of_json(str(said[0]))), 1)
     while version < len(MIGRATIONS):
         _apply_migration(connection, version + 1, MIGRATIONS[version])
         version = _read_version(connection)  # Another process may have applied more migrations meanwhile.
@@ -63,10 +50,6 @@ def _to_sqlite(statement: str) -> str:
     """
     if statement == PRODUCT_SEARCH_INDEX:
         return text_search.SQLITE_PRODUCT_INDEX
-    if statement in REFOLD_SEARCH_TEXTS and statement.startswith("UPDATE product "):
-        return text_search.SQLITE_REFOLD_PRODUCTS if statement == REFOLD_SEARCH_TEXTS[0] else ""
-    if statement == ADD_MEASURES:
-        return ";".join((statement, *text_search.INDEX_WAITING_PRODUCTS))
     words = statement.split(None, 3)
     narrow = words[:2] == ["CREATE", "TABLE"] and words[2] in WITHOUT_ROWID_TABLES
     return f"{statement} WITHOUT ROWID" if narrow else statement

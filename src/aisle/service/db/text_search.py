@@ -89,17 +89,6 @@ SQLITE_PRODUCT_INDEX = ";".join(
     )
 )
 
-# Rebuild of the index when all texts change: rows of an emptied index need not be deleted one by one.
-SQLITE_REFOLD_PRODUCTS = ";".join(
-    (
-        "UPDATE product SET search = refolded(search), detail = refolded(detail)",
-        "INSERT INTO product_gram (product_gram) VALUES ('delete-all')",
-        "INSERT INTO product_waiting (product_number) SELECT product_number FROM product WHERE true"
-        " ON CONFLICT DO NOTHING",
-        *INDEX_WAITING_PRODUCTS,
-    )
-)
-
 # Without the extension the service works, only slower. An installed one may be in any schema.
 POSTGRES_PRODUCT_INDEX = """DO $gram$ BEGIN
         CREATE EXTENSION IF NOT EXISTS pg_trgm;

@@ -34,8 +34,10 @@ class SourceQuantity(NamedTuple):
 
 
 class HeldGoods(NamedTuple):
-    """Goods held for a line: their origin, and the location and pool that hold them. The picker has those without
-    location."""
+    """Goods held for a line: their origin, and the location and pool that hold them.
+
+    The picker has those without location.
+    """
 
     seq: int
     location: str

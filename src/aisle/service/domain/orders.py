@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aisle.service.context import Context
-from aisle.service.db.schema import UNDOCUMENTED_ORDER_FIELDS
 from aisle.service.db.statements import access
 from aisle.service.db.statements import orders as sql
 from aisle.service.db.statements import stock as stock_sql
@@ -20,6 +19,21 @@ from aisle.service.domain.order_line import REASON_FIELDS, OrderLine
 from aisle.service.domain.states import CLOSED_STATES, STATUS_IDS, check_transition, order_fulfilment
 from aisle.service.domain.store_catalogue import NO_LOCATION, Location, Product
 from aisle.service.domain.timestamps import TimeZone, day_of_stored_time, parse_timestamp
+
+UNDOCUMENTED_ORDER_FIELDS = (
+    "customer_city",
+    "customer_country",
+    "customer_email",
+    "customer_number",
+    "customer_phone",
+    "customer_street",
+    "customer_zipcode",
+    "delivery_city",
+    "delivery_country",
+    "delivery_street",
+    "delivery_zipcode",
+    "file_name",
+)
 
 _AS_BEFORE = "="
 """Value that keeps the stored time of the end of an order."""

@@ -13,7 +13,6 @@ from aisle.service.context import Context, OperationCall, Store, split_wire_id
 from aisle.service.db import Row
 from aisle.service.db.product_codes import find_products_by_code
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
-from aisle.service.db.schema import UNDOCUMENTED_DELIVERY_FIELDS
 from aisle.service.db.statements import deliveries as sql
 from aisle.service.db.text_search import search_key
 from aisle.service.domain.json_text import (
@@ -53,6 +52,8 @@ from aisle.service.handlers.list_response import (
 )
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
 from aisle.service.limits import check_code
+
+UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")
 
 Body = dict[str, Any]
 PURCHASE_ORDER_TYPE = 1

@@ -99,8 +99,10 @@ def parse_scroll_page(call: OperationCall, key_types: Sequence[type]) -> Page:
 
 
 def _is_possible_key(part: int | str) -> bool:
-    """Return True if a row can have this part of a key; clients may send invented keys. Raise ValueError for invalid
-    Unicode."""
+    """Return True if a row can have this part of a key; clients may send invented keys.
+
+    Raise ValueError for invalid Unicode.
+    """
     return -INT64_LIMIT <= part <= INT64_LIMIT if isinstance(part, int) else b"\0" not in part.encode()
 
 

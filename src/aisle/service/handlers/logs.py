@@ -262,8 +262,10 @@ async def _postpone_ordering(ledger: Ledger, product: Product, body: Body, field
 
 
 def is_count(query: Mapping[str, Any], body: Body) -> bool:
-    """Return True if the quantities of an entry are counted ones: the query says so, or there is only
-    `counted_quantity`."""
+    """Return True if an entry is a count.
+
+    It is one if the query says so, or if it has a `counted_quantity` and no `quantity`.
+    """
     if "is_counted_quantity" in query:
         return bool(query["is_counted_quantity"])
     return "counted_quantity" in body and "quantity" not in body

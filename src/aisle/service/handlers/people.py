@@ -73,11 +73,10 @@ async def hash_pins_of_people(run_read: ReadRunner, call: OperationCall) -> Oper
 
 
 async def write_people(ctx: Context, call: OperationCall) -> bytes:
-    """Add people, change those with the same badge, or remove them. A change of PIN, user name or role ends their
-    tokens.
+    """Add people, change those with the same badge, or remove them.
 
-    Refuse with 422 if two people would have one user name or badge, so that no badge changes its owner unintentionally.
-    Refuse with 403 for a role that the token may not assign.
+    A change of PIN, user name or role ends their tokens. Refuse with 422 if two people would have one user name or
+    badge, so that no badge changes its owner unintentionally. Refuse with 403 for a role that the token may not assign.
     """
     store = ctx.current_store.number
     rows = await ctx.tx.all(access.PEOPLE, store)

@@ -53,6 +53,8 @@ _EXPIRED_RETENTION_S = 86400.0
 # Delay in seconds of the refusal for too many waiting reads, which slows down callers that repeat at once.
 _TOO_MANY_WAIT_S = 1.0
 
+_BATCH_ROWS = 1_000
+
 T = TypeVar("T")
 
 
@@ -243,17 +245,17 @@ class OperationEndpoint:
     ) -> tuple[bytes, Any]:
         """Return the body of a write, raw and parsed. It is read only if the caller may run the operation."""
 
-        async def knock(tx: Transaction) -> Context:
+        async def authorize_first(tx: Transaction) -> Context:
             return await self._authorize(tx, operation, parsed_request, notes)
 
-        async def knock_again(tx: Transaction) -> Context:
+        async def authorize_again(tx: Transaction) -> Context:
             return await self._authorize(tx, operation, parsed_request)
 
         assert operation.body_adapter is not None
         cached = None if parsed_request.refusal else self._authorization_cache.get(authorization_key)
         try:
             if cached is None:
-                ctx = await self.database.read(knock)
+                ctx = await self.database.read(authorize_first)
                 principal = ctx.principal
                 authorization = CachedAuthorization(
                     principal.token_id, principal.role, ctx.store.number if ctx.store else None
@@ -276,7 +278,7 @@ class OperationEndpoint:
             if cached is not None:
                 # Check the cached authorization before telling what is wrong, and remove it for further bodies.
                 self._authorization_cache.remove(authorization_key)
-                await self.database.read(knock_again)
+                await self.database.read(authorize_again)
             raise
 
     def _count_request(self, operation: ServedOperation, token_id: str, call: OperationCall) -> None:
@@ -365,10 +367,8 @@ class OperationEndpoint:
 
         async def note(tx: Transaction) -> None:
             await tx.run(access.TOKEN_USED_SET, principal.token_id, format_timestamp(now))
-            await tx.run(access.OLD_RESPONSES_DELETE, format_timestamp(now - self._keys_days * 86400))
             yesterday = format_timestamp(now - _EXPIRED_RETENTION_S)
             await tx.run(access.OLD_WRITE_HISTORY_DELETE, format_timestamp(now - WRITE_HISTORY_DAYS * 86400))
-            await tx.run(access.SAID_FORGET, format_timestamp(now - WRITE_HISTORY_DAYS * 86400))
             await tx.run(access.OLD_SIGN_IN_FAILURES_DELETE, yesterday, format_timestamp(now))
             await tx.run(access.EXPIRED_TOKEN_STORES_DELETE, yesterday)
             await tx.run(access.EXPIRED_TOKENS_DELETE, yesterday)
@@ -376,10 +376,25 @@ class OperationEndpoint:
         async def noted() -> None:
             try:
                 await self.database.write(note, stores=())
+                keys_before = format_timestamp(now - self._keys_days * 86400)
+                await self._delete_in_batches(access.OLD_RESPONSES_STEP, access.OLD_RESPONSES_DELETE, keys_before)
+                said_before = format_timestamp(now - WRITE_HISTORY_DAYS * 86400)
+                await self._delete_in_batches(access.SAID_STEP, access.SAID_FORGET, said_before)
             except Exception as problem:
                 log.warning("The use of a token is noted another time: %s", type(problem).__name__)
 
         return BackgroundTask(noted)
+
+    async def _delete_in_batches(self, step: str, delete: str, before: str) -> None:
+        """Delete old rows in several transactions, so that other writers wait for none of them long."""
+
+        async def batch(tx: Transaction) -> bool:
+            row = await tx.one(step, before, _BATCH_ROWS)
+            await tx.run(delete, row[0] if row else before)
+            return row is not None
+
+        while await self.database.write(batch, stores=()):
+            pass
 
 
 def _generate_key(now: float) -> str:

@@ -55,7 +55,7 @@ class _StrangerLines:
         self._line_count = 0
         self._dropped = Counter[tuple[str, str, int]]()
 
-    def passes(self, record: dict[str, Any]) -> bool:
+    def is_written(self, record: dict[str, Any]) -> bool:
         """Return True if the line of this request is written."""
         status = int(record.get("status", 0))
         if status < 400 and "token" in record:
@@ -107,7 +107,7 @@ class AccessLog:
     def __call__(self, record: dict[str, Any]) -> None:
         """Write one line."""
         self._write_counts(self._strangers.counts())
-        if self._strangers.passes(record):
+        if self._strangers.is_written(record):
             self._logger.info("%s", json.dumps(record))
 
     def _write_counts(self, counts: list[dict[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""Turns of large bodies: few are in memory at once, so that no token uses all of it (README: Running it)."""
+"""Turns of large bodies: few are in memory at once, so that no token uses all of it (SERVING.md)."""
 
 from __future__ import annotations
 

@@ -116,8 +116,7 @@ def occurred_on(headers: Mapping[str, str], now: float) -> str:
 
 
 def clamp_occurred_on(timestamp: str, now: float, clock_skew: float = 0.0, *, is_replay: bool = False) -> str:
-    """Correct a time by the clock skew and limit it to the last week; to the last month for a repetition after a
-    restore."""
+    """Correct a time by the clock skew and limit it to the last week; after a restore, to the last month."""
     timestamp = subtract_seconds(timestamp, clock_skew) if clock_skew else timestamp
     days = _REPLAY_DAYS_KEPT if is_replay else _DAYS_KEPT
     return min(max(timestamp, format_timestamp(now - days * 86400)), format_timestamp(now))

@@ -184,8 +184,10 @@ _OTHER_POSITIONS = {"header": "It is a header of this operation.", "path": "It s
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most similar: ignoring case and separators, with few different letters, or as a
-    prefix."""
+    """Return the known name that is most similar, or None.
+
+    Case and separators are ignored. Few letters may differ, or the name may be a prefix.
+    """
     normalized_names, normalized = (
         {_normalize_name(one): one for one in known},
         _normalize_name(name[:_MAX_NAME_LENGTH]),

@@ -57,12 +57,11 @@ def run_workers(
     may_reload: Callable[[], bool] = lambda: True,
     drain_seconds: float = 0.0,
 ) -> None:
-    """Keep `count` processes running `serve` (which must be picklable) until a command to end, let them finish, and
-    close `at`.
+    """Keep `count` processes running `serve` until a command to end; then let them finish, and close `at`.
 
-    `ready` is called once, when one of them answers; `restarted` for each that died. If `may_reload`, a command to
-    reload is passed to each of them. Raise StorageError if none ever becomes ready because of an error that waiting
-    does not solve.
+    `serve` must be picklable. `ready` is called once, when a process answers; `restarted` for each that died. If
+    `may_reload`, a command to reload is passed to each of them. Raise StorageError if none ever becomes ready because
+    of an error that waiting does not solve.
     """
     pool = _WorkerPool(serve, count, at, restarted)
     is_reported, given = False, frozenset[bytes]()
@@ -122,7 +121,7 @@ class _Worker:
         self.ready_pipe, sending_pipe = _spawn.Pipe(duplex=False)
         self.ready = False
         self.is_outdated = False
-        """True if it was told to reload before it was ready."""
+        """True if a reload was requested before it was ready."""
         self.process: SpawnProcess = _spawn.Process(
             target=_run_worker, args=(serve, at, sending_pipe), name="aisle-worker"
         )

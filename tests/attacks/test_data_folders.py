@@ -1,0 +1,152 @@
+"""A home that others may change: it is refused with a sentence, no link in it is followed, and nothing is written."""
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from aisle.cli import main
+from aisle.errors import SettingsError, StorageError
+from aisle.host.leader_lock import Leader, LeaderLock
+from aisle.host.notify_sockets import socket_folder
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.operation_queue import open_outbox
+from aisle.settings import load_settings
+from tests.writes import STORE
+
+OTHER = 65_534
+"""An account that nobody works as."""
+needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home in which there has been work."""
+    made = StoreFolder(aisle_home, "embedded", STORE)
+    open_outbox(made.folder).close()
+    LeaderLock(made.lock).try_acquire(Leader(1, "", 0.0))
+    made.courier_log.touch(0o600)
+    (aisle_home / "settings.toml").write_text('language = "de"\n', encoding="utf-8")
+    return made
+
+
+def written(path: Path) -> None:
+    path.chmod(path.stat().st_mode | 0o020)
+
+
+def linked(path: Path) -> None:
+    other = path.with_name("elsewhere")
+    path.rename(other)
+    path.symlink_to(other)
+
+
+def given(path: Path) -> None:
+    os.chown(path, OTHER, -1)
+
+
+def piped(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+SPOILT = pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (written, "others may write it"),
+        (linked, "it is a link"),
+        pytest.param(given, "it belongs to another account", marks=needs_root),
+    ],
+)
+
+
+@SPOILT
+@pytest.mark.parametrize("part", ["folder", "lock", "courier_log"])
+def test_what_others_may_change_is_not_used(
+    home: StoreFolder, part: str, spoil: Callable[[Path], None], why: str
+) -> None:
+    path: Path = getattr(home, part)
+    spoil(path)
+    before = path.lstat().st_mtime_ns
+    for use in (
+        lambda: open_outbox(home.folder),
+        lambda: LeaderLock(home.lock).try_acquire(Leader(2, "", 0.0)),
+    ):
+        with pytest.raises(StorageError, match=why) as refused:
+            use()
+        assert str(path) in str(refused.value)
+    assert path.lstat().st_mtime_ns == before
+
+
+@SPOILT
+def test_nor_a_folder_of_sockets(
+    home: StoreFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], None], why: str
+) -> None:
+    monkeypatch.setattr("aisle.host.notify_sockets.MAX_SOCKET_PATH", 1_000)
+    spoil(socket_folder(home))
+    with pytest.raises(StorageError, match=why):
+        socket_folder(home)
+
+
+@SPOILT
+def test_a_name_below_the_temporary_folder_that_another_account_took_is_left_to_it(
+    home: StoreFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], None], why: str
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("aisle.host.notify_sockets.MAX_SOCKET_PATH", 10)
+    before = socket_folder(home)
+    assert before == socket_folder(home)
+    assert before.parent == tmp_path
+    spoil(before)
+    after = socket_folder(home)
+    assert after not in (before, home.sockets)
+    assert after == socket_folder(home)
+    assert after.stat().st_mode & 0o777 == 0o700
+    (home.folder / "run-folder").write_text("../../elsewhere", encoding="ascii")
+    assert socket_folder(home).parent == tmp_path
+
+
+@SPOILT
+def test_nor_the_whole_of_it(home: StoreFolder, spoil: Callable[[Path], None], why: str) -> None:
+    spoil(home.root)
+    with pytest.raises(SettingsError, match=why):
+        load_settings({})
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (written, "others may write it"),
+        (linked, "it is a link"),
+        pytest.param(given, "it belongs to another account", marks=needs_root),
+        (piped, "it is no file"),
+    ],
+)
+def test_nor_settings(home: StoreFolder, spoil: Callable[[Path], None], why: str) -> None:
+    assert load_settings({}).settings.language == "de"
+    settings = home.root / "settings.toml"
+    spoil(settings)
+    with pytest.raises(SettingsError, match=why) as refused:
+        load_settings({})
+    assert str(settings) in str(refused.value)
+
+
+def test_a_person_is_told_in_a_sentence(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    home.root.chmod(0o777)
+    assert main(["outbox"]) == 2
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    assert f"chmod go-w {home.root}" in said
+
+
+def test_a_link_in_the_place_of_the_log_is_not_written_to(home: StoreFolder, tmp_path: Path) -> None:
+    from aisle.courier.leader import _append_line
+
+    precious = tmp_path / "precious"
+    precious.write_text("precious", encoding="utf-8")
+    home.courier_log.unlink()
+    home.courier_log.symlink_to(precious)
+    with pytest.raises(OSError, match="symbolic links"):
+        _append_line(home.courier_log, "a line\n")
+    assert precious.read_text(encoding="utf-8") == "precious"

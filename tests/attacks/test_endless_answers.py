@@ -1,0 +1,206 @@
+"""A service that answers without end: no client reads it to its end, no walk goes on for ever."""
+
+import asyncio
+import gzip
+import zlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from tracemalloc import get_traced_memory, start, stop
+from typing import Any
+
+import pytest
+
+from aisle.client import Client
+from aisle.client.errors import InvalidResponse, OutcomeUnknown, PagingLoop, ResponseTooLong
+from aisle.client.response import MAX_INT64, Response, to_int64
+from aisle.client.transport import MAX_RESPONSE_BYTES, SMALL_RESPONSE_BYTES, Timeouts
+from aisle.courier.pull.change_feed import MAX_PAGES
+from aisle.courier.pull.full_sync import LeftOutRows, _advance_position
+from aisle.courier.pull.sync_progress import StagePosition
+from tests.client.recording_service import Service, reply
+from tests.courier.test_change_feed import Service as Changing
+
+PIECE = b" " * (1 << 20)
+Reply = Callable[[asyncio.StreamWriter], Any]
+
+
+def bomb(kind: str) -> bytes:
+    """A small body that becomes many times what is read."""
+    deep = zlib.compressobj(9, zlib.DEFLATED, {"gzip": 31, "deflate": 15, "bare": -15}[kind])
+    return b"".join(deep.compress(PIECE) for _ in range(96)) + deep.flush()
+
+
+@asynccontextmanager
+async def lying(head: bytes, body: bytes = b"", *, endless: bool = False) -> AsyncIterator[str]:
+    """The address of a service that answers each request with this."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n" + head + b"\r\n" + body)
+            while endless:
+                writer.write(b"%x\r\n%s\r\n" % (len(PIECE), PIECE))
+                await writer.drain()
+            await writer.drain()
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+@asynccontextmanager
+async def memory(most: int) -> AsyncIterator[None]:
+    """Whatever is done here takes no more than so many bytes."""
+    start()
+    try:
+        yield
+        assert get_traced_memory()[1] < most
+    finally:
+        stop()
+
+
+async def test_an_answer_without_end_is_given_up() -> None:
+    head, most = b"Transfer-Encoding: chunked\r\n", 3 * MAX_RESPONSE_BYTES
+    async with lying(head, endless=True) as url, Client(url, "t") as client, memory(most):
+        with pytest.raises(ResponseTooLong, match="longer than 32 MiB"):
+            await client.list_stores()
+        with pytest.raises(OutcomeUnknown, match="longer than 32 MiB"):
+            await client.request("create-movement", path={"store_number": "1"}, body=b"[]")
+
+
+async def test_an_answer_that_says_that_it_is_too_long_is_not_begun() -> None:
+    async with lying(b"Content-Length: 1073741824\r\n") as url, Client(url, "t") as client, memory(4 << 20):
+        with pytest.raises(ResponseTooLong, match="32 MiB"):
+            await client.list_stores()
+
+
+@pytest.mark.parametrize("kind", ["gzip", *(pytest.param(one, marks=pytest.mark.full) for one in ("deflate", "bare"))])
+async def test_a_bomb_is_not_inflated(kind: str) -> None:
+    body = bomb(kind)
+    coding = b"gzip" if kind == "gzip" else b"deflate"
+    head = b"Content-Encoding: %s\r\nContent-Length: %d\r\n" % (coding, len(body))
+    async with lying(head, body) as url, Client(url, "t") as client, memory(3 * MAX_RESPONSE_BYTES):
+        with pytest.raises(ResponseTooLong, match="32 MiB"):
+            await client.list_stores()
+
+
+@pytest.mark.parametrize("kind", ["gzip", "deflate", "bare"])
+async def test_what_is_compressed_is_read_whole(kind: str) -> None:
+    said = b'{"list": [%s]}' % b",".join(b'{"storeNo": "%d"}' % n for n in range(50_000))
+    deep = zlib.compressobj(9, zlib.DEFLATED, {"gzip": 31, "deflate": 15, "bare": -15}[kind])
+    body = deep.compress(said) + deep.flush()
+    coding = b"gzip" if kind == "gzip" else b"deflate"
+    head = b"Content-Encoding: %s\r\nContent-Length: %d\r\n" % (coding, len(body))
+    async with lying(head, body) as url, Client(url, "t") as client:
+        assert (await client.request("list-stores")).content == said
+
+
+async def test_what_cannot_be_decompressed_is_no_answer() -> None:
+    body = gzip.compress(b"{}")[:-12] + b"\xff" * 40
+    head = b"Content-Encoding: gzip\r\nContent-Length: %d\r\n" % len(body)
+    async with lying(head, body) as url, Client(url, "t") as client:
+        with pytest.raises(OutcomeUnknown, match="decompressed"):
+            await client.request("list-stores")
+
+
+async def test_pages_that_repeat_come_to_an_end() -> None:
+    one, other = ({"list": [{"id": number}], "next_page": 0} for number in (1, 2))
+    replies = [reply(200, {**(one, other)[number % 2], "next_page": number + 2}) for number in range(50)]
+    service = Service(*replies)
+    async with service.client() as client:
+        with pytest.raises(PagingLoop):
+            [rows async for rows, _ in client.pages("list-deliveries")]
+    assert len(service.sent) == 3
+
+
+async def test_a_page_that_is_too_long_is_read_in_smaller_ones() -> None:
+    long = reply(200, b" " * (MAX_RESPONSE_BYTES + 1))
+    pages = [
+        reply(200, {"list": [{"id": n}], "next_page": n + 1 if n < 3 else None, "page_size": 1}) for n in (1, 2, 3)
+    ]
+    service = Service(long, *pages)
+    async with service.client() as client:
+        found = [row["id"] async for rows, _ in client.pages("list-deliveries", query={"page_size": 2}) for row in rows]
+    assert found == [1, 2, 3]
+    assert [sent.target.partition("?")[2] for sent in service.sent] == [
+        "page_size=2&page_start=1", "page_size=1&page_start=1", "page_size=1&page_start=2", "page_size=2&page_start=2",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", ["[]", "{}", '{"a":1}', "0", "1.5", '"aa"'])
+async def test_an_answer_of_many_small_values_is_not_parsed(value: str) -> None:
+    body = f'{{"list":[{",".join([value] * ((15 << 20) // (len(value) + 1)))}]}}'.encode()
+    with pytest.raises(ValueError, match="more than 1,000,000 values"):
+        Response(200, {}, body).json()
+    service = Service(reply(200, body), reply(200, body))
+    async with service.client() as client:
+        with pytest.raises(InvalidResponse, match="values"):
+            await client.first_page("list-stores")
+        with pytest.raises(InvalidResponse, match="values"):
+            await client.list_stores()
+
+
+async def test_long_answers_are_read_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.client.transport.MAX_RESPONSE_BYTES", 12 << 20)
+    head, others = b"Transfer-Encoding: chunked\r\n", 6
+    most = (12 << 20) + others * (SMALL_RESPONSE_BYTES + (4 << 20))  # the service takes some of it
+    async with lying(head, endless=True) as url, Client(url, "t") as client, memory(most):
+        found = await asyncio.gather(*(client.list_stores() for _ in range(others)), return_exceptions=True)
+    assert {type(one) for one in found} == {ResponseTooLong}
+
+
+@pytest.mark.parametrize("value", [10**400, float("inf"), float("nan"), 1 << 63, "9" * 400, "x", True, None, [], {}])
+def test_a_number_that_no_database_holds_is_none(value: object) -> None:
+    assert to_int64(value) is None
+
+
+def test_a_number_that_a_database_holds_is_one() -> None:
+    assert (to_int64(MAX_INT64), to_int64("12"), to_int64(0)) == (MAX_INT64, 12, 0)
+
+
+@pytest.mark.parametrize("cursor", [10**400, 1 << 63, -1 << 70, "x", None, [], True])
+async def test_a_cursor_that_is_none_is_an_error_of_the_answer(cursor: object) -> None:
+    with pytest.raises(InvalidResponse, match="cannot be read"):
+        await Changing({"cursor": cursor}).feed().read()
+
+
+async def test_changes_without_end_are_left_for_the_next_read() -> None:
+    change = {"topic": "order", "key": "O1"}
+    service = Changing(*({"cursor": n + 1, "more": True, "changes": [change]} for n in range(MAX_PAGES + 1)))
+    assert (await service.feed().read()).cursor == MAX_PAGES
+    with pytest.raises(InvalidResponse, match="do not end"):
+        await Changing({"cursor": 5, "more": True}).feed().read()
+
+
+@pytest.mark.parametrize("number", [10**400, 1 << 63, -1, float("inf")])
+def test_counts_and_pages_beyond_all_numbers_are_not_believed(number: Any) -> None:
+    envelope = {"total_count": number, "next_page": number}
+    at = _advance_position(StagePosition("orders", 1), [], envelope, LeftOutRows(0, ""))
+    assert at.first_total <= 1 << 53
+    assert at.next == 2
+
+
+async def test_interim_answers_without_end_are_given_up() -> None:
+    head = b"\r\n" + b"HTTP/1.1 100 Continue\r\n\r\n" * 1000
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            while True:
+                writer.write(head[2:])
+                await writer.drain()
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with Client(url, "t", timeouts=Timeouts(total=0.5)) as client:
+            with pytest.raises(OutcomeUnknown):
+                await asyncio.wait_for(client.request("list-stores"), 10)

@@ -1,0 +1,43 @@
+"""Lists that go round and round: a courier comes to their end, and drops nothing for it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.courier.fake_service import Fake
+from tests.courier.host import Host
+
+
+@pytest.fixture
+def host(aisle_home: Path) -> Iterator[Host]:
+    """A host with an empty home, and a few orders at its service."""
+    made = Host(aisle_home)
+    for number in range(1, 6):
+        made.fake.add_order(f"O{number}")
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("leads", [True, False], ids=["named", "unnamed"])
+async def test_a_courier_leaves_pages_that_repeat(host: Host, leads: bool) -> None:
+    async with host.courier() as courier:
+        await courier.sync_once()
+    assert len(host.numbers()) == 5
+    asked = 0
+
+    def round_and_round(fake: Fake, request: httpx.Request) -> httpx.Response:
+        nonlocal asked
+        asked += 1
+        assert asked < 100, "it goes on for ever"
+        number = int(request.url.params["page_start"])
+        rows = [{"order_number": f"X{number % 2}", "is_active": True, "total_lines": 0}]
+        return httpx.Response(200, json={"list": rows, "next_page": number + 1 if leads else "x", "total_count": 9})
+
+    host.fake.fail("list-customer-orders", *[round_and_round] * 200)
+    async with host.courier() as courier:
+        courier.full_sync.request_stages(["headers"])
+        await courier.full_sync.run_to_end()
+        assert "headers" in courier.full_sync.progress.missing
+    assert set(host.numbers()) >= {"O1", "O2", "O3", "O4", "O5"}

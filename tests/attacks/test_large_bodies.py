@@ -1,0 +1,221 @@
+"""Bodies without measure: nobody takes the memory of a service, or keeps others waiting, with many of the largest."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+
+from aisle.service.errors import Refusal
+from aisle.service.factory import open_service
+from aisle.service.handlers.registry import BULK_BODY_LIMIT
+from aisle.service.http.large_body_turns import ADDRESS_BYTES, MIB, MOST_BYTES, MOST_OF_TOKEN, SMALL, TOKEN_BYTES, Turns
+from aisle.service.http.request import MOST_VALUES
+from tests.service.serve_process import Served, served
+from tests.service.world import API, LOGS, World
+
+MOST_MB = 200
+PRODUCTS = API + "/products"
+
+
+def peak_mb(service: Served) -> int:
+    """The most memory that the process had."""
+    lines = Path(f"/proc/{service.process.pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) >> 10
+
+
+async def test_bodies_at_once_take_little_memory(tmp_path: Path) -> None:
+    details = {"product_name": "T" * 60, "product_details": "Leaves from the mountains. " * 7}
+    many = json.dumps({"products": [{"product_number": f"P{n}", **details} for n in range(48_000)]}).encode()
+    large = [
+        many[:-3] + b'"}]}',
+        b"[%s]" % b",".join([b"[]"] * (BULK_BODY_LIMIT // 3 - 2)),
+        many[:-3] + b',"none":1}]}',
+    ]
+    assert all(len(body) <= BULK_BODY_LIMIT for body in large)
+    url = f"sqlite:///{tmp_path / 'service.db'}"
+    with served(url, tmp_path, 1) as [service]:
+        opened = open_service(tmp_path / "service.db")
+        headers = {"Authorization": f"Bearer {opened.ensure_admin_token(tmp_path / 'token')}"}
+        opened.close()
+        async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=120) as client:
+            bodies = [large[2], large[0], *[large[1]] * 6]
+            answers = await asyncio.gather(*(client.post(PRODUCTS, content=body) for body in bodies))
+        assert [answer.status_code for answer in answers] == [400, 400, *[413] * 6]
+        assert peak_mb(service) < MOST_MB
+
+
+class Held:
+    """A body whose parts wait until they may come, and that says how many were taken."""
+
+    def __init__(self, size: int, end: bytes = b"") -> None:
+        self.size = size
+        self.taken = 0
+        self.may = asyncio.Event()
+        self._end = end
+
+    async def parts(self) -> AsyncIterator[bytes]:
+        self.taken += 1
+        yield b'{"storeproductlog":['
+        await self.may.wait()
+        self.taken += 1
+        yield b" " * (self.size - 22) + b"]}"
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not true():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("is_declared", [True, False], ids=["with a length", "in parts"])
+async def test_a_large_body_is_read_when_the_one_before_is_carried_out(world: World, *, is_declared: bool) -> None:
+    def sent(body: Held) -> asyncio.Task[httpx.Response]:
+        headers = {"Content-Length": str(body.size)} if is_declared else {}
+        return asyncio.create_task(world.client.post(API + LOGS, content=body.parts(), headers=headers))
+
+    first, second, small = Held(2 * MIB), Held(2 * MIB), Held(MIB)
+    if not is_declared:
+        for body in (first, second):
+            body.may.set()
+    tasks = [sent(first)]
+    await until(lambda: first.taken > 0)
+    tasks += [sent(second), sent(small)]
+    await until(lambda: small.taken > 0)
+    if is_declared:
+        assert second.taken == 0, "it is read before its turn"
+    small.may.set()
+    assert (await tasks[2]).status_code == 200
+    for body in (first, second):
+        body.may.set()
+    assert [(await task).status_code for task in tasks] == [200, 200, 200]
+
+
+async def test_a_body_that_waits_for_its_turn_is_taken(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = asyncio.Semaphore(0)
+    monkeypatch.setattr(world.service.app.endpoint._turns, "_large", large)
+    for is_declared in (True, False):
+        body = Held(2 * MIB)
+        body.may.set()
+        headers = {"Content-Length": str(body.size)} if is_declared else {}
+        task = asyncio.create_task(world.client.post(API + LOGS, content=body.parts(), headers=headers))
+        await asyncio.sleep(0.6)
+        assert not task.done()
+        large.release()
+        assert (await task).status_code == 200
+        await large.acquire()
+
+
+async def test_a_token_has_so_many_bodies_under_way_and_others_go_on(world: World) -> None:
+    held = [Held(2 * SMALL) for _ in range(MOST_OF_TOKEN)]
+
+    def sent(body: Held, client: httpx.AsyncClient) -> asyncio.Task[httpx.Response]:
+        headers = {"Content-Length": str(body.size)}
+        return asyncio.create_task(client.post(API + LOGS, content=body.parts(), headers=headers))
+
+    async with world.open_client(world.token("staff", ["S1"])) as client, world.open_client(world.token()) as other:
+        tasks = [sent(body, client) for body in held]
+        await until(lambda: all(body.taken for body in held))
+        refused = await sent(Held(2 * SMALL), client)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
+        small, others = Held(SMALL), Held(2 * SMALL)
+        for body in (small, others):
+            body.may.set()
+        assert (await sent(small, client)).status_code == 200
+        assert (await sent(others, other)).status_code == 200
+        for body in held:
+            body.may.set()
+        assert {(await task).status_code for task in tasks} == {200}
+        again = Held(2 * SMALL)
+        again.may.set()
+        assert (await sent(again, client)).status_code == 200
+    assert not world.service.app.endpoint._turns._of_tokens
+
+
+async def test_names_of_fields_are_not_without_number(world: World) -> None:
+    many = ",".join(f'{{"k{n}":1}}' for n in range(2000)).encode()
+    answer = await world.client.post(PRODUCTS, content=b'{"products":[%s]}' % many)
+    assert answer.status_code == 400
+    assert "1,000 names" in answer.json()["detail"]
+    assert gc.isenabled()
+
+
+@pytest.mark.parametrize("value", ["[]", "{}", "1.5", '"aa"', '{"a":1}'])
+async def test_what_has_too_many_values_is_not_read(world: World, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.service.http.request.json", None)
+    body = f"[{','.join([value] * (MOST_VALUES + 1))}]".encode()
+    answer = await world.client.post(PRODUCTS, content=body)
+    assert answer.status_code == 413
+    assert "values" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("value", ["[]", "{}", "[[]]", '[""' + " " * 25 + "]"])
+async def test_lists_of_no_length_are_not_read_where_few_rows_may_come(
+    world: World, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aisle.service.http.request.json", None)
+    body = f"[{','.join([value] * (MIB // (len(value) + 1) - 2))}]".encode()
+    async with world.open_client(world.token("staff", ["S1"])) as client:
+        answer = await client.post(API + LOGS, content=body)
+    assert answer.status_code == 413
+    assert ("lists and objects" if " " in value else "values") in answer.json()["detail"]
+
+
+async def test_bodies_of_all_callers_have_a_sum() -> None:
+    turns = Turns()
+
+    async def refused(token: str, address: str, size: int = MIB) -> int:
+        async with turns.turn(address) as turn:
+            try:
+                await turn.begin(token, size)
+            except Refusal as refusal:
+                return refusal.status
+        return 0
+
+    async with AsyncExitStack() as held:
+
+        async def hold(token: str, address: str) -> None:
+            turn = await held.enter_async_context(turns.turn(address))
+            await turn.begin(token, MIB)
+
+        for number in range(TOKEN_BYTES // MIB):
+            await hold("t0", f"a{number}")
+        assert await refused("t0", "b") == 429, "a token has too many"
+        assert await refused("t1", "b") == 0
+        for number in range(ADDRESS_BYTES // MIB):
+            await hold(f"t{1 + number}", "b")
+        assert await refused("u", "b") == 429, "an address has too many"
+        for number in range((MOST_BYTES - TOKEN_BYTES - ADDRESS_BYTES) // MIB):
+            await hold(f"u{number}", f"c{number}")
+        assert await refused("v", "d") == 503
+        assert await refused("v", "d", 1) == 503
+    assert not turns._bytes._by_key
+    assert not turns._bytes._sum
+
+
+async def test_long_answers_that_nobody_reads_have_a_sum(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.service.http.endpoint.SMALL", 10)
+    monkeypatch.setattr("aisle.service.http.large_body_turns.ADDRESS_BYTES", 100)
+    unread = world.service.app.endpoint._unread
+    assert (await world.client.get(API + "/stores")).status_code == 200
+    assert not unread._sum
+    unread.add("another", "127.0.0.1", 90)
+    answer = await world.client.get(API + "/stores")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "1")
+    unread.remove("another", "127.0.0.1", 90)
+    assert (await world.client.get(API + "/stores")).status_code == 200
+
+
+async def test_a_body_in_small_parts_is_counted_in_large_ones() -> None:
+    turns = Turns()
+    async with turns.turn("a") as turn:
+        for size in range(1, MIB, 1000):
+            await turn.begin("t", size)
+        assert MIB - 1000 < turns._bytes._sum <= MIB
+        assert len(turn._held._exit_callbacks) < 30  # type: ignore[attr-defined]

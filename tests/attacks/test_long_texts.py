@@ -1,0 +1,97 @@
+"""Texts without end: the service takes none, pages are bounded in bytes, a courier keeps none of another."""
+
+import json
+from typing import Any
+
+import apsw
+import pytest
+
+from aisle.cache.writer import CacheWriter
+from aisle.client import Client, asgi_transport
+from aisle.host.database import fetch
+from aisle.service.handlers import list_response
+from aisle.service.http.validation import MAX_COMMENT_LENGTH, MAX_TEXT_LENGTH, TEXT_LENGTHS
+from tests.cache.service_rows import location, order, product, stock
+from tests.service.world import LOGS, World
+
+ORDERS = "/stores/S1/orders/customerorders"
+MEGABYTE = "x" * (1 << 20)
+
+
+def entry(**fields: Any) -> dict[str, Any]:
+    return {"storeproductlog": [{"product_number": "P1", "quantity": 1, **fields}]}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field", "longest"),
+    [
+        (LOGS, entry(), "reference", MAX_TEXT_LENGTH),
+        (LOGS, entry(), "source", MAX_TEXT_LENGTH),
+        (LOGS, entry(), "loss_comment", MAX_COMMENT_LENGTH),
+        (LOGS, entry(), "loss_image", TEXT_LENGTHS["loss_image"]),
+        (ORDERS, {"orders": [{"order_number": "O1"}]}, "order_comment", MAX_COMMENT_LENGTH),
+        (ORDERS, {"orders": [{"order_number": "O1"}]}, "customer_name", MAX_TEXT_LENGTH),
+        ("/products", {"products": [{"product_number": "P9"}]}, "product_name", MAX_TEXT_LENGTH),
+        ("/products", {"products": [{"product_number": "P9"}]}, "image_url", TEXT_LENGTHS["image_url"]),
+    ],
+)
+async def test_a_text_has_a_limit(world: World, path: str, body: dict[str, Any], field: str, longest: int) -> None:
+    [name] = body
+    body[name][0][field] = "é" * (longest + 1)
+    answer = await world.post(path, body, 422)
+    assert f"{longest:,}" in answer["detail"]
+    assert answer["errors"][0]["field"] == f"{name}[0].{field}"
+    body[name][0][field] = "é" * longest
+    await world.post(path, body)
+
+
+async def test_the_texts_of_a_list_and_names_of_fields_have_limits(world: World) -> None:
+    place = {"store_number": "S1", "location_code": "Z", "tags": ["x" * (MAX_TEXT_LENGTH + 1)]}
+    await world.post("/aisle/v1/locations", {"locations": [place]}, 422)
+    await world.post("/products", {"products": [{"product_number": "P9", "x" * 2000: 1}]}, 422)
+
+
+async def test_a_page_is_bounded_in_bytes_and_read_in_smaller_ones(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(7):
+        await world.log(product_number="P1", quantity=1, reference=f"{number}" * 900)
+        line = {"product_number": "P1", "quantity": 1, "description": "d" * 900}
+        await world.order(f"O{number}", line, order_comment="c" * 900)
+    monkeypatch.setattr(list_response, "MAX_PAGE_CHARACTERS", 4000)
+    answer = await world.send("GET", ORDERS, query={"page_size": 6, "show_lines": True})
+    assert (answer.status_code, "page_size" in answer.json()["message"]) == (413, True)
+    async with Client("http://127.0.0.1:1", world.secret, transport=asgi_transport(world.service.app)) as client:
+        for scroll in (False, True):
+            asked = {"show_lines": True, "page_size": 6}
+            walk = client.pages("list-customer-orders", path={"store_number": "S1"}, query=asked, scroll=scroll)
+            found = [[row["order_number"] for row in rows] async for rows, _ in walk]
+            assert found == [["O0", "O1", "O2", "O3", "O4", "O5"], ["O6"]]
+        logs = client.pages("list-store-product-logs", query={"store_number": "S1", "page_size": 6}, by="id")
+        assert len([row async for rows, _ in logs for row in rows]) == 7
+        one = client.pages("list-customer-orders", path={"store_number": "S1"}, query={"page_size": 1})
+        assert len([row async for rows, _ in one for row in rows]) == 7
+
+
+@pytest.mark.parametrize("long", [MEGABYTE, '"' * 20_000, "é" * 20_000])
+def test_a_courier_keeps_no_endless_text_of_a_service(cache: CacheWriter, cache_db: apsw.Connection, long: str) -> None:
+    names: dict[str, Any] = {
+        "product_name": long,
+        "product_details": long,
+        "image_url": long,
+        "units": [{"unit_name": long}],
+    }
+    cache.write_products([product("P1", **names), product("P2")])
+    cache.write_stock([stock("P1", product_description=long, places={"A": 1})])
+    cache.write_locations([{**location("A"), "tags": [long]}])
+    cache.write_orders([{**order("O1"), "comment": long, "customer_name": long, long: 1}], True, 1.0)
+    left = cache.write_products([product(long), product("P3", **{f"f{n}": "x" * 900 for n in range(2000)})])
+    assert [skipped.field for skipped in left.skipped] == ["product_number", ""]
+    for table, most in (("product", 60_000), ("stock", 2_000), ("location", 2_000), ("orders", 20_000)):
+        rows = [raw for (raw,) in fetch(cache_db, f"SELECT raw FROM {table}")]
+        assert rows, table
+        assert max(map(len, rows)) < most * (2 if '"' in long else 1), table
+    kept = json.loads(fetch(cache_db, "SELECT raw FROM product WHERE product_number = 'P1'")[0][0])
+    assert kept["product_name"] == long[:999] + "…"
+    assert len(kept["product_details"]) == MAX_COMMENT_LENGTH
+    assert kept["image_url"] in ("", long)

@@ -1,0 +1,283 @@
+"""Many requests at once, or in a row on one connection: they take little memory, and whoever else asks has his turn."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import threading
+from contextlib import ExitStack, closing
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from aisle.addresses import address_key
+from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
+from aisle.server.fair_starts import FairStarts
+from aisle.service.db.database import Busy, DatabaseFailed, TooManyWaiting, Transaction
+from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
+from aisle.service.db.statements import access
+from aisle.service.http import fastapi_app
+from aisle.service.http.json_logging import AccessLog
+from tests.service.test_connections import SECONDS, app, connected, serving
+from tests.service.world import API, World
+
+GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+def held(server: Any) -> int:
+    """Bytes that connections hold of what has not come to its end."""
+    connections = list(server.server_state.connections)
+    assert all(isinstance(one, LimitedConnection) for one in connections)
+    return sum(len(one.conn.trailing_data[0]) for one in connections)
+
+
+def test_what_is_asked_behind_a_request_that_is_answered_is_not_read() -> None:
+    may = threading.Event()
+
+    async def later(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.to_thread(may.wait, SECONDS)
+        await app(scope, receive, send)
+
+    with serving(ConnectionLimits(), later) as (port, server), ExitStack() as opened:
+        callers = [opened.enter_context(closing(connected(port))) for _ in range(3)]
+        for caller in callers:
+            caller.setblocking(False)
+            caller.send(GET * 10_000)
+        until = monotonic() + SECONDS
+        while len(server.server_state.tasks) < len(callers) and monotonic() < until:
+            sleep(0.01)
+        sleep(0.1)
+        assert 0 < held(server) <= len(callers) * (32 << 10)
+        may.set()
+        callers[0].settimeout(SECONDS)
+        heard = b""
+        while heard.count(b"HTTP/1.1 200") < 1_000:
+            part = callers[0].recv(1 << 16)
+            assert part
+            heard += part
+
+
+def test_a_body_is_not_read_before_it_is_taken() -> None:
+    may = threading.Event()
+
+    async def later(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.to_thread(may.wait, SECONDS)
+        size, more = 0, True
+        while more:
+            message = await receive()
+            size, more = size + len(message["body"]), message["more_body"]
+        assert size == 300_000
+        await app(scope, receive, send)
+
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n"
+    with serving(ConnectionLimits(), later) as (port, server), closing(connected(port, head)) as caller:
+        caller.sendall(bytes(300_000))
+        sleep(0.1)
+        [one] = server.server_state.connections
+        assert isinstance(one, LimitedConnection)
+        assert 0 < len(one.cycle.body) <= 64 << 10
+        may.set()
+        assert caller.recv(100).startswith(b"HTTP/1.1 200")
+
+
+def test_heads_without_their_end_have_a_limit_of_all() -> None:
+    limits = ConnectionLimits(unfinished_bytes=100_000)
+    with serving(limits) as (port, server), ExitStack() as opened:
+        half = GET[:-2] + b"X: " + b"x" * 15_000
+        for _ in range(40):
+            opened.enter_context(closing(connected(port, half)))
+        sleep(0.3)
+        assert 0 < held(server) <= limits.unfinished_bytes + len(half)
+        with closing(connected(port, GET[:-2])) as visitor:
+            sleep(0.1)
+            visitor.sendall(b"\r\n")
+            assert visitor.recv(100).startswith(b"HTTP/1.1 200")
+
+
+async def test_a_request_of_somebody_else_begins_in_the_next_rounds() -> None:
+    begun: list[str] = []
+
+    async def note(scope: Any, receive: Any, send: Any) -> None:
+        begun.append(scope["client"][0])
+
+    starts = FairStarts(note)
+    async with asyncio.TaskGroup() as tasks:
+        for host in ["10.0.0.1"] * 200 + ["10.0.0.2"]:
+            tasks.create_task(starts({"type": "http", "client": (host, 1)}, None, None))  # type: ignore[arg-type]
+    assert begun.index("10.0.0.2") < 20
+    assert len(begun) == 201
+
+
+async def test_long_reads_of_one_caller_hold_up_none_of_another() -> None:
+    turns, had = FairTurns(1), []
+
+    async def read(caller: str) -> None:
+        CALLER.set(caller)
+        async with turns.turn(SECONDS):
+            had.append(caller)
+            await asyncio.sleep(0)
+
+    tasks = [asyncio.create_task(read("a")) for _ in range(MOST_WAITING + 1)]
+    await asyncio.sleep(0)
+    with pytest.raises(TooManyWaiting):
+        await read("a")
+    tasks += [asyncio.create_task(read("b")), asyncio.create_task(read("b"))]
+    for one in (tasks[3], tasks[-1]):
+        await asyncio.sleep(0)
+        one.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert had.index("b") < 6
+    assert (had.count("a"), had.count("b")) == (MOST_WAITING, 1)
+    assert (turns._free, turns._waiting) == (1, {})
+
+
+async def test_a_long_read_waits_only_so_long() -> None:
+    turns = FairTurns(1)
+    async with turns.turn(SECONDS):
+        with pytest.raises(Busy):
+            async with turns.turn(0.01):
+                pass
+    assert turns._free == 0
+    await asyncio.sleep(0)
+    async with turns.turn(SECONDS) as waited:
+        assert not waited
+
+
+async def test_who_has_too_many_long_reads_waiting_hears_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.service.db.fair_turns.MOST_WAITING", 2)
+    monkeypatch.setattr("aisle.service.http.endpoint._TOO_MANY_WAIT_S", 0)
+    monkeypatch.setattr("aisle.service.db.sqlite_reader._MAX_ROWS", 0)
+    async with world.open_client(world.token("staff", ["S1"])) as other:
+        many = [world.client.get(API + "/stores") for _ in range(20)]
+        first, *answers = await asyncio.gather(other.get(API + "/stores"), *many)
+    assert first.status_code == 200
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert {answer.status_code for answer in answers} == {200, 429}
+    assert {answer.headers["Retry-After"] for answer in refused} == {"1"}
+
+
+def test_what_strangers_ask_fills_no_access_log(tmp_path: Path) -> None:
+    now, file = [0.0], tmp_path / "access.log"
+    log = AccessLog(file, lambda: now[0])
+    for number in range(50_000):
+        log({"client": f"10.0.{number % 7}.1", "status": 401, "operation": "list-stores", "request": "r" * 64})
+        log({"client": f"2001:db8::{number:x}", "status": 200, "request": "r" * 64})
+    for number in range(2_000):
+        log({"client": f"10.{number // 250}.{number % 250}.2", "status": 404, "request": "r" * 64})
+    assert file.stat().st_size < 1 << 18
+    log({"client": "10.9.9.9", "status": 200, "token": "t", "operation": "list-stores"})
+    assert json.loads(file.read_text().splitlines()[-1])["token"] == "t"
+    now[0] = 60
+    log({"client": "10.0.0.1", "status": 401, "operation": "list-stores"})
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert sum(line.get("repeats", 1) for line in lines) == 2 * 50_000 + 2_000 + 2
+    assert lines[-1]["client"] == "10.0.0.1"
+    log({"client": "10.0.0.1", "status": 401, "operation": "list-stores"})
+    log.close()
+
+
+def test_what_hosts_can_make_the_service_say_is_said_once_a_minute() -> None:
+    now = [0.0]
+    repeats = RepeatFilter(lambda: now[0])
+
+    def passes(message: str, *args: object) -> bool:
+        return repeats.filter(logging.LogRecord("aisle.service", logging.WARNING, "", 0, message, args, None))
+
+    lost = "A host of store %s knows what this database does not: it was put back from an earlier copy."
+    assert [passes(lost, "S1"), passes(lost, "S1"), passes(lost, "S2")] == [True, False, True]
+    assert [passes("%s failed; request %s", "list-stores", n) for n in range(3)] == [True, False, False]
+    assert passes("database lost: %s of %s", "x", "y")
+    assert passes("database lost: %s of %s", "x", "y")
+    now[0] = 61
+    assert passes(lost, "S1")
+    with repeats_filtered():
+        assert any(isinstance(one, RepeatFilter) for one in logging.getLogger("aisle.service").filters)
+
+
+def test_an_address_of_the_newer_kind_stands_for_its_network() -> None:
+    assert address_key("2001:db8::1") == address_key("2001:db8::ffff:2") != address_key("2001:db8:0:1::1")
+    assert address_key("::ffff:10.0.0.1") == address_key("10.0.0.1") == "10.0.0.1"
+    assert address_key("here") == "here"
+
+
+async def test_a_long_answer_goes_out_in_parts() -> None:
+    body = bytes(200_000)
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": body})
+
+    said: list[Any] = []
+
+    async def send(message: Any) -> None:
+        said.append(message)
+
+    await FairStarts(answer)({"type": "http"}, None, send)  # type: ignore[arg-type]
+    parts = [message["body"] for message in said[1:]]
+    assert b"".join(parts) == body
+    assert max(map(len, parts)) <= 64 << 10
+    assert [message["more_body"] for message in said[1:]] == [True] * (len(parts) - 1) + [False]
+
+
+async def test_the_document_is_made_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[dict[str, int]] = []
+
+    def build() -> dict[str, int]:
+        made.append({"a": 1})
+        return made[-1]
+
+    monkeypatch.setattr(fastapi_app, "build_document", build)
+    fastapi_app._document.cache_clear()
+    try:
+        for _ in range(2):
+            assert (await world.client.get("/openapi.json")).json() == {"a": 1}
+    finally:
+        fastapi_app._document.cache_clear()
+    assert len(made) == 1
+
+
+async def test_a_database_that_cannot_be_written_to_is_not_ready(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.service.http.fastapi_app.WRITE_PROBE_S", 0)
+    monkeypatch.setattr("aisle.service.http.fastapi_app.FAILED_WRITE_PROBE_S", 0)
+    database, problems = world.service.database, [DatabaseFailed("full"), Busy("busy"), DatabaseFailed("full")]
+    write = database.write
+
+    async def fail(work: Any, **options: Any) -> Any:
+        if problems:
+            raise problems.pop(0)
+        return await write(work, **options)
+
+    monkeypatch.setattr(database, "write", fail)
+    answers = [await world.client.get("/aisle/v1/ready") for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [503, 503, 503, 200]
+    assert "written" in answers[0].json()["detail"]
+
+
+async def test_old_rows_are_deleted_in_short_transactions(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.service.http.endpoint._BATCH_ROWS", 10)
+    database = world.service.database
+    rows = [("S1", "x", f"k{n}", f"2020-01-01T00:00:{n // 2:02}Z") for n in range(45)] + [("S1", "x", "new", "2030")]
+
+    async def fill(tx: Transaction) -> None:
+        await tx.run_many(access.SAID_SET, rows)
+
+    await database.write(fill)
+    deleted: list[int] = []
+    write = database.write
+
+    async def count(work: Any, **options: Any) -> Any:
+        async def counted(tx: Transaction) -> Any:
+            before = len(await tx.all("SELECT item_key FROM said_last"))
+            more = await work(tx)
+            deleted.append(before - len(await tx.all("SELECT item_key FROM said_last")))
+            return more
+
+        return await write(counted, **options)
+
+    monkeypatch.setattr(database, "write", count)
+    await world.service.app.endpoint._delete_in_batches(access.SAID_STEP, access.SAID_FORGET, "2021")
+    assert sum(deleted) == 45
+    assert max(deleted) <= 12

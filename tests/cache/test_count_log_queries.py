@@ -1,0 +1,257 @@
+"""The day's counts as sessions read them: what this host noted, and what the service's log says."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.cache import log_queries as logs_read
+from aisle.cache.operation_queries import OUTCOME_BY_STATE
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.database import transaction
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs import view
+from aisle.jobs.count.count_state import log_write
+from aisle.jobs.job import Write
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Intent
+from aisle.outbox.operation_state import STATES
+from aisle.outbox.outcome_reasons import store_text
+from tests.cache import service_rows
+from tests.clock import Clock
+from tests.writes import ANNA, STORE
+
+NOON = 1_795_176_000.0
+"""2026-11-20T12:00:00Z."""
+
+NOW = "2026-11-20T12:30:00Z"
+
+
+class Desk:
+    """A cache, an outbox, and the reads over both."""
+
+    def __init__(self, folder: Path) -> None:
+        home = StoreFolder(folder, "embedded", STORE)
+        self.clock = Clock(NOON)
+        self.cache = CacheWriter(open_cache(home.folder, writer=True), STORE)
+        self.cache.write_products([service_rows.product("P1", "Oat drink"), service_rows.product("P2", "Rye bread")])
+        self._db = open_outbox(home.folder)
+        self.outbox = OperationQueue(self._db, clock=self.clock)
+        self.reads = CacheReader(home, self._db)
+
+    def note(self, *entries: dict[str, Any], counted: bool = True) -> str:
+        """Entries that a job of this host sends in one operation."""
+        full = [{"scanned_datetime": "2026-11-20T11:59:00Z", "source": "aisle", **entry} for entry in entries]
+        write: Write = log_write(full, [entry["product_number"] for entry in entries], STORE, "U1", is_count=counted)
+        with transaction(self._db):
+            (op_id,) = self.outbox.enqueue([Intent(write)], ANNA)
+        return op_id
+
+    def confirm(self, op_id: str, answer: str) -> None:
+        """The service took it."""
+        self.outbox.begin_sending(op_id, b"{}")
+        self.outbox.confirm(op_id, answer)
+
+    def rows(self, **args: Any) -> list[dict[str, Any]]:
+        """The log of today."""
+        rows, total = self.reads.query("count_log", {"now": NOW, **args})
+        assert total >= len(rows)
+        return rows
+
+
+@pytest.fixture
+def desk(aisle_home: Path) -> Desk:
+    return Desk(aisle_home)
+
+
+def count(product: str, counted: int, expected: int, **more: Any) -> dict[str, Any]:
+    """An entry as a count sends it."""
+    return {
+        "product_number": product,
+        "location_code": "A-1",
+        "counted_quantity": Decimal(counted),
+        "expected_quantity": Decimal(expected),
+        "app_user_name": "U1",
+        **more,
+    }
+
+
+def logged(id_: int, product: str, **more: Any) -> dict[str, Any]:
+    """interface: Store product log entry."""
+    return {
+        "id": id_,
+        "product_number": product,
+        "store_number": STORE,
+        "app_user_name": "U1",
+        "location_code": "A-1",
+        "created_on": "2026-11-20T12:00:01.000Z",
+        **more,
+    }
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-05:00", "soon"])
+def test_an_entry_of_no_moment_keeps_no_other_entry_back(desk: Desk, moment: str) -> None:
+    undone = logged(7, "P1", counted_quantity=3, reference=f"undo-{moment}")
+    given = [logged(6, "P2", created_on=moment), undone, logged(8, "P2", counted_quantity=2, expected_quantity=5)]
+    assert desk.cache.write_logs(given, "2026-01-01").skipped == ()
+    assert "P2" in {row["product_number"] for row in desk.rows()}
+
+
+def test_what_this_host_noted_is_there_at_once_with_what_became_of_it(desk: Desk) -> None:
+    op_id = desk.note(count("P1", 5, 7), count("P2", 3, 3, stock_pool_4=3))
+    first, second = desk.rows()[::-1]
+    assert (first["description"], first["counted_quantity"], first["difference"]) == ("Oat drink", 5, -2)
+    assert (first["word"], first["app_user_name"], first["id"]) == ("noted", "U1", "")
+    assert (second["pool"], second["difference"]) == (4, 0)
+    desk.outbox.begin_sending(op_id, b"{}")
+    assert {row["word"] for row in desk.rows()} == {"sent"}
+    desk.outbox.refuse(op_id, store_text("No such product"))
+    assert {(row["word"], row["why"]) for row in desk.rows()} == {("refused", "No such product")}
+
+
+def test_every_state_of_the_outbox_has_a_word_that_a_page_can_say() -> None:
+    assert set(OUTCOME_BY_STATE) == set(STATES)
+    assert set(OUTCOME_BY_STATE.values()) == set(view.STATE_WORDS)
+
+
+def test_entry_known_to_service_is_one_row_with_service_figures(desk: Desk) -> None:
+    op_id = desk.note(count("P1", 5, 7))
+    key = desk.rows()[0]["key"]
+    desk.confirm(op_id, '{"success": true, "data": [41]}')
+    assert [(row["id"], row["word"]) for row in desk.rows()] == [("41", "confirmed")]
+    desk.cache.write_logs([logged(41, "P1", counted_quantity=5, expected_quantity=8, quantity=-3)], "2026-11-13")
+    (row,) = desk.rows()
+    assert (row["key"], row["id"], row["difference"], row["counted_quantity"]) == (key, "41", -3, 5)
+
+
+def test_a_service_that_numbers_nothing_says_nothing_twice(desk: Desk) -> None:
+    op_id = desk.note(count("P1", 5, 7), count("P1", 5, 7))
+    desk.cache.write_logs([logged(9, "P1", counted_quantity=5, expected_quantity=7)], "2026-11-13")
+    assert len(desk.rows()) == 3
+    desk.confirm(op_id, "{}")
+    assert len(desk.rows()) == 2
+
+
+def test_other_hosts_counts_losses_and_corrections_are_notified(desk: Desk) -> None:
+    entries = [
+        logged(1, "P1", counted_quantity=5, app_user_name="U2"),
+        logged(2, "P1", quantity=-2, reason_code=3, reason_code_description="Theft"),
+        logged(3, "P2", quantity=-2, source="aisle", reference="MOVED"),
+        logged(4, "P2", quantity=7, source="receipt"),
+        logged(5, "P2", counted_quantity=1, source="aisle", stock_pool="3"),
+        logged(6, "P2", counted_quantity=1, created_on="2026-11-18T12:00:00Z"),
+        logged(7, "P1", quantity=0, source="short", reason_code=21, reason_code_description="Not on the shelf"),
+        logged(8, "P1", quantity=0, source="rejected", reason_code=31, reason_code_description="Not wanted"),
+    ]
+    assert len(desk.cache.write_logs(entries, "2026-11-13").changed) == 8
+    assert sorted(row["id"] for row in desk.rows()) == ["1", "2", "5"]
+    assert [row["id"] for row in desk.rows(user="U2")] == ["1"]
+    assert [row["id"] for row in desk.rows(product_number="P2")] == ["5"]
+    assert [row["id"] for row in desk.rows(search="RYE")] == ["5"]
+    assert [row["id"] for row in desk.rows(search="a1 rye")] == ["5"]
+    assert [row["id"] for row in desk.rows(key="2")] == ["2"]
+    assert len(desk.rows(first=1, size=1)) == 1
+    reasons, _ = desk.reads.query("reasons", {})
+    assert reasons == [{"reason_code": 3, "reason_code_description": "Theft", "adds": False}]
+
+
+def test_what_was_taken_back_is_marked_unless_that_was_refused(desk: Desk) -> None:
+    desk.cache.write_logs([logged(7, "P1", counted_quantity=5, expected_quantity=7)], "2026-11-13")
+    op_id = desk.note({"product_number": "P1", "quantity": Decimal(2), "reference": "undo-7"}, counted=False)
+    assert {row["id"]: row["undone"] for row in desk.rows()} == {"7": True, "": False}
+    desk.outbox.begin_sending(op_id, b"{}")
+    desk.outbox.refuse(op_id, store_text("no"))
+    assert not any(row["undone"] for row in desk.rows())
+    desk.cache.write_logs([logged(8, "P1", quantity=2, reference="undo-7")], "2026-11-13")
+    assert [row["undone"] for row in desk.rows() if row["id"] == "7"] == [True]
+
+
+def test_what_a_job_took_back_by_the_moment_of_its_entry_is_marked(desk: Desk) -> None:
+    at, later = "2026-11-20T08:00:00.250Z", "2026-11-20T08:05:00Z"
+    mine = {"product_number": "P1", "location_code": "A-1", "app_user_name": "U1"}
+    desk.note({**mine, "quantity": Decimal(-5), "reason_code": 1, "scanned_datetime": at}, counted=False)
+    desk.note({**mine, "quantity": Decimal(-1), "reason_code": 1, "scanned_datetime": later}, counted=False)
+    desk.note({**mine, "product_number": "P2", "quantity": Decimal(-5), "scanned_datetime": at}, counted=False)
+    assert not any(row["undone"] for row in desk.rows())
+    back = {**mine, "quantity": Decimal(5), "reference": f"undo-{at}", "scanned_datetime": later}
+    op_id = desk.note(back, counted=False)
+    undone = {(row["product_number"], row["difference"]) for row in desk.rows() if row["undone"]}
+    assert undone == {("P1", Decimal(-5))}
+    desk.outbox.begin_sending(op_id, b"{}")
+    desk.outbox.refuse(op_id, store_text("no"))
+    assert not any(row["undone"] for row in desk.rows())
+    desk.note({**mine, "quantity": Decimal(5), "reference": "undo-To nobody"}, counted=False)
+    assert not any(row["undone"] for row in desk.rows())
+
+
+def test_entries_are_known_once_and_forgotten_after_some_days(desk: Desk) -> None:
+    bare = {"product_number": "P1", "store_number": STORE, "moved_on": "2026-11-20T13:00:00+01:00"}
+    assert len(desk.cache.write_logs([bare, logged(1, "P1")], "2026-11-13").changed) == 2
+    assert desk.cache.write_logs([bare, logged(1, "P1")], "2026-11-13").changed == ()
+    assert desk.cache.write_logs([logged(1, "P1", review_status="2")], "2026-11-13").changed == ("1",)
+    assert desk.cache.write_logs([{"store_number": STORE}], "2026-11-13").skipped
+    assert len(desk.reads.changes(1)[1]) >= 1
+    desk.cache.write_logs([logged(2, "P1")], "2026-11-21")
+    assert desk.cache._db.execute("SELECT count(*) FROM log").fetchall() == [(0,)]
+
+
+def test_own_counts_cost_the_same_however_many_others_count(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Movements and picks are most of a log; of what others counted only the index is looked at."""
+
+    def look() -> tuple[list[str], list[str]]:
+        parsed.clear()
+        return [str(row["key"]) for row in desk.rows(user="U1")], sorted(parsed)
+
+    parsed: list[str] = []
+    as_logged = logs_read.log_row
+
+    def note(key: str, at: str, raw: dict[str, Any]) -> dict[str, Any]:
+        parsed.append(key)
+        return as_logged(key, at, raw)
+
+    monkeypatch.setattr(logs_read, "log_row", note)
+    mine = [logged(number, "P1", counted_quantity=1) for number in range(3)]
+    desk.cache.write_logs([*mine, logged(3, "P1", quantity=1, source="movement")], "2026-11-13")
+    before = look()
+    assert before == (["2", "1", "0"], ["0", "1", "2"])
+    others = [logged(number, "P1", quantity=1, source="pick", app_user_name="U2") for number in range(10, 60)]
+    others += [logged(number, "P1", counted_quantity=1, app_user_name="U2") for number in range(60, 90)]
+    desk.cache.write_logs(others, "2026-11-13")
+    assert look() == before
+    assert len(desk.rows(size=99)) == 3 + 30
+    assert len(desk.rows(product_number="P2", size=99)) == 0
+
+
+def test_what_another_took_back_is_marked_for_whoever_counted_it(desk: Desk) -> None:
+    undone = {"reference": "undo-7", "quantity": 2, "reason_code": 1, "app_user_name": "U2"}
+    desk.cache.write_logs([logged(7, "P1", counted_quantity=5), logged(8, "P1", **undone)], "2026-11-13")
+    (row,) = desk.rows(user="U1")
+    assert (row["id"], row["undone"]) == ("7", True)
+
+
+def test_entry_of_other_person_is_found_by_that_name(desk: Desk) -> None:
+    op_id = desk.note(count("P1", 5, 7, app_user_name="U9"))
+    (row,) = desk.rows(user="U9")
+    assert row["app_user_name"] == "U9"
+    assert not desk.rows(user="U1")
+    desk.confirm(op_id, '{"success": true, "data": [41]}')
+    desk.cache.write_logs([logged(41, "P1", counted_quantity=5, app_user_name="U8")], "2026-11-13")
+    assert not desk.rows(user="U9"), "the service's own words stand"
+    assert [row["id"] for row in desk.rows(user="U8")] == ["41"]
+    assert [row["id"] for row in desk.rows(key=desk.rows(user="U8")[0]["key"])] == ["41"]
+
+
+def test_receipt_entries_are_no_counts(desk: Desk) -> None:
+    entry = {"product_number": "P1", "location_code": "A-1", "quantity": Decimal(4), "app_user_name": "U1"}
+    write = log_write([{"source": "aisle", "reference": "D7", **entry}], ["P1"], STORE, "U1", is_count=False)
+    write = write._replace(query={**write.query, "is_from_receipt": True})
+    with transaction(desk._db):
+        (op_id,) = desk.outbox.enqueue([Intent(write)], ANNA)
+    assert not desk.rows()
+    desk.cache.write_logs([logged(9, "P1", quantity=4, reference="D7")], "2026-11-13")
+    desk.confirm(op_id, "{}")
+    assert not desk.rows()

@@ -1,0 +1,297 @@
+"""What has to be settled is listed from what the cache keeps of it, as it would be from all that is there."""
+
+from __future__ import annotations
+
+import json
+import random
+from contextlib import closing
+from decimal import Decimal
+from typing import Any
+
+import apsw
+import pytest
+
+from aisle.cache.log_queries import is_undone, undone_entries
+from aisle.cache.log_writer import difference_of_count, entry_price
+from aisle.cache.order_overlay import to_decimal
+from aisle.cache.price import prices_of
+from aisle.cache.product_writer import negative_stock
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter, LinkRow
+from aisle.host.database import fetch, transaction
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import LocalNote, Write
+from aisle.outbox.local_notes import notes_of_topic, save_note
+from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.operation_record import Intent
+from aisle.undo_reference import UNDO_PREFIX
+from tests.cache import service_rows
+from tests.writes import ANNA, update
+
+Row = dict[str, Any]
+
+
+def moment(second: int) -> str:
+    return f"2026-03-05T09:{second // 60:02}:{second % 60:02}.000Z"
+
+
+def random_entry(chance: random.Random, id_: int) -> Row:
+    """A count, mostly, or one that takes an earlier one back by its number or by its moment."""
+    usual = {"id": id_, "store_number": "0001", "product_number": f"P{chance.randrange(5)}", "location_code": "A-1"}
+    usual |= {"app_user_name": chance.choice(("U1", "U2", "")), "created_on": moment(id_)}
+    if chance.random() < 0.25:
+        earlier = chance.randrange(max(1, id_))
+        return {**usual, "quantity": 1, "reference": f"{UNDO_PREFIX}{chance.choice((earlier, moment(earlier)))}"}
+    counted: Row = {"counted_quantity": chance.randrange(4), "quantity": chance.choice((0, 2))}
+    counted |= {"expected_quantity": chance.choice((0, 2, 2.5))} if chance.random() < 0.8 else {}
+    counted |= {"price": chance.choice((1.5, 40))} if chance.random() < 0.3 else {}
+    return {**usual, **counted, "review_status": chance.choice(("1", "1", "2"))}
+
+
+def whole(cache: apsw.Connection, outbox: apsw.Connection) -> list[tuple[str, Decimal, bool]]:
+    """(key, value, whether that is known) of all that the log has, as its order says."""
+    seen, found = notes_of_topic(outbox, "review"), []
+    gone = undone_entries(cache, outbox, "2026-01-01T00:00:00.000Z")
+    for key, at, product, user, raw in fetch(cache, "SELECT key, at, product_number, app_user_name, raw FROM log"):
+        entry = json.loads(raw)
+        row = {"id": key, "said": at, "product_number": product, "location_code": "A-1", "app_user_name": user}
+        difference = difference_of_count(entry, user)
+        if difference is None or key in seen or is_undone(row, gone):
+            continue
+        price = entry_price(entry) or prices_of(cache, [product]).get(product)
+        value = difference * to_decimal(price)
+        found.append((-abs(value), -abs(difference), key, value, price is not None))
+    return [(key, value, known) for _, _, key, value, known in sorted(found)]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_differences_are_those_of_the_whole_log(
+    reads: CacheReader, cache: CacheWriter, cache_db: apsw.Connection, outbox_db: apsw.Connection, seed: int
+) -> None:
+    chance = random.Random(seed)
+    cache.write_products([service_rows.product(f"P{n}", price=n) for n in range(5)])
+    for step in range(8):
+        cache.write_logs([random_entry(chance, chance.randrange(150)) for _ in range(25)], moment(step * 5))
+        cache.write_stock([service_rows.stock(f"P{chance.randrange(4)}", 3, price=chance.choice((0, 7, 12.25)))])
+        with transaction(outbox_db):
+            save_note(outbox_db, LocalNote("review", str(chance.randrange(150)), "approved"), "U1", 1772704800.0)
+            entry = {"product_number": f"P{step % 5}", "location_code": "a-1", "quantity": 1}
+            entry |= {"reference": f"{UNDO_PREFIX}{chance.randrange(150)}", "app_user_name": "U2"}
+            body = {"storeproductlog": [entry]}
+            write = Write("create-store-product-logs", ("product/P",), {"store_number": "0001"}, {}, body)
+            OperationQueue(outbox_db).enqueue([Intent(write)], ANNA)
+        listed = whole(cache_db, outbox_db)
+        for first in range(0, len(listed) + 4, 4):
+            rows, total = reads.query("differences", {"first": first, "size": 4})
+            assert [(row["key"], row["value"], row["known"]) for row in rows] == listed[first : first + 4]
+            assert total == len(listed)
+        some = [key for key, _, _ in chance.sample(listed, min(3, len(listed)))]
+        named, _ = reads.query("differences", {"keys": [*some, "none"]})
+        assert [row["key"] for row in named] == [key for key, _, _ in listed if key in some]
+        (row,), _ = reads.query("exceptions", {"now": "2026-03-05T10:00:00+00:00", "minutes": 60})
+        assert (row["differences"], row["value"]) == (len(listed), sum(abs(value) for _, value, _ in listed))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_cannot_be_is_that_of_all_stock_and_all_lines(
+    reads: CacheReader, cache: CacheWriter, cache_db: apsw.Connection, seed: int
+) -> None:
+    chance = random.Random(seed)
+    for generation in range(1, 6):
+        products = [
+            service_rows.product(f"P{n}", chance.choice(("Apple", "Bread", ""))) for n in chance.sample(range(9), 5)
+        ]
+        cache.write_products(products)
+        amounts = (-3, -1, 0, 2)
+        stock = [
+            service_rows.stock(f"P{n}", chance.choice(amounts), places={"A-1": chance.choice(amounts), "A-2": 1})
+            for n in chance.sample(range(9), 6)
+        ]
+        cache.write_stock(stock, generation)
+        if chance.random() < 0.5:
+            cache.delete_unseen("stock", generation)
+        picked = [chance.randrange(4) for _ in range(3)]
+        lines = [service_rows.line(at, "P1", 2, of, moved_quantity=of) for at, of in enumerate(picked, 1)]
+        cache.write_orders(
+            [service_rows.order(str(chance.randrange(3)), *lines, is_active=chance.random() < 0.8)],
+            lines_known=True,
+            read_began=float(generation),
+        )
+        sql = """SELECT p.name, p.product_number, s.raw FROM stock s JOIN product p ON p.id = s.id
+          WHERE instr(s.raw, ':-') ORDER BY 1, 2"""
+        listed = [
+            ("below", product, place, quantity)
+            for _, product, raw in fetch(cache_db, sql)
+            for place, quantity in negative_stock(json.loads(raw))
+        ]
+        sql = """SELECT l.product_number, l.raw FROM line l JOIN orders o ON o.order_number = l.order_number
+          WHERE o.state < 2 ORDER BY l.order_number, l.line_number"""
+        for product, raw in fetch(cache_db, sql):
+            more = json.loads(raw)["picked_quantity"] - json.loads(raw)["quantity"]
+            listed += [("more", product, "", more)] if more > 0 else []
+        for first in range(0, len(listed) + 3, 3):
+            rows, total = reads.query("impossible", {"first": first, "size": 3})
+            found = [(row["kind"], row["product_number"], row["location_code"], row["quantity"]) for row in rows]
+            assert (found, total) == (listed[first : first + 3], len(listed))
+
+
+def test_late_orders_are_counted_as_they_are_listed(
+    reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
+) -> None:
+    days = ("2026-03-04", "2026-03-05", "2026-03-05T09:00:00", "2026-03-05T11:00:00", "2026-03-06", "", "2025")
+    orders = [
+        service_rows.order(f"{number}", service_rows.line(1, "P1", 3, number % 3), pickup_date=days[number % 7])
+        for number in range(1, 40)
+    ]
+    cache.write_orders(orders, lines_known=True, read_began=1.0)
+    moved = [{**order, "pickup_date": "2026-03-01"} for order in orders[:5]]
+    cache.write_orders([*moved, {**orders[7], "is_picked": True}], lines_known=True, read_began=2.0)
+    cache.delete_absent_orders(["9"], read_began=3.0)
+    with transaction(outbox_db):
+        said = [Intent(update(number, {1: 3}, is_picked=True)) for number in ("1", "14")]
+        OperationQueue(outbox_db).enqueue(said, ANNA)
+    now = "2026-03-05T10:00:00+00:00"
+    (row,), _ = reads.query("exceptions", {"now": now, "minutes": 60})
+    late = {"status": ["open", "partial"], "late": True, "now": now, "size": 100}
+    assert 0 < row["late"] == reads.query("board", late)[1]
+
+
+def test_who_is_at_work_is_found_without_a_look_at_all_open_orders(reads: CacheReader) -> None:
+    asked: list[str] = []
+    reads.query("exceptions", {"now": "2026-03-05T10:00:00+00:00", "minutes": 60})
+    reads._cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    reads.query("stuck", {"now": "2026-03-05T10:00:00+00:00", "minutes": 60})
+    reads._cache.trace_v2(0, None)
+    plans = [
+        str(step[3])
+        for sql in asked
+        if "orders_at_work" in sql
+        for step in reads._cache.execute(f"EXPLAIN QUERY PLAN {sql}")
+    ]
+    assert any("orders_at_work" in step for step in plans)
+    assert not any(step.startswith("SCAN orders") for step in plans), plans
+
+
+OVERDRAWN = [
+    # stock in all, at places, in hand of each order, stock read before the orders, more than there was
+    (3, 3, (), False, 0),
+    (3, 1, (2,), False, 0),
+    (3, 0, (2, 1), False, 0),
+    (3, 0, (2, 1, 2), False, 2),
+    (1, 0, (2,), False, 1),
+    (0, 0, (1,), False, 1),
+    (0, 0, (), False, 0),
+    (5, 3, (1, 1), False, 0),
+    (5, 3, (1, 1, 1), False, 1),
+    (3, 3, (2,), True, 0),
+    (3, 0, (2, 1, 2), True, 0),
+]
+
+
+OURS = "changes, claims"
+"""What our own service announces, as far as matters here."""
+
+
+def overdrawn(reads: CacheReader) -> list[tuple[str, Decimal]]:
+    """What more was picked of than the stock had, as the list tells it; the counter says as many."""
+    rows, total = reads.query("impossible", {"first": 0, "size": 99})
+    (row,), _ = reads.query("exceptions", {"now": "2026-03-05T10:00:00+00:00", "minutes": 60})
+    assert row["impossible"] == total == len(rows)
+    return [(row["product_number"], row["quantity"]) for row in rows if row["kind"] == "overdrawn"]
+
+
+@pytest.mark.parametrize(("whole", "lying", "hands", "before", "more"), OVERDRAWN)
+def test_more_in_hand_than_the_stock_had_is_an_exception(
+    reads: CacheReader, cache: CacheWriter, whole: int, lying: int, hands: tuple[int, ...], before: bool, more: int
+) -> None:
+    cache.set_link(LinkRow(features=OURS))
+    cache.write_products([service_rows.product("P1", "Apple")])
+    cache.write_stock([service_rows.stock("P1", whole, places={"A-1": lying})], read_began=2.0 if before else 9.0)
+    orders = [
+        service_rows.order(f"O{n}", service_rows.line(1, "P1", quantity, quantity)) for n, quantity in enumerate(hands)
+    ]
+    cache.write_orders(orders, lines_known=True, read_began=5.0)
+    assert overdrawn(reads) == ([("P1", Decimal(more))] if more else [])
+
+
+NOT_OVERDRAWN: list[tuple[str, str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
+    # the case, what the service announces, and what stock entry, product and line say
+    ("a bag that no stock is kept of", OURS, {"is_stock": False}, {}, {}),
+    ("the same in words", OURS, {"is_stock": "false"}, {}, {}),
+    ("a service, by the catalogue", OURS, {"is_stock": None}, {"is_stock": False}, {}),
+    ("a line picked in the warehouse", OURS, {}, {}, {"aisle": {"is_picked_from_warehouse": True}}),
+    ("the same beside all else", OURS, {}, {}, {"is_picked_from_warehouse": True}),
+    ("fractions that add up to a little more", OURS, {"most_likely_quantity": 0.3}, {}, {"picked_quantity": 0.1}),
+    ("another service, which may leave out what is picked", "", {}, {}, {}),
+    ("stock that is below none, which is told for itself", OURS, {"most_likely_quantity": -1}, {}, {}),
+]
+
+
+@pytest.mark.parametrize(("features", "stock", "product", "line"), [case[1:] for case in NOT_OVERDRAWN])
+def test_what_nobody_can_know_to_be_too_much_is_no_exception(
+    reads: CacheReader,
+    cache: CacheWriter,
+    features: str,
+    stock: dict[str, Any],
+    product: dict[str, Any],
+    line: dict[str, Any],
+) -> None:
+    cache.set_link(LinkRow(state="live", last_ok=900.0, features=features))
+    cache.write_products([service_rows.product("P1", "Apple", **product)])
+    cache.write_stock([service_rows.stock("P1", **{"quantity": 0, "places": {}, **stock})], read_began=9.0)
+    orders = [service_rows.order(f"O{n}", service_rows.line(1, "P1", 2, 2) | line) for n in range(3)]
+    cache.write_orders(orders, lines_known=True, read_began=5.0)
+    assert overdrawn(reads) == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_incremental_overdrawn_list_matches_fresh_read(
+    home: StoreFolder, outbox_db: apsw.Connection, reads: CacheReader, cache: CacheWriter, seed: int
+) -> None:
+    chance, found = random.Random(seed), 0
+    cache.set_link(LinkRow(features=OURS))
+    for turn in range(1, 40):
+        some = chance.sample(range(6), chance.randrange(4))
+        match chance.randrange(5):
+            case 0:
+                entries = [
+                    service_rows.stock(f"P{n}", chance.randrange(5), places={"A-1": chance.randrange(3)}) for n in some
+                ]
+                cache.write_stock(entries, read_began=float(turn))
+            case 1:
+                cache.write_products([service_rows.product(f"P{n}", f"Apple {turn}") for n in some])
+            case 2:
+                cache.delete_absent_orders([f"O{n}" for n in some], read_began=float(turn))
+            case _:
+                for number in some:
+                    picked = [service_rows.line(at, f"P{chance.randrange(6)}", 2, chance.randrange(3)) for at in (1, 2)]
+                    order = service_rows.order(f"O{number}", *picked, is_active=chance.random() < 0.8)
+                    cache.write_orders([order], lines_known=True, read_began=float(turn))
+        with closing(CacheReader(home, outbox_db)) as fresh:
+            assert overdrawn(reads) == overdrawn(fresh)
+        found += bool(overdrawn(reads))
+    assert found
+
+
+def test_a_look_at_what_has_not_changed_goes_through_no_stock(reads: CacheReader, cache: CacheWriter) -> None:
+    cache.set_link(LinkRow(features=OURS))
+    cache.write_products([service_rows.product(f"P{n}", "Apple") for n in range(50)])
+    cache.write_stock([service_rows.stock(f"P{n}", 9, places={"A-1": 2}) for n in range(50)], read_began=9.0)
+    lines = [service_rows.line(n + 1, f"P{n}", 2, 2) for n in range(50)]
+    cache.write_orders([service_rows.order("O1", *lines)], lines_known=True, read_began=5.0)
+    overdrawn(reads)
+    asked: list[str] = []
+    reads._cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    overdrawn(reads)
+    reads._cache.trace_v2(0, None)
+    assert not [sql for sql in asked if "in_hand" in sql]
+
+
+def test_stock_that_was_read_long_before_is_believed(reads: CacheReader, cache: CacheWriter) -> None:
+    cache.set_link(LinkRow(features=OURS))
+    cache.write_products([service_rows.product("P1", "Apple")])
+    cache.write_stock([service_rows.stock("P1", 3, places={"A-1": 0})], read_began=2.0)
+    cache.write_orders([service_rows.order("O1", service_rows.line(1, "P1", 5, 5))], lines_known=True, read_began=5.0)
+    assert reads.query("impossible", {})[1] == 0
+    cache.set_link(LinkRow(state="live", last_ok=200.0))
+    assert reads.query("impossible", {})[1] == 1

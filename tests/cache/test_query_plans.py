@@ -1,0 +1,141 @@
+"""What is asked with every scan must not become slower with the history: no statement reads a whole precious table."""
+
+import re
+from typing import Any
+
+import apsw
+import pytest
+
+from aisle.cache.order_overlay import Overlay
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter
+from aisle.host.database import transaction
+from aisle.outbox import archive
+from aisle.outbox.journal import Journal, JournalBatch, NewJob
+from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.outcome_reasons import NO_MESSAGE
+from tests.cache.service_rows import order, product, store
+from tests.writes import ANNA, intents, movement, update
+
+
+def test_what_waits_is_found_by_its_index(outbox_db: apsw.Connection) -> None:
+    asked: list[str] = []
+
+    def note(told: dict[str, Any]) -> None:
+        asked.append(told["sql"])
+
+    outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, note)
+    Overlay(outbox_db).by_order()
+    OperationQueue(outbox_db).pending_operations()
+    OperationQueue(outbox_db).pending_counts()
+    outbox_db.trace_v2(0, None)
+    queries = [sql for sql in asked if sql.lstrip().startswith("SELECT") and "operation" in sql]
+    assert len(queries) == 3
+    for sql in queries:
+        plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
+        assert not [step for step in plan if step.startswith("SCAN") and "INDEX operation_live" not in step], sql
+
+
+def test_no_write_reads_what_was_sent_before(outbox_db: apsw.Connection) -> None:
+    """A month of it stays: neither what is merged with what waits, nor what moves along, looks through that."""
+    asked: set[str] = set()
+    outbox = OperationQueue(outbox_db)
+    outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.add(told["sql"]))
+    with transaction(outbox_db):
+        outbox.enqueue(intents(update("4101", {1: 1}), update("4102", {1: 1}), movement("4101", "P9")), ANNA)
+    with transaction(outbox_db):
+        (merged,) = outbox.enqueue(intents(update("4102", {1: 2})), ANNA)
+    outbox.begin_sending(merged, b"{}")
+    outbox.confirm(merged)
+    outbox.mark_read_back(merged)
+    (first,) = outbox.sendable()
+    outbox.begin_sending(first.op_id, b"{}")
+    outbox.retry_later(first.op_id, NO_MESSAGE, 5.0)
+    outbox.next_due_at()
+    outbox.records_changed_since(0.0)
+    outbox_db.trace_v2(0, None)
+    of_operations = [sql for sql in asked if re.match(r"\s*(SELECT|UPDATE|DELETE)", sql) and "operation" in sql]
+    assert any(sql.startswith("UPDATE operation SET depends_on") for sql in of_operations)
+    for sql in of_operations:
+        given = dict.fromkeys(re.findall(r":(\w+)", sql)) if "?" not in sql else [None] * sql.count("?")
+        plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", given)]
+        whole = [step for step in plan if re.match(r"SCAN (o|other|operation)\b", step) and "INDEX" not in step]
+        assert not whole, sql
+
+
+@pytest.mark.parametrize("text", ["q", "qu", "quince", "quince dar", "31", "3141", "31415926535", "q-1", "quin-cey"])
+@pytest.mark.parametrize("read", ["search", "orders", "stores"])
+def test_no_letter_of_a_search_reads_a_whole_table(
+    cache: CacheWriter, reads: CacheReader, read: str, text: str
+) -> None:
+    """What has its index is asked of that, or goes along one that ends with its first hundred."""
+    cache.write_products([product("1", "Quince")])
+    cache.write_orders([order("1", customer_name="Quincey")], lines_known=False, read_began=1.0)
+    cache.write_stores([store("1", "Quincy")])
+    asked: list[str] = []
+    reads.query(read, {})
+    reads._cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    reads.query(read, {"search": text})
+    reads._cache.trace_v2(0, None)
+    statements = [sql.strip() for sql in asked if sql.strip().startswith("SELECT")]
+    plans = [
+        row[3]
+        for sql in statements
+        for row in reads._cache.execute(
+            f"EXPLAIN QUERY PLAN {sql}",
+            [None] * sql.count("?") if "?" in sql else dict.fromkeys(re.findall(r":(\w+)", sql)),
+        )
+    ]
+    assert plans
+    assert not {"SCAN p", "SCAN product", "SCAN o", "SCAN orders", "SCAN store"}.intersection(plans)
+
+
+def test_nobody_looks_through_all_sessions_or_all_that_waits(
+    cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection
+) -> None:
+    """Five weeks of sessions stay, and where the link is down much waits."""
+    cache.write_orders([order("1", is_claimed=True, claimed_by="U1", claimed_terminal="elsewhere")], True, 1.0)
+    asked: list[str] = []
+    outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    reads.query("orders", {})
+    reads.query("doubts", {})
+    journal = Journal(outbox_db)
+    journal.running_sessions()
+    journal.is_terminal_in_use("elsewhere")
+    outbox_db.trace_v2(0, None)
+    queries = [sql for sql in asked if re.search(r"FROM (session|operation)\b", sql)]
+    assert len([sql for sql in queries if "FROM session" in sql]) >= 3
+    for sql in queries:
+        plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
+        whole = [step for step in plan if re.match(r"SCAN (session|operation)\b", step) and "INDEX" not in step]
+        assert not whole, sql
+
+
+def test_archive_finds_old_rows_without_scanning_recent_ones(outbox_db: apsw.Connection) -> None:
+    """Every ten minutes, and once for each part of it that leaves: a month of operations stays."""
+    asked: list[str] = []
+    outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    archive.delete_old_operations(outbox_db, 4_000_000_000.0)
+    outbox_db.trace_v2(0, None)
+    (sql,) = asked
+    plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", (0.0, 1, 0.0))]
+    assert not [step for step in plan if "TEMP B-TREE" in step or step.startswith("SCAN later")], plan
+
+
+def test_who_opens_an_order_or_leaves_looks_through_no_month_of_them(
+    reads: CacheReader, outbox_db: apsw.Connection
+) -> None:
+    """It is known for a month who worked on an order."""
+    asked: list[str] = []
+    outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    Journal(outbox_db).commit(
+        JournalBatch("S", "dock", ANNA, opened=(NewJob("J", "pick", 1),), orders_in_work=(("J", ("O1",)),))
+    )
+    reads.query("open", {"user": "U1", "now": "2026-03-02T12:00:00+00:00"})
+    outbox_db.trace_v2(0, None)
+    of_holds = [sql for sql in asked if re.search(r"FROM hold\b", sql)]
+    assert len(of_holds) == 2
+    for sql in of_holds:
+        plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
+        assert any("INDEX hold_since" in step for step in plan), plan
+        assert not [step for step in plan if re.match(r"SCAN (hold|h)\b", step)], plan

@@ -1,0 +1,329 @@
+"""Who looks again and again keeps what he knows and reads what changed: he sees what one sees who has just come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import apsw
+import pytest
+
+from aisle.cache import open_order_list
+from aisle.cache.order_overlay import Overlay
+from aisle.cache.reader import CacheReader
+from aisle.cache.stock_overlay import StockOverlay
+from aisle.cache.writer import CacheWriter
+from aisle.host.database import transaction
+from aisle.host.store_folder import StoreFolder
+from aisle.json_codec import to_text
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
+from aisle.outbox.operation_state import CLOSE, CONFIRM, LOSE_ANSWER, REFUSE, RETRY, SEND, TRANSITIONS
+from aisle.outbox.outcome_reasons import store_text
+from tests.cache.service_rows import line, location, order, product, stock
+from tests.clock import Clock
+from tests.writes import ANNA, intents, movement, update
+
+ORDERS, PRODUCTS = ("4101", "4102", "4103"), ("P1", "P2", "P3")
+PLACE = "PU-01"
+STEPS = 120
+ASKED = ("in_doubt", "needs_person", "done")
+"""States of operations of which it matters what was found out about them."""
+
+
+def fill(cache: CacheWriter, random: Random, began: float) -> None:
+    """The store as it is read at a moment: other quantities, other headers."""
+    cache.write_locations([location(PLACE, 1), location("B-1", 2)])
+    cache.write_products([product(number) for number in PRODUCTS])
+    cache.write_stock([stock(number, 9, places={PLACE: random.randint(0, 9)}) for number in PRODUCTS])
+    for number in ORDERS:
+        held = {"location_code": PLACE, "quantity": 1, "customer_order_number": number, "customer_order_line_number": 1}
+        lines = [line(each, f"P{each}", 5, random.randint(0, 5), store_locations=[held]) for each in (1, 2, 3)]
+        header = {"is_rejected": True} if random.random() < 0.2 else {}
+        cache.write_orders([{**order(number, *lines), **header}], True, began)
+
+
+def write(outbox: OperationQueue, random: Random) -> None:
+    """Somebody picks, brings away, or rejects."""
+    number = random.choice(ORDERS)
+    picks = update(number, {random.randint(1, 3): random.randint(0, 5)})
+    if random.random() < 0.7:
+        for each in picks.body["orders"]["order_lines"]:
+            each["base_picked_quantity"] = Decimal(random.randint(0, 5))
+    brought = movement(number, random.choice(PRODUCTS), random.randint(1, 5))
+    if random.random() < 0.7:
+        brought.body[0]["from_location"] = {"location_code": "B-1"}
+        brought.body[0]["to_location"]["customer_order_line_number"] = random.randint(1, 3)
+    wrote = random.choice(
+        (
+            picks,
+            update(number, {}, is_rejected=random.random() < 0.5),
+            brought,
+        )
+    )
+    outbox.enqueue(intents(wrote), ANNA)
+
+
+def move_on(outbox: OperationQueue, random: Random) -> None:
+    """Something becomes of one operation, as the table allows it; or it is read back."""
+    waiting = [each for each in outbox.live_operations() if each.state not in ("needs_person",)]
+    if not waiting:
+        return
+    op = random.choice(waiting)
+    said = [event for event in (SEND, CONFIRM, REFUSE, RETRY, LOSE_ANSWER, CLOSE) if (op.state, event) in TRANSITIONS]
+    if op.state == "done":
+        outbox._db.execute("UPDATE operation SET live = 0 WHERE n = ?", (op.n,))
+    elif said:
+        event = random.choice(said)
+        why, evidence = store_text("no") if event == REFUSE else None, to_text({"looked_at": op.attempts})
+        outbox._apply_event(op.op_id, event, why=why, evidence=evidence if random.random() < 0.5 else None)
+
+
+def seen(reads: CacheReader) -> list[Any]:
+    """What pages show."""
+    return [
+        reads.query("orders", {}),
+        *(reads.query("order", {"order_number": number}) for number in ORDERS),
+        reads.query("place", {"location_code": PLACE}),
+        *(reads.query("product", {"product_number": number}) for number in PRODUCTS),
+    ]
+
+
+def is_open(reads: CacheReader) -> Callable[[str], bool]:
+    """Whether an order still has to be picked, by its own page, which lays all over it that there is."""
+
+    def found(number: str) -> bool:
+        ((row,), _) = reads.query("order", {"order_number": number})
+        return bool(row["is_active"] and not row["is_rejected"] and not row["is_picked"])
+
+    return found
+
+
+def pending(overlay: Overlay, goods: StockOverlay) -> tuple[Any, ...]:
+    """What lies over the cache, as far as it matters there."""
+    by_key = ({key: told(found) for key, found in of.items()} for of in (overlay.by_order(), goods.by_product()))
+    return (
+        *by_key,
+        sorted(goods.products_touched_at(PLACE)),
+        *(told(overlay.operations(kind)) for kind in (CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER)),
+    )
+
+
+def told(operations: Iterable[Operation]) -> list[tuple[Any, ...]]:
+    """What an overlay knows of operations."""
+    return [
+        (each.n, each.state, each.body, each.confirmed_at, each.first_sent_at, each.state in ASKED and each.evidence)
+        for each in operations
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whoever_stays_sees_what_a_newcomer_sees(
+    home: StoreFolder, outbox_db: apsw.Connection, cache: CacheWriter, reads: CacheReader, clock: Clock, seed: int
+) -> None:
+    """Others write to both files between any two of his looks; he does not look at all of it each time."""
+    random, outbox = Random(seed), OperationQueue(outbox_db, clock=clock)
+    fill(cache, random, clock())
+    overlay = Overlay(outbox_db)
+    goods = StockOverlay(overlay)
+    for step in range(STEPS):
+        clock.pass_(1)
+        with transaction(outbox_db):
+            random.choice((write, move_on, move_on))(outbox, random)
+        if step % 7 == 0:
+            fill(cache, random, clock())
+        fresh = Overlay(outbox_db)
+        if random.random() < 0.5:
+            overlay.refresh()
+        if random.random() < 0.5:
+            assert pending(overlay, goods) == pending(fresh, StockOverlay(fresh))
+        if random.random() < 0.5:
+            continue
+        with closing(CacheReader(home, outbox_db)) as newcomer:
+            assert seen(reads) == seen(newcomer)
+        assert {row["order_number"] for row in reads.query("orders", {})[0]} == set(filter(is_open(reads), ORDERS))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_place_and_what_is_summed_of_it_say_the_same(
+    outbox_db: apsw.Connection, cache: CacheWriter, reads: CacheReader, clock: Clock, seed: int
+) -> None:
+    """Whatever is on its way: the list of places, a part of a place and one product there are of the same goods, which
+    are those of the products' own pages."""
+    random, outbox = Random(seed), OperationQueue(outbox_db, clock=clock)
+    for _ in range(STEPS // 4):
+        clock.pass_(1)
+        fill(cache, random, clock())
+        for _ in range(random.randint(0, 3)):
+            with transaction(outbox_db):
+                random.choice((write, write, move_on))(outbox, random)
+        listed = {row["location_code"]: row for row in reads.query("places", {})[0]}
+        pages = [reads.query("product", {"product_number": number})[0][0] for number in PRODUCTS]
+        for code in (PLACE, "B-1"):
+            ((whole,), _) = reads.query("place", {"location_code": code})
+            there = {row["product_number"]: row for row in whole["products"]}
+            books = {
+                page["product_number"]: (each["quantity"], each["pools"])
+                for page in pages
+                for each in page["places"]
+                if each["location_code"] == code and (each["quantity"] or each["pools"])
+            }
+            assert {number: (row["quantity"], row["pools"]) for number, row in there.items()} == books
+            sums = len(there), sum((row["quantity"] for row in there.values()), Decimal(0))
+            assert (whole["total"], whole["quantity"]) == sums
+            assert (listed[code]["products"], listed[code]["quantity"]) == sums
+            for size in range(len(PRODUCTS) + 1):
+                ((part,), _) = reads.query("place", {"location_code": code, "size": size})
+                assert part == {**whole, "products": whole["products"][:size], "tags": part["tags"]}
+            for number in PRODUCTS:
+                ((one,), _) = reads.query("place", {"location_code": code, "product_number": number})
+                assert one["products"] == ([there[number]] if number in there else [])
+                assert (one["total"], one["quantity"]) == sums
+
+
+def test_what_did_not_change_is_not_read_again(outbox_db: apsw.Connection, clock: Clock) -> None:
+    """Others write all the time: the operations of an order that nobody touches stay the very same objects."""
+    outbox, overlay = OperationQueue(outbox_db, clock=clock), Overlay(outbox_db)
+    with transaction(outbox_db):
+        outbox.enqueue(intents(update("4101", {1: 1})), ANNA)
+    before = overlay.by_order()["4101"]
+    with transaction(outbox_db):
+        outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
+    assert set(overlay.by_order()) == {"4101", "4102"}
+    assert overlay.by_order()["4101"] is before
+
+
+def test_however_much_waits_an_order_is_reckoned_once(
+    cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever stands at a place asks for few of the orders that something is on its way for, home for all of them."""
+    monkeypatch.setattr(open_order_list, "MAX_KEPT_STATES", 3)
+    cache.write_locations([location(PLACE, 1)])
+    cache.write_stock([stock("P1", places={PLACE: 9})])
+    numbers = [f"41{number:02}" for number in range(12)]
+    for number in numbers:
+        held = [{"location_code": PLACE, "quantity": 1, "customer_order_number": number}] if number < "4102" else []
+        lines = [line(1, "P1", 5, 1, store_locations=held), line(2, "P2", 5)]
+        cache.write_orders([order(number, *lines)], True, 1.0)
+    outbox = OperationQueue(outbox_db)
+    reckoned: list[str] = []
+    base = open_order_list._load_base
+
+    def note(cache: apsw.Connection, number: str, read: tuple[Any, ...]) -> open_order_list.OrderBase | None:
+        reckoned.append(number)
+        return base(cache, number, read)
+
+    monkeypatch.setattr(open_order_list, "_load_base", note)
+    for picked in (1, 2, 3):
+        for number in numbers:
+            with transaction(outbox_db):
+                outbox.enqueue(intents(update(number, {2: picked}, merge=False)), ANNA)
+            assert len(reads.query("place", {"location_code": PLACE})[0][0]["products"][0]["held"]) == 2
+            reads.query("orders", {})
+    assert sorted(reckoned) == numbers
+
+
+def test_read_interrupted_between_two_orders_leaves_no_stale_state(
+    cache: CacheWriter, cache_db: apsw.Connection, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.write_orders([order(number, line(1, "P1", 3)) for number in ("4101", "4102")], True, 1.0)
+    outbox, overlay, standings = OperationQueue(outbox_db), Overlay(outbox_db), open_order_list.PendingOrderStates()
+
+    def is_open(*numbers: str) -> list[bool]:
+        return [each.is_open for each in standings.states_of(cache_db, overlay.by_order(), numbers).values()]
+
+    def broken(*_: Any) -> None:
+        raise apsw.BusyError("somebody writes")
+
+    with transaction(outbox_db):
+        outbox.enqueue(intents(update("4101", {1: 1}, merge=False)), ANNA)
+    assert is_open("4101") == [True]
+    filled = update("4101", {1: 3}, merge=False, is_picked=True)
+    with transaction(outbox_db):
+        outbox.enqueue(intents(filled, update("4102", {1: 1}, merge=False)), ANNA)
+    with monkeypatch.context() as patch:
+        patch.setattr(open_order_list, "_load_base", broken)  # nobody has asked for that of the second one yet
+        with pytest.raises(apsw.BusyError):
+            is_open("4101", "4102")
+    assert is_open("4101", "4102") == [False, True]
+
+
+def test_what_is_over_is_remembered_no_more(
+    cache: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_order_list, "MAX_KEPT_STATES", 5)
+    outbox = OperationQueue(outbox_db)
+    cache.write_orders([order(str(number), line(1, "P1")) for number in range(30)], True, 1.0)
+    for number in range(30):
+        with transaction(outbox_db):
+            outbox.enqueue(intents(update(str(number), {1: 1}, merge=False)), ANNA)
+        assert not reads._closed_orders([str(number)])
+        (op,) = outbox.live_operations()
+        outbox.begin_sending(op.op_id, b"")
+        outbox.confirm(op.op_id)
+        outbox.mark_read_back(op.op_id)
+    assert len(reads._order_states._states) <= open_order_list.MAX_KEPT_STATES
+
+
+@pytest.mark.parametrize("sent", [True, False])
+@pytest.mark.parametrize("looks", [True, False])
+def test_what_is_told_again_in_other_words_is_seen_by_those_who_stay(
+    home: StoreFolder, outbox_db: apsw.Connection, clock: Clock, looks: bool, sent: bool
+) -> None:
+    """Also by one who did not look while nobody knew whether it had arrived, or looks when it is on its way already."""
+    outbox, after = OperationQueue(outbox_db, clock=clock), update("4101", {1: 3}).body
+    with transaction(outbox_db):
+        (op_id,) = outbox.enqueue(intents(update("4101", {1: 3, 2: 1})), ANNA)
+    with closing(open_outbox(home.folder)) as connection:
+        overlay = Overlay(connection)
+        overlay.refresh()
+        outbox.begin_sending(op_id, b"{}")
+        outbox.mark_in_doubt(op_id, store_text("no answer"))
+        if looks:
+            overlay.refresh()
+        outbox.requeue(op_id, store_text("not all"), {}, (), after)
+        if sent:
+            outbox.begin_sending(op_id, b"{}", replace_frozen=True)
+        assert [each.body for each in overlay.by_order()["4101"]] == [after]
+
+
+def test_an_order_is_in_the_list_as_soon_as_what_fills_it_may_be_there(
+    outbox_db: apsw.Connection, cache: CacheWriter, reads: CacheReader, clock: Clock
+) -> None:
+    """Three of five were read; two that are not sent yet come on top of them, two that are may be among them."""
+    cache.write_orders([order("4101", line(1, "P1", 5, 3))], True, clock())
+    outbox, picks = OperationQueue(outbox_db, clock=clock), update("4101", {1: 2})
+    picks.body["orders"]["order_lines"][0]["base_picked_quantity"] = Decimal(0)
+    with transaction(outbox_db):
+        (op_id,) = outbox.enqueue(intents(picks), ANNA)
+    assert reads.query("orders", {})[1] == 0
+    outbox.begin_sending(op_id, b"{}")
+    assert reads.query("orders", {})[1] == 1
+
+
+@pytest.mark.parametrize(("line_number", "listed"), [(1, 0), (2, 1)])
+def test_what_is_brought_for_a_line_fills_that_line(
+    outbox_db: apsw.Connection, cache: CacheWriter, reads: CacheReader, clock: Clock, line_number: int, listed: int
+) -> None:
+    """The other line is picked: only what is brought for the first one closes the order."""
+    cache.write_orders([order("4101", line(1, "P1", 5, 3), line(2, "P2", 5, 5))], True, clock())
+    brought = movement("4101", f"P{line_number}", 5)
+    brought.body[0]["from_location"] = {"location_code": "B-1"}
+    brought.body[0]["to_location"]["customer_order_line_number"] = line_number
+    with transaction(outbox_db):
+        OperationQueue(outbox_db, clock=clock).enqueue(intents(brought), ANNA)
+    assert reads.query("orders", {})[1] == listed
+
+
+def test_what_was_rolled_back_leaves_its_number_to_another(outbox_db: apsw.Connection, clock: Clock) -> None:
+    outbox, overlay = OperationQueue(outbox_db, clock=clock), Overlay(outbox_db)
+    outbox_db.execute("BEGIN IMMEDIATE")
+    outbox.enqueue(intents(update("4101", {1: 1})), ANNA)
+    assert set(overlay.by_order()) == {"4101"}
+    outbox_db.execute("ROLLBACK")
+    with transaction(outbox_db):
+        outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
+    assert set(overlay.by_order()) == {"4102"}

@@ -1,0 +1,241 @@
+"""Somebody sets the host's clock, forwards or back: nothing waits longer for it, and nothing is believed sooner."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from typing import Any
+
+import pytest
+
+from aisle.cache.row_values import iso_time
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.courier.clock import MIN_JUMP_S, SteadyClock, apply_clock_jump, has_jumped, to_steady_clock
+from aisle.courier.courier import Courier, Runtime
+from aisle.courier.leader import LeaderOptions, Leadership, run_courier
+from aisle.host.database import fetch
+from aisle.outbox.outcome_reasons import store_message
+from aisle.outbox.session_requests import request_read
+from tests.courier.fake_service import lost_before, not_applied, says
+from tests.courier.host import Host
+from tests.courier.simulated_time import START
+from tests.courier.writes import STORE, movement, update
+
+HOUR = 3600.0
+JUMPS = pytest.mark.parametrize("jump", [HOUR, -HOUR, 400 * 86400.0, -400 * 86400.0, 5.0, -5.0])
+
+
+class Clock:
+    """The host's clock, which can be set, and the count since its start, which cannot."""
+
+    def __init__(self, host: Host) -> None:
+        self.set_by = 0.0
+        self.host = host
+
+    def wall(self) -> float:
+        """What the host says."""
+        return self.host.time.now + self.set_by
+
+    def steady(self, boot: str = "first") -> SteadyClock:
+        """The clock of a courier that begins now."""
+        return SteadyClock(self.wall, lambda: self.host.time.now - START, boot)
+
+
+@pytest.fixture
+def clock(host: Host) -> Clock:
+    """The clock of the host."""
+    return Clock(host)
+
+
+class Incumbent:
+    """A courier in office, and those that it became when the clock was set."""
+
+    def __init__(self, host: Host, clock: Clock, boot: str = "first") -> None:
+        self.offices: list[Leadership] = []
+        world = Runtime(clock.steady(boot), host.time.sleep, lambda: 0.0)
+        self.task = asyncio.create_task(
+            run_courier(host.home, host.connect, LeaderOptions(runtime=world, on_start=self.offices.append))
+        )
+
+    @property
+    def courier(self) -> Courier:
+        """The one that works now."""
+        return self.offices[-1]._courier
+
+
+@asynccontextmanager
+async def working(host: Host, clock: Clock, boot: str = "first") -> AsyncIterator[Incumbent]:
+    """A courier that has read everything, until the end of the block."""
+    term = Incumbent(host, clock, boot)
+    await host.time.until(lambda: term.offices and term.courier.full_sync.progress.is_idle and host.state() == "live")
+    yield term
+    term.offices[-1].end("the test ends")
+    await host.time.until(term.task.done)
+    assert term.task.result() == 0
+
+
+def test_a_clock_that_is_set_is_noticed_and_not_followed(host: Host) -> None:
+    clock = Clock(host)
+    steady = clock.steady()
+    for jump in (MIN_JUMP_S * 0.9, -MIN_JUMP_S * 0.9, HOUR, -HOUR):
+        clock.set_by = jump
+        assert steady() == host.time.now
+        assert has_jumped(steady) == (abs(jump) > MIN_JUMP_S)
+        assert to_steady_clock(steady)() == clock.wall()
+    assert to_steady_clock(host.time.clock) == host.time.clock
+
+
+@JUMPS
+async def test_what_others_change_is_seen_after_it_as_before(host: Host, clock: Clock, jump: float) -> None:
+    async with working(host, clock) as term:
+        clock.set_by = jump
+        await host.time.until(lambda: len(term.offices) == 2, 10)
+        await host.time.until(
+            lambda: term.courier.full_sync.progress.is_idle and host.reads.link(clock.wall()).state == "live"
+        )
+        host.fake.orders["O1"]["lines"][0]["picked_quantity"] = 2
+        host.fake.stock["P1"]["most_likely_quantity"] = 3
+        host.fake.touch("order", "O1")
+        host.fake.touch("product", "P1")
+        await host.time.until(lambda: host.line("O1")["picked_quantity"] == 2 and host.quantity("P1") == 3, 10)
+        assert host.reads.link(clock.wall()).age_s < 15
+    assert f"The clock of this host was set by {jump:+.0f} s." in host.home.courier_log.read_text()
+
+
+@JUMPS
+async def test_a_delivery_that_changes_is_seen_after_it_as_before(host: Host, clock: Clock, jump: float) -> None:
+    host.fake.add_delivery("IN-1", ("P1", 4))
+    async with working(host, clock) as term:
+        assert received(host, "IN-1") == 0
+        clock.set_by = jump
+        await host.time.until(lambda: len(term.offices) == 2, 10)
+        await host.time.until(
+            lambda: term.courier.full_sync.progress.is_idle and host.reads.link(clock.wall()).state == "live"
+        )
+        host.fake.deliveries["IN-1"]["order_lines"][0]["received_quantity"] = 3
+        host.fake.touch("delivery", "IN-1")
+        await host.time.until(lambda: received(host, "IN-1") == 3, 10)
+
+
+def received(host: Host, number: str) -> Any:
+    """What has come of a delivery, as a session sees it."""
+    return host.reads.query("delivery", {"order_number": number})[0][0]["received_quantity"]
+
+
+@JUMPS
+async def test_earlier_not_found_does_not_answer_request_after_clock_jump(
+    host: Host, clock: Clock, jump: float
+) -> None:
+    async with working(host, clock) as term:
+        request_read(host.desk.db, "order", "NOPE", clock.wall())
+        term.courier.wake()
+        asked = {"order_number": "NOPE", "since": iso_time(clock.wall())}
+        await host.time.until(lambda: host.reads.query("absent", asked)[1], 10)
+        clock.set_by = jump
+        await host.time.until(lambda: len(term.offices) == 2, 10)
+        await host.time.pass_(1.0)
+        assert host.reads.query("absent", {**asked, "since": iso_time(clock.wall())})[1] == 0
+
+
+@JUMPS
+async def test_what_is_written_arrives_and_leaves_the_overlay(host: Host, clock: Clock, jump: float) -> None:
+    async with working(host, clock) as term:
+        host.fake.fail("update-customer-order", *[says(503, Retry_After="40")] * 1)
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        term.courier.wake()
+        await host.time.until(lambda: host.fake.calls["update-customer-order"] == 1, 5)
+        clock.set_by = jump
+        await host.time.until(lambda: host.desk.is_read_back(op_id), 60)
+        assert host.line("O1")["picked_quantity"] == 2
+    assert len(host.fake.applied) == 1
+
+
+@JUMPS
+async def test_work_that_was_first_sent_before_it_is_asked_for_after_a_restore(
+    host: Host, clock: Clock, jump: float
+) -> None:
+    async with working(host, clock) as term:
+        host.fake.fail("update-customer-order", *[says(503)] * 8)
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        term.courier.wake()
+        await host.time.until(lambda: host.fake.calls["update-customer-order"] == 1, 5)
+        clock.set_by = jump
+        await host.time.until(lambda: len(term.offices) == 2, 10)
+        await host.time.until(lambda: host.desk.is_read_back(op_id), 900)
+        assert op_id in host.desk.outbox.newest_keys(clock.wall() - HOUR / 2, 20)
+
+
+@JUMPS
+async def test_a_link_that_is_down_is_tried_as_before(host: Host, clock: Clock, jump: float) -> None:
+    async with working(host, clock) as term:
+        host.fake.down = lost_before
+        await host.time.until(lambda: host.state() == "offline")
+        clock.set_by = jump
+        await host.time.until(lambda: len(term.offices) == 2, 10)
+        host.fake.down = None
+        await host.time.until(lambda: term.courier.link.is_up, 20)
+
+
+@JUMPS
+async def test_absence_is_believed_neither_sooner_nor_later(host: Host, clock: Clock, jump: float) -> None:
+    host.fake.features = ""
+    async with working(host, clock) as term:
+        host.fake.fail("create-movement", not_applied)
+        (op_id,) = host.desk.write(movement("P1", 1, "A-1", "B-1"))
+        term.courier.wake()
+        await host.time.until(lambda: host.desk.state(op_id) == "in_doubt", 10)
+        settles_in = (host.desk.outbox.get(op_id).settles_at or 0) - host.time.now
+        began = host.time.now
+        clock.set_by = jump
+        await host.time.until(lambda: len(term.offices) == 2, 10)
+        left = (host.desk.outbox.get(op_id).settles_at or 0) - clock.wall()
+        assert left == pytest.approx(settles_in - (host.time.now - began), abs=0.1)
+
+
+@pytest.mark.parametrize("jump", [-HOUR, -400 * 86400.0])
+async def test_a_host_that_starts_with_an_older_clock_waits_for_nothing(host: Host, clock: Clock, jump: float) -> None:
+    """Nobody knows by how much it is wrong; all that was written down lies in the future."""
+    async with working(host, clock) as term:
+        host.fake.fail("update-customer-order", says(503, Retry_After="40"))
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        term.courier.wake()
+        await host.time.until(lambda: host.fake.calls["update-customer-order"] == 1, 5)
+    clock.set_by = jump
+    async with working(host, clock, "second"):
+        await host.time.until(lambda: host.desk.is_read_back(op_id), HOUR + 60)
+        host.fake.orders["O2"]["lines"][0]["picked_quantity"] = 2
+        host.fake.touch("order", "O2")
+        await host.time.until(lambda: host.line("O2")["picked_quantity"] == 2, 10)
+    began = [row[0] for row in fetch(host.desk.db, "SELECT max(confirmed_at) FROM operation")]
+    assert began[0] <= clock.wall()
+
+
+@pytest.mark.parametrize("jump", [HOUR, -HOUR])
+@pytest.mark.parametrize("end", ["_shift_outbox", "_clamp_outbox", "_shift_cache", "_clamp_cache"])
+def test_clock_jump_is_applied_once_despite_courier_kill(
+    host: Host, clock: Clock, monkeypatch: pytest.MonkeyPatch, jump: float, end: str
+) -> None:
+    """A doubt that was brought back twice would pass for settled an hour too early."""
+
+    def killed(*_: object) -> None:
+        raise ZeroDivisionError
+
+    def settles_in() -> float:
+        return (host.desk.outbox.get(op_id).settles_at or 0) - clock.wall()
+
+    with closing(open_cache(host.home.folder, writer=True)) as cache_db:
+        files = CacheWriter(cache_db, STORE), cache_db, host.desk.db
+        assert apply_clock_jump(*files, clock.steady()) == 0
+        (op_id,) = host.desk.write(movement("P1", 1, "A-1", "B-1"))
+        host.desk.outbox.begin_sending(op_id, b"[]")
+        host.desk.outbox.mark_in_doubt(op_id, store_message("told.no_answer", detail=""), settling_s=120.0)
+        before = settles_in()
+        clock.set_by = jump
+        with monkeypatch.context() as patched:
+            patched.setattr(f"aisle.courier.clock.{end}", killed)
+            with pytest.raises(ZeroDivisionError):
+                apply_clock_jump(*files, clock.steady())
+        assert apply_clock_jump(*files, clock.steady()) == pytest.approx(jump)
+        assert settles_in() == pytest.approx(before)
+        assert apply_clock_jump(*files, clock.steady()) == 0

@@ -1,0 +1,184 @@
+"""What is asked of our own service, and how often: nothing twice, and of several things together what can be."""
+
+import itertools
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from aisle.client import Client
+from aisle.courier.pull.read_queue import PendingReadBacks
+from aisle.courier.read_topics import PRODUCT, Topic
+from aisle.host.database import transaction
+from tests.courier.host import Host
+from tests.courier.test_picks_and_moves import goods
+from tests.courier.test_real_service import Flaky, Shop
+from tests.courier.writes import STORE, movement, update
+
+STOCK, CATALOGUE, CHANGES, MOVEMENT = "/storeproducts/stock", "/products", "/changes", "/movement"
+
+
+class Heard(Flaky):
+    """A line on which nothing is lost, and each request is written down: its path, and what it asks for."""
+
+    def __init__(self, app: Any) -> None:
+        super().__init__(app)
+        self.asked: list[tuple[str, dict[str, str]]] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append((request.url.path, dict(request.url.params)))
+        return await super().handle_async_request(request)
+
+    def of(self, end: str) -> list[dict[str, str]]:
+        """What was asked for below the paths that end so."""
+        return [query for path, query in self.asked if path.endswith(end)]
+
+
+@pytest.fixture
+async def shop(aisle_home: Path) -> AsyncIterator[Shop]:
+    shop = Shop(aisle_home)
+    shop.line = Heard(shop.service.app)
+    yield shop
+    shop.close()
+
+
+def line_of(shop: Shop) -> Heard:
+    assert isinstance(shop.line, Heard)
+    return shop.line
+
+
+async def lost(client: Client, products: list[str]) -> None:
+    """Somebody elsewhere says of each of these products that two pieces are gone."""
+    entries = [{"product_number": product, "quantity": -2} for product in products]
+    path, body = {"store_number": STORE}, json.dumps({"storeproductlog": entries}).encode()
+    assert (await client.request("create-store-product-logs", path=path, body=body)).is_success
+
+
+async def test_what_was_written_is_read_back_once(shop: Shop) -> None:
+    """The answer to a write, and soon after it the change feed, both say that it changed something."""
+    (row,) = await goods(shop, 1)
+    line, number = line_of(shop), row["product_number"]
+    async with shop.courier() as courier:
+        await shop.time.pass_(3)
+        line.asked.clear()
+        (op_id,) = shop.desk.write(movement(number, 1, row["store_locations"][0]["store_location_code"], "PU-01"))
+        courier.wake()
+        await shop.time.until(lambda: shop.desk.is_read_back(op_id))
+        await shop.time.pass_(10)
+    assert [query.get("product_number") for query in line.of(STOCK)] == [number]
+    assert not line.of(CATALOGUE)
+
+
+async def test_what_is_confirmed_close_together_is_read_back_together(shop: Shop) -> None:
+    rows = await goods(shop, 12)
+    line = line_of(shop)
+    async with shop.courier() as courier:
+        await shop.time.pass_(3)
+        line.asked.clear()
+        op_ids: list[str] = []
+        for row in rows:
+            place = row["store_locations"][0]["store_location_code"]
+            op_ids += shop.desk.write(movement(row["product_number"], 1, place, "PU-01"))
+            courier.wake()
+            await shop.time.pass_(0.05)
+        await shop.time.until(lambda: all(map(shop.desk.is_read_back, op_ids)))
+        looks = len(line.of(CHANGES))
+    assert looks <= 3
+    assert len(line.of(STOCK)) <= 1 + looks, "what was confirmed before the first look, and what came behind it"
+    assert len(line.of(MOVEMENT)) == len(rows)
+
+
+async def test_what_others_changed_of_many_products_comes_in_one_request(shop: Shop) -> None:
+    rows = await goods(shop, 40)
+    numbers, line = [row["product_number"] for row in rows], line_of(shop)
+    before = {row["product_number"]: row["most_likely_quantity"] for row in rows}
+    async with shop.courier(), shop.client(straight=True) as client:
+        await lost(client, numbers[:1])
+        await shop.time.pass_(5)
+        line.asked.clear()
+        await lost(client, numbers[1:])
+        await shop.time.until(lambda: all(stock_of(shop, number) == before[number] - 2 for number in numbers), 10)
+    assert len(line.of(STOCK)) == 1
+    assert not line.of(CATALOGUE)
+
+
+async def test_what_such_a_list_does_not_bring_is_asked_for_by_itself(shop: Shop, monkeypatch: Any) -> None:
+    """A write that was long on its way says an earlier moment of itself than the list is asked for."""
+    rows = await goods(shop, 12)
+    numbers, line = [row["product_number"] for row in rows], line_of(shop)
+    before = {row["product_number"]: row["most_likely_quantity"] for row in rows}
+    async with shop.courier() as courier, shop.client(straight=True) as client:
+        await lost(client, numbers[:1])
+        await shop.time.pass_(5)
+        monkeypatch.setattr(
+            courier.single_reads,
+            "mark_server_time",
+            lambda: setattr(courier.single_reads, "_previous_marked_time", "2099-01-01T00:00:00Z"),
+        )
+        line.asked.clear()
+        await lost(client, numbers[1:])
+        await shop.time.until(lambda: all(stock_of(shop, number) == before[number] - 2 for number in numbers), 10)
+    assert sorted(query.get("product_number", "") for query in line.of(STOCK)) == ["", *sorted(numbers[1:])]
+
+
+async def test_what_a_courier_left_unread_is_gone_through_once_by_the_next(host: Host, monkeypatch: Any) -> None:
+    """Not once more for each of them: a host that was cut off may have left thousands."""
+    unread, looks = PendingReadBacks.unread_topics, itertools.count()
+
+    def counted(self: PendingReadBacks) -> list[Topic]:
+        next(looks)
+        return unread(self)
+
+    monkeypatch.setattr(PendingReadBacks, "unread_topics", counted)
+    op_ids = host.desk.write(*(update(f"O{n}", {1: 1}) for n in range(1, 31)))
+    with transaction(host.desk.db):
+        host.desk.db.execute("UPDATE operation SET state = 'done', first_sent_at = 1, confirmed_at = 1")
+    async with host.courier() as courier:
+        assert next(looks) <= 1
+        await courier.sync_once()
+    assert all(map(host.desk.is_read_back, op_ids))
+
+
+async def test_retry_after_also_holds_back_list_reads(shop: Shop) -> None:
+    rows = await goods(shop, 6)
+    line = line_of(shop)
+    async with shop.courier() as courier:
+        await shop.time.pass_(5)
+        courier.link.pause(30)
+        line.asked.clear()
+        courier.incremental_sync.request_read(Topic(PRODUCT, row["product_number"]) for row in rows)
+        await courier.incremental_sync.read_queue.read_all()
+        assert not line.asked
+        await shop.time.until(lambda: len(line.of(STOCK)) > len(rows), 40)
+    first, *others = line.of(STOCK)
+    assert "product_number" not in first, "the list is asked first; of these it brings none, for none has changed"
+    assert sorted(query["product_number"] for query in others) == sorted(row["product_number"] for row in rows)
+
+
+async def test_the_catalogue_is_asked_where_it_has_changed(shop: Shop) -> None:
+    (row,) = await goods(shop, 1)
+    number, line = row["product_number"], line_of(shop)
+    async with shop.courier(), shop.client(straight=True) as client:
+        await shop.time.pass_(3)
+        line.asked.clear()
+        await lost(client, [number])
+        await shop.time.until(lambda: line.of(STOCK), 10)
+        await shop.time.pass_(3)
+        assert not line.of(CATALOGUE)
+        body = {"products": [{"product_number": number, "product_name": "Plum jam"}]}
+        assert (await client.request("create-or-update-products", body=json.dumps(body).encode())).is_success
+        await shop.time.until(lambda: name_in_cache(shop, number) == "Plum jam", 10)
+    assert [query["product_number"] for query in line.of(CATALOGUE)] == [number]
+
+
+def stock_of(shop: Shop, number: str) -> Any:
+    (row,) = shop.reads.query("product", {"product_number": number})[0]
+    return row["most_likely_quantity"]
+
+
+def name_in_cache(shop: Shop, number: str) -> Any:
+    (row,) = shop.reads.query("product", {"product_number": number})[0]
+    return row["product_name"]

@@ -1,0 +1,142 @@
+"""The small parts, each by itself."""
+
+import asyncio
+import json
+from decimal import Decimal
+
+import pytest
+
+from aisle.courier.pull.cache_update import ReadSequence
+from aisle.courier.pull.read_queue import PendingReadBacks
+from aisle.courier.push.request import OFF, request_body
+from aisle.courier.read_topics import Topic, topics_of_operation
+from aisle.courier.schedule import PullIntervals, Timetable, WakeEvent, backoff_s
+from aisle.courier.service_features import Features, features_of_headers, parse_features
+from aisle.outbox.operation_record import CREATE_LOGS
+from tests.courier.host import Host
+from tests.courier.simulated_time import Time
+from tests.courier.writes import movement, update
+
+
+def test_features_are_what_is_announced_and_nothing_else() -> None:
+    found = parse_features('idempotency="7d", Pick-Place,if-match,  changes , future=12')
+    assert found == Features(idempotency=True, key_lifetime_s=7 * 86400, pick_location=True, changes=True)
+    assert parse_features(found.header_value) == found
+    every = Features(**dict.fromkeys(set(Features._fields) - {"keys_kept_s"}, True))
+    assert parse_features(every.header_value) == every
+    assert parse_features("") == Features()
+    assert features_of_headers({}) is None
+    assert features_of_headers({"aisle-features": "people"}) == Features(people=True)
+
+
+@pytest.mark.parametrize("text", ["idempotency", "idempotency=forever", "idempotency=", "idempotency=٣d"])
+def test_a_retention_that_makes_no_sense_is_thirty_days(text: str) -> None:
+    assert parse_features(text).key_lifetime_s == 30 * 86400
+
+
+def test_backing_off_doubles_up_to_a_minute_and_spreads() -> None:
+    assert [backoff_s(tries, 1.0) for tries in range(1, 9)] == [1, 2, 4, 8, 16, 32, 60, 60]
+    assert [backoff_s(tries, 0.0) for tries in (0, 1, 10**6)] == [0.5, 0.5, 30]
+
+
+def test_why_a_line_is_short_goes_only_to_a_service_that_keeps_it(host: Host) -> None:
+    why = {"rejection_reason_code": "21", "rejection_reason_code_description": "Not on the shelf"}
+    write = update("4101", {1: 2}, is_rejected=True, **why)
+    [line] = write.body["orders"]["order_lines"]
+    body = {"orders": {**write.body["orders"], "order_lines": [{**line, **why}]}}
+    host.desk.write(write._replace(body=body))
+    [op] = host.desk.all()
+    keeps = Features(idempotency=True, pick_location=True, pick_base=True, line_reasons=True)
+    assert json.loads(request_body(op, keeps), parse_int=Decimal) == body
+    assert json.loads(request_body(op, keeps._replace(line_reasons=False)), parse_int=Decimal) == {
+        "orders": {**body["orders"], "order_lines": [line]}
+    }
+
+
+def test_what_nobody_gave_a_reference_is_found_together_in_the_log(host: Host) -> None:
+    host.desk.write(movement("P1", 1, "A-1", "B-1"), movement("P1", 1, "A-1", "B-1", "mine"))
+    own = Features(idempotency=True)
+    bare, named = host.desk.all()
+    assert [json.loads(request_body(op, own))[0]["reference"] for op in (bare, named)] == [bare.op_id, "mine"]
+    assert json.loads(request_body(bare, own, OFF), parse_int=Decimal) == bare.body
+    receipt = bare._replace(
+        operation=CREATE_LOGS, query={"is_from_receipt": True}, body={"storeproductlog": [{"quantity": 1}]}
+    )
+    assert json.loads(request_body(receipt, own)) == receipt.body
+
+
+def test_an_older_read_brings_nothing_that_a_younger_one_has_brought() -> None:
+    fresh = ReadSequence()
+    with fresh.start_read() as slow:
+        with fresh.start_read() as quick:
+            assert fresh.current_keys(quick, "stock", ["A", "B"]) == {"A", "B"}
+        assert fresh.has_parallel_reads
+        assert fresh.current_keys(slow, "stock", ["A", "C"]) == {"C"}
+        assert fresh.current_keys(slow, "product", ["A"]) == {"A"}
+        with fresh.start_read() as later:
+            assert fresh.current_keys(later, "stock", ["A"]) == {"A"}
+    assert not fresh.has_parallel_reads, "nothing is remembered that no read could contradict"
+
+
+async def test_a_ring_is_kept_until_somebody_waits() -> None:
+    time = Time()
+    alarm = WakeEvent(time.sleep)
+    alarm.set()
+    assert await alarm.wait(60)
+    waiting = asyncio.ensure_future(alarm.wait(60))
+    await time.until(waiting.done)
+    assert waiting.result() is False
+    waiting = asyncio.ensure_future(alarm.wait(None))
+    await asyncio.sleep(0)
+    alarm.set()
+    assert await waiting
+
+
+def test_a_timetable_hurries_and_then_keeps_its_pace() -> None:
+    table = Timetable(PullIntervals(changes=2, people=60))
+    table.select_tasks(True, 100.0)
+    assert table.pop_due(100.0) == ("changes", "people")
+    assert table.pop_due(101.0) == ()
+    table.schedule_earlier("changes")
+    table.schedule_earlier("headers")
+    assert table.pop_due(101.0) == ("changes",)
+    assert table.next_at() == 103.0
+    table.select_tasks(False, 103.0)
+    assert table.pop_due(103.0) == ("headers", "walked", "stock")
+
+
+def test_who_hurries_a_look_hears_whether_it_comes_sooner_for_it() -> None:
+    table = Timetable(PullIntervals(changes=2))
+    table.select_tasks(True, 100.0)
+    assert table.pop_due(100.0)[0] == "changes"
+    assert table.schedule_earlier("changes", 101.0)
+    assert not table.schedule_earlier("changes", 101.0), "whoever sleeps until then needs no waking"
+    assert not table.schedule_earlier("changes", 101.5)
+    assert not table.schedule_earlier("headers"), "it is not looked at at all"
+    assert table.next_at() == 101.0
+
+
+def test_what_an_operation_touched_is_read_from_lanes_and_body(host: Host) -> None:
+    host.desk.write(update("O1", {1: 1, 2: 1}), movement("P7", 1, "A-1", "B-1"))
+    picked, moved = host.desk.all()
+    assert topics_of_operation(picked) == (Topic("order", "O1"), Topic("product", "P1"), Topic("product", "P2"))
+    assert topics_of_operation(moved) == (Topic("product", "P7"),)
+
+
+def test_an_operation_is_read_back_when_all_it_touched_was(host: Host) -> None:
+    retired: list[str] = []
+    reads = PendingReadBacks(retired.extend)
+    (op_id,) = host.desk.write(update("O1", {1: 1}))
+    order, product = Topic("order", "O1"), Topic("product", "P1")
+    before = reads.begin_read(order)
+    reads.add(host.desk.all()[0])
+    assert reads.unread_topics() == [order, product]
+    reads.end_read(order, before)
+    assert reads.begin_read(order), "that read began too early"
+    reads.end_read(order, reads.begin_read(order))
+    reads.retire_finished()
+    assert retired == []
+    reads.end_read(product, reads.begin_read(product))
+    reads.retire_finished()
+    assert retired == [op_id]
+    assert not reads.begin_read(order)

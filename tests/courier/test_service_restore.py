@@ -1,0 +1,327 @@
+"""The service is put back from an earlier copy: what it lost is told to it again, and nothing is done twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+
+import apsw
+
+from aisle.cache.reader import CacheReader
+from aisle.jobs.job import Write
+from aisle.jobs.supervisor.store_product_fields import UPDATE
+from aisle.outbox.rebase_excess import is_excess
+from aisle.outbox.service_restore import list_restores
+from aisle.service.factory import open_service
+from aisle.service.http.endpoint import WRITE_HISTORY_DAYS
+from aisle.service.retention import purge
+from tests.courier.test_conflicts import Own, count
+from tests.courier.test_rebase import based
+from tests.courier.test_store_product_updates import setting
+from tests.courier.writes import STORE, movement, update
+from tests.service.database_restore import put_back as put_back_in_place
+
+
+def copy_of(world: Own, root: Path) -> bytes:
+    """The service's database as it is now."""
+    with closing(apsw.Connection(str(root / "service.db"))) as database:
+        return database.serialize("main")
+
+
+def put_back(world: Own, root: Path, copy: bytes) -> None:
+    """What an operator does after a disk was lost."""
+    world.service.close()
+    for part in ("", "-wal", "-shm"):
+        (root / f"service.db{part}").unlink(missing_ok=True)
+    (root / "service.db").write_bytes(copy)
+    world.service = open_service(root / "service.db", clock=world.host.time.clock)
+
+
+async def test_what_a_restored_service_has_lost_is_told_to_it_again(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        kept = await world.send(movement("P1", 1, "A-1", "B-1"))
+        copy = copy_of(world, aisle_home)
+        lost = await world.send(movement("P1", 2, "A-1", "B-1"), based("O1", 0, 2))
+        lost += await world.send(based("O1", 2, 3), count("P1", "B-1", 5, 3))
+        (refused,) = await world.send(movement("P1", 1, "A-1", "X-9"))
+        stood = await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())
+        assert stood == (4, 5, 3)
+    put_back(world, aisle_home, copy)
+    assert (await world.stock("A-1"), int(await world.picked())) == (9, 0)
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        for _ in range(10):
+            await world.work()
+        assert any("earlier copy: 4 operations" in notice.text for notice in world.courier.operator_log.recent)
+        assert (await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())) == stood
+        assert [world.op(op_id).state for op_id in (*kept, *lost)] == ["done"] * 5
+        assert all(world.op(op_id).read_back_at for op_id in (*kept, *lost))
+        assert [card["op_id"] for card in world.cards()] == [refused], "nothing new is asked"
+        assert world.host.line("O1")["picked_quantity"] == 3
+        (row,) = world.host.reads.query("product", {"product_number": "P1"})[0]
+        assert {place["location_code"]: place["quantity"] for place in row["places"]} == {"A-1": 4, "B-1": 5}
+        before = len(world.courier.operator_log.recent)
+        await world.courier.sync_once()
+        assert len(world.courier.operator_log.recent) == before, "it is told once"
+    world.close()
+
+
+async def test_a_host_whose_changes_were_purged_reads_all_lists_and_is_right(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+    await world.other(order_lines=[{"line_number": 1, "product_number": "P1", "picked_quantity": 2}])
+    async with world.client() as client:
+        await client.create_or_update_products({"products": [{"product_number": "P2", "product_name": "Coffee"}]})
+    now = world.host.time.clock() + 1
+    gone = await purge(world.service.database, now, now + WRITE_HISTORY_DAYS * 86400, ("changes",))
+    assert gone.changes > 3
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        await world.work()
+        assert world.host.line("O1")["picked_quantity"] == 2
+        (row,) = world.host.reads.query("product", {"product_number": "P2"})[0]
+        assert row["product_name"] == "Coffee"
+        await world.send(based("O1", 2, 3))
+        assert int(await world.picked()) == 3
+        assert not world.cards()
+    world.close()
+
+
+async def test_what_found_no_room_is_in_nobodys_hand_a_second_time(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        copy = copy_of(world, aisle_home)
+        await world.other(order_lines=[{"line_number": 1, "product_number": "P1", "picked_quantity": 2}])
+        await world.send(based("O1", 0, 2))
+        (card,) = world.cards()
+        await world.settle(card["op_id"], "by_hand", "put_back")
+    put_back(world, aisle_home, copy)
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        for _ in range(5):
+            await world.work()
+        assert await world.picked() == 1, "the other one was put back"
+        assert not world.cards()
+    world.close()
+
+
+async def test_so_is_what_found_no_room_on_many_lines(aisle_home: Path) -> None:
+    world, lines = Own(aisle_home), range(1, 16)
+    await world.begin()
+    ordered = [{"line_number": n, "product_number": "P1", "quantity": 1} for n in lines]
+    picked = [{"line_number": n, "product_number": "P1", "picked_quantity": 1} for n in lines]
+    async with world.client() as client:
+        await client.create_customer_orders_one_store(
+            STORE, {"orders": [{"order_number": "O9", "order_lines": ordered}]}
+        )
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        copy = copy_of(world, aisle_home)
+        await world.other(order_number="O9", order_lines=picked)
+        (op_id,) = await world.send(all_based("O9", lines))
+        assert len(world.cards()) == 15
+        for card in world.cards():
+            await world.settle(card["op_id"], "by_hand", "put back")
+    put_back(world, aisle_home, copy)
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        for _ in range(5):
+            await world.work()
+        assert world.op(op_id).state == "done"
+        assert await world.stock("A-1") == 10, "all of it was put back"
+        assert not world.cards()
+    world.close()
+
+
+def all_based(order: str, lines: Iterable[int]) -> Write:
+    """Somebody found nothing picked on these lines, and picked one for each."""
+    write = update(order, {})
+    write.body["orders"]["order_lines"] += [
+        {"line_number": n, "product_number": "P1", "base_picked_quantity": Decimal(0), "picked_quantity": Decimal(1)}
+        for n in lines
+    ]
+    return write
+
+
+# A cursor tells nothing: the database has gone on
+
+BEYOND = 40
+"""Orders that are loaded after the restore: more changes than were lost."""
+
+
+async def load(world: Own, count: int) -> None:
+    """An integrator brings new orders."""
+    orders = [
+        {
+            "order_number": f"N{n}",
+            "order_lines": [{"line_number": 1, "product_number": "P1", "quantity": 1}],
+        }
+        for n in range(count)
+    ]
+    async with world.client() as client:
+        await client.create_customer_orders_one_store(STORE, {"orders": orders})
+
+
+async def lost_and_loaded(world: Own, root: Path) -> tuple[list[str], tuple[int, int, int]]:
+    """Work that a restore takes away while the courier is stopped; then the cursor goes past where it was."""
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        copy = copy_of(world, root)
+        lost = await world.send(movement("P1", 2, "A-1", "B-1"), based("O1", 0, 2))
+        lost += await world.send(based("O1", 2, 3), count("P1", "B-1", 5, 3))
+        stood = await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())
+        await world.courier.sync_once()
+    put_back(world, root, copy)
+    await load(world, BEYOND)
+    return lost, stood
+
+
+async def test_a_restore_is_noticed_though_the_cursor_is_past_where_it_was(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    lost, stood = await lost_and_loaded(world, aisle_home)
+    assert (await world.stock("A-1"), int(await world.picked())) == (10, 0)
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        for _ in range(10):
+            await world.work()
+        assert any("earlier copy: 4 operations" in notice.text for notice in world.courier.operator_log.recent)
+        assert (await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())) == stood
+        assert [world.op(op_id).state for op_id in lost] == ["done"] * 4
+        assert "N7" in world.host.numbers(), "what was loaded meanwhile is shown"
+        (noted,) = list_restores(world.host.desk.db)
+        assert (noted.how, noted.again) == ("noticed", 4)
+    world.close()
+
+
+async def test_a_restore_is_noticed_where_the_cache_was_lost_too(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    _, stood = await lost_and_loaded(world, aisle_home)
+    world.host.reads.close()
+    for part in ("", "-wal", "-shm"):
+        world.host.home.cache.with_name(f"{world.host.home.cache.name}{part}").unlink(missing_ok=True)
+    world.host.reads = CacheReader(world.host.home, world.host.desk.db)
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        for _ in range(10):
+            await world.work()
+        assert (await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())) == stood
+    world.close()
+
+
+async def test_new_work_waits_for_what_it_follows_from(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        copy = copy_of(world, aisle_home)
+        await world.send(movement("P1", 6, "A-1", "B-1"))
+        put_back_in_place(aisle_home / "service.db", copy)
+        (then,) = world.host.desk.write(movement("P1", 5, "B-1", "A-1"))
+        for _ in range(10):
+            await world.work()
+        assert world.op(then).state == "done", "it was not refused for what had not been said again"
+        assert (await world.stock("A-1"), await world.stock("B-1")) == (9, 1)
+    world.close()
+
+
+async def test_what_a_service_goes_on_refusing_is_for_a_person_in_the_end(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        copy = copy_of(world, aisle_home)
+        async with world.client() as client:
+            line = {"line_number": 1, "product_number": "P1", "quantity": 3}
+            await client.create_customer_orders_one_store(
+                STORE, {"orders": [{"order_number": "O9", "order_lines": [line]}]}
+            )
+        (picked,) = await world.send(based("O9", 0, 1))
+        assert world.op(picked).state == "done"
+    put_back(world, aisle_home, copy)
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        await world.work()
+        assert world.op(picked).state == "queued", "somebody may load the order again"
+        for _ in range(42):
+            await world.host.time.pass_(120)
+            await world.courier.push_once()
+        assert world.op(picked).state == "queued", "operators take their time"
+        for _ in range(10):
+            await world.host.time.pass_(120)
+            await world.courier.push_once()
+        assert world.op(picked).state == "rejected"
+        assert [card["op_id"] for card in world.cards()] == [picked]
+        assert world.card(picked)["sides"]
+        asked = {"operation": "update-customer-order", "since": ""}
+        (refused,) = world.host.reads.query("refusals", asked)[0]
+        assert refused["left"] == {}, "it is no rest of another one"
+        assert not is_excess(world.op(picked))
+    world.close()
+
+
+async def said_by_another(world: Own, **fields: int) -> None:
+    """Another host, or a supervisor at one, says something of P1."""
+    async with world.client() as client:
+        await client.update_store_products(STORE, [{"product_number": "P1", **fields}])
+
+
+async def least(world: Own) -> int:
+    """The `min` of P1 at the service."""
+    (row,) = await world.rows("list-store-products-stock", store_number=STORE, product_number="P1")
+    return int(row.get("min") or 0)
+
+
+async def test_later_value_of_other_host_stands_and_is_reported(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        copy = copy_of(world, aisle_home)
+        (late,) = await world.send(setting({"min": Decimal(3)}, min=""))
+        assert await least(world) == 3
+    put_back(world, aisle_home, copy)
+    await world.host.time.pass_(5 * 3600)
+    await said_by_another(world, min=9)
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        for _ in range(5):
+            await world.work()
+        assert await least(world) == 9
+        assert world.op(late).state == "rejected"
+        assert "changed later" in world.op(late).last_error
+        (refused,) = world.host.reads.query("refusals", {"operation": UPDATE, "since": ""})[0]
+        assert refused["op_id"] == late
+    world.close()
+
+
+async def test_a_setting_is_said_again_though_what_it_was_based_on_is_lost(aisle_home: Path) -> None:
+    """The other host has not come back yet, or never does."""
+    world = Own(aisle_home)
+    await world.begin()
+    async with world.host.courier() as world.courier:
+        await said_by_another(world, min=5)
+        await world.courier.sync_once()
+        copy = copy_of(world, aisle_home)
+        await said_by_another(world, min=7)
+        await world.courier.sync_once()
+        (op_id,) = await world.send(setting({"min": Decimal(9)}, min="7"))
+        assert await least(world) == 9
+    put_back(world, aisle_home, copy)
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        for _ in range(5):
+            await world.work()
+        assert await least(world) == 9
+        assert world.op(op_id).state == "done"
+    world.close()

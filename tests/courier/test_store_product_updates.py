@@ -1,0 +1,268 @@
+"""What a store says of a product: sent, read back and laid over until then, at our own service and at one of the
+document alone; what is doubtful is looked for in the stock list, and nobody is written over unseen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from aisle.cli.reason_texts import reason_text
+from aisle.client import Client, Response, RetryPolicy
+from aisle.courier.push.decide_arrival import ABSENT, CHANGED, FOUND, MATCHES, UNREADABLE, LookupResult, decide
+from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, RESEND, Json, Write
+from aisle.jobs.supervisor.store_product_fields import UPDATE, parse_entry_values, update_write
+from aisle.outbox.operation_record import Operation
+from tests.courier.document_host import Shop
+from tests.courier.fake_service import answer_lost, not_applied, says
+from tests.courier.host import URL, Host
+from tests.courier.session_outbox import Desk
+from tests.courier.test_real_service import Shop as OwnShop
+from tests.courier.writes import STORE
+from tests.faults.document_service import OP, Document, Ways
+
+
+def setting(changes: dict[str, Json], **base: str) -> Write:
+    """What a person says anew of P1."""
+    return update_write("P1", STORE, changes, base)
+
+
+@pytest.fixture
+def shop(aisle_home: Path) -> Iterator[Shop]:
+    shop = Shop(aisle_home)
+    shop.fake.stock["P1"].update(min=4, max=10, order_level=5, history_array='{"W1":3,"W2":4}')
+    yield shop
+    shop.close()
+
+
+def seen(host: Host | OwnShop, product: str = "P1") -> dict[str, Any]:
+    """The product as a session sees it."""
+    (row,) = host.reads.query("store_product", {"product_number": product, "user": "U1"})[0]
+    return dict(row)
+
+
+# A service of the document alone
+
+
+async def test_it_is_laid_over_sent_without_what_was_seen_and_read_back(shop: Shop) -> None:
+    async with shop.working() as courier:
+        (op_id,) = shop.desk.write(setting({"min": Decimal(6), "attention_codes": ["COLD", "GLASS"]}, min="4"))
+        row = seen(shop)
+        assert (row["min"], row["storeproduct_attention_codes"]) == (6, "COLD,GLASS")
+        assert row["is_ranged"]
+        assert [each["word"] for each in row["said"]] == ["noted"]
+        assert row["said"][0]["fields"] == [("min", "4", "6"), ("attention_codes", "", "COLD,GLASS")]
+        courier.wake()
+        await shop.until(op_id, "done")
+        await shop.time.until(lambda: shop.desk.is_read_back(op_id), 60)
+    (sent,) = [item for name, item in shop.fake.applied if name == UPDATE]
+    assert sent == {"product_number": "P1", "min": 6, "attention_codes": ["COLD", "GLASS"]}
+    row = seen(shop)
+    assert (row["min"], row["history_array"], row["said"][0]["word"]) == (6, '{"W1":3,"W2":4}', "confirmed")
+
+
+@pytest.mark.parametrize("fault", [answer_lost, not_applied])
+async def test_what_is_doubtful_is_found_in_the_stock_list_or_sent_again(shop: Shop, fault: Any) -> None:
+    async with shop.working() as courier:
+        shop.fake.fail(UPDATE, fault)
+        (op_id,) = shop.desk.write(setting({"min": Decimal(6)}, min="4"))
+        courier.wake()
+        await shop.until(op_id, "in_doubt")
+        assert seen(shop)["min"] == 6, "it may have arrived"
+        await shop.until(op_id, "done")
+        await shop.time.until(lambda: shop.desk.is_read_back(op_id), 300)
+    assert shop.applied(UPDATE) == 1
+    assert shop.fake.stock["P1"]["min"] == 6
+
+
+async def test_what_the_service_never_shows_is_a_persons(shop: Shop) -> None:
+    async with shop.working() as courier:
+        shop.fake.fail(UPDATE, not_applied)
+        (op_id,) = shop.desk.write(setting({"discount_price": Decimal("1.5")}))
+        courier.wake()
+        await shop.until(op_id, "needs_person")
+        (card,) = shop.reads.query("doubts", {"op_id": op_id})[0]
+        assert (card["kind"], card["ways"]) == ("setting", [ARRIVED, RESEND, CLOSED_BY_HAND])
+        assert card["sides"] == [
+            {"subject": "discount_price", "location": "", "before": None, "ours": "1.5", "after": None}
+        ]
+        assert shop.settle(op_id, RESEND)
+        courier.wake()
+        await shop.until(op_id, "done")
+    assert shop.applied(UPDATE) == 1
+
+
+async def test_nobody_is_written_over_unseen(shop: Shop) -> None:
+    async with shop.working() as courier:
+        shop.fake.stock["P1"]["min"] = 5
+        (op_id,) = shop.desk.write(setting({"min": Decimal(6), "max": Decimal(12)}, min="4", max="10"))
+        courier.wake()
+        op = await shop.until(op_id, "rejected")
+        assert reason_text(op.last_error) == "Minimum of P1 is 5 now, not 4: somebody else has changed it"
+        await shop.time.until(lambda: seen(shop)["min"] == 5, 60)
+        (card,) = shop.reads.query("doubts", {"op_id": op_id})[0]
+        assert [tuple(side.values()) for side in card["sides"]] == [
+            ("min", "", "4", "6", "5"),
+            ("max", "", "10", "12", "10"),
+        ]
+        assert card["ways"] == [CLOSED_BY_HAND]
+        (same,) = shop.desk.write(setting({"min": Decimal(5)}, min="4"))
+        courier.wake()
+        await shop.until(same, "done")
+    assert shop.applied(UPDATE) == 1
+
+
+async def test_what_stood_at_nothing_is_not_written_over_unseen_either(shop: Shop) -> None:
+    async with shop.working() as courier:
+        shop.fake.stock["P1"].update(min=12, max=None)
+        free, taken = shop.desk.write(setting({"max": Decimal(20)}, order_level="5"), setting({"min": Decimal(5)}))
+        courier.wake()
+        op = await shop.until(taken, "rejected")
+        assert reason_text(op.last_error) == "Minimum of P1 is 12 now, not -: somebody else has changed it"
+        await shop.until(free, "done")
+        assert (shop.fake.stock["P1"]["min"], shop.fake.stock["P1"]["max"]) == (12, 20)
+    assert shop.applied(UPDATE) == 1
+
+
+async def test_what_the_service_refuses_is_told_and_laid_over_no_more(shop: Shop) -> None:
+    async with shop.working() as courier:
+        shop.fake.fail(UPDATE, says(422, body={"success": False, "message": "min may be 2 to 6"}))
+        (op_id,) = shop.desk.write(setting({"min": Decimal(9)}, min="4"))
+        courier.wake()
+        await shop.until(op_id, "rejected")
+        row = seen(shop)
+        assert (row["min"], row["said"][0]["word"], row["said"][0]["why"]) == (4, "refused", "min may be 2 to 6")
+
+
+BEFORE = {"product": {"P1": {"min": "4", "max": "10"}}}
+
+
+@pytest.mark.parametrize(
+    ("there", "verdict"),
+    [
+        ({"P1": {"min": "6", "max": "10"}}, FOUND),
+        ({"P1": {"min": "4", "max": "10"}}, ABSENT),
+        ({"P1": {"min": "7", "max": "10"}}, CHANGED),
+        ({"P1": {"max": "10"}}, CHANGED),
+        (None, UNREADABLE),
+    ],
+)
+def test_the_stock_list_proves_it(aisle_home: Path, there: Any, verdict: str) -> None:
+    desk = Desk(aisle_home, lambda: 0.0)
+    (op_id,) = desk.write(setting({"min": Decimal(6)}, min="4"))
+    op: Operation = desk.outbox.get(op_id)._replace(evidence={"before": BEFORE})
+    assert decide(op, LookupResult(products=there)).arrival == verdict
+    desk.close()
+
+
+def test_what_stood_so_before_and_what_is_never_shown_prove_nothing(aisle_home: Path) -> None:
+    desk = Desk(aisle_home, lambda: 0.0)
+    same, hidden = desk.write(setting({"min": Decimal(4)}), setting({"is_promotion": True}))
+    for op_id, verdict in ((same, MATCHES), (hidden, UNREADABLE)):
+        op = desk.outbox.get(op_id)._replace(evidence={"before": BEFORE})
+        assert decide(op, LookupResult(products={"P1": {"min": "4", "max": "10"}})).arrival == verdict
+    desk.close()
+
+
+# The service of the fault tests
+
+
+class Line(httpx.AsyncBaseTransport):
+    """Names each request, as the line of the fault tests does."""
+
+    def __init__(self, service: Document) -> None:
+        self._service = service
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        request.headers[OP] = "setting"
+        return await self._service.handle_async_request(request)
+
+
+async def test_the_service_of_the_fault_tests_takes_it_and_shows_it(aisle_home: Path) -> None:
+    host = Host(aisle_home)
+    service = Document(Ways(), host.time.clock)
+    service.add_product("P1", "21", {"": 3})
+    service.settings["P1"] = {"min": 4, "max": 10}
+
+    def connect(observe: Callable[[Response], None] = lambda _: None) -> Client:
+        retry = RetryPolicy(tries=1)
+        return Client(URL, "token", transport=Line(service), on_response=observe, retry=retry, sleep=host.time.sleep)
+
+    host.connect = connect  # type: ignore[method-assign]
+    try:
+        async with host.running(host.courier()) as courier:
+            await host.time.until(lambda: courier.full_sync.progress.completed, 600)
+            good, bad = host.desk.write(
+                setting({"max": Decimal(12), "expiry_date_time": "2026-12-24T00:00:00Z"}, max="10"),
+                setting({"min": Decimal(20)}, min="4"),
+            )
+            courier.wake()
+            await host.time.until(lambda: host.desk.state(bad) == "rejected" and host.desk.is_read_back(good), 600)
+            row = seen(host)
+            assert (row["max"], row["min"], row["last_expiry_datetime"]) == (12, 4, "2026-12-24T00:00:00Z")
+    finally:
+        host.close()
+
+
+# Our own service
+
+
+@pytest.fixture
+async def own(aisle_home: Path) -> AsyncIterator[OwnShop]:
+    shop = OwnShop(aisle_home)
+    yield shop
+    shop.close()
+
+
+async def test_our_own_service_applies_each_field_and_says_what_it_may_not_be(own: OwnShop) -> None:
+    async with own.client(straight=True) as client:
+        rows = (await client.request("list-products", query={"page_size": 1})).json()["records"]
+        product = str(rows[0]["product_number"])
+        given = {"product_number": product, "min": 4, "max": 10, "history_array": [3, 5], "history_keys": ["W1", "W2"]}
+        body = json.dumps({"store_products": [given]}).encode()
+        await client.request("create-store-products", path={"store_number": STORE}, body=body)
+    async with own.courier() as courier:
+        await own.time.until(lambda: seen(own, product).get("min") == 4, 60)
+        row = seen(own, product)
+        assert (row["history_array"], row["original_min"], row["edit_min_max_percentage"]) == ('{"W1":3,"W2":5}', 4, 50)
+        everything: dict[str, Json] = {
+            "min": Decimal(6),
+            "max": Decimal(12),
+            "order_level": Decimal("5.5"),
+            "is_replenishment": True,
+            "attention_codes": ["COLD"],
+            "expiry_date_time": "2026-12-24T00:00:00Z",
+            "validate_expiry_date_time": "2026-12-20T00:00:00Z",
+            "is_promotion": True,
+            "price": Decimal("2.49"),
+            "discount_price": Decimal("1.99"),
+        }
+        good, bad = own.desk.write(
+            update_write(product, STORE, everything, parse_entry_values(row)),
+            update_write(product, STORE, {"min": Decimal(7)}, {"min": "6"}),
+        )
+        courier.wake()
+        await own.time.until(lambda: own.desk.state(bad) == "rejected" and own.desk.is_read_back(good), 120)
+        row = seen(own, product)
+        assert row["said"][0]["why"] == "min was 4; by at most 50 % it may be 2 to 6."
+        told = {
+            "min": 6, "max": 12, "order_level": Decimal("5.5"), "is_replenishment": True, "is_promotion": True,
+            "storeproduct_attention_codes": "COLD", "last_expiry_datetime": "2026-12-24T00:00:00.000Z",
+            "validate_expiry_datetime": "2026-12-20T00:00:00.000Z", "price": Decimal("2.49"),
+            "discount_price": Decimal("1.99"),
+        }  # fmt: skip
+        assert {name: row[name] for name in told} == told
+        assert [each["word"] for each in row["said"]] == ["refused", "confirmed"]
+        async with own.client(straight=True) as client:
+            other = json.dumps([{"product_number": product, "max": 11}]).encode()
+            await client.request("update-store-products", path={"store_number": STORE}, body=other)
+        (late,) = own.desk.write(update_write(product, STORE, {"max": Decimal(9)}, {"max": "12"}))
+        courier.wake()
+        await own.time.until(lambda: own.desk.state(late) == "rejected", 120)
+        assert "is 11 now, not 12" in reason_text(own.desk.outbox.get(late).last_error)

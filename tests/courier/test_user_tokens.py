@@ -1,0 +1,166 @@
+"""What a supervisor does goes with his own token: it waits while there is none, and goes once he has said his PIN."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.host.database import fetch, transaction
+from aisle.host.notify_sockets import SECRET_PREFIX, user_of_token_name, user_token_name
+from aisle.jobs.job import Write
+from aisle.outbox import user_tokens
+from aisle.outbox.operation_record import Author, Intent, principal_of
+from tests.courier.fake_service import OWN, Fake, answer_lost, says
+from tests.courier.host import Host, quiet
+from tests.courier.test_immediate_requests import Clearing, prove
+from tests.courier.writes import STORE, update
+
+FRED = Author(STORE, "U6", supervisor_principal=principal_of("U6"))
+PUT = "update-customer-order"
+ENDED = says(401, body={"success": False, "message": "The token has ended."}, Aisle_Features=OWN)
+
+
+@pytest.fixture
+def desk(aisle_home: Path) -> Any:
+    host = Host(aisle_home, Clearing())
+    for number in ("O1", "O2"):
+        host.fake.add_order(number)
+    yield host
+    host.close()
+
+
+def reject(order: str) -> Write:
+    return update(order, {}, is_rejected=True)._replace(needs_supervisor=True)
+
+
+def says_fred(host: Host, *writes: Write) -> tuple[str, ...]:
+    with transaction(host.desk.db):
+        return host.desk.outbox.enqueue([Intent(write) for write in writes], FRED)
+
+
+def sent(fake: Fake) -> list[str]:
+    """With which tokens orders were written, in their order."""
+    return [request.headers["authorization"] for request in fake.requests if request.method == "PUT"]
+
+
+async def live(host: Host) -> None:
+    await host.time.until(lambda: host.state() == "live", 60)
+
+
+async def settled(host: Host, count: int) -> None:
+    await host.time.until(lambda: host.desk.states() == ["done"] * count, 120)
+
+
+async def test_operation_without_token_holds_only_its_lane(desk: Host) -> None:
+    (mine,) = says_fred(desk, reject("O1"))
+    after, beside = desk.desk.write(update("O1", {1: 1}), update("O2", {1: 1}))
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
+        await live(desk)
+        await desk.time.until(lambda: desk.desk.state(beside) == "done", 30)
+        await desk.time.pass_(120)
+        assert (desk.desk.state(mine), desk.desk.state(after)) == ("queued", "queued")
+        assert user_tokens.operations_waiting_for_tokens(desk.desk.db, desk.time.now) == (("U6", 1),)
+        assert courier.is_idle, "nothing of it can be sent"
+        await prove(desk, courier)
+        await settled(desk, 3)
+    assert sent(desk.fake) == ["Bearer token", "Bearer freds", "Bearer token"]
+    assert [body["order_number"] for _, body in desk.fake.applied] == ["O2", "O1", "O1"]
+
+
+async def test_early_expired_token_is_requested_again_without_duplicate(desk: Host) -> None:
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
+        await live(desk)
+        await prove(desk, courier)
+        desk.fake.fail(PUT, answer_lost, ENDED)
+        (mine,) = says_fred(desk, reject("O1"))
+        courier.wake()
+        await desk.time.until(lambda: courier.token_store.usable_principals == ("store",), 60)
+        await desk.time.pass_(120)
+        row = desk.desk.outbox.get(mine)
+        assert (row.state, row.keyed, desk.state()) == ("queued", 1, "live")
+        assert user_tokens.count_waiting_for(desk.desk.db, "U6", desk.time.now) == 1
+        (other,) = desk.desk.write(update("O2", {1: 1}))
+        courier.wake()
+        await desk.time.until(lambda: desk.desk.state(other) == "done", 60)
+        await prove(desk, courier, name="again")
+        await settled(desk, 2)
+    assert len([body for _, body in desk.fake.applied if body.get("is_rejected")]) == 1
+
+
+async def test_a_token_is_used_as_long_as_the_service_says_and_no_longer(desk: Host) -> None:
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
+        await live(desk)
+        said = await prove(desk, courier)
+        assert said["until"] - desk.time.now <= 900
+        await desk.time.pass_(901)
+        says_fred(desk, reject("O1"))
+        courier.wake()
+        await desk.time.pass_(60)
+        assert sent(desk.fake) == []
+        assert user_tokens.count_waiting_for(desk.desk.db, "U6", desk.time.now) == 1
+        await prove(desk, courier, name="again")
+        await settled(desk, 1)
+
+
+async def test_a_courier_that_is_gone_has_taken_the_token_with_it_and_no_work(desk: Host) -> None:
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
+        await live(desk)
+        await prove(desk, courier)
+        assert user_tokens.has_token(desk.desk.db, principal_of("U6"), desk.time.now)
+    says_fred(desk, reject("O1"))
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
+        await live(desk)
+        assert not user_tokens.has_token(desk.desk.db, principal_of("U6"), desk.time.now)
+        await desk.time.pass_(60)
+        assert desk.desk.states() == ["queued"]
+        await prove(desk, courier, name="again")
+        await settled(desk, 1)
+    assert sent(desk.fake) == ["Bearer freds"]
+
+
+async def test_a_token_got_elsewhere_on_this_host_is_told_by_word_of_mouth(desk: Host) -> None:
+    says_fred(desk, reject("O1"))
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
+        await live(desk)
+        name = user_token_name("U6")
+        for said in (f"{desk.time.now} freds", "soon freds", f"{desk.time.now + 900}", f"{desk.time.now + 900} freds"):
+            assert sent(desk.fake) == []
+            courier.receive_messages({f"{SECRET_PREFIX}{name} {said}"})
+            await desk.time.pass_(5)
+        await settled(desk, 1)
+    assert sent(desk.fake) == ["Bearer freds"]
+    assert user_of_token_name(user_token_name("U 6/é")) == "U 6/é"
+
+
+async def test_any_number_of_them_that_wait_keep_no_one_else_waiting(desk: Host) -> None:
+    for number in range(60):
+        desk.fake.add_order(f"R{number}")
+        says_fred(desk, reject(f"R{number}"))
+    (other,) = desk.desk.write(update("O2", {1: 1}))
+    async with desk.running(desk.courier(intervals=quiet())):
+        await live(desk)
+        await desk.time.until(lambda: desk.desk.state(other) == "done", 60)
+    assert sent(desk.fake) == ["Bearer token"]
+
+
+async def test_a_supervisors_write_is_never_one_with_work_of_staff(desk: Host) -> None:
+    with transaction(desk.desk.db):
+        ids = desk.desk.outbox.enqueue([Intent(update("O1", {1: 1})), Intent(reject("O1"))], FRED)
+    again = desk.desk.write(update("O1", {1: 2}))
+    rows = fetch(desk.desk.db, "SELECT op_id, principal FROM operation ORDER BY n")
+    assert rows == [(ids[0], "store"), (ids[1], "person/U6"), (again[0], "store")]
+
+
+async def test_order_claimed_for_person_is_sent_with_claimers_token(desk: Host) -> None:
+    claim = update("O1", {}, is_claimed=True)._replace(user="U2", needs_supervisor=True)
+    (mine,) = says_fred(desk, claim)
+    row = desk.desk.outbox.get(mine)
+    assert (row.principal, row.app_user, row.terminal) == ("person/U6", "U2", "")
+    async with desk.running(desk.courier(intervals=quiet())) as courier:
+        await live(desk)
+        await prove(desk, courier)
+        await settled(desk, 1)
+    (request,) = [request for request in desk.fake.requests if request.method == "PUT"]
+    assert (request.headers["authorization"], request.headers["aisle-app-user"]) == ("Bearer freds", "U2")

@@ -1,0 +1,33 @@
+"""Our own service: whatever happens on the way, nothing is lost and nothing is doubled.
+
+Each seed is one life of a shop. The default run has two of them and 20,000 faults, most of them copies. A long run
+(`python -m tests.full tests/faults/test_own_service.py`) has a hundred of them, and a million faults.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.faults.conftest import Tell
+from tests.faults.link import CRASH, KINDS
+from tests.faults.own_program import life
+from tests.faults.random_faults import Weather
+
+FAULTS = 10_000
+"""Of each life."""
+SHORT = 2
+SEEDS = [pytest.param(seed, marks=() if seed < SHORT else pytest.mark.full) for seed in range(SHORT + 100)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_nothing_is_lost_and_nothing_is_doubled(memory: Path, tell: Tell, seed: int) -> None:
+    weather = partial(Weather, copies=0.9) if seed < SHORT else Weather  # copies are the cheapest faults to make
+    tally = await life(memory, seed, FAULTS, weather)
+    tell(tally)
+    assert tally.faults >= FAULTS
+    assert set(tally.kinds) == set(KINDS)
+    assert tally.kinds[CRASH] > FAULTS // 100
+    assert tally.operations > 100

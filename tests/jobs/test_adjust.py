@@ -1,0 +1,502 @@
+"""The loss job by itself: no terminal, no file, no network."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import pytest
+
+from aisle import json_codec
+from aisle.jobs.adjust import AdjustJob
+from aisle.jobs.adjust_state import AdjustState, Reason, parse_reasons
+from aisle.jobs.job import Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
+from aisle.jobs.view import ListView, Verdict
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    Match,
+    Quantity,
+    Scan,
+    UnknownCode,
+)
+from tests.run_length import tries
+
+CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
+
+Row = dict[str, Any]
+
+
+def product(number: str, places: dict[str, int], **more: Any) -> Row:
+    """A product as the read `product` gives it."""
+    total = Decimal(sum(places.values()))
+    spots = [{"location_code": code, "quantity": have, "pools": {"2": have}} for code, have in places.items() if code]
+    return {
+        "product_number": number,
+        "product_name": f"Product {number}",
+        "most_likely_quantity": total,
+        "places": spots,
+        "pools": [{"pool": 2, "name": "Shop", "quantity": total}],
+        **more,
+    }
+
+
+PRODUCTS = {
+    "P1": product("P1", {"A-1": 5}),
+    "P2": product("P2", {"A-1": 5, "A-2": 3, "": 4}),
+    "P3": product("P3", {"": 4}, allow_decimal=True, unit="kg"),
+    "P4": {"product_number": "P4"},
+    "P5": product("P5", {"A-5": 150}),
+}
+
+
+NUMBERS = [(LOCATION, "7"), (PRODUCT, "305"), (PRODUCT, "110002"), (ORDER, "1"), (ORDER, "4101")]
+"""What is known by digits alone."""
+
+
+class Hand:
+    """Runs the job as a session does: its questions about the store are answered at once, the last one first."""
+
+    def __init__(self, learnt: tuple[Row, ...] = (), policy: Policy | None = None, rows: int = 12, **args: Any) -> None:
+        self.job = AdjustJob()
+        self.state: AdjustState = self.job.begin()
+        self.context = CONTEXT._replace(policy=policy or Policy(), window_rows=rows)
+        self.learnt = learnt
+        self.refused: tuple[Row, ...] = ()
+        """What the service refused."""
+        self.effects: list[Any] = []
+        self.verdict: Verdict | None = None
+        self.feed(Opened(args))
+
+    def feed(self, event: Event) -> str:
+        """The message id of the last verdict that one event leads to."""
+        told = ""
+        events: list[Event] = [event]
+        while events:
+            turn = self.job.handle(self.state, events.pop(), self.context)
+            self.state = turn.state
+            self.effects += turn.effects
+            self.verdict = turn.verdict or self.verdict
+            told = turn.verdict.text.id if turn.verdict else told
+            events += [self._answer(effect) for effect in turn.effects if isinstance(effect, Query)]
+        return told
+
+    def _answer(self, query: Query) -> Rows:
+        if query.name == "named":
+            rows = tuple({"kind": kind, "key": key, "label": key} for kind, key in NUMBERS if key == query.args["code"])
+            return Rows(query.id, rows, len(rows))
+        if query.name == "store":
+            return Rows(query.id, ({"pools": {"1": "Web", "2": "Shop"}},), 1)
+        if query.name == "refusals":
+            return Rows(query.id, self.refused, len(self.refused))
+        if query.name == "reasons":
+            return Rows(query.id, self.learnt, len(self.learnt))
+        if query.name == "place":
+            return Rows(query.id, ({**query.args, "default_stock_pool": 2, "products": []},), 1)
+        known = PRODUCTS.get(query.args["product_number"])
+        return Rows(query.id, (known,), 1) if known else Rows(query.id, (), 0)
+
+    def scan(self, key: str, quantity: str = "1", kind: str = PRODUCT) -> str:
+        """A code that means one thing."""
+        return self.feed(Scan((Match(kind, key, key, Decimal(quantity), quantity != "1", key),)))
+
+    @property
+    def entries(self) -> list[Row]:
+        """All entries that were sent."""
+        writes = [effect for effect in self.effects if isinstance(effect, Write)]
+        return [entry for write in writes for entry in write.body["storeproductlog"]]
+
+
+def test_product_quantity_reason_is_all_there_is_to_a_loss() -> None:
+    hand = Hand()
+    assert hand.scan("P1") == "loss.how_many"
+    assert hand.feed(Quantity(Decimal(3))) == "loss.why"
+    assert hand.feed(Choice(1)) == "loss.lost"
+    write = next(effect for effect in hand.effects if isinstance(effect, Write))
+    assert write.operation == "create-store-product-logs"
+    assert write.query == {"appUserName": "ann", "is_counted_quantity": False}
+    assert (write.lanes, write.merge_key) == (("product/P1",), "")
+    assert hand.entries == [
+        {
+            "product_number": "P1",
+            "location_code": "A-1",
+            "stock_pool_2": Decimal(-3),
+            "reason_code": 1,
+            "loss_comment": "Damaged",
+            "scanned_datetime": "2026-11-20T10:00:00Z",
+            "app_user_name": "ann",
+            "source": "aisle",
+        }
+    ]
+    assert hand.job.step_name(hand.state) == "loss.product"
+
+
+def test_where_it_lay_is_asked_only_where_that_is_not_plain() -> None:
+    hand = Hand()
+    assert hand.scan("P2") == "loss.where"
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListView)
+    assert view.numbered_rows == 3
+    assert hand.feed(Choice(2)) == "loss.how_many"
+    hand.feed(Command("d"))
+    hand.feed(Choice(2))
+    assert hand.entries[-1]["location_code"] == "A-2"
+    assert hand.scan("A-1", kind=LOCATION) == "loss.at_place"
+    assert hand.scan("P2") == "loss.how_many"
+    hand.scan("P2", "2")
+    hand.feed(Command("d"))
+    hand.feed(Choice(1))
+    assert (hand.entries[-1]["location_code"], hand.entries[-1]["stock_pool_2"]) == ("A-1", -3)
+    hand = Hand()
+    hand.scan("P2")
+    assert hand.scan("A-9", kind=LOCATION) == "loss.how_many"
+    hand.feed(Command("d"))
+    assert hand.feed(Choice(1)) == "loss.over"
+    assert hand.feed(Choice(1)) == "loss.lost"
+    assert (hand.entries[-1]["location_code"], hand.entries[-1]["quantity"]) == ("A-9", -1)
+
+
+def test_what_was_found_adds_and_what_nobody_knows_can_be_lost() -> None:
+    hand = Hand()
+    hand.scan("P3", "1.5")
+    hand.feed(Command("d"))
+    assert hand.feed(Choice(5)) == "loss.found"
+    assert hand.entries[-1]["stock_pool_2"] == Decimal("1.5")
+    assert "location_code" not in hand.entries[-1]
+    for number in ("P4", "P404"):
+        hand.scan(number)
+        hand.feed(Command("d"))
+        assert hand.feed(Choice(4)) == "loss.lost"
+        assert (hand.entries[-1]["quantity"], hand.entries[-1]["reason_code"]) == (-1, 4)
+
+
+def test_after_too_many_any_other_number_is_how_many_for_the_same_reason() -> None:
+    hand = Hand()
+    hand.scan("P1", "9")
+    hand.feed(Command("d"))
+    assert hand.feed(Choice(1)) == "loss.over"
+    assert hand.job.view(hand.state).prompt.id == "prompt.choose_or_many"
+    assert hand.feed(Quantity(Decimal(0))) == "loss.none"
+    hand.scan("P1", "9")
+    hand.feed(Command("d"))
+    assert hand.feed(Choice(1)) == "loss.over"
+    assert hand.feed(Quantity(Decimal(8))) == "loss.over"
+    assert hand.feed(Quantity(Decimal(4))) == "loss.lost"
+    assert (hand.entries[-1]["stock_pool_2"], hand.entries[-1]["reason_code"]) == (-4, 1)
+
+
+def test_reasons_come_from_the_table_and_from_the_logs() -> None:
+    learnt = (
+        {"reason_code": 7, "reason_code_description": "Broken glass", "adds": False},
+        {"reason_code": 11, "reason_code_description": "Chewed", "adds": False},
+        {"reason_code": 12, "reason_code_description": "Late delivery", "adds": True},
+    )
+    table = ("11 - Damaged", "nonsense", " 12+Found ")
+    found = (Reason(11, -1, "Damaged"), Reason(12, 1, "Found"), Reason(7, -1, "Broken glass"))
+    assert parse_reasons(table, learnt) == found
+    assert parse_reasons(()) == parse_reasons(Policy().adjustment_reasons)
+    hand = Hand(learnt, Policy(adjustment_reasons=table), rows=2)
+    hand.scan("P1")
+    hand.feed(Command("d"))
+    assert hand.job.accepts(hand.state).choices == 2
+    hand.feed(Command("n"))
+    assert hand.job.accepts(hand.state).choices == 1
+    hand.feed(Choice(1))
+    assert hand.entries[-1]["reason_code"] == 7
+
+
+def test_the_last_losses_are_taken_back_by_their_opposites() -> None:
+    hand = Hand()
+    for number, reason in (("P1", 1), ("P3", 5), ("P1", 1)):
+        hand.scan(number, "2")
+        hand.feed(Command("d"))
+        hand.feed(Choice(reason))
+    assert hand.feed(Command("u")) == "loss.undone"
+    assert hand.feed(Command("u")) == "loss.undone"
+    assert hand.feed(Command("u")) == "loss.undone"
+    assert hand.feed(Command("u")) == "count.nothing_to_undo"
+    assert [entry["stock_pool_2"] for entry in hand.entries] == [-2, 2, -2, 2, -2, 2]
+    assert [entry.get("reason_code") for entry in hand.entries] == [1, 5, 1, None, None, None]
+    assert [entry.get("reference") for entry in hand.entries] == [None] * 3 + ["undo-2026-11-20T10:00:00Z"] * 3
+
+
+def test_more_lost_than_the_books_have_is_asked() -> None:
+    def lose(number: str, quantity: int) -> Hand:
+        hand = Hand()
+        hand.scan(number)
+        hand.feed(Quantity(Decimal(quantity)))
+        return hand
+
+    hand = lose("P1", 50)
+    assert hand.feed(Choice(1)) == "loss.over"
+    assert not hand.entries
+    assert [choice.id for choice in hand.job.view(hand.state).choices] == [
+        "loss.way_fit",
+        "loss.way_over",
+        "loss.way_count",
+    ]
+    assert hand.feed(Back()) == "count.dropped"
+    assert hand.job.accepts(hand.state).choice_letters == ""
+    assert hand.feed(Quantity(Decimal(50))) == "loss.why"
+    hand.feed(Choice(1))
+    assert hand.job.accepts(hand.state).choice_letters == "ryc"
+    assert hand.feed(Choice(1)) == "loss.lost"
+    assert hand.entries[-1]["stock_pool_2"] == -5
+    hand = lose("P1", 50)
+    hand.feed(Choice(1))
+    assert hand.feed(Choice(2)) == "loss.lost"
+    assert hand.entries[-1]["stock_pool_2"] == -50
+    assert lose("P1", 5).feed(Choice(1)) == "loss.lost"
+    assert lose("P1", 50).feed(Choice(5)) == "loss.found"
+    assert lose("P4", 500).feed(Choice(1)) == "loss.lost"  # nobody knows how many there are
+
+
+def test_what_the_books_do_not_have_can_be_counted_before_it_is_lost() -> None:
+    hand = Hand(location_code="A-3")
+    hand.scan("P1", "2")
+    hand.feed(Command("d"))
+    assert hand.feed(Choice(1)) == "loss.over"
+    hand.feed(Choice(2))
+    assert hand.effects[-1] == Start("count", {"location_code": "A-3", "product_number": "P1", "label": "Product P1"})
+    assert hand.feed(Closed("count")) == "loss.how_many"
+    assert (hand.state.quantity, hand.state.location) == (Decimal(2), "A-3")
+
+
+def test_adjust_from_count_starts_with_location_and_product_and_returns() -> None:
+    hand = Hand(location_code="A-2", product_number="P2")
+    assert hand.job.step_name(hand.state) == "loss.quantity"
+    hand.feed(Quantity(Decimal(1)))
+    hand.feed(Choice(3))
+    assert (hand.entries[-1]["location_code"], hand.entries[-1]["stock_pool_2"]) == ("A-2", -1)
+    assert isinstance(hand.effects[-1], Close)
+
+
+def test_nothing_is_no_loss_and_one_thing_is_said_at_a_time() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(0))) == "loss.none"
+    assert hand.scan("P2") == "loss.one_at_a_time"
+    assert hand.scan("P1", "0.5") == "count.whole"
+    assert hand.scan("X", kind=ORDER) == "count.not_this"
+    assert hand.feed(Back()) == "loss.dropped"
+    assert hand.scan("P1", "0.5") == "count.whole"
+    assert hand.job.step_name(hand.state) == "loss.product"
+    assert not hand.entries
+
+
+def test_digits_of_a_place_or_a_product_are_asked_about() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_place"
+    assert [choice.id for choice in hand.job.view(hand.state).choices] == ["count.way_quantity", "count.way_place"]
+    assert hand.feed(Back()) == "count.dropped"
+    hand.feed(Quantity(Decimal(7)))
+    assert hand.feed(Choice(2)) == "loss.how_many"
+    assert hand.state.line is not None
+    assert hand.state.line.location == "7"
+    assert hand.feed(Quantity(Decimal(305))) == "count.number_of_product"
+    assert hand.feed(Choice(2)) == "loss.one_at_a_time"
+    hand.feed(Quantity(Decimal(305)))
+    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.state.quantity == 305
+
+
+def test_what_digits_are_the_number_of_is_settled_before_anything_else() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_place"
+    assert hand.job.view(hand.state).prompt.id == "prompt.choose_or_type"
+    asked = hand.state
+    for key, kind in (("P1", PRODUCT), ("P2", PRODUCT), ("A-2", LOCATION)):
+        assert hand.scan(key, kind=kind) == "count.answer_first"
+    assert hand.feed(Quantity(Decimal(305))) == "count.number_of_product", "the last number is the one that is asked"
+    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_place"
+    assert hand.feed(Command("d")) == "count.number_of_place"
+    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_place", "the same digits are the same question"
+    assert hand.state == asked
+    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.state.quantity == 7
+
+
+def test_the_number_of_an_order_is_no_loss_unless_somebody_says_so() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(4101))) == "count.number_of_order"
+    assert [choice.id for choice in hand.job.view(hand.state).choices] == ["count.way_quantity", "count.way_order"]
+    assert hand.feed(Choice(2)) == "count.dropped"
+    assert hand.state.quantity == 1
+    hand.feed(Quantity(Decimal(4101)))
+    hand.feed(Choice(1))
+    assert hand.state.quantity == 4101
+
+
+@pytest.mark.parametrize(("product", "books"), [("P1", 5), ("P5", 150), ("P4", 0), ("P404", 0)])
+@pytest.mark.parametrize("why", ["Broken", "Found"])
+def test_large_loss_or_found_asks_first(product: str, books: int, why: str) -> None:
+    hand = Hand(policy=Policy(adjustment_reasons=("1 - Broken", "5 + Found")))
+    reason = Choice(1 if why == "Broken" else 2)
+    hand.scan(product)
+    assert hand.feed(Quantity(Decimal(10 * books or 999))) == "loss.why"
+    hand.feed(Back())
+    doubted = Quantity(Decimal(10 * books + 1 if books else 1000))
+    assert hand.feed(doubted) == "count.so_many"
+    assert [choice.id for choice in hand.job.view(hand.state).choices] == [
+        "count.way_quantity",
+        "count.way_not_so_many",
+    ]
+    assert (hand.job.accepts(hand.state).typed_only, hand.job.accepts(hand.state).choice_letters) == (True, "yx")
+    assert hand.feed(Back()) == "count.not_so_many"
+    assert hand.state.phase == "quantity"
+    hand.feed(doubted)
+    assert hand.feed(Quantity(Decimal(12))) == "loss.why", "another quantity is the answer too"
+    hand.feed(Back())
+    hand.feed(doubted)
+    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.entries == []
+    assert hand.feed(reason) == ("loss.found" if why == "Found" else "loss.lost"), "so many was said, and is asked once"
+    assert hand.state.is_implausible is False
+    hand.scan(product)
+    hand.feed(Quantity(Decimal(10 * books or 999)))
+    assert (hand.feed(reason) == "loss.over") == bool(why == "Broken" and books), "of the next one nothing was said yet"
+
+
+def test_the_number_of_an_order_that_is_so_many_is_asked_about_once() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(4101))) == "count.number_of_order"
+    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.feed(Choice(1)) == "loss.lost"
+    assert hand.entries[-1]["stock_pool_2"] == -4101
+
+
+@pytest.mark.parametrize("product", ["P1", "P2", "P404"])
+def test_huge_multiplied_scan_is_asked_like_typed_quantity(product: str) -> None:
+    hand = Hand()
+    hand.scan("A-1", kind=LOCATION)
+    assert hand.scan(product, "99999") == "count.so_many"
+    assert hand.feed(Back()) == "count.not_so_many"
+    assert hand.feed(Command("d")) == "loss.none"
+    assert hand.scan(product) == "loss.how_many"
+    assert hand.scan(product, "99999") == "count.so_many"
+    assert hand.state.quantity == 1
+    assert hand.feed(Choice(1)) == "loss.why"
+    hand.feed(Back())
+    assert hand.scan(product) == "loss.how_many", "one more of so many is believed"
+    assert hand.state.quantity == 100001
+    assert hand.entries == []
+
+
+def test_so_many_are_meant_at_one_place_and_asked_about_again_at_another() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    hand.feed(Quantity(Decimal(3000)))
+    assert hand.feed(Choice(1)) == "loss.why"
+    hand.feed(Back())
+    assert hand.scan("B-1", kind=LOCATION) == "count.so_many"
+    assert hand.state.line is not None
+    assert hand.state.line.location == "B-1"
+    assert hand.feed(Command("d")) == "count.so_many"
+    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.feed(Choice(1)) == "loss.lost"
+    assert hand.entries[-1]["location_code"] == "B-1"
+
+
+def test_nothing_goes_on_before_so_many_lost_are_settled() -> None:
+    hand = Hand()
+    assert hand.scan("P1", "5000") == "count.so_many"
+    asked = hand.state
+    for key, kind in (("A-2", LOCATION), ("P1", PRODUCT), ("P2", PRODUCT)):
+        assert hand.scan(key, kind=kind) == "count.answer_first"
+    assert hand.feed(Quantity(Decimal(110002))) == "count.answer_first", "a label of goods"
+    assert hand.feed(Command("d")) == "count.so_many"
+    assert hand.state == asked
+    for number, told in ((7, "count.number_of_place"), (4101, "count.number_of_order"), (99, "count.so_many")):
+        assert hand.feed(Quantity(Decimal(number))) == told, "another number takes its place, and is judged"
+    assert hand.feed(Quantity(Decimal(9))) == "loss.why"
+    hand.feed(Back())
+    assert hand.feed(Quantity(Decimal(5000))) == "count.so_many"
+    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.state.quantity == 5000
+
+
+def anything(hand: Hand, random: Random) -> Event:
+    """Something that the grammar could make of an input at the step on the screen."""
+    open_ = hand.job.accepts(hand.state)
+    kind, key = random.choice(
+        [(PRODUCT, "P1"), (PRODUCT, "P2"), (PRODUCT, "P2"), (PRODUCT, "P3"), (PRODUCT, "P404"), (LOCATION, "A-1")]
+    )
+    quantity = Decimal(random.choice(["1", "2", "0.5"]))
+    scan: Event = Scan((Match(kind, key, key, quantity, quantity != 1, key),))
+    ways = [scan] * 3
+    others: list[Event] = [Resumed(), UnknownCode("?"), Back(), Scan((Match(ORDER, "X"),))]
+    ways += [random.choice(others)]
+    if open_.quantity:
+        ways += [Quantity(Decimal(random.choice(["0", "1", "7", "305", "4101", "5000", "110002"])))] * 2
+    if hand.state.number_match or hand.state.is_implausible:
+        ways += [Back()] * 2
+    if open_.choices:
+        ways += [Choice(random.randint(1, open_.choices))] * 3
+    if open_.command_letters:
+        ways += [Command(random.choice(open_.command_letters))]
+    return random.choice(ways)
+
+
+def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
+    reached: Counter[str] = Counter()
+    for seed in range(tries(40, 220)):
+        random = Random(seed)
+        hand = Hand(rows=random.choice([3, 12]))
+        for _ in range(100):
+            before, quantity, item = len(hand.entries), hand.state.quantity, hand.state.line
+            doubted = hand.state.asked_quantity
+            event = anything(hand, random)
+            told = hand.feed(event)
+            reached[told] += 1
+            reached[hand.job.step_name(hand.state)] += 1
+            view, open_ = hand.job.view(hand.state), hand.job.accepts(hand.state)
+            assert view.name == hand.job.step_name(hand.state)
+            assert {hint.letter for hint in view.key_hints} <= {*open_.command_letters, "b"}
+            assert view.prompt.id.startswith("prompt.choose_or_") == bool(open_.quantity and open_.choices)
+            assert (len(hand.entries) > before) == (told in ("loss.lost", "loss.found", "loss.undone"))
+            if told in ("loss.lost", "loss.found"):
+                entry = hand.entries[-1]
+                sent = next(entry[name] for name in ("quantity", "stock_pool_2") if name in entry)
+                assert item is not None
+                typed = event.value if isinstance(event, Quantity) else quantity
+                assert abs(sent) in (quantity, typed, item.expected, doubted)
+            assert json_codec.from_text(AdjustState, json_codec.to_text(hand.state)) == hand.state
+        del hand.effects[:]
+        for _ in range(3):
+            if not hand.effects:
+                hand.feed(Back())
+        assert isinstance(hand.effects[-1], Close)
+    answers = "at_place dropped found how_many lost none one_at_a_time over undone where why"
+    wanted = [*AdjustJob.steps, *(f"loss.{answer}" for answer in answers.split())]
+    wanted += ["count.answer_first", "count.dropped", "loss.go_on", "count.not_this", "count.nothing_to_undo"]
+    wanted += ["count.number_of_order", "count.number_of_place", "count.number_of_product"]
+    wanted += ["count.so_many", "count.unknown", "count.whole"]
+    assert {name: reached[name] for name in wanted if reached[name] < tries(10, 100)} == {}
+
+
+def test_digits_too_many_for_quantity_are_a_number() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(110002))) == "loss.one_at_a_time"
+    assert (hand.state.phase, hand.state.quantity) == ("quantity", Decimal(1))
+
+
+def test_of_a_loss_that_was_refused_nothing_is_taken_back() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    hand.feed(Quantity(Decimal(3)))
+    hand.feed(Choice(1))
+    hand.refused = ({"body": {"storeproductlog": hand.entries[:1]}, "why": "No such place", "label": "P1"},)
+    assert hand.feed(Command("u")) == "receive.refused"
+    assert len(hand.entries) == 1
+    assert hand.feed(Command("u")) == "count.nothing_to_undo"

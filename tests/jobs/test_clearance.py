@@ -1,0 +1,393 @@
+"""A clearance by itself: who may, what is chosen, what confirms, what is told of its end, and the goods it moves."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from aisle.jobs import JOBS
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Event,
+    Opened,
+    Query,
+    RawInput,
+    Request,
+    Requested,
+    Rows,
+    Start,
+    Write,
+)
+from aisle.jobs.move.clearance_tasks import ClearanceTasksJob
+from aisle.jobs.move.job import MoveJob
+from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
+from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS, is_typed
+from aisle.jobs.supervisor.clearance import ClearanceJob
+from aisle.jobs.supervisor.clearance_request import ClearanceRequestJob
+from aisle.jobs.view import DetailView
+from aisle.json_codec import from_text, to_text
+from aisle.scan.decoder import Decoder
+from aisle.scan.inputs import Line
+from aisle.scan.meaning import (
+    LOCATION,
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    Match,
+    Quantity,
+    Scan,
+    Text,
+    UnknownCode,
+)
+from aisle.session.query_answers import raw_input
+
+CONTEXT = Context(store="0001", user="U6", now="2026-11-20T10:00:00Z")
+WHO = {"heard": True, "people": True, "listed": True, "role": "supervisor"}
+TASK = {
+    "id": "7",
+    "product_number": "P1",
+    "label": "Cola",
+    "location_code": "BR-01",
+    "quantity": Decimal(6),
+    "order_number": "O1",
+    "line_number": 2,
+    "tag": "backroom",
+    "since": "2026-11-20T09:00:00Z",
+}
+
+
+class Hand:
+    """Somebody at one of the pages; `rows` are the answers to its queries by their names."""
+
+    def __init__(self, name: str, args: Mapping[str, Any] | None = None, **rows: Any) -> None:
+        self.job = JOBS[name]
+        self.state = self.job.begin()
+        self.rows: dict[str, list[dict[str, Any]]] = {
+            "clearing": [WHO],
+            "tags": [{"tag": "backroom", "places": 8}, {"tag": "cold", "places": 3}],
+            "tagged": [{"category_code": code, "lines": 2, "quantity": Decimal(5)} for code in ("110", "120")],
+            "assignments": [TASK],
+            **rows,
+        }
+        self.effects: list[Any] = []
+        self.told = ""
+        self.feed(Opened(args or {}))
+
+    def feed(self, event: Event) -> str:
+        """One event and its answers; what was said."""
+        self.effects, self.told = [], ""
+        queue: deque[Event] = deque([event])
+        while queue:
+            turn = self.job.handle(self.state, queue.popleft(), CONTEXT)
+            self.state = turn.state
+            self.told = turn.verdict.text.id if turn.verdict else self.told
+            for effect in turn.effects:
+                self.effects.append(effect)
+                if isinstance(effect, Query):
+                    rows = self.rows.get(effect.name, [])
+                    queue.append(Rows(effect.id, tuple(rows), len(rows)))
+                elif isinstance(effect, Request):
+                    queue.append(Requested("a1"))
+        assert self.job.view(self.state).name == self.job.step_name(self.state) in self.job.steps
+        assert from_text(type(self.state), to_text(self.state)) == self.state
+        return self.told
+
+    @property
+    def page(self) -> Any:
+        """What is on the screen."""
+        return self.job.view(self.state)
+
+    def of(self, kind: type) -> list[Any]:
+        """The effects of this kind that followed from the last event."""
+        return [effect for effect in self.effects if isinstance(effect, kind)]
+
+
+def typed(text: str, pace_ms: int = 2 * MIN_TYPED_PACE_MS, **fields: Any) -> RawInput:
+    """What a person types."""
+    return RawInput(text, "cr", 9 * MIN_TYPED_PACE_MS, **{"meaning": UnknownCode(text), "pace_ms": pace_ms, **fields})
+
+
+def test_a_tag_and_categories_are_chosen_typed_and_handed_on() -> None:
+    hand = Hand("clearance")
+    assert [row.key for row in hand.page.rows] == ["backroom", "cold"]
+    assert hand.feed(Choice(1)) == "clearance.all"
+    assert hand.feed(Choice(2)) == "clearance.some"
+    hand.feed(Command("d"))
+    (start,) = hand.of(Start)
+    assert start == Start("clear", {"tag": "backroom", "categories": ["120"], "lines": 2, "people": True})
+    hand.feed(Closed("clear"))
+    assert [row.key for row in hand.page.rows] == ["110", "120"]
+    hand.feed(Back())
+    hand.feed(Text("COLD"))
+    assert hand.state.tag == "cold"
+    hand.feed(Command("d"))
+    assert hand.of(Start)[0].args["categories"] == []
+
+
+def test_category_is_a_known_one_or_typed_when_none_is_known() -> None:
+    hand = Hand("clearance")
+    assert hand.feed(UnknownCode("96385074")) == "clearance.not_this"
+    hand.feed(Choice(1))
+    assert hand.feed(UnknownCode("96385074")) == "clearance.not_this"
+    for said in (UnknownCode("310"), Text("dairy")):
+        assert hand.feed(said) == "clearance.no_such"
+    assert hand.state.chosen == ()
+    assert hand.feed(UnknownCode("110")) == "clearance.some"
+    bare = Hand("clearance", tagged=[])
+    bare.feed(Choice(1))
+    assert bare.feed(UnknownCode("96385074")) == "clearance.not_this"
+    assert bare.feed(UnknownCode("1")) == "input.no_choice"
+    assert not bare.state.chosen
+    assert bare.feed(Text("310")) == "clearance.some"
+    bare.feed(Closed("clear"))
+    assert [row.key for row in bare.page.rows] == ["310"], "what was typed stays"
+
+
+@pytest.mark.parametrize("role", ["staff", "integration", ""])
+def test_nobody_else_chooses_anything(role: str) -> None:
+    hand = Hand("clearance", clearing=[{**WHO, "role": role}])
+    assert hand.page.rows == ()
+    assert hand.page.empty.id == "clearance.denied"
+    assert hand.feed(Text("backroom")) == "clearance.denied"
+    assert hand.state.tag == ""
+
+
+def test_without_service_no_choice_and_without_people_token_decides() -> None:
+    unheard = Hand("clearance", clearing=[{"heard": False, "people": False, "listed": False, "role": ""}])
+    assert unheard.feed(Text("backroom")) == "clearance.unheard"
+    there = Hand("clearance", clearing=[{"heard": True, "people": False, "listed": False, "role": ""}])
+    there.feed(Choice(1))
+    there.feed(Command("d"))
+    assert there.of(Start)[0].args["people"] is False
+
+
+@pytest.mark.parametrize(
+    ("heard", "told"),
+    [
+        (typed("backroo"), "clear.not_the_tag"),
+        (typed("Backroom"), "clear.not_the_tag"),
+        (typed("backroom", pace_ms=MIN_TYPED_PACE_MS - 1), "clear.not_scanned"),
+        (typed("]Q0backroom"), "clear.not_that"),
+        (typed("backroom", dropped="\x02"), "clear.not_scanned"),
+        (RawInput("backroom", "paste", 99, meaning=UnknownCode("backroom"), pace_ms=99), "clear.not_scanned"),
+        (RawInput("backroom", "tab", 99, meaning=UnknownCode("backroom"), pace_ms=99), "clear.not_scanned"),
+        (typed("1", meaning=Choice(1)), "clear.not_that"),
+        (typed("7391"), "clear.not_that"),
+        (typed("73o1"), "clear.not_that"),
+    ],
+)
+def test_only_the_typed_tag_confirms(heard: RawInput, told: str) -> None:
+    hand = Hand("clear", {"tag": "backroom"})
+    assert hand.feed(heard) == told
+    assert (hand.state.phase, hand.of(Request)) == ("sure", [])
+
+
+@pytest.mark.parametrize("people", [True, False])
+@pytest.mark.parametrize(("tag", "wanted"), [("7", "7 7 7"), ("CC", "CC CC"), ("BIN", "BIN")])
+def test_short_tag_is_confirmed_with_longer_typed_text(tag: str, wanted: str, people: bool) -> None:
+    hand = Hand("clear", {"tag": tag, "people": people})
+    assert dict(hand.page.prompt.args)["tag"] == wanted
+    if tag != wanted:
+        assert hand.feed(typed(tag)) in ("clear.not_the_tag", "clear.not_that")
+    assert hand.feed(typed(wanted, pace_ms=0)) == "clear.not_scanned"
+    assert (hand.state.phase, hand.of(Request)) == ("sure", [])
+    hand.feed(typed(wanted))
+    assert hand.state.phase == "wait"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "is_hand"),
+    [
+        ((("back", 0.15), ("room", 0.15)), False),
+        ((("b", 0.2), ("ackroom", 0.2)), False),
+        ((("backroom", 0.9),), False),
+        ((("ba", 0.1), ("ck", 0.1), ("ro", 0.1), ("om", 0.1)), False),
+        (tuple((key, 0.02) for key in "backroom"), False),
+        (tuple((key, 0.12) for key in "backroom"), True),
+        ((*((key, 0.12) for key in "backro"), ("om", 0.12)), True),
+    ],
+)
+def test_a_scan_in_pieces_is_not_typed_whatever_lies_between_them(
+    pieces: tuple[tuple[str, float], ...], is_hand: bool
+) -> None:
+    decoder, at = Decoder(), 1.0
+    for text, pause in pieces:
+        decoder.feed(text.encode(), at)
+        at += pause
+    (line,) = decoder.feed(b"\r", at + 0.3)
+    assert isinstance(line, Line)
+    assert is_typed(raw_input(line, UnknownCode("backroom"))) == is_hand
+
+
+def test_what_may_be_a_pin_is_hidden_wherever_it_is_typed() -> None:
+    hand = Hand("clear", {"tag": "backroom"})
+    assert hand.job.is_secret_text(hand.state, "7391")
+    assert not hand.job.is_secret_text(hand.state, "backr")
+    hand.state = hand.state._replace(phase="done", outcome="expired")
+    assert hand.job.is_secret_text(hand.state, "7391")
+    assert not hand.job.is_secret_text(hand.state, "2"), "a choice, which is told again after a death"
+    hand.state = hand.state._replace(phase="sure", tag="2024")
+    assert not hand.job.is_secret_text(hand.state, "202")
+    assert hand.job.is_secret_text(hand.state, "2025")
+
+
+def asked(**rows: Any) -> Hand:
+    """A clearance that is under way."""
+    hand = Hand("clear", {"tag": "backroom", "categories": ["110"], "lines": 2}, **rows)
+    assert hand.feed(typed("backroom")) == "clear.asked"
+    (ask,) = hand.of(Request)
+    assert (ask.kind, ask.body) == ("clearance", {"tag": "backroom", "categories": ["110"]})
+    assert (ask.needs_supervisor, ask.secret) == (True, ""), "the PIN is asked for by its own page"
+    assert hand.state.phase == "wait"
+    assert hand.job.is_secret(hand.state), "who mistyped it types it again"
+    return hand
+
+
+@pytest.mark.parametrize(
+    ("state", "answer", "told", "how"),
+    [
+        ("answered", {"how": "done", "fresh": 1}, "clear.fresh", "done"),
+        ("answered", {"how": "done", "fresh": None}, "clear.done", "done"),
+        ("answered", {"how": "refused", "why": "No."}, "clear.refused", "refused"),
+        ("answered", {"how": "role", "why": ""}, "clear.role", "role"),
+        ("answered", {"how": "not_sent", "why": "down"}, "clear.not_sent", "not_sent"),
+        ("expired", {}, "clear.expired", "expired"),
+        ("unknown", {}, "clear.unknown", "unknown"),
+    ],
+)
+def test_how_it_ended_is_told_and_what_was_made_is_shown(state: str, answer: Any, told: str, how: str) -> None:
+    hand = asked(ask=[{"state": "asked", "answer": {}}])
+    assert hand.feed(Changed("outbox", "")) == ""
+    assert hand.feed(typed("2468")) == "clear.wait_for_it"
+    hand.rows["ask"] = [{"state": "begun", "answer": {}}]
+    hand.feed(Changed("outbox", ""))
+    assert hand.state.is_running
+    hand.rows["ask"] = [{"state": state, "answer": answer}]
+    assert hand.feed(Changed("outbox", "")) == told
+    assert (hand.state.outcome, hand.state.lists_tasks, hand.state.total) == (how, True, 1)
+    view = hand.page
+    assert isinstance(view, DetailView)
+    assert any(msg.args == (("text", "Cola"),) for block in view.blocks for row in block.rows for msg in row)
+    assert len(view.choices) == (1 if how == "done" else 2)
+    hand.feed(RawInput(meaning=Choice(1)))
+    assert hand.of(Close) == [Close(start=Start("tasks", {"tag": "backroom"}))]
+
+
+def test_expired_pin_is_asked_again_from_tag_step() -> None:
+    hand = asked(ask=[{"state": "answered", "answer": {"how": "pin", "why": ""}}])
+    assert hand.feed(Changed("outbox", "")) == "clear.pin_gone"
+    assert hand.state.phase == "sure"
+    hand.rows["ask"] = [{"state": "expired", "answer": {}}]
+    hand.feed(typed("backroom"))
+    hand.feed(Changed("outbox", ""))
+    hand.feed(RawInput(meaning=Choice(2)))
+    assert (hand.state.phase, hand.of(Request)) == ("sure", [])
+
+
+def test_leaving_while_it_is_under_way_takes_nothing_back() -> None:
+    hand = asked(ask=[{"state": "begun", "answer": {}}])
+    hand.feed(Back())
+    (close,) = hand.of(Close)
+    assert close.verdict.text.id == "clear.goes_on"
+
+
+def test_at_a_service_of_the_document_alone_it_cannot_be_listed() -> None:
+    there = [{**WHO, "people": False, "listed": False}]
+    hand = Hand("clear", {"tag": "backroom", "people": False}, clearing=there, assignments=[])
+    hand.feed(typed("backroom"))
+    assert hand.of(Request)[0].secret == ""
+    hand.rows["ask"] = [{"state": "unknown", "answer": {}}]
+    hand.feed(Changed("outbox", ""))
+    said = {msg.id for block in hand.page.blocks for row in block.rows for msg in row}
+    assert {"tasks.unlisted", "clear.find_out_there"} <= said
+
+
+# The goods to be moved
+
+
+def test_what_somebody_else_is_at_is_asked_about_before_it_is_taken() -> None:
+    hand = Hand("tasks", {"tag": "backroom"}, assignments=[TASK | {"taken_user": "U2", "taken_by": "Ben"}])
+    assert hand.feed(Choice(1)) == "tasks.taken"
+    assert hand.of(Start) == []
+    assert hand.feed(Choice(1)) == "tasks.begun"
+    (start,) = hand.of(Start)
+    assert (start.job, start.args["task"]["id"]) == ("move", "7")
+    mine = Hand("tasks", assignments=[TASK | {"taken_user": "U6", "taken_by": "Fred"}])
+    assert mine.feed(Scan((Match(LOCATION, "BR-01"),))) == "tasks.begun"
+    assert mine.feed(Scan((Match(PRODUCT, "P9"),))) == "tasks.not_here"
+
+
+@pytest.mark.parametrize("page", ["tasks", "home"])
+def test_move_refused_after_job_end_is_reported_to_its_author(page: str) -> None:
+    refused = {"op_id": "m1", "user": "U6", "why": "Only 0 of 300024 can be moved", "label": "Cola", "body": []}
+    others = {**refused, "op_id": "m2", "user": "U7"}
+    hand = Hand(page)
+    assert hand.feed(Closed("move")) == ""
+    hand.rows["refusals"] = [others]
+    assert hand.feed(Changed("outbox", "")) == ""
+    hand.rows["refusals"] = [refused, others]
+    assert hand.feed(Changed("outbox", "")) == "move.refused"
+    assert hand.feed(Changed("outbox", "")) == "", "once"
+    earlier = Hand(page, refusals=[refused])
+    assert earlier.feed(Closed("move")) == "", "the move job has told it"
+    assert earlier.feed(Changed("outbox", "")) == ""
+
+
+def test_where_nothing_can_be_listed_it_is_said() -> None:
+    hand = Hand("tasks", clearing=[{**WHO, "listed": False}], assignments=[])
+    assert hand.page.empty.id == "tasks.unlisted"
+    assert Hand("tasks", assignments=[]).page.empty.id == "tasks.empty"
+
+
+def moving() -> Hand:
+    """The move job, opened for the assignment."""
+    tasks = Hand("tasks")
+    tasks.feed(Choice(1))
+    return Hand("move", tasks.of(Start)[0].args, store=[{}], places=[{}])
+
+
+def scan(kind: str, key: str, **fields: Any) -> Scan:
+    return Scan((Match(kind, key, key, code=key, **fields),))
+
+
+def test_three_scans_move_what_was_assigned_and_the_job_closes() -> None:
+    hand = moving()
+    assert hand.job.orders_in_work(hand.state) == (f"{ASSIGNMENT_PREFIX}7",)
+    assert hand.feed(scan(PRODUCT, "P1")) == "move.task_first"
+    assert hand.feed(scan(LOCATION, "A-01")) == "move.task_place"
+    assert hand.feed(scan(LOCATION, "br-01")) == "move.task_here"
+    assert hand.feed(scan(PRODUCT, "P2")) == "move.task_product"
+    assert hand.feed(scan(PRODUCT, "P1", quantity=Decimal(7), is_explicit=True)) == "move.not_so_many"
+    assert hand.feed(scan(PRODUCT, "P1")) == "move.task_taken"
+    assert hand.feed(scan(LOCATION, "A-01")) == "move.moved"
+    (write,), (close,) = hand.of(Write), hand.of(Close)
+    (item,) = write.body
+    line = {"customer_order_number": "O1", "customer_order_line_number": 2}
+    assert item["from_location"] == {"location_code": "BR-01", **line}
+    assert item["to_location"] == {"location_code": "A-01"}
+    assert (item["quantity"], close.verdict.text.id) == (6, "move.moved")
+
+
+def test_a_part_of_it_can_be_moved_and_taken_back() -> None:
+    hand = moving()
+    hand.feed(scan(LOCATION, "BR-01"))
+    hand.feed(scan(PRODUCT, "P1"))
+    assert hand.feed(Quantity(Decimal(2))) == "move.taken"
+    hand.feed(Command("u"))
+    hand.feed(Command("u"))
+    assert (hand.state.in_hand, hand.of(Write)) == ((), [])
+
+
+def test_the_jobs_are_what_the_table_says() -> None:
+    assert isinstance(JOBS["clearance"], ClearanceJob)
+    assert isinstance(JOBS["clear"], ClearanceRequestJob)
+    assert isinstance(JOBS["tasks"], ClearanceTasksJob)
+    assert isinstance(JOBS["move"], MoveJob)

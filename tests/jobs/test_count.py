@@ -1,0 +1,1264 @@
+"""The count job by itself: no terminal, no file, no network."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import pytest
+
+from aisle import json_codec
+from aisle.jobs.count import count_state
+from aisle.jobs.count.count_state import CountState
+from aisle.jobs.count.job import CountJob
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Event,
+    Opened,
+    Policy,
+    Query,
+    Resumed,
+    Rows,
+    Start,
+    Write,
+    money_message,
+)
+from aisle.jobs.view import WRONG, ListView, Msg, Step, Verdict, msg
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    CursorKey,
+    Match,
+    Quantity,
+    Scan,
+    UnknownCode,
+)
+from aisle.tui.message_text import MessageWriter
+from tests.run_length import tries
+
+CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
+LOOSE = Policy(recount_units=Decimal(0), recount_value=Decimal(0))
+"""Nothing is ever counted twice."""
+
+Row = dict[str, Any]
+
+
+def product(number: str, quantity: int | str, **more: Any) -> Row:
+    """A product of a place as the read `place` gives it."""
+    pools = {"pools": {"1": Decimal(quantity)}} if Decimal(quantity) else {"pools": {}}
+    return {
+        "product_number": number,
+        "description": f"Product {number}",
+        "quantity": Decimal(quantity),
+        **pools,
+        "held": [],
+        "allow_decimal": False,
+        "unit": "",
+        "price": Decimal("2.50"),
+        **more,
+    }
+
+
+FIVE = {"A-1": [product(f"P{n}", n + 1) for n in range(1, 6)]}
+
+
+def wide(places: dict[str, int], total: int, **more: Any) -> Row:
+    """A product as the read `product` gives it."""
+    return {
+        "product_name": "Wide",
+        "price": Decimal(1),
+        "places": [
+            {"location_code": code, "quantity": Decimal(have), "pools": {"1": have}} for code, have in places.items()
+        ],
+        "pools": [{"pool": 1, "name": "Shop", "quantity": Decimal(total)}],
+        "most_likely_quantity": Decimal(total),
+        **more,
+    }
+
+
+class Hand:
+    """Runs the job as a session does: its questions about the store are answered at once."""
+
+    def __init__(
+        self,
+        places: dict[str, list[Row]] | None = None,
+        products: dict[str, Row] | None = None,
+        policy: Policy = LOOSE,
+        *,
+        pools: dict[str, str] | None = None,
+        default: int = 0,
+        **args: Any,
+    ) -> None:
+        self.places = places or {}
+        self.recounts: tuple[dict[str, Any], ...] = ()
+        self.refused: tuple[Row, ...] = ()
+        """What the service refused."""
+        self.products = products or {}
+        self.pools = pools or {}
+        self.default = default
+        self.walk: dict[str, int] = {}
+        """The walking order of the places that have one."""
+        self.numbers: list[tuple[str, str]] = []
+        """What is known by digits alone: kind and key."""
+        self.job = CountJob()
+        self.state: CountState = self.job.begin()
+        self.context = CONTEXT._replace(policy=policy)
+        self.effects: list[Any] = []
+        self.verdict: Verdict | None = None
+        self.hands = 0
+        self.feed(Opened(args))
+
+    def feed(self, event: Event) -> str:
+        """The message id of the last verdict that one event leads to."""
+        told = ""
+        events: list[Event] = [event]
+        while events:
+            turn = self.job.handle(self.state, events.pop(), self.context)
+            self.state = turn.state
+            self.effects += turn.effects
+            self.verdict = turn.verdict or self.verdict
+            told = turn.verdict.text.id if turn.verdict else told
+            events += [self._answer(effect) for effect in turn.effects if isinstance(effect, Query)]
+        return told
+
+    def _answer(self, query: Query) -> Rows:
+        if query.name == "store":
+            return Rows(query.id, ({"pools": self.pools},), 1)
+        if query.name == "named":
+            found = [(kind, key) for kind, key in self.numbers if key == query.args["code"]]
+            return Rows(query.id, tuple({"kind": kind, "key": key, "label": key} for kind, key in found), len(found))
+        if query.name == "places":
+            codes = sorted(self.places)
+            aisle = tuple({"location_code": code, "location_order": self.walk.get(code)} for code in codes)
+            return Rows(query.id, aisle, len(codes))
+        if query.name == "place":
+            code = query.args["location_code"]
+            rows, only, size = self.places.get(code), query.args.get("product_number"), query.args.get("size")
+            shown = [row for row in rows or () if only in (None, row["product_number"])][:size]
+            row = {"location_code": code, "default_stock_pool": self.default, "products": shown}
+            row["total"] = len(rows or ())
+            row["location_order"] = self.walk.get(code)
+            return Rows(query.id, (row,), 1) if rows is not None else Rows(query.id, (), 0)
+        if query.name == "refusals":
+            return Rows(query.id, self.refused, len(self.refused))
+        if query.name == "recounts":
+            return Rows(query.id, self.recounts, len(self.recounts))
+        number = query.args["product_number"]
+        known = self.products.get(number)
+        return Rows(query.id, ({"product_number": number, **known},), 1) if known else Rows(query.id, (), 0)
+
+    def scan(self, key: str, quantity: str = "1", kind: str = PRODUCT) -> str:
+        """A code that means one thing."""
+        self.hands += 1
+        label = f"Product {key}" if kind == PRODUCT else key
+        return self.feed(Scan((Match(kind, key, label, Decimal(quantity), quantity != "1", key),)))
+
+    def place(self, code: str) -> str:
+        """A scan of a place."""
+        return self.scan(code, kind=LOCATION)
+
+    def type(self, value: int | str) -> str:
+        """A quantity where one is open, else the number of a choice."""
+        self.hands += 1
+        open_ = self.job.accepts(self.state)
+        if not open_.quantity and str(value).isdigit() and 1 <= int(value) <= open_.choices:
+            return self.feed(Choice(int(value)))
+        assert open_.quantity
+        return self.feed(Quantity(Decimal(value)))
+
+    def say(self, letter: str) -> str:
+        """The letter of a choice, or a command that the step knows."""
+        self.hands += 1
+        open_ = self.job.accepts(self.state)
+        if letter in open_.choice_letters:
+            return self.feed(Choice(open_.choice_letters.index(letter) + 1))
+        assert letter in open_.command_letters
+        return self.feed(Command(letter))
+
+    @property
+    def step(self) -> str:
+        """The step on the screen."""
+        assert self.job.view(self.state).name == self.job.step_name(self.state)
+        return self.job.step_name(self.state)
+
+    @property
+    def writes(self) -> list[Write]:
+        """All operations so far."""
+        return [effect for effect in self.effects if isinstance(effect, Write)]
+
+    @property
+    def entries(self) -> list[Row]:
+        """All entries of all operations so far."""
+        return [entry for write in self.writes for entry in write.body["storeproductlog"]]
+
+    def shown(self) -> str:
+        """Every message and argument of the view, to be searched."""
+        return repr(self.job.view(self.state))
+
+
+def count_all(hand: Hand) -> None:
+    """A scan and a quantity for each product of the place, as the books have it."""
+    for item in hand.state.lines:
+        hand.scan(item.product)
+        hand.type(int(item.expected))
+
+
+def test_a_place_with_five_products_takes_its_hands_and_is_sent_at_once() -> None:
+    hand = Hand(FIVE)
+    assert hand.place("A-1") == "count.at_place"
+    count_all(hand)
+    assert hand.say("d") == "count.sent"
+    assert hand.hands == 1 + 5 * (1 + 1) + 1
+    assert hand.step == "count.start"
+    (write,) = hand.writes
+    assert write.operation == "create-store-product-logs"
+    assert write.query == {"appUserName": "ann", "is_counted_quantity": True}
+    assert write.path == {"store_number": "0001"}
+    assert write.lanes == tuple(f"product/P{n}" for n in range(1, 6))
+    assert write.merge_key == ""
+    assert write.body["storeproductlog"][0] == {
+        "product_number": "P1",
+        "location_code": "A-1",
+        "stock_pool_1": Decimal(2),
+        "expected_quantity": Decimal(2),
+        "scanned_datetime": "2026-11-20T10:00:00Z",
+        "app_user_name": "ann",
+        "source": "aisle",
+    }
+
+
+def test_every_difference_is_shown_before_it_is_sent() -> None:
+    hand = Hand(FIVE, default=1)
+    hand.place("A-1")
+    count_all(hand)
+    hand.scan("P3")
+    assert hand.say("d") == "count.differ_value"
+    assert (hand.step, hand.writes) == ("count.summary", [])
+    assert hand.type(1) == "count.sent_differing"
+    entry = hand.entries[2]
+    assert (entry["counted_quantity"], entry["expected_quantity"]) == (Decimal(5), Decimal(4))
+
+
+def test_scans_add_digits_set_and_stars_multiply() -> None:
+    hand = Hand(FIVE)
+    hand.place("A-1")
+    assert hand.scan("P5") == "count.counted_of"
+    hand.scan("P5")
+    hand.scan("P5", "12")
+    assert hand.state.current_line is not None
+    assert hand.state.current_line.counted == 14
+    hand.type(6)
+    hand.scan("P5")
+    assert hand.state.current_line.counted == 7
+    assert hand.scan("P5", "0.5") == "count.whole"
+    assert hand.state.current_line.counted == 7
+
+
+def test_what_is_weighed_takes_fractions() -> None:
+    hand = Hand({"A-1": [product("P1", "2.5", allow_decimal=True, unit="kg")]})
+    hand.place("A-1")
+    hand.scan("P1", "1.25")
+    assert hand.job.accepts(hand.state).decimals
+    hand.scan("P1", "1.25")
+    hand.say("d")
+    assert hand.entries[0]["stock_pool_1"] == Decimal("2.50")
+
+
+@pytest.mark.parametrize(
+    ("units", "told"),
+    [
+        (("", ""), "count.differ_value"),
+        (("kg", "kg"), "count.differ_value"),
+        (("kg", "KG "), "count.differ_value"),
+        (("kg", ""), "count.differ_apart_value"),
+        (("kg", "g"), "count.differ_apart_value"),
+        (("g", "ml"), "count.differ_apart_value"),
+        (("l", "ml"), "count.differ_apart_value"),
+        (("m", "m²"), "count.differ_apart_value"),
+        (("piece", "kg"), "count.differ_apart_value"),
+        (("g", "100 g"), "count.differ_apart_value"),
+    ],
+)
+@pytest.mark.parametrize("price", [Decimal("2.50"), None])
+def test_only_quantities_of_one_unit_are_added_up(units: tuple[str, str], told: str, price: Decimal | None) -> None:
+    rows = [product(f"P{n}", 1, unit=unit, allow_decimal=True, price=price) for n, unit in enumerate(units, 1)]
+    hand = Hand({"A-1": rows}, policy=LOOSE)
+    hand.place("A-1")
+    for number in (1, 2):
+        hand.scan(f"P{number}", "2.5")
+    assert hand.say("d") == (told if price else told.removesuffix("_value"))
+
+
+def test_unscanned_products_are_asked_singly_and_never_zeroed() -> None:
+    hand = Hand(FIVE)
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.type(2)
+    assert hand.say("d") == "count.missing"
+    assert hand.step == "count.missing"
+    hand.say("n")
+    hand.say("k")
+    assert hand.say("c") == "count.count_it"
+    hand.type(5)
+    assert hand.say("d") == "count.missing"
+    hand.scan("P5")
+    assert hand.step == "count.product"
+    assert hand.say("d") == "count.differ_value"
+    assert hand.step == "count.summary"
+    assert not hand.writes
+    hand.type(1)
+    counted = {entry["product_number"]: entry["stock_pool_1"] for entry in hand.entries}
+    assert counted == {"P1": 2, "P2": 0, "P4": 5, "P5": 1}
+
+
+def test_all_that_was_not_found_can_be_left_as_it_is() -> None:
+    hand = Hand(FIVE)
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.type(2)
+    hand.say("d")
+    assert hand.say("a") == "count.sent"
+    assert [entry["product_number"] for entry in hand.entries] == ["P1"]
+
+
+def test_nothing_counted_sends_nothing() -> None:
+    hand = Hand(FIVE)
+    hand.place("A-1")
+    hand.say("d")
+    assert hand.say("a") == "count.nothing"
+    assert not hand.writes
+    assert hand.step == "count.start"
+
+
+@pytest.mark.parametrize(
+    ("policy", "counted", "again"),
+    [
+        (Policy(recount_units=Decimal(3), recount_value=Decimal(0)), 10, False),
+        (Policy(recount_units=Decimal(3), recount_value=Decimal(0)), 11, True),
+        (Policy(recount_units=Decimal(0), recount_value=Decimal(0), recount_percent=Decimal(50)), 10, False),
+        (Policy(recount_units=Decimal(0), recount_value=Decimal(0), recount_percent=Decimal(50)), 3, True),
+        (Policy(recount_units=Decimal(0), recount_value=Decimal(10)), 11, False),
+        (Policy(recount_units=Decimal(0), recount_value=Decimal(10)), 12, True),
+        (LOOSE, 9999, False),
+    ],
+)
+def test_a_large_difference_is_counted_again_before_anything_is_sent(policy: Policy, counted: int, again: bool) -> None:
+    hand = Hand({"A-1": [product("P1", 7)]}, policy=policy)
+    hand.place("A-1")
+    hand.scan("P1")
+    if hand.type(counted) == "count.so_many":
+        hand.say("y")
+    assert (hand.say("d") == "count.again") == again
+    assert not hand.writes
+    if again:
+        hand.scan("P1")
+        hand.scan("P1")
+        assert hand.say("d") == "count.differ_value"
+    hand.type(1)
+    assert hand.entries[0]["stock_pool_1"] == (2 if again else counted)
+
+
+def test_the_first_count_may_be_kept_and_is_not_asked_for_again() -> None:
+    hand = Hand({"A-1": [product("P1", 7)]}, policy=Policy())
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.type(70)
+    assert hand.say("d") == "count.again"
+    assert hand.place("A-2") == "count.answer_first"
+    assert hand.scan("P2") == "count.second_first"
+    hand.say("d")
+    assert hand.step == "count.summary"
+    hand.type(3)
+    assert hand.say("d") == "count.differ_value"
+    hand.type(2)
+    assert hand.step == "count.recount"
+    assert hand.type(7) == "count.sent"
+    assert hand.entries[0]["stock_pool_1"] == 7
+
+
+def test_the_summary_shows_units_and_value_the_dearest_first() -> None:
+    rows = [product("P1", 10), product("P2", 10, price=Decimal(40)), product("P3", 5)]
+    hand = Hand({"A-1": rows}, policy=Policy(recount_units=Decimal(100), recount_value=Decimal(0)))
+    hand.place("A-1")
+    for number, counted in (("P1", 7), ("P2", 9)):
+        hand.scan(number)
+        hand.type(counted)
+    hand.say("d")
+    hand.say("k")
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListView)
+    assert [dict(row.cells[0].args)["text"] for row in view.rows] == ["Product P2", "Product P1"]
+    assert [dict(row.cells[1].args)["value"] for row in view.rows] == [1, 3]
+    assert [MessageWriter().write(row.cells[3]) for row in view.rows] == ["-40.00", "-7.50"]
+    assert hand.verdict is not None
+    assert dict(hand.verdict.text.args) == {"count": 2, "units": -4, "value": money_message(Decimal("-47.50"))}
+
+
+def test_blind_shows_nothing_of_the_books_until_done() -> None:
+    places = {"A-1": [product("P1", 4321), product("P2", 8765, held=[{"quantity": 1234}])]}
+    hand = Hand(places, policy=LOOSE._replace(blind_counts=True))
+    hand.place("A-1")
+    for number in ("P1", "P2"):
+        assert "4321" not in hand.shown()
+        hand.scan(number)
+        hand.type(5)
+        assert not {"4321", "8765", "1234"} & set(hand.shown().split("'"))
+    assert "4321" not in repr(hand.verdict)
+    hand.feed(Back())
+    hand.feed(Back())
+    state = hand.state
+    assert hand.say("d") == "count.differ_value"
+    hand.type(1)
+    assert hand.entries[0]["expected_quantity"] == 4321
+    hand.state = state._replace(lines=(state.lines[0]._replace(counted=None), state.lines[1]))
+    hand.say("d")
+    assert hand.step == "count.missing"
+    assert "4321" not in hand.shown()
+    hand.say("n")
+    assert "4321" in hand.shown()
+
+
+def test_the_next_place_sends_this_one() -> None:
+    hand = Hand({**FIVE, "A-2": [product("P9", 1)]})
+    hand.place("A-1")
+    count_all(hand)
+    assert hand.place("A-2") == "count.sent_and"
+    assert (len(hand.writes), hand.state.location) == (1, "A-2")
+    hand.scan("P9")
+    hand.scan("P9")
+    assert hand.place("A-1") == "count.differ_value"
+    assert hand.type(1) == "count.sent_and"
+    assert hand.place("A-2") == "count.at_place"
+
+
+def test_the_next_place_waits_for_the_answers_about_this_one() -> None:
+    hand = Hand({**FIVE, "A-2": [product("P9", 1)]})
+    hand.place("A-1")
+    hand.scan("P1")
+    assert hand.place("A-2") == "count.missing"
+    assert hand.say("a") == "count.differ_value"
+    assert hand.type(1) == "count.sent_and"
+    assert hand.state.location == "A-2"
+
+
+def test_a_product_that_the_books_do_not_have_here_is_counted_too() -> None:
+    hand = Hand({"A-1": []}, {"P7": wide({"B-1": 4}, 4)})
+    assert hand.place("A-1") == "count.at_empty_place"
+    assert hand.scan("P7", "3") == "count.counted"
+    hand.say("d")
+    hand.type(1)
+    assert hand.entries[0]["expected_quantity"] == 0
+    assert hand.entries[0]["counted_quantity"] == 3
+    hand.place("Z-9")
+    hand.scan("P404")
+    hand.say("d")
+    hand.type(1)
+    assert hand.entries[1]["location_code"] == "Z-9"
+
+
+def test_a_product_is_counted_over_all_its_places_and_the_rest() -> None:
+    hand = Hand(products={"P1": wide({"A-1": 4, "A-2": 6}, 15)})
+    assert hand.scan("P1") == "count.tour"
+    assert (hand.step, hand.state.location) == ("count.stop", "A-1")
+    assert [hand.say("n") for _ in range(3)] == ["count.later", "count.later_nowhere", "count.later"]
+    hand.type(5)
+    assert hand.state.location == "A-2"
+    hand.scan("P1")
+    hand.scan("P1")
+    assert hand.say("n") == "count.later_nowhere"  # no place has no code to go to
+    assert hand.state.location == ""
+    assert hand.type(3) == "count.all_stops"
+    assert hand.say("d") == "count.differ_value"
+    assert not hand.writes
+    assert hand.type(1) == "count.sent_differing"
+    (write,) = hand.writes
+    assert write.lanes == ("product/P1",)
+    first, second, rest = hand.entries
+    assert (first["location_code"], first["stock_pool_1"], first["expected_quantity"]) == ("A-1", 5, 4)
+    assert (second["location_code"], second["stock_pool_1"], second["expected_quantity"]) == ("A-2", 2, 6)
+    assert "location_code" not in rest
+    assert (rest["stock_pool_1"], rest["expected_quantity"]) == (3 + 5 + 2, 5 + 5 + 2)
+
+
+@pytest.mark.parametrize(("total", "counted"), [(13, 0), (13, 1), (13, 2)])
+def test_count_tour_excludes_goods_in_hand_for_orders(total: int, counted: int) -> None:
+    hand = Hand(products={"P1": wide({"A-1": 4, "A-2": 6}, total, in_hand=Decimal(2))})
+    hand.scan("P1")
+    hand.type(4)
+    hand.type(5)
+    hand.type(6)  # the last number of the last place counts: nobody walks on to no place
+    hand.say("n")
+    assert (hand.state.location, hand.state.current_line and hand.state.current_line.expected) == ("", Decimal(1))
+    hand.type(counted)
+    hand.say("d")
+    if counted != 1:
+        hand.type(1)
+    rest = hand.entries[-1]
+    assert (rest["stock_pool_1"], rest["expected_quantity"]) == (4 + 6 + counted + 2, 13)
+
+
+def test_rest_is_not_asked_when_all_is_in_hand_for_orders() -> None:
+    pools = [{"pool": 1, "name": "", "quantity": Decimal(5)}, {"pool": 2, "name": "", "quantity": Decimal(2)}]
+    for books in ({}, {"pools": pools, "in_hand": Decimal(3)}, {"pools": ()}):
+        hand = Hand(products={"P1": wide({"A-1": 4}, 6, **{"in_hand": Decimal(2), **books})})
+        hand.scan("P1")
+        hand.type(4)
+        assert hand.say("d") == "count.sent"
+        assert [entry["location_code"] for entry in hand.entries] == ["A-1"]
+    hand = Hand(products={"P1": wide({}, 12, in_hand=Decimal(2))})
+    hand.scan("P1")
+    assert hand.state.current_line
+    assert (hand.state.current_line.expected, "fact.held" in hand.shown()) == (Decimal(12), True)
+    hand.type(12)
+    hand.say("d")
+    assert hand.entries[-1]["stock_pool_1"] == 12
+
+
+def test_a_tour_goes_where_the_product_is_found() -> None:
+    hand = Hand(products={"P1": wide({"A-1": 4, "A-2": 6}, 10), "P2": wide({"A-9": 1}, 1)})
+    hand.scan("P1")
+    assert hand.place("A-2") == "count.at_stop"
+    hand.type(6)
+    assert hand.place("Z-1") == "count.new_stop"
+    hand.type(2)
+    assert hand.scan("P2") == "count.other_product"
+    hand.say("y")
+    assert hand.step == "count.missing"
+    hand.say("n")
+    assert hand.type(1) == "count.sent_and"
+    assert hand.state.location == "A-9"
+    assert {entry["location_code"]: entry["stock_pool_1"] for entry in hand.entries} == {"A-1": 0, "A-2": 6, "Z-1": 2}
+
+
+def test_a_store_without_places_counts_without_them() -> None:
+    hand = Hand(products={"P1": wide({}, 12), "P2": wide({}, 3)})
+    assert hand.scan("P1") == "count.counted_of"
+    hand.type(11)
+    hand.scan("P2")
+    hand.type(3)
+    hand.say("d")
+    assert hand.type(1) == "count.sent_differing"
+    assert [(entry["stock_pool_1"], entry["expected_quantity"]) for entry in hand.entries] == [(11, 12), (3, 3)]
+    assert not any("location_code" in entry for entry in hand.entries)
+    assert hand.step == "count.start"
+
+
+def test_a_store_that_says_next_to_nothing_can_be_counted() -> None:
+    hand = Hand(products={"P1": {"most_likely_quantity": 5}})
+    hand.scan("P1", "4")
+    hand.scan("P404")
+    hand.say("d")
+    hand.type(1)
+    assert [(entry["counted_quantity"], entry["expected_quantity"]) for entry in hand.entries] == [(4, 5), (1, 0)]
+
+
+def test_a_count_without_a_place_does_not_take_a_product_that_has_places() -> None:
+    hand = Hand(products={"P1": wide({}, 1), "P2": wide({"A-1": 2}, 2)})
+    hand.scan("P1")
+    assert hand.scan("P2") == "count.has_places"
+    assert hand.say("y") == "count.sent_and"
+    assert (hand.step, hand.state.location) == ("count.stop", "A-1")
+
+
+def test_pools_are_counted_apart() -> None:
+    rows = [product("P1", 10, pools={"1": 6, "3": 4}), product("P2", 2, pools={"3": 2})]
+    hand = Hand({"A-1": rows}, pools={"1": "Shop", "3": "Online"}, default=1)
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.type(6)
+    hand.scan("P2", "2")
+    assert hand.say("k") == "count.which_pool"
+    assert hand.step == "count.pool"
+    assert hand.type(2) == "count.no_pool"
+    assert hand.type(3) == "count.pool_chosen"
+    hand.scan("P1", "4")
+    assert hand.say("d") == "count.sent"
+    first, second, third = hand.entries
+    assert (first["counted_quantity"], first["expected_quantity"]) == (6, 6)
+    assert (second["product_number"], second["stock_pool_3"], second["expected_quantity"]) == ("P1", 4, 4)
+    assert (third["product_number"], third["stock_pool_3"]) == ("P2", 2)
+
+
+def test_twenty_entries_are_one_operation() -> None:
+    hand = Hand({"A-1": [product(f"P{n:02}", 1) for n in range(45)]})
+    hand.place("A-1")
+    for n in range(45):
+        hand.scan(f"P{n:02}")
+    hand.say("d")
+    assert [len(write.body["storeproductlog"]) for write in hand.writes] == [20, 20, 5]
+    assert sorted(lane for write in hand.writes for lane in write.lanes) == [f"product/P{n:02}" for n in range(45)]
+
+
+def test_undo_goes_back_step_by_step_and_says_what_it_undid() -> None:
+    hand = Hand(FIVE)
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.type(9)
+    hand.scan("P2")
+    assert hand.say("u") == "count.undone_all"
+    assert hand.say("u") == "count.undone"
+    assert hand.state.current_line is not None
+    assert (hand.state.current_line.product, hand.state.current_line.counted) == ("P1", Decimal(1))
+    assert hand.say("u") == "count.undone_all"
+    assert hand.say("u") == "count.nothing_to_undo"
+    assert not hand.state.counted_lines
+
+
+def test_a_sent_count_is_taken_back_by_the_opposite_of_what_it_changed() -> None:
+    hand = Hand(FIVE)
+    hand.place("A-1")
+    count_all(hand)
+    hand.scan("P3")
+    hand.scan("P1", "2")
+    hand.say("d")
+    hand.type(1)
+    hand.context = hand.context._replace(now="2026-11-20T10:05:00Z")
+    assert "u" in {hint.letter for hint in hand.job.view(hand.state).key_hints}
+    assert hand.say("u") == "count.taken_back_many"
+    write = hand.writes[-1]
+    assert write.query["is_counted_quantity"] is False
+    assert [(each["product_number"], each["stock_pool_1"]) for each in write.body["storeproductlog"]] == [
+        ("P1", -2),
+        ("P3", -1),
+    ]
+    assert {each["reference"] for each in write.body["storeproductlog"]} == {"undo-2026-11-20T10:00:00Z"}
+    assert hand.say("u") == "count.nothing_to_undo"
+    hand.place("A-1")
+    count_all(hand)
+    hand.say("d")
+    assert hand.say("u") == "count.none_to_take_back"
+    assert len(hand.writes) == 3
+
+
+def test_the_count_of_the_place_before_is_taken_back_from_the_next() -> None:
+    hand = Hand({"A-1": [product("P1", 2)], "A-2": [product("P2", 1)]})
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.place("A-2")
+    hand.type(1)
+    hand.scan("P2")
+    assert hand.say("u") == "count.undone_all"
+    assert hand.say("u") == "count.taken_back"
+    assert hand.entries[-1]["stock_pool_1"] == 1
+    assert hand.state.location == "A-2"
+
+
+def test_recount_of_single_product_asks_its_quantity() -> None:
+    args: Row = {"location_code": "A-1", "product_number": "P3", "label": "Product P3", "empty": True}
+    hand = Hand(FIVE, policy=Policy(recount_units=Decimal(1)), **args)
+    assert hand.verdict is not None
+    assert hand.verdict.text.id == "count.how_many_at"
+    assert hand.job.accepts(hand.state).quantity
+    assert "P2" not in hand.shown()
+    assert hand.scan("P2") == "count.this_first"
+    assert hand.place("A-2") == "count.this_first"
+    hand.feed(Changed("product", ""))
+    assert [item.product for item in hand.state.lines] == ["P3"]
+    assert hand.type(0) == "count.differ_value"
+    assert hand.type(3) == "count.go_on"
+    assert hand.type(0) == "count.differ_value"
+    assert hand.type(1) == "count.sent_differing"
+    (entry,) = hand.entries
+    assert (entry["product_number"], entry["stock_pool_1"], entry["location_code"]) == ("P3", 0, "A-1")
+    assert isinstance(hand.effects[-1], Close)
+    hand = Hand(FIVE, policy=Policy(recount_units=Decimal(1)), **args)
+    assert hand.type(2) == "count.again"
+    hand = Hand(FIVE, **args)
+    assert hand.type(4) == "count.sent"
+    hand = Hand({}, **args)
+    assert hand.type(0) == "count.sent"
+    hand = Hand(FIVE, **args)
+    hand.feed(Back())
+    assert isinstance(hand.effects[-1], Close)
+    assert not hand.writes
+
+
+def test_leaving_with_counts_in_hand_is_asked() -> None:
+    hand = Hand(FIVE)
+    hand.place("A-1")
+    hand.scan("P1")
+    assert hand.feed(Back()) == "count.leave"
+    assert hand.scan("P2") == "count.answer_first"
+    assert hand.say("k") == "count.go_on"
+    hand.feed(Back())
+    assert hand.say("x") == "count.thrown_away"
+    assert not hand.writes
+    hand.feed(Back())
+    assert isinstance(hand.effects[-1], Close)
+
+
+def test_opened_for_one_place_it_closes_when_that_is_sent() -> None:
+    hand = Hand(FIVE, location_code="A-1")
+    assert hand.step == "count.product"
+    count_all(hand)
+    assert hand.say("d") == "count.sent"
+    assert isinstance(hand.effects[-1], Close)
+    hand = Hand(products={"P1": wide({"A-1": 1}, 1)}, product_number="P1")
+    assert hand.step == "count.stop"
+    hand.feed(Back())
+    assert isinstance(hand.effects[-1], Close)
+
+
+def test_things_that_cannot_be_counted_say_why() -> None:
+    hand = Hand(FIVE)
+    hand.place("A-1")
+    assert hand.scan("1042", kind=ORDER) == "count.not_this"
+    assert hand.scan("bob", kind=PERSON) == "count.not_this"
+    assert hand.feed(UnknownCode("4711")) == "count.unknown"
+    assert hand.place("a-1") == "count.this_place"
+    assert hand.say("k") == "count.one_pool"
+    assert not hand.state.counted_lines
+
+
+def test_losses_and_the_log_are_a_key_away() -> None:
+    hand = Hand(FIVE)
+    hand.type(1)
+    assert hand.effects[-1] == Start("loss", {})
+    hand.type(2)
+    assert hand.effects[-1] == Start("count_log", {})
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.say("l")
+    assert hand.effects[-1] == Start("loss", {"location_code": "A-1", "product_number": "P1"})
+
+
+def test_the_books_move_under_what_is_not_counted_yet_and_no_other() -> None:
+    hand = Hand({"A-1": [product("P1", 5), product("P2", 5)]})
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.type(5)
+    hand.places["A-1"] = [product("P1", 3), product("P2", 3), product("P3", 1)]
+    hand.feed(Changed("product", "P1"))
+    assert [item.expected for item in hand.state.lines] == [5, 3, 1]
+    hand.say("d")
+    assert hand.step == "count.missing"
+    hand.places["A-1"] = []
+    hand.feed(Changed("product", ""))
+    assert hand.step == "count.start"
+    assert [entry["product_number"] for entry in hand.entries] == ["P1"]
+
+
+def test_count_list_follows_walk_order_and_sends_each_location() -> None:
+    places = {"A-10": [product("P1", 1)], "A-2": [product("P2", 1)], "B-1": [product("P3", 1)]}
+    hand = Hand(places, {"P9": wide({"B-1": 1}, 1)})
+    hand.walk = {"B-1": 1}
+    assert hand.type(3) == "count.making_list"
+    assert hand.say("d") == "count.list_empty"
+    assert [hand.scan("P9"), hand.place("A-10"), hand.place("A-2"), hand.place("B-1")] == ["count.listed"] * 4
+    assert hand.place("a-2") == "count.listed_before"
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListView)
+    assert [each.key for each in hand.state.plan] == ["B-1", "A-2", "A-10", "P9"]
+    assert hand.say("d") == "count.at_place"
+    for code, number in (("B-1", "P3"), ("A-2", "P2"), ("A-10", "P1")):
+        assert (hand.step, hand.state.location) == ("count.product", code)
+        hand.scan(number)
+        assert hand.say("d") == "count.sent_and"
+    assert (hand.step, hand.state.location) == ("count.stop", "B-1")
+    hand.type(1)
+    assert hand.say("d") == "count.sent"
+    assert hand.step == "count.start"
+    assert [len(write.body["storeproductlog"]) for write in hand.writes] == [1] * 4
+
+
+def test_what_is_left_of_a_list_stays_on_it() -> None:
+    hand = Hand({"A-1": [product("P1", 1)], "A-2": [product("P2", 1)], "A-3": []})
+    hand.type(3)
+    hand.place("A-2")
+    assert hand.say("w") == "count.listed"
+    assert [each.key for each in hand.state.plan] == ["A-1", "A-2", "A-3"]
+    assert hand.say("u") == "count.off_list"
+    assert hand.say("w") == "count.scan_place_first"
+    hand.place("A-3")
+    assert hand.feed(Back()) == "count.list_kept"
+    assert "count.to_list_of" in hand.shown()
+    hand.type(3)
+    hand.say("d")
+    assert hand.state.location == "A-1"
+    assert hand.say("n") == "count.at_place"
+    assert (hand.state.location, [each.key for each in hand.state.plan]) == ("A-2", ["A-3", "A-1"])
+    assert hand.feed(Back()) == "count.left"
+    assert (hand.step, [each.key for each in hand.state.plan]) == ("count.list", ["A-2", "A-3", "A-1"])
+    hand.say("d")
+    hand.scan("P2")
+    hand.feed(Back())
+    assert hand.say("x") == "count.thrown_away"
+    assert len(hand.state.plan) == 3
+    assert hand.place("A-1") == "count.listed_before"
+    hand.say("d")
+    hand.scan("P2")
+    assert hand.say("n") == "count.sent_and"
+    assert hand.place("A-1") == "count.at_place"
+    assert not hand.state.plan
+    assert hand.state.location == "A-1"
+
+
+def test_uncounted_location_stays_on_count_list() -> None:
+    hand = Hand({"A-1": [product("P1", 1)], "A-2": [product("P2", 1)], "A-3": []})
+    hand.type(3)
+    hand.place("A-1")
+    hand.place("A-2")
+    hand.say("d")
+    assert (hand.state.location, [each.key for each in hand.state.plan]) == ("A-1", ["A-2"])
+    assert hand.place("A-3") == "count.at_empty_place"
+    assert [each.key for each in hand.state.plan] == ["A-1", "A-2"]
+
+
+def test_digits_that_are_the_number_of_something_are_asked_about() -> None:
+    hand = Hand({"A-1": [product("P1", 20)], "0012": [], "12": []}, {"305": wide({}, 1)})
+    hand.numbers = [(LOCATION, "12"), (LOCATION, "0012"), (PRODUCT, "305"), (PRODUCT, "7"), (ORDER, "15")]
+    hand.place("A-1")
+    hand.scan("P1")
+    assert hand.type(7) == "count.counted_of"
+    assert hand.type(15) == "count.number_of_order", "an order of two digits too"
+    assert hand.type(12) == "count.number_of_place"
+    assert len(hand.job.view(hand.state).choices) == 2
+    assert hand.say("y") == "count.counted_of"
+    assert hand.state.current_line is not None
+    assert hand.state.current_line.counted == 12
+    assert hand.type(305) == "count.number_of_product"
+    assert hand.say("x") == "count.counted"
+    assert (hand.state.current_line.product, hand.state.current_line.counted) == ("305", Decimal(1))
+    assert hand.feed(Quantity(Decimal(12), "0012")) == "count.number_of_place"
+    assert hand.feed(Back()) == "count.dropped"
+    hand.feed(Quantity(Decimal(12), "0012"))
+    assert hand.say("x") == "count.differ_value"
+    assert hand.type(1) == "count.sent_and"
+    assert hand.state.location == "0012"
+
+
+def test_the_number_of_an_order_is_no_count_unless_somebody_says_so() -> None:
+    hand = Hand({"A-1": [product("P1", 20)]})
+    hand.numbers = [(ORDER, "4101"), (ORDER, "100101")]
+    hand.place("A-1")
+    hand.scan("P1")
+    for _ in range(2):
+        assert hand.type(4101) == "count.number_of_order"
+    assert [choice.id for choice in choices(hand)] == ["count.way_quantity", "count.way_order"]
+    assert hand.say("x") == "count.dropped"
+    assert hand.type(100101) == "count.not_this"
+    assert hand.state.current_line is not None
+    assert hand.state.current_line.counted == 1
+    hand.type(4101)
+    assert hand.say("y") == "count.counted_of"
+    assert hand.state.current_line.counted == 4101
+
+
+def test_what_digits_are_the_number_of_is_settled_before_anything_else() -> None:
+    hand = Hand({"A-1": [product("P1", 20), product("P2", 3)]})
+    hand.numbers = [(LOCATION, "12"), (LOCATION, "13")]
+    hand.place("A-1")
+    hand.scan("P1")
+    assert hand.type(12) == "count.number_of_place"
+    assert hand.job.view(hand.state).prompt.id == "prompt.choose_or_type"
+    asked = hand.state
+    assert hand.scan("P2") == "count.answer_first"
+    assert hand.place("A-2") == "count.answer_first"
+    assert hand.type(13) == "count.number_of_place", "the last number is the one that is asked"
+    assert hand.type(12) == "count.number_of_place"
+    for letter in "dlk":
+        assert hand.say(letter) == "count.number_of_place"
+    assert hand.say("u") == "count.dropped", "what was said last is taken back"
+    assert hand.type(12) == "count.number_of_place", "the same digits are the same question"
+    assert hand.state == asked
+    assert hand.say("y") == "count.counted_of"
+    assert hand.state.current_line is not None
+    assert hand.state.current_line.counted == 12
+
+
+@pytest.mark.parametrize(("books", "sure"), [(0, 999), (20, 200), (99, 990), (100, 1000), (20000, 40000)])
+def test_what_nobody_would_believe_is_no_count_unless_somebody_says_so(books: int, sure: int) -> None:
+    hand = Hand({"A-1": [product("P1", books)] if books else []}, {"P1": wide({}, 0)})
+    hand.place("A-1")
+    hand.scan("P1")
+    assert hand.type(sure) in ("count.counted", "count.counted_of")
+    assert hand.say("u") == "count.undone"
+    doubted = 10 * books + 1 if books else 1000
+    assert hand.type(doubted) == "count.so_many"
+    assert hand.state.current_line is not None
+    assert hand.state.current_line.counted == 1
+    assert len(choices(hand)) == 2
+    assert hand.type(12) in ("count.counted", "count.counted_of")
+    assert hand.state.current_line.counted == 12
+    hand.type(doubted)
+    hand.say("y")
+    assert hand.state.current_line.counted == doubted
+    assert hand.type(doubted) in ("count.counted", "count.counted_of"), "that was said before"
+
+
+def test_huge_multiplied_scan_counts_only_when_confirmed() -> None:
+    hand = Hand({"A-1": [product("P1", 5)]}, {"P1": wide({}, 0), "P7": wide({}, 0)}, policy=Policy())
+    hand.place("A-1")
+    for number in ("P1", "P7"):
+        assert hand.scan(number, "99999") == "count.so_many"
+        assert hand.state.current_line is not None
+        assert hand.state.current_line.counted is None
+        assert len(choices(hand)) == 2
+        assert hand.type(2) in ("count.counted", "count.counted_of"), "another quantity is the answer too"
+        assert hand.scan(number, "99999") == "count.so_many"
+        hand.say("y")
+        assert hand.state.current_line.counted == 100001
+        assert hand.scan(number) in ("count.counted", "count.counted_of"), "that was said before"
+
+
+def test_a_multiplied_scan_is_asked_about_in_a_second_count_too() -> None:
+    hand = Hand({"A-1": [product("P1", 20)]}, policy=Policy())
+    hand.place("A-1")
+    hand.scan("P1")
+    assert hand.say("d") == "count.again"
+    assert hand.scan("P1", "99999") == "count.so_many"
+    assert hand.feed(Back()) == "count.not_so_many"
+    assert hand.state.recount_quantity is None
+    hand.scan("P1", "99999")
+    assert hand.say("y") == "count.differ_value"
+
+
+def test_nothing_goes_on_before_so_many_are_settled() -> None:
+    hand = Hand({"A-1": [product("P1", 5)], "A-2": []}, {"P7": wide({}, 0)})
+    hand.numbers = [(LOCATION, "12"), (PRODUCT, "110002")]
+    hand.place("A-1")
+    hand.scan("P1", "5")
+    assert hand.scan("P7", "5000") == "count.so_many"
+    asked = hand.state
+    for told in (hand.place("A-2"), hand.scan("P7"), hand.scan("P1"), hand.type(110002)):
+        assert told == "count.answer_first"
+    for letter in "dl":
+        assert hand.say(letter) == "count.so_many"
+        assert hand.verdict is not None
+        assert hand.verdict.kind == WRONG
+    assert hand.state == asked
+    assert hand.effects[-1] == Query("named", "named", {"code": "110002"})
+    hand.type(1)
+    hand.place("A-2")
+    hand.type(1)
+    assert {entry["product_number"] for entry in hand.entries} == {"P1", "P7"}
+
+
+def test_a_doubted_second_count_is_settled_before_the_first_is_kept() -> None:
+    hand = Hand({"A-1": [product("P1", 20)]}, policy=Policy())
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.say("d")
+    hand.scan("P1", "5000")
+    for letter in "dn":
+        assert hand.say(letter) == "count.so_many"
+    assert hand.step == "count.recount"
+    assert hand.type(21) == "count.differ_value", "another quantity is the answer"
+    assert not hand.state.choices
+    assert hand.state.lines[0].counted == 21
+
+
+def choices(hand: Hand) -> tuple[Msg, ...]:
+    """What is offered by number."""
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    return view.choices
+
+
+def test_digits_of_a_place_are_asked_about_in_a_second_count_too() -> None:
+    hand = Hand({"A-1": [product("P1", 20)]}, policy=Policy())
+    hand.numbers = [(LOCATION, "12")]
+    hand.place("A-1")
+    hand.scan("P1")
+    assert hand.say("d") == "count.again"
+    assert hand.type(12) == "count.number_of_place"
+    assert hand.say("x") == "count.answer_first"
+    hand.type(12)
+    assert hand.say("y") == "count.differ_value"
+
+
+def test_unlisted_number_is_quantity_at_a_question() -> None:
+    hand = Hand({"A-1": [product("P1", 20)]}, policy=Policy())
+    hand.numbers = [(LOCATION, "12")]
+    hand.place("A-1")
+    hand.scan("P1")
+    assert hand.type(12) == "count.number_of_place"
+    assert hand.type(21) == "count.counted_of"
+    assert not hand.state.choices
+    assert hand.state.current_line is not None
+    assert hand.state.current_line.counted == 21
+
+
+def test_uncounted_locations_of_product_are_named() -> None:
+    hand = Hand(products={"P1": wide({"A-1": 4, "A-2": 6}, 15)})
+    hand.scan("P1")
+    assert hand.say("d") == "count.missing_at"
+    assert hand.verdict is not None
+    assert dict(hand.verdict.text.args)["place"] == "A-1"
+    hand.say("k")
+    hand.say("n")
+    assert hand.verdict.text.id == "count.missing_nowhere"
+    hand.say("k")
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListView)
+    assert view.column_heads[0].id == "head.place"
+
+
+# Any sequence at all
+
+PLACES = {
+    "A-1": [product("P1", 5, pools={"1": 3, "3": 2}), product("P2", 1, price=0), product("P3", 40, allow_decimal=True)],
+    "A-2": [product("P1", 2)],
+    "A-3": [],
+}
+PRODUCTS = {
+    "P1": wide({"A-1": 5, "A-2": 2}, 9),
+    "P2": wide({"A-1": 1}, 1),
+    "P3": wide({"A-1": 40}, 40, allow_decimal=True),
+    "P4": wide({}, 4),
+    "P5": wide({}, 0),
+}
+
+SCANS = [
+    *((PRODUCT, number) for number in ("P1", "P1", "P1", "P2", "P2", "P3", "P4", "P5", "P404")),
+    *((LOCATION, code) for code in ("A-1", "A-1", "A-2", "A-3", "Z-9")),
+    (ORDER, "X"),
+]
+OTHERS: list[Event] = [
+    Changed("product", ""),
+    Closed("loss"),
+    Resumed(),
+    CursorKey("down"),
+    UnknownCode("?"),
+    Back(),
+    Back(),
+]
+POLICIES = [LOOSE, Policy(), Policy(recount_units=Decimal(1), blind_counts=True)]
+
+
+def anything(hand: Hand, random: Random) -> Event:
+    """Something that the grammar could make of an input at the step on the screen, or that happens by itself."""
+    open_ = hand.job.accepts(hand.state)
+    ways: list[Event] = [random.choice(OTHERS)]
+    for _ in range(3):
+        kind, key = random.choice(SCANS)
+        quantity = Decimal(random.choice(["1", "1", "2", "0.5", "12"]))
+        ways.append(Scan((Match(kind, key, key, quantity, quantity != 1, key),)))
+    if open_.quantity:
+        item = hand.state.current_line
+        books = item.expected if item and not item.expected % 1 and item.expected > 0 else Decimal(1)
+        ways += [Quantity(books), Quantity(Decimal(random.choice(["0", "1", "3", "40", "99", "305", "4101", "5000"])))]
+    if hand.state.choices:
+        ways += [Back()] * 3
+    if open_.choices:
+        ways += [Choice(random.randint(1, open_.choices))] * 6
+    if hand.state.choices and hand.state.choices[0].kind == "quantity":
+        ways += [Choice(1)] * 4
+    if hand.state.last_sent and not hand.state.last_sent.changes and "u" in open_.command_letters:
+        ways += [Command("u")] * 6
+    if "n" in open_.command_letters:
+        ways += [Command("n")] * 2
+    if open_.command_letters:
+        ways += [
+            Command(random.choice(open_.command_letters)),
+            Command("d" if "d" in open_.command_letters else open_.command_letters[0]),
+        ]
+    return random.choice(ways)
+
+
+def check(hand: Hand) -> None:
+    """What has to hold wherever the job stands."""
+    assert hand.step in hand.job.steps
+    view = hand.job.view(hand.state)
+    open_ = hand.job.accepts(hand.state)
+    assert view.prompt.id
+    assert len(view.choices) == open_.choices or hand.step == "count.pool"
+    asks = view.prompt.id.startswith("prompt.choose_or_") or view.prompt.id == "count.prompt_missing"
+    assert asks == bool(open_.quantity and open_.choices)
+    assert open_.choice_letters == getattr(view, "choice_letters", "")
+    assert len(set(open_.choice_letters)) == (open_.choices if open_.quantity or open_.choice_letters else 0)
+    assert {hint.letter for hint in view.key_hints} <= {*open_.command_letters, "b"}
+    assert "b" in {hint.letter for hint in view.key_hints}
+    keys = [count_state.line_key(item) for item in hand.state.lines]
+    assert len(keys) == len(set(keys))
+    assert all(item.counted is None or item.counted >= 0 for item in hand.state.lines)
+    assert hand.state.pending_scan is None
+
+
+def units(state: CountState) -> Decimal:
+    """All units in hand."""
+    return sum((item.counted or Decimal(0) for item in state.lines), Decimal(0))
+
+
+def one_step(hand: Hand, event: Event) -> str:
+    """One event; whatever was accepted is in hand or on its way, and nothing else is."""
+    state, before = hand.state, len(hand.writes)
+    told = hand.feed(event)
+    check(hand)
+    if told in ("count.counted", "count.counted_of") and isinstance(event, Scan) and state.phase != "recount":
+        assert units(hand.state) == units(state) + event.matches[0].quantity
+    sent = [entry for write in hand.writes[before:] for entry in write.body["storeproductlog"]]
+    if told in ("count.taken_back", "count.taken_back_many"):
+        assert all(entry["reference"].startswith("undo-") for entry in sent)
+    elif sent:
+        assert {item.product for item in state.counted_lines} <= {entry["product_number"] for entry in sent}
+        assert len(state.counted_lines) <= len(sent) <= len(state.counted_lines) + 1
+    elif told != "count.thrown_away":
+        assert len(hand.state.counted_lines) >= len(state.counted_lines) - 1
+    return told
+
+
+def test_any_sequence_loses_no_unit_and_reaches_every_step() -> None:
+    reached: Counter[str] = Counter()
+    for seed in range(tries(140, 850)):
+        random = Random(seed)
+        hand = Hand(PLACES, PRODUCTS, random.choice(POLICIES), pools={"1": "Shop", "3": "Web"})
+        hand.numbers = [(LOCATION, "3"), (PRODUCT, "305"), (ORDER, "4101")]
+        for _ in range(80):
+            reached[one_step(hand, anything(hand, random)).replace("taken_back_many", "taken_back")] += 1
+            reached[hand.step] += 1
+        assert json_codec.from_text(CountState, json_codec.to_text(hand.state)) == hand.state
+        leave(hand)
+    expected = {*CountJob.steps, *VERDICTS}
+    assert {name: reached[name] for name in sorted(expected) if reached[name] < tries(10, 100)} == {}
+
+
+def leave(hand: Hand) -> None:
+    """From anywhere there is a way out, and what is in hand is asked about on it."""
+    del hand.effects[:]
+    for _ in range(7):
+        if not hand.effects:
+            hand.feed(Choice(2) if hand.step == "count.leave" else Back())
+    assert isinstance(hand.effects[-1], Close)
+
+
+VERDICTS = {
+    "count.again", "count.none_to_take_back", "count.taken_back",
+    "count.list_empty", "count.list_kept", "count.listed", "count.listed_before",
+    "count.making_list", "count.missing_at", "count.missing_nowhere", "count.number_of_place",
+    "count.number_of_order",
+    "count.number_of_product", "count.off_list", "count.scan_place_first", "count.all_stops", "count.answer_first",
+    "count.at_empty_place",
+    "count.at_place", "count.at_stop", "count.count_it", "count.counted", "count.counted_of", "count.differ",
+    "count.differ_value", "count.dropped", "count.go_on", "count.has_places", "count.last_stop", "count.later",
+    "count.later_nowhere",
+    "count.leave", "count.left", "count.missing", "count.new_stop", "count.not_this", "count.nothing",
+    "count.no_pool", "count.nothing_to_undo", "count.other_product", "count.pool_chosen",
+    "count.second_first", "count.sent", "count.so_many", "count.sent_and", "count.sent_differing", "count.this_place",
+    "count.thrown_away", "count.tour", "count.undone", "count.undone_all", "count.unknown", "count.which_pool",
+    "count.whole",
+}  # fmt: skip
+"""All answers of the job, but for those to stores with one pool, to products opened without a scan, and the last."""
+
+
+def test_who_opened_a_count_for_itself_learns_what_was_sent() -> None:
+    hand = Hand({"A-1": [product("P1", 20)]}, policy=LOOSE, location_code="A-1", product_number="P1", empty=True)
+    hand.type(18)
+    assert hand.type(1) == "count.sent_differing"
+    answer = next(effect.answer for effect in hand.effects if isinstance(effect, Close))
+    assert answer is not None
+    assert answer["what"] == "A-1"
+    assert [(each[0], each[3]) for each in answer["changes"]] == [("P1", -2)]
+    hand = Hand({"A-1": [product("P1", 20)]}, policy=LOOSE, location_code="A-1", product_number="P1", empty=True)
+    hand.feed(Back())
+    assert [effect.answer for effect in hand.effects if isinstance(effect, Close)] == [None]
+
+
+def test_digits_too_many_for_quantity_are_a_number() -> None:
+    hand = Hand({"A-1": [product("P1", 20), product("110002", 3)]}, policy=Policy())
+    hand.numbers = [(PRODUCT, "110002")]
+    hand.place("A-1")
+    hand.scan("P1")
+    assert hand.type(110002) == "count.counted_of"
+    assert hand.state.current_line is not None
+    assert (hand.state.current_line.product, hand.state.current_line.counted) == ("110002", Decimal(1))
+
+
+def test_recounts_that_were_asked_for_are_one_number_away() -> None:
+    hand = Hand()
+    assert "count.to_recounts" not in str(hand.job.view(hand.state))
+    hand.recounts = ({"key": "P1/A-1"},)
+    hand.feed(Changed("recount", ""))
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    assert (view.choices[3].id, dict(view.choices[3].args)) == ("count.to_recounts", {"count": 1})
+    hand.feed(Choice(4))
+    assert hand.effects[-1] == Start("exceptions", {"kind": "recounts"})
+
+
+def test_back_from_what_differs_says_what_was_left_and_is_no_blank_page() -> None:
+    hand = Hand({"A-1": [product(f"P{n}", 20) for n in range(1, 5)]})
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.feed(Command("d"))
+    hand.feed(Choice(4))
+    assert hand.state.phase == "summary"
+    hand.feed(Back())
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    assert (view.done, view.total) == (Decimal(1), Decimal(1))
+    assert view.lines[-1].text == msg("count.note_left", count=3)
+    for n in range(2, 5):
+        hand.scan(f"P{n}")
+    hand.feed(Command("d"))
+    hand.feed(Back())
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    assert (view.done, view.total, view.lines[-1].text.id) == (Decimal(4), Decimal(4), "count.note_all")
+
+
+def test_count_of_large_location_reads_only_touched_products() -> None:
+    room = {"S-1": [product(f"G{n:03}", 2) for n in range(count_state.MAX_PRODUCTS + 50)]}
+    hand = Hand(room)
+
+    def sizes() -> list[Any]:
+        asked = [effect.args for effect in hand.effects if isinstance(effect, Query) and effect.name == "place"]
+        return [args.get("product_number") or args.get("size") for args in asked]
+
+    assert hand.place("S-1") == "count.at_place"
+    assert hand.verdict is not None
+    assert dict(hand.verdict.text.args)["count"] == count_state.MAX_PRODUCTS + 50
+    assert hand.scan("G240") == "count.counted_of"
+    assert hand.scan("P404") == "count.counted"
+    hand.say("u")
+    hand.say("u")
+    hand.feed(Changed("product", "G240"))
+    item = next(item for item in hand.state.lines if item.product == "G240")
+    assert (item.counted, item.expected) == (None, Decimal(2))
+    assert hand.scan("G240", "2") == "count.counted_of"
+    assert sizes() == [count_state.MAX_PRODUCTS, "G240", "P404", count_state.MAX_PRODUCTS]
+    assert hand.say("d") == "count.missing"
+    assert sizes()[-1] is None
+    assert hand.say("a") == "count.sent"
+    assert [(entry["product_number"], entry["expected_quantity"]) for entry in hand.entries] == [("G240", 2)]
+    hand = Hand(room, location_code="S-1", product_number="G240", empty=True)
+    assert hand.state.current_line
+    assert hand.state.current_line.expected == 2
+    hand.feed(Changed("product", "G240"))
+    assert sizes() == ["G240", "G240"]
+
+
+def test_the_next_place_waits_for_what_was_not_read_of_a_stockroom() -> None:
+    room = [product(f"G{n:03}", 2) for n in range(count_state.MAX_PRODUCTS + 1)]
+    hand = Hand({"S-1": room, "A-1": []})
+    hand.place("S-1")
+    hand.scan("G000", "2")
+    assert hand.place("A-1") == "count.missing"
+    assert hand.say("a") == "count.sent_and"
+    assert hand.state.location == "A-1"
+
+
+def test_of_a_count_that_was_refused_nothing_is_taken_back() -> None:
+    hand = Hand({"A-1": [product("P1", 5), product("P2", 5)]})
+    for refused, entries in ((0, 2), (1, 1), (2, 0)):
+        hand.place("A-1")
+        for number in ("P1", "P2"):
+            hand.scan(number, "3")
+        hand.say("d")
+        hand.type(1)
+        gone = [{"storeproductlog": [{**entry, "scanned_datetime": CONTEXT.now}]} for entry in hand.entries[-2:]]
+        hand.refused = tuple({"body": body, "why": "No such place", "label": "P1"} for body in gone[:refused])
+        before = len(hand.entries)
+        assert hand.say("u") in (("count.taken_back", "count.taken_back_many") if entries else ("receive.refused",))
+        assert len(hand.entries) == before + entries
+        assert hand.say("u") == "count.nothing_to_undo"

@@ -1,0 +1,168 @@
+"""The page of open orders: what a search leaves behind."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from aisle.jobs.job import Changed, Closed, Context, Query, Rows, SignOut, Start
+from aisle.jobs.shell.home import MORE_MENU, HomeJob, HomeState, OpenOrderRow
+from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState
+from aisle.jobs.supervisor.orders_view import order_table, parse_order_row
+from aisle.jobs.view import ASK, INFO, WRONG, ListView, Verdict, msg
+from aisle.scan.meaning import Back, Choice, Command, Meaning, Text, TypedText
+from aisle.tui.message_text import MessageWriter
+
+CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
+ROW = {"order_number": "4101", "is_claimed": False}
+
+
+def test_first_number_after_empty_search_picks_next_open_order() -> None:
+    job = HomeJob()
+    state = job.handle(HomeState(), Text("xyzzy"), CONTEXT).state
+    state = job.handle(state, Rows("orders", (), 0), CONTEXT).state
+    turn = job.handle(state, Rows("products", (), 0), CONTEXT)
+    assert turn.verdict == Verdict(WRONG, msg("home.not_found", text="xyzzy"))
+    (query,) = turn.effects
+    assert isinstance(query, Query)
+    assert not query.args.get("search")
+    state = job.handle(turn.state, Rows("orders", (ROW,), 1), CONTEXT).state
+    assert job.handle(state, Choice(1), CONTEXT).effects == (Start("pick", {"order_number": "4101"}),)
+
+
+@pytest.mark.parametrize(
+    ("search", "opens"),
+    [("99", False), ("58999", False), ("w589", False), ("k", False), ("w58999", True), ("4128", True), ("knox", True)],
+)
+def test_digits_that_are_a_part_of_a_number_open_no_order_by_themselves(search: str, opens: bool) -> None:
+    job = HomeJob()
+    row = {**ROW, "order_number": "4128", "reference": "W58999", "customer_name": "René Knox"}
+    turn = job.handle(job.handle(HomeState(), Text(search), CONTEXT).state, Rows("orders", (row,), 1), CONTEXT)
+    pick = Start("pick", {"order_number": "4128"})
+    if opens:
+        assert turn.effects == (pick,)
+    else:
+        assert (turn.effects, turn.verdict) == ((), Verdict(ASK, msg("home.found_one", text=search, order="4128")))
+        assert job.handle(turn.state, Choice(1), CONTEXT).effects == (pick,)
+
+
+def test_done_opens_what_is_not_settled_only_where_there_is_any() -> None:
+    job = HomeJob()
+    turn = job.handle(HomeState(), Command("d"), CONTEXT)
+    assert (turn.effects, turn.verdict) == ((), Verdict(INFO, msg("home.none_open")))
+    assert job.handle(HomeState(unconfirmed=1), Command("d"), CONTEXT).effects == (Start("doubts", {}),)
+
+
+def test_orders_assigned_to_user_are_notified_once_and_marked() -> None:
+    job = HomeJob()
+    turn = job.handle(HomeState(), Changed("outbox", ""), CONTEXT)
+    queries = {effect.id: effect for effect in turn.effects if isinstance(effect, Query)}
+    assert (queries["given"].args, queries["orders"].args["user"]) == ({"user": "ann"}, "ann")
+    given = Rows("given", ({"order_number": "4101", "by": "Carla", "at": "now"},), 1)
+    turn = job.handle(turn.state, given, CONTEXT)
+    assert turn.verdict == Verdict(ASK, msg("home.given", order="4101", who="Carla"))
+    state = job.handle(turn.state, Text("xyzzy"), CONTEXT).state
+    assert job.handle(state, given, CONTEXT).verdict is None
+    rows = ({**ROW, "given_to": "ann", "given_by": "Carla"}, {**ROW, "order_number": "4102", "urgent": True})
+    view = job.view(job.handle(turn.state, Rows("orders", rows, 2), CONTEXT).state)
+    assert isinstance(view, ListView)
+    assert [row.cells[1].id for row in view.rows] == ["home.yours", "home.urgent"]
+
+
+def test_an_order_that_was_rejected_under_the_hands_is_open_again() -> None:
+    job = HomeJob()
+    turn = job.handle(HomeState(), Closed("pick", {"rejected": "4101"}), CONTEXT)
+    assert "lost" in [effect.id for effect in turn.effects if isinstance(effect, Query)]
+    rejected = {**ROW, "is_rejected": True, "is_active": True}
+    state = job.handle(turn.state, Rows("lost", (rejected,), 1), CONTEXT)
+    assert state.verdict is None
+    state = job.handle(state.state, Rows("lost", ({**rejected, "is_rejected": False},), 1), CONTEXT)
+    assert state.verdict == Verdict(INFO, msg("home.open_again", order="4101"))
+    assert not state.state.rejected_order
+
+
+def test_orders_that_were_never_read_are_not_none() -> None:
+    job = HomeJob()
+    turn = job.handle(HomeState(), Choice(1), CONTEXT)
+    (query,) = turn.effects
+    assert isinstance(query, Query)
+    awaited = job.handle(turn.state, Rows(query.id, ({"list": "headers"}, {"list": "logs"}), 2), CONTEXT)
+    assert awaited.verdict == Verdict(WRONG, msg("home.awaited"))
+    none = job.handle(turn.state, Rows(query.id, ({"list": "logs"},), 1), CONTEXT)
+    assert none.verdict == Verdict(WRONG, msg("home.nothing"))
+
+
+SIGN_OUT = Choice([effect for _, effect in MORE_MENU].index(SignOut()) + 1)
+
+
+@pytest.mark.parametrize(("said", "page"), [(Command("o"), 0), (SIGN_OUT, 1)])
+def test_sign_out_with_unsent_operations_needs_second_entry(said: Meaning, page: int) -> None:
+    job = HomeJob()
+    turn = job.handle(HomeState(menu_page=page), said, CONTEXT)
+    (query,) = turn.effects
+    assert isinstance(query, Query)
+    assert job.handle(turn.state, Rows(query.id, (), 0), CONTEXT).effects == (SignOut(),)
+    told = job.handle(turn.state, Rows(query.id, (), 3), CONTEXT)
+    assert (told.effects, told.verdict) == ((), Verdict(ASK, msg("home.unsent", count=3)))
+    typed = job.handle(told.state, TypedText("o"), CONTEXT).state
+    assert job.handle(typed, said, CONTEXT).effects == (SignOut(),)
+    after = job.handle(told.state, Back(), CONTEXT).state
+    assert SignOut() not in job.handle(after._replace(menu_page=page), said, CONTEXT).effects
+
+
+def test_who_signs_out_is_told_once_what_he_has_in_hand() -> None:
+    job = HomeJob()
+    turn = job.handle(HomeState(), Command("o"), CONTEXT)
+    (query,) = turn.effects
+    assert isinstance(query, Query)
+    assert query.args == {"user": CONTEXT.user, "now": CONTEXT.now}
+    rows = ({"order_number": "4111", "count": Decimal(2)}, {"order_number": "4101", "count": Decimal(1)})
+    told = job.handle(turn.state, Rows(query.id, rows, 0), CONTEXT)
+    assert told.verdict == Verdict(ASK, msg("home.in_hand", count=Decimal(3), orders="4111, 4101"))
+    both = job.handle(turn.state, Rows(query.id, rows, 7), CONTEXT)
+    assert both.verdict == Verdict(ASK, msg("home.in_hand_unsent", count=Decimal(3), orders="4111, 4101", unsent=7))
+    assert job.handle(told.state, Command("o"), CONTEXT).effects == (SignOut(),)
+
+
+def test_the_letter_that_signs_out_is_named() -> None:
+    assert "o" in [hint.letter for hint in HomeJob().view(HomeState()).key_hints]
+
+
+@pytest.mark.parametrize(
+    ("measured", "told"),
+    [
+        ({"pieces": Decimal(5), "picked_pieces": Decimal(2)}, (2, 5)),
+        ({}, (Decimal("3.5"), Decimal("6.5"))),
+    ],
+)
+def test_how_far_an_order_is_has_no_sum_of_kilos_and_pieces(
+    measured: dict[str, Decimal], told: tuple[Any, Any]
+) -> None:
+    row = {**ROW, "status": "open", "total_quantity": Decimal("6.5"), "picked_quantity": Decimal("3.5"), **measured}
+    state = HomeJob().handle(HomeState(), Rows("orders", (row,), 1), CONTEXT).state
+    home = HomeJob().view(state).rows[0].cells[3]
+    board = order_table([parse_order_row(row, CONTEXT)])[1][0].cells[3]
+    assert home == board == msg("progress.of", done=told[0], total=told[1])
+    acting = OrderActionState(orders=("4101", "4102"))
+    acting = OrderActionJob().handle(acting, Rows("look", (row, {**row, "order_number": "4102"}), 2), CONTEXT).state
+    assert (acting.picked, acting.ordered) == (told[0] * 2, told[1] * 2)
+
+
+def test_an_order_that_somebody_has_says_as_well_when_it_is_due() -> None:
+    due = msg("moment", at="2026-11-20T13:30:00")
+    row = OpenOrderRow("4101", "J. Jansen", due, 1, Decimal(2), Decimal(0))
+    ways = {
+        "Ben has it · 20 Nov 13:30": row._replace(is_claimed=True, claimed_by="Ben"),
+        "Ben left it 9:41 · 20 Nov 13:30": row._replace(
+            claimed_by="Ben", abandoned_at=msg("clock", at="2026-11-20T09:41:00")
+        ),
+        "first · 20 Nov 13:30": row._replace(is_priority=True),
+        "Somebody has it": row._replace(is_claimed=True, due=msg("moment", at="")),
+        "first": row._replace(is_priority=True, due=msg("moment", at="")),
+    }
+    view = HomeJob().view(HomeState(rows=tuple(ways.values())))
+    assert isinstance(view, ListView)
+    said = [MessageWriter().write(each.cells[1]) for each in view.rows]
+    assert [text.replace("20 Nov 9:41", "9:41") for text in said] == list(ways)

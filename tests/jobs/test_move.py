@@ -1,0 +1,566 @@
+"""The move job by itself: no terminal, no file, no network."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from aisle.jobs.job import Changed, Close, Opened, Query, Refresh, Resumed, Rows, Start
+from aisle.jobs.move.goods_in_hand import MAX_PRODUCTS
+from aisle.jobs.move.job import with_suggested_locations
+from aisle.jobs.move.move_state import Goods, MoveState, parse_held_goods, parse_unlocated_stock
+from aisle.jobs.view import ASK, GOOD, WRONG
+from aisle.scan.meaning import PERSON, Back, Choice, Quantity, UnknownCode
+from tests.jobs.move_runner import BAG, Hand, Store, small_store
+
+
+def test_one_product_takes_three_scans_and_the_next_from_there_two() -> None:
+    hand = Hand()
+    assert hand.say("A-1", "P1") == "move.taken"
+    assert not hand.sent
+    assert hand.say("B-1") == "move.moved"
+    assert hand.items == [("P1", 1, ("A-1", 1, "", 0), ("B-1", 0, "", 0))]
+    assert hand.sent[0].lanes == ("product/P1",)
+    assert hand.sent[0].body[0]["source"] == "aisle"
+    assert "allow_overage" not in hand.sent[0].body[0]
+    hand.say("P3", "A-2")
+    assert hand.items == [("P3", 1, ("A-1", 1, "", 0), ("A-2", 0, "", 0))]
+    assert len(hand.sent) == 2
+
+
+def test_quantities_are_scanned_typed_or_all() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "P1")
+    assert hand.held == {"P1": 2}
+    hand.say("=4")
+    assert hand.held == {"P1": 4}
+    hand.say("a")
+    assert hand.held == {"P1": 5}
+    hand.scan("P3", "0.5")
+    assert hand.held == {"P1": 5, "P3": Decimal("0.5")}
+    assert hand.scan("P1", "0.5") == "move.whole"
+    hand.say("B-1")
+    assert len(hand.sent) == 1
+    assert [item[:2] for item in hand.items] == [("P1", 5), ("P3", Decimal("0.5"))]
+
+
+def test_goods_of_two_pools_leave_both_and_come_back_to_both() -> None:
+    hand = Hand()
+    hand.say("A-1", "P2", "a", "B-1")
+    assert [item[1:3] for item in hand.items] == [(2, ("A-1", 1, "", 0)), (3, ("A-1", 2, "", 0))]
+    assert hand.say("u") == "move.undone"
+    assert +hand.store.goods == +small_store().goods
+
+
+def test_after_too_many_any_other_number_is_how_many() -> None:
+    hand = Hand()
+    hand.say("A-1")
+    assert hand.scan("P1", "12") == "move.over"
+    assert (hand.held, hand.view.prompt.id) == ({}, "prompt.choose_or_type")
+    assert hand.say("=9") == "move.over"
+    assert hand.say("=4") == "move.taken"
+    assert hand.held == {"P1": 4}
+    assert hand.say("=7") == "move.over"
+    hand.say("=5")
+    assert (hand.held, hand.choices) == ({"P1": 5}, [])
+
+
+def test_more_than_the_books_have_is_refused_with_the_count_offered() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1")
+    assert hand.say("=7") == "move.over"
+    assert hand.verdict is not None
+    assert hand.verdict.kind == ASK
+    assert hand.held == {"P1": 1}
+    assert hand.choices == ["move.way_fit", "move.way_count", "move.way_over"]
+    hand.say("r")
+    assert hand.held == {"P1": 5}
+    assert hand.scan("P1") == "move.over"
+    hand.say("v")
+    assert hand.effects[-1] == Start("count", {"location_code": "A-1"})
+    hand.scan("P1", "2")
+    hand.say("y")
+    assert hand.held == {"P1": 7}
+    hand.say("B-1")
+    assert hand.sent[-1].body[0]["allow_overage"] is True
+
+
+def test_a_whole_place_is_two_scans_and_a_letter() -> None:
+    hand = Hand()
+    assert hand.say("A-1", "w") == "move.everything"
+    hand.say("A-2")
+    assert hand.store.there("P1", "A-2") == 5
+    assert hand.store.there("P2", "A-2") == 5
+    assert hand.store.there("P3", "A-2") == 4
+    assert len(hand.sent) == 1
+    assert hand.say("w") == "move.nothing_here"
+
+
+def test_what_is_held_stays_held_wherever_it_goes() -> None:
+    hand = Hand()
+    hand.say("PU", "P4", "a", "B-1")
+    assert hand.items == [("P4", 2, ("PU", 0, "4101", 2), ("B-1", 0, "4101", 2))]
+    assert set(hand.sent[0].lanes) == {"product/P4", "order/4101"}
+    hand.say("B-1", "w", "PU")
+    assert hand.store.goods["P4", "PU", 1, "4101", 2] == 2
+    assert hand.store.there("P1", "PU") == 7
+
+
+def test_goods_come_from_an_order_by_their_product() -> None:
+    hand = Hand()
+    assert hand.say("4101") == "move.from_order"
+    assert hand.scan("P9") == "move.not_of_order"
+    hand.say("P4", "P4")
+    assert hand.say("P4") == "move.over_held"
+    assert hand.choices == ["move.way_fit", "move.way_count"]
+    hand.feed(Back())
+    hand.say("A-2")
+    assert hand.items == [("P4", 2, ("PU", 0, "4101", 2), ("A-2", 0, "", 0))]
+    hand.say("P5", "A-2")
+    assert hand.items == [("P5", 1, ("", 0, "4101", 3), ("A-2", 0, "", 0))]
+
+
+def test_goods_go_to_an_order_and_then_to_its_place() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "P1")
+    assert hand.say("4101") == "move.where_put"
+    assert hand.view.name == "move.where"
+    assert hand.say("PU") == "move.moved"
+    assert hand.items == [("P1", 2, ("A-1", 1, "", 0), ("PU", 0, "4101", 1))]
+    hand.say("P1", "P1")
+    assert hand.say("4101") == "move.order_full"
+    assert hand.say("r") == "move.where_put"
+    hand.say("k")
+    assert hand.items == [("P1", 1, ("A-1", 1, "", 0), ("", 0, "4101", 1))]
+    assert hand.held == {"P1": 1}
+    hand.say("P3")
+    assert hand.say("4101") == "move.order_full"
+    hand.say("A-2", "P3")
+    assert hand.say("4101") == "move.not_on_order"
+    assert hand.held == {"P3": 1}
+
+
+def test_cart_is_loaded_at_many_locations_and_put_away_in_walk_order() -> None:
+    hand = Hand()
+    hand.say("c", "A-1", "P3", "P1", "P1", "B-1", "P1")
+    assert hand.view.name == "move.load"
+    assert [f"{stop.location} {stop.quantity}" for stop in hand.view.upcoming] == ["A-1 1", "A-1 2"]
+    hand.say("d")
+    assert hand.view.name == "move.put"
+    assert not hand.sent
+    part = hand.state.current_goods
+    assert part is not None
+    assert (part.product, part.location, part.suggested_location) == ("P1", "B-1", "A-1")
+    hand.say("P3", "PU")
+    assert hand.items == [("P3", 1, ("A-1", 1, "", 0), ("PU", 0, "", 0))]
+    hand.say("A-2")
+    assert hand.items == [("P1", 1, ("B-1", 1, "", 0), ("A-2", 0, "", 0))]
+    assert hand.say("=1") == "move.portion"
+    hand.say("A-2")
+    assert hand.held == {"P1": 1}
+    assert hand.say("PU") == "move.cart_empty"
+    assert hand.view.name == "move.load"
+    assert len(hand.sent) == 4
+
+
+def test_from_pool_to_pool_at_one_place() -> None:
+    hand = Hand()
+    hand.say("A-1", "P2")
+    assert hand.say("A-1") == "move.same_place"
+    hand.feed(Back())
+    hand.say("k", "2", "1")
+    assert hand.say("a", "d") == "move.moved"
+    assert hand.items == [("P2", 3, ("A-1", 2, "", 0), ("A-1", 1, "", 0))]
+    hand.say("u")
+    assert hand.items == [("P2", 3, ("A-1", 1, "", 0), ("A-1", 2, "", 0))]
+    hand.say("A-1", "y")
+    assert hand.items == [("P2", 3, ("A-1", 2, "", 0), ("A-1", 1, "", 0))]
+
+
+def test_a_store_without_places_moves_between_pools_and_orders() -> None:
+    goods: dict[Any, int] = {("P1", "", 1, "", 0): 5, ("P1", "", 2, "", 0): 2}
+    hand = Hand(Store(goods, {("4101", 1): ("P1", 3)}, ()))
+    assert hand.view.name == "move.take"
+    hand.say("P1", "=3")
+    assert hand.say("d") == "move.which_from_pool"
+    hand.say("1", "2", "d")
+    assert hand.items == [("P1", 3, ("", 1, "", 0), ("", 2, "", 0))]
+    hand.say("P1", "4101")
+    assert hand.items[0][0:2] == ("P1", 1)
+    assert hand.items[0][3][2:] == ("4101", 1)
+    hand.feed(Back())
+    assert isinstance(hand.effects[-1], Close)
+
+
+def test_a_product_that_is_scanned_first_finds_its_place_or_asks() -> None:
+    hand = Hand()
+    assert hand.say("P3") == "move.taken"
+    assert hand.state.location == "A-1"
+    hand = Hand()
+    assert hand.say("P1") == "move.where_from"
+    assert hand.choices == ["move.way_from", "move.way_from"]
+    hand.say("2")
+    assert (hand.state.location, hand.held) == ("B-1", {"P1": 1})
+    hand = Hand(product_number="P1")
+    assert hand.say("A-1") == "move.taken"
+    hand = Hand()
+    assert hand.say("P6", "A-2") == "move.moved"
+    assert hand.items == [("P6", 1, ("", 1, "", 0), ("A-2", 0, "", 0))]
+    assert Hand().say("P8") == "move.nowhere_known"
+
+
+def test_a_product_that_does_not_lie_here_says_why_and_offers_ways() -> None:
+    hand = Hand()
+    hand.say("A-2")
+    assert hand.say("P1") == "move.not_here"
+    assert hand.choices == ["move.way_over", "move.way_count", "move.way_from", "move.way_from"]
+    hand.say("f")
+    assert (hand.state.location, hand.held) == ("B-1", {"P1": 1})
+    hand = Hand()
+    hand.say("A-2", "P1", "y", "B-1")
+    assert hand.sent[0].body[0]["allow_overage"] is True
+
+
+def test_undo_takes_back_step_by_step() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "=3", "B-1")
+    assert hand.say("u") == "move.undone"
+    assert hand.items == [("P1", 3, ("B-1", 1, "", 0), ("A-1", 0, "", 0))]
+    assert hand.held == {"P1": 3}
+    assert hand.say("A-2") == "move.after_undo"
+    assert hand.choices == ["move.way_lying", "move.way_put"]
+    hand.say("y")
+    assert hand.store.there("P1", "A-2") == 3
+    hand.say("u")
+    assert hand.say("u") == "move.untaken"
+    assert hand.held == {"P1": 1}
+    hand.say("u")
+    assert hand.held == {}
+    assert hand.say("u") == "pick.nothing_to_undo"
+    assert +hand.store.goods == +small_store().goods
+
+
+def test_a_place_after_an_undo_moves_nothing_that_was_put_back() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "=3", "B-1", "u")
+    sent = len(hand.sent)
+    assert hand.say("A-2") == "move.after_undo"
+    hand.say("l")
+    assert (hand.state.location, hand.held, len(hand.sent)) == ("A-2", {}, sent)
+    assert +hand.store.goods == +small_store().goods
+    assert hand.say("u") == "pick.nothing_to_undo"
+
+
+def test_a_product_after_an_undo_says_that_it_is_in_hand() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "=3", "B-1", "u")
+    assert hand.say("P1") == "move.taken"
+    hand.say("A-2")
+    assert hand.store.there("P1", "A-2") == 4
+
+
+def test_undo_says_when_it_is_too_late() -> None:
+    hand = Hand()
+    hand.say("A-1", "P3", "=3", "A-2")
+    hand.store.goods["P3", "A-2", 1, "", 0] -= 2
+    assert hand.say("u") == "move.partly_late"
+    assert hand.say("y") == "move.undone"
+    assert hand.items == [("P3", 1, ("A-2", 1, "", 0), ("A-1", 0, "", 0))]
+    assert hand.held == {"P3": 1}
+    hand.say("A-2", "y")
+    hand.store.goods["P3", "A-2", 1, "", 0] = 0
+    assert hand.say("u") == "move.too_late"
+    assert hand.say("u") == "pick.nothing_to_undo"
+    hand = Hand()
+    hand.say("A-1", "w", "A-2")
+    hand.store.goods["P3", "A-2", 1, "", 0] = 0
+    assert hand.say("u") == "move.too_late_many"
+    assert dict(hand.verdicts[-1].text.args)["label"] == "Product P3"
+
+
+def test_undo_waits_for_the_lines_of_an_order_and_can_be_said_again() -> None:
+    hand = Hand(Store({("P1", "", 1, "", 0): 5}, {("4101", 1): ("P1", 3)}, ()))
+    hand.feed(Rows("places", (), 0))
+    assert hand.say("P1", "4101") == "move.moved"
+    hand.store.awaited = True
+    assert hand.say("u") == "move.undo_awaited"
+    assert hand.effects[-1] == Refresh("order", "4101")
+    assert hand.say("u") == "move.undone"
+    assert +hand.store.goods == {("P1", "", 1, "", 0): 5}
+
+
+def test_goods_in_hand_are_not_left_without_a_word() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1")
+    assert hand.feed(Back()) == "move.leave"
+    hand.say("k")
+    assert hand.held == {"P1": 1}
+    hand.feed(Back())
+    assert hand.say("x") == ""
+    assert isinstance(hand.effects[-1], Close)
+    assert not hand.sent
+
+
+def test_what_does_not_belong_here_says_so() -> None:
+    hand = Hand()
+    assert hand.scan("bob", kind=PERSON) == "move.not_this"
+    assert hand.feed(UnknownCode("4711")) == "move.unknown"
+    assert hand.say("4109") == "move.nowhere_known"
+    hand = Hand()
+    hand.say("A-1", "P1")
+    assert hand.say("d") == "move.scan_target"
+    assert hand.verdict is not None
+    assert hand.verdict.kind == WRONG
+    hand = Hand()
+    hand.say("c")
+    assert hand.say("d") == "move.nothing_on_cart"
+    hand.say("A-1", "P1", "d")
+    assert hand.say("P3") == "move.not_on_cart"
+    assert hand.say("=3") == "move.not_so_many"
+
+
+def test_what_the_books_say_is_read_again_when_it_changes() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1")
+    hand.store.goods["P1", "A-1", 1, "", 0] = 9
+    hand.feed(Changed("outbox", ""))
+    hand.say("a")
+    assert hand.held == {"P1": 9}
+    hand.store.goods["P1", "A-1", 1, "", 0] = 4
+    hand.feed(Resumed())
+    assert hand.say("B-1") == "move.over"
+    assert hand.say("r", "B-1") == "move.moved"
+    assert hand.items[0][1] == 4
+
+
+def test_a_refusal_is_told_once() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "B-1", "P3", "B-1", "P3")
+    body = hand.sent[0].body
+    refused = Rows("refusals", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
+    assert hand.feed(refused) == "move.refused"
+    assert hand.feed(refused) == ""
+    assert hand.say("u", "u", "u") == "move.untaken"
+    assert hand.say("u") == "pick.nothing_to_undo"
+
+
+def test_refusal_during_question_leaves_question_open() -> None:
+    """Its answer would be a quantity else."""
+    hand = Hand()
+    hand.store.codes = (*hand.store.codes, "2")
+    hand.say("A-1", "P1", "B-1", "A-1", "P1")
+    assert hand.say("=2") == "move.number_of"
+    asked = hand.state.choices
+    body = hand.sent[0].body
+    refused = Rows("refusals", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
+    assert hand.feed(refused) == "move.refused"
+    assert (hand.state.choices, hand.job.accepts(hand.state).choices) == (asked, 2)
+    assert hand.feed(Choice(1)) == "move.taken"
+    assert hand.held == {"P1": 2}
+
+
+def test_it_opens_at_a_place() -> None:
+    hand = Hand(location_code="A-1")
+    assert hand.verdict is not None
+    assert hand.verdict.kind == GOOD
+    assert hand.view.name == "move.take"
+    hand.feed(Back())
+    assert hand.view.name == "move.from"
+    hand.feed(Opened({}))
+
+
+def test_digits_beyond_all_books_are_the_number_of_something() -> None:
+    hand = Hand(Store({("110003", "A-1", 1, "", 0): 5, ("110004", "A-1", 1, "", 0): 2}, {}, ("A-1", "B-1")))
+    hand.say("A-1", "110003", "=110003", "=110004", "=110009")
+    assert hand.held == {"110003": 2, "110004": 1}
+    assert hand.verdict is not None
+    assert hand.verdict.text.id == "move.over"
+    hand = Hand()
+    hand.say("A-1", "P1")
+    assert hand.say("=4101") == "move.where_put"
+    hand.feed(Back())
+    assert hand.held == {"P1": 1}
+
+
+def test_digits_within_expected_stock_that_match_a_number_are_asked_about() -> None:
+    hand = Hand()
+    hand.store.codes = (*hand.store.codes, "2")
+    hand.say("A-1", "P1")
+    assert hand.feed(Quantity(Decimal(2))) == "move.number_of"
+    assert hand.choices == ["move.way_amount", "move.way_is_location"]
+    assert hand.feed(Back()) == "session.dropped"
+    hand.feed(Quantity(Decimal(2)))
+    assert hand.feed(Choice(1)) == "move.taken"
+    assert hand.held == {"P1": 2}
+    hand.feed(Quantity(Decimal(2)))
+    assert hand.feed(Choice(2)) == "move.moved"
+    assert hand.items == [("P1", 2, ("A-1", 1, "", 0), ("2", 0, "", 0))]
+
+
+def test_what_digits_are_is_settled_before_anything_else() -> None:
+    hand = Hand()
+    hand.store.codes = (*hand.store.codes, "2", "1")
+    hand.say("A-1", "P1")
+    assert hand.feed(Quantity(Decimal(2))) == "move.number_of"
+    assert hand.view.prompt.id == "prompt.choose_or_type"
+    asked = hand.state
+    for code in ("A-2", "P1", "P2", "4101", "=4101"):
+        assert hand.say(code) == "move.answer_first", code
+    for number in ("=1", "=2"):
+        assert hand.say(number) == "move.number_of", "the last number is the one that is asked"
+    for letter in "acdkw":
+        assert hand.say(letter) == "move.number_of", letter
+    assert hand.feed(UnknownCode("nobody")) == "move.unknown"
+    assert hand.state == asked
+    assert hand.feed(Choice(1)) == "move.taken"
+    assert hand.held == {"P1": 2}
+
+
+def test_what_a_place_has_is_said_whole_when_a_part_of_it_came_back() -> None:
+    hand = Hand()
+    hand.say("c", "A-1", "P1", "d", "A-2", "u")
+    part = hand.state.current_goods
+    assert part is not None
+    assert (part.quantity, part.available) == (Decimal(1), hand.store.there("P1", "A-1"))
+    assert part.available > 1
+
+
+def test_a_place_that_was_moved_as_a_whole_says_that_nothing_is_left() -> None:
+    hand = Hand()
+    hand.say("A-1", "w", "A-2")
+    assert [line.text.id for line in hand.view.lines] == ["move.from_place", "move.note_empty"]
+    assert not hand.view.upcoming
+
+
+def test_goods_in_hand_for_an_order_are_not_offered_as_lying_at_no_place() -> None:
+    row: dict[str, Any] = {
+        "product_number": "P1",
+        "most_likely_quantity": Decimal(12),
+        "pools": [{"pool": 1, "quantity": Decimal(12)}],
+        "places": [{"location_code": "A-1", "quantity": Decimal(10), "pools": {"1": Decimal(10)}}],
+    }
+    assert parse_unlocated_stock(row).free == 2
+    assert parse_unlocated_stock({**row, "in_hand": Decimal(2)}).free == 0
+    assert parse_unlocated_stock({**row, "in_hand": Decimal(3)}).free == 0
+
+
+def test_where_it_comes_from_is_no_target_but_how_many_stays_open() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1")
+    assert hand.scan("A-1") == "move.same_place"
+    assert (hand.choices, hand.view.prompt.id) == (["move.way_drop"], "prompt.choose_or_many")
+    assert hand.say("=4") == "move.taken"
+    assert hand.held == {"P1": 4}
+
+
+def test_what_no_stock_is_kept_of_is_not_moved() -> None:
+    hand = Hand()
+    assert hand.say("A-1", BAG) == "move.no_stock"
+    assert hand.verdict is not None
+    assert (hand.verdict.kind, hand.verdict.text.id) == (WRONG, "move.no_stock")
+    assert not hand.state.in_hand
+    assert hand.state.pending_scan is None
+
+
+def test_an_order_has_nothing_to_move_of_what_no_stock_is_kept_of() -> None:
+    lines = [{"line_number": 1, "product_number": "BAG", "picked_quantity": 2, "is_stock": False}]
+    (bag,) = parse_held_goods({"order_number": "O1", "lines": lines}, "")
+    assert not bag.held
+
+
+def test_back_from_the_question_about_goods_in_hand_leads_out() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1")
+    assert hand.feed(Back()) == "move.leave"
+    hand.feed(Back())
+    assert isinstance(hand.effects[-1], Close)
+    assert not hand.sent
+
+
+def test_order_without_goods_at_scanned_location_clears_location() -> None:
+    hand = Hand()
+    assert hand.say("A-2", "4101") == "move.from_order"
+    assert hand.state.location == ""
+    hand = Hand()
+    hand.say("PU", "4101")
+    assert hand.state.location == "PU"
+
+
+def test_suggested_destination_is_first_on_walk_then_largest_stock() -> None:
+    def row(code: str, order: int, quantity: int) -> dict[str, Any]:
+        return {"product_number": "P1", "location_code": code, "location_order": order, "quantity": Decimal(quantity)}
+
+    part = Goods("P1", "Product P1", Decimal(1), "A-1")
+    rows = (row("A-1", 1, 90), row("A-2", 2, 5), row("B-1", 3, 40), row("B-2", 4, 40), row("B-9", 9, 0))
+    part = with_suggested_locations(MoveState(in_hand=(part,)), rows).in_hand[0]
+    assert (part.suggested_location, part.largest_stock_at, part.largest_stock) == ("A-2", "B-1", Decimal(40))
+    part = with_suggested_locations(MoveState(in_hand=(part,)), (rows[0], rows[4])).in_hand[0]
+    assert (part.suggested_location, part.largest_stock_at, part.largest_stock) == ("B-9", "", Decimal(0))
+
+
+@pytest.mark.parametrize("short", [-1, -3])
+def test_what_the_books_have_less_than_none_of_is_asked_about_like_none(short: int) -> None:
+    hand = Hand(Store({("P1", "A-1", 1, "", 0): short, ("P1", "B-1", 1, "", 0): 4}, {}, ("A-1", "B-1")))
+    hand.scan("A-1")
+    assert hand.scan("P1") == "move.none_left"
+    held = {("P1", "A-1", 1, "", 0): short, ("P1", "A-1", 1, "4101", 1): 5}
+    hand = Hand(Store(held, {("4101", 1): ("P1", 5)}, ("A-1", "B-1")))
+    hand.say("A-1", "k", "1", "2")
+    assert hand.scan("P1") == "move.none_left"
+
+
+def test_undo_of_pool_change_reverts_each_location() -> None:
+    goods: dict[Any, int] = {("P1", "A-1", 1, "", 0): 2, ("P7", "B-1", 1, "", 0): 3}
+    hand = Hand(Store(goods, {}, ("A-1", "B-1")))
+    hand.say("A-1", "k", "1", "2", "P1")
+    assert hand.say("P7") == "move.not_here"
+    hand.say("e")
+    assert hand.say("d") == "move.moved_many"
+    assert hand.items == [
+        ("P1", 1, ("A-1", 1, "", 0), ("A-1", 2, "", 0)),
+        ("P7", 1, ("B-1", 1, "", 0), ("B-1", 2, "", 0)),
+    ]
+    assert hand.say("u") == "move.undone_many"
+    assert hand.items == [
+        ("P1", 1, ("A-1", 2, "", 0), ("A-1", 1, "", 0)),
+        ("P7", 1, ("B-1", 2, "", 0), ("B-1", 1, "", 0)),
+    ]
+    assert hand.held == {"P1": 1, "P7": 1}
+    hand.say("d")
+    hand.store.goods["P7", "B-1", 2, "", 0] = 0
+    assert hand.say("u") == "move.too_late_many"
+
+
+def test_large_location_reads_only_touched_products() -> None:
+    goods: dict[Any, int] = {(f"G{n:03}", "S-1", 1, "", 0): 3 for n in range(MAX_PRODUCTS + 50)}
+    hand = Hand(Store({**goods, ("P1", "B-1", 1, "", 0): 2}, {}, ("S-1", "B-1")))
+    assert hand.scan("S-1") == "move.at_place"
+    assert dict(hand.verdicts[-1].text.args)["count"] == MAX_PRODUCTS + 50
+    assert hand.scan("G240") == "move.taken"
+    assert hand.say("=4") == "move.over"
+    hand.feed(Changed("location", "S-1"))
+    assert hand.say("r") == "move.taken"
+    assert [(part.product, part.quantity, part.available) for part in hand.state.in_hand] == [
+        ("G240", Decimal(3), Decimal(3))
+    ]
+    assert hand.scan("P1") == "move.not_here"
+    hand.feed(Back())
+    hand.feed(Changed("outbox", ""))
+    assert hand.state.in_hand[0].available == 3
+    asked = [effect.args for effect in hand.effects if isinstance(effect, Query) and effect.name == "place"]
+    assert all(args.get("size") == MAX_PRODUCTS or "product_number" in args for args in asked)
+    hand.say("B-1", "S-1")
+    assert hand.say("w") == "move.everything"
+    assert hand.say("B-1") == "move.moved_many"
+    assert len(hand.sent[-1].body) == MAX_PRODUCTS + 49
+
+
+@pytest.mark.parametrize("number", ["1", "2", "5", "7", "12", "40", "99", "100", "250", "999"])
+@pytest.mark.parametrize("before", [(), ("A-1",), ("A-1", "P1", "B-1")], ids=["at first", "at a place", "after a move"])
+def test_a_number_where_no_quantity_is_open_is_told_as_one(number: str, before: tuple[str, ...]) -> None:
+    hand = Hand()
+    hand.say(*before)
+    assert hand.feed(UnknownCode(number)) == "pick.no_quantity"
+    assert hand.feed(UnknownCode(f"{number}0000")) == "move.unknown"

@@ -1,0 +1,160 @@
+"""What is asked about the goods that somebody moves is answered first: no unit of it goes without a word."""
+
+from __future__ import annotations
+
+import pytest
+
+from aisle.jobs.job import Changed
+from aisle.jobs.view import WRONG
+from aisle.scan.meaning import Back
+from tests.jobs.move_runner import Hand, Store
+
+
+@pytest.mark.parametrize("place", ["A-1", "A-2"], ids=["too many", "not there"])
+def test_question_without_goods_in_hand_is_not_left_by_scan(place: str) -> None:
+    hand = Hand()
+    hand.say(place)
+    assert hand.scan("P1", "7") in ("move.over", "move.not_here")
+    asked, choices = hand.state, hand.choices
+    for code in ("B-1", place, "4101", "P3"):
+        assert hand.say(code) == "move.say_first", code
+        assert hand.verdict is not None
+        assert hand.verdict.kind == WRONG
+        assert dict(hand.verdict.text.args) == {"label": "Product P1", "quantity": 7}
+    assert (hand.state, hand.choices) == (asked, choices)
+    hand.say("y", "B-1")
+    assert hand.items[0][:2] == ("P1", 7)
+    assert hand.sent[0].body[0]["allow_overage"] is True
+
+
+def test_whose_goods_are_is_said_before_another_scan() -> None:
+    hand = Hand()
+    hand.store.goods["P4", "PU", 1, "4102", 1] += 1
+    assert hand.say("PU", "P4") == "move.whose"
+    for code in ("A-2", "4101"):
+        assert hand.say(code) == "move.say_first", code
+    assert hand.say("P4") == "move.answer_first"
+    hand.say("e", "A-2")
+    assert hand.items == [("P4", 1, ("PU", 0, "4101", 2), ("A-2", 0, "4101", 2))]
+
+
+def test_back_takes_the_question_about_goods_back_in_words() -> None:
+    hand = Hand()
+    hand.say("A-1")
+    hand.scan("P1", "7")
+    assert hand.feed(Back()) == "session.dropped"
+    assert (hand.choices, hand.state.pending_scan, hand.view.name) == ([], None, "move.take")
+    assert hand.say("P1") == "move.taken"
+    assert hand.held == {"P1": 1}
+
+
+@pytest.mark.parametrize("before", [0, 2], ids=["empty hands", "some in hand"])
+def test_more_scans_of_what_is_asked_about_are_asked_about_too(before: int) -> None:
+    hand = Hand()
+    hand.say("A-1", *["P1"] * before)
+    hand.scan("P1", str(6 - before))
+    for scanned, quantity in (("1", 7), ("1", 8), ("12", 20)):
+        assert hand.scan("P1", scanned) == "move.over"
+        assert hand.verdict is not None
+        assert dict(hand.verdict.text.args)["quantity"] == quantity
+    asked = hand.state
+    assert hand.scan("P1", "0.5") == "move.whole"
+    assert hand.state == asked
+    assert hand.say("=9", "P1") == "move.over"
+    hand.say("y", "B-1")
+    assert hand.items[0][:2] == ("P1", 10)
+
+
+def test_repeated_scans_of_missing_product_keep_choice_numbers() -> None:
+    hand = Hand()
+    hand.say("A-2", "P1")
+    choices = hand.choices
+    assert hand.say("P1", "P1") == "move.over"
+    assert hand.choices == choices
+    hand.feed(Changed("outbox", ""))
+    assert hand.scan("P1", "2") == "move.over"
+    hand.say("y")
+    assert (hand.state.location, hand.held) == ("A-2", {"P1": 5})
+    hand = Hand()
+    hand.say("A-2", "P1", "P1", "f")
+    assert (hand.state.location, hand.held) == ("B-1", {"P1": 2})
+
+
+def test_what_is_asked_about_and_none_is_left_of_grows_with_each_scan() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "a", "B-1")
+    assert hand.say("P1") == "move.none_left"
+    assert hand.say("P1") == "move.over"
+    assert hand.say("B-1") == "move.say_first"
+    hand.say("y")
+    assert hand.held == {"P1": 2}
+
+
+@pytest.mark.parametrize("other", [(), ("P3",)], ids=["empty hands", "others in hand"])
+def test_number_that_is_also_a_code_answers_open_quantity(other: tuple[str, ...]) -> None:
+    hand = Hand()
+    hand.store.codes = (*hand.store.codes, "2")
+    hand.say("A-1", *other)
+    hand.scan("P1", "7")
+    assert hand.say("=2") == "move.number_of"
+    assert hand.say("y") == "move.taken"
+    assert hand.held == {"P1": 2, **dict.fromkeys(other, 1)}
+
+
+def test_what_is_asked_of_an_order_grows_with_each_scan() -> None:
+    hand = Hand()
+    hand.say("4101", "P4", "P4", "P4")
+    assert hand.scan("P4", "2") == "move.over_held"
+    assert hand.verdict is not None
+    assert dict(hand.verdict.text.args)["quantity"] == 5
+    hand.say("r")
+    assert hand.held == {"P4": 2}
+
+
+def test_number_of_the_asked_product_adds_one() -> None:
+    hand = Hand(Store({("110003", "A-1", 1, "", 0): 5, ("110004", "A-1", 1, "", 0): 2}, {}, ("A-1", "B-1")))
+    hand.say("A-1")
+    hand.scan("110003", "6")
+    assert hand.say("=110003", "=110003") == "move.over"
+    assert hand.say("=110004") == "move.say_first"
+    hand.say("y")
+    assert hand.held == {"110003": 8}
+
+
+@pytest.mark.parametrize("letter", ["a", "c", "d", "k", "u", "w"])
+@pytest.mark.parametrize("before", [("A-1",), ("A-2",), ()], ids=["too many", "not there", "where from"])
+def test_a_letter_does_not_drop_what_is_asked_about_goods(before: tuple[str, ...], letter: str) -> None:
+    hand = Hand()
+    hand.say(*before)
+    hand.scan("P1", "7")
+    asked, choices = hand.state, hand.choices
+    assert choices
+    if letter in hand.job.accepts(asked).command_letters:
+        assert hand.say(letter) == "move.say_first"
+        assert hand.verdict is not None
+        assert (hand.verdict.kind, dict(hand.verdict.text.args)["quantity"]) == (WRONG, 7)
+    assert (hand.state, hand.choices) == (asked, choices)
+    assert hand.feed(Back()) == "session.dropped"
+
+
+def test_goods_on_cart_count_when_scanned_again_at_source() -> None:
+    hand = Hand()
+    hand.say("c", "A-2")
+    hand.scan("P1", "2")
+    hand.say("y", "A-1", "A-2")
+    assert hand.say("P1") == "move.taken"
+    assert hand.held == {"P1": 3}
+
+
+@pytest.mark.parametrize("said", ["A-2", "B-1", "4101", "P3", "u", "w", "c"])
+def test_what_is_asked_about_is_named_beside_other_goods_in_hand(said: str) -> None:
+    hand = Hand()
+    hand.say("A-1", "P3")
+    assert hand.scan("P1", "7") == "move.over"
+    choices = [dict(choice.args) for choice in hand.view.choices if choice.id == "move.way_over"]
+    assert choices == [{"quantity": 7, "label": "Product P1"}]
+    hand.say(said)
+    assert hand.verdict is not None
+    if said != "c":
+        assert dict(hand.verdict.text.args) == {"label": "Product P1", "quantity": 7}
+    assert hand.held == {"P3": 1}

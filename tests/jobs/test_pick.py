@@ -1,0 +1,507 @@
+"""The pick job by itself: no terminal, no file, no network."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aisle import json_codec
+from aisle.jobs import JOBS
+from aisle.jobs.job import Changed, Close, Event, Query, Rows, Start, Write
+from aisle.jobs.pick.pick_state import PickState
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    Match,
+    Quantity,
+    Scan,
+    UnknownCode,
+)
+from aisle.tui.message_text import MessageWriter
+from tests.jobs.pick_runner import Hand, line, order, picked
+
+
+def test_five_lines_take_five_scans() -> None:
+    hand = Hand(*(line(n, f"P{n}", 1, preferred_location_code=f"A-{n}") for n in range(1, 6)))
+    for n in range(1, 6):
+        assert hand.verdict is not None
+        assert hand.verdict.kind == GOOD
+        hand.scan(f"P{n}")
+    assert hand.view.name == "pick.done"
+    assert hand.verdict is not None
+    assert hand.verdict.text.id == "pick.all_taken"
+    last = [effect for effect in hand.effects if isinstance(effect, Write)][-1]
+    assert last.body["orders"]["is_picked"] is True
+    assert "is_active" not in last.body["orders"]
+    assert hand.sent == dict.fromkeys(range(1, 6), Decimal(1))
+
+
+def test_walk_order_sorts_by_walking_order_location_order_and_code() -> None:
+    places = [{"location_code": "Z-1", "location_order": 1, "quantity": 3}]
+    hand = Hand(
+        line(1, "P1", 1, preferred_location_code="A-10"),
+        line(2, "P2", 1, preferred_location_code="A-2"),
+        line(3, "P3", 1, store_walking_order=5, preferred_location_code="B-1"),
+        line(4, "P4", 1, places=places),
+    )
+    assert [take.product for take in hand.state.lines] == ["P3", "P4", "P2", "P1"]
+    assert [stop.location for stop in hand.view.upcoming] == ["Z-1", "A-2", "A-10"]
+
+
+def test_a_place_with_stock_is_preferred_to_an_empty_one() -> None:
+    places = [
+        {"location_code": "A-1", "location_order": 1, "quantity": 0},
+        {"location_code": "A-2", "location_order": 2, "quantity": 4},
+    ]
+    assert Hand(line(1, "P1", 1, places=places)).state.lines[0].location == "A-2"
+
+
+def test_everything_works_without_locations_and_optional_fields() -> None:
+    bare = {"line_number": 1, "product_number": "P1", "quantity": 2}
+    hand = Hand(bare, verified=True)
+    assert hand.view.name == "pick.product"
+    assert hand.scan("P1") == "pick.taken"
+    assert hand.scan("P1") == "pick.all_taken"
+
+
+def test_verified_mode_takes_ten_scans_for_five_lines() -> None:
+    hand = Hand(*(line(n, f"P{n}", 1, preferred_location_code=f"A-{n}") for n in range(1, 6)), verified=True)
+    assert hand.view.name == "pick.place"
+    assert hand.scan("P1") == "pick.place_first"
+    for n in range(1, 6):
+        assert hand.scan(f"a-{n}", kind=LOCATION) == "pick.at_place"
+        assert hand.view.name == "pick.product"
+        hand.scan(f"P{n}")
+    assert hand.view.name == "pick.done"
+
+
+def test_a_typed_quantity_sets_what_is_open() -> None:
+    hand = Hand(line(1, "P1", 12), line(2, "P2", 1))
+    assert not hand.job.accepts(hand.state).quantity
+    hand.scan("P1")
+    assert hand.job.accepts(hand.state).quantity
+    assert hand.feed(Quantity(Decimal(5))) == "pick.taken"
+    assert hand.state.current_line is not None
+    assert hand.state.current_line.picked == 5
+    hand.feed(Quantity(Decimal(12)))
+    assert hand.state.current_line.product == "P2"
+    assert hand.sent == {1: Decimal(12)}
+
+
+def test_more_than_ordered_is_refused_with_the_rest_offered() -> None:
+    hand = Hand(line(1, "P1", 4), line(2, "P2", 1))
+    hand.scan("P1")
+    assert hand.scan("P1", "12") == "pick.over"
+    assert hand.verdict is not None
+    assert hand.verdict.kind == ASK
+    assert picked(hand)[1] == 1
+    assert [choice.id for choice in hand.view.choices] == ["pick.way_take_rest"]
+    hand.feed(Choice(1))
+    assert picked(hand)[1] == 4
+    assert hand.scan("P1") == "pick.full"
+    assert picked(hand)[1] == 4
+
+
+def test_after_too_many_any_other_number_is_how_many() -> None:
+    hand = Hand(line(1, "P1", 4), line(2, "P2", 3))
+    assert hand.scan("P2", "12") == "pick.over"
+    open_ = hand.job.accepts(hand.state)
+    assert (open_.quantity, open_.choices) == (True, 1)
+    assert hand.view.prompt.id == "prompt.choose_or_many"
+    assert hand.feed(Quantity(Decimal(2))) == "pick.taken"
+    assert picked(hand) == {1: 0, 2: 2}
+    assert hand.feed(Quantity(Decimal(9))) == "pick.over_set"
+    assert hand.feed(Quantity(Decimal(3))) == "pick.taken"
+    hand.scan("P9")
+    open_ = hand.job.accepts(hand.state)
+    assert (open_.quantity, open_.choices) == (False, 1)
+
+
+def test_typed_product_number_is_product_while_quantity_is_open() -> None:
+    hand = Hand(line(1, "110001", 2), line(2, "110002", 3))
+    hand.numbers = {"110001": [("product", "110001")], "110002": [("product", "110002")]}
+    hand.scan("110001")
+    assert hand.feed(Quantity(Decimal(110002))) == "pick.taken"
+    assert picked(hand) == {1: 1, 2: 1}
+    assert hand.feed(Quantity(Decimal(110001))) == "pick.taken"
+    assert picked(hand) == {1: 2, 2: 1}
+
+
+def test_typed_number_of_other_product_or_order_is_answered_like_a_scan() -> None:
+    hand = Hand(line(1, "P1", 2))
+    hand.numbers = {"990001": [("product", "990001")], "12345": [("order", "12345")]}
+    hand.books["stranger 990001"] = {"is_active": True}
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(990001))) == "pick.not_here"
+    hand.scan("P1")
+    hand.feed(Command("u"))
+    assert hand.feed(Quantity(Decimal(12345))) == "pick.other_order"
+
+
+def test_large_digits_that_match_a_number_are_asked_about() -> None:
+    hand = Hand(line(1, "P1", 2, preferred_location_code="A-1"), line(2, "305", 3, preferred_location_code="A-1"))
+    hand.numbers = {"305": [("product", "305"), ("order", "305")], "12": [("location", "12"), ("product", "12")]}
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(305))) == "pick.over_set"
+    assert [way.id for way in hand.view.choices] == ["pick.way_take_rest", "count.way_product", "move.way_is_order"]
+    assert hand.view.prompt.id == "prompt.choose_or_many"
+    assert hand.feed(Choice(2)) == "pick.taken"
+    assert picked(hand) == {1: 1, 2: 1}
+    assert hand.feed(Quantity(Decimal(12))) == "pick.over_set"
+    assert [way.id for way in hand.view.choices] == ["pick.way_take_rest", "count.way_product", "count.way_place"]
+    hand.feed(Choice(1))
+    assert picked(hand) == {1: 1, 2: 3}
+
+
+def test_a_question_that_goes_by_itself_closes_the_quantity() -> None:
+    """Its answer would be a quantity else."""
+    hand = Hand(line(1, "P1", 3))
+    hand.scan("P1")
+    hand.scan("1043", kind=ORDER)
+    hand.feed(Choice(hand.choices().index("pick.way_join") + 1))
+    assert hand.feed(Quantity(Decimal(5))) == "pick.over_set"
+    assert hand.feed(order(line(1, "P9", 1), number="1043")) == "pick.joined"
+    open_ = hand.job.accepts(hand.state)
+    assert (open_.choices, open_.quantity) == (0, False)
+    hand.scan("P1")
+    assert hand.job.accepts(hand.state).quantity
+
+
+def test_digits_that_are_no_quantity_and_no_code_are_unknown() -> None:
+    hand = Hand(line(1, "P1", 2))
+    hand.scan("P1")
+    for typed in ("110099", "0110099"):
+        assert hand.feed(Quantity(Decimal(typed), typed)) == "pick.unknown"
+        assert hand.verdict is not None
+        assert dict(hand.verdict.text.args) == {"code": typed}
+        assert hand.choices() == []
+    hand.numbers["110001"] = [(PRODUCT, "P1")]
+    assert hand.feed(Quantity(Decimal(110001))) == "pick.all_taken"
+
+
+def test_older_journal_without_the_large_quantity_answer_is_replayed() -> None:
+    """A journal of then has the quantity and what was chosen, and no answer between them."""
+    hand = Hand(line(1, "P1", 2), line(2, "P2", 3))
+    hand.scan("P1")
+    for event in (Quantity(Decimal(110002)), Choice(1)):
+        hand.state = hand.job.handle(hand.state, event, hand.context).state
+    assert picked(hand) == {1: 2, 2: 0}
+
+
+def test_one_product_on_two_lines_fills_the_first_then_the_second() -> None:
+    hand = Hand(line(1, "P1", 2), line(2, "P1", 3))
+    hand.scan("P1", "4")
+    assert picked(hand) == {1: Decimal(2), 2: Decimal(2)}
+    assert hand.sent == {1: Decimal(2), 2: Decimal(2)}
+    hand.scan("P1")
+    assert hand.view.name == "pick.done"
+    assert hand.scan("P1") == "pick.full"
+
+
+def test_a_scan_at_a_wrong_place_offers_to_take_it_from_there() -> None:
+    hand = Hand(line(1, "P1", 2, preferred_location_code="A-1"), verified=True)
+    assert hand.scan("B-9", kind=LOCATION) == "pick.wrong_place"
+    hand.feed(Choice(1))
+    assert hand.view.name == "pick.product"
+    hand.scan("P1", "2")
+    assert hand.updates[0]["order_lines"][0]["preferred_location_code"] == "B-9"
+
+
+def test_a_place_later_in_the_walk_moves_the_picker_there() -> None:
+    hand = Hand(line(1, "P1", 1, preferred_location_code="A-1"), line(2, "P2", 1, preferred_location_code="A-2"))
+    hand.scan("A-2", kind=LOCATION)
+    assert hand.state.current_line is not None
+    assert hand.state.current_line.product == "P2"
+
+
+def test_things_that_do_not_belong_here_say_why() -> None:
+    hand = Hand(line(1, "P1", 1))
+    assert hand.scan("P9") == "pick.not_here"
+    assert hand.scan("bob", kind=PERSON) == "pick.person"
+    assert hand.feed(UnknownCode("47110815")) == "pick.unknown"
+    assert hand.scan("1042", kind=ORDER) == "pick.this_order"
+    assert hand.scan("P1", "1.5") == "pick.whole"
+    assert hand.verdict is not None
+    assert hand.verdict.kind == WRONG
+    assert not hand.sent
+
+
+def test_another_order_is_opened_only_when_chosen() -> None:
+    hand = Hand(line(1, "P1", 2))
+    assert hand.scan("2000", kind=ORDER) == "pick.other_order"
+    hand.feed(Choice(1))
+    assert hand.effects[-1] == Close(start=Start("pick", {"order_number": "2000"}))
+
+
+def test_next_leaves_a_line_for_later_and_comes_round_again() -> None:
+    hand = Hand(line(1, "P1", 1), line(2, "P2", 1))
+    assert hand.feed(Command("n")) == "pick.later"
+    hand.scan("P2")
+    assert hand.state.current_line is not None
+    assert hand.state.current_line.product == "P1"
+    assert hand.feed(Command("n")) == "pick.last_stop"
+
+
+def test_undo_goes_back_step_by_step_and_says_when_there_is_nothing_left() -> None:
+    hand = Hand(line(1, "P1", 2), line(2, "P2", 1))
+    for _ in range(2):
+        hand.scan("P1")
+    hand.scan("P2")
+    assert hand.view.name == "pick.done"
+    assert hand.feed(Command("u")) == "pick.undone"
+    assert hand.view.name == "pick.product"
+    assert hand.sent == {1: Decimal(2), 2: Decimal(0)}
+    hand.feed(Command("u"))
+    hand.feed(Command("u"))
+    assert hand.sent == {1: Decimal(0), 2: Decimal(0)}
+    assert hand.feed(Command("u")) == "pick.nothing_to_undo"
+
+
+def test_pickup_location_scan_puts_down_goods_and_undo_reverts() -> None:
+    hand = Hand(line(1, "P1", 1), line(2, "P2", 2, picked_quantity=2, moved_quantity=2))
+    hand.scan("P1")
+    assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down"
+    assert hand.moves() == [("P1", Decimal(1), "", "PU-1")]
+    assert hand.view.name == "pick.done"
+    assert hand.scan("PU-1", kind=LOCATION) == "pick.nothing_in_hand"
+    assert hand.feed(Command("u")) == "pick.put_undone"
+    assert hand.moves()[1:] == [("P1", Decimal(1), "PU-1", "")]
+    assert hand.feed(Command("u")) == "pick.undone"
+    assert hand.sent[1] == 0
+
+
+def test_a_shelf_of_the_order_is_no_pick_up_place_without_being_asked() -> None:
+    hand = Hand(line(1, "P1", 1, preferred_location_code="A-1"))
+    hand.scan("P1")
+    assert hand.scan("A-1", kind=LOCATION) == "pick.put_on_shelf"
+    assert not hand.moves()
+    assert hand.feed(Choice(1)) == "pick.put_down"
+    assert hand.moves() == [("P1", Decimal(1), "", "A-1")]
+
+
+def test_loose_goods_ask_how_much() -> None:
+    hand = Hand(line(1, "P1", 2, allow_decimal=True, unit="kg"))
+    assert hand.scan("P1") == "pick.weigh"
+    assert not hand.sent
+    assert hand.feed(Quantity(Decimal("0.75"))) == "pick.taken"
+    assert hand.scan("P1", "1.25") == "pick.all_taken"
+
+
+def test_progress_counts_what_is_measured_as_one_piece() -> None:
+    """Kilos and pieces have no sum."""
+    loose = {**line(2, "P2", 0, allow_decimal=True, unit="kg"), "quantity": Decimal("0.25")}
+    hand = Hand(line(1, "P1", 2), loose)
+    assert [hand.view.done, hand.view.total] == [0, 3]
+    hand.scan("P1")
+    hand.scan("P2", "0.15")
+    assert [hand.view.done, hand.view.total] == [1, 3]
+    hand.scan("P2", "0.1")
+    assert [hand.view.done, hand.view.total] == [2, 3]
+    hand.scan("P1")
+    note = next(line.text for line in hand.view.lines if line.text.id == "pick.note_done")
+    assert MessageWriter().write(note) == "All picked: 2 lines, 3 in all."
+
+
+def test_number_without_open_quantity_differs_from_unknown_code() -> None:
+    hand = Hand(line(1, "P1", 2))
+    assert hand.feed(UnknownCode("5")) == "pick.no_quantity"
+    assert hand.feed(UnknownCode("47110815")) == "pick.unknown"
+
+
+def test_a_refresh_keeps_the_walk_and_the_open_question() -> None:
+    lines = [line(n, f"P{n}", 3, store_walking_order=n, preferred_location_code=f"A-{n}") for n in (1, 2)]
+    hand = Hand(*lines)
+    hand.scan("P1", "2")
+    hand.scan("P1", "12")
+    turned = [
+        line(n, f"P{n}", 3, store_walking_order=9 - n, picked_quantity=2 if n == 1 else 0, preferred_location_code="Z")
+        for n in (1, 2)
+    ]
+    assert hand.feed(order(*turned)) == ""
+    assert [take.line for take in hand.state.lines] == [1, 2]
+    assert hand.job.accepts(hand.state).choices == 1
+    hand.feed(Choice(1))
+    assert picked(hand)[1] == 3
+
+
+def test_an_order_that_left_the_cache_is_picked_on() -> None:
+    hand = Hand(line(1, "P1", 2))
+    hand.scan("P1")
+    assert hand.feed(Rows("order/1042", (), 0)) == ""
+    assert not any(isinstance(effect, Close) for effect in hand.effects)
+    assert hand.scan("P1") == "pick.all_taken"
+
+
+def test_the_order_is_called_picked_only_by_the_take_that_ends_it() -> None:
+    hand = Hand(line(1, "P1", 1), line(2, "P2", 1))
+    for event in ("P1", "P2"):
+        hand.scan(event)
+    hand.feed(Command("u"))
+    assert [body.get("is_picked") for body in hand.updates] == [None, True, False]
+
+
+def test_moved_goods_are_not_taken_back_by_quantity_or_undo() -> None:
+    hand = Hand(line(1, "P1", 5, picked_quantity=3, moved_quantity=3))
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(2))) == "pick.moved"
+    hand.feed(Command("u"))
+    assert hand.feed(Command("u")) == "pick.nothing_to_undo"
+    assert picked(hand)[1] == 3
+
+
+def test_a_change_made_elsewhere_is_taken_over_and_told() -> None:
+    hand = Hand(line(1, "P1", 2, preferred_location_code="A-1"), line(2, "P2", 1))
+    hand.feed(Changed("order", "1042"))
+    assert isinstance(hand.effects[-1], Query)
+    assert hand.feed(order(line(1, "P1", 2, preferred_location_code="A-1"), line(2, "P2", 1))) == ""
+    assert hand.feed(order(line(1, "P1", 2, picked_quantity=2), line(2, "P2", 1))) == "pick.changed"
+    assert hand.state.current_line is not None
+    assert hand.state.current_line.product == "P2"
+
+
+def test_lines_that_are_not_here_yet_are_waited_for() -> None:
+    hand = Hand()
+    hand.feed(order(lines_known=False))
+    assert hand.view.name == "pick.wait"
+    assert hand.scan("P1") == "pick.waiting"
+    assert hand.feed(order(line(1, "P1", 1))) == "pick.opened"
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [({"is_rejected": True}, "pick.rejected"), ({"is_active": False}, "pick.finished"), ({}, "pick.empty")],
+)
+def test_orders_that_cannot_be_picked_close_with_the_reason(head: dict[str, Any], told: str) -> None:
+    hand = Hand()
+    hand.feed(order(**head))
+    close = hand.effects[-1]
+    assert isinstance(close, Close)
+    assert close.verdict is not None
+    assert close.verdict.text.id == told
+
+
+def test_back_drops_a_question_before_it_leaves_the_order() -> None:
+    hand = Hand(line(1, "P1", 1))
+    hand.scan("P1", "3")
+    assert hand.feed(Back()) == "pick.dropped"
+    hand.feed(Back())
+    close = hand.effects[-1]
+    assert isinstance(close, Close)
+    assert close.verdict is not None
+    assert (close.verdict.kind, close.verdict.text.id) == (INFO, "pick.left")
+
+
+events = st.one_of(
+    st.builds(
+        lambda kind, key, quantity: Scan((Match(kind, key, key, Decimal(quantity), True, key),)),
+        st.sampled_from([PRODUCT, LOCATION, ORDER, PERSON]),
+        st.sampled_from(["P1", "P2", "P3", "A-1", "A-2", "1042", "77"]),
+        st.sampled_from(["1", "2", "0.5", "12"]),
+    ),
+    st.builds(Quantity, st.integers(0, 9).map(Decimal)),
+    st.builds(Choice, st.integers(1, 3)),
+    st.builds(Command, st.sampled_from("nuz")),
+    st.just(Changed("order", "1042")),
+    st.just(UnknownCode("?")),
+    st.just(Back()),
+)
+
+
+@given(st.lists(events, max_size=40), st.booleans())
+def test_any_sequence_stays_within_ordered_and_state_survives_journal(sequence: list[Event], verified: bool) -> None:
+    lines = [
+        line(1, "P1", 3, preferred_location_code="A-1"),
+        line(2, "P2", 1),
+        line(3, "P1", 2, preferred_location_code="A-2", allow_decimal=True),
+    ]
+    hand = Hand(*lines, verified=verified)
+    for event in sequence:
+        hand.feed(event)
+        for take in hand.state.lines:
+            assert 0 <= take.picked <= take.ordered
+        assert hand.view.prompt.id
+        assert hand.view.name == hand.job.step_name(hand.state)
+        assert hand.view.name in hand.job.steps
+        assert (hand.view.name == "pick.done") == all(not take.is_open for take in hand.state.lines)
+        assert json_codec.from_text(PickState, json_codec.to_text(hand.state)) == hand.state
+        assert hand.sent == {line: value for line, value in picked(hand).items() if line in hand.sent}
+
+
+def test_every_job_is_registered_under_its_own_name() -> None:
+    assert all(name == job.name for name, job in JOBS.items())
+
+
+def test_what_no_stock_is_kept_of_is_picked_but_never_moved() -> None:
+    bag = line(2, "BAG", 1, is_stock=False)
+    hand = Hand(line(1, "P1", 1), bag)
+    hand.scan("P1")
+    assert hand.scan("BAG") == "pick.all_taken"
+    assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down"
+    assert hand.moves() == [("P1", Decimal(1), "", "PU-1")]
+    assert hand.view.prompt.id == "pick.prompt_done_moved"
+    hand.feed(Command("u"))
+    assert hand.moves()[1:] == [("P1", Decimal(1), "PU-1", "")]
+    alone = Hand(bag)
+    alone.scan("BAG")
+    assert alone.scan("PU-1", kind=LOCATION) == "pick.nothing_in_hand"
+    alone.feed(order(bag, is_rejected=True))
+    assert isinstance(alone.effects[-1], Close)
+    assert not alone.state.to_return
+
+
+def test_a_round_leaves_what_no_stock_is_kept_of_out_of_every_movement() -> None:
+    hand = Hand(orders={"O1": [line(1, "P1", 1), line(2, "BAG", 1, is_stock=False)], "O2": [line(1, "P1", 1)]})
+    hand.scan("P1", "2")
+    hand.scan("BAG")
+    assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down_totes"
+    assert {product for product, *_ in hand.moves()} == {"P1"}
+    assert not any(take.in_hand for take in hand.state.lines)
+
+
+def test_a_number_at_a_weight_that_is_too_much_is_the_weight() -> None:
+    hand = Hand(line(1, "P3", Decimal("1.5"), allow_decimal=True, unit="kg"))
+    hand.scan("P3")
+    assert hand.feed(Quantity(Decimal("1.65"))) == "pick.over_set"
+    open_ = hand.job.accepts(hand.state)
+    assert (open_.quantity, open_.decimals, open_.choice_letters, hand.view.choice_letters) == (True, True, "r", "r")
+    assert hand.feed(Quantity(Decimal(1))) == "pick.taken"
+    assert picked(hand) == {1: Decimal(1)}
+
+
+@pytest.mark.parametrize(("kind", "way"), [("product", "count.way_product"), ("location", "count.way_place"),
+    ("order", "move.way_is_order"), ("reference", "move.way_is_order"), ("delivery", "count.way_other"),
+    ("person", "count.way_other")])  # fmt: skip
+def test_a_number_of_the_store_that_could_be_picked_is_asked_about(kind: str, way: str) -> None:
+    hand = Hand(line(1, "P1", 5000))
+    hand.scan("P1")
+    hand.numbers = {"4101": [(kind, "4101")]}
+    hand.feed(Quantity(Decimal(4101)))
+    assert (hand.choices(), hand.view.choice_letters) == (["count.way_quantity", way], "yx")
+    assert hand.feed(Quantity(Decimal(3))) == "pick.taken", "the last number wins"
+    assert picked(hand) == {1: 3}
+    hand.feed(Quantity(Decimal(4101)))
+    assert hand.feed(Choice(1)) == "pick.taken"
+    assert picked(hand) == {1: 4101}
+
+
+def test_the_number_on_a_tote_is_asked_about_where_it_could_be_picked() -> None:
+    hand = Hand(orders={"4101": [line(1, "P1", 500)], "4102": [line(1, "P1", 2)]})
+    hand.state = hand.state._replace(
+        totes=tuple(tote._replace(code="17") for tote in hand.state.totes[:1]) + hand.state.totes[1:]
+    )
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(17))) == "pick.number_of_tote"
+    assert hand.view.choice_letters == "yx"
+    assert hand.feed(Choice(1)) == "pick.set_totes"
+    assert hand.feed(Quantity(Decimal(17))) == "pick.number_of_tote"
+    assert hand.feed(Choice(2)) == "pick.this_tote"

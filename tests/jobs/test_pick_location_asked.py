@@ -1,0 +1,345 @@
+"""What is scanned while the screen shows another place is booked where it was taken: asked where two are possible."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import pytest
+
+from aisle.jobs.job import Closed
+from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, Back, Choice, Command, Quantity
+from tests.jobs.pick_runner import Hand, line, picked
+
+FLAKES, SPICE, SALT = "110010", "110044", "110050"
+
+
+def lies(*places: str, pool: int = 1) -> dict[str, Any]:
+    """Rows of places with some of a product in one pool."""
+    return {"places": [{"location_code": code, "quantity": Decimal(9), "pools": {str(pool): 9}} for code in places]}
+
+
+def walk(*, spice: str = "A-04-1", flakes: str = "A-01-3", **more: Any) -> Hand:
+    """Corn flakes come first, then spice."""
+    here = {"preferred_location_code": flakes, "store_walking_order": 1, "stock_pool": 1}
+    then = {"preferred_location_code": spice, "store_walking_order": 2, "stock_pool": 1}
+    return Hand(line(1, FLAKES, 12, **here, **more), line(2, SPICE, 12, **then))
+
+
+def redirected(place: str = "BR-04") -> Hand:
+    """The rest of the flakes is to be taken elsewhere; the screen shows spice."""
+    hand = walk()
+    hand.feed(Closed("short", {"kind": "elsewhere", "place": place, "pool": 2, "label": "Corn flakes"}))
+    return hand
+
+
+def booked(hand: Hand) -> list[tuple[int, Decimal, str]]:
+    """Line, quantity and place of every update."""
+    return [
+        (each["line_number"], each["picked_quantity"], each["preferred_location_code"])
+        for body in hand.updates
+        for each in body["order_lines"]
+    ]
+
+
+def places(hand: Hand) -> list[str]:
+    """What can be chosen."""
+    return [str(dict(choice.args)["place"]) for choice in hand.view.choices]
+
+
+class Case(NamedTuple):
+    """A scan of flakes or spice at a stop, and what it leads to."""
+
+    name: str
+    hand: Any
+    before: tuple[tuple[str, str], ...] = ()
+    """Scans before it: kind and key."""
+    asked: tuple[str, ...] = ()
+    """The places that are asked about; none: it is booked at once."""
+    booked: str = ""
+    product: str = FLAKES
+
+
+def skipped(**more: Any) -> Hand:
+    """The screen shows spice, and the flakes are still to be taken at their place."""
+    hand = walk(**more)
+    hand.feed(Command("n"))
+    return hand
+
+
+CASES = [
+    Case("the stop on the screen", walk, booked="A-01-3"),
+    Case("the stop on the screen, its place scanned", walk, ((LOCATION, "A-01-3"),), booked="A-01-3"),
+    Case("another stop at the place on the screen", lambda: skipped(flakes="A-04-1"), booked="A-04-1"),
+    Case("another stop, which lies there alone", skipped, booked="A-01-3"),
+    Case("another stop, of a third place", lambda: skipped(**lies("A-01-3", "C-1")), booked="A-01-3"),
+    Case(
+        "some of it lies at the place on the screen",
+        lambda: skipped(**lies("A-01-3", "A-04-1")),
+        (),
+        ("A-04-1", "A-01-3"),
+    ),
+    Case(
+        "what lies there is of a pool that is not for it",
+        lambda: skipped(picking_stock_pool_array=[1], **lies("A-04-1", pool=9)),
+        booked="A-01-3",
+    ),
+    Case("the place on the screen was scanned", skipped, ((LOCATION, "A-04-1"),), ("A-04-1", "A-01-3")),
+    Case("redirected", redirected, (), ("BR-04", "A-01-3")),
+    Case(
+        "redirected, and the place on the screen scanned",
+        redirected,
+        ((LOCATION, "A-04-1"),),
+        ("A-04-1", "BR-04", "A-01-3"),
+    ),
+    Case("redirected, and its new place scanned", redirected, ((LOCATION, "BR-04"),), booked="BR-04"),
+    Case("redirected to the place on the screen", lambda: redirected("A-04-1"), booked="A-04-1"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_a_scan_is_booked_where_the_screen_says_or_asked(case: Case) -> None:
+    hand = case.hand()
+    for kind, key in case.before:
+        hand.scan(key, kind=kind)
+    told = hand.scan(case.product)
+    if not case.asked:
+        assert [place for _, _, place in booked(hand)] == [case.booked]
+        assert hand.view.lines[0].text.args == (("place", case.booked),)
+        return
+    assert told == "pick.taken_where"
+    assert not booked(hand)
+    assert places(hand) == list(case.asked)
+
+
+@pytest.mark.parametrize("choice", [1, 2])
+def test_the_place_that_is_chosen_is_booked_and_shown(choice: int) -> None:
+    hand = redirected()
+    hand.scan(FLAKES)
+    place = places(hand)[choice - 1]
+    assert hand.feed(Choice(choice)) == "pick.from_place"
+    assert place in hand.told
+    assert booked(hand) == [(1, Decimal(1), place)]
+    assert hand.view.lines[0].text.args == (("place", place),)
+    assert hand.scan(FLAKES) == "pick.taken"
+    assert booked(hand)[-1] == (1, Decimal(2), place)
+
+
+def test_scans_while_it_is_asked_are_counted() -> None:
+    hand = redirected()
+    hand.scan(FLAKES)
+    hand.scan(FLAKES, "3")
+    hand.scan(FLAKES)
+    hand.feed(Choice(1))
+    assert booked(hand) == [(1, Decimal(5), "BR-04")]
+
+
+def test_back_books_nothing() -> None:
+    hand = redirected()
+    hand.scan(FLAKES)
+    hand.feed(Back())
+    assert not booked(hand)
+    assert picked(hand) == {1: 0, 2: 0}
+
+
+def test_undo_takes_the_choice_back_step_by_step() -> None:
+    hand = redirected()
+    hand.scan(FLAKES)
+    hand.feed(Choice(2))
+    hand.feed(Command("u"))
+    assert booked(hand)[-1] == (1, Decimal(0), "A-01-3")
+    hand.feed(Command("u"))
+    assert [take.location for take in hand.state.lines if take.product == FLAKES] == ["BR-04"]
+
+
+def test_a_scan_after_the_scan_of_another_place_is_asked() -> None:
+    """It was asked whether the goods are taken there; a scan is no answer to that."""
+    hand = walk()
+    hand.books["lying BR-04"] = {"pools": {"1": Decimal(4)}}
+    assert hand.scan("BR-04", kind=LOCATION) == "pick.wrong_place"
+    assert hand.scan(FLAKES) == "pick.taken_where"
+    assert places(hand) == ["A-01-3", "BR-04"]
+    hand.feed(Choice(2))
+    assert booked(hand) == [(1, Decimal(1), "BR-04")]
+
+
+def test_what_is_weighed_is_asked_before_its_weight() -> None:
+    hand = walk(allow_decimal=True, unit="kg")
+    hand.feed(Closed("short", {"kind": "elsewhere", "place": "BR-04", "pool": 2, "label": "Corn flakes"}))
+    assert hand.scan(FLAKES) == "pick.weigh_where"
+    assert hand.feed(Choice(1)) == "pick.weigh"
+    hand.feed(Quantity(Decimal("1.5")))
+    assert booked(hand) == [(1, Decimal("1.5"), "BR-04")]
+
+
+def test_product_on_two_locations_asks_at_third_stop() -> None:
+    hand = Hand(
+        line(1, SALT, 1, preferred_location_code="A-1", store_walking_order=1),
+        line(2, FLAKES, 2, preferred_location_code="B-1", store_walking_order=2),
+        line(3, FLAKES, 3, preferred_location_code="C-1", store_walking_order=3),
+    )
+    assert hand.scan(FLAKES) == "pick.taken_where"
+    assert places(hand) == ["B-1", "C-1"]
+    hand.feed(Choice(2))
+    assert booked(hand) == [(3, Decimal(1), "C-1")]
+
+
+def test_a_quantity_at_one_place_fills_no_line_of_another() -> None:
+    hand = Hand(
+        line(1, FLAKES, 2, preferred_location_code="A-1", store_walking_order=1),
+        line(2, FLAKES, 3, preferred_location_code="B-1", store_walking_order=2),
+    )
+    assert hand.scan(FLAKES, "5") == "pick.over_here"
+    assert hand.feed(Choice(1)) == "pick.taken"
+    assert booked(hand) == [(1, Decimal(2), "A-1")]
+
+
+def test_orders_of_a_round_are_asked_alike() -> None:
+    rows = {
+        "O1": [line(1, SALT, 1, preferred_location_code="A-1", store_walking_order=1)],
+        "O2": [line(1, FLAKES, 2, preferred_location_code="B-1", store_walking_order=2)],
+    }
+    hand = Hand(orders=rows)
+    hand.scan("A-1", kind=LOCATION)
+    assert hand.scan(FLAKES) == "pick.taken_where"
+    assert places(hand) == ["A-1", "B-1"]
+    hand.feed(Choice(1))
+    assert hand.updates[-1]["order_number"] == "O2"
+    assert hand.updates[-1]["order_lines"][0]["preferred_location_code"] == "A-1"
+
+
+def test_where_places_are_verified_the_scan_of_the_place_says_it() -> None:
+    hand = Hand(
+        line(1, SALT, 1, preferred_location_code="A-1", store_walking_order=1),
+        line(2, FLAKES, 2, preferred_location_code="B-1", store_walking_order=2),
+        verified=True,
+    )
+    assert hand.scan(FLAKES) == "pick.place_first"
+    assert not booked(hand)
+
+
+def citrus(*, picked_quantity: int = 1, **more: Any) -> Hand:
+    """The place of the stop is E-1, one of three is taken, and A-1 was scanned: it is asked if they come from there."""
+    hand = Hand(line(1, FLAKES, 3, preferred_location_code="E-1", picked_quantity=0), **more)
+    hand.books["lying A-1"] = {"pools": {"1": Decimal(4)}}
+    hand.scan("E-1", kind=LOCATION)
+    for _ in range(picked_quantity):
+        hand.scan(FLAKES)
+    assert hand.scan("A-1", kind=LOCATION) == "pick.wrong_place"
+    return hand
+
+
+@pytest.mark.parametrize("verified", [False, True])
+@pytest.mark.parametrize("is_scanned", [False, True])
+@pytest.mark.parametrize("total", [2, 3])
+@pytest.mark.parametrize("choice", [1, 2])
+def test_a_total_is_kept_for_the_place_that_is_chosen(
+    verified: bool, is_scanned: bool, total: int, choice: int
+) -> None:
+    hand = citrus(verified=verified)
+    if is_scanned:
+        assert hand.scan(FLAKES) == "pick.taken_where"
+    before = booked(hand)
+    assert hand.feed(Quantity(Decimal(total))) == "pick.total_where"
+    assert str(total) in hand.told
+    assert booked(hand) == before, "a number chooses no place"
+    place = places(hand)[choice - 1]
+    assert hand.feed(Choice(choice)) == "pick.from_place"
+    assert place in hand.told
+    assert booked(hand)[len(before) :] == [(1, Decimal(total), place)]
+
+
+@pytest.mark.parametrize("verified", [False, True])
+@pytest.mark.parametrize("is_scanned", [False, True])
+@pytest.mark.parametrize("value", [0, 1, 4, 12, 4102, 8888888])
+def test_a_total_that_cannot_be_leaves_the_question(verified: bool, is_scanned: bool, value: int) -> None:
+    hand = citrus(verified=verified)
+    if is_scanned:
+        hand.scan(FLAKES)
+    before, view = booked(hand), hand.view.choices
+    assert hand.feed(Quantity(Decimal(value))) == "pick.where_first_number"
+    assert booked(hand) == before
+    assert hand.view.choices == view
+
+
+def test_the_last_total_wins() -> None:
+    hand = citrus()
+    hand.feed(Quantity(Decimal(2)))
+    hand.feed(Quantity(Decimal(3)))
+    hand.feed(Choice(2))
+    assert booked(hand)[-1] == (1, Decimal(3), "A-1")
+
+
+def test_a_total_is_of_the_product_that_is_asked_about() -> None:
+    """Spice is on the screen and in hand; flakes were scanned last."""
+    hand = skipped(**lies("A-01-3", "A-04-1"))
+    hand.scan(SPICE)
+    hand.scan(FLAKES)
+    before = booked(hand)
+    hand.feed(Quantity(Decimal(3)))
+    assert booked(hand) == before
+    hand.feed(Choice(2))
+    assert booked(hand)[len(before) :] == [(1, Decimal(3), "A-01-3")]
+
+
+@pytest.mark.parametrize("place", ["A-04-1", "A-01-3", "a-01-3", "C-1"])
+@pytest.mark.parametrize("scans", [1, 2])
+def test_the_scan_of_a_place_answers(place: str, scans: int) -> None:
+    hand = skipped(**lies("A-01-3", "A-04-1"))
+    hand.books["lying C-1"] = {"pools": {"1": Decimal(4)}}
+    for _ in range(scans):
+        hand.scan(FLAKES)
+    assert hand.scan(place, kind=LOCATION) == "pick.from_place"
+    assert [(number, quantity, at.casefold()) for number, quantity, at in booked(hand)] == [
+        (1, Decimal(scans), place.casefold())
+    ]
+
+
+def test_a_place_where_nothing_of_it_is_booked_is_asked_too() -> None:
+    hand = skipped(**lies("A-01-3", "A-04-1"))
+    hand.scan(FLAKES)
+    assert hand.scan("C-1", kind=LOCATION) == "pick.taken_where"
+    assert places(hand) == ["A-04-1", "A-01-3", "C-1"]
+    hand.feed(Choice(3))
+    assert booked(hand) == [(1, Decimal(1), "C-1")]
+
+
+def test_a_place_of_a_pool_that_is_not_for_it_leaves_the_question() -> None:
+    hand = skipped(picking_stock_pool_array=[1], **lies("A-01-3", "A-04-1"))
+    hand.books["lying C-1"] = {"pools": {"9": Decimal(4)}}
+    hand.scan(FLAKES)
+    assert hand.scan("C-1", kind=LOCATION) == "pick.wrong_pool"
+    assert places(hand) == ["A-04-1", "A-01-3"]
+    assert not booked(hand)
+
+
+@pytest.mark.parametrize(("kind", "key"), [(PRODUCT, SPICE), (PRODUCT, "999999"), (ORDER, "4102"), (PERSON, "U1")])
+def test_any_other_scan_leaves_the_question(kind: str, key: str) -> None:
+    hand = skipped(**lies("A-01-3", "A-04-1"))
+    hand.scan(FLAKES)
+    assert hand.scan(key, kind=kind) == "pick.where_first"
+    assert not booked(hand)
+    hand.feed(Choice(2))
+    assert booked(hand) == [(1, Decimal(1), "A-01-3")]
+
+
+def test_a_scan_after_another_place_is_asked_where_places_are_verified() -> None:
+    hand = citrus(verified=True)
+    before = booked(hand)
+    assert hand.scan(FLAKES) == "pick.taken_where"
+    assert booked(hand) == before
+    assert hand.feed(Choice(2)) == "pick.from_place"
+    assert booked(hand)[-1] == (1, Decimal(2), "A-1")
+
+
+@pytest.mark.parametrize("value", ["1.5", "0.25"])
+def test_a_weight_is_kept_for_the_place_that_is_chosen(value: str) -> None:
+    hand = walk(allow_decimal=True, unit="kg")
+    hand.feed(Closed("short", {"kind": "elsewhere", "place": "BR-04", "pool": 2, "label": "Corn flakes"}))
+    hand.scan(SPICE)
+    assert hand.scan(FLAKES) == "pick.weigh_where"
+    before = booked(hand)
+    assert hand.feed(Quantity(Decimal(value))) == "pick.total_where"
+    assert booked(hand) == before
+    hand.feed(Choice(1))
+    assert booked(hand)[-1] == (1, Decimal(value), "BR-04")

@@ -1,0 +1,101 @@
+"""A take of more than lies at the place by the books says so, and is taken all the same."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from aisle.jobs.view import GOOD
+from aisle.scan.meaning import Command, Quantity
+from tests.jobs.pick_runner import Hand, line, order
+
+
+def at(stock: int | None, quantity: int = 4, **more: Any) -> dict[str, Any]:
+    """A line at A-1, where so many lie."""
+    lying = {} if stock is None else {"stock": {"A-1": Decimal(stock), "A-2": Decimal(9)}}
+    return line(1, "P1", quantity, preferred_location_code="A-1", **lying, **more)
+
+
+def told(hand: Hand) -> tuple[str, Decimal] | None:
+    """The place, and what the stock was there, where that is said; the take is good."""
+    assert hand.verdict is not None
+    assert hand.verdict.kind == GOOD
+    more = hand.verdict.detail
+    return None if more is None else (str(dict(more.args)["place"]), Decimal(str(dict(more.args)["left"])))
+
+
+@pytest.mark.parametrize(
+    ("stock", "takes", "words"),
+    [
+        (4, [1, 1, 1, 1], [None] * 4),
+        (4, [4], [None]),
+        (3, [4], [3]),
+        (3, [1, 1, 1, 1], [None, None, None, 0]),
+        (3, [2, 2], [None, 1]),
+        (1, [2, 1], [1, 0]),
+        (0, [1, 1], [0, 0]),
+        (0, [4], [0]),
+        (-2, [1], [0]),
+        (None, [4], [None]),
+    ],
+)
+def test_more_than_the_stock_is_said_and_taken(stock: int | None, takes: list[int], words: list[int | None]) -> None:
+    hand = Hand(at(stock))
+    said = []
+    for each in takes:
+        hand.scan("P1", str(each))
+        said.append(told(hand))
+    assert said == [None if left is None else ("A-1", Decimal(left)) for left in words]
+    assert hand.sent == {1: sum(takes)}
+
+
+def test_capitals_of_a_location_do_not_matter() -> None:
+    hand = Hand(at(3) | {"preferred_location_code": "a-1"})
+    hand.scan("P1", "4")
+    assert told(hand) == ("a-1", Decimal(3))
+
+
+def test_a_number_says_it_too() -> None:
+    hand = Hand(at(2, 4))
+    hand.scan("P1")
+    hand.feed(Quantity(Decimal(3)))
+    assert told(hand) == ("A-1", Decimal(1))
+    hand.feed(Quantity(Decimal(2)))
+    assert told(hand) is None
+
+
+def test_what_is_put_back_is_there_again() -> None:
+    hand = Hand(at(2, 4))
+    hand.scan("P1", "2")
+    hand.feed(Command("u"))
+    hand.scan("P1", "2")
+    assert told(hand) is None
+
+
+def test_what_was_read_again_counts_from_there() -> None:
+    """The stock that comes with the line has the picks before it."""
+    hand = Hand(at(3, 4))
+    hand.scan("P1", "2")
+    hand.feed(order(at(1, 4, picked_quantity=2)))
+    hand.scan("P1")
+    assert told(hand) is None
+    hand.scan("P1")
+    assert told(hand) == ("A-1", Decimal(0))
+
+
+def test_orders_of_a_round_share_the_stock() -> None:
+    hand = Hand(orders={f"O{n}": [at(3, quantity)] for n, quantity in ((1, 2), (2, 1), (3, 2))})
+    hand.scan("P1", "2")
+    assert told(hand) is None
+    hand.scan("P1")
+    assert told(hand) is None
+    hand.scan("P1")
+    assert told(hand) == ("A-1", Decimal(0))
+
+
+def test_what_no_stock_is_kept_of_has_none_to_be_more_than() -> None:
+    hand = Hand(at(0, is_stock=False))
+    hand.scan("P1")
+    assert told(hand) is None

@@ -1,0 +1,114 @@
+"""An order that is picked and put down: its place is shown, handing it over is offered, and nothing is said twice."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from aisle.jobs.job import Close, Start
+from aisle.jobs.view import GOOD, INFO
+from aisle.scan.meaning import LOCATION, Back, Choice, Command
+from aisle.tui.message_text import MessageWriter
+from tests.jobs.pick_runner import Hand, line, order
+
+
+def lies(*places: str, quantity: int = 2) -> dict[str, Any]:
+    """A line that is picked and put down at these places."""
+    kept = [{"location_code": place, "quantity": Decimal(1)} for place in places]
+    return {"picked_quantity": quantity, "moved_quantity": quantity, "kept": kept, "preferred_location_code": "A-1"}
+
+
+def opened(*places: str) -> Hand:
+    """An order that others picked and put down, opened again."""
+    return Hand(line(1, "P1", 2, **lies(*places)))
+
+
+def screen(hand: Hand) -> str:
+    """The lines of the screen."""
+    return " ".join(MessageWriter().write(each.text) for each in hand.view.lines)
+
+
+def left(hand: Hand) -> tuple[str, str]:
+    """Kind and text of what leaving says."""
+    hand.feed(Back())
+    close = hand.effects[-1]
+    assert isinstance(close, Close)
+    assert close.verdict is not None
+    return close.verdict.kind, MessageWriter().write(close.verdict.text)
+
+
+@pytest.mark.parametrize("places", [("PU-1",), ("PU-1", "PU-2"), ()])
+def test_the_place_is_shown_and_said_when_it_is_left(places: tuple[str, ...]) -> None:
+    hand = opened(*places)
+    assert all(place in screen(hand) for place in places)
+    kind, text = left(hand)
+    assert kind == INFO
+    assert "picked" not in text
+    assert all(place in text for place in places)
+
+
+@pytest.mark.parametrize("places", [("PU-1",), ("PU-1", "PU-2"), ()])
+def test_handing_over_is_offered(places: tuple[str, ...]) -> None:
+    hand = opened(*places)
+    assert hand.choices() == ["pick.way_finish"]
+    hand.feed(Choice(1))
+    start = hand.effects[-1]
+    assert isinstance(start, Start)
+    assert (start.job, start.args) == ("act", {"orders": ["1042"], "kind": "finish"})
+
+
+def test_an_order_that_is_handed_over_is_said_to_be() -> None:
+    hand = opened("PU-1")
+    hand.feed(Choice(1))
+    hand.feed(order(line(1, "P1", 2, **lies("PU-1")), is_active=False))
+    close = hand.effects[-1]
+    assert isinstance(close, Close)
+    assert close.verdict is not None
+    assert (close.verdict.kind, close.verdict.text.id) == (GOOD, "pick.handed")
+
+
+def test_what_was_put_down_just_now_is_shown_and_said() -> None:
+    hand = Hand(line(1, "P1", 2, preferred_location_code="A-1"))
+    hand.scan("P1", "2")
+    assert hand.choices() == []
+    hand.scan("PU-3", kind=LOCATION)
+    assert "PU-3" in screen(hand)
+    assert hand.choices() == ["pick.way_finish"]
+    assert left(hand) == (GOOD, "Order 1042 waits at PU-3")
+
+
+def test_what_is_taken_up_again_is_at_no_place() -> None:
+    hand = Hand(line(1, "P1", 2, preferred_location_code="A-1"))
+    hand.scan("P1", "2")
+    hand.scan("PU-3", kind=LOCATION)
+    hand.feed(Command("u"))
+    assert "PU-3" not in screen(hand)
+    assert hand.choices() == []
+
+
+def test_recent_pick_without_locations_is_shown_as_picked() -> None:
+    hand = Hand(line(1, "P1", 2))
+    hand.scan("P1", "2")
+    assert hand.choices() == ["pick.way_finish"]
+    assert left(hand) == (GOOD, "Order 1042 is picked")
+
+
+def test_goods_in_hand_are_put_down_first() -> None:
+    hand = Hand(line(1, "P1", 2, picked_quantity=2, preferred_location_code="A-1"))
+    assert hand.choices() == []
+
+
+def test_totes_of_a_round_say_where_each_lies() -> None:
+    hand = Hand(orders={f"O{n}": [line(1, f"P{n}", 1, preferred_location_code="A-1")] for n in (1, 2)})
+    hand.scan("P1")
+    hand.scan("P2")
+    hand.scan("PU-3", kind=LOCATION)
+    assert "A at PU-3" in screen(hand)
+    assert "B at PU-3" in screen(hand)
+
+
+def test_an_order_of_which_nothing_was_picked_is_not_handed_over() -> None:
+    hand = Hand(line(1, "P1", 2, is_picked=True))
+    assert hand.choices() == []

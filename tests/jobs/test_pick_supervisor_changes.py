@@ -1,0 +1,376 @@
+"""What supervisors do to a walk on its picker's screen: an order goes first, leaves with its tote, comes, is free."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from aisle.jobs.job import Changed, Close, LocalNote, Query, Rows
+from aisle.scan.meaning import LOCATION, Back, Choice, Command, Text
+from aisle.tui.message_text import MessageWriter
+from tests.jobs.pick_runner import CONTEXT, Hand, line, order
+
+ROUND = {
+    "4101": [line(1, "P1", 2, preferred_location_code="A-1"), line(2, "P2", 1, preferred_location_code="A-2")],
+    "4102": [line(1, "P3", 2, preferred_location_code="A-3"), line(2, "P4", 1, preferred_location_code="A-4")],
+}
+
+
+def news(hand: Hand, number: str, **fields: Any) -> str:
+    return hand.feed(order(*ROUND[number], number=number, **fields))
+
+
+def product(hand: Hand) -> str:
+    assert hand.state.current_line is not None
+    return hand.state.current_line.product
+
+
+def test_priority_order_comes_right_after_current_stop() -> None:
+    hand = Hand(orders=ROUND)
+    assert product(hand) == "P1"
+    assert news(hand, "4102", urgent=True, urgent_by="Carla") == "pick.urgent_round"
+    assert product(hand) == "P1"
+    hand.scan("P1")
+    hand.scan("P1")
+    assert product(hand) == "P3"
+    hand.feed(Command("n"))
+    assert product(hand) == "P4"
+    assert news(hand, "4102", urgent=True) == ""
+    assert news(hand, "4102", urgent=False) == "pick.not_urgent"
+
+
+def test_an_urgent_order_is_the_first_of_a_round_that_begins() -> None:
+    hand = Hand(orders=ROUND, urgent=True)
+    news(hand, "4101", urgent=False)
+    assert product(hand) == "P1"
+    alone = Hand(*ROUND["4101"])
+    assert alone.feed(order(*ROUND["4101"], urgent=True, urgent_by="Carla")) == "pick.urgent"
+
+
+def test_the_last_urgent_stop_can_be_left_for_later() -> None:
+    hand = Hand(orders={"4101": ROUND["4101"][:1], "4102": ROUND["4102"][:1]})
+    hand.feed(order(*ROUND["4102"][:1], number="4102", urgent=True))
+    hand.scan("P1", "2")
+    assert product(hand) == "P3"
+    assert hand.feed(Command("n")) == "pick.last_stop"
+
+
+GIVEN: dict[str, Any] = {
+    "given_to": "ben",
+    "given_name": "Ben",
+    "given_by": "Carla",
+    "given_on": "2026-11-20T10:05:00.000Z",
+}
+
+
+def test_reassigned_order_leaves_batch_and_tote_is_handed_over() -> None:
+    hand = Hand(orders=ROUND)
+    hand.scan("P3")
+    assert news(hand, "4102", **GIVEN) == "pick.out_hand"
+    assert [tote.order for tote in hand.state.totes] == ["4101"]
+    assert (hand.view.name, hand.choices()) == ("pick.back", ["pick.way_handed_over", "pick.way_is_back"])
+    assert "pick.note_back_given" in [each.text.id for each in hand.view.lines]
+    assert hand.state.to_return[0].letter == "B"
+    assert hand.job.orders_in_work(hand.state) == ("4101", "4102"), (
+        "its goods are in this hand until somebody says otherwise"
+    )
+    hand.feed(Choice(1))
+    assert hand.job.orders_in_work(hand.state) == ("4101",)
+    assert (hand.view.name, product(hand)) == ("pick.product", "P1")
+    assert hand.all_sent == {("4102", 1): 1}
+
+
+def test_one_that_was_given_before_it_was_opened_here_stays() -> None:
+    hand = Hand(orders=ROUND)
+    assert news(hand, "4102", **{**GIVEN, "given_on": "2026-11-20T09:00:00.000Z"}) == ""
+    assert len(hand.state.totes) == 2
+
+
+def test_who_opens_what_was_given_to_him_settles_it() -> None:
+    hand = Hand(*ROUND["4101"], **{**GIVEN, "given_to": "ann"})
+    assert LocalNote("given", "1042", "") in hand.effects
+
+
+COMES = Rows("given", ({"order_number": "4102", "by": "Carla", "at": "2026-11-20T10:05:00.000Z"},), 1)
+
+
+def test_an_order_of_another_walk_is_taken_in_while_work_goes_on() -> None:
+    hand = Hand(*ROUND["4101"])
+    assert hand.feed(COMES) == "pick.given"
+    assert [choice.id for choice in hand.view.choices] == ["pick.way_join", "pick.way_later"]
+    assert hand.scan("P1") == "pick.taken"
+    assert hand.feed(COMES) == ""
+    assert hand.feed(Command("w")) == "pick.asked_again"
+    hand.feed(Choice(1))
+    assert news(hand, "4102") == "pick.joined"
+    assert [tote.order for tote in hand.state.totes] == ["1042", "4102"]
+
+
+@pytest.mark.parametrize("said", [Choice(2), Back()])
+def test_it_can_wait(said: Any) -> None:
+    hand = Hand(*ROUND["4101"])
+    hand.feed(COMES)
+    assert hand.feed(said) == "pick.dropped"
+    assert not hand.view.choices
+    assert len(hand.state.totes) == 1
+
+
+def test_a_release_is_told_and_the_next_pick_claims_again() -> None:
+    hand = Hand(orders=ROUND)
+    before, free = len(hand.claims), {"is_claimed": False, "released_on": "2026-11-20T10:05:00.000Z"}
+    assert news(hand, "4101", is_claimed=False) == ""  # a service that keeps no claims says nothing by that
+    assert news(hand, "4101", **free) == "pick.released"
+    assert news(hand, "4101", **free) == ""
+    hand.scan("P1")
+    assert hand.claims[before:] == [("4101", True)]
+
+
+def test_news_ask_what_was_given() -> None:
+    hand = Hand(*ROUND["4101"])
+    hand.effects.clear()
+    hand.feed(Changed("outbox", ""))
+    assert "given" in [effect.name for effect in hand.effects if hasattr(effect, "name")]
+
+
+def done() -> Hand:
+    """An order that is picked, in hand."""
+    hand = Hand(line(1, "P1", 1, preferred_location_code="A-1"))
+    hand.scan("P1")
+    return hand
+
+
+def test_who_leaves_with_the_goods_in_hand_is_told() -> None:
+    hand = done()
+    hand.feed(Back())
+    (close,) = (effect for effect in hand.effects if isinstance(effect, Close))
+    assert close.verdict
+    assert close.verdict.text.id == "pick.left_lying"
+    assert MessageWriter().write(close.verdict.text).endswith("but 1 of it lies at no pick-up place yet")
+    assert MessageWriter(language="de").write(close.verdict.text).endswith("aber 1 davon liegt an keinem Abholplatz")
+    nowhere = Hand(line(1, "P1", 1))
+    nowhere.scan("P1")
+    nowhere.feed(Back())
+    (close,) = (effect for effect in nowhere.effects if isinstance(effect, Close))
+    assert close.verdict
+    assert close.verdict.text.id == "pick.left_done"
+
+
+def test_a_place_that_is_none_names_the_pickup_places() -> None:
+    hand = done()
+    assert hand.feed(Text("PU-1")) == ""
+    few: dict[str, Any] = {"places": ["PU-01", "PU-02"], "count": 2}
+    assert hand.feed(Rows("pickups", (few,), 1)) == "pick.no_pickup"
+    hand.feed(Text("XX-1"))
+    assert hand.feed(Rows("pickups", ({**few, "count": 6},), 1)) == "pick.no_pickup_more"
+    assert hand.told == "There is no place XX-1. These are 2 of 6 pick-up places:"
+    assert hand.feed(Choice(1)) == "pick.put_down"
+    assert hand.moves()[-1][-1] == "PU-01"
+    hand = done()
+    hand.feed(Text("PU-1"))
+    assert hand.feed(Rows("pickups", (), 0)) == "pick.no_place_at_all"
+    assert hand.feed(Text("cola zero")) == "pick.unknown"
+
+
+def test_a_movement_that_was_refused_is_told_with_why() -> None:
+    hand = done()
+    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    hand.scan("PU-01", kind=LOCATION)
+    item = {"to_location": {"customer_order_number": "1042", "location_code": "PU-01"}}
+    refused = {"op_id": "7", "why": "No such place.", "body": [item]}
+    assert hand.feed(Rows("refused", (refused,), 1)) == "pick.put_refused"
+    assert hand.feed(Rows("refused", (refused,), 1)) == ""
+    foreign = {**refused, "op_id": "8", "body": [{"to_location": {"customer_order_number": "1"}}]}
+    assert hand.feed(Rows("refused", (foreign,), 1)) == ""
+
+
+def test_reopened_order_is_notified_while_goods_are_in_hand() -> None:
+    hand = Hand(orders=ROUND)
+    hand.scan("P3")
+    assert news(hand, "4102", is_rejected=True) == "pick.out_hand"
+    assert news(hand, "4102", is_rejected=False) == "pick.open_again"
+    assert "pick.note_back_reopened" in [each.text.id for each in hand.view.lines]
+    assert news(hand, "4102", is_rejected=False) == ""
+    hand.feed(Choice(1))
+    assert [(product, place) for product, _, _, place in hand.moves()] == [("P3", "A-3")]
+
+
+def test_an_order_that_is_taken_over_and_urgent_at_once_says_both() -> None:
+    hand = Hand(*ROUND["4101"])
+    taken: dict[str, Any] = {
+        "is_claimed": True,
+        "claimed_by": "ben",
+        "claimed_name": "Ben",
+        "claimed_on": "2026-11-20T10:05:00.000Z",
+    }
+    assert hand.feed(order(*ROUND["4101"], **taken, urgent=True, urgent_by="Carla")) == "pick.told_both"
+    assert [choice.id for choice in hand.view.choices] == ["pick.way_both", "pick.way_hand_over"]
+    assert hand.feed(order(*ROUND["4101"], **taken, urgent=True, urgent_by="Carla")) == ""
+
+
+SHELF: dict[str, Any] = {"preferred_location_code": "A-1"}
+
+
+def given_away(**fields: Any) -> Hand:
+    """Ann has two of five in hand of an order that is Ben's now."""
+    hand = Hand(line(1, "P1", 5, **SHELF), **fields)
+    hand.scan("P1", "2")
+    hand.feed(order(line(1, "P1", 5, picked_quantity=2, **SHELF), **GIVEN))
+    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    return hand
+
+
+def laid(quantity: int, picked: int = 2) -> Rows:
+    """So much lies at a place by the books, out of what is picked."""
+    kept = [{"location_code": "PU-01", "quantity": quantity}] if quantity else []
+    return order(line(1, "P1", 5, picked_quantity=picked, moved_quantity=quantity, kept=kept, **SHELF), **GIVEN)
+
+
+def test_goods_in_hand_of_reassigned_order_can_be_put_down_for_it() -> None:
+    hand = given_away()
+    assert hand.scan("PU-01", kind=LOCATION) == "pick.put_down"
+    assert hand.moves() == [("P1", Decimal(2), "", "PU-01")]
+    assert hand.all_sent == {("1042", 1): 2}, "it stays picked"
+    assert (hand.state.to_return, hand.job.orders_in_work(hand.state)) == ((), ())
+    assert [each.text.id for each in hand.view.lines] == ["pick.put_down"]
+    assert hand.feed(Command("u")) == "pick.put_undone"
+    assert hand.moves()[1:] == [("P1", Decimal(2), "PU-01", "")]
+    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
+    hand.scan("PU-01", kind=LOCATION)
+    hand.feed(Back())
+    assert isinstance(hand.effects[-1], Close)
+
+
+def test_refused_put_down_for_other_order_returns_goods_to_hand() -> None:
+    hand = given_away()
+    hand.scan("PU-01", kind=LOCATION)
+    assert not hand.state.totes
+    hand.feed(Changed("outbox", ""))
+    asked = [effect for effect in hand.effects if isinstance(effect, Query) and effect.id == "refused"]
+    assert [each.args for each in asked] == [{"operation": "create-movement", "since": CONTEXT.now}]
+    item = {"to_location": {"customer_order_number": "1042", "location_code": "PU-01"}}
+    row = {"op_id": "7", "user": "ben", "why": "No such place.", "body": [item]}
+    assert hand.feed(Rows("refused", (row,), 1)) == "", "what he has put down himself is told to him"
+    row["user"] = CONTEXT.user
+    assert hand.feed(Rows("refused", (row,), 1)) == "pick.put_refused"
+    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
+    assert hand.feed(Rows("refused", (row,), 1)) == ""
+    assert hand.scan("PU-02", kind=LOCATION) == "pick.put_down"
+    hand.feed(Command("u"))
+    assert hand.feed(Command("u")) != "pick.put_undone", "what nobody took is not taken back"
+    assert hand.moves() == [
+        ("P1", Decimal(2), "", "PU-01"),
+        ("P1", Decimal(2), "", "PU-02"),
+        ("P1", Decimal(2), "PU-02", ""),
+    ]
+
+
+def test_putting_down_at_source_or_sales_location_asks_first() -> None:
+    hand = given_away()
+    assert hand.scan("A-1", kind=LOCATION) == "pick.put_on_shelf"
+    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back", "pick.way_put_here"]
+    hand.books["spot B-7"] = {"goods": 3}
+    assert hand.scan("B-7", kind=LOCATION) == "pick.put_on_goods"
+    assert hand.moves() == []
+    assert hand.feed(Choice(3)) == "pick.put_down"
+    assert hand.moves() == [("P1", Decimal(2), "", "B-7")]
+
+
+def test_location_scan_in_batch_goes_to_its_stop_or_puts_back_removed_goods() -> None:
+    hand = Hand(orders=ROUND)
+    hand.scan("P3")
+    news(hand, "4102", **GIVEN)
+    assert hand.scan("A-1", kind=LOCATION) == "pick.at_place"
+    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    assert hand.scan("PU-01", kind=LOCATION) == "pick.put_down"
+    assert hand.moves() == [("P3", Decimal(1), "", "PU-01")]
+    assert (hand.view.name, product(hand)) == ("pick.product", "P1")
+
+
+def test_who_has_the_goods_is_told_where_another_says_that_they_lie() -> None:
+    hand = given_away()
+    assert hand.feed(laid(0)) == ""
+    assert hand.feed(laid(3, picked=5)) == "", "the other has put down what was in his own hand"
+    assert hand.feed(laid(5, picked=5)) == "pick.back_laid"
+    assert "Somebody else booked 2 of order 1042 at PU-01" in hand.told
+    assert hand.choices() == ["pick.way_is_laid"]
+    assert [each.text.id for each in hand.view.lines][-1] == "pick.note_back_laid"
+    assert hand.feed(laid(5, picked=5)) == ""
+    before = len(hand.effects)
+    hand.feed(Choice(1))
+    (close,) = hand.effects[before:]
+    assert isinstance(close, Close), "nothing is booked: it is already"
+
+
+def test_what_is_in_hand_for_another_order_is_not_taken_for_what_lies() -> None:
+    first = line(1, "P1", 5, **SHELF)
+    hand = Hand(orders={"4101": [first], "4102": [first]})
+    hand.scan("P1", "7")
+    for number, picked in (("4101", 5), ("4102", 2)):
+        hand.feed(order(line(1, "P1", 5, picked_quantity=picked, **SHELF), number=number, **GIVEN))
+    kept = [{"location_code": "PU-01", "quantity": 3}]
+    his = line(1, "P1", 5, picked_quantity=5, moved_quantity=3, kept=kept, **SHELF)
+    assert hand.feed(order(his, number="4102", **GIVEN)) == "", "Ben has put down the three that he picked himself"
+    assert [(back.order, back.reason) for back in hand.state.to_return] == [("4101", "given"), ("4102", "given")]
+
+
+def test_what_found_no_room_on_the_line_is_not_taken_for_what_lies() -> None:
+    hand = given_away()
+    (mine,) = hand.state.to_return
+    too_many = mine._replace(reason="left_over", quantity=Decimal(1), op_id="7")
+    hand.state = hand.state._replace(to_return=(mine, too_many))
+    assert hand.feed(laid(3, picked=5)) == "", "the other has put down what was in his own hand"
+    assert hand.feed(laid(5, picked=5)) == "pick.back_laid"
+    assert [back.reason for back in hand.state.to_return] == ["laid", "left_over"]
+
+
+def test_put_down_at_unknown_location_is_reported_without_location() -> None:
+    hand = given_away()
+    first = line(1, "P1", 5, picked_quantity=2, moved_quantity=2, **SHELF)
+    assert hand.feed(order(first, **GIVEN)) == "pick.back_laid_unsaid"
+    assert [each.text.id for each in hand.view.lines][-1] == "pick.note_back_laid_unsaid"
+    assert hand.view.prompt.id == "pick.prompt_laid_unsaid"
+    assert hand.choices() == ["pick.way_is_laid"]
+
+
+def test_what_the_other_takes_back_is_in_hand_again() -> None:
+    hand = given_away()
+    hand.feed(laid(2))
+    assert hand.feed(laid(0)) == "pick.back_not_laid"
+    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
+    hand.feed(Choice(2))
+    assert hand.all_sent == {("1042", 1): 0}
+
+
+def test_what_the_other_takes_back_is_asked_for_as_it_was_before() -> None:
+    """Why it is in this hand, and each part of it where it was taken."""
+    hand = Hand(line(1, "P1", 5, **SHELF))
+    hand.scan("P1", "2")
+    (take,) = hand.state.lines
+    hand.state = hand.state._replace(lines=(take._replace(location="B-9"),))
+    hand.scan("P1")
+    hand.feed(order(line(1, "P1", 5, picked_quantity=3, **SHELF), **GIVEN))
+    before = hand.state.to_return
+    assert [(back.reason, back.location, back.quantity) for back in before] == [
+        ("given", "B-9", Decimal(1)),
+        ("given", "A-1", Decimal(2)),
+    ]
+    assert hand.feed(laid(3, picked=3)) == "pick.back_laid"
+    assert hand.feed(laid(0, picked=3)) == "pick.back_not_laid"
+    assert hand.state.to_return == before
+
+
+def test_goods_reported_elsewhere_are_not_put_back() -> None:
+    hand = Hand(orders=ROUND)
+    hand.scan("P1", "2")
+    hand.scan("P3", "2")
+    news(hand, "4102", **GIVEN)
+    kept = [{"location_code": "PU-01", "quantity": 2}]
+    first = line(1, "P3", 2, picked_quantity=2, moved_quantity=2, kept=kept, preferred_location_code="A-3")
+    assert hand.feed(order(first, number="4102", **GIVEN)) == "pick.back_laid"
+    news(hand, "4101", is_rejected=True)
+    assert hand.choices() == ["pick.way_put_back_all"]
+    hand.feed(Choice(1))
+    assert hand.moves() == [("P1", Decimal(2), "", "A-1")]
+    assert hand.choices() == ["pick.way_is_laid"]

@@ -1,0 +1,492 @@
+"""The receive job by itself: no terminal, no file, no network."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from aisle.jobs.job import Changed, Close, Closed, Refresh, Resumed, Rows, Start, Write
+from aisle.jobs.view import ASK, WRONG, Msg, msg
+from aisle.scan.meaning import PERSON, Back, Choice, CursorKey, Match, Quantity, Scan, Text, TypedText, UnknownCode
+from tests.jobs.receive_runner import CONTEXT, Hand
+
+
+def test_each_received_product_is_booked_at_next_scan() -> None:
+    hand = Hand()
+    assert hand.view.name == "receive.delivery"
+    assert [row.key for row in hand.view.rows] == ["D-1", "D-2", "D-3"]
+    assert hand.say("D-1") == "receive.opened"
+    assert hand.say("P2") == "receive.taken"
+    assert not hand.sent
+    assert hand.say("P1", "=10") == "receive.taken"
+    assert hand.entries() == [("P2", 2, 1, "DOCK")]
+    assert hand.scan("P3", "0.5") == "receive.taken"
+    assert hand.entries() == [("P1", 1, 6, "DOCK"), ("P1", 3, 4, "DOCK")]
+    write = hand.sent[-1]
+    assert write.lanes == ("delivery/D-1", "product/P1")
+    assert write.query == {"appUserName": "ann", "is_counted_quantity": False, "is_from_receipt": True}
+    assert {row["reference"] for row in write.body["storeproductlog"]} == {"D-1"}
+    assert hand.scan("P1") == "receive.all_came"
+
+
+def test_all_as_announced_closes_at_once_and_the_list_is_there_again() -> None:
+    hand = Hand()
+    hand.say("D-2", "P5", "=12", "P2", "=3")
+    assert hand.say("d") == "receive.closed"
+    assert hand.view.name == "receive.delivery"
+    assert [row.key for row in hand.view.rows] == ["D-1", "D-3"]
+    assert hand.store.received("D-2", "P2") == 3
+
+
+def test_goods_are_put_away_at_once_by_a_scan_of_the_place() -> None:
+    hand = Hand()
+    hand.say("D-1", "P1", "P1")
+    assert "A-2" in str(hand.view.lines[0])
+    assert hand.say("A-1") == "receive.put"
+    assert hand.entries() == [("P1", 1, 2, "A-1")]
+    assert hand.state.in_hand is None
+    assert hand.say("A-2") == "receive.place_set"
+    hand.say("P2", "P1")
+    assert hand.entries() == [("P2", 2, 1, "A-2")]
+
+
+def test_lines_of_the_container_that_is_unpacked_come_first() -> None:
+    hand = Hand()
+    assert hand.say("C-2") == "receive.container"
+    assert [stop.location for stop in hand.view.upcoming][:2] == ["C-2", "C-2"]
+    hand.say("P1", "=5", "A-1")
+    assert hand.entries() == [("P1", 3, 4, "A-1"), ("P1", 1, 1, "A-1")]
+    assert hand.say("C-1") == "receive.container"
+    assert hand.say("D-1") == "receive.this_one"
+
+
+def test_shared_container_and_product_before_delivery_ask_which_delivery() -> None:
+    hand = Hand()
+    assert hand.say("C-3") == "receive.which_of"
+    assert hand.say("2") == "receive.container"
+    assert hand.state.delivery_number == "D-3"
+    hand = Hand()
+    assert hand.say("P5") == "receive.which"
+    assert hand.say("1") == "receive.taken"
+    assert hand.state.delivery_number == "D-2"
+    hand = Hand()
+    assert hand.say("P3") == "receive.taken"
+    assert hand.state.delivery_number == "D-1"
+    assert Hand().say("P9") == "receive.nobody_expects"
+    assert Hand().say("A-1") == "receive.delivery_first"
+
+
+def test_excess_over_announced_is_asked_and_goes_to_last_line() -> None:
+    hand = Hand()
+    hand.say("D-1", "P1")
+    assert hand.say("=12") == "receive.more"
+    assert [choice.id for choice in hand.view.choices] == ["receive.way_fit", "receive.way_over", "receive.way_aside"]
+    assert hand.job.accepts(hand.state).quantity
+    hand.say("r")
+    assert hand.state.in_hand is not None
+    assert hand.state.in_hand.quantity == 10
+    assert hand.scan("P1") == "receive.more"
+    assert [choice.id for choice in hand.view.choices] == ["receive.way_over", "receive.way_aside"]
+    hand.say("y")
+    assert hand.scan("P1") == "receive.taken"
+    hand.say("A-1")
+    assert hand.entries() == [("P1", 1, 6, "A-1"), ("P1", 3, 6, "A-1")]
+    assert hand.say("P2", "P2") == "receive.more"
+    hand.feed(Quantity(Decimal(1)))
+    assert hand.state.in_hand is not None
+    assert (hand.state.in_hand.product, hand.state.in_hand.quantity) == ("P2", Decimal(1))
+
+
+@pytest.mark.parametrize("letter", ["d", "l", "u"])
+def test_goods_that_are_asked_about_are_not_dropped_by_a_letter(letter: str) -> None:
+    for goods in ("P9", "P2"):
+        hand = Hand()
+        hand.say("D-1", goods)
+        hand.scan(goods, "11")
+        ways, pending = hand.state.choices, hand.state.pending_scan
+        assert pending
+        assert hand.say(letter) == "receive.answer_first"
+        assert dict(hand.verdicts[-1].text.args)["quantity"] == 12
+        assert (hand.state.choices, hand.state.pending_scan, hand.state.phase) == (ways, pending, "goods")
+        assert hand.verdicts[-1].kind == WRONG
+
+
+@pytest.mark.parametrize("goods", ["P9", "P2"])
+def test_back_names_questioned_goods_before_dropping_them(goods: str) -> None:
+    hand = Hand()
+    hand.say("D-1")
+    hand.scan(goods, "12")
+    ways = hand.state.choices
+    shown = {line.role: dict(line.text.args) for line in hand.view.lines}
+    assert shown["quantity"] == {"quantity": Decimal(12)}
+    assert goods in str(shown["product"]["text"])
+    assert (hand.feed(Back()), hand.verdicts[-1].kind) == ("receive.drop", ASK)
+    hand.feed(TypedText("b"))
+    hand.feed(Changed("delivery", "D-1"))
+    assert hand.state.choices == ways
+    assert (hand.feed(Back()), hand.state.choices, hand.state.in_hand) == ("receive.dropped", (), None)
+    assert dict(hand.verdicts[-1].text.args)["quantity"] == 12
+    hand.scan(goods, "12")
+    assert [hand.feed(Back()), hand.scan("P1")] == ["receive.drop", "receive.answer_first"]
+    assert hand.feed(Back()) == "receive.drop"
+
+
+def test_what_was_in_hand_before_a_question_is_still_there_after_it() -> None:
+    hand = Hand()
+    hand.say("D-1", "P2", "P2")
+    hand.feed(Back())
+    assert hand.feed(Back()) == "receive.dropped_more"
+    assert hand.state.in_hand is not None
+    assert (hand.state.in_hand.product, hand.state.in_hand.quantity) == ("P2", Decimal(1))
+
+
+def shown_quantity(hand: Hand) -> Msg:
+    shown: Msg = next(line.text for line in hand.view.lines if line.role == "quantity")
+    return shown
+
+
+def test_nobody_believes_a_product_number_that_was_typed_as_a_quantity() -> None:
+    hand = Hand()
+    hand.say("D-1")
+    hand.say("P9")
+    hand.say("y")
+    assert hand.say("=999999") == "count.so_many"
+    assert hand.state.in_hand is not None
+    assert hand.state.in_hand.quantity == 1
+    assert hand.say("A-1") == "receive.answer_first"
+    assert hand.say("n") == "receive.dropped_more"
+    assert hand.state.in_hand.quantity == 1
+    assert hand.say("=999999") == "count.so_many"
+    assert hand.say("y") == "receive.taken_extra"
+    assert hand.state.in_hand.quantity == 999999
+    hand.say("A-1")
+    assert hand.entries() == [("P9", 0, 999999, "A-1")]
+
+
+def test_unannounced_product_is_received_set_aside_or_moved_to_its_delivery() -> None:
+    hand = Hand()
+    hand.say("D-1")
+    assert hand.say("P9") == "receive.not_announced"
+    assert hand.say("n") == "receive.aside_all"
+    hand.say("P9")
+    assert hand.say("y") == "receive.taken_extra"
+    assert shown_quantity(hand) == msg("receive.quantity_extra", quantity=Decimal(1))
+    hand.say("A-1")
+    assert hand.entries() == [("P9", 0, 1, "A-1")]
+    assert hand.scan("P9", "2") == "receive.taken_extra"
+    assert shown_quantity(hand) == msg("receive.quantity_extra_with", quantity=Decimal(2), all=Decimal(3))
+    hand.feed(Changed("delivery", "D-1"))
+    hand.say("A-1")
+    assert hand.store.received("D-1", "P9") == 3
+    assert hand.say("P5") == "receive.of_another"
+    assert hand.say("g") == "receive.taken"
+    assert (hand.state.delivery_number, hand.state.in_hand and hand.state.in_hand.product) == ("D-2", "P5")
+
+
+def test_another_delivery_is_asked_about_and_what_is_in_hand_is_booked() -> None:
+    hand = Hand()
+    hand.say("D-1", "P2")
+    assert hand.say("D-2") == "receive.other_delivery"
+    assert hand.say("k") == "receive.go_on"
+    hand.say("C-3", "g")
+    assert hand.entries() == [("P2", 2, 1, "DOCK")]
+    assert hand.state.delivery_number == "D-2"
+
+
+def test_differences_are_shown_before_it_is_closed() -> None:
+    hand = Hand()
+    hand.say("D-1", "P1", "=11", "y", "P2")
+    assert hand.say("d") == "receive.differ"
+    assert [(row.key, row.cells[2].args) for row in hand.view.rows] == [
+        ("P1", (("sign", "+"), ("value", Decimal(1)))),
+        ("P3", (("sign", "-"), ("value", Decimal(5)))),
+        ("P4", (("sign", "-"), ("value", Decimal(2)))),
+    ]
+    assert hand.say("2") == "receive.go_on"
+    assert hand.say("d", "P3") == "receive.taken"
+    assert hand.say("d", "1") == "receive.closed_short"
+    assert hand.store.received("D-1", "P3") == 1
+    assert hand.view.name == "receive.delivery"
+
+
+def test_each_step_is_undone_by_its_opposite() -> None:
+    hand = Hand()
+    hand.say("D-1", "P1", "P1")
+    assert hand.say("u") == "receive.undone_scan"
+    assert hand.state.in_hand is not None
+    assert hand.state.in_hand.quantity == 1
+    hand.say("A-1")
+    assert hand.say("u") == "receive.undone"
+    assert hand.entries() == [("P1", 1, -1, "A-1")]
+    assert hand.store.received("D-1", "P1") == 0
+    assert hand.say("u") == "receive.undone_scan"
+    assert hand.state.in_hand is None
+    assert hand.say("u") == "receive.nothing_to_undo"
+    hand.say("P1", "=10", "P2")
+    hand.say("u", "u")
+    assert hand.entries() == [("P1", 1, -6, "DOCK"), ("P1", 3, -4, "DOCK")]
+    assert not any(hand.store.booked.values())
+
+
+def test_undo_of_wrong_put_down_returns_goods_to_hand() -> None:
+    hand = Hand()
+    hand.say("D-1", "P1", "=5", "A-1")
+    assert hand.say("u") == "receive.undone"
+    assert hand.state.in_hand is not None
+    assert (hand.state.in_hand.product, hand.state.in_hand.quantity) == ("P1", Decimal(5))
+    assert hand.say("A-2") == "receive.put"
+    assert hand.store.received("D-1", "P1") == 5
+    assert [place for *_, place in hand.entries()] == ["A-2"]
+    assert hand.say("u") == "receive.undone"
+    assert hand.say("u") == "receive.undone_scan"
+    assert hand.state.in_hand is None
+    assert hand.say("P1") == "receive.taken"
+
+
+def test_why_not_offers_ways_on() -> None:
+    hand = Hand()
+    hand.say("D-1")
+    assert hand.feed(UnknownCode("99999")) == "receive.unknown"
+    assert [choice.id for choice in hand.view.choices] == ["receive.way_find", "receive.way_aside"]
+    hand.feed(Choice(1))
+    assert hand.effects[-1] == Start("lookup", {"search": "99999"})
+    hand.feed(UnknownCode("99999"))
+    assert hand.say("n") == "receive.set_aside"
+    assert hand.feed(Scan((Match(PERSON, "ben", "Ben"),))) == "receive.not_this"
+    assert hand.scan("P1", "0.5") == "receive.whole"
+    assert hand.verdicts[-1].kind == WRONG
+    hand = Hand()
+    assert hand.say("D-9") == "receive.received_before"
+    assert hand.verdicts[-1].kind == ASK
+    assert hand.say("a") == "receive.received_before"
+    assert hand.view.name == "receive.delivery"
+    assert hand.say("D-9", "y", "P1") == "receive.all_came"
+
+
+def test_a_delivery_that_is_not_here_is_asked_for_and_opens_when_it_comes() -> None:
+    hand = Hand()
+    assert hand.feed(UnknownCode("D-77")) == "receive.no_delivery"
+    assert Refresh("delivery", "D-77") in hand.effects
+    hand.feed(Changed("delivery", "D-77"))
+    assert hand.view.name == "receive.delivery"
+    hand.store.deliveries["D-77"] = [dict(hand.store.deliveries["D-3"][0])]
+    assert hand.feed(Changed("delivery", "D-77")) == "receive.opened"
+    assert hand.state.delivery_number == "D-77"
+
+
+def test_digits_may_be_a_place() -> None:
+    hand = Hand()
+    hand.say("D-2", "P5")
+    assert hand.feed(Quantity(Decimal(7))) == "receive.number_of"
+    assert hand.say("x") == "receive.put"
+    assert hand.entries() == [("P5", 10, 1, "7")]
+    hand.say("P5")
+    hand.feed(Quantity(Decimal(7)))
+    assert hand.say("y") == "receive.taken"
+    assert hand.state.in_hand is not None
+    assert hand.state.in_hand.quantity == 7
+
+
+def test_what_digits_are_is_settled_before_anything_else() -> None:
+    hand = Hand()
+    hand.say("D-2", "P5")
+    assert hand.feed(Quantity(Decimal(7))) == "receive.number_of"
+    assert hand.view.prompt.id == "prompt.choose_or_type"
+    asked = hand.state
+    for code in ("P5", "P2", "A-1", "D-1", "4101"):
+        assert hand.scan(code) == "count.answer_first", code
+    assert hand.feed(UnknownCode("nobody")) == "count.unknown"
+    assert hand.feed(Quantity(Decimal(4101))) == "receive.number_of", "the last number is the one that is asked"
+    assert hand.feed(Quantity(Decimal(7))) == "receive.number_of"
+    for letter in "ld":
+        assert hand.say(letter) == "receive.number_of", letter
+    assert hand.say("u") == "session.dropped", "what was said last is taken back"
+    assert hand.feed(Quantity(Decimal(7))) == "receive.number_of", "the same digits are the same question"
+    assert hand.state == asked
+    assert hand.say("y") == "receive.taken"
+    assert hand.state.in_hand is not None
+    assert hand.state.in_hand.quantity == 7
+
+
+def test_the_number_of_an_order_is_no_quantity_unless_somebody_says_so() -> None:
+    hand = Hand()
+    hand.say("D-2", "P5")
+    assert hand.feed(Quantity(Decimal(4101))) == "receive.number_of"
+    assert [choice.id for choice in hand.view.choices] == ["receive.way_amount", "count.way_order"]
+    assert dict(hand.view.choices[1].args)["label"] == "4101", "an order is called by its number, not by its customer"
+    assert hand.say("x") == "session.dropped"
+    assert hand.state.in_hand is not None
+    assert hand.state.in_hand.quantity == 1
+    hand.feed(Quantity(Decimal(4101)))
+    assert hand.say("=6") == "receive.taken", "another quantity is the answer too"
+    hand.feed(Quantity(Decimal(4101)))
+    assert hand.say("y") == "receive.more"
+    hand.feed(Back())
+    assert hand.feed(Quantity(Decimal(5))) == "receive.taken", "nobody means an order by one digit"
+
+
+def test_a_line_is_chosen_where_nothing_can_be_scanned() -> None:
+    hand = Hand()
+    hand.say("D-2", "P2", "l")
+    assert hand.view.name == "receive.lines"
+    assert hand.say("1") == "receive.how_many"
+    assert hand.entries() == [("P2", 20, 1, "DOCK")]
+    assert hand.say("=12") == "receive.taken"
+    hand.say("A-1")
+    assert hand.entries() == [("P5", 10, 12, "A-1")]
+    hand.say("l")
+    assert hand.feed(Back()) == "receive.go_on"
+
+
+def test_back_asks_what_becomes_of_what_is_in_hand() -> None:
+    for choice, verdict, booked in (("y", "receive.left", 1), ("x", "receive.forgotten", 0), ("k", "receive.go_on", 0)):
+        hand = Hand()
+        hand.say("D-1", "P1")
+        assert hand.feed(Back()) == "receive.leave"
+        assert hand.say(choice) == verdict
+        assert hand.store.received("D-1", "P1") == booked
+        assert hand.view.name == ("receive.goods" if choice == "k" else "receive.delivery")
+    hand = Hand()
+    hand.say("D-1")
+    hand.feed(Back())
+    assert hand.view.name == "receive.delivery"
+    hand.feed(Back())
+    assert isinstance(hand.effects[-1], Close)
+
+
+def test_one_that_was_opened_for_a_delivery_closes_with_it() -> None:
+    hand = Hand(deliveries=["D-3"], code="C-3")
+    assert hand.state.container == "C-3"
+    hand.say("P5", "=3", "d")
+    assert isinstance(hand.effects[0], Write)
+    assert isinstance(hand.effects[-1], Close)
+    hand = Hand(deliveries=["D-2", "D-3"], code="C-3")
+    assert hand.say("1") == "receive.container"
+
+
+def test_words_find_deliveries() -> None:
+    hand = Hand()
+    hand.feed(TypedText("of d-2"))
+    assert [row.key for row in hand.view.rows] == ["D-2"]
+    hand.feed(Back())
+    assert hand.feed(Text("supplier")) == "receive.found"
+    assert hand.feed(Text("zzz")) == "receive.unknown"
+    assert len(hand.view.rows) == 3
+    assert hand.feed(Text("of d-2")) == "receive.opened"
+    hand = Hand()
+    hand.feed(CursorKey("down"))
+    hand.feed(CursorKey("enter"))
+    assert hand.state.delivery_number == "D-1"
+
+
+def test_without_a_receiving_place_goods_lie_at_none() -> None:
+    hand = Hand(context=CONTEXT._replace(policy=CONTEXT.policy._replace(receiving_location="")))
+    hand.say("D-2", "P5", "P2")
+    assert "location_code" not in hand.sent[-1].body["storeproductlog"][0]
+    assert hand.sent[-1].body["storeproductlog"][0]["pool_location"] == 2
+
+
+def test_what_the_service_refused_is_told_once_and_cannot_be_undone() -> None:
+    hand = Hand()
+    hand.say("D-1", "P2", "A-1")
+    row = {"op_id": "X", "why": "No.", "label": "P2", "body": hand.sent[-1].body}
+    assert hand.feed(Rows("refusals", (row,), 1)) == "receive.refused"
+    assert hand.say("u") == "receive.nothing_to_undo"
+    count = len(hand.verdicts)
+    hand.feed(Rows("refusals", (row,), 1))
+    assert len(hand.verdicts) == count
+
+
+def test_the_books_are_read_again_after_a_look_and_after_a_night() -> None:
+    hand = Hand()
+    hand.say("D-1")
+    hand.store.deliveries["D-1"][1]["received"] = Decimal(1)
+    hand.feed(Resumed())
+    assert hand.say("P2") == "receive.all_came"
+    hand.feed(Closed("lookup"))
+    assert hand.view.name == "receive.goods"
+
+
+def test_questioned_goods_survive_next_scan() -> None:
+    hand = Hand()
+    hand.say("D-1")
+    assert hand.scan("P2", "4") == "receive.more"
+    for code in ("P1", "A-1", "D-2"):
+        assert hand.scan(code) == "receive.answer_first"
+        assert dict(hand.verdicts[-1].text.args) == {"label": "Product P2", "quantity": Decimal(4)}
+    assert hand.feed(UnknownCode("4711")) == "receive.answer_first"
+    assert not hand.sent
+    assert hand.scan("P2") == "receive.more"
+    assert hand.say("y") == "receive.taken"
+    assert hand.state.in_hand is not None
+    assert (hand.state.in_hand.product, hand.state.in_hand.quantity) == ("P2", Decimal(5))
+    assert hand.scan("P9", "3") == "receive.not_announced"
+    assert hand.scan("P1") == "receive.answer_first"
+    assert hand.scan("P9") == "receive.not_announced"
+    assert hand.say("y") == "receive.taken_extra"
+    assert hand.entries() == [("P2", 2, 5, "DOCK")]
+    assert hand.state.in_hand.product == "P9"
+    assert hand.state.in_hand.quantity == 4
+
+
+def test_what_is_in_hand_counts_in_the_list_of_lines_too() -> None:
+    hand = Hand()
+    hand.say("D-2", "P5", "=12", "l")
+    assert [dict(row.cells[1].args) for row in hand.view.rows] == [{"done": 12, "total": 12}, {"done": 0, "total": 3}]
+    hand.feed(Back())
+    hand.feed(Back())
+    hand.say("k", "P9", "y", "l")
+    assert [row.cells[0].args[0][1] for row in hand.view.rows] == ["Product P5", "Product P2", "Product P9"]
+    assert hand.say("3") == "receive.how_many"
+    assert hand.state.in_hand is not None
+    assert hand.state.in_hand.product == "P9"
+
+
+def test_measured_goods_count_as_one_beside_pieces() -> None:
+    hand = Hand()
+    hand.say("D-1")
+    assert hand.view.total == 6 + 1 + 4 + 1 + 2
+    hand.scan("P3", "2.5")
+    assert hand.view.done == 0
+    hand.scan("P3", "2.5")
+    assert hand.view.done == 1
+
+
+def test_a_container_is_told_by_its_whole_code_or_by_its_end_with_a_mark() -> None:
+    hand = Hand()
+    hand.store.deliveries["D-2"][0]["container_barcode"] = "CONT-1"
+    hand.store.deliveries["D-2"][1]["container_barcode"] = "00387123450000000018"
+    hand.say("D-2")
+    assert [stop.location for stop in hand.view.upcoming] == ["CONT-1", "…0018"]
+
+
+def test_goods_in_hand_stay_when_more_is_set_aside() -> None:
+    hand = Hand()
+    hand.say("D-1", "P1", "=6", "P2", "P2")
+    assert hand.verdict == "receive.more"
+    assert hand.say("n") == "receive.aside_all"
+    assert hand.state.in_hand
+    assert (hand.state.in_hand.product, hand.state.in_hand.quantity) == ("P2", Decimal(1))
+
+
+def test_none_in_all_leaves_none_in_hand_whatever_is_asked() -> None:
+    hand = Hand()
+    hand.say("D-1", "P2", "P2")
+    assert hand.say("=0") == "receive.none"
+    hand.say("P1")
+    assert not hand.sent
+    hand = Hand()
+    hand.say("D-1", "P1", "=10", "P1")
+    assert hand.say("=0") == "receive.none"
+    hand.say("DOCK")
+    assert not hand.sent
+
+
+@pytest.mark.parametrize("number", ["1", "2", "5", "7", "12", "40", "99", "100", "250", "999"])
+def test_a_number_where_no_quantity_is_open_is_told_as_one(number: str) -> None:
+    hand = Hand()
+    hand.say("D-1")
+    assert hand.feed(UnknownCode(number)) == "pick.no_quantity"
+    assert not hand.view.choices
+    assert hand.feed(UnknownCode(f"{number}0000")) == "receive.unknown"

@@ -1,0 +1,76 @@
+"""A delivery that is left half way is marked for home, and what is set aside is confirmed with how much it is."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from aisle.jobs.job import LocalNote
+from aisle.jobs.view import GOOD
+from aisle.scan.meaning import Back
+from aisle.tui.message_text import MessageWriter
+from tests.jobs.receive_runner import Hand
+
+
+def marks(hand: Hand) -> list[tuple[str, bool]]:
+    """The deliveries that were marked, or whose mark was taken away, by the last event."""
+    remarks = [effect for effect in hand.effects if isinstance(effect, LocalNote) and effect.topic == "halfway"]
+    return [(each.key, bool(each.text)) for each in remarks]
+
+
+def test_a_delivery_that_is_left_half_way_is_marked() -> None:
+    hand = Hand()
+    hand.say("D-1", "P1", "P1", "A-1")
+    hand.feed(Back())
+    assert marks(hand) == [("D-1", True)]
+
+
+def test_one_that_nothing_came_of_is_not() -> None:
+    hand = Hand()
+    hand.say("D-1")
+    hand.feed(Back())
+    assert marks(hand) == [("D-1", False)]
+
+
+def test_what_is_in_hand_when_it_is_left_counts_if_it_is_booked() -> None:
+    for choice, marked in (("1", True), ("2", False)):
+        hand = Hand()
+        hand.say("D-1", "P1")
+        hand.feed(Back())
+        hand.say(hand.view.choice_letters[int(choice) - 1] if hand.view.choice_letters else choice)
+        assert marks(hand) == [("D-1", marked)]
+
+
+def test_line_closed_short_is_marked_and_complete_line_is_not() -> None:
+    hand = Hand()
+    hand.say("D-1", "P1", "d", "1")
+    assert marks(hand) == [("D-1", True)]
+    hand = Hand()
+    hand.say("D-2", "P5", "=12", "P2", "=3", "d")
+    assert marks(hand) == [("D-2", False)]
+
+
+@pytest.mark.parametrize(("scans", "more", "kept"), [(["P1", "=10", "P1"], 1, 10), (["P1", "=8", "=13"], 5, 8)])
+def test_the_excess_that_is_set_aside_is_confirmed(scans: list[str], more: int, kept: int) -> None:
+    hand = Hand()
+    hand.say("D-1", *scans)
+    ways = [choice.id for choice in hand.view.choices]
+    hand.say(hand.view.choice_letters[ways.index("receive.way_aside")])
+    verdict = hand.verdicts[-1]
+    assert (verdict.kind, verdict.text.id) == (GOOD, "receive.aside_all")
+    assert MessageWriter().write(verdict.text) == f"{more} of Product P1 set aside, not booked; {kept} in hand"
+    assert hand.state.in_hand is not None
+    assert hand.state.in_hand.quantity == kept
+
+
+def test_what_nobody_announced_is_set_aside_with_how_much_it_is() -> None:
+    hand = Hand()
+    hand.say("D-1")
+    hand.scan("P9", "3")
+    ways = [choice.id for choice in hand.view.choices]
+    hand.say(hand.view.choice_letters[ways.index("receive.way_aside")])
+    verdict = hand.verdicts[-1]
+    assert (verdict.kind, verdict.text.id) == (GOOD, "receive.aside_all")
+    assert dict(verdict.text.args)["more"] == Decimal(3)
+    assert not hand.sent

@@ -1,0 +1,126 @@
+"""Settings that change while a job is open are in force from its next stop on, and never in the middle of one."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from aisle.jobs.job import Policy, Resumed
+from aisle.scan.meaning import LOCATION, Choice, Command, Match, Scan
+from tests.jobs import test_adjust
+from tests.jobs.pick_runner import Hand as Picker
+from tests.jobs.pick_runner import line, picked
+from tests.jobs.receive_runner import Hand as Receiver
+from tests.jobs.test_count import Hand as Counter
+from tests.jobs.test_count import product
+
+
+def picker(*, verified: bool) -> Picker:
+    """Two stops, as the settings were when the order was opened."""
+    lines = [line(n, f"P{n}", 2, preferred_location_code=f"A-{n}", store_walking_order=n) for n in (1, 2)]
+    return Picker(*lines, verified=verified)
+
+
+def change(hand: Picker | Counter, policy: Policy) -> None:
+    """The settings are changed."""
+    hand.context = hand.context._replace(policy=policy)
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_verified_picking_is_in_force_from_the_next_stop_on(on: bool) -> None:
+    hand = picker(verified=not on)
+    if not on:
+        hand.scan("A-1", kind=LOCATION)
+    change(hand, Policy(verified=on))
+    assert hand.view.name == "pick.product"
+    hand.scan("P1", "2")
+    assert hand.view.name == ("pick.place" if on else "pick.product")
+
+
+def test_a_stop_that_is_begun_goes_on_as_it_was() -> None:
+    hand = picker(verified=False)
+    hand.scan("P1")
+    change(hand, Policy(verified=True))
+    hand.feed(Resumed())
+    assert hand.view.name == "pick.product"
+    assert hand.scan("P1") == "pick.taken"
+    assert hand.view.name == "pick.place"
+    assert picked(hand) == {1: 2, 2: 0}
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_an_order_that_is_taken_up_again_is_verified_as_the_settings_say(on: bool) -> None:
+    hand = picker(verified=not on)
+    change(hand, Policy(verified=on))
+    hand.feed(Resumed())
+    assert hand.view.name == ("pick.place" if on else "pick.product")
+
+
+def test_a_scan_before_that_is_no_wrong_scan() -> None:
+    """The screen asked for the product."""
+    hand = picker(verified=False)
+    change(hand, Policy(verified=True))
+    assert hand.scan("P1") == "pick.taken"
+
+
+@pytest.mark.parametrize("way", ["n", "u"])
+def test_letters_that_lead_to_another_stop_do_too(way: str) -> None:
+    hand = picker(verified=False)
+    if way == "u":
+        hand.scan("P1", "2")
+    change(hand, Policy(verified=True))
+    hand.feed(Command(way))
+    assert hand.view.name == "pick.place"
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_a_blind_count_is_in_force_from_the_next_place_on(on: bool) -> None:
+    hand = Counter({"A-1": [product("P1", 5)], "A-2": [product("P2", 5)]}, policy=Policy(blind_counts=not on))
+    hand.scan("A-1", kind=LOCATION)
+    hand.scan("P1", "5")
+    change(hand, Policy(blind_counts=on))
+    hand.scan("P1")
+    assert hand.state.is_blind is not on
+    hand.scan("A-2", kind=LOCATION)
+    if hand.step == "count.summary":
+        hand.feed(Choice(1))
+    hand.scan("P2")
+    assert hand.verdict is not None
+    assert hand.verdict.text.id == ("count.counted" if on else "count.counted_of")
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_empty_count_takes_blind_setting_when_resumed(on: bool) -> None:
+    hand = Counter({"A-1": [product("P1", 5)]}, policy=Policy(blind_counts=not on))
+    hand.scan("A-1", kind=LOCATION)
+    change(hand, Policy(blind_counts=on))
+    hand.feed(Resumed())
+    assert hand.state.is_blind is on
+
+
+def test_the_start_of_counting_opens_a_place_as_the_settings_say() -> None:
+    hand = Counter({"A-1": [product("P1", 5)]})
+    change(hand, Policy(blind_counts=True))
+    hand.scan("A-1", kind=LOCATION)
+    assert hand.state.is_blind
+
+
+def test_reasons_of_losses_are_those_of_the_settings_at_the_next_product() -> None:
+    hand = test_adjust.Hand()
+    hand.context = hand.context._replace(policy=Policy(adjustment_reasons=("7 - Eaten",)))
+    hand.scan("P1")
+    assert [reason.text for reason in hand.state.reasons] == ["Eaten"]
+
+
+@pytest.mark.parametrize("scanned", [True, False])
+def test_receiving_location_setting_applies_from_next_product_unless_scanned(scanned: bool) -> None:
+    hand = Receiver()
+    hand.say("D-1")
+    if scanned:
+        hand.feed(Scan((Match(LOCATION, "A-1", "A-1", code="A-1"),)))
+    before = hand.state.receiving_location
+    hand.context = hand.context._replace(policy=Policy(receiving_location="DOCK-9"))
+    hand.feed(Resumed())
+    assert hand.state.receiving_location == (before if scanned else "DOCK-9")
+    assert Decimal(0) == hand.state.done_total

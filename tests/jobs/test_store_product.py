@@ -1,0 +1,474 @@
+"""A product as the store keeps it, by itself: no terminal, no file, no network."""
+
+from __future__ import annotations
+
+from collections import deque
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import pytest
+
+from aisle import json_codec
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Opened, Query, Refresh, Resumed, Rows, Start, Write
+from aisle.jobs.supervisor import store_product_view
+from aisle.jobs.supervisor.store_product import StoreProductJob
+from aisle.jobs.supervisor.store_product_fields import (
+    FIELDS,
+    MAX_FIGURES,
+    level_range,
+    parse_codes,
+    parse_day,
+    parse_figures,
+    plain_text,
+)
+from aisle.jobs.supervisor.store_product_view import StoreProductState
+from aisle.jobs.view import Block, Chart, DetailView, Frame, LinkState, Step, Verdict
+from aisle.scan.meaning import (
+    LOCATION,
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    CursorKey,
+    Match,
+    Quantity,
+    Scan,
+    Text,
+    TypedText,
+    UnknownCode,
+)
+from aisle.tui.layout.screen import layout_screen
+
+CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00+00:00")
+NUMBERS = {field.name: number for number, field in enumerate(FIELDS, 1)}
+
+Row = dict[str, Any]
+
+
+def row(**fields: Any) -> Row:
+    """A product as the read has it."""
+    return {
+        "product_number": "P1", "product_name": "Tea", "is_ranged": True, "may": True,
+        "read_at": "2026-11-20T09:00:00+00:00",
+        "most_likely_quantity": 7, "min": 4, "max": 10, "original_min": 4, "original_max": 10,
+        "edit_min_max_percentage": 50, "is_replenishment": False, "price": Decimal("2.5"), "said": [], **fields,
+    }  # fmt: skip
+
+
+def said(word: str, op_id: str = "A", why: str = "") -> Row:
+    """A change from this host."""
+    return {"op_id": op_id, "word": word, "fields": [("min", "4", "5")], "who": "fred", "at": "2026-11-20", "why": why}
+
+
+class Hand:
+    """Somebody at the page of P1."""
+
+    def __init__(self, found: Row | None = None, **args: Any) -> None:
+        self.job = StoreProductJob()
+        self.state: StoreProductState = self.job.begin()
+        self.row = found
+        self.effects: list[Any] = []
+        self.verdict: Verdict | None = None
+        self.feed(Opened({"product_number": "P1", **args}))
+
+    def feed(self, *events: Event) -> str:
+        """Events and their answers; the id of the last verdict."""
+        self.effects, self.verdict = [], None
+        queue: deque[Event] = deque(events)
+        while queue:
+            turn = self.job.handle(self.state, queue.popleft(), CONTEXT)
+            self.state, self.verdict = turn.state, turn.verdict or self.verdict
+            self.effects += turn.effects
+            queue.extend(
+                Rows(each.id, (self.row,) if self.row else (), int(bool(self.row)))
+                for each in turn.effects
+                if isinstance(each, Query) and each.name != "coming"
+            )
+            assert self.job.view(self.state).name == self.job.step_name(self.state)
+        return self.verdict.text.id if self.verdict else ""
+
+    def pick(self, name: str) -> None:
+        """Opens a field by its number."""
+        self.feed(Choice(NUMBERS[name]))
+        assert self.job.step_name(self.state) == "store_product.value"
+
+    def sent(self, *events: Event) -> dict[str, Any]:
+        """What is sent when that was said and found right."""
+        self.feed(*events)
+        assert self.job.step_name(self.state) == "store_product.sure", self.verdict
+        assert self.feed(Choice(1)) == "store_product.noted"
+        (write,) = [each for each in self.effects if isinstance(each, Write)]
+        assert (write.operation, write.lanes) == ("update-store-products", ("product/P1",))
+        (item,) = write.body
+        assert item["product_number"] == "P1"
+        return {name: value for name, value in item.items() if name != "product_number"}
+
+    @property
+    def view(self) -> Any:
+        """What is on the screen."""
+        return self.job.view(self.state)
+
+
+def block(hand: Hand, title: str) -> Block | None:
+    return next((each for each in hand.view.blocks if each.title.id == title), None)
+
+
+def test_it_is_shown_and_the_service_is_asked_anew() -> None:
+    hand = Hand(row(ordering_datetimes=["2026-11-21T15:00", "2026-11-23T15:00"], next_delivery_datetime="2026-11-22"))
+    assert Refresh("product", "P1") in hand.effects
+    assert isinstance(hand.view, DetailView)
+    assert hand.view.blocks[0].numbered_rows == len(FIELDS)
+    moments = block(hand, "store_product.moments")
+    assert moments is not None
+    assert [cells[0].id for cells in moments.rows] == ["lookup.ordering", "store_product.then_order", "lookup.delivery"]
+
+
+def test_what_is_not_known_yet_and_what_the_store_does_not_have_is_said() -> None:
+    loading = (
+        StoreProductJob().handle(StoreProductState(), Opened({"product_number": "P1", "label": "Tea"}), CONTEXT).state
+    )
+    assert StoreProductJob().view(loading).lines[-1].text.id == "store_product.loading"  # type: ignore[union-attr]
+    assert Hand(None).view.lines[-1].text.id == "lookup.unknown"
+    bare = Hand(row(is_ranged=False))
+    assert bare.view.lines[-1].text.id == "store_product.not_ranged"
+    assert bare.job.accepts(bare.state).choices == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "events", "expected"),
+    [
+        ("min", (Quantity(Decimal(6)),), {"min": Decimal(6), "base": {"min": "4"}}),
+        ("max", (UnknownCode("5-12"),), {"min": Decimal(5), "max": Decimal(12), "base": {"min": "4", "max": "10"}}),
+        ("order_level", (Quantity(Decimal("5.5")),), {"order_level": Decimal("5.5"), "base": {"order_level": ""}}),
+        ("is_replenishment", (Choice(1),), {"is_replenishment": True, "base": {"is_replenishment": "no"}}),
+        (
+            "attention_codes",
+            (Text("cold, glass cold"),),
+            {"attention_codes": ["cold", "glass"], "base": {"attention_codes": ""}},
+        ),
+        (
+            "expiry_date_time",
+            (UnknownCode("+14"),),
+            {"expiry_date_time": "2026-12-04T00:00:00Z", "base": {"expiry_date_time": ""}},
+        ),
+        (
+            "validate_expiry_date_time",
+            (Text("1.2"),),
+            {"validate_expiry_date_time": "2027-02-01T00:00:00Z", "base": {"validate_expiry_date_time": ""}},
+        ),
+        ("is_promotion", (Choice(1),), {"is_promotion": True, "base": {"is_promotion": ""}}),
+        ("price", (Quantity(Decimal("2.25")),), {"price": Decimal("2.25"), "base": {"price": "2.5"}}),
+        (
+            "discount_price",
+            (Quantity(Decimal("1.99")),),
+            {"discount_price": Decimal("1.99"), "base": {"discount_price": ""}},
+        ),
+    ],
+)
+def test_each_field_is_typed_looked_over_and_sent(name: str, events: tuple[Event, ...], expected: Any) -> None:
+    hand = Hand(row())
+    hand.pick(name)
+    assert hand.sent(*events) == expected
+    assert hand.job.step_name(hand.state) == "store_product"
+
+
+def test_no_codes_is_a_choice() -> None:
+    hand = Hand(row(storeproduct_attention_codes="COLD"))
+    hand.pick("attention_codes")
+    assert hand.sent(Choice(1)) == {"attention_codes": [], "base": {"attention_codes": "COLD"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "event", "why"),
+    [
+        ("min", Quantity(Decimal(7)), "store_product.no_room"),
+        ("min", Quantity(Decimal("4.5")), "store_product.not_whole"),
+        ("max", Quantity(Decimal(16)), "store_product.no_room"),
+        ("max", UnknownCode("6-5"), "store_product.above"),
+        ("max", UnknownCode("often"), "store_product.how_levels"),
+        ("price", Quantity(Decimal(99_999_999)), "store_product.too_much"),
+        ("expiry_date_time", Text("soon"), "store_product.how_day"),
+        ("attention_codes", Text("x" * 21), "store_product.how_codes"),
+        ("min", Scan((Match(PRODUCT, "P2", "Cola", code="P2"),)), "store_product.in_hand"),
+        ("min", Scan((Match(LOCATION, "A-1", "A-1", code="A-1"),)), "store_product.not_this"),
+    ],
+)
+def test_what_cannot_be_is_said_before_it_is_sent(name: str, event: Event, why: str) -> None:
+    hand = Hand(row(max=5, original_max=10) if why == "store_product.above" else row())
+    hand.pick(name)
+    assert hand.feed(event) == why
+    assert hand.job.step_name(hand.state) == "store_product.value"
+
+
+def test_what_is_so_already_is_not_sent() -> None:
+    hand = Hand(row())
+    hand.pick("min")
+    assert hand.feed(Quantity(Decimal(4))) == "store_product.same"
+    assert hand.job.step_name(hand.state) == "store_product"
+
+
+def test_without_a_percentage_or_a_start_nothing_binds() -> None:
+    assert level_range(None, Decimal(50)) is None
+    assert level_range(Decimal(4), Decimal(0)) is None
+    room = level_range(Decimal(5), Decimal(30))
+    assert room is not None
+    assert [room.low, room.high] == [3, 7], "as our own service rounds"
+    hand = Hand(row(edit_min_max_percentage=0))
+    hand.pick("max")
+    assert hand.sent(Quantity(Decimal(500)))["max"] == 500
+
+
+def test_staff_look_and_change_nothing() -> None:
+    hand = Hand(row(may=False))
+    assert hand.job.accepts(hand.state).choices == 0
+    assert hand.view.lines[-1].text.id == "store_product.no_role"
+    assert Hand(row()).job.accepts(hand.state).choices == 0
+    assert len(Hand(row()).state.product.editable_fields) == len(FIELDS)  # type: ignore[union-attr]
+
+
+def test_what_the_product_does_not_allow_is_shown_with_the_reason() -> None:
+    hand = Hand(row(is_edit_min_max=False, is_edit_replenishment=False))
+    assert hand.view.blocks[0].numbered_rows == len(FIELDS) - 3
+    fixed = block(hand, "store_product.fixed_levels")
+    assert fixed is not None
+    assert len(fixed.rows) == 2
+
+
+def test_what_a_service_of_the_document_alone_may_not_show_is_said() -> None:
+    for keeps, notes in ((True, []), (False, ["store_product.hidden"])):
+        hand = Hand(row(keeps_all=keeps))
+        hand.pick("discount_price")
+        assert [line.text.id for line in hand.view.lines if line.role == "note"] == notes
+
+
+def test_who_lost_the_right_meanwhile_sends_nothing() -> None:
+    hand = Hand(row())
+    hand.pick("price")
+    hand.feed(Quantity(Decimal(3)))
+    hand.row = row(may=False)
+    assert hand.feed(Choice(1)) == "store_product.no_role"
+    assert not any(isinstance(each, Write) for each in hand.effects)
+
+
+def test_what_becomes_of_a_change_is_told() -> None:
+    hand = Hand(row(said=[said("noted")]))
+    assert hand.view.blocks[0].rows[0][2].id == "word.noted"
+    hand.row = row(said=[said("confirmed")])
+    assert hand.feed(Changed("outbox", "")) == "store_product.confirmed"
+    hand.row = row(said=[said("noted", "B"), said("confirmed")])
+    assert hand.feed(Changed("outbox", "")) == ""
+    hand.row = row(said=[said("refused", "B", "min is above max."), said("confirmed")])
+    assert hand.feed(Changed("outbox", "")) == "store_product.refused"
+    assert hand.view.lines[-1].text.id == "store_product.refused"
+    hand.feed(Command("d"))
+    assert hand.effects == [Start("doubts", {})]
+    hand.row = row(said=[said("unclear", "B")])
+    hand.feed(Closed("doubts"))
+    assert hand.view.lines[-1].text.id == "store_product.unclear"
+
+
+def test_figures_are_drawn_with_their_keys() -> None:
+    hand = Hand(row(history_array='{"W1":3,"W2":4.5}', average_array="[4,4]", forecast_array="6;7;8"))
+    hand.feed(Command("g"))
+    chart = hand.view
+    assert isinstance(chart, Chart)
+    assert [(len(one.values), one.total) for one in chart.series] == [(2, Decimal("7.5")), (2, None), (3, 21)]
+    assert [dict(key.args)["text"] for key in chart.series[0].axis] == ["W1", "W2"]
+    assert [dict(key.args)["text"] for key in chart.series[2].axis] == ["1", "2", "3"]
+    hand.feed(Back())
+    assert isinstance(hand.view, DetailView)
+    bare = Hand(row())
+    bare.feed(Command("g"))
+    assert isinstance(bare.view, DetailView)
+
+
+@pytest.mark.parametrize(
+    "wild", ["[3, NaN]", "[3, 1e9999999]", '{"a": Infinity}', "[1e9999999, -1e9999999]", '["sNaN", 2]']
+)
+def test_figures_that_are_none_end_nothing(wild: str) -> None:
+    numbers = {"min": "1e9999999", "max": "NaN", "price": float("inf"), "original_min": "-1e9999999"}
+    hand = Hand(row(history_array=wild, forecast_array="[3, 4]", average_array=wild, forecast="1e9999999", **numbers))
+    for command in ("g", "n"):
+        for columns, rows in ((20, 16), (80, 24)):
+            assert layout_screen(Frame(hand.view, LinkState("live")), columns, rows).lines
+        hand.feed(Command(command))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [UnknownCode("0.00"), Text("tea"), Choice(2), CursorKey("enter"), Command("x")],
+)
+def test_whatever_is_said_instead_of_a_yes_is_answered(event: Event) -> None:
+    hand = Hand(row())
+    hand.pick("price")
+    hand.feed(Quantity(Decimal("2.25")))
+    assert hand.job.step_name(hand.state) == "store_product.sure"
+    before = hand.state
+    assert hand.feed(event) == "store_product.yes_or_back"
+    assert (
+        dict(hand.verdict.text.args)["value"] == store_product_view.format_value("price", "2.25")
+        if hand.verdict
+        else False
+    )
+    assert (hand.state, hand.effects) == (before, [])
+    assert not hand.feed(TypedText("1"))
+
+
+def test_number_instead_of_yes_is_new_value_and_asked_again() -> None:
+    hand = Hand(row())
+    hand.pick("price")
+    hand.feed(Quantity(Decimal("2.25")))
+    assert (hand.job.accepts(hand.state).quantity, hand.job.accepts(hand.state).choice_letters) == (True, "y")
+    hand.feed(Quantity(Decimal(1)))
+    assert hand.job.step_name(hand.state) == "store_product.sure"
+    assert not any(isinstance(effect, Write) for effect in hand.effects)
+    assert dict(hand.state.changes) == {"price": Decimal(1)}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("price", "0", "store_product.costs_nothing"),
+        ("price", "2.345", "store_product.fractions"),
+        ("discount_price", "2.60", "store_product.dearer"),
+        ("price", "1.10", "store_product.dearer"),
+        ("price", "2.60", ""),
+        ("discount_price", "2.50", ""),
+        ("min", "5", ""),
+    ],
+)
+def test_prices_that_are_seldom_meant_are_asked_about(name: str, value: str, told: str) -> None:
+    hand = Hand(row(discount_price=Decimal("1.20")))
+    hand.pick(name)
+    assert hand.feed(Quantity(Decimal(value))) == told
+    assert hand.verdict is None or hand.verdict.kind == "ask"
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    assert (view.name, not told or told in [line.text.id for line in view.lines]) == ("store_product.sure", True)
+    assert hand.feed(Choice(1)) == "store_product.noted"
+
+
+def test_another_product_is_scanned_and_back_leaves() -> None:
+    hand = Hand(row())
+    assert hand.feed(Scan((Match(PRODUCT, "P2", "Cola", code="P2"),))) == "lookup.shown"
+    assert hand.state.number == "P2"
+    hand.feed(Back())
+    assert hand.effects == [Close()]
+    hand.feed(Resumed())
+    assert Refresh("product", "P2") in hand.effects
+
+
+def test_back_leads_through_the_change() -> None:
+    hand = Hand(row())
+    hand.pick("min")
+    hand.feed(Quantity(Decimal(5)))
+    for step in ("store_product.value", "store_product"):
+        hand.feed(Back())
+        assert hand.job.step_name(hand.state) == step
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"W1":3,"W2":4}', [("W1", 3), ("W2", 4)]),
+        ("[3, 4.5]", [("", 3), ("", Decimal("4.5"))]),
+        ("3;4", [("", 3), ("", 4)]),
+        ("W1=3,W2=4", [("W1", 3), ("W2", 4)]),
+        ("12", []),
+        ("3;W1=4", []),
+        ("[null,2]", [("", 0), ("", 2)]),
+        ("soon", []),
+        ("", []),
+        (None, []),
+        ([1, 2], [("", 1), ("", 2)]),
+        ("[" * 100_000, []),
+        ("[3, NaN]", []),
+        ("[3, Infinity]", []),
+        ('["NaN", 3, "sNaN"]', [("", 0), ("", 3), ("", 0)]),
+        ("[3, 1e9999999]", [("", 3), ("", 0)]),
+        ("[3, -1e-9999999]", [("", 3), ("", 0)]),
+        ('{"W1":3,"W2":"1e9999999"}', [("W1", 3), ("W2", 0)]),
+        ([3, Decimal("1e9999999"), float("inf")], [("", 3), ("", 0), ("", 0)]),
+    ],
+)
+def test_figures_are_read_however_they_are_written(text: Any, found: list[Any]) -> None:
+    assert [tuple(each) for each in parse_figures(text)] == found
+    assert len(parse_figures([1] * 1000)) == MAX_FIGURES
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("+0", "2026-11-20"), ("24.12", "2026-12-24"), ("1-2", "2027-02-01"), ("20/11", "2026-11-20"),
+        ("1.12.27", "2027-12-01"), ("2026-2-3", "2026-02-03"), ("31.2", ""), ("+99999", ""), ("13", ""), ("", ""),
+        ("29.2", ""),
+    ],
+)  # fmt: skip
+def test_days_as_people_type_them(text: str, day: str) -> None:
+    assert parse_day(text, CONTEXT.now) == day
+
+
+def test_values_are_compared_however_a_service_writes_them() -> None:
+    of = {field.name: field for field in FIELDS}
+    assert plain_text(of["min"], "4.0") == plain_text(of["min"], 4) == "4"
+    assert plain_text(of["is_promotion"], "True") == plain_text(of["is_promotion"], True) == "yes"
+    assert plain_text(of["expiry_date_time"], "2026-12-24T01:00:00+02:00") == "2026-12-23"
+    assert plain_text(of["expiry_date_time"], "0001-01-01T00:00:00+01:00") == "0001-01-01T00:00:00+01:00"
+    assert plain_text(of["attention_codes"], "A; B") == plain_text(of["attention_codes"], ["A", "B"]) == "A,B"
+    assert plain_text(of["price"], "dear") == plain_text(of["price"], True) == plain_text(of["price"], None) == ""
+    assert parse_codes(" ") is None
+
+
+EVENTS: tuple[Event, ...] = (
+    *(Choice(number) for number in (1, 2, 4, 5, 9)),
+    *(Command(letter) for letter in "gdnp"),
+    *(Quantity(Decimal(number)) for number in (0, 5, 9999)),
+    Text("4-8"), UnknownCode("1.12"), TypedText("x"), CursorKey("down"), Back(), Resumed(), Changed("product", "P1"),
+    Scan((Match(PRODUCT, "P1", "Tea", code="P1"),)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_is_said_every_page_can_be_drawn(seed: int) -> None:
+    random = Random(seed)
+    rows = (row(), row(may=False), row(is_ranged=False), row(history_array="1;2", said=[said("refused")]), None)
+    hand = Hand(rows[0])
+    for _ in range(60):
+        hand.row = random.choice(rows)
+        hand.feed(random.choice(EVENTS))
+        assert isinstance(hand.view, DetailView | Step | Chart)
+        open_ = hand.job.accepts(hand.state)
+        numbered = sum(each.numbered_rows for each in hand.view.blocks) if isinstance(hand.view, DetailView) else 0
+        assert open_.choices == numbered + len(hand.view.choices)
+
+
+def test_a_value_in_hand_is_there_again_when_the_journal_is_read() -> None:
+    """What is live is not in it: the events and the answers that were kept lead to the very question."""
+    hand, kept = StoreProductJob(), list[Event]()
+    queue, typed = deque[Event]([Opened({"product_number": "P1"})]), deque[Event]([Choice(1), Quantity(Decimal(6))])
+    state = hand.begin()
+    while queue or typed:
+        event = (queue or typed).popleft()
+        turn = hand.handle(state, event, CONTEXT)
+        state = turn.state
+        asked = [each for each in turn.effects if isinstance(each, Query) and each.name != "coming"]
+        queue.extend(Rows(each.id, (row(),), 1) for each in asked)
+        if not isinstance(event, Rows) or event.id != "product":
+            kept.append(json_codec.from_text(type(event), json_codec.to_text(event)))
+    again = hand.begin()
+    for event in kept:
+        again = hand.handle(again, event, CONTEXT).state
+    assert hand.step_name(again) == hand.step_name(state) == "store_product.sure"
+    assert (again.field, again.changes) == (state.field, state.changes) == ("min", (("min", Decimal(6)),))
+    assert json_codec.from_text(StoreProductState, json_codec.to_text(again)) == again
+    sent = hand.handle(again, Rows("chosen", (row(),), 1), CONTEXT)
+    assert [each.body[0]["min"] for each in sent.effects if isinstance(each, Write)] == [Decimal(6)]
+
+
+def test_a_confirmation_that_is_faster_than_any_look_is_told() -> None:
+    hand = Hand(row(said=[said("confirmed")]))
+    assert hand.verdict is None, "what was so before is no news"
+    hand.row = row(said=[said("confirmed", "B"), said("confirmed")])
+    assert hand.feed(Changed("outbox", "")) == "store_product.confirmed"
+    assert hand.feed(Changed("outbox", "")) == "", "once"

@@ -1,0 +1,793 @@
+"""The supervisor's pages: what each input does, and that no sequence of them raises or leaves a page without a way."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aisle.jobs import JOBS
+from aisle.jobs.job import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    LocalNote,
+    Opened,
+    Query,
+    Refresh,
+    Resumed,
+    Rows,
+    Start,
+    Write,
+)
+from aisle.jobs.supervisor.order_filter import (
+    BUILT_IN_VIEWS,
+    FILTER_FIELDS,
+    OrderFilter,
+    filter_values,
+    parse_filter,
+    query_arguments,
+    with_value,
+)
+from aisle.jobs.view import WRONG, DetailView, ListView, Step, Verdict, msg
+from aisle.scan.grammar import parse
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    REFERENCE,
+    Back,
+    Choice,
+    Command,
+    CursorKey,
+    Match,
+    RefusedInput,
+    Scan,
+    Text,
+    TypedText,
+    UnknownCode,
+)
+from tests.run_length import tries
+
+NOW = Context("0001", "U1", "Anna", "2026-11-20T10:00:00.000Z", window_rows=4, terminal="desk")
+
+MOMENT = "2026-11-20T08:00:00Z"
+
+
+def order_row(number: int, **fields: Any) -> dict[str, Any]:
+    usual = {"is_active": True, "is_claimed": False, "is_picked": False, "is_rejected": False, "status": "open"}
+    line = {"line_number": 1, "product_number": "P1", "quantity": 3, "picked_quantity": 1, "is_picked": False}
+    known = {"total_quantity": 6, "picked_quantity": Decimal(1), "short": 0, "seen_at": MOMENT, "silent_since": ""}
+    return {
+        "order_number": f"O{number}", "customer_name": "Ms Okafor", "pickup_date": MOMENT, "position": number,
+        "lines": [line], "lines_known": True, **usual, **known, **fields,
+    }  # fmt: skip
+
+
+class World:
+    """Ten orders, and whatever else the pages ask for."""
+
+    def __init__(self, orders: list[dict[str, Any]] | None = None) -> None:
+        self.orders = [order_row(n) for n in range(10)] if orders is None else orders
+        self.answered = ""
+        """When the service has said that it has no such order."""
+
+    def answer(self, query: Query) -> Rows:
+        args = query.args
+        rows: list[dict[str, Any]] = []
+        total = -1
+        match query.name:
+            case "board":
+                at = next((n for n, row in enumerate(self.orders) if row["order_number"] == args.get("anchor")), None)
+                first = args.get("first", 0) if at is None else max(0, at - args["row"])
+                rows = [{**row, "position": n} for n, row in enumerate(self.orders)][first:][: args["size"]]
+                total = len(self.orders)
+            case "orders_by_number":
+                rows = [row for row in self.orders if row["order_number"] in args["orders"]]
+            case "order":
+                rows = [row for row in self.orders if row["order_number"] == args["order_number"]]
+            case "absent":
+                rows = [{"order_number": args["order_number"]}] if self.answered >= args["since"] else []
+            case "outcomes":
+                rows = [{"order_number": number, "word": "sent", "why": ""} for number in args["orders"]]
+            case "people":
+                known = [{"user": "U2", "name": "Ben Okafor"}, {"user": "U3", "name": "Carla Fernandes"}]
+                rows = [row for row in known if str(args.get("search") or "").lower() in row["name"].lower()]
+            case "history":
+                rows = [
+                    {"at": MOMENT, "who": "Ben", "what": "pick", "label": "P1", "quantity": 1, "why": "", "word": ""}
+                ]
+            case "exceptions":
+                kinds = ("doubts", "differences", "impossible", "stuck", "late", "recounts")
+                rows = [{**dict.fromkeys(kinds, 3), "value": Decimal(9)}]
+            case "features":
+                rows = [{"features": ["reviews", "recounts"]}]
+            case "short_reasons":
+                rows = [{"code": f"9{n}", "words": f"Own reason {n}"} for n in range(8)]
+            case "stuck":
+                rows = self.orders[:3]
+            case "differences" | "impossible" | "recounts":
+                rows = [self._exception(n, query.name) for n in range(3)]
+                rows = [row for row in rows if row["key"] in args.get("keys", [row["key"]])]
+            case "views":
+                rows = [{"name": "mine", "filter": {"state": "picked", "due": "never", "more": 1}}]
+        return Rows(query.id, tuple(rows), len(rows) if total < 0 else total)
+
+    def _exception(self, number: int, name: str) -> dict[str, Any]:
+        said = {"key": str(900 + number), "label": "Milk", "product_number": "P1", "location_code": "A-1", "who": "Ben"}
+        if name == "impossible":
+            return {**said, "kind": "below", "quantity": Decimal(-1), "of": Decimal(0), "order_number": "O1" * number}
+        said["kind"] = "kept"
+        known = {"difference": Decimal(-2), "counted": Decimal(3), "value": Decimal(-4), "known": number != 1}
+        return {**said, **known, "review_status": "1" if number else "0", "at": MOMENT}
+
+
+class Hand:
+    """A supervisor at one page; what the page asks for is answered at once."""
+
+    def __init__(self, job: str, args: dict[str, Any] | None = None, world: World | None = None) -> None:
+        self.job = JOBS[job]
+        self.world = world or World()
+        self.state = self.job.begin()
+        self.effects: list[Effect] = []
+        self.verdict: Verdict | None = None
+        self.does(Opened(args or {}))
+
+    def does(self, *events: Event) -> Hand:
+        for event in events:
+            self.effects = []
+            self._step(event, 9)
+        return self
+
+    def _step(self, event: Event, deep: int) -> None:
+        turn = self.job.handle(self.state, event, NOW)
+        self.state, self.verdict = turn.state, turn.verdict or self.verdict
+        for effect in turn.effects:
+            if isinstance(effect, Query):
+                assert deep, "it asks without end"
+                self._step(self.world.answer(effect), deep - 1)
+            else:
+                self.effects.append(effect)
+
+    @property
+    def at(self) -> str:
+        view = self.job.view(self.state)
+        assert view.name == self.job.step_name(self.state)
+        assert view.name in self.job.steps
+        return view.name
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [effect for effect in self.effects if isinstance(effect, kind)]
+
+    @property
+    def numbers(self) -> list[str]:
+        view = self.job.view(self.state)
+        assert isinstance(view, ListView)
+        return [row.key for row in view.rows]
+
+    @property
+    def told(self) -> str:
+        return self.verdict.text.id if self.verdict else ""
+
+
+# The board
+
+
+def test_a_number_opens_an_order_and_words_search() -> None:
+    hand = Hand("orders").does(Choice(2))
+    assert hand.of(Start) == [Start("order", {"order_number": "O1"})]
+    hand.does(Text("bakery"))
+    assert hand.state.search == "bakery"
+    hand.does(Back())
+    assert hand.state.search == ""
+    hand.does(Back())
+    assert hand.of(Close) == [Close()]
+
+
+def test_a_number_without_a_row_is_said_to_have_none_and_is_no_search() -> None:
+    hand = Hand("orders")
+    for _ in range(2):
+        before = hand.state
+        assert not hand.does(TypedText("1"), TypedText("12")).effects
+        assert hand.does(UnknownCode("12")).verdict == Verdict(WRONG, msg("orders.no_row", row="12"))
+        assert (hand.state.rows, hand.state.search, hand.state.typed) == (before.rows, "", "")
+        hand.does(Command("m"))
+    hand = Hand("orders").does(TypedText("123"), UnknownCode("123"))
+    assert hand.state.search == "123"
+
+
+def test_a_scan_that_a_page_of_the_filter_has_no_use_for_is_told() -> None:
+    hand = Hand("orders").does(Command("f"), Scan((Match(PERSON, "U2", "Ben Okafor"),)))
+    assert hand.verdict == Verdict(WRONG, msg("today.unknown", text="Ben Okafor"))
+
+
+def test_a_reference_that_is_known_is_filtered_by_when_it_is_scanned() -> None:
+    hand = Hand("orders")
+    hand.state = hand.state._replace(page="field", field="reference")
+    hand.does(Scan((Match(REFERENCE, "O7", code="R-1"),)))
+    assert (hand.state.filter.reference, hand.state.page) == ("R-1", "filter")
+
+
+def test_title_shows_search_and_scanned_row_is_visible() -> None:
+    hand = Hand("orders").does(Text("40"))
+    view = hand.job.view(hand.state)
+    assert (view.title.id, dict(view.title.args)["text"]) == ("orders.title_sought", "40")
+    hand.does(Command("m"))
+    assert hand.job.view(hand.state).title.id == "orders.title_marked_sought"
+    assert "O7" not in hand.numbers
+    hand.does(Scan((Match(ORDER, "O7"),)))
+    assert (hand.state.search, hand.state.marked, hand.told) == ("", ("O7",), "orders.marked")
+    assert hand.numbers[0] == "O7"
+    assert hand.job.view(hand.state).title.id == "orders.title_marked"
+
+
+def test_cursor_stays_on_its_order_when_list_changes() -> None:
+    hand = Hand("orders").does(CursorKey("down"), CursorKey("down"))
+    assert hand.numbers[hand.state.cursor - hand.state.first] == "O1"
+    hand.world.orders.insert(0, order_row(90))
+    hand.does(Changed("order", "O90"))
+    assert hand.numbers[hand.state.cursor - hand.state.first] == "O1"
+    assert hand.state.first == 1, "it stands where it stood on the screen"
+    hand.world.orders = [row for row in hand.world.orders if row["order_number"] != "O1"]
+    hand.does(Changed("order", ""))
+    assert hand.at == "orders"
+
+
+def test_pages_and_cursor_lead_through_all_of_it() -> None:
+    hand = Hand("orders")
+    seen = set(hand.numbers)
+    for _ in range(3):
+        seen |= set(hand.does(Command("n")).numbers)
+    assert len(seen) == 10
+    hand.does(CursorKey("end"))
+    assert "O9" in hand.numbers
+    assert hand.state.rows[hand.state.cursor - hand.state.first].number == "O9"
+    assert hand.does(CursorKey("enter")).of(Start) == [Start("order", {"order_number": "O9"})]
+
+
+def test_marked_orders_are_what_something_is_done_to() -> None:
+    hand = Hand("orders").does(Command("m"), Choice(1), Choice(3), Choice(1))
+    assert hand.state.marked == ("O2",)
+    hand.does(Scan((Match(ORDER, "O7"),)), Command("d"))
+    assert hand.of(Start) == [Start("act", {"orders": ["O2", "O7"]})]
+    hand.does(Closed("act", None))
+    assert hand.state.marked == ("O2", "O7"), "nothing was done"
+    hand.does(Closed("act", {"undo": []}))
+    assert hand.state.marked == ()
+    hand.does(Command("a"))
+    assert len(hand.state.marked) == 10
+    hand.does(Command("a"))
+    assert hand.state.marked == ()
+    assert Hand("orders").does(Command("d")).state.is_marking, "what for has to be said first"
+
+
+def test_filter_views_and_what_is_kept() -> None:
+    hand = Hand("orders").does(Command("f"), Choice(1))
+    assert hand.at == "orders.field"
+    hand.does(Choice(2))
+    assert (hand.at, hand.state.filter) == ("orders.filter", OrderFilter("to_pick"))
+    hand.does(Back(), Command("v"), Command("k"), Text("mine too"))
+    (kept,) = hand.of(LocalNote)
+    assert (kept.topic, kept.key) == ("view", "U1/mine too")
+    assert [view.name for view in hand.state.views] == ["mine", "mine too"]
+    hand.does(Command("v"), Command("x"))
+    assert hand.of(LocalNote) == [LocalNote("view", "U1/mine too", "")]
+    hand.does(Back(), Scan((Match(REFERENCE, "O1", code="W1"), Match(REFERENCE, "O2", code="W1"))))
+    assert hand.state.filter.reference == "W1"
+
+
+def test_filter_words_become_arguments_and_unknown_ones_are_dropped() -> None:
+    for field in FILTER_FIELDS:
+        for word in filter_values(field):
+            args = query_arguments(with_value(OrderFilter(), field, word))
+            assert set(args["status"]) <= {"open", "partial", "picked", "rejected", "finished"}
+    assert query_arguments(OrderFilter(due="tomorrow"))["pickup_offset"] == 1
+    assert parse_filter({"state": "picked", "due": "never", "sort": "age", "more": 1}) == OrderFilter(
+        "picked", sort="age"
+    )
+    assert len({filter_ for _, filter_ in BUILT_IN_VIEWS}) == len(BUILT_IN_VIEWS)
+
+
+# One order
+
+
+def test_the_page_offers_what_fits_the_state() -> None:
+    def ways(**fields: Any) -> list[str]:
+        view = Hand("order", {"order_number": "O1"}, World([order_row(1, **fields)])).job
+        hand = Hand("order", {"order_number": "O1"}, World([order_row(1, **fields)]))
+        page = view.view(hand.state)
+        assert isinstance(page, DetailView)
+        return [choice.id for choice in page.choices]
+
+    usual = ["order.pick", "act.claim", "act.reject", "act.urgent", "act.split", "act.finish"]
+    assert ways() == usual
+    assert ways(urgent=True) == [*usual[:3], "act.calm", *usual[4:]]
+    assert ways(is_claimed=True) == [*usual, "act.release"]
+    assert ways(status="picked") == ["act.claim", "act.reject", "act.finish"]
+    assert ways(is_rejected=True, status="rejected") == ["act.take_back"]
+    assert ways(is_active=False, status="finished") == []
+    assert Hand("order", {"order_number": "O1"}, World([])).state.order is None
+
+
+BESIDE = {
+    "customer_street": "12 Mill Lane",
+    "customer_zipcode": "AB1 2CD",
+    "customer_city": "Hillmoor",
+    "customer_country": "GB",
+    "delivery_street": "3 High Street",
+    "delivery_city": "Norton",
+    "customer_phone": "+44 20 7946 0123",
+    "customer_email": "okafor@example.org",
+    "customer_number": "C-77",
+    "file_name": "orders-0412.csv",
+}
+
+
+@pytest.mark.parametrize(
+    ("beside", "told"),
+    [
+        (BESIDE, {
+            "order.address": "12 Mill Lane, AB1 2CD Hillmoor, GB",
+            "order.delivery_address": "3 High Street, Norton",
+            "order.phone": "+44 20 7946 0123",
+            "order.email": "okafor@example.org",
+            "order.customer_number": "C-77",
+            "order.file": "orders-0412.csv",
+        }),
+        ({"customer_city": "Hillmoor"}, {"order.address": "Hillmoor"}),
+        ({"customer_zipcode": "AB1 2CD"}, {"order.address": "AB1 2CD"}),
+        ({"delivery_zipcode": "1", "delivery_city": "X"}, {"order.delivery_address": "1 X"}),
+        ({"delivery_country": "NL"}, {"order.delivery_address": "NL"}),
+        ({"customer_street": " ", "customer_phone": None}, {}),
+        ({"customer_phone": 7}, {"order.phone": "7"}),
+        ({"order_type": "unheard"}, {}),
+        ({}, {}),
+        ("no object", {}),
+        (None, {}),
+    ],
+)  # fmt: skip
+def test_order_page_shows_extra_customer_fields_of_own_service(beside: Any, told: dict[str, str]) -> None:
+    row = order_row(1, **({} if beside is None else {"aisle": beside}))
+    hand = Hand("order", {"order_number": "O1"}, World([row]))
+    view = hand.job.view(hand.state)
+    assert isinstance(view, DetailView)
+    [facts] = [block for block in view.blocks if block.title.id == "order.about"]
+    named = {each[0].id: dict(each[1].args).get("text") for each in facts.rows if each[0].id != "orders.head_seen"}
+    assert named == {"head.customer": "Ms Okafor", **told}
+
+
+def test_missing_order_is_requested_until_service_denies_it() -> None:
+    def note(hand: Hand) -> str:
+        page = hand.job.view(hand.state)
+        assert isinstance(page, DetailView)
+        return page.lines[-1].text.id
+
+    world = World([])
+    world.answered = "2026-11-20T09:00:00.000Z"
+    hand = Hand("order", {"order_number": "O9"}, world)
+    assert note(hand) == "order.unknown", "what was said an hour ago may be otherwise now"
+    world.answered = NOW.now
+    hand.does(Changed("order", "O9"))
+    assert note(hand) == "order.absent"
+    hand.does(Scan((Match(ORDER, "O8"),)))
+    assert [wish.key for wish in hand.of(Refresh) if wish.topic == "order"] == ["O8"]
+    world.orders = [order_row(8)]
+    hand.does(Changed("order", "O8"))
+    assert note(hand) != "order.absent"
+
+
+@pytest.mark.parametrize("rejected", [True, False])
+def test_why_it_was_rejected_is_told_while_it_is(rejected: bool) -> None:
+    fields = {"is_rejected": rejected, "status": "rejected" if rejected else "open"}
+    world = World([order_row(1, rejection_reason_code_description="Damaged", **fields)])
+    board, page = Hand("orders", None, world), Hand("order", {"order_number": "O1"}, world)
+    for told in (str(board.job.view(board.state)), str(page.job.view(page.state))):
+        assert ("Damaged" in told) is rejected
+
+
+@pytest.mark.parametrize(("status", "works"), [("open", True), ("partial", True), ("picked", False)])
+def test_somebody_works_on_an_order_that_is_to_be_picked(status: str, works: bool) -> None:
+    world = World([order_row(1, status=status, is_claimed=True, claimed_name="Ben")])
+    page = JOBS["order"].view(Hand("order", {"order_number": "O1"}, world).state)
+    assert isinstance(page, DetailView)
+    assert ("order.claimed_by" in [line.text.id for line in page.lines]) is works
+
+
+def test_a_line_is_closed_opened_or_looked_up() -> None:
+    line = order_row(1)["lines"][0]
+    full, closed = {**line, "picked_quantity": 3}, {**line, "is_picked": True}
+    for said, kind in ((line, "close_line"), (closed, "open_line")):
+        hand = Hand("order", {"order_number": "O1"}, World([order_row(1, lines=[said])])).does(Command("l"), Choice(1))
+        (start,) = hand.of(Start)
+        assert (start.job, start.args["kind"], start.args["line"]) == ("act", kind, 1)
+    hand = Hand("order", {"order_number": "O1"}, World([order_row(1, lines=[full])])).does(Command("l"), Choice(1))
+    assert hand.of(Start)[0].job == "lookup"
+
+
+def test_what_was_done_from_the_page_is_undone_from_it() -> None:
+    hand = Hand("order", {"order_number": "O1"}).does(Closed("act", {"undo": [{"order": "O1", "kind": "take_back"}]}))
+    hand.does(Command("u"))
+    assert hand.of(Start) == [Start("act", {"undo": [{"order": "O1", "kind": "take_back"}]})]
+
+
+# What is done
+
+
+def bodies(hand: Hand) -> list[dict[str, Any]]:
+    return [write.body["orders"] for write in hand.of(Write)]
+
+
+def test_reasons_are_leafed_through_and_the_last_can_be_chosen() -> None:
+    hand = Hand("act", {"orders": ["O1"], "kind": "reject"})
+    seen: list[str] = []
+    while len(seen) == len(set(seen)):
+        shown = [str(dict(choice.args)["text"]) for choice in hand.job.view(hand.state).choices]
+        assert len(shown) <= 6
+        seen += shown
+        hand.does(Command("n"))
+    assert "Own reason 7" in seen
+    hand.does(Command("p"), Command("p"))
+    shown = [str(dict(choice.args)["text"]) for choice in hand.job.view(hand.state).choices]
+    hand.does(Choice(shown.index("Own reason 7") + 1), Choice(1))
+    assert bodies(hand)[0]["rejection_reason_code"] == "97"
+
+
+def test_one_order_leads_straight_back() -> None:
+    hand = Hand("act", {"orders": ["O1"], "kind": "reject"})
+    assert hand.at == "act.why"
+    hand.does(Text("asked for it"))
+    assert (hand.at, bodies(hand)) == ("act.sure", [])
+    hand.does(Choice(1))
+    assert bodies(hand) == [
+        {"order_number": "O1", "is_rejected": True, "rejection_reason_code_description": "asked for it"}
+    ]
+    (close,) = hand.of(Close)
+    assert close.verdict.text.id == "act.told_reject"
+    assert close.answer["undo"][0]["kind"] == "take_back"
+    late = Hand("act", {"orders": ["O1"], "kind": "release"})
+    assert (bodies(late), late.of(Close)[0].verdict.text.id) == ([], "deed.not_claimed")
+
+
+def test_many_are_asked_about_and_each_says_what_came_of_it() -> None:
+    world = World([order_row(1), order_row(2, is_active=False), order_row(3)])
+    hand = Hand("act", {"orders": ["O1", "O2", "O3", "O9"]}, world).does(Choice(3), Choice(1))
+    assert (hand.at, bodies(hand)) == ("act.sure", [])
+    hand.does(Choice(1))
+    assert [body["order_number"] for body in bodies(hand)] == ["O1", "O3"]
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListView)
+    assert [row.cells[1].id for row in view.rows] == ["word.noted", "act.not_done", "word.noted", "act.not_done"]
+    hand.does(Changed("outbox", ""))
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListView)
+    assert [row.cells[1].id for row in view.rows] == ["word.sent", "act.not_done", "word.sent", "act.not_done"]
+    for row in world.orders:
+        row["is_rejected"] = True
+    hand.does(Command("u"))
+    assert bodies(hand) == [{"order_number": number, "is_rejected": False} for number in ("O1", "O3")]
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListView)
+    assert (hand.told, view.title.id) == ("act.done_take_back", "act.results_undone")
+    assert [(row.key, row.cells[1].id) for row in view.rows] == [("O1", "word.noted"), ("O3", "word.noted")]
+    assert [hint.letter for hint in view.key_hints] == ["b"], "what is undone is not undone once more"
+    assert "u" not in hand.job.accepts(hand.state).command_letters
+    assert hand.state.done_at == NOW.now
+
+
+def test_somebody_is_named_by_number_badge_or_name() -> None:
+    for said in (Choice(1), Text("ben"), Text("Ben Okafor"), Scan((Match(PERSON, "U2", "Ben Okafor"),))):
+        hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(said)
+        assert [write.user for write in hand.of(Write)] == ["U2"], said
+    hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Text("Zed"))
+    assert (hand.told, bodies(hand)) == ("act.unknown_name", [])
+    assert [write.user for write in hand.does(Choice(1)).of(Write)] == ["Zed"]
+
+
+@pytest.mark.parametrize(
+    ("job", "args", "keys"),
+    [
+        ("orders", {}, [Command("f")]),
+        ("orders", {}, [Command("f"), Choice(1)]),
+        ("orders", {}, [Command("v")]),
+        ("order", {"order_number": "O1"}, []),
+        ("exceptions", {}, []),
+        ("exceptions", {"kind": "impossible"}, []),
+        ("exceptions", {"kind": "differences"}, [Choice(1)]),
+    ],
+)
+def test_what_a_page_has_no_use_for_is_answered(job: str, args: dict[str, Any], keys: list[Event]) -> None:
+    hand = Hand(job, args).does(*keys)
+    before = hand.state
+    assert hand.does(UnknownCode("0.00")).verdict == Verdict(WRONG, msg("today.unknown", text="0.00"))
+    assert (hand.state, hand.effects) == (before, [])
+    for number in ("1", "2468"):  # the page that knows no order has nothing to choose
+        assert hand.does(UnknownCode(number)).verdict == Verdict(WRONG, msg("input.no_choice", text=number))
+
+
+def test_people_are_shown_page_by_page_and_none_is_left_out() -> None:
+    people = tuple({"user": f"U{n}", "name": f"Person {n}"} for n in range(8))
+    hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 8))
+    page = hand.job.view(hand.state)
+    assert isinstance(page, Step)
+    assert [hint.letter for hint in page.key_hints] == ["n", "p", "b"]
+    assert hand.job.accepts(hand.state).command_letters == "np"
+    assert len(page.choices) == 6
+    hand.does(Command("n"))
+    assert hand.job.accepts(hand.state).choices == 2
+    assert [write.user for write in hand.does(Choice(2)).of(Write)] == ["U7"]
+    hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 8), Command("p"), Command("n"))
+    assert [write.user for write in hand.does(Choice(1)).of(Write)] == ["U0"]
+
+
+def test_people_page_fills_screen_and_shows_range() -> None:
+    people = tuple({"user": f"U{n}", "name": f"Person {n}"} for n in range(8))
+    hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 70), Command("n"))
+    page = hand.job.view(hand.state)
+    assert isinstance(page, Step)
+    assert (page.first, len(page.choices), page.choice_total) == (6, 2, 70)
+    hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 8))
+    wide = hand.job.handle(hand.state, Resumed(), NOW._replace(window_rows=36)).state
+    page = hand.job.view(wide)
+    assert isinstance(page, Step)
+    assert (len(page.choices), [hint.letter for hint in page.key_hints]) == (8, ["b"])
+
+
+def test_a_rejection_is_taken_back_when_that_is_sure_or_as_what_undoes_it() -> None:
+    world = World([order_row(1, is_rejected=True, status="rejected")])
+    back = [{"order_number": "O1", "is_rejected": False}]
+    hand = Hand("act", {"orders": ["O1"], "kind": "take_back"}, world)
+    assert (hand.at, bodies(hand)) == ("act.sure", [])
+    assert bodies(hand.does(Choice(1))) == back
+    assert bodies(Hand("act", {"undo": [{"order": "O1", "kind": "take_back"}]}, world)) == back
+
+
+def test_the_question_names_what_is_done_to_which_orders_and_for_whom() -> None:
+    hand = Hand("act", {"orders": ["O1", "O2"]}).does(Choice(1), Text("ben"))
+    page = hand.job.view(hand.state)
+    assert isinstance(page, Step)
+    told = str(page.lines[0].text)
+    assert "Ben Okafor" in told
+    assert "O1" in told
+    hand = Hand("act", {"orders": ["O1", "O2"]}).does(Choice(3), Choice(1))
+    page = hand.job.view(hand.state)
+    assert isinstance(page, Step)
+    assert "act.reject" in str(page.lines[0].text)
+    assert "quantity" not in [line.role for line in page.lines], "a figure that fills the screen says of what"
+
+
+@pytest.mark.parametrize("page", ["order", "orders"])
+def test_a_claim_that_was_outdone_by_a_later_one_is_told_to_who_made_it(page: str) -> None:
+    act = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Choice(1))
+    (close,) = act.of(Close)
+    hand = Hand(page, {"order_number": "O1"} if page == "order" else {})
+    row = hand.world.orders[1]
+    row.update(is_claimed=True, claimed_by="U9", claimed_name="Old Hand")
+    hand.does(Closed("act", close.answer))
+    assert hand.told == "", "what was claimed is not written yet"
+    row.update(claimed_by="U2", claimed_name="Ben Okafor")
+    assert hand.does(Changed("outbox", "")).told == ""
+    row.update(claimed_by="U6", claimed_name="Fred Harper")
+    assert hand.does(Changed("order", "O1")).told == "act.outdone"
+    assert "Fred Harper" in str(hand.verdict)
+    hand.verdict = None
+    assert hand.does(Changed("order", "O1")).told == "", "once"
+
+
+def test_order_in_no_batch_is_not_split_before_assignee_is_asked() -> None:
+    for hand in (Hand("act", {"orders": ["O1"], "kind": "split"}), Hand("act", {"orders": ["O1"]}).does(Choice(8))):
+        assert [close.verdict.text.id for close in hand.of(Close)] == ["deed.in_no_walk"]
+    walked = World([order_row(1, walker="U3", walker_name="Carla Fernandes")])
+    assert Hand("act", {"orders": ["O1"], "kind": "split"}, walked).at == "act.who"
+
+
+def test_scan_is_no_reason_and_reason_is_shown_before_confirmation() -> None:
+    hand = Hand("act", {"orders": ["O1"], "kind": "reject"}).does(UnknownCode("96385074"))
+    assert (hand.at, hand.told) == ("act.why", "act.no_reason")
+    page = hand.does(Text("asked for it")).job.view(hand.state)
+    assert isinstance(page, Step)
+    assert any("asked for it" in str(line.text) for line in page.lines)
+
+
+@pytest.mark.parametrize(
+    "said", [UnknownCode("96385074"), Text("yes please"), Command("d"), CursorKey("enter"), CursorKey("down")]
+)
+def test_other_inputs_at_confirmation_are_answered_without_effect(said: Event) -> None:
+    for args, told in (
+        ({"orders": ["O1"], "kind": "finish"}, "act.only_yes_or_no"),
+        ({"orders": ["O1"]}, "act.not_here"),
+    ):
+        hand = Hand("act", args)
+        hand.verdict = None
+        assert hand.does(said).told == told
+        assert hand.effects == []
+
+
+@pytest.mark.parametrize("text", ["AISLE:1", "aisle:ok", "]C0AISLE:1"])
+def test_a_printed_command_confirms_nothing(text: str) -> None:
+    hand = Hand("act", {"orders": ["O1"], "kind": "finish"})
+    assert parse(text, hand.job.accepts(hand.state)) == RefusedInput("input.by_hand", text)
+    assert parse("1", hand.job.accepts(hand.state)) == Choice(1)
+    assert parse("AISLE:BACK", hand.job.accepts(hand.state)) == Back()
+
+
+def test_handing_over_is_always_asked_about() -> None:
+    hand = Hand("act", {"orders": ["O1"], "kind": "finish"})
+    assert hand.at == "act.sure"
+    assert isinstance(hand.job.view(hand.state), Step)
+    assert hand.does(Choice(2)).of(Close)
+    assert bodies(Hand("act", {"orders": ["O1"], "kind": "finish"}).does(Choice(1))) == [
+        {"order_number": "O1", "is_active": False}
+    ]
+
+
+# Exceptions
+
+
+def test_each_kind_opens_where_it_is_settled() -> None:
+    hand = Hand("exceptions")
+    assert hand.does(Choice(1)).of(Start) == [Start("doubts", {})]
+    assert hand.does(Choice(5)).of(Start)[0].job == "orders"
+    assert hand.does(Choice(4), Choice(1)).of(Start) == [Start("order", {"order_number": "O0"})]
+    hand.does(Back(), Choice(3), Choice(1))
+    assert hand.of(Start)[0] == Start("count", {"location_code": "A-1", "product_number": "P1", "label": "Milk"})
+    assert hand.does(Choice(2)).of(Start)[0].job == "order"
+    hand.does(Back(), Command("n"), Choice(1), Choice(1))
+    assert hand.of(Start)[0].job == "count"
+
+
+def test_what_the_lists_do_not_speak_of_is_not_read_again() -> None:
+    job, state = JOBS["exceptions"], Hand("exceptions").does(Choice(2)).state
+    asked = [effect.name for effect in job.handle(state, Changed("log", ""), NOW).effects if isinstance(effect, Query)]
+    assert asked == ["exceptions", "features", "differences"]
+    for topic in ("location", "store", "surrounding", "delivery"):
+        assert job.handle(state, Changed(topic, ""), NOW).effects == (), topic
+
+
+def test_differences_are_approved_at_service_and_locally() -> None:
+    hand = Hand("exceptions").does(Choice(2), Command("a"), Command("e"))
+    assert hand.at == "exceptions.many"
+    hand.does(Choice(1))
+    kept = {"900": False, "901": True, "902": True}
+    assert {remark.key: remark.mirrors_write for remark in hand.of(LocalNote)} == kept
+    (write,) = hand.of(Write)
+    assert write.operation == "review-logs"
+    assert [each["id"] for each in write.body["reviews"]] == [901, 902], "of the first there is nothing to review"
+    assert hand.verdict is not None
+    assert (hand.told, dict(hand.verdict.text.args)) == ("exceptions.approved_here", {"count": 3, "here": 1})
+    hand.does(Command("u"))
+    assert hand.of(LocalNote) == [LocalNote("review", key, "", True, mirrors) for key, mirrors in kept.items()]
+    (write,) = hand.of(Write)
+    assert write.body["reviews"] == [{"id": 901, "review_status": 1}, {"id": 902, "review_status": 1}]
+    assert hand.told == "exceptions.unapproved"
+    assert hand.does(Command("u")).effects == [], "once"
+
+
+@pytest.mark.parametrize(("number", "kept"), [(1, False), (2, True)])
+def test_a_difference_of_which_the_service_keeps_no_review_says_so(number: int, kept: bool) -> None:
+    page = JOBS["exceptions"].view(Hand("exceptions").does(Choice(2), Choice(number)).state)
+    assert isinstance(page, Step)
+    assert ("exceptions.kept_here" in [line.text.id for line in page.lines]) is not kept
+    done = Hand("exceptions").does(Choice(2), Choice(number), Choice(1))
+    assert (done.told, len(done.of(Write))) == (("exceptions.approved", 1) if kept else ("exceptions.approved_here", 0))
+
+
+@pytest.mark.parametrize(("value", "sign"), [(3, "+"), (-3, "-"), (0, "±")])
+def test_difference_and_value_have_consistent_sign(value: int, sign: str) -> None:
+    hand = Hand("exceptions").does(Choice(2))
+    row = hand.state.rows[1]._replace(quantity=Decimal(value), value=Decimal(value))
+    page = hand.job.view(hand.state._replace(rows=(row,)))
+    assert isinstance(page, ListView)
+    _, difference, worth, *_ = page.rows[0].cells
+    assert difference == msg("count.signed", sign=sign, value=abs(Decimal(value)))
+    assert worth == msg("count.signed", sign=sign, value=msg("money", value=abs(Decimal(value))))
+
+
+def test_marking_differences_names_the_letters_that_are_heard_there() -> None:
+    hand = Hand("exceptions").does(Choice(2), Command("m"))
+    assert hand.job.view(hand.state).prompt.id == "exceptions.prompt_marking"
+    assert {"e", "r"} <= set(hand.job.accepts(hand.state).command_letters)
+
+
+def test_one_difference_is_counted_again_by_somebody_or_here() -> None:
+    hand = Hand("exceptions").does(Choice(2), Choice(1), Choice(2))
+    assert hand.of(LocalNote) == [LocalNote("review", "900", "recount", needs_supervisor=True, mirrors_write=True)]
+    assert hand.of(Write)[0].body == {"recounts": [{"log_id": 900}]}
+    hand = Hand("exceptions").does(Choice(2), Rows("features", ({"features": []},), 1), Choice(1), Choice(2))
+    assert LocalNote("recount", "P1/A-1", "Milk", needs_supervisor=True) in hand.of(LocalNote)
+    assert hand.of(Write) == []
+    hand = Hand("exceptions").does(Choice(2), Choice(1), Choice(3))
+    assert hand.of(Start)[0].job == "count"
+    hand = Hand("exceptions").does(Choice(2), Command("m"), Choice(1), Choice(2), Choice(1), Command("r"), Choice(1))
+    assert [remark.key for remark in hand.of(LocalNote) if remark.topic == "review"] == ["901"]
+
+
+@pytest.mark.parametrize("kind", ["kept", "noted", "here"])
+def test_a_recount_is_withdrawn_where_it_is_kept(kind: str) -> None:
+    hand = Hand("exceptions").does(Command("n"), Choice(1))
+    assert hand.at == "exceptions.recounts"
+    hand.state = hand.state._replace(rows=tuple(row._replace(kind=kind) for row in hand.state.rows), cursor=1)
+    hand.does(Command("x"))
+    gone = [LocalNote("recount", "P1/A-1", "", needs_supervisor=True, mirrors_write=kind == "kept")]
+    assert hand.of(LocalNote) == ([] if kind == "noted" else gone)
+    bodies = [write.body["recounts"] for write in hand.of(Write)]
+    assert bodies == ([[{"id": 901, "state": "withdrawn"}]] if kind == "kept" else [])
+    assert len(hand.numbers) == (3 if kind == "noted" else 2)
+    assert hand.told == ("exceptions.not_yet_there" if kind == "noted" else "exceptions.withdrawn")
+
+
+def test_a_service_without_extensions_is_told_nothing() -> None:
+    hand = Hand("exceptions").does(Choice(2), Rows("features", (), 0), Command("a"), Command("e"))
+    hand.does(Rows("features", ({"features": []},), 1), Choice(1))
+    assert hand.of(LocalNote)
+    assert hand.of(Write) == []
+
+
+# No sequence whatever
+
+KINDS = (ORDER, REFERENCE, PRODUCT, LOCATION, PERSON)
+
+EVENTS = st.one_of(
+    st.integers(1, 12).map(Choice),
+    st.sampled_from("nplufvmadkxer").map(Command),
+    st.sampled_from(["up", "down", "pageup", "pagedown", "home", "end", "enter"]).map(CursorKey),
+    st.sampled_from(["ben", "O1", "W1", "why not", "7"]).map(Text),
+    st.sampled_from(["o", "ba", "12", ""]).map(TypedText),
+    st.just(UnknownCode("123456789")),
+    st.tuples(st.sampled_from(KINDS), st.sampled_from(["O1", "O5", "P1", "A-1", "U2"])).map(
+        lambda said: Scan((Match(said[0], said[1], "", code=said[1]),))
+    ),
+    st.sampled_from([Changed("order", "O1"), Changed("outbox", ""), Changed("log", ""), Resumed(), Back()]),
+    st.sampled_from(
+        [Closed("act", None), Closed("act", {"undo": [{"order": "O1", "kind": "release"}]}), Closed("pick")]
+    ),
+)
+
+OPENINGS: list[tuple[str, dict[str, Any]]] = [
+    ("orders", {}),
+    ("orders", {"filter": {"state": "to_pick", "due": "late"}}),
+    ("order", {"order_number": "O1"}),
+    ("order", {"order_number": "gone"}),
+    ("act", {"orders": ["O1", "O2", "O3", "O4", "O5", "O6"]}),
+    ("act", {"orders": ["O1"], "kind": "close_line", "line": 1, "label": "Milk"}),
+    ("act", {"undo": [{"order": "O1", "kind": "claim", "user": "U2"}, {"order": "gone", "kind": "reject"}]}),
+    ("exceptions", {}),
+]
+
+
+@pytest.mark.parametrize("opening", OPENINGS, ids=lambda each: "-".join((each[0], *each[1])))
+@given(events=st.lists(EVENTS, max_size=25), count=st.integers(0, 10))
+@settings(max_examples=tries(25, 400), deadline=None)
+def test_no_sequence_raises_or_leaves_a_page_without_a_way_back(
+    opening: tuple[str, dict[str, Any]], events: list[Event], count: int
+) -> None:
+    hand = Hand(opening[0], opening[1], World([order_row(n) for n in range(count)]))
+    for event in events:
+        if hand.of(Close):
+            return
+        hand.does(event)
+        assert hand.at
+        open_ = hand.job.accepts(hand.state)
+        view = hand.job.view(hand.state)
+        assert {hint.letter for hint in view.key_hints} - {"b"} <= set(open_.command_letters) | {"n", "p"}
+        assert any(hint.letter == "b" for hint in view.key_hints)
+    for _ in range(8):
+        if hand.of(Close):
+            return
+        hand.does(Back())
+    assert hand.of(Close), f"no way out of {hand.at}"
+
+
+def test_a_scan_never_confirms_and_goes_on_to_its_meaning() -> None:
+    hand = Hand("act", {"orders": ["O1"], "kind": "finish"}, World([order_row(1, status="picked", is_picked=True)]))
+    assert hand.job.step_name(hand.state) == "act.sure"
+    scan = Scan((Match(ORDER, "O2", "O2", code="1"),))
+    hand.does(scan)
+    (close,) = (effect for effect in hand.effects if isinstance(effect, Close))
+    assert close.event_for_below == scan

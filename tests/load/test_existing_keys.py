@@ -1,0 +1,198 @@
+"""New keys and codes of a file beside those that the service has, and beside one another."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.load.test_repeated_loads import World
+from tests.load.test_sender import FakeService, Naps, run
+
+HEADERS = {
+    "stores.csv": "store_number,store_name,is_warehouse",
+    "products.csv": "product_number,product_name,barcode,purchase_unit_barcode,barcodes_array",
+    "locations.csv": "store_number,location_code",
+    "people.csv": "store_number,badge,user,name",
+    "orders.csv": "store_number,order_number,line_number,product_number,quantity",
+    "deliveries.csv": "store_number,order_number,no_of_containers,line_number,product_number,quantity",
+}
+FIRST = {
+    "stores.csv": ["0042,Kerkstraat,false"],
+    "products.csv": ["0226,Nul,9520001100109,,", "P1,Een,9520001100086,,", "AB 1,Blank,,,"],
+    "locations.csv": ["0042,A-1", "0042,0007"],
+    "people.csv": ["0042,0012345,anna,Anna"],
+    "orders.csv": ["0042,004711,1,P1,2", "0042,z1,1,P1,1"],
+    "deliveries.csv": ["0042,0077,1,1,P1,3"],
+}
+
+
+async def load(world: World, files: dict[str, list[str]]) -> tuple[list[str], list[str]]:
+    """The reasons of the bad rows of a load of these files alone, and its notes."""
+    world.clear()
+    for name, rows in files.items():
+        world.write(name, HEADERS[name], *rows)
+    report = await world.load()
+    assert report is not None
+    return [str(row) for row in report.bad], [line for file in report.files for line in file.notes]
+
+
+ZEROS = [
+    ("stores.csv", "42,Kerkstraat,false", "'42': 0042 is there; has 42 lost its zeros?"),
+    ("stores.csv", "00042,Kerkstraat,false", "'00042': 0042 is there, with fewer zeros before it; write 0042, if"),
+    ("products.csv", "226,Nul,9520001100109,,", "'226': 0226 is there; has 226 lost its zeros?"),
+    ("products.csv", "00226,Nul,,,", "'00226': 0226 is there, with fewer zeros before it; write 0226, if"),
+    ("locations.csv", "0042,00007", "'00007': 0007 is there, with fewer zeros before it; write 0007, if"),
+    ("orders.csv", "0042,0004711,1,P1,2", "'0004711': 004711 is there, with fewer zeros before it; write 004711, if"),
+    ("locations.csv", "0042,7", "'7': 0007 is there; has 7 lost its zeros?"),
+    ("people.csv", "0042,12345,bert,Bert", "'12345': 0012345 is there; has 12345 lost its zeros?"),
+    ("orders.csv", "0042,4711,1,P1,2", "'4711': 004711 is there; has 4711 lost its zeros?"),
+    ("deliveries.csv", "0042,77,1,1,P1,3", "'77': 0077 is there; has 77 lost its zeros?"),
+]
+
+
+@pytest.mark.parametrize("column", ["stores_allowed", "stores_not_allowed", "promo_stores_allowed"])
+async def test_a_list_of_stores_names_stores_that_are_there(column: str, world: World) -> None:
+    world.write("stores.csv", HEADERS["stores.csv"], *FIRST["stores.csv"], "7,Seven,false")
+    world.write(
+        "products.csv",
+        f"product_number,{column}",
+        *("A,42", "B,0042|7", "C,0042;007", "D,0042|99", "E,(empty)", "F,"),
+    )
+    report = await world.load()
+    assert report is not None
+    assert [str(row) for row in report.bad] == [
+        f"products.csv:2: {column} '42': 0042 is there; has 42 lost its zeros? Write 0042, in a column of text",
+        f"products.csv:4: {column} '007': 7 is there, with fewer zeros before it; write 7, if it is the same",
+    ]
+    warned = [line for line in report.files[-1].notes if "warning" in line]
+    assert warned == [f"products.csv:5: warning: {column} names a store that the service does not have: 99."]
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 500, 503])
+async def test_stores_that_cannot_be_read_keep_no_product_back(status: int, tmp_path: Path) -> None:
+    class NoStores(FakeService):
+        def answer(self, request: httpx.Request) -> httpx.Response:
+            if request.method == "GET" and request.url.path.endswith("/stores"):
+                return httpx.Response(status, json={"success": False, "message": "none"})
+            return super().answer(request)
+
+    (tmp_path / "products.csv").write_text("product_number,stores_allowed\nP1,42\n")
+    report = await run(tmp_path, NoStores(), Naps())
+    assert report.is_complete
+    assert report.files[0].loaded_rows == 1
+    assert "whether the stores that it lists are there could not be read" in report.files[0].notes[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "row"),
+    [
+        ("stock.csv", "store_number,product_number,quantity", "0042,{},5"),
+        ("prices.csv", "product_number,price", "{},5"),
+        ("store_products.csv", "store_number,product_number,min", "0042,{},5"),
+        ("orders.csv", HEADERS["orders.csv"], "0042,4,1,{},5"),
+        ("deliveries.csv", HEADERS["deliveries.csv"], "0042,4,1,1,{},5"),
+        ("attributes.csv", "product_number,size", "{},L"),
+    ],
+)
+@pytest.mark.parametrize(("said", "meant"), [("226", "0226"), ("000000000000000226", "0226"), ("p1", "P1"), ("X", "")])
+async def test_a_product_that_is_not_there_is_named_as_it_is_meant(
+    name: str, header: str, row: str, said: str, meant: str, world: World
+) -> None:
+    await load(world, {"stores.csv": FIRST["stores.csv"], "products.csv": FIRST["products.csv"]})
+    world.clear()
+    world.write(name, header, row.format(said))
+    report = await world.load()
+    assert report is not None
+    [bad] = report.bad
+    assert bad.reason.endswith(f"There is no product {said}. {meant}?" if meant else f"There is no product {said}.")
+
+
+CASE = [
+    ("products.csv", "p1,Eentje,,,", "'p1' and 'P1' of the service differ by blanks or case alone"),
+    ("products.csv", "AB1,Eentje,,,", "'AB1' and 'AB 1' of the service differ by blanks or case alone"),
+    ("locations.csv", "0042,a-1", "'a-1' and 'A-1' of the service differ by blanks or case alone"),
+    ("orders.csv", "0042,Z1,1,P1,1", "'Z1' and 'z1' of the service differ by blanks or case alone"),
+    ("people.csv", "0042,B9,Anna,Anna", "user 'Anna' and 'anna' of the service differ by blanks or case alone"),
+]
+
+
+@pytest.mark.parametrize(("name", "row", "words"), [*ZEROS, *CASE])
+async def test_a_new_key_that_is_like_one_of_the_service_is_refused(
+    name: str, row: str, words: str, world: World
+) -> None:
+    assert await load(world, FIRST) == ([], [])
+    bad, _ = await load(world, {name: [row]})
+    assert len(bad) == 1
+    assert bad[0].startswith(f"{name}:2: ")
+    assert words in bad[0]
+
+
+async def test_the_same_files_are_loaded_again_without_a_word(world: World) -> None:
+    await load(world, FIRST)
+    assert await load(world, FIRST) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("stores.csv", ["0044,A,false", "44,B,false"]),
+        ("products.csv", ["0301,A,,,", "301,A,,,"]),
+        ("locations.csv", ["0042,09", "0042,9"]),
+        ("people.csv", ["0042,08,u,U", "0042,8,v,V"]),
+        ("orders.csv", ["0042,05,1,P1,1", "0042,5,1,P1,1"]),
+        ("deliveries.csv", ["0042,06,1,1,P1,1", "0042,6,1,1,P1,1"]),
+    ],
+)
+async def test_two_keys_of_one_file_that_differ_by_zeros_are_refused(name: str, rows: list[str], world: World) -> None:
+    await load(world, FIRST)
+    bad, _ = await load(world, {name: rows})
+    assert [line.partition(": ")[0] for line in bad] == [f"{name}:2", f"{name}:3"]
+    assert all("lost its zeros?" in line for line in bad)
+
+
+CODES = [
+    ("C3,Drie,9520001100086,,", "barcode", "9520001100086"),
+    ("C3,Drie,09520001100086,,", "barcode", "09520001100086"),
+    ("C3,Drie,,9520001100086,", "purchase_unit_barcode", "9520001100086"),
+    ("C3,Drie,,,9520001100086", "barcodes_array", "9520001100086"),
+    ("C3,Drie,,,9520001100055;9520001100086", "barcodes_array", "9520001100086"),
+    ("C3,Drie,0065100004327,,", "barcode", "0065100004327"),
+]
+
+
+@pytest.mark.parametrize(("row", "column", "code"), CODES)
+async def test_a_code_of_another_product_of_the_service_is_warned_of(
+    row: str, column: str, code: str, world: World
+) -> None:
+    await load(world, FIRST | {"products.csv": ["P1,Een,9520001100086,,", "U,UPC,06543217,,"]})
+    bad, notes = await load(world, {"products.csv": [row]})
+    its = "U" if code == "0065100004327" else "P1"
+    assert bad == []
+    assert notes[-1] == (
+        f"products.csv:2: warning: {column} is on two products: {code} of C3 is also of {its}, which the service has."
+    )
+
+
+async def test_a_code_that_its_product_gives_up_in_the_same_file_is_free(world: World) -> None:
+    await load(world, FIRST)
+    rows = ["C3,Drie,9520001100086,,", "P1,Een,9520001100093,,"]
+    assert await load(world, {"products.csv": rows}) == ([], [])
+
+
+async def test_two_keys_that_the_service_has_already_are_loaded_again(world: World) -> None:
+    await load(world, {"stores.csv": ["1,One,false"]})
+    async with world.client() as client:
+        await client.create_or_update_products({"products": [{"product_number": "07"}, {"product_number": "7"}]})
+    assert await load(world, {"products.csv": ["07,A,,,", "7,B,,,"]}) == ([], [])
+
+
+async def test_a_badge_of_somebody_else_is_a_refused_row(world: World) -> None:
+    await load(world, FIRST | {"people.csv": ["0042,B2,bert,Bert"]})
+    bad, _ = await load(world, {"people.csv": ["0042,B3,cees,Cees", "0042,B2,dora,Dora"]})
+    assert bad == [
+        "people.csv:3: the service refused badge B2: badge: Badge B2 is that of Bert (bert); give Dora another one, or"
+        " remove bert."
+    ]
+    async with world.client() as client:
+        people = (await client.request_extension("GET", "/aisle/v1/stores/0042/people")).json()["people"]
+    assert [one["user"] for one in people] == ["bert", "cees"]

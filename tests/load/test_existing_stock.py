@@ -1,0 +1,187 @@
+"""What a load says of stock is true: of products that keep none, of goods that lie elsewhere now, of refused pools."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from aisle.client.load.report import FileReport, LoadReport
+from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
+from tests.load.test_sender import FakeService, Naps, run
+
+FEW = 20
+
+
+async def loaded(world: World, *, recount: bool = False) -> LoadReport:
+    report = await world.load(recount=recount)
+    assert report is not None
+    return report
+
+
+@pytest.mark.parametrize("others", [0, FEW + 5], ids=["few", "many"])
+@pytest.mark.parametrize(
+    ("of_product", "of_store", "is_kept"),
+    [("false", "", False), ("true", "false", False), ("false", "true", True), ("true", "", True), ("", "", True)],
+)
+async def test_a_product_that_keeps_no_stock_is_not_said_to_be_loaded(
+    of_product: str, of_store: str, is_kept: bool, others: int, world: World
+) -> None:
+    stocked(world, *(f"1,X{at},A,1,1" for at in range(others)), "1,P,A,1,5", "1,P,A,2,6", "1,Q,A,1,7")
+    products = (f"X{at},," for at in range(others))
+    world.write("products.csv", "product_number,is_stock,price", f"P,{of_product},1", "Q,,1", *products)
+    if of_store:
+        world.write("store_products.csv", "store_number,product_number,is_stock", f"1,P,{of_store}")
+    for recount in (False, True):
+        report = await loaded(world, recount=recount)
+        assert report.is_complete
+        words = "the product keeps no stock in this store (is_stock is false), so the row is not loaded: "
+        said = [line.partition(words)[2] for line in report.lines() if words in line]
+        assert said == ([] if is_kept else ["5 of P.", "6 of P."])
+        if not recount:
+            assert report.files[-1].loaded_rows == others + (3 if is_kept else 1)
+    if is_kept:
+        assert await world.stock("P") == 11
+
+
+async def test_a_count_below_nothing_is_refused_by_its_row(world: World) -> None:
+    stocked(world, "1,P,A,1,5", "1,P,A,2,-1", "1,Q,A,,-0.5")
+    report = await loaded(world)
+    assert [(row.line, row.reason.partition(",")[0]) for row in report.bad] == [
+        (3, "quantity -1 is below nothing"),
+        (4, "quantity -0.5 is below nothing"),
+    ]
+    assert await world.stock("P") == 5
+
+
+@pytest.mark.parametrize(("pool", "line"), [("stock_pool_1", 2), ("stock_pool_2", 4), ("stock_pool_10", 5)])
+async def test_a_refusal_of_a_pool_names_its_row(pool: str, line: int, tmp_path: Path) -> None:
+    class Refusing(FakeService):
+        def carried_out(self, content: bytes, store: str) -> httpx.Response:
+            message = f"storeproductlog[0].{pool}: 1.5 is no whole number."
+            return httpx.Response(422, json={"success": False, "message": message})
+
+    rows = ["1,P,A,1,5", "1,P,B,1,1", "1,P,A,2,6", "1,P,A,10,7"]
+    (tmp_path / "stock.csv").write_text("\n".join([STOCK_HEADER, *rows]) + "\n")
+    report = await run(tmp_path, Refusing(), Naps())
+    assert sorted({row.line for row in report.bad}) == sorted({line, 3})
+    assert "quantity: 1.5 is no whole number." in report.bad[0].reason
+
+
+# Goods that lie elsewhere now
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        ("1,P,A,1,10", "1,P,B,1,10", "P: A then, B now"),
+        ("1,P,A,1,10", "1,P,B,2,10", "P: A then, B now"),
+        ("1,P,A,1,10", "1,P,B,1,12", "P: A then, B now"),
+        ("1,P,A,1,10", "1,P,,1,10", "P: A then, no place now"),
+        ("1,P,,1,10", "1,P,A,1,10", "P: no place then, A now"),
+        ("1,P,A,1,10", "1,P,A,2,10", "P: 10 in pool 1 then, pool 2 now"),
+        ("1,P,A,2,10", "1,P,A,1,10", "P: 10 in pool 2 then, pool 1 now"),
+        ("1,P,A,,10", "1,P,A,2,10", "P: 10 in pool 1 then, pool 2 now"),
+        ("1,P,,1,10", "1,P,,2,10", "P: 10 in pool 1 then, pool 2 now"),
+    ],
+)
+async def test_a_corrected_place_or_pool_does_not_double_the_stock(
+    first: str, second: str, words: str, world: World
+) -> None:
+    stocked(world, first)
+    await loaded(world)
+    stocked(world, second)
+    report = await loaded(world)
+    assert await world.stock("P") == 10
+    assert report.files[-1].loaded_rows == 0
+    assert any(words in note for note in report.files[-1].notes)
+
+
+async def test_what_is_there_beside_is_counted(world: World) -> None:
+    stocked(world, "1,P,A,1,10")
+    await loaded(world)
+    stocked(world, "1,P,A,1,10", "1,P,A,2,3", "1,P,B,1,4")
+    assert (await loaded(world)).files[-1].loaded_rows == 2
+    assert await world.stock("P") == 17
+
+
+async def test_what_has_moved_is_counted_as_the_report_advises(world: World) -> None:
+    stocked(world, "1,P,A,1,10")
+    await loaded(world)
+    world.clear()
+    world.write("stock.csv", STOCK_HEADER, "1,P,A,1,0", "1,P,B,1,10")
+    await loaded(world, recount=True)
+    assert await world.stock("P") == 10
+    stocked(world, "1,P,B,1,10")
+    report = await loaded(world)
+    assert report.files[-1].notes == ()
+    stocked(world, "1,P,B,1,10", "1,P,,1,1")
+    assert (await loaded(world)).files[-1].loaded_rows == 0
+    assert await world.stock("P") == 10
+
+
+@pytest.mark.parametrize("others", [0, FEW + 5], ids=["few", "many"])
+@pytest.mark.parametrize(
+    ("row", "left"),
+    [("1,P,,,15", ["5 of P in pool 2"]), ("1,P,,1,15", ["5 of P in pool 2"]), ("1,P,,2,15", ["10 of P in pool 1"])],
+)
+async def test_a_count_without_a_place_says_what_stays_beside_it(
+    row: str, left: list[str], others: int, world: World
+) -> None:
+    stocked(world, "1,P,A,1,10", "1,P,B,2,5", "1,Q,A,1,3")
+    await loaded(world)
+    stocked(world, row, "1,Q,,,3", *(f"1,X{at},,,1" for at in range(others)))
+    world.write("products.csv", "product_number", "P", "Q", *(f"X{at}" for at in range(others)))
+    report = await loaded(world, recount=True)
+    words = "a row without a place counts the pool that it names, or pool 1, and what is in others stays: "
+    assert [line.partition(words)[2] for line in report.lines() if words in line] == [f"{one}." for one in left]
+    assert await world.stock("P") == (25 if row == "1,P,,2,15" else 20)
+    stocked(world, "1,P,,1,9", "1,P,,2,0")
+    warnings = [line for line in (await loaded(world, recount=True)).lines() if "warning" in line]
+    assert all("goods of the product lie where the file has no row for it" in line for line in warnings)
+    assert await world.stock("P") == 9
+
+
+async def test_a_load_does_not_take_its_own_counts_for_earlier_ones(tmp_path: Path) -> None:
+    """The rows of a store that is named again after others are sent late, when its first counts are in the log."""
+    service = FakeService()
+    products = [f"P{at}" for at in range(500)]
+    service.products |= {*products}
+    rows = [f"{store},{one},A,1,1" for store in "12" for one in products]
+    rows.insert(500, "1,P0,,1,9")
+    rows += ["2,P0,,1,9", "1,P1,,1,9"]
+    (tmp_path / "stock.csv").write_text("\n".join([STOCK_HEADER, *rows]) + "\n")
+    report = await run(tmp_path, service, Naps())
+    first, *notes = report.lines()
+    assert first == f"stock.csv: {len(rows)} of {len(rows)} rows loaded."
+    assert all("goods that lie at no place" in note for note in notes)
+    assert len(service.counted) == len(rows)
+    assert sum(1 for request in service.requests if request.method == "GET") == 4
+
+
+@pytest.mark.parametrize(
+    ("stores", "words"),
+    [
+        ([], "Loaded into the service at https://x."),
+        (["0042"], "Loaded into the service at https://x, store 0042."),
+        (["2", "1"], "Loaded into the service at https://x, stores 1, 2."),
+        ([f"{at:02}" for at in range(12)], "00, 01, 02, 03, 04, 05, 06, 07, 08, 09 and 2 more."),
+    ],
+)
+def test_a_report_says_where_it_was_loaded(stores: list[str], words: str) -> None:
+    file = FileReport("stock.csv", 1, 1, 1, stores=tuple(stores))
+    assert LoadReport((file,), (), service_name="the service at https://x").lines()[0].endswith(words)
+
+
+@pytest.mark.parametrize("status", [403, 404, 500, 503])
+async def test_stock_is_loaded_where_its_list_cannot_be_read(status: int, tmp_path: Path) -> None:
+    class NoList(FakeService):
+        def answer(self, request: httpx.Request) -> httpx.Response:
+            if request.method == "GET" and not request.url.path.endswith("/storeproductlogs"):
+                return httpx.Response(status, json={"success": False, "message": "none"})
+            return super().answer(request)
+
+    (tmp_path / "stock.csv").write_text(f"{STOCK_HEADER}\n1,P,A,1,5\n")
+    report = await run(tmp_path, NoList(), Naps())
+    assert report.files[0].loaded_rows == 1
+    doubted = any("which products keep stock could not be read" in note for note in report.files[0].notes)
+    assert doubted == (status >= 500)

@@ -1,0 +1,108 @@
+"""Goods that a load does not know of: changed by other work at a place, or lying at places beside it."""
+
+from typing import Any
+
+import pytest
+
+from tests.load.test_existing_stock import loaded
+from tests.load.test_repeated_loads import World, stocked
+
+CHANGED = "the goods there were changed by other work than a load, and are left as they are"
+BESIDE = "goods of the product lie where the file has no row for it, and stay there: "
+
+
+async def changed(world: World, place: str, quantity: int, pool: int = 1) -> None:
+    """Books goods at a place, or at none."""
+    entry: dict[str, Any] = {"product_number": "P", f"stock_pool_{pool}": quantity}
+    async with world.client() as client:
+        await client.create_store_product_logs(
+            "1", {"storeproductlog": [entry | ({"location_code": place} if place else {})]}
+        )
+
+
+async def moved(world: World, quantity: int, source: str, target: str) -> None:
+    way = {"from_location": {"location_code": source}, "to_location": {"location_code": target}}
+    async with world.client() as client:
+        await client.create_movement("1", [{"product_number": "P", "quantity": quantity, **way}])
+
+
+def noted(report: Any, words: str) -> list[str]:
+    return [line.partition(words)[2] for line in report.lines() if words in line]
+
+
+@pytest.mark.parametrize("rows", [("1,P,A,,12", "1,P,B,,0"), ("1,P,A,,12", "1,P,B,,2"), ("1,P,B,,2", "1,P,A,,12")])
+async def test_goods_that_were_moved_are_not_lost_or_doubled(rows: tuple[str, ...], world: World) -> None:
+    stocked(world, "1,P,A,,12")
+    await loaded(world)
+    await moved(world, 5, "A", "B")
+    stocked(world, *rows)
+    report = await loaded(world)
+    assert await world.stock("P") == 12
+    [said] = noted(report, CHANGED)
+    assert "P at B: 5 in the service, " in said
+    assert "it also lies at A (7), and its total would be " in said
+
+
+@pytest.mark.parametrize(
+    ("place", "quantity", "pool", "row"),
+    [
+        ("A", 4, 1, "1,P,A,,9"),
+        ("A", -3, 1, "1,P,A,1,9"),
+        ("A", 4, 2, "1,P,A,2,9"),
+        ("", 4, 1, "1,P,,,9"),
+        ("", -3, 1, "1,P,,1,9"),
+        ("A", 4, 1, "1,P,,,9"),
+    ],
+)
+async def test_what_was_booked_before_the_first_load_is_left(
+    place: str, quantity: int, pool: int, row: str, world: World
+) -> None:
+    stocked(world)
+    await loaded(world)
+    await changed(world, place, quantity, pool)
+    stocked(world, row, "1,Q,A,,3")
+    report = await loaded(world)
+    assert len(noted(report, CHANGED)) == 1
+    assert (await world.stock("P"), await world.stock("Q")) == (quantity, 3)
+    await loaded(world, recount=True)
+    assert await world.stock("P") == 9
+
+
+async def test_what_the_service_has_already_is_loaded(world: World) -> None:
+    stocked(world)
+    await loaded(world)
+    await changed(world, "A", 9)
+    stocked(world, "1,P,A,,9")
+    report = await loaded(world)
+    assert report.files[-1].loaded_rows == 1
+    assert report.files[-1].notes == ()
+
+
+async def test_a_recount_says_where_the_goods_lie_too(world: World) -> None:
+    stocked(world, "1,P,A,,12")
+    await loaded(world)
+    stocked(world, "1,P,B,,15")
+    assert noted(await loaded(world, recount=True), BESIDE) == ["P also lies at A (12); its total is now 27."]
+    assert await world.stock("P") == 27
+    stocked(world, "1,P,A,,12", "1,P,B,,0")
+    assert noted(await loaded(world, recount=True), BESIDE) == []
+    assert await world.stock("P") == 12
+
+
+async def test_less_than_nothing_elsewhere_is_named(world: World) -> None:
+    stocked(world)
+    await loaded(world)
+    await changed(world, "A", -3)
+    stocked(world, "1,P,B,,5")
+    assert noted(await loaded(world), BESIDE) == ["P also lies at A (-3); its total is now 2."]
+    assert await world.stock("P") == 2
+
+
+async def test_a_recount_below_what_lies_at_places_says_so(world: World) -> None:
+    stocked(world, "1,P,A,,12")
+    await loaded(world)
+    stocked(world, "1,P,,,5")
+    assert noted(await loaded(world, recount=True), BESIDE) == [
+        "P also lies at no place (-7), A (12); its total is now 5."
+    ]
+    assert await world.stock("P") == 5

@@ -1,0 +1,67 @@
+"""A stock row without a place beside rows with places: a total that is left out, or goods that lie at no place."""
+
+from itertools import permutations
+
+import pytest
+
+from tests.load.test_existing_stock import loaded
+from tests.load.test_repeated_loads import World, stocked
+
+TOTAL = "a row without a place is read as the total of the product's rows with places, and left out: "
+AT_NO_PLACE = "a row without a place, beside rows with places, is read as the goods that lie at no place: "
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+@pytest.mark.parametrize(
+    ("rows", "total", "words"),
+    [
+        (("1,P,A,,5", "1,P,B,,7", "1,P,,,0"), 12, TOTAL),
+        (("1,P,A,,5", "1,P,B,,7", "1,P,,,12"), 12, TOTAL),
+        (("1,P,A,,5", "1,P,B,,7", "1,P,,,9"), 21, AT_NO_PLACE),
+        (("1,P,A,,5", "1,P,B,,7", "1,P,,,20"), 32, AT_NO_PLACE),
+        (("1,P,A,1,5", "1,P,A,2,7", "1,P,,2,7"), 12, TOTAL),
+        (("1,P,A,1,5", "1,P,A,2,7", "1,P,,,12"), 12, TOTAL),
+        (("1,P,A,1,5", "1,P,B,2,7", "1,P,,2,3"), 15, AT_NO_PLACE),
+        (("1,P,A,,5", "1,P,B,,7", "1,P,,1,12"), 12, TOTAL),
+        (("1,P,A,1,5", "1,P,B,1,7", "1,P,,2,3"), 15, ""),
+    ],
+)
+async def test_its_meaning_does_not_depend_on_the_order(
+    rows: tuple[str, ...], total: int, words: str, order: tuple[int, ...], world: World
+) -> None:
+    stocked(world, *(rows[at] for at in order))
+    report = await loaded(world)
+    assert report.is_complete
+    assert await world.stock("P") == total
+    assert [line for line in report.lines() if TOTAL in line or AT_NO_PLACE in line] == [
+        line for line in report.lines() if words and f"stock.csv:{2 + order.index(2)}: warning: {words}" in line
+    ]
+    assert report.files[-1].loaded_rows == (2 if words == TOTAL else 3)
+    for recount in (False, True):
+        await loaded(world, recount=recount)
+        assert await world.stock("P") == total
+
+
+@pytest.mark.parametrize("recount", [False, True])
+async def test_a_place_that_is_refused_leaves_the_goods_at_no_place_right(recount: bool, world: World) -> None:
+    stocked(world, "1,P,A,,5", "1,P,C,,7", "1,P,,,9")
+    assert [row.line for row in (await loaded(world, recount=recount)).bad] == [3]
+    assert await world.stock("P") == 14
+    stocked(world, "1,P,A,,5", "1,P,B,,7", "1,P,,,9")
+    await loaded(world, recount=recount)
+    assert await world.stock("P") == 21
+
+
+async def test_a_strict_load_goes_on_after_a_total(world: World) -> None:
+    stocked(world, "1,P,A,,5", "1,P,,,5", "1,Q,A,,3")
+    await loaded(world)
+    assert await world.stock("Q") == 3
+
+
+async def test_a_row_without_a_place_does_not_overrule_places_that_were_loaded(world: World) -> None:
+    stocked(world, "1,P,A,,5", "1,P,B,,7")
+    await loaded(world)
+    for row in ("1,P,,,0", "1,P,,,9", "1,P,,,12"):
+        stocked(world, row)
+        assert (await loaded(world)).files[-1].loaded_rows == 0
+        assert await world.stock("P") == 12

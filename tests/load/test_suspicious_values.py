@@ -1,0 +1,162 @@
+"""Figures and files that are taken and hardly meant."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.load.test_repeated_loads import a_world, stocked
+from tests.load.test_spreadsheets import Found, Write, write
+
+__all__ = ["write"]
+
+DELIVERY = "store_number,order_number,no_of_containers,line_number,product_number,quantity,container_barcode"
+ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_date"
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "words"),
+    [
+        ("deliveries.csv", [DELIVERY, "1,D,1,1,P,0,"], "quantity is 0, and nothing of it can come: D"),
+        ("deliveries.csv", [DELIVERY, "1,D,0,1,P,1,"], "no_of_containers is 0, and nothing of it can come: D"),
+        (
+            "deliveries.csv",
+            [DELIVERY, "1,D,1,1,P,1,095200010000000012", "1,E,1,1,P,1,095200010000000012"],
+            "container_barcode is on two deliveries: 095200010000000012 of E is also of D (row 2)",
+        ),
+        ("deliveries.csv", [DELIVERY, "1,D,1,1,P,1,095200010000000013"], "container_barcode has a wrong check digit"),
+        ("orders.csv", [ORDER, "1,O,1,P,1,28-11-2026 17:30"], "pickup_date is a day, and the service does not keep"),
+        ("products.csv", ["product_number,price,special_price", "P,20,30"], "special_price is above the price: 30 and"),
+        ("orders.csv", [ORDER, "1,O,1,P,10001,"], "quantity is over 10000: 10001 of P"),
+        ("orders.csv", [ORDER, "1,O,1,P,1,1999-12-31"], "pickup_date is before the year 2000: 1999-12-31"),
+        ("orders.csv", [ORDER, "1,O,1,P,1,2062-01-01"], "pickup_date is more than 5 years away: 2062-01-01"),
+        ("prices.csv", ["product_number,price", "P,0"], "price is 0, and becomes the price of the product: P"),
+        ("products.csv", ["product_number", "2026-01-03"], "looks like a date that a spreadsheet has made of a code"),
+        ("products.csv", ["product_number", "01-02-2026"], "looks like a date that a spreadsheet has made of a code"),
+        ("products.csv", ["product_number", "01/02/2026"], "looks like a date that a spreadsheet has made of a code"),
+        (
+            "products.csv",
+            ["product_number,size", "P,1-Feb"],
+            "size looks like a date that a spreadsheet has made of a size",
+        ),
+        ("attributes.csv", ["product_number,volume", "P,02-Jan"], "volume looks like a date that a spreadsheet"),
+        ("products.csv", ["product_number", "2-jan"], "looks like a date that a spreadsheet has made of a code"),
+    ],
+)
+def test_what_is_hardly_meant_is_warned_of(
+    name: str, lines: list[str], words: str, write: Write, tmp_path: Path
+) -> None:
+    write(name, *lines)
+    assert any(words in note for note in Found(tmp_path).notes)
+
+
+SSCC = "095200010000000010"
+
+
+@pytest.mark.parametrize("code", [SSCC, f"00{SSCC}", f"(00){SSCC}", f"(00) {SSCC}", "0 9520001 000000001 0", SSCC[1:]])
+def test_a_container_is_on_one_delivery_in_whatever_form(code: str, write: Write, tmp_path: Path) -> None:
+    write("deliveries.csv", DELIVERY, f"1,D,1,1,P,1,{SSCC}", f"1,D,1,2,P,1,{SSCC}", f"1,E,1,1,P,1,{code}")
+    notes = [note for note in Found(tmp_path).notes if "warning" in note]
+    assert len(notes) == 1
+    assert "container_barcode is on two deliveries" in notes[0]
+    assert notes[0].endswith("of E is also of D (row 2).")
+
+
+async def test_a_container_is_on_no_delivery_that_the_service_has(tmp_path: Path) -> None:
+    with a_world(tmp_path) as world:
+        stocked(world)
+        world.write("deliveries.csv", DELIVERY, f"1,D,1,1,P,1,{SSCC}")
+        await world.load()
+        again = await world.load()
+        assert again is not None
+        assert again.files[-1].notes == ()
+        world.write("deliveries.csv", DELIVERY, f"1,E,1,1,P,1,(00){SSCC}", f"1,E,1,2,P,1,{SSCC}", "1,F,1,1,P,1,X")
+        report = await world.load()
+        assert report is not None
+        what = "container_barcode is on a delivery that the service has"
+        assert [note for note in report.files[-1].notes if "warning" in note] == [
+            f"deliveries.csv:2: warning: {what}: (00){SSCC} of E is also of D.",
+            f"deliveries.csv:3: warning: {what}: {SSCC} of E is also of D.",
+        ]
+
+
+@pytest.mark.parametrize(
+    "cell", ["5 kg", "5%", "5 %", "5 Stk", "5 st.", "(5)", "5.-", "\u22125", "1/2", "\u00bd", "1e3", "5 pcs"]
+)
+@pytest.mark.parametrize("name", ["stock.csv", "prices.csv"])
+def test_a_figure_with_words_or_signs_is_refused(cell: str, name: str, write: Write, tmp_path: Path) -> None:
+    header, row = {
+        "stock.csv": ("store_number,product_number,quantity", f"1,P,{cell}"),
+        "prices.csv": ("product_number,price", f"P,{cell}"),
+    }[name]
+    write(name, header, row)
+    found = Found(tmp_path)
+    assert found.bodies == []
+    assert "is no number" in found.bad[2]
+
+
+@pytest.mark.parametrize(
+    "cell", ["EUR 1.10", "1.10 EUR", "\u20ac1.10", "1.10 \u20ac", "CHF 1.10", "$1.10", "1.10\u00a0EUR"]
+)
+def test_a_currency_beside_a_price_is_taken_off(cell: str, write: Write, tmp_path: Path) -> None:
+    write("prices.csv", "product_number,price", f"P,{cell}")
+    assert float(Found(tmp_path).bodies[0]["price"]) == 1.1
+
+
+@pytest.mark.parametrize("number", ["-1", "-5"])
+@pytest.mark.parametrize("name", ["orders.csv", "deliveries.csv"])
+def test_the_number_of_a_line_is_not_below_zero(name: str, number: str, write: Write, tmp_path: Path) -> None:
+    rows = {"orders.csv": (ORDER, f"1,O,{number},P,1,"), "deliveries.csv": (DELIVERY, f"1,D,1,{number},P,1,")}
+    write(name, *rows[name])
+    assert Found(tmp_path).bad[2].startswith(f"line_number {number} is no number of a line")
+
+
+@pytest.mark.parametrize("above", [[""], ["", ""], [",,"], [";;", ""], ['""'], ["  "]])
+def test_empty_lines_above_the_header_are_passed_over(above: list[str], write: Write, tmp_path: Path) -> None:
+    write("products.csv", *above, "product_number,price", "P,1", "Q,dear")
+    found = Found(tmp_path)
+    assert found.bodies == [{"product_number": "P", "price": 1}]
+    assert list(found.bad) == [len(above) + 3]
+
+
+@pytest.mark.parametrize(
+    "title", ["Artikelliste;;", "Stand 28.11.2026", "List of products,,\n,,\n", '"Report; all"\nby Ann']
+)
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_a_title_above_the_header_is_passed_over(title: str, mark: str, write: Write, tmp_path: Path) -> None:
+    rows = ("product_number,price", "P,1", "Q,dear")
+    above = title.split("\n")
+    write("products.csv", *above, *(row.replace(",", mark) for row in rows))
+    found = Found(tmp_path)
+    assert found.bodies == [{"product_number": "P", "price": 1}]
+    assert list(found.bad) == [len(above) + 3]
+    assert f"the header in row {len(above) + 1}, without what is above it" in found.notes[0]
+
+
+@pytest.mark.parametrize("name", ["Käse", "Möhre", "Jalapeño Grün", "Crème brûlée", "Brühe"])
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [("cp850", "CP850 of DOS"), ("mac_roman", "Mac OS Roman"), ("cp1252", "Windows-1252"), ("utf-8", "")],
+)
+def test_letters_of_old_encodings_are_read(name: str, encoding: str, words: str, write: Write, tmp_path: Path) -> None:
+    write("products.csv", "product_number,product_name", f"P,{name}", "Q,Weiße Rübe mit Käse", encoding=encoding)
+    found = Found(tmp_path)
+    assert [body["product_name"] for body in found.bodies] == [name, "Weiße Rübe mit Käse"]
+    assert words in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("name", ["„Wort“", "5” x", "Škoda", "Ž", "l’été", "‘a’", "Œuf", "Strauß", "a™b", "100 €"])
+def test_signs_of_windows_are_not_taken_for_letters_of_dos(name: str, write: Write, tmp_path: Path) -> None:
+    write("products.csv", "product_number,product_name", f"P,{name}", encoding="cp1252")
+    assert Found(tmp_path).bodies[0]["product_name"] == name
+
+
+@pytest.mark.parametrize("day", ["2026-11-28T00:00:00Z", "28.11.2026 00:00", "2026-11-28 00:00:00", "2026-11-28"])
+def test_a_day_with_a_midnight_is_a_day(day: str, write: Write, tmp_path: Path) -> None:
+    write("orders.csv", ORDER, f"1,O,1,P,1,{day}")
+    assert not any("warning" in note for note in Found(tmp_path).notes)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16"])
+def test_utf_16_is_read_with_a_mark_and_without(encoding: str, write: Write, tmp_path: Path) -> None:
+    write("products.csv", "product_number,product_name", "P,Käse", encoding=encoding)
+    assert Found(tmp_path).bodies == [{"product_number": "P", "product_name": "Käse"}]

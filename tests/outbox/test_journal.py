@@ -1,0 +1,183 @@
+"""The journal: one transaction for all that follows from an input, resume from a snapshot, one owner for a job."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import apsw
+import pytest
+
+from aisle.errors import StorageError
+from aisle.host.database import fetch
+from aisle.host.processes import is_running, process_start_id
+from aisle.jobs.job import Refresh, SignIn, SignOut, Write
+from aisle.outbox.journal import (
+    EventEntry,
+    EventRow,
+    JobRow,
+    Journal,
+    JournalBatch,
+    NewJob,
+    SessionRow,
+    SignedIn,
+    Snapshot,
+)
+from aisle.outbox.operation_queue import OperationQueue
+from aisle.outbox.session_requests import request_read, take_read_requests
+from tests.clock import Clock, seeded
+from tests.writes import ANNA, BEN, STORE, picked, update
+
+
+@pytest.fixture
+def journal(outbox_db: apsw.Connection, clock: Clock) -> Journal:
+    return Journal(outbox_db, clock=clock, random=seeded())
+
+
+def batch(**fields: Any) -> JournalBatch:
+    return JournalBatch("S1", "console", ANNA, **fields)
+
+
+def entry(job: str, raw: str = "4006381333931", **fields: Any) -> EventEntry:
+    return EventEntry(job, 1_000_000.5, "2026-03-02T08:00:00.5Z", raw, "scan", f'{{"raw":"{raw}"}}', **fields)
+
+
+def entries(job: str, count: int, first: int = 1) -> list[EventEntry]:
+    return [entry(job, str(number)) for number in range(first, first + count)]
+
+
+def raws(events: Sequence[EventRow]) -> list[str]:
+    return [event.raw for event in events]
+
+
+def test_everything_of_a_batch_is_kept_together(journal: Journal, outbox_db: apsw.Connection) -> None:
+    done = journal.commit(
+        batch(
+            opened=[NewJob("J1", "pick", 1)],
+            entries=entries("J1", 3),
+            writes=[(0, update("A", {1: 1})), (2, update("A", {1: 2})), (2, update("B", {1: 1}))],
+            snapshots=[Snapshot("J1", "after two", 1)],
+            refreshes=[Refresh("order", "A"), Refresh("order", "A")],
+            sign_in=SignIn("U1", "Anna Berg"),
+        )
+    )
+    outbox = OperationQueue(outbox_db)
+    assert len(done.seqs) == 3
+    assert done.op_ids[0] == done.op_ids[1] != done.op_ids[2]
+    first = outbox.get(done.op_ids[0])
+    assert picked(first.body) == {1: Decimal(2)}
+    assert (first.job_id, first.event_seq, first.app_user) == ("J1", done.seqs[2], "U1")
+    assert first.occurred_at == "2026-03-02T08:00:00.5Z"
+    assert journal.signed_in("console") == SignedIn("U1", "Anna Berg")
+    assert take_read_requests(outbox_db) == [("order", "A")]
+    assert take_read_requests(outbox_db) == []
+    (resumed,) = journal.open_jobs(STORE, "U1")
+    assert (resumed.snapshot, raws(resumed.events)) == ("after two", ["3"])
+
+
+def test_nothing_of_a_batch_is_kept_when_a_part_of_it_fails(journal: Journal, outbox_db: apsw.Connection) -> None:
+    unsendable = Write("update-customer-order", ("order/A",), {}, {}, {"orders": object()})
+    with pytest.raises(TypeError, match="object cannot be kept"):
+        journal.commit(
+            batch(opened=[NewJob("J1", "pick", 1)], entries=entries("J1", 1), writes=[(0, unsendable)], closed=["J1"])
+        )
+    for table in ("event", "job", "operation", "op_lane", "wish", "stay"):
+        assert fetch(outbox_db, f"SELECT count(*) FROM {table}") == [(0,)]
+
+
+def test_resume_begins_at_the_snapshot(journal: Journal) -> None:
+    journal.commit(batch(opened=[NewJob("J1", "pick", 3)], entries=entries("J1", 60)))
+    (plain,) = journal.open_jobs(STORE, "U1")
+    assert (plain.snapshot, len(plain.events), plain.job.version) == ("", 60, 3)
+    journal.commit(batch(entries=entries("J1", 50, 61), snapshots=[Snapshot("J1", "at 110", 49)]))
+    journal.commit(batch(entries=[*entries("other", 1), *entries("J1", 2, 111)]))
+    (resumed,) = journal.open_jobs(STORE, "U1")
+    assert resumed.snapshot == "at 110"
+    assert raws(resumed.events) == ["111", "112"]
+
+
+def test_a_snapshot_may_stand_before_the_entries_of_its_batch(journal: Journal) -> None:
+    journal.commit(batch(opened=[NewJob("J1", "pick", 1)], entries=entries("J1", 2)))
+    journal.commit(batch(entries=entries("J1", 1, 3), snapshots=[Snapshot("J1", "at 2", -1)]))
+    (resumed,) = journal.open_jobs(STORE, "U1")
+    assert (resumed.snapshot, raws(resumed.events)) == ("at 2", ["3"])
+
+
+def test_jobs_come_back_in_the_order_of_the_stack_and_closed_ones_do_not(journal: Journal) -> None:
+    journal.commit(batch(opened=[NewJob("Z", "pick", 1, "K"), NewJob("K", "review", 1)]))
+    journal.commit(batch(entries=entries("Z", 1), opened=[NewJob("A", "lookup", 1, "Z")]))
+    journal.commit(JournalBatch("S1", "console", BEN, opened=[NewJob("B", "pick", 1)]))
+    assert [job.job.job_id for job in journal.open_jobs(STORE, "U1")] == ["K", "Z", "A"]
+    journal.commit(batch(closed=["A", "K"]))
+    assert [job.job.job_id for job in journal.open_jobs(STORE, "U1")] == ["Z"]
+    assert journal.open_jobs("0002", "U1") == []
+
+
+def begin(journal: Journal, session_id: str, pid: int) -> SessionRow:
+    return journal.begin_session(session_id, terminal="console", store=STORE, user="U1", version="0.1", pid=pid)
+
+
+def test_a_job_belongs_to_one_running_session(journal: Journal) -> None:
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        begin(journal, "S1", other.pid)
+        begin(journal, "S2", os.getpid())
+        journal.commit(batch(opened=[NewJob("J1", "pick", 1)]))
+        assert [job.job.job_id for job in journal.open_jobs(STORE, "U1", "S1")] == ["J1"]
+        assert journal.open_jobs(STORE, "U1", "S2") == []
+        assert journal.take_over_jobs("S2", ["J1"]) == ()
+        assert [session.session_id for session in journal.running_sessions()] == ["S1", "S2"]
+    finally:
+        other.kill()
+        other.communicate()
+    assert [session.session_id for session in journal.running_sessions()] == ["S2"]
+    assert [job.job.job_id for job in journal.open_jobs(STORE, "U1", "S2")] == ["J1"]
+    assert journal.take_over_jobs("S2", ["J1", "unknown"]) == ("J1",)
+    assert journal.open_jobs(STORE, "U1", "S3") == []
+    journal.end_session("S2")
+    assert [job.job.session_id for job in journal.open_jobs(STORE, "U1", "S3")] == ["S2"]
+
+
+def test_a_process_is_known_by_more_than_its_id() -> None:
+    mine = process_start_id(os.getpid())
+    assert is_running(os.getpid(), mine)
+    assert not is_running(os.getpid(), mine + "0")
+    assert not is_running(os.getpid(), "")
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.communicate()
+    assert process_start_id(gone.pid) == ""
+
+
+def test_a_terminal_is_free_after_the_sign_out(journal: Journal) -> None:
+    assert journal.signed_in("console") is None
+    journal.commit(batch(sign_in=SignIn("U1", "Anna")))
+    journal.commit(JournalBatch("S1", "ssh-10.0.0.7", BEN, sign_in=SignIn("U2", "Ben")))
+    journal.commit(batch(sign_in=SignOut()))
+    assert journal.signed_in("console") is None
+    assert journal.signed_in("ssh-10.0.0.7") == SignedIn("U2", "Ben")
+
+
+def test_the_journal_can_be_looked_at(journal: Journal) -> None:
+    journal.commit(batch(entries=entries("J1", 7)))
+    assert raws(journal.last_events(3)) == ["5", "6", "7"]
+
+
+def test_records_follow_the_tables(outbox_db: apsw.Connection) -> None:
+    for table, record in (("session", SessionRow), ("job", JobRow), ("event", EventRow)):
+        assert [name for _, name, *_ in fetch(outbox_db, f"PRAGMA table_info({table})")] == list(record._fields)
+
+
+def test_wishes_are_taken_oldest_first(outbox_db: apsw.Connection) -> None:
+    for number in (3, 1, 2):
+        request_read(outbox_db, "order", str(number), float(number))
+    request_read(outbox_db, "order", "3", 0.0)
+    assert take_read_requests(outbox_db, 2) == [("order", "1"), ("order", "2")]
+    assert take_read_requests(outbox_db) == [("order", "3")]
+
+
+def test_a_journal_that_cannot_be_written_says_so(journal: Journal, outbox_db: apsw.Connection) -> None:
+    outbox_db.execute("PRAGMA query_only=ON").fetchall()
+    with pytest.raises(StorageError, match=r"outbox\.db cannot be used"):
+        journal.commit(batch(entries=entries("J1", 1)))

@@ -1,0 +1,161 @@
+"""Two people on one line: their shares are added up, in whatever order they are heard of, merged or not."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aisle.cache.order_overlay import apply_to_order
+from aisle.jobs.job import Write
+from aisle.outbox.merge import merge_batch
+from aisle.outbox.operation_record import Operation
+from aisle.outbox.rebase import RebasedLine, is_picked, merge_line_updates, rebase_line
+from tests.writes import update
+
+
+def line(base: int | None, picked: int, **more: Any) -> dict[str, Any]:
+    """An update line; without a base it is absolute."""
+    said = {"picked_quantity": Decimal(picked), **more}
+    return said if base is None else {"base_picked_quantity": Decimal(base), **said}
+
+
+def based(base: int, picked: int, **more: Any) -> Write:
+    """A write of order A that takes its line 1 from base to picked."""
+    write = update("A", {1: picked}, **more)
+    write.body["orders"]["order_lines"][0]["base_picked_quantity"] = Decimal(base)
+    return write
+
+
+REBASED = [
+    # base, picked, stands, of, moved: what it comes to, and what found no room
+    ((0, 1, 0, 3, 0), (1, 0)),  # nobody else was there
+    ((0, 1, 1, 3, 0), (2, 0)),  # somebody picked one meanwhile
+    ((0, 2, 2, 3, 0), (3, 1)),  # one of them finds no room
+    ((0, 2, 3, 3, 0), (3, 2)),  # none does
+    ((2, 1, 3, 3, 0), (2, 0)),  # put back, and not what the other picked
+    ((2, 0, 1, 3, 0), (0, -1)),  # somebody has put back as well
+    ((2, 0, 2, 3, 1), (1, -1)),  # one is at a place by now
+    ((1, 1, 2, 3, 0), (2, 0)),  # nothing was done
+    ((0, 1, 4, 3, 0), (4, 1)),  # more is picked than is ordered by now
+    ((3, 2, 4, 3, 0), (3, 0)),
+    ((2, 1, 0, 3, 0), (0, -1)),
+]
+
+
+@pytest.mark.parametrize(("found", "comes"), REBASED)
+def test_a_share_is_done_to_the_line_as_it_stands(
+    found: tuple[int, int, int, int, int], comes: tuple[int, int]
+) -> None:
+    base, picked, *stands = found
+    now = rebase_line(line(base, picked), *map(Decimal, stands))
+    assert now == RebasedLine(*map(Decimal, comes))
+
+
+@pytest.mark.parametrize(
+    ("said", "now", "picked"),
+    [
+        (line(0, 3, is_picked=True), 3, True),
+        (line(2, 3, is_picked=True), 2, False),  # he thought it full, and somebody has put back
+        (line(2, 2, is_picked=True), 2, True),  # closed short, and he knew it
+        (line(2, 2, is_picked=False), 2, False),
+        (line(1, 2, is_picked=False), 3, True),
+    ],
+)
+def test_a_line_is_closed_short_by_who_knows_that_it_is_short(said: dict[str, Any], now: int, picked: bool) -> None:
+    assert is_picked(said, RebasedLine(Decimal(now), Decimal(0)), Decimal(3)) is picked
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "both"),
+    [
+        (line(0, 1), line(1, 2), line(0, 2)),
+        (line(0, 1), line(0, 1), line(0, 2)),  # the second has not seen the first
+        (line(0, 1), line(3, 4), line(2, 4)),  # somebody else picked two between them
+        (line(0, 2), line(2, 0), line(0, 0)),
+        (line(None, 2), line(2, 3), line(None, 3)),
+        (line(None, 2), line(1, 2), line(None, 3)),
+        (line(0, 2), line(None, 1), line(None, 1)),
+        (line(0, 2), {"is_picked": True}, line(0, 2, is_picked=True)),
+        ({}, line(1, 2), line(1, 2)),
+    ],
+)
+def test_two_updates_of_a_line_are_one(earlier: dict[str, Any], later: dict[str, Any], both: dict[str, Any]) -> None:
+    assert merge_line_updates(earlier, later) == both
+
+
+SHARES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=8)
+
+
+@given(SHARES)
+def test_folding_keeps_the_sum_of_what_was_done(shares: list[tuple[int, int]]) -> None:
+    (write,), _ = merge_batch([based(base, picked) for base, picked in shares])
+    (said,) = write.body["orders"]["order_lines"]
+    assert said["picked_quantity"] - said["base_picked_quantity"] == sum(picked - base for base, picked in shares)
+    assert said["base_picked_quantity"] >= 0
+    assert said["picked_quantity"] >= 0
+
+
+def operation(write: Write, **more: Any) -> Operation:
+    """A row of the outbox with this write."""
+    fields = dict.fromkeys(Operation._fields)
+    said = {"operation": write.operation, "body": write.body, "app_user": "U1", "terminal": "T1", "occurred_at": "2"}
+    return Operation(**{**fields, **said, **more})
+
+
+def laid(stands: int, *operations: Operation, of: int = 5) -> tuple[int, bool]:
+    """What line 1 of A shows with these operations over it, and whether the order counts as picked."""
+    header: dict[str, Any] = {"order_number": "A", "is_picked": False}
+    lines: list[dict[str, Any]] = [{"line_number": 1, "quantity": of, "picked_quantity": stands}]
+    apply_to_order(header, lines, operations, 1.0)
+    return int(lines[0]["picked_quantity"]), header["is_picked"]
+
+
+def test_what_has_not_left_is_added_to_what_the_service_says() -> None:
+    assert laid(0, operation(based(0, 1)), operation(based(0, 2))) == (3, False)
+    assert laid(3, operation(based(0, 1)), operation(based(1, 2))) == (5, True)
+    assert laid(5, operation(based(0, 1)), operation(based(3, 1))) == (3, False)
+
+
+def test_what_may_have_arrived_is_not_added_twice() -> None:
+    sent = operation(based(0, 2), first_sent_at=1.0)
+    assert laid(0, sent) == (2, False)
+    assert laid(2, sent) == (2, False)
+    assert laid(4, sent, operation(based(2, 3))) == (5, True)
+    back = operation(based(2, 1), first_sent_at=1.0)
+    assert laid(2, back) == (1, False)
+    assert laid(1, back) == (1, False)
+
+
+def test_an_order_called_picked_by_somebody_who_did_not_know_is_not() -> None:
+    assert laid(1, operation(based(4, 5, is_picked=True))) == (2, False)
+
+
+def test_a_claim_on_its_way_says_whose_it_is_unless_a_later_one_is_known() -> None:
+    header: dict[str, Any] = {"order_number": "A", "claimed_by": "U2", "claimed_name": "Ben", "claimed_on": "1"}
+    mine = operation(update("A", {}, is_claimed=True))
+    apply_to_order(header, [], [mine], None)
+    assert header["is_claimed"] is True
+    assert (header["claimed_by"], header["claimed_terminal"], header.get("claimed_name")) == ("U1", "T1", None)
+    later: dict[str, Any] = {"order_number": "A", "is_claimed": True, "claimed_by": "U2", "claimed_on": "3"}
+    apply_to_order(later, [], [mine], None)
+    assert later["claimed_by"] == "U2"
+
+
+@pytest.mark.parametrize(
+    ("who", "terminal", "let_go_on", "stands"),
+    [
+        ("U2", "T2", "2026-05-28T20:00:00Z", True),
+        ("U1", "T2", "2026-05-28T20:00:00Z", True),
+        ("U2", "T2", "2026-05-28T20:10:00.001+00:00", False),
+        ("U1", "T1", "2026-05-28T20:00:00Z", False),
+    ],
+)
+def test_who_let_go_before_somebody_claimed_lets_that_claim_stand(
+    who: str, terminal: str, let_go_on: str, stands: bool
+) -> None:
+    said = {"is_claimed": True, "claimed_by": who, "claimed_terminal": terminal, "claimed_on": "2026-05-28T20:10:00Z"}
+    header: dict[str, Any] = {"order_number": "A", **said}
+    apply_to_order(header, [], [operation(update("A", {}, is_claimed=False), occurred_at=let_go_on)], None)
+    assert header == {"order_number": "A", **(said if stands else {"is_claimed": False})}

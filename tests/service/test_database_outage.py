@@ -1,0 +1,169 @@
+"""A database that is not there is waited for, said once; it ends no service, before it began or later."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import httpx
+import pytest
+
+from aisle.errors import StorageError
+from aisle.service.db import DatabaseUnreachable
+from aisle.service.db.postgres import PostgresDatabase
+from aisle.service.http import server as waiting
+from aisle.service.http.server import wait_for_database
+from aisle.service.http.workers import LEAVE, Commands
+from tests.service.postgres import Server, execute
+from tests.service.serve_process import SECONDS, command_of
+from tests.terminal.lifeline import Lifeline
+
+
+def test_it_is_said_once_and_once_when_it_is_back(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(waiting, "MIN_PAUSE_S", 0.001)
+    answers: list[Exception | str] = [DatabaseUnreachable("No."), DatabaseUnreachable("Not yet."), "there"]
+
+    def opened() -> str:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    caplog.set_level(logging.WARNING, "aisle.service")
+    assert wait_for_database(opened, Commands()) == "there"
+    assert [record.getMessage() for record in caplog.records] == [
+        "database lost: No. The service waits for it.",
+        "database regained after 0 s",
+    ]
+
+
+def test_what_waiting_does_not_mend_is_not_waited_for() -> None:
+    def opened() -> None:
+        raise StorageError("It is of a newer program.")
+
+    with pytest.raises(StorageError, match="newer"):
+        wait_for_database(opened, Commands())
+
+
+def test_who_waits_may_be_told_to_leave() -> None:
+    def away() -> None:
+        commands.give(LEAVE)
+        raise DatabaseUnreachable("No.")
+
+    commands = Commands()
+    assert wait_for_database(away, commands) is None
+
+
+def test_unreachable_server_is_waited_for_but_missing_database_is_not(server: Server) -> None:
+    with pytest.raises(DatabaseUnreachable, match="cannot be reached"):
+        PostgresDatabase("postgresql://aisle@127.0.0.1:1/none")
+    with pytest.raises(StorageError, match="cannot be used") as told:
+        PostgresDatabase(server.url().replace("/postgres?", "/none?"))
+    assert not isinstance(told.value, DatabaseUnreachable)
+
+
+class Starting:
+    """`aisle serve` that was started, and what it says."""
+
+    def __init__(self, url: str, said: Path, workers: int) -> None:
+        self._said = said
+        command = [sys.executable, "-m", "aisle", "serve", "--database", url, "--port", "0", "--json-logs"]
+        fd = int(os.environ["AISLE_LIFELINE_FD"])
+        with said.open("wb") as errors:
+            self.process = subprocess.Popen(
+                [*command, "--workers", str(workers)], stderr=errors, stdout=errors, pass_fds=(fd,)
+            )
+
+    def lines(self) -> list[dict[str, Any]]:
+        """What it said so far."""
+        return [json.loads(line) for line in self._said.read_text().splitlines(keepends=True) if line.endswith("\n")]
+
+    def messages(self, first: str) -> list[str]:
+        """What it said with these first words."""
+        return [line["message"] for line in self.lines() if line["message"].startswith(first)]
+
+    def workers(self) -> set[int]:
+        """The processes that answer."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        return {int(pid) for pid in children if "spawn_main" in command_of(int(pid))}
+
+
+def until(done: Callable[[], object]) -> None:
+    """Wait for it."""
+    end = monotonic() + SECONDS
+    while not done():
+        assert monotonic() < end
+        sleep(0.05)
+
+
+@contextmanager
+def started(url: str, folder: Path, workers: int) -> Iterator[Starting]:
+    """A service that is started; it is ended with the test."""
+    one = Starting(url, folder / "said", workers)
+    try:
+        yield one
+    finally:
+        one.process.kill()
+        one.process.wait()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_it_is_started_before_its_database_and_loses_it_later(
+    mortal: Server, tmp_path: Path, aisle_home: Path, lifeline: Lifeline, workers: int
+) -> None:
+    mortal.kill()
+    with started(mortal.url(), tmp_path, workers) as service:
+        until(lambda: service.messages("database lost"))
+        mortal.start()
+        until(lambda: service.messages("aisle serves at"))
+        url = service.messages("aisle serves at")[0].split()[-1]
+        assert len(service.messages("database ")) == 2
+        if workers == 2:
+            _crash_beside_an_absent_database(mortal, service)
+        until(lambda: _is_ready(url))
+        service.process.send_signal(signal.SIGTERM)
+        assert service.process.wait(SECONDS) == 0
+
+
+def _crash_beside_an_absent_database(server: Server, service: Starting) -> None:
+    until(lambda: len(service.workers()) == 2)
+    before = service.workers()
+    server.kill()
+    os.kill(min(before), signal.SIGKILL)
+    until(lambda: len(service.workers() - before) == 1)
+    until(lambda: len(service.messages("database lost")) == 2)
+    server.start()
+    until(lambda: len(service.messages("database regained")) == 2)
+    assert len(service.messages("worker ")) == 1, "the one that was killed"
+    execute(server.url(), "SELECT 1")
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/aisle/v1/ready", timeout=SECONDS).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+@pytest.mark.parametrize("end", ["SIGTERM", "SIGINT", "lifeline"])
+def test_who_waits_leaves_when_it_is_told_to(tmp_path: Path, aisle_home: Path, lifeline: Lifeline, end: str) -> None:
+    with started("postgresql://aisle@127.0.0.1:1/none", tmp_path, 1) as service:
+        until(lambda: service.messages("database lost"))
+        if end == "lifeline":
+            lifeline.cut()
+        else:
+            service.process.send_signal(signal.Signals[end])
+        assert service.process.wait(SECONDS) == 0
+        [line] = service.lines()
+        assert line["level"] == "error"

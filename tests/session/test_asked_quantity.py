@@ -1,0 +1,259 @@
+"""A scan whose label does not say how much there is: what the screen asks about is what the next quantity is booked on,
+whatever was scanned, refused or typed before it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.courier.pull import sync_progress
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.view import ASK, WRONG, Frame
+from aisle.session.session import Session
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import plain_lines
+from aisle.tui.message_text import MessageWriter
+from tests.cache import service_rows
+from tests.cache.test_delivery_queries import delivery, line
+from tests.session.driving import enter, open_terminal, verdict_of
+from tests.session.scanner import Scanner
+from tests.session.test_numbers_after_refused_scan import opened
+from tests.session.test_numbers_after_scan import quantities
+
+CHEESE, HAM, TAPE, TEA = "9520001100505", "9520001100512", "9520001100574", "4006381333931"
+GROSS_CHEESE, GROSS_HAM = f"010{CHEESE}3303001250", f"010{HAM}3403001250"
+"""Labels that say what the goods weigh with what they are packed in, and not how much of them there is."""
+
+NAMES = {"P1": "Kilo cheese", "P2": "Pound ham", "P3": "Metre tape"}
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A place, an order and a delivery of goods by the kilogram, the pound and the metre, and of tea."""
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_people([service_rows.person("U1", "Anna Kovac"), service_rows.person("U2", "Anna Berg")])
+    kinds = (("P1", CHEESE, "kg"), ("P2", HAM, "lb"), ("P3", TAPE, "m"))
+    by = [service_rows.product(n, NAMES[n], code, allow_decimal=True, base_unit_name=unit) for n, code, unit in kinds]
+    cache.write_products([*by, service_rows.product("P4", "Tea", TEA)])
+    cache.write_stock([service_rows.stock(f"P{n}", 60, places={"A-1": 60}) for n in range(1, 5)])
+    cache.write_locations([service_rows.location("A-1", 1), service_rows.location("A-2", 2)])
+    lines = [service_rows.line(n, f"P{n}", 40, preferred_location_code="A-1") for n in range(1, 5)]
+    cache.write_orders([service_rows.order("4101", *lines)], lines_known=True, read_began=1.0)
+    cache.write_deliveries([delivery("D-1", *(line(n, f"P{n}", 40) for n in range(1, 5)))], 1.0)
+    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    return home
+
+
+JOBS: dict[str, tuple[str, ...]] = {
+    "count": ("A-1",),
+    "loss": ("A-1",),
+    "move": ("A-1",),
+    "receive": ("D-1",),
+    "pick": (),
+}
+
+
+def begun(session: Session, job: str) -> None:
+    """That job, where any product can be scanned."""
+    if job == "pick":
+        enter(session, "4101")
+    else:
+        opened(session, job, *JOBS[job])
+
+
+def shown(frame: Frame, columns: int = 40, rows: int = 20) -> str:
+    return " ".join(" ".join(plain_lines(layout_screen(frame, columns, rows))).split())
+
+
+def prompt(frame: Frame, columns: int, rows: int) -> str:
+    """The line that asks for a quantity, or for anything else."""
+    asking = ("how many", "How many", "each, in")
+    prompts = [
+        line for line in plain_lines(layout_screen(frame, columns, rows)) if any(word in line for word in asking)
+    ]
+    return prompts[-1] if prompts else ""
+
+
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("pace", [0.0, 0.006])
+def test_the_screen_asks_about_the_goods_that_the_answer_is_booked_on(home: StoreFolder, job: str, pace: float) -> None:
+    with open_terminal(home, user="U1") as session:
+        begun(session, job)
+        scan = Scanner(session)
+        scan.send(f"{GROSS_CHEESE}\r", pace)
+        scan.rest(1.0)
+        frame = scan.send(f"{GROSS_HAM}\r", pace)
+        assert verdict_of(frame) == (ASK, "session.taken_not")
+        for columns, rows in ((30, 16), (40, 20), (80, 24)):
+            assert "Pound ham" in prompt(frame, columns, rows), (columns, shown(frame, columns, rows))
+            assert "lb" in prompt(frame, columns, rows)
+        assert "1 not taken: Kilo cheese" in shown(frame)
+        scan.rest(1.0)
+        scan.send("0.5\r")
+        assert quantities(session) == {"P2": Decimal("0.5")}
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_another_label_of_the_same_goods_is_the_one_that_is_asked_about(home: StoreFolder, job: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        begun(session, job)
+        enter(session, f"010{TAPE}3142000250")
+        frame = enter(session, f"010{TAPE}3922599")
+        assert "5.99" in shown(frame).split("not taken")[0]
+        assert "Metre tape, label 2.5 m²" in shown(frame, 80, 24).split("not taken")[1]
+        enter(session, "3")
+        assert quantities(session) == {"P3": Decimal(3)}
+
+
+def test_all_that_was_scanned_in_one_write_is_said_not_to_be_taken(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        begun(session, "count")
+        frame = enter(session, GROSS_CHEESE, f"010{TAPE}3142000250", GROSS_HAM)
+        assert frame.verdict
+        assert "2 not taken" in MessageWriter().write(frame.verdict.text)
+        assert "Pound ham" in prompt(frame, 40, 20)
+
+
+@pytest.mark.parametrize("page", ["h", "?", "?zzz", f"?{TEA}"])
+def test_a_page_over_the_question_says_that_the_scan_is_not_taken(home: StoreFolder, page: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        begun(session, "count")
+        enter(session, GROSS_CHEESE)
+        frame = enter(session, page)
+        assert "not taken: Kilo cheese" in shown(frame) or "Kilo cheese" in prompt(frame, 40, 20), shown(frame)
+
+
+def booked(session: Session) -> dict[str, Decimal]:
+    """Quantities by product, with what was received before the goods in hand."""
+    found, top = quantities(session), session.stack.top
+    for each in top.state.lines if top.job.name == "receive" else ():
+        if each.received:
+            found[each.product] = found.get(each.product, Decimal(0)) + each.received
+    return found
+
+
+SAID = (GROSS_CHEESE, GROSS_HAM, f"010{TAPE}3922599", f"010{TAPE}3142000250", CHEESE, TEA, "96385074", "BADGE-U2")
+MORE = ("4006381333930", "BADGE-U1", "x", "12*", "ABC-12345", "?", "b")
+
+
+@pytest.mark.parametrize("job", JOBS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=10, derandomize=True)
+@given(inputs=st.lists(st.sampled_from(SAID + MORE), min_size=1, max_size=5))
+def test_a_quantity_is_booked_on_what_the_prompt_names(home: StoreFolder, job: str, inputs: list[str]) -> None:
+    with open_terminal(home, user="U1") as session:
+        begun(session, job)
+        for each in inputs:
+            frame = enter(session, each)
+        asked: Any = session.page.question.measured_scan
+        if asked is None or session.page.question.multiplier:
+            return
+        meaning = asked.matches[0]
+        assert NAMES[meaning.key] in prompt(frame, 40, 20), (inputs, shown(frame))
+        before = booked(session)
+        enter(session, "0.5")
+        now = booked(session)
+        changed = {key for key in now | before if now.get(key) != before.get(key)}
+        assert changed <= {meaning.key}, inputs
+
+
+# Multiplied
+
+
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("scans", [(f"3*{GROSS_HAM}",), ("3*", GROSS_HAM)], ids=["at once", "before"])
+def test_what_is_multiplied_is_asked_of_each(home: StoreFolder, job: str, scans: tuple[str, ...]) -> None:
+    with open_terminal(home, user="U1") as session:
+        begun(session, job)
+        frame = opened_by(session, scans)
+        assert verdict_of(frame) == (ASK, "session.how_much_each_in")
+        assert "3 x" in shown(frame)
+        assert "Pound ham" in shown(frame)
+        assert "lb" in shown(frame)
+        enter(session, "2")
+        assert quantities(session) == {"P2": Decimal(6)}
+
+
+@pytest.mark.parametrize("label", [f"010{TAPE}3142000250", f"010{TAPE}3922599"])
+def test_what_each_label_says_is_not_multiplied_on_the_screen(home: StoreFolder, label: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        begun(session, "count")
+        frame = enter(session, f"2*{label}")
+        assert "2.5 m²" in shown(frame) or "5.99" in shown(frame)
+        enter(session, "4")
+        assert quantities(session) == {"P3": Decimal(8)}
+
+
+def test_a_multiplied_code_without_a_unit_asks_in_words(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        begun(session, "count")
+        enter(session, "3*")
+        assert verdict_of(enter(session, CHEESE))[1] == "count.counted_of", "three kilograms were said"
+        assert quantities(session) == {"P1": Decimal(3)}
+
+
+def opened_by(session: Session, scans: tuple[str, ...]) -> Frame:
+    """The page after these scans."""
+    for scan in scans:
+        frame = enter(session, scan)
+    return frame
+
+
+# What is scanned meanwhile has an answer of its own
+
+
+MEANWHILE = {
+    "96385074": "96385074",
+    "ABC-12345": "ABC-12345",
+    "BADGE-U2": "Anna Berg",
+    "12*": "12 x",
+    "12345678": "12345678",
+}
+"""What is scanned or typed while a weight is asked, and what its answer names."""
+
+
+@pytest.mark.parametrize("said", MEANWHILE)
+@pytest.mark.parametrize("job", JOBS)
+def test_what_is_scanned_while_a_weight_is_asked_is_answered_itself(home: StoreFolder, job: str, said: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        begun(session, job)
+        enter(session, GROSS_CHEESE)
+        frame = enter(session, said)
+        first, _, dropped = shown(frame, 80, 24).partition("not taken:")
+        assert MEANWHILE[said] in first.split("─")[-1]
+        assert "Kilo cheese" in dropped.replace("#3 ", "")
+        assert not session.page.question.measured_scan, "the question is over, and the screen does not ask it"
+        assert not prompt(frame, 40, 20)
+        assert not quantities(session)
+
+
+@pytest.mark.parametrize("said", ["96385074", "BADGE-U2", "A-2"])
+@pytest.mark.parametrize("job", ["count", "loss", "move", "receive"])
+def test_weight_of_dropped_scan_is_not_booked_on_previous_goods(home: StoreFolder, job: str, said: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        begun(session, job)
+        enter(session, TEA)
+        enter(session, GROSS_HAM)
+        before = quantities(session)
+        frame = enter(session, said)
+        if frame.verdict and frame.verdict.kind == WRONG:
+            frame = enter(session, "2")
+            assert quantities(session) == before
+            assert verdict_of(frame)[0] in (ASK, WRONG)
+
+
+def test_an_own_badge_leaves_the_question_open(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        begun(session, "count")
+        enter(session, GROSS_CHEESE)
+        frame = enter(session, "BADGE-U1")
+        assert verdict_of(frame)[1] == "sign_in.already"
+        assert "Kilo cheese" in prompt(frame, 40, 20)
+        enter(session, "2")
+        assert quantities(session) == {"P1": Decimal(2)}

@@ -1,0 +1,376 @@
+"""A round of several orders in a session on real files: gathered, walked, left in the middle and taken up again."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.cache.claim_queries import add_priority
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.courier.pull import sync_progress
+from aisle.host.database import transaction
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import LocalNote
+from aisle.jobs.pick.pick_state import PickState
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, msg
+from aisle.outbox.local_notes import PRIORITY, RELEASED, save_note
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.scan.inputs import Line, OpenLine
+from aisle.session.session import Session
+from aisle.session.unit_of_work import MAX_REPLAYED
+from tests.cache import service_rows
+from tests.session.driving import enter, open_signed_in, verdict_of
+
+CODES = {"P1": "4006381333931", "P2": "5901234123457", "P3": "9780201379624", "P9": "96385074"}
+
+
+def order(number: str, *wanted: tuple[str, int]) -> dict[str, Any]:
+    """An open order of (product, quantity) pairs, each at the place of the product."""
+    lines = [
+        service_rows.line(
+            n, product, count, preferred_location_code=f"A-{product[1:]}", store_walking_order=int(product[1:])
+        )
+        for n, (product, count) in enumerate(wanted, 1)
+    ]
+    return service_rows.order(number, *lines)
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with a small store in its cache: four open orders that share products."""
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_people([service_rows.person("U1", "Anna Kovac"), service_rows.person("U2", "Ben Okafor")])
+    cache.write_products([service_rows.product(number, f"Product {number}", code) for number, code in CODES.items()])
+    shared = {"A-1": 50, "A-2": 50, "A-3": 50}
+    cache.write_stock([service_rows.stock(f"P{n}", 50, places={f"A-{n}": 50}) for n in (1, 2, 3)])
+    cache.write_locations([service_rows.location(code, n) for n, code in enumerate((*shared, "PU-1", "B-7"), 1)])
+    cache.write_stock([service_rows.stock("P9", 5, places={"B-7": 5})])
+    cache.write_orders(
+        [
+            order("4101", ("P1", 3), ("P2", 1)),
+            order("4102", ("P1", 4), ("P3", 200)),
+            order("4103", ("P3", 1), ("P2", 2)),
+            order("4104", ("P9", 1)),
+        ],
+        lines_known=True,
+        read_began=1.0,
+    )
+    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    return home
+
+
+def state(session: Session) -> PickState:
+    """What the round stands at."""
+    top = session.stack.top.state
+    assert isinstance(top, PickState)
+    return top
+
+
+def sent(home: StoreFolder) -> dict[tuple[str, int], Decimal]:
+    """What the waiting operations say of each line."""
+    operations = OperationQueue(open_outbox(home.folder)).unfinished()
+    return {
+        (each.body["orders"]["order_number"], line["line_number"]): line["picked_quantity"]
+        for each in operations
+        if each.operation == "update-customer-order"
+        for line in each.body["orders"].get("order_lines", ())
+    }
+
+
+def test_a_round_from_the_menu_to_the_pick_up_place(home: StoreFolder) -> None:
+    with open_signed_in(home) as session:
+        assert enter(session, "6").view.name == "walk"
+        assert verdict_of(enter(session, "4102")) == (GOOD, "walk.added")
+        assert verdict_of(enter(session, "4101", "TOTE-B")) == (GOOD, "walk.tote")
+        assert verdict_of(enter(session, "1")) == (GOOD, "walk.added")
+        assert verdict_of(enter(session, "g")) == (GOOD, "pick.round_opened")
+        assert [tote.order for tote in state(session).totes] == ["4102", "4101", "4103"]
+        assert verdict_of(enter(session, f"6*{CODES['P1']}")) == (GOOD, "pick.taken_totes")
+        assert sent(home) == {("4102", 1): Decimal(4), ("4101", 1): Decimal(2)}
+        assert verdict_of(enter(session, CODES["P1"])) == (GOOD, "pick.taken_tote")
+        assert verdict_of(enter(session, CODES["P2"])) == (GOOD, "pick.tote_full")
+        assert verdict_of(enter(session, "3")) == (GOOD, "pick.set_totes")
+        frame = enter(session, CODES["P3"], "201")
+        assert verdict_of(frame) == (GOOD, "pick.round_taken")
+        assert frame.view.name == "pick.done"
+        assert verdict_of(enter(session, "B-7")) == (ASK, "pick.put_on_goods")
+        assert verdict_of(enter(session, "TOTE-B")) == (GOOD, "pick.tote")
+        assert verdict_of(enter(session, "PU-1")) == (GOOD, "pick.put_down_totes")
+        assert verdict_of(enter(session, "PU-1")) == (GOOD, "pick.put_down_totes")
+        assert verdict_of(enter(session, "PU-1")) == (INFO, "pick.nothing_in_round")
+    moves = [
+        each for each in OperationQueue(open_outbox(home.folder)).unfinished() if each.operation == "create-movement"
+    ]
+    assert [each.body[0]["to_location"]["customer_order_number"] for each in moves] == ["4101", "4102", "4103"]
+
+
+def test_scanned_letter_is_tote_and_typed_letter_is_back(home: StoreFolder) -> None:
+    def by_hand(letter: str) -> Frame:
+        return session.take([Line(letter, "cr", 0.0, 0.2, 0.2)], 0.0)
+
+    with open_signed_in(home) as session:
+        enter(session, "6", "4102", "4101")
+        assert verdict_of(enter(session, "0")) == (WRONG, "walk.unknown"), "scanned, it is no way back"
+        assert verdict_of(by_hand("B")) == (ASK, "session.label_back")
+        asked = session.frames.build().verdict
+        assert asked
+        assert msg("walk.leave", count=2) in dict(asked.text.args).values()
+        assert verdict_of(enter(session, "b")) == (INFO, "session.dropped")
+        assert verdict_of(by_hand("1*B")) == (GOOD, "walk.tote")
+        assert verdict_of(by_hand("b")) == (ASK, "walk.leave")
+        assert verdict_of(enter(session, "b", "A")) == (WRONG, "walk.tote_twice")
+        assert verdict_of(enter(session, "X")) == (GOOD, "walk.tote")
+        frame = enter(session, "g", "7*", "B")
+        assert (verdict_of(frame), frame.typed) == ((INFO, "pick.this_tote"), "7*")
+        enter(session, CODES["P1"], CODES["P2"], CODES["P3"], "200")
+        assert verdict_of(enter(session, "X")) == (GOOD, "pick.tote")
+        assert state(session).only_order == "4101"
+        assert verdict_of(enter(session, "b")) == (INFO, "pick.dropped")
+        assert verdict_of(enter(session, "B")) == (GOOD, "pick.tote")
+        assert state(session).only_order == "4101", "its letter names it too"
+        assert verdict_of(enter(session, "A")) == (GOOD, "pick.tote")
+        assert state(session).only_order == "4102"
+        assert verdict_of(by_hand("1*B")) == (GOOD, "pick.tote"), "typed, its letter names it too"
+        assert state(session).only_order == "4101"
+        assert verdict_of(by_hand("B")) == (INFO, "session.label_back")
+        assert by_hand("B").view.name == "home"
+
+
+@pytest.mark.parametrize("count", [1, MAX_REPLAYED - 2, MAX_REPLAYED + 20])
+def test_a_round_is_taken_up_where_it_was_left(home: StoreFolder, count: int) -> None:
+    with open_signed_in(home) as session:
+        enter(session, "6", "3", "g", f"7*{CODES['P1']}", "n", CODES["P2"])
+        for _ in range(count):
+            enter(session, CODES["P3"])
+        before = enter(session, CODES["P9"])
+        assert verdict_of(before) == (WRONG, "pick.for_other")
+        kept = state(session)
+    with open_signed_in(home) as session:
+        frame = session.frames.build()
+        assert (frame.verdict, frame.view) == (before.verdict, before.view), "with the reason of what is offered"
+        assert state(session) == kept
+        assert verdict_of(enter(session, CODES["P3"])) == (GOOD, "pick.taken_tote")
+    assert sent(home)["4102", 2] == count + 1
+
+
+def test_the_gathering_is_taken_up_too(home: StoreFolder) -> None:
+    with open_signed_in(home) as session:
+        before = enter(session, "6", "4103", "TOTE-A", "2")
+    with open_signed_in(home) as session:
+        frame = session.frames.build()
+        assert frame.view == before.view
+        assert verdict_of(enter(session, "g")) == (GOOD, "pick.round_opened")
+        assert [(tote.order, tote.code) for tote in state(session).totes] == [
+            ("4103", "TOTE-A"),
+            ("4101", ""),
+            ("4102", ""),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("job", "before", "scans"),
+    [
+        ("batch.BatchJob", 2, ("6", "4102", "TOTE-A")),
+        ("pick.job.PickJob", 5, ("6", "4102", "TOTE-A", "4101", "TOTE-B", "g", f"6*{CODES['P1']}")),
+    ],
+)
+def test_batch_of_older_job_version_closes_without_loss(
+    home: StoreFolder, monkeypatch: pytest.MonkeyPatch, job: str, before: int, scans: tuple[str, ...]
+) -> None:
+    """By the rule of today its events come to something else than they did."""
+    with monkeypatch.context() as older:
+        older.setattr(f"aisle.jobs.{job}.version", before)
+        with open_signed_in(home) as session:
+            enter(session, *scans)
+            noted = sent(home)
+    with open_signed_in(home) as session:
+        assert verdict_of(session.frames.build()) == (WRONG, "session.other_version")
+        assert sent(home) == noted
+        assert verdict_of(enter(session, "6", "4102", "g")) == (GOOD, "pick.opened")
+        picked = {(take.order, take.line): take.picked for take in state(session).lines if take.picked}
+        assert picked == {of: count for of, count in noted.items() if of[0] == "4102"}
+
+
+def test_a_look_in_the_middle_of_a_round_comes_back_to_its_stop(home: StoreFolder) -> None:
+    with open_signed_in(home) as session:
+        before = enter(session, "6", "3", "g", CODES["P1"]).view
+        assert enter(session, f"?{CODES['P9']}").view.name == "lookup.product"
+        assert enter(session, "b").view == before
+        enter(session, f"?{CODES['P9']}")
+        assert verdict_of(enter(session, CODES["P1"])) == (GOOD, "pick.taken_tote")
+
+
+def test_what_was_picked_before_a_look_in_the_same_queue_is_counted_on(home: StoreFolder) -> None:
+    with open_signed_in(home) as session:
+        frame = enter(session, "4102", CODES["P3"], f"?{CODES['P9']}", "b", CODES["P3"], f"?{CODES['P9']}", CODES["P3"])
+        assert verdict_of(frame) == (GOOD, "pick.taken")
+        (picked,) = [take.picked for take in state(session).lines if take.product == "P3"]
+        assert picked == 3
+    assert sent(home) == {("4102", 2): Decimal(3)}
+
+
+def test_an_order_that_is_rejected_elsewhere_leaves_the_round(home: StoreFolder) -> None:
+    with open_signed_in(home) as session:
+        enter(session, "6", "3", "g", f"7*{CODES['P1']}")
+        cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+        gone = order("4102", ("P1", 4), ("P3", 200))
+        cache.write_orders([{**gone, "is_rejected": True}], lines_known=True, read_began=2.0)
+        frame = session.poll()
+        assert frame is not None
+        assert verdict_of(frame) == (WRONG, "pick.out_hand")
+        assert frame.view.name == "pick.back"
+        assert verdict_of(enter(session, "y")) == (GOOD, "pick.put_back_done")
+        assert [tote.letter for tote in state(session).totes] == ["A", "C"]
+
+
+def rejected(home: StoreFolder) -> None:
+    """Somebody else rejects the second order of the round."""
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    gone = order("4102", ("P1", 4), ("P3", 200))
+    cache.write_orders([{**gone, "is_rejected": True}], lines_known=True, read_began=2.0)
+
+
+def test_what_is_put_back_is_written_down_and_undone_again(home: StoreFolder) -> None:
+    with open_signed_in(home) as session:
+        enter(session, "6", "3", "g", f"7*{CODES['P1']}")
+        rejected(home)
+        session.poll()
+        assert verdict_of(enter(session, "y")) == (GOOD, "pick.put_back_done")
+        assert verdict_of(enter(session, "u")) == (GOOD, "pick.put_back_undone")
+        frame = enter(session, "y")
+        assert (verdict_of(frame), frame.view.name) == ((GOOD, "pick.put_back_done"), "pick.product")
+    operations = OperationQueue(open_outbox(home.folder)).unfinished()
+    items = [each.body[0] for each in operations if each.operation == "create-movement"]
+    place, pool = {"location_code": "A-1"}, {"stock_pool": 1}
+    assert [(item["from_location"], item["to_location"], item["quantity"]) for item in items] == [
+        (pool, {**place, **pool}, 4),
+        ({**place, **pool}, pool, 4),
+        (pool, {**place, **pool}, 4),
+    ]
+
+
+def test_what_was_typed_before_a_page_came_by_itself_is_not_its_answer(home: StoreFolder) -> None:
+    with open_signed_in(home) as session:
+        enter(session, "6", "3", "g", f"7*{CODES['P1']}")
+        assert session.take([OpenLine("1")], 0.0).typed == "1"
+        rejected(home)
+        frame = session.poll()
+        assert frame is not None
+        assert frame.view.name == "pick.back"
+        assert frame.typed == ""
+        assert verdict_of(frame) == (WRONG, "session.typed_before")
+        assert enter(session, "1").view.name == "pick.back"
+        assert session.take([OpenLine("y")], 0.0).typed == "y"
+        assert verdict_of(enter(session, "y")) == (GOOD, "pick.put_back_done")
+
+
+def test_what_is_typed_on_after_a_page_came_by_itself_counts_alone(home: StoreFolder) -> None:
+    with open_signed_in(home) as session:
+        enter(session, "6", "3", "g", f"7*{CODES['P1']}")
+        session.take([OpenLine("4")], 0.0)
+        rejected(home)
+        session.poll()
+        assert session.take([OpenLine("4y")], 0.0).typed == "y"
+        assert verdict_of(enter(session, "4y")) == (GOOD, "pick.put_back_done")
+
+
+def test_the_same_key_twice_on_what_is_back_takes_nothing_out_of_a_tote(home: StoreFolder) -> None:
+    with open_signed_in(home) as session:
+        enter(session, "6", "3", "g", f"5*{CODES['P1']}")
+        assert session.stack.top.job.accepts(state(session)).quantity
+        rejected(home)
+        frame = session.poll()
+        assert frame is not None
+        assert frame.view.name == "pick.back"
+        before = sent(home)
+        assert verdict_of(enter(session, "y")) == (GOOD, "pick.put_back_done")
+        assert not session.stack.top.job.accepts(state(session)).quantity
+        assert verdict_of(enter(session, "1"))[0] == WRONG
+        assert sent(home) == before
+        enter(session, CODES["P2"])
+        assert verdict_of(enter(session, "1"))[0] in (GOOD, INFO)
+
+
+def test_short_takes_two_entries_and_closes_the_stop_for_all_its_orders(home: StoreFolder) -> None:
+    with open_signed_in(home) as session:
+        enter(session, "6", "3", "g", f"4*{CODES['P1']}")
+        frame = enter(session, "s")
+        assert frame.view.name == "short.ways"
+        numbers = [n for n, way in enumerate(session.stack.top.state.choices, 1) if way.kind == "reason"]
+        frame = enter(session, str(numbers[0]))
+        assert verdict_of(frame) == (GOOD, "pick.short")
+        assert frame.view.name == "pick.product"
+        closed = [take for take in state(session).lines if take.is_closed]
+        assert [(take.order, take.picked, take.ordered) for take in closed] == [("4102", Decimal(1), Decimal(4))]
+        assert verdict_of(enter(session, "u")) == (GOOD, "pick.for_tote")
+
+
+def test_the_rest_elsewhere_is_two_entries_as_well(home: StoreFolder) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_stock([service_rows.stock("P1", 70, places={"A-1": 50, "B-7": 20})])
+    with open_signed_in(home) as session:
+        enter(session, "6", "3", "g", f"4*{CODES['P1']}")
+        enter(session, "s")
+        frame = enter(session, "1")
+        assert verdict_of(frame) == (GOOD, "pick.comes")
+        assert frame.view.name == "pick.product"
+        (rest,) = [take for take in state(session).lines if take.product == "P1" and take.is_open]
+        assert (rest.location, rest.remaining) == ("B-7", Decimal(3))
+
+
+def test_of_all_that_was_released_only_the_orders_shown_are_asked_for(home: StoreFolder) -> None:
+    outbox = open_outbox(home.folder)
+    with transaction(outbox):
+        for at in range(200):
+            save_note(outbox, LocalNote(RELEASED, f"{at}", "x"), "U1", 1000.0)
+        save_note(outbox, LocalNote(RELEASED, "4101", "x"), "U1", 1000.0)
+        save_note(outbox, LocalNote(PRIORITY, "4101", "x"), "U2", 1000.0)
+    reads = CacheReader(home, outbox)
+    seen: list[Any] = []
+
+    def count(_: Any, row: Any) -> Any:
+        seen.append(row)
+        return row
+
+    try:
+        outbox.row_trace = count
+        rows: list[dict[str, Any]] = [{"order_number": "4101"}, {"order_number": "4102"}]
+        add_priority(reads._cache, outbox, rows)
+    finally:
+        outbox.row_trace = None
+        reads.close()
+        outbox.close()
+    assert [(row["urgent"], row["urgent_by"], row["released_on"] != "") for row in rows] == [
+        (True, "Ben Okafor", True),
+        (False, "", False),
+    ]
+    assert len(seen) == 2
+
+
+def test_the_third_order_of_a_stock_of_three_is_told_that_it_is_too_much(home: StoreFolder) -> None:
+    """Nothing of it is sent: what this host took counts."""
+    with closing(open_cache(home.folder, writer=True)) as connection:
+        cache = CacheWriter(connection, "0001")
+        cache.write_stock([service_rows.stock("P1", 3, places={"A-1": 3})])
+        lines = {
+            f"S{n}": service_rows.line(1, "P1", quantity, preferred_location_code="A-1")
+            for n, quantity in enumerate((2, 1, 2))
+        }
+        cache.write_orders(
+            [service_rows.order(number, line) for number, line in lines.items()], lines_known=True, read_began=1.0
+        )
+    said = []
+    with open_signed_in(home) as session:
+        for number, quantity in zip(lines, (2, 1, 2), strict=True):
+            frame = enter(session, number, f"{quantity}*{CODES['P1']}" if quantity > 1 else CODES["P1"])
+            assert frame.verdict is not None
+            assert frame.verdict.kind == GOOD
+            said.append(frame.verdict.detail.id if frame.verdict.detail else "")
+            enter(session, "b")
+    assert said == ["", "", "pick.beyond"]

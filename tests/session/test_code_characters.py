@@ -1,0 +1,325 @@
+"""Signs, numbers and measures around a code: each is read, asked about or refused, and never left out in silence."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.view import ASK, GOOD, WRONG, Frame
+from aisle.scan.decoder import Decoder
+from aisle.scan.inputs import EscapeInput
+from aisle.session.session import Session
+from tests.cache import service_rows
+from tests.session.driving import verdict_of
+from tests.session.test_code_forms import EAN, PACES, WEIGHED, Scanner, at, counted, home, open_count, picked, said
+
+__all__ = ["home"]
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("ms", PACES)
+@pytest.mark.parametrize(
+    ("code", "many"),
+    [
+        (f"７＊{EAN}", 7),
+        (f"７×{EAN}", 7),
+        (f"１２＊{EAN}", 12),
+        (f"１２*{EAN}", 12),
+        (f"12×{EAN}", 12),
+        (f"12 * {EAN}", 12),
+        (f"12 × {EAN}", 12),
+        (f"12x{EAN}", 12),
+        (f"12 x {EAN}", 12),
+        (f"12✕{EAN}", 12),
+        ("１２＊９５２０００１１０００２４", 12),
+        (f"12\u3000*\u3000{EAN}", 12),
+    ],
+)
+def test_a_multiplier_counts_however_its_sign_is_written(home: StoreFolder, ms: int, code: str, many: int) -> None:
+    with at(home) as session:
+        scan = Scanner(session, ms)
+        open_count(session, scan)
+        assert counted(scan(code)) == many
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("ms", [0, 6])
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"７・{EAN}",
+        f"７\u3000{EAN}",
+        f"7 {EAN}",
+        f"7·{EAN}",
+        f"{EAN}€",
+        f"€{EAN}",
+        f"{EAN}½",
+        f"{EAN[:6]}é{EAN[6:]}",
+        f"七{EAN}",
+        f"{EAN} 12",
+        f"{EAN} 5",
+        f"{EAN};12",
+        f"{EAN},12",
+        f"{EAN}\u300012",
+        f"{EAN}  51299",
+        f"0*{EAN}",
+        f"０＊{EAN}",
+    ],
+)
+def test_what_no_form_explains_is_refused(home: StoreFolder, ms: int, code: str) -> None:
+    with at(home) as session:
+        scan = Scanner(session, ms)
+        open_count(session, scan)
+        assert verdict_of(scan(code))[0] == WRONG, code
+        assert counted(scan(EAN)) == 1
+    with at(home) as session:
+        scan = Scanner(session, ms)
+        scan("4101")
+        assert verdict_of(scan(code))[0] == WRONG, code
+        assert picked(home) == {}
+
+
+@pytest.mark.parametrize("code", [f"{EAN} 12", f"{EAN};12", f"12 {EAN}", f"3*{EAN} 12"])
+def test_a_code_and_a_number_are_told_how_to_multiply(home: StoreFolder, code: str) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        open_count(session, scan)
+        frame = scan(code)
+        assert verdict_of(frame) == (WRONG, "input.code_number")
+        assert "12*" in said(frame)
+
+
+@pytest.mark.parametrize("factors", ["0x10", "10x0", "0*3", "3*0", "0×10", "０x１０", "2*0*3", "0,0x5"])
+def test_no_multiplication_sets_a_count_to_zero(home: StoreFolder, factors: str) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        open_count(session, scan)
+        scan(EAN)
+        assert verdict_of(scan(factors)) == (WRONG, "input.times")
+        assert counted(scan(EAN)) == 2
+
+
+def test_full_width_numbers_are_quantities_and_choices(home: StoreFolder) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        open_count(session, scan)
+        scan(EAN)
+        assert counted(scan("１２")) == 12
+        assert counted(scan("٣")) == 3
+        for times in ("１２＊", "12×", "12 *", "１２ ＊"):
+            before = counted(scan("1"))
+            assert verdict_of(scan(times))[1] == "session.times"
+            assert counted(scan(EAN)) == before + 12
+
+
+def test_a_full_width_number_chooses(home: StoreFolder) -> None:
+    with at(home) as session:
+        first = session.frames.build().view.name
+        assert Scanner(session)("１").view.name != first
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "3302005000",
+        "3302000500",
+        "3402000275",
+        "3953001299",
+        "8005000599",
+        "3352001000",
+        "3312000500",
+        "3322000500",
+        "3332000500",
+        "3372000500",
+        "3532000500",
+        "3622000500",
+        "3692000500",
+        "3103000000",
+        "3922000",
+        "3932978000",
+        "30" + "12",
+    ],
+)
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("job", ["count", "pick"])
+def test_a_label_without_a_net_quantity_is_asked(home: StoreFolder, job: str, label: str) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        if job == "count":
+            open_count(session, scan)
+        else:
+            scan("4101")
+        frame = scan(f"010{WEIGHED}{label}")
+        assert verdict_of(frame)[0] == ASK, said(frame)
+        assert "Kale" in said(frame)
+        assert "kg" in said(frame)
+        frame = scan("1.5")
+        if job == "count":
+            assert counted(frame) == Decimal("1.5")
+        else:
+            assert list(picked(home).values()) == [Decimal("1.5")]
+
+
+@pytest.mark.parametrize("label", ["3302005000", "3953001299", "8005000599", "3102000500"])
+def test_goods_by_the_piece_are_counted_whatever_they_weigh(home: StoreFolder, label: str) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        open_count(session, scan)
+        assert counted(scan(f"010{EAN}{label}")) == 1
+
+
+@pytest.mark.parametrize(
+    "tail",
+    ["3109000500", "8008261301", "80082611", "17261301", "10L1\x1d3109000500", "3109", "7003"],
+)
+def test_a_wrong_label_is_not_put_on_the_scanner(home: StoreFolder, tail: str) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        open_count(session, scan)
+        frame = scan(f"010{EAN}{tail}")
+        assert verdict_of(frame)[0] == WRONG
+        assert verdict_of(frame)[1] != "input.no_gs"
+
+
+@pytest.mark.parametrize("form", ["1234-5679", "ISSN 1234-5679", "12345679", "issn1234-5679"])
+def test_an_issn_is_found_as_it_is_printed(home: StoreFolder, form: str) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        scan("4101")
+        assert verdict_of(scan(form))[0] == GOOD
+        assert picked(home) == {2: 1}
+
+
+def test_a_guess_of_what_was_typed_at_an_open_quantity_is_asked(home: StoreFolder, aisle_home: Path) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_products([service_rows.product("P9", "Other", "01234565")])
+    cache.write_stock([service_rows.stock("P9", 5, places={"A-1": 5})])
+    with at(home) as session:
+        scan = Scanner(session, 120)
+        open_count(session, scan)
+        scan(EAN)
+        for typed in ("123456", "0123456"):
+            frame = scan(typed)
+            assert verdict_of(frame)[0] == ASK, said(frame)
+            assert "Other" in said(frame)
+            scan("b")
+        assert counted(scan(EAN)) == 2
+
+
+def test_the_same_is_asked_for_a_pick_of_other_goods(home: StoreFolder) -> None:
+    CacheWriter(open_cache(home.folder, writer=True), "0001").write_products(
+        [service_rows.product("P9", "Other", "01234565")]
+    )
+    with at(home) as session:
+        scan = Scanner(session, 120)
+        scan("4101", EAN)
+        frame = scan("123456")
+        assert verdict_of(frame)[0] in (ASK, WRONG)
+        assert picked(home) == {1: 1}
+
+
+KEYS = {
+    "F4": b"\x1bOS",
+    "F5": b"\x1b[15~",
+    "F7": b"\x1b[18~",
+    "F8": b"\x1b[19~",
+    "F9": b"\x1b[20~",
+    "Ctrl-F8": b"\x1b[19;5~",
+    "Shift-Tab": b"\x1b[Z",
+    "Up": b"\x1b[A",
+    "keypad Up": b"\x1bOA",
+    "End": b"\x1b[F",
+    "console F1": b"\x1b[[A",
+    "NUL": b"\x00",
+    "ENQ": b"\x05",
+    "STX": b"\x02",
+    "FS": b"\x1c",
+    "BS": b"\x08",
+    "DEL": b"\x7f",
+    "ESC": b"\x1b",
+    "C1": b"\xc2\x9d",
+}
+
+
+def sent(session: Session, data: bytes, ms: float) -> Frame:
+    """The frame after bytes that came at this pace, in one read for 0."""
+    decoder, at_ = Decoder(), 1.0
+    frame = session.frames.build()
+    for piece in [bytes([byte]) for byte in data] if ms else [data]:
+        frame = session.take([each for each in decoder.feed(piece, at_) if not isinstance(each, EscapeInput)], at_)
+        at_ += ms / 1000
+    return frame
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("ms", PACES)
+@pytest.mark.parametrize("key", KEYS)
+def test_a_key_inside_gs1_data_is_a_separator_or_refused(home: StoreFolder, key: str, ms: int) -> None:
+    with at(home) as session:
+        open_count(session, Scanner(session))
+        begin = f"010{WEIGHED}10L1".encode() + KEYS[key]
+        assert counted(sent(session, begin + b"3103000500\r", ms)) == Decimal("0.5")
+        assert counted(sent(session, b"]C1" + begin + b"3103000500\r", ms)) == 1
+        for tail in (b"7\r", b"31090005\r", b"31030005\r", b"X3103000500\r"):
+            frame = sent(session, begin + tail, ms)
+            assert verdict_of(frame)[0] == WRONG, (key, tail)
+            assert key == "F8" or verdict_of(frame)[1] == "input.no_gs", (key, tail)
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("ms", PACES)
+@pytest.mark.parametrize("key", [key for key in KEYS if key not in ("NUL", "C1")])
+def test_a_key_inside_another_code_makes_it_unknown(home: StoreFolder, key: str, ms: int) -> None:
+    with at(home) as session:
+        open_count(session, Scanner(session))
+        for place in (8, 10, 12):
+            frame = sent(session, EAN[:place].encode() + KEYS[key] + EAN[place:].encode() + b"\r", ms)
+            assert verdict_of(frame)[0] == WRONG, (key, place)
+
+
+def test_a_backspace_of_a_person_erases(home: StoreFolder) -> None:
+    with at(home) as session:
+        open_count(session, Scanner(session))
+        assert counted(sent(session, EAN[:9].encode() + b"7\x7f" + EAN[9:].encode() + b"\r", 120)) == 1
+        assert counted(sent(session, EAN[:3].encode() + b"7\x7f" + EAN[3:].encode() + b"\r", 0)) == 2
+
+
+@pytest.mark.parametrize("answer", [b"\x1b[I", b"\x1b[O", b"\x1b[?62;4c", b"\x1b[<0;1;1M", b"\x1b]11;rgb:0/0/0\x07"])
+def test_an_answer_of_the_terminal_inside_a_code_is_none_of_it(home: StoreFolder, answer: bytes) -> None:
+    with at(home) as session:
+        open_count(session, Scanner(session))
+        for ms in PACES:
+            before = sent(session, EAN[:9].encode() + answer + EAN[9:].encode() + b"\r", ms)
+            assert verdict_of(before)[0] == GOOD
+
+
+CONTROLS = "\x01\x05\x06\x07\x0b\x0c\x0e\x11\x13\x15\x1a\x1c\x1f"
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("ms", [0, 6])
+@pytest.mark.parametrize("control", CONTROLS)
+def test_a_control_in_a_plain_code_is_refused_and_around_it_is_padding(
+    home: StoreFolder, ms: int, control: str
+) -> None:
+    with at(home) as session:
+        scan = Scanner(session, ms)
+        open_count(session, scan)
+        for cut in (1, 4, len(EAN) - 1):
+            frame = scan(f"{EAN[:cut]}{control}{EAN[cut:]}")
+            assert verdict_of(frame) == (WRONG, "input.control"), cut
+            assert not session.stack.top.state.counted_lines
+        assert counted(scan(f"{control}{EAN}{control}{control}")) == 1
+        assert verdict_of(scan(f"1{control}2"))[0] == WRONG, "nor is it a quantity"
+        assert counted(scan(EAN)) == 2
+
+
+def test_a_control_that_a_person_types_is_none_of_the_number(home: StoreFolder) -> None:
+    with at(home) as session:
+        open_count(session, Scanner(session))
+        Scanner(session)(EAN)
+        assert counted(Scanner(session, 300)("1\x012")) == 12

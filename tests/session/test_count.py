@@ -1,0 +1,204 @@
+"""Counting in a session on real files: what is kept, what is sent, and where somebody stands after an end."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from aisle.barcode_keys import check_digit
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Operation
+from aisle.session.session import Session
+from tests.cache import service_rows
+from tests.session.driving import enter, open_signed_in, verdict_of
+
+CODES = ("4006381333931", "5901234123457", "9780201379624", "4012345678901", "2812345000007")
+WEIGHED = "281234501234" + check_digit("281234501234")
+CASE = "14006381333938"
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with a place of five products in its cache."""
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    unit = {"units": [{"unit_barcode": CASE, "unit_quantity": 12}]}
+    cheese = {"allow_decimal": True, "base_unit_name": "kg"}
+    cache.write_products(
+        [
+            service_rows.product(
+                f"P{n}", f"Product {n}", code, price=2, **(unit if n == 1 else cheese if n == 5 else {})
+            )
+            for n, code in enumerate(CODES, 1)
+        ]
+    )
+    cache.write_stock([service_rows.stock(f"P{n}", 10 * n, places={"A-1": 10 * n}) for n in range(1, 6)])
+    cache.write_locations([service_rows.location("A-1", 1, default_stock_pool="1"), service_rows.location("A-2", 2)])
+    cache.write_stores([{"storeName": "One", "storeNo": "0001", "storeStockPool1": "Shop", "storeStockPool3": "Web"}])
+    return home
+
+
+def open_count(session: Session) -> Frame:
+    """From home, by its number in the menu."""
+    choices = [choice.id for choice in session.frames.build().view.choices]
+    return enter(session, str(choices.index("home.count") + 1))
+
+
+def sent(home: StoreFolder) -> list[Operation]:
+    """The operations that wait."""
+    return OperationQueue(open_outbox(home.folder)).unfinished()
+
+
+def test_a_place_of_five_products_in_the_hands_it_may_take(home: StoreFolder) -> None:
+    with open_signed_in(home) as session:
+        assert open_count(session).view.name == "count.start"
+        lines = ["A-1", *(each for n, code in enumerate(CODES, 1) for each in (code, str(10 * n))), "d"]
+        assert len(lines) == 1 + 5 * (1 + 1) + 1
+        assert verdict_of(enter(session, *lines)) == (GOOD, "count.sent")
+    (operation,) = sent(home)
+    assert (operation.operation, operation.merge_key) == ("create-store-product-logs", "")
+    assert operation.lanes == tuple(f"product/P{n}" for n in range(1, 6))
+    first = operation.body["storeproductlog"][0]
+    assert (first["counted_quantity"], first["expected_quantity"], first["app_user_name"]) == (10, 10, "U1")
+
+
+def test_cases_stars_weights_and_fractions_are_counted_as_what_they_are(home: StoreFolder) -> None:
+    with open_signed_in(home, recount_value=Decimal(0), restricted_codes=("28IIIIIWWWWWC",)) as session:
+        open_count(session)
+        enter(session, "A-1", CASE, f"3*{CODES[0]}")
+        enter(session, f"12*{CODES[1]}", "]C10109780201379624307", WEIGHED)
+        weight = session.stack.top.state.current_line.counted
+        assert verdict_of(enter(session, "2,5")) == (GOOD, "count.counted_of")
+        assert verdict_of(enter(session, CODES[3], "2.5")) == (WRONG, "input.decimal")
+        assert weight == Decimal("1.234")
+        items = {item.product: item.counted for item in session.stack.top.state.lines}
+    assert items == {"P1": 15, "P2": 12, "P3": 7, "P4": 1, "P5": Decimal("2.5")}
+
+
+def test_a_quantity_prompt_never_takes_a_barcode_for_a_quantity(home: StoreFolder) -> None:
+    with open_signed_in(home) as session:
+        open_count(session)
+        enter(session, "A-1", CODES[0])
+        assert verdict_of(enter(session, "96385074"))[0] == WRONG
+        assert session.stack.top.state.current_line.counted == 1
+
+
+@pytest.mark.parametrize("lines", [1, 20, 70])
+def test_counts_in_hand_are_there_after_an_end_in_mid_work(home: StoreFolder, lines: int) -> None:
+    with open_signed_in(home) as session:
+        open_count(session)
+        before = enter(session, "A-1", *[CODES[0]] * lines)
+    with open_signed_in(home) as session:
+        frame = session.frames.build()
+        assert (frame.view, verdict_of(frame)) == (before.view, (INFO, "session.resumed"))
+        assert verdict_of(enter(session, CODES[0])) == (GOOD, "count.counted_of")
+        assert session.stack.top.state.current_line.counted == lines + 1
+        assert not sent(home)
+
+
+def test_each_question_stands_after_an_end_in_mid_work(home: StoreFolder) -> None:
+    steps = [
+        (("A-1", CODES[0], "99", "k"), "count.pool"),
+        (("b", "b"), "count.leave"),
+        (("k", "d"), "count.missing"),
+        (("a",), "count.recount"),
+        (("98",), "count.summary"),
+    ]
+    with open_signed_in(home) as session:
+        open_count(session)
+    for lines, step in steps:
+        with open_signed_in(home) as session:
+            before = enter(session, *lines)
+            assert before.view.name == step
+        with open_signed_in(home) as session:
+            assert session.frames.build().view == before.view
+    with open_signed_in(home) as session:
+        assert verdict_of(enter(session, "1")) == (GOOD, "count.sent_differing")
+    assert [entry["product_number"] for entry in sent(home)[0].body["storeproductlog"]] == ["P1"]
+
+
+def test_a_loss_in_the_middle_of_a_count_comes_back_to_it(home: StoreFolder) -> None:
+    with open_signed_in(home) as session:
+        open_count(session)
+        enter(session, "A-1", CODES[1])
+        assert enter(session, "l").view.name == "loss.quantity"
+    with open_signed_in(home) as session:
+        assert session.frames.build().view.name == "loss.quantity"
+        assert verdict_of(enter(session, "2")) == (ASK, "loss.why")
+        frame = enter(session, "1")
+        assert (frame.view.name, verdict_of(frame)) == ("count.product", (GOOD, "loss.lost"))
+    (operation,) = sent(home)
+    entry = operation.body["storeproductlog"][0]
+    assert (entry["location_code"], entry["stock_pool_1"], entry["reason_code"]) == ("A-1", -2, 1)
+    assert operation.query == {"appUserName": "U1", "is_counted_quantity": False}
+
+
+def test_the_log_shows_what_was_counted_a_moment_ago(home: StoreFolder) -> None:
+    with open_signed_in(home) as session:
+        open_count(session)
+        enter(session, "A-1", CODES[0], "9", "d")
+        enter(session, "a")
+        assert verdict_of(enter(session, "1"))[1] == "count.sent_differing"
+        frame = enter(session, "2")
+        assert frame.view.name == "count_log"
+        (row,) = frame.view.rows  # type: ignore[union-attr]
+        assert [cell.id for cell in row.cells][1] == "word.noted"
+        frame = enter(session, "1")
+        assert frame.view.name == "count_log.entry"
+    with open_signed_in(home) as session:
+        assert session.frames.build().view.name == "count_log.entry"
+
+
+def test_settings_make_counts_blind_and_thresholds_strict(home: StoreFolder) -> None:
+    with open_signed_in(home, blind=True, recount_units=Decimal(1), recount_value=Decimal(0)) as session:
+        open_count(session)
+        frame = enter(session, "A-1", CODES[0], "8")
+        assert verdict_of(frame) == (GOOD, "count.counted")
+        enter(session, "d")
+        enter(session, "a")
+        assert session.frames.build().view.name == "count.recount"
+
+
+def test_store_without_locations_is_counted_as_whole(aisle_home: Path) -> None:
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_products([service_rows.product("P1", "Product 1", CODES[0])])
+    cache.write_stock([service_rows.stock("P1", 7), service_rows.stock("P2", 3, CODES[1])])
+    with open_signed_in(home) as session:
+        open_count(session)
+        assert enter(session, CODES[0]).view.name == "count.product"
+        assert verdict_of(enter(session, "6", CODES[1], "3")) == (GOOD, "count.counted_of")
+        assert verdict_of(enter(session, "k")) == (INFO, "count.one_pool")
+        assert verdict_of(enter(session, "d"))[1] == "count.differ"
+        assert verdict_of(enter(session, "1")) == (GOOD, "count.sent_differing")
+    entries = sent(home)[0].body["storeproductlog"]
+    assert [(entry["counted_quantity"], entry["expected_quantity"]) for entry in entries] == [(6, 7), (3, 3)]
+    assert not any("location_code" in entry for entry in entries)
+
+
+def test_a_page_leads_to_the_count_and_the_move_of_what_it_shows_and_back(home: StoreFolder) -> None:
+    with open_signed_in(home) as session:
+        page = enter(session, CODES[0]).view
+        assert page.name == "lookup.product"
+        assert enter(session, "c").view.name == "count.stop"
+        assert verdict_of(enter(session, "10", "d"))[1] == "count.sent"
+        assert session.frames.build().view.name == "lookup.product"
+        assert enter(session, "t").view.name == "move.take"
+        frame = enter(session, "b")
+        assert (frame.view.name, verdict_of(frame)) == ("move.leave", (ASK, "move.leave"))
+        assert enter(session, "x").view.name == "lookup.product"
+        page = enter(session, "b", "A-1").view
+        assert page.name == "browse.place"
+        assert enter(session, "c").view.name == "count.product"
+    with open_signed_in(home) as session:
+        assert session.frames.build().view.name == "count.product"
+        assert enter(session, "b").view == page
+        assert enter(session, "t").view.name == "move.take"
+        assert verdict_of(enter(session, CODES[0], "A-2"))[1] == "move.moved"
+        assert enter(session, "b", "b").view.name == "browse.place"
+    assert [each.operation for each in sent(home)] == ["create-store-product-logs", "create-movement"]

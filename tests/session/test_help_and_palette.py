@@ -1,0 +1,556 @@
+"""Help, the list of commands, and keys with other names: over any job, and nothing is taken from it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.errors import SettingsError, StorageError
+from aisle.host.database import transaction
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs import JOBS
+from aisle.jobs.job import Write
+from aisle.jobs.shell.help import HELP_TEXTS, help_text
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Frame, ListView, Msg, msg
+from aisle.messages.loader import load_messages
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Intent
+from aisle.scan.inputs import Key, OpenLine
+from aisle.session.session import Session, open_session
+from aisle.settings import LANGUAGES, Settings, load_settings
+from aisle.settings.key_bindings import BINDABLE_LETTERS, COMMAND_LETTERS, validate_keys
+from aisle.tui.layout.screen import fits_whole
+from aisle.tui.message_text import MessageWriter
+from aisle.tui.samples.registry import SAMPLES
+from tests.cache import service_rows
+from tests.session.driving import enter, open_terminal, verdict_of
+from tests.session.test_session import BARCODES, ORDER, home, sent
+from tests.writes import ANNA
+
+__all__ = ["home"]
+
+STEPS = sorted({step for job in JOBS.values() for step in job.steps})
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_step_of_every_job_has_help(language: str) -> None:
+    for step in STEPS:
+        said = MessageWriter(language=language).write(help_text(step))
+        assert help_text(step).id in list(load_messages(language)), step
+        assert len(said) > 40, (step, said)
+    assert {step for step in HELP_TEXTS if "." in step} <= set(STEPS)
+
+
+def spoken(message: Msg, language: str) -> str:
+    """All that a message says."""
+    return MessageWriter(language=language).write(message)
+
+
+def picking(session: Session) -> Frame:
+    """In the middle of an order."""
+    return enter(session, "4101", BARCODES[0], BARCODES[1])
+
+
+@pytest.mark.parametrize(("size", "turns"), [((100, 45), False), ((40, 10), True)], ids=["one page", "several"])
+def test_help_names_the_letters_that_turn_pages_where_there_are_several(
+    home: StoreFolder, size: tuple[int, int], turns: bool
+) -> None:
+    with open_terminal(home, user="U1") as session:
+        session.terminal.fits_screen = fits_whole
+        session.resize(*size)
+        enter(session, f"?{BARCODES[1]}")
+        view = enter(session, "h").view
+        assert isinstance(view, DetailView)
+        letters = {
+            dict(row[0].args)["letter"] for block in view.blocks for row in block.rows if row[0].id == "help.letter"
+        }
+        assert "e" in letters
+        assert ({"n", "p"} <= letters) is turns
+        assert bool({"n", "p"} & letters) is turns
+
+
+@pytest.mark.parametrize("asked", ["h", "H", "AISLE:HELP"])
+def test_help_leads_back_to_the_same_step(home: StoreFolder, asked: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        before = picking(session).view
+        view = enter(session, asked).view
+        assert isinstance(view, DetailView)
+        assert help_text("pick.product").id in str(view.blocks)
+        assert enter(session, "n").view.name == "help"
+        assert enter(session, asked).view.name == "help"
+        assert enter(session, "b").view == before
+
+
+def test_f1_asks_for_help_and_f5_for_commands(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        before = picking(session).view
+        assert session.take([Key("f1")], 0.0).view.name == "help"
+        assert session.take([Key("f5")], 0.0).view.name == "commands"
+        assert session.take([Key("back")], 0.0).view == before
+
+
+@pytest.mark.parametrize("page", ["h", "."])
+def test_a_scan_goes_on_with_the_job(home: StoreFolder, page: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        picking(session)
+        frame = enter(session, page, BARCODES[1], page, BARCODES[2])
+        assert verdict_of(frame) == (GOOD, "pick.taken")
+        assert frame.view.name == "pick.product"
+        wrong = enter(session, page, "87654321")
+        assert (wrong.view.name, verdict_of(wrong)) == ("pick.product", (WRONG, "pick.unknown"))
+    assert sent(home) == {1: 1, 2: 2, 3: 1}
+
+
+@pytest.mark.parametrize("page", ["h", "."])
+def test_what_was_taken_in_the_same_read_is_known_on_the_way_back(home: StoreFolder, page: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        slowly = [
+            enter(session, "4101"),
+            enter(session, f"3*{BARCODES[1]}"),
+            enter(session, page),
+            enter(session, BARCODES[1]),
+        ]
+        enter(session, "u", "u")
+        at_once = enter(session, f"3*{BARCODES[1]}", page, BARCODES[1])
+        assert at_once.verdict == slowly[-1].verdict
+        assert session.poll(notified=True) in (None, at_once)
+    assert sent(home) == {2: 4}
+
+
+def test_what_is_typed_on_help_is_said_below(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        picking(session)
+        assert verdict_of(enter(session, "h", "5")) == (GOOD, "pick.taken")
+        assert verdict_of(enter(session, "h", "u")) == verdict_of(enter(session, "u"))
+        assert verdict_of(enter(session, "h", "y")) == (WRONG, "input.letter")
+
+
+@pytest.mark.parametrize("path", [(), ("4101",), ("3",), ("4",), ("7", "3"), ("7", "6"), ("7", "9", "4")])
+def test_both_pages_open_everywhere(home: StoreFolder, path: tuple[str, ...]) -> None:
+    with open_terminal(home, user="U1") as session:
+        before = enter(session, *path).view if path else session.frames.build().view
+        for page, name in (("h", "help"), (".", "commands")):
+            assert enter(session, page).view.name == name
+            assert enter(session, "b").view.name == before.name
+
+
+def test_nobody_is_signed_in_and_there_is_help_all_the_same(home: StoreFolder) -> None:
+    with open_terminal(home) as session:
+        assert enter(session, "h").view.name == "help"
+        entries = rows(enter(session, "."))
+        assert "commands.language" in entries
+        assert "home.logs" not in entries
+        assert enter(session, "b").view.name == "sign_in"
+
+
+def rows(frame: Frame) -> list[str]:
+    """The ids of the commands on the page."""
+    assert isinstance(frame.view, ListView)
+    return [row.cells[0].id for row in frame.view.rows]
+
+
+def test_commands_are_found_by_words_and_run_by_number(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        session.terminal.message_text = spoken
+        session.resize(80, 24)
+        picking(session)
+        listed = rows(enter(session, "."))
+        assert listed[0].startswith("hint.")
+        assert rows(session.take([OpenLine("del")], 0.0)) == []
+        assert rows(session.take([OpenLine("rece")], 0.0)) == ["home.receive"]
+        session.take([OpenLine("")], 0.0)
+        assert verdict_of(enter(session, "hoover")) == (WRONG, "commands.no_such")
+        assert enter(session, "receive goods").view.name == "receive.delivery"
+        assert enter(session, "b").view.name == "pick.product"
+        undo = rows(enter(session, ".")).index("hint.undo") + 1
+        assert verdict_of(enter(session, str(undo)))[1].startswith("pick.")
+        assert session.frames.build().view.name == "pick.product"
+
+
+@pytest.mark.parametrize("typed", ["francais", "Français", "FRANÇ", "fran"])
+def test_commands_are_found_without_their_accents(home: StoreFolder, typed: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        session.terminal.message_text = spoken
+        session.resize(80, 24)
+        enter(session, ".")
+        assert rows(session.take([OpenLine(typed)], 0.0)) == ["commands.language"]
+        session.take([OpenLine("")], 0.0)
+        assert enter(session, typed).language == "fr"
+
+
+def test_a_number_that_is_not_listed_is_no_quantity_below(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        picking(session)
+        frame = enter(session, ".", "99")
+        assert (frame.view.name, verdict_of(frame)[0]) == ("commands", WRONG)
+
+
+def test_nobody_signs_out_unaware_of_what_is_in_his_hand(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        picking(session)
+        enter(session, "b")
+        frame = enter(session, "o")
+        assert (verdict_of(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "home")
+        assert frame.verdict is not None
+        assert dict(frame.verdict.text.args) == {"count": 2, "orders": "4101", "unsent": 1}
+        assert enter(session, "o").view.name == "sign_in", "asked once"
+    with open_terminal(home, user="U2") as session:
+        assert verdict_of(enter(session, "o")) == (ASK, "home.unsent"), "what others have in hand is theirs"
+
+
+def test_what_is_taken_over_or_rejected_is_in_nobodys_hand_who_signs_out(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        picking(session)
+        enter(session, "b")
+        with ExitStack() as stack:
+            other = open_session(home, Settings(terminal="t2", user="U2"))
+            stack.callback(other.close)
+            other.start()
+            enter(other, "4101", "1")
+        assert verdict_of(enter(session, "o")) == (ASK, "home.unsent")
+
+
+def beside(session: Session, home: StoreFolder, stack: ExitStack) -> Session:
+    """A colleague who takes something for the same order, and may."""
+    picking(session)
+    other = open_session(home, Settings(terminal="t2", user="U2"))
+    stack.callback(other.close)
+    other.start()
+    enter(other, "4101", "1", BARCODES[1])
+    session.poll(notified=True)
+    assert verdict_of(enter(session, "y")) == (GOOD, "pick.both")
+    return other
+
+
+def test_sign_out_asks_about_own_goods_in_shared_order(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session, ExitStack() as stack:
+        other = beside(session, home, stack)
+        enter(session, "b")
+        frame = enter(session, "o")
+        assert (verdict_of(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "home")
+        assert frame.verdict is not None
+        assert dict(frame.verdict.text.args)["count"] == 2
+        assert "pick.beside_left_hand" in str(other.poll(notified=True))
+
+
+def test_put_down_goods_leave_own_hand_whatever_colleague_holds(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session, ExitStack() as stack:
+        beside(session, home, stack)
+        enter(session, "b")
+        outbox = OperationQueue(open_outbox(home.folder))
+        (mine,) = [op for op in outbox.unfinished() if op.app_user == "U1" and op.operation == UPDATE_ORDER]
+        lines = mine.body["orders"]["order_lines"]
+        held = [{"customer_order_number": "4101", "customer_order_line_number": line["line_number"]} for line in lines]
+        items = [
+            {
+                "product_number": line["product_number"],
+                "quantity": line["picked_quantity"],
+                "from_location": end,
+                "to_location": {**end, "location_code": "PU-01"},
+            }
+            for line, end in zip(lines, held, strict=True)
+        ]
+        write = Write(CREATE_MOVEMENT, ("order/4101",), {"store_number": "0001"}, {"AppUserName": "U1"}, items)
+        with transaction(outbox._db):
+            outbox.enqueue([Intent(write, occurred_at="2026-03-02T08:00:00Z")], ANNA)
+        outbox._db.close()
+        assert verdict_of(enter(session, "o")) == (ASK, "home.unsent")
+
+
+@pytest.mark.parametrize("own", [0, 2])
+def test_goods_in_colleagues_hand_of_unclaimed_order_are_not_asked_about(home: StoreFolder, own: int) -> None:
+    with open_terminal(home, user="U1") as session:
+        enter(session, "4101", f"{own}*{BARCODES[1]}" if own else "n")
+        enter(session, "b")
+        outbox = OperationQueue(open_outbox(home.folder))
+        for op in outbox.unfinished():
+            outbox.begin_sending(op.op_id, b"{}")
+            outbox.confirm(op.op_id)
+            outbox.mark_read_back(op.op_id)
+        lines = [{**line, "picked_quantity": own + 3 if line["line_number"] == 2 else 0} for line in ORDER["lines"]]
+        cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+        cache.write_orders([{**ORDER, "lines": lines}], lines_known=True, read_began=4e9)
+        frame = enter(session, "o")
+        if not own:
+            assert frame.view.name == "sign_in"
+        else:
+            assert frame.verdict is not None
+            assert (frame.verdict.text.id, dict(frame.verdict.text.args)["count"]) == ("home.in_hand", own)
+
+
+def test_nobody_signs_out_unaware_of_what_is_not_sent(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        enter(session, "4102", f"2*{BARCODES[1]}", "A-1", "1")
+        frame = enter(session, "b")
+        assert frame.view.name == "home"
+        assert (verdict_of(enter(session, "o")), session.frames.build().view.name) == ((ASK, "home.unsent"), "home")
+        assert verdict_of(enter(session, "b", "o")) == (ASK, "home.unsent"), "something else was said meanwhile"
+        assert enter(session, "o").view.name == "sign_in"
+
+
+def test_the_list_of_commands_signs_nobody_out_unaware_either(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        session.terminal.message_text = spoken
+        assert picking(session).view.name == "pick.product"
+        frame = enter(session, ".", "sign out")
+        assert (verdict_of(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "commands")
+        assert enter(session, "b", "b").view.name == "pick.product"
+        assert verdict_of(enter(session, ".", "sign out")) == (ASK, "home.in_hand_unsent")
+        assert enter(session, "sign out").view.name == "sign_in"
+
+
+def test_back_is_named_where_there_is_one(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        assert verdict_of(enter(session, "0")) == (WRONG, "input.no_choice")
+        assert verdict_of(enter(session, "7", "0")) == (WRONG, "input.choice")
+
+
+def test_a_number_that_chooses_nothing_is_told_what_does(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        frame = enter(session, "0")
+        assert frame.verdict is not None
+        last = session.page.accepts().choices
+        assert last > 1
+        assert frame.verdict.detail == msg("input.type", keys=f"1-{last}")
+        frame = enter(session, "?P1", "0")
+        assert frame.view.name.startswith("lookup")
+        assert session.page.accepts().choices == 1
+        assert frame.verdict is not None
+        assert frame.verdict.detail == msg("input.type", keys="1")
+
+
+def test_language_and_colours_change_at_once(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        session.terminal.message_text, session.terminal.has_themes = spoken, True
+        frame = enter(session, ".", "deutsch")
+        assert (frame.language, verdict_of(frame)) == ("de", (INFO, "commands.spoken"))
+        assert enter(session, ".", "kontrast").theme == "contrast"
+        assert (frame.language, enter(session, "o").language) == ("de", "en")
+        assert session.frames.build().theme == ""
+
+
+def test_what_somebody_has_of_his_own_is_his_alone(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever scans his badge over another's home has what the settings say; who could not sign out still has his."""
+    with open_terminal(home, user="U1") as session:
+        session.terminal.message_text, session.terminal.has_themes = spoken, True
+        assert enter(session, ".", "deutsch", ".", "kontrast").language == "de"
+        with monkeypatch.context() as full:
+            full.setattr(session.store.journal, "commit", no_room)
+            frame = enter(session, "o")
+        assert (verdict_of(frame), frame.language, frame.theme) == ((WRONG, "session.not_saved"), "de", "contrast")
+        assert enter(session, "BADGE-U1").language == "de"
+        frame = enter(session, "BADGE-U2")
+        assert (frame.user, frame.language, frame.theme) == ("Anna Berg", "en", "")
+
+
+def test_a_language_comes_back_with_whoever_chose_it(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        session.terminal.message_text = spoken
+        assert enter(session, ".", "deutsch").language == "de"
+        assert enter(session, "BADGE-U2").language == "en"
+        assert enter(session, ".", "fran").language == "fr"
+        assert enter(session, "BADGE-U1").language == "de"
+        assert (enter(session, "o").language, enter(session, "BADGE-U2").language) == ("en", "fr")
+    with open_terminal(home) as session:
+        session.terminal.message_text = spoken
+        assert enter(session, "BADGE-U1", ".", "english").language == "en"
+        assert enter(session, "BADGE-U2", "BADGE-U1").language == "en"
+
+
+def no_room(_: object) -> None:
+    """Nothing can be kept."""
+    raise StorageError("The disk is full.")
+
+
+def test_themes_are_for_terminals_that_have_the_colours(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1", theme="dark") as session:
+        session.resize(200, 50)
+        assert session.frames.build().theme == ""
+        assert "commands.theme" not in rows(enter(session, "."))
+        session.terminal.has_themes = True
+        assert session.frames.build().theme == "dark"
+
+
+def test_every_page_of_home_is_among_the_commands(home: StoreFolder) -> None:
+    from aisle.jobs.shell.home import MENU_TEXTS, MORE_MENU, STORE_MENU
+
+    with open_terminal(home, user="U1") as session:
+        session.resize(200, 50)
+        listed = rows(enter(session, "."))
+        wanted = {*MENU_TEXTS, *(text.id for text, _ in (*MORE_MENU, *STORE_MENU))}
+        assert wanted <= set(listed)
+
+
+START = """
+import sys
+from pathlib import Path
+import aisle.tui.app
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.database import transaction
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Intent
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.session.session import open_session
+from aisle.settings import Settings
+session = open_session(StoreFolder(Path(sys.argv[1]), "embedded", "0001"), Settings(terminal="dock", user="U1"))
+session.start()
+session.resize(40, 20)
+session.close()
+print(*sys.modules)
+"""
+
+
+def test_a_start_pays_for_none_of_it(home: StoreFolder) -> None:
+    command = [sys.executable, "-c", START, str(home.root)]
+    loaded = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    assert {"aisle.session.session", "aisle.jobs.shell.home"} <= loaded
+    late = {"aisle.jobs.shell.help", "aisle.jobs.shell.palette", "aisle.settings.key_bindings"}
+    assert not late & loaded
+
+
+# Keys
+
+
+def test_keys_mean_what_the_settings_say_and_the_page_shows_it(home: StoreFolder) -> None:
+    keys = validate_keys({"z": "undo", "F8": "commands", "/": "help"}, "x")
+    with open_terminal(home, user="U1", keys=keys) as session:
+        frame = picking(session)
+        assert [hint.letter for hint in frame.view.key_hints if hint.text.id == "hint.undo"] == ["z"]
+        assert session.take([Key("f8")], 0.0).view.name == "commands"
+        assert enter(session, "/").view.name == "help"
+        assert ("u", "z") in session.stack.top.state.keys
+        assert verdict_of(enter(session, "b", "b", "z"))[1].startswith("pick.undone")
+
+
+def test_a_page_that_takes_text_has_its_own_commands_and_no_others(home: StoreFolder) -> None:
+    keys = validate_keys({"z": "undo", "y": "quit", "j": "help"}, "x")
+    with open_terminal(home, keys=keys) as session:
+        assert [hint.letter for hint in session.frames.build().view.key_hints] == ["y"]
+        assert verdict_of(enter(session, "z"))[1] == "sign_in.short"
+        assert enter(session, "j").view.name == "help"
+        enter(session, "b", "y")
+        assert session.is_ending
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"z": "undoo"}, ("'z'", "'undoo'", "did you mean 'undo'?")),
+        ({"f13": "undo"}, ("unknown key 'f13'",)),
+        ({"5": "undo"}, ("unknown key '5'",)),
+        ({"F5": "undo", "f5": "next"}, ("'f5' twice",)),
+        ({"a": "undo"}, ("'a' is the letter of another command",)),
+        ("z", ("it is a table",)),
+    ],
+)
+def test_what_is_wrong_with_keys_is_said_with_file_and_key(table: Any, words: tuple[str, ...]) -> None:
+    with pytest.raises(SettingsError) as wrong:
+        validate_keys(table, "settings.toml")
+    assert all(word in str(wrong.value) for word in ("settings.toml", *words))
+
+
+def test_letters_can_be_exchanged() -> None:
+    assert validate_keys({"u": "next", "n": "undo"}, "x") == ("u = next", "n = undo")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[keys]\nz = "undoo"\n', ("keys in", "settings.toml", "'z'")),
+        ('[keys]\nz = "undo"\nz = "next"\n', ("settings.toml", "The key z is there twice")),
+        ('[device."dock".keys]\nf13 = "undo"\n', ('settings.toml [device."dock"]', "'f13'")),
+    ],
+)
+def test_a_file_with_wrong_keys_is_refused(aisle_home: Path, text: str, words: tuple[str, ...]) -> None:
+    (aisle_home / "settings.toml").write_text(text)
+    with pytest.raises(SettingsError) as wrong:
+        load_settings({"terminal": "dock"})
+    assert all(word in str(wrong.value) for word in words)
+
+
+def test_a_device_has_its_own_keys(aisle_home: Path) -> None:
+    (aisle_home / "settings.toml").write_text('[keys]\nz = "undo"\n[device."do*".keys]\nf8 = "undo"\n')
+    assert load_settings({"terminal": "dock"}).settings.keys == ("f8 = undo",)
+    assert load_settings({"terminal": "till"}).settings.keys == ("z = undo",)
+
+
+def test_every_letter_of_a_page_is_known_to_the_settings() -> None:
+    used = {hint.letter for sample in SAMPLES for hint in sample.build("").view.key_hints if sample.state != "keys"}
+    used |= {letter for job in JOBS.values() for letter in job.accepts(job.begin()).command_letters}
+    assert used <= set(BINDABLE_LETTERS)
+    assert set(COMMAND_LETTERS.values()) <= set(BINDABLE_LETTERS)
+
+
+def test_picked_order_is_listed_and_offered_until_put_down(home: StoreFolder) -> None:
+    number = "4103"
+    picked = service_rows.order(
+        number, service_rows.line(1, "P1", 1, preferred_location_code="A-1"), customer_name="Mr Lund"
+    )
+    CacheWriter(open_cache(home.folder, writer=True), "0001").write_orders([picked], lines_known=True, read_began=2.0)
+
+    def listed(frame: Frame) -> list[tuple[str, str]]:
+        assert isinstance(frame.view, ListView)
+        return [(each.key, each.cells[1].id) for each in frame.view.rows]
+
+    with open_terminal(home, user="U1") as session:
+        enter(session, number)
+        assert verdict_of(enter(session, BARCODES[0])) == (GOOD, "pick.all_taken")
+        assert verdict_of(enter(session, "b")) == (INFO, "pick.left_lying")
+        assert listed(session.frames.build())[0] == (number, "home.lying")
+        assert dict(enter(session, "1").view.title.args)["order"] != number, "the next is one to be picked"
+        enter(session, "b")
+        enter(session, "o")
+        enter(session, "o")
+    with open_terminal(home, user="U2") as session:
+        assert number not in dict(listed(session.frames.build()))
+        assert enter(session, "lund").view.name in ("pick.done", "pick.wait"), "whoever looks for it finds it"
+        enter(session, "b")
+    with open_terminal(home, user="U1") as session:
+        assert listed(session.frames.build())[0] == (number, "home.lying")
+        outbox = OperationQueue(open_outbox(home.folder))
+        for op in outbox.unfinished():
+            outbox.begin_sending(op.op_id, b"{}")
+            outbox.confirm(op.op_id)
+            outbox.mark_read_back(op.op_id)
+        lines = [{**line, "picked_quantity": 1, "is_picked": True} for line in picked["lines"]]
+        cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+        cache.write_orders([{**picked, "lines": lines, "is_picked": True}], lines_known=True, read_began=4e9)
+        session.poll()
+        assert listed(session.frames.build())[0] == (number, "home.lying"), "the service knows that it is picked"
+        found = session.take([OpenLine("lund")], 0.0)
+        assert listed(found) == [(number, "home.lying")]
+        session.take([OpenLine("")], 0.0)
+        enter(session, number)
+        enter(session, "A-2")
+        if verdict_of(session.frames.build())[1].startswith("pick.put_on"):
+            enter(session, "1")
+        assert verdict_of(session.frames.build()) == (GOOD, "pick.put_down")
+        enter(session, "b")
+        assert number not in dict(listed(session.frames.build()))
+
+
+@pytest.mark.parametrize(("moved", "place", "found"), [(0, "A-1", True), (1, "A-1", False), (0, "", False)])
+def test_order_picked_elsewhere_is_searchable_until_put_down(
+    home: StoreFolder, moved: int, place: str, found: bool
+) -> None:
+    at_place: dict[str, Any] = {
+        "preferred_location_code": place,
+        "picked_quantity": 1,
+        "moved_quantity": moved,
+        "is_picked": True,
+    }
+    order = service_rows.order(
+        "4103", service_rows.line(1, "P9", 1, **at_place), customer_name="Mr Lund", is_picked=True
+    )
+    CacheWriter(open_cache(home.folder, writer=True), "0001").write_orders([order], lines_known=True, read_began=2.0)
+    args = {"search": "lund", "user": "U1", "lying": True}
+    reads = CacheReader(home, open_outbox(home.folder))
+    assert [row["order_number"] for row in reads.query("orders", args)[0]] == ["4103"] * found
+    assert reads.query("orders", {**args, "lying": False}) == ([], 0), "no round gathers it"

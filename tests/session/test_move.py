@@ -1,0 +1,235 @@
+"""Moving goods in a session on real files: what is kept and sent, what the screen knows, where an end leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.database import transaction
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Step
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Operation
+from aisle.outbox.operation_state import SEND
+from aisle.scan.inputs import Line
+from aisle.session.session import Session, open_session
+from aisle.settings import Settings
+from tests.cache import service_rows
+from tests.session.driving import enter_each, verdict_of
+
+CODES = ("4006381333931", "5901234123457", "9780201379624")
+CASE = "14006381333938"
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with two shelves and an order in its cache."""
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    units = {"units": [{"unit_barcode": CASE, "unit_quantity": 12}]}
+    cache.write_products(
+        [
+            service_rows.product(f"P{n}", f"Product {n}", code, **(units if n == 1 else {}))
+            for n, code in enumerate(CODES, 1)
+        ]
+    )
+    cache.write_stock([service_rows.stock(f"P{n}", 10 * n + 5, places={"A-1": 10 * n, "B-1": 5}) for n in (1, 2, 3)])
+    cache.write_locations(
+        [service_rows.location("A-1", 1), service_rows.location("A-2", 2), service_rows.location("B-1", 3)]
+    )
+    cache.write_stores([{"storeName": "One", "storeNo": "0001", "storeStockPool1": "Shop", "storeStockPool3": "Web"}])
+    cache.write_orders([service_rows.order("4101", service_rows.line(1, "P1", 4))], lines_known=True, read_began=1.0)
+    return home
+
+
+@contextmanager
+def at(home: StoreFolder) -> Iterator[Session]:
+    """A session of terminal `dock`, signed in, with the move job open."""
+    session = open_session(home, Settings(terminal="dock", user="U1"))
+    try:
+        frame = session.start()
+        if frame.view.name == "home":
+            menu = [choice.id for choice in frame.view.choices]
+            enter_each(session, str(menu.index("home.move") + 1))
+        yield session
+    finally:
+        session.close()
+
+
+def operations(home: StoreFolder) -> list[Operation]:
+    """All that was enqueued."""
+    with closing(open_outbox(home.folder)) as connection:
+        return OperationQueue(connection).recent()[::-1]
+
+
+def quantity(frame: Frame) -> dict[str, Decimal]:
+    """What lies here, or what else is in hand, as the screen says."""
+    assert isinstance(frame.view, Step)
+    return {stop.label: stop.quantity for stop in frame.view.upcoming if stop.quantity is not None}
+
+
+def test_three_scans_are_a_movement_and_both_places_know(home: StoreFolder) -> None:
+    with at(home) as session:
+        assert verdict_of(enter_each(session, "A-1", CODES[0])) == (GOOD, "move.taken")
+        assert verdict_of(enter_each(session, "B-1")) == (GOOD, "move.moved")
+        assert verdict_of(enter_each(session, CODES[1], "7", "B-1")) == (GOOD, "move.moved")
+        assert quantity(enter_each(session, "B-1")) == {"Product 1": 6, "Product 2": 12, "Product 3": 5}
+        assert quantity(enter_each(session, "A-1")) == {"Product 1": 9, "Product 2": 13, "Product 3": 30}
+    first, second = operations(home)
+    assert first.lanes == ("product/P1",)
+    assert first.query == {"AppUserName": "U1"}
+    assert first.body == [
+        {
+            "product_number": "P1",
+            "quantity": 1,
+            "from_location": {"location_code": "A-1", "stock_pool": 1},
+            "to_location": {"location_code": "B-1"},
+            "source": "aisle",
+        }
+    ]
+    assert second.body[0]["quantity"] == 7
+
+
+@pytest.mark.parametrize("place", ["A-2", "B-1"], ids=["none there before", "less there before"])
+@pytest.mark.parametrize("times", [1, 3])
+def test_what_one_read_moved_and_took_back_is_taken_back(home: StoreFolder, place: str, times: int) -> None:
+    """The books hear of all of it at once, at the end of that read: in the middle of it they have nothing there."""
+    with at(home) as session:
+        words = [*["A-1", CODES[1], "6", place] * times, "u"]
+        frame = session.take([Line(word, "cr", 0.0, 0.0, 0.0) for word in words], 0.0)
+        assert verdict_of(frame) == (GOOD, "move.undone")
+    *moved, back = operations(home)
+    assert len(moved) == times
+    (item,) = back.body
+    assert (item["quantity"], item["from_location"]["location_code"], item["to_location"]) == (
+        6,
+        place,
+        {"location_code": "A-1"},
+    )
+
+
+def test_cases_and_times_count_as_what_they_hold(home: StoreFolder) -> None:
+    with at(home) as session:
+        enter_each(session, "A-1")
+        assert verdict_of(enter_each(session, CASE)) == (ASK, "move.over")
+        assert verdict_of(enter_each(session, "y")) == (GOOD, "move.taken")
+        enter_each(session, f"2*{CODES[1]}")
+        enter_each(session, "A-2")
+    (operation,) = operations(home)
+    assert [(item["quantity"], item.get("allow_overage")) for item in operation.body] == [(12, True), (2, None)]
+
+
+def test_question_about_goods_counts_scans_survives_restart_and_comes_first(home: StoreFolder) -> None:
+    with at(home) as session:
+        enter_each(session, "A-1", f"11*{CODES[0]}")
+        assert verdict_of(enter_each(session, CODES[0])) == (ASK, "move.over")
+        assert verdict_of(enter_each(session, CASE)) == (ASK, "move.over")
+    with at(home) as session:
+        assert verdict_of(enter_each(session, "B-1")) == (WRONG, "move.say_first")
+        assert verdict_of(enter_each(session, "y")) == (GOOD, "move.taken")
+        enter_each(session, "B-1")
+    (operation,) = operations(home)
+    assert [(item["quantity"], item["to_location"]["location_code"]) for item in operation.body] == [(24, "B-1")]
+
+
+def test_a_cart_survives_the_end_of_a_session_with_all_that_is_on_it(home: StoreFolder) -> None:
+    for time in range(6):
+        session = open_session(home, Settings(terminal="dock", user="U1"))
+        frame = session.start()
+        if time == 0:
+            enter_each(session, str([choice.id for choice in frame.view.choices].index("home.move") + 1), "c")
+        elif time < 4:
+            assert verdict_of(frame) == (INFO, "session.resumed")
+            assert frame.view.name == "move.load"
+            assert len(quantity(frame)) == max(0, time - 2)
+            enter_each(session, ("A-1", "A-1", "B-1")[time - 1], CODES[time - 1])
+        elif time == 4:
+            assert frame.view.name == "move.load"
+            assert verdict_of(enter_each(session, "d")) == (GOOD, "move.unload")
+            assert verdict_of(enter_each(session, "A-2")) == (GOOD, "move.put")
+        else:
+            assert frame.view.name == "move.put"
+            assert len(quantity(frame)) == 1
+            assert verdict_of(enter_each(session, "A-2", "A-2")) == (GOOD, "move.cart_empty")
+        session.close()
+    assert sorted(item["product_number"] for each in operations(home) for item in each.body) == ["P1", "P2", "P3"]
+    assert {each.body[0]["to_location"]["location_code"] for each in operations(home)} == {"A-2"}
+
+
+def test_refused_movement_is_reported_at_home(home: StoreFolder) -> None:
+    with at(home) as session:
+        enter_each(session, "A-1", CODES[0], "B-1", CODES[1], "A-2")
+        for operation, back in zip(operations(home), (True, False), strict=True):
+            with closing(open_outbox(home.folder)) as connection, transaction(connection):
+                courier = OperationQueue(connection)
+                courier._apply_event(operation.op_id, SEND, frozen=b"[]", sent=1)
+                courier._apply_event(operation.op_id, "reject", why="Only 0 can be moved from there.")
+            frame = session.poll()
+            assert frame is not None
+            assert verdict_of(frame) == (WRONG, "move.refused")
+            if back:
+                frame = enter_each(session, "b", "b")
+                assert frame.view.name == "home"
+                assert verdict_of(frame) != (WRONG, "move.refused")
+
+
+@pytest.mark.parametrize(
+    "where", ["?A-1", f"?{CODES[1]}", "."], ids=["at a place", "at a product", "among the commands"]
+)
+def test_later_refused_movement_is_reported_on_any_page(home: StoreFolder, where: str) -> None:
+    with at(home) as session:
+        enter_each(session, "A-1", CODES[0], "B-1", "b", "b")
+        page = enter_each(session, where).view.name
+        assert page not in ("home", "move.from")
+        (operation,) = operations(home)
+        with closing(open_outbox(home.folder)) as connection, transaction(connection):
+            courier = OperationQueue(connection)
+            courier._apply_event(operation.op_id, SEND, frozen=b"[]", sent=1)
+            courier._apply_event(operation.op_id, "reject", why="Only 0 can be moved from there.")
+        frame = session.poll()
+        assert frame is not None
+        assert (frame.view.name, verdict_of(frame)) == (page, (WRONG, "move.refused"))
+        for key in ("b", "b"):
+            assert verdict_of(enter_each(session, key)) != (WRONG, "move.refused"), "once"
+
+
+def test_a_refused_movement_is_told_and_lies_over_nothing(home: StoreFolder) -> None:
+    with at(home) as session:
+        enter_each(session, "A-1", CODES[0], "4", "B-1")
+        (operation,) = operations(home)
+        with closing(open_outbox(home.folder)) as connection, transaction(connection):
+            courier = OperationQueue(connection)
+            courier._apply_event(operation.op_id, SEND, frozen=b"[]", sent=1)
+            courier._apply_event(operation.op_id, "reject", why="Only 3 of P1 can be moved from there.")
+        frame = session.poll()
+        assert frame is not None
+        assert verdict_of(frame) == (WRONG, "move.refused")
+        assert frame.link.needs_person == 1
+        assert quantity(frame)["Product 1"] == 10
+        assert verdict_of(enter_each(session, "u")) == (WRONG, "pick.nothing_to_undo")
+        assert quantity(enter_each(session, "B-1"))["Product 1"] == 5
+
+
+def test_a_lookup_in_the_middle_comes_back_to_the_same_step(home: StoreFolder) -> None:
+    with at(home) as session:
+        enter_each(session, "A-1", CODES[0])
+        assert enter_each(session, f"?{CODES[1]}").view.name == "lookup.product"
+        frame = enter_each(session, "b")
+        assert (frame.view.name, frame.view.title.id) == ("move.take", "move.title")
+        assert verdict_of(enter_each(session, "B-1")) == (GOOD, "move.moved")
+
+
+def test_goods_go_to_an_order_and_its_line_stands_higher_at_once(home: StoreFolder) -> None:
+    with at(home) as session:
+        enter_each(session, "A-1", CODES[0], "3", "4101")
+        assert verdict_of(enter_each(session, "B-1")) == (GOOD, "move.moved")
+    with at(home) as session:
+        rows, _ = session.store.reader.query("order", {"order_number": "4101"})
+        assert (rows[0]["lines"][0]["picked_quantity"], rows[0]["lines"][0]["moved_quantity"]) == (3, 3)
+    (operation,) = operations(home)
+    assert operation.lanes == ("order/4101", "product/P1")

@@ -1,0 +1,422 @@
+"""A code of several lines is one scan: unknown as a whole, at every step of every job, however its bytes come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from itertools import product
+from random import Random
+from typing import Any
+
+import pytest
+
+from aisle.cache.cache_file import open_cache
+from aisle.cache.reader import CacheReader
+from aisle.cache.writer import CacheWriter
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.view import GOOD, WRONG
+from aisle.outbox.journal import Journal
+from aisle.outbox.operation_queue import open_outbox
+from aisle.scan.inputs import Key
+from aisle.scan.meaning import Candidate
+from aisle.session.session import Session
+from tests.cache import service_rows
+from tests.session.driving import enter, open_terminal, verdict_of
+from tests.session.job_steps import WAYS, stand
+from tests.session.multi_line_codes import PAYLOADS, PAYMENT, drawn
+from tests.session.scanner import Scanner
+from tests.session.test_look_up_mid_job import begin, headers_only, way
+from tests.session.test_session import BARCODES, home
+
+__all__ = ["headers_only", "home", "way"]
+
+PACES = (0.0, 0.001, 0.003, 0.006, 0.012)
+"""Seconds from byte to byte; none: all in one read."""
+
+OPEN = (
+    "pick.product",
+    "count.product",
+    "count.missing",
+    "receive.goods",
+    "move.take",
+    "loss.reason",
+    "store_product.sure",
+)
+"""Steps where a number is a quantity, and where it is an answer."""
+
+NUMBER = "100009"
+"""The number of a product that is on no order."""
+
+STALLED = (
+    "EPC payment",
+    "EPC payment, CRLF",
+    "Swiss QR bill",
+    "vCard",
+    "calendar",
+    "an AIM prefix",
+)
+"""Payloads whose first line is nothing by itself."""
+
+SHORT = ("numbers", "a number and a known code", "a known code and a number", "a known code, a lot and a date", "keys")
+UNKNOWN = (WRONG, "input.lines")
+TOO_SOON = (WRONG, "input.too_soon")
+FUZZ = [20_000, pytest.param(1_000_000, marks=pytest.mark.full)]
+"""Random scans at all steps together."""
+every = pytest.mark.parametrize("way", list(WAYS), indirect=True)
+
+
+@contextmanager
+def forgetful(home: StoreFolder, way: str) -> Iterator[tuple[Session, Scanner]]:
+    """A session at a step; whatever it writes from then on is counted and not kept."""
+    with begin(home, way) as session:
+        stand(home, session, way)
+
+        def forget() -> bool:
+            assert not session.store.unit_of_work.has_writes
+            session.store.unit_of_work.discard()
+            return True
+
+        session.work.commit = forget  # type: ignore[method-assign]
+        yield session, Scanner(session)
+
+
+def standing(session: Session) -> Any:
+    """All that an input could have changed, but for the rows that a list follows what is typed with."""
+    levels = [(level.job.name, _without_rows(level.state)) for level in session.stack.jobs if level.job.journalled]
+    return levels, session.frames.build().view, session.page.question, session.typed_line.text, session.is_ending
+
+
+def _without_rows(state: Any) -> Any:
+    return state._replace(rows=(), total=0) if hasattr(state, "typed") and hasattr(state, "cursor") else state
+
+
+def is_unknown(scanner: Scanner, payload: str, pace: float, cuts: Iterable[int] = (), before: Any = None) -> None:
+    """A scan that is unknown as a whole, and changes nothing; `before` is what stood before it, where it is known."""
+    before = before or standing(scanner.session)
+    frame = scanner.send(payload, pace, cuts)
+    assert verdict_of(frame) in (UNKNOWN, TOO_SOON), (payload, pace, cuts)
+    assert standing(scanner.session) == before, (payload, pace, cuts)
+
+
+@every
+def test_no_line_of_a_longer_scan_means_anything_at_any_step(home: StoreFolder, way: str) -> None:
+    with forgetful(home, way) as (_session, scanner):
+        for payload in PAYLOADS.values():
+            is_unknown(scanner, payload, 0.0)
+        is_unknown(scanner, PAYMENT, PACES[1 + list(WAYS).index(way) % 4])
+
+
+@pytest.mark.parametrize("pace", PACES[1:])
+@pytest.mark.parametrize("way", ["home", *OPEN], indirect=True)
+def test_slow_bytes_are_the_same_scan(home: StoreFolder, way: str, pace: float) -> None:
+    """A frame is painted after each of them."""
+    with forgetful(home, way) as (_session, scanner):
+        for name in SHORT:
+            is_unknown(scanner, PAYLOADS[name], pace)
+
+
+@pytest.mark.parametrize("count", FUZZ)
+@every
+def test_random_scans_of_several_lines_change_nothing(home: StoreFolder, way: str, count: int) -> None:
+    dice = Random(f"{way} {count}")
+    with forgetful(home, way) as (session, scanner):
+        before = standing(session)
+        for _ in range(count // len(WAYS) + 1):
+            payload = drawn(dice, (*BARCODES, "A-1", "A-2", "4101", "4102", "AISLE:1", "AISLE:DONE", "AISLE:OK"))
+            pace = dice.choice((*(0.0,) * 12, *PACES))
+            cuts = _cuts(payload, dice) if pace and dice.random() < 0.95 else ()
+            is_unknown(scanner, payload, pace, cuts, before)
+
+
+def _cuts(payload: str, dice: Random) -> list[int]:
+    """Where reads end: not with a line, for a code of the store that comes alone in a read counts at once."""
+    places = [dice.randrange(1, len(payload)) for _ in range(dice.randint(1, 6))]
+    return [place for place in places if not payload[place - 1].isspace()] or [1]
+
+
+@pytest.mark.parametrize("stall", [0.11, 0.15, 0.3, 0.8])
+@pytest.mark.parametrize("way", ["home", *OPEN], indirect=True)
+def test_a_scan_whose_lines_a_link_parts_changes_nothing(home: StoreFolder, way: str, stall: float) -> None:
+    with forgetful(home, way) as (_session, scanner):
+        for name, pace in product(STALLED, (0.0, 0.001, 0.003)):
+            first, *lines = PAYLOADS[name].splitlines()
+            scanner.write(f"{first}\n", pace)
+            scanner.rest(stall)
+            before = standing(scanner.session)
+            for line in lines:
+                scanner.write(f"{line}\n", pace)
+                scanner.rest(stall)
+                assert standing(scanner.session) == before, (name, pace, line)
+            scanner.rest(1.5)
+
+
+@pytest.mark.parametrize("stall", [0.15, 0.3, 0.8])
+def test_number_typed_after_unknown_scan_is_quantity(home: StoreFolder, stall: float) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        scanner.send(f"{BARCODES[0]}\r")
+        scanner.write("BCD\n", 0.002)
+        scanner.rest(stall)
+        scanner.send("17\r", 0.1)
+        assert session.stack.top.state.current_line.counted == 17
+
+
+@pytest.mark.parametrize("stall", [0.15, 0.3, 0.8])
+@pytest.mark.parametrize("pace", [0.0, 0.002])
+def test_a_code_after_an_unknown_scan_counts(home: StoreFolder, stall: float, pace: float) -> None:
+    with begin(home, "pick.product") as session:
+        stand(home, session, "pick.product")
+        scanner = Scanner(session)
+        scanner.write("BCD\n", 0.002)
+        scanner.rest(stall)
+        assert verdict_of(scanner.send(f"{BARCODES[2]}\r", pace)) == (GOOD, "pick.taken")
+
+
+def test_a_number_a_while_after_an_unknown_scan_is_the_quantity(home: StoreFolder) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        scanner.send(f"{BARCODES[0]}\r")
+        scanner.write("BCD\n", 0.002)
+        scanner.rest(1.2)
+        scanner.send("17\r", 0.002)
+        assert session.stack.top.state.current_line.counted == 17
+
+
+BURSTS = {
+    "a barcode and a product's number": (f"{BARCODES[2]}\n{NUMBER}\n", 1),
+    "a product's number twice": (f"{NUMBER}\n{NUMBER}\n", 0),
+    "a product's number and a barcode": (f"{NUMBER}\n{BARCODES[2]}\n", 1),
+    "a product's number three times, and a barcode": (f"{NUMBER}\n" * 3 + f"{BARCODES[2]}\n", 1),
+    "a barcode and an unknown one": (f"{BARCODES[2]}\n4000000000006\n", 1),
+    "an unknown barcode and one that is known": (f"4000000000006\n{BARCODES[2]}\n", 1),
+    "a location and a product's number": (f"A-3\n{NUMBER}\n", 0),
+    "a barcode and the number of an order": (f"{BARCODES[2]}\n4102\n", 1),
+    "a barcode and a short number": (f"{BARCODES[2]}\n12\n", None),
+    "a product's number and a short number": (f"{NUMBER}\n12\n", None),
+    "a short number and a barcode": (f"12\n{BARCODES[2]}\n", None),
+    "a product's number and an unknown one": (f"{NUMBER}\n999999\n", None),
+    "a product's number and words": (f"{NUMBER}\nmilk\n", None),
+}
+"""Lines in one write, and how much of the order they pick; None: refused as a whole."""
+
+
+@pytest.mark.parametrize("name", BURSTS)
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n", "\t"])
+def test_known_codes_in_one_write_are_scans_of_their_own(home: StoreFolder, name: str, end: str) -> None:
+    data, taken = BURSTS[name]
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_products([service_rows.product(NUMBER, "Elsewhere", "5012345678900")])
+    with begin(home, "pick.product") as session:
+        stand(home, session, "pick.product")
+        before = session.frames.build().view.done  # type: ignore[union-attr]
+        frame = Scanner(session).send(data.replace("\n", end))
+        assert (verdict_of(frame) == UNKNOWN) == (taken is None)
+        assert frame.view.name.startswith("pick.")
+        assert frame.view.done - before == (taken or 0)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("data", ["4101\n4102\n", "4102\n4101\n", f"4102\n{BARCODES[0]}\n", "A-1\n4101\n"])
+@pytest.mark.parametrize("way", ["home", *OPEN[:-1]], indirect=True)
+def test_known_numbers_in_one_write_are_not_refused_as_a_whole(home: StoreFolder, way: str, data: str) -> None:
+    with begin(home, way) as session:
+        stand(home, session, way)
+        assert verdict_of(Scanner(session).send(data)) != UNKNOWN
+
+
+def test_first_line_read_alone_counts_and_rest_of_scan_is_refused(home: StoreFolder) -> None:
+    with begin(home, "pick.product") as session:
+        stand(home, session, "pick.product")
+        scanner, before = Scanner(session), session.frames.build().view
+        assert verdict_of(scanner.write(f"{BARCODES[1]}\n")) == (GOOD, "pick.taken")
+        assert verdict_of(scanner.send("1\ny\n40\n")) == (WRONG, "input.lines_after")
+        after = session.frames.build().view
+        assert (before.done, after.done) == (before.done, before.done + 1)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("pace", PACES)
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n", "\t", "\r\r", "\n\n"])
+def test_batch_scanner_codes_are_separate_scans(home: StoreFolder, pace: float, end: str) -> None:
+    with begin(home, "pick.product") as session:
+        stand(home, session, "pick.product")
+        scanner = Scanner(session)
+        before = session.frames.build().view.done  # type: ignore[union-attr]
+        sent = [BARCODES[2], BARCODES[1], "96385074", BARCODES[2], "4000000000006", BARCODES[2]]
+        frame = scanner.send("".join(code + end for code in sent), pace)
+        assert frame.view.done - before == 4, "two of them are of no line of the order"  # type: ignore[union-attr]
+        assert frame.verdict is not None
+        if not pace:
+            assert verdict_of(frame) == (WRONG, "session.not_all")
+
+
+@pytest.mark.parametrize("pause", [0.008, 0.05, 0.2])
+def test_scans_in_quick_succession_are_answered_one_by_one(home: StoreFolder, pause: float) -> None:
+    with begin(home, "pick.product") as session:
+        stand(home, session, "pick.product")
+        scanner = Scanner(session)
+        before = session.frames.build().view.done  # type: ignore[union-attr]
+        for number in range(1, 51):
+            frame = scanner.write(f"{BARCODES[2]}\r")
+            assert (verdict_of(frame), frame.view.done) == ((GOOD, "pick.taken"), before + number)  # type: ignore[union-attr]
+            scanner.rest(pause)
+
+
+@pytest.mark.parametrize("pace", PACES)
+@pytest.mark.parametrize("text", ["A-1", "A-2", "4101", "4102", BARCODES[0], "BADGE-U1", "nothing-1"])
+def test_a_line_is_looked_up_once_however_long_it_is_held(
+    home: StoreFolder, monkeypatch: pytest.MonkeyPatch, text: str, pace: float
+) -> None:
+    asked: list[list[str]] = []
+    found = CacheReader.find
+
+    def find(reads: CacheReader, keys: Iterable[str]) -> list[Candidate]:
+        asked.append([*keys])
+        return found(reads, asked[-1])
+
+    with open_terminal(home, user="U1") as session:
+        while len(session.stack.jobs) > 1:
+            enter(session, "b")
+        monkeypatch.setattr(CacheReader, "find", find)
+        Scanner(session).send(f"{text}\r", pace)
+    whole = [tuple(keys) for keys in asked if text in keys]
+    assert len(whole) == len({*whole}) >= 1
+
+
+def test_a_line_that_is_held_means_what_the_cache_says_when_it_is_decided(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session, closing(open_cache(home.folder, writer=True)) as db:
+        while len(session.stack.jobs) > 1:
+            enter(session, "b")
+        scanner = Scanner(session)
+        scanner.write("9-9-9\r", 0.003)
+        CacheWriter(db, "0001").write_locations([service_rows.location("9-9-9")])
+        assert scanner.rest().view.name == "browse.place"
+
+
+def test_what_a_person_types_is_answered_at_once(home: StoreFolder) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        scanner.send(f"{BARCODES[0]}\r")
+        for key in "17":
+            scanner.rest(0.12)
+            scanner.write(key)
+        scanner.rest(0.08)
+        assert verdict_of(scanner.write("\r"))[0] == GOOD
+        assert session.stack.top.state.current_line.counted == 17
+
+
+@pytest.mark.parametrize("pace", PACES)
+def test_a_payment_code_leaves_the_count_that_was_typed(home: StoreFolder, pace: float) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        scanner.send(f"{BARCODES[0]}\r")
+        scanner.send("17\r", 0.1)
+        assert verdict_of(scanner.send(PAYMENT, pace)) == UNKNOWN
+        assert session.stack.top.state.current_line.counted == 17
+
+
+@pytest.mark.parametrize("pace", [0.055, 0.06, 0.08, 0.1])
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+@pytest.mark.parametrize("first", ["BCD", "zzz", "Muster Verein"])
+def test_a_payment_code_over_a_link_as_slow_as_a_person_leaves_the_count(
+    home: StoreFolder, first: str, end: str, pace: float
+) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        scanner.send(f"{BARCODES[0]}\r")
+        scanner.send("17\r", 0.1)
+        assert verdict_of(scanner.send(PAYMENT.replace("BCD", first, 1).replace("\n", end), pace))[0] == WRONG
+        assert session.stack.top.state.current_line.counted == 17
+        scanner.rest(0.5)
+        assert verdict_of(scanner.send("18\r", 0.1))[1] in ("input.astray", "count.counted_of")
+        scanner.send("18\r", 0.1)
+        assert session.stack.top.state.current_line.counted == 18
+
+
+def test_a_line_right_after_an_unknown_one_is_told_by_itself(home: StoreFolder) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        scanner.write("NO-CODE-1\n", 0.002)
+        scanner.rest(0.7)
+        assert verdict_of(scanner.send("NO-CODE-2\n", 0.002)) == (WRONG, "input.too_soon")
+
+
+def test_a_letter_that_somebody_presses_again_is_taken_after_a_second(home: StoreFolder) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        scanner.send("BEGIN:VCARD\nN:Muster\nEND:VCARD\n", 0.002)
+        verdicts = []
+        for _ in range(6):
+            verdicts.append(verdict_of(scanner.send("h\r"))[1])
+            scanner.rest(0.1)
+        assert verdicts[0] == "input.too_soon"
+        assert session.frames.build().view.name.startswith("help")
+
+
+@pytest.mark.parametrize("digits", ["0", "00", "7", "12"])
+def test_digits_that_were_left_on_the_line_before_a_scan_are_told(home: StoreFolder, digits: str) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        scanner.send(f"{BARCODES[0]}\r")
+        scanner.send("5\r", 0.1)
+        scanner.write(digits, 0.1)
+        scanner.rest(1.0)
+        assert verdict_of(scanner.send(f"{BARCODES[0]}\r", 0.003)) == (WRONG, "input.code_number")
+        assert session.stack.top.state.current_line.counted == 5
+        assert verdict_of(scanner.send(f"{BARCODES[0]}\r", 0.003))[0] == GOOD
+        assert session.stack.top.state.current_line.counted == 6
+
+
+@pytest.mark.parametrize("pace", PACES)
+def test_nobody_signs_in_by_a_line_of_a_longer_scan(home: StoreFolder, pace: float) -> None:
+    with open_terminal(home) as session:
+        scanner = Scanner(session)
+        for payload in (*(PAYLOADS[name] for name in SHORT), "anna\n1\n", "berg\n1\n", "anna\n\n\n2\n", PAYMENT):
+            frame = scanner.send(payload, pace)
+            assert (verdict_of(frame), frame.view.name, frame.user) == (UNKNOWN, "sign_in", "")
+        frame = scanner.send("BADGE-U1\r", pace)
+        assert frame.user == "Anna Kovac"
+
+
+@pytest.mark.parametrize("text", ["1", "b", "anna", "4101", "zzz", "0", "d", "?"])
+def test_a_single_line_at_scanner_pace_means_what_it_meant(home: StoreFolder, text: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        wanted = enter(session, text)
+    with open_terminal(home, user="U1") as session:
+        while len(session.stack.jobs) > 1:
+            enter(session, "b")
+        frame = Scanner(session).send(f"{text}\r")
+        assert (verdict_of(frame), frame.view.name) == (verdict_of(wanted), wanted.view.name)
+
+
+def test_a_word_that_a_list_has_followed_is_looked_for_when_it_ends(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        enter(session, "?product")
+        scanner = Scanner(session)
+        scanner.write("elsewhere")
+        scanner.rest(1.0)
+        frame = scanner.send("\r")
+        assert (frame.view.name, verdict_of(frame)[0]) != ("lookup.list", WRONG)
+        assert "Elsewhere" in str(session.stack.top.state)
+
+
+def test_enter_alone_opens_where_the_cursor_is(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        scanner = Scanner(session)
+        session.take([Key("down")], 0.0)
+        assert scanner.send("\r").view.name.startswith("pick.")
+
+
+def test_refused_scan_is_one_journal_entry_without_secret(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        scanner = Scanner(session)
+        scanner.send(PAYMENT, 0.001)
+        scanner.send("1\n2\n")
+    raws = [event.raw for event in Journal(open_outbox(home.folder)).last_events(10) if event.raw]
+    assert raws == ["BCD", "1\n2"], "of a slow one as much as decided it"

@@ -1,0 +1,195 @@
+"""A number belongs to the scan before it: after one that was not taken it is asked back, in every job that counts."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.courier.pull import sync_progress
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Start
+from aisle.jobs.view import ASK, GOOD, Frame
+from aisle.session.session import Session
+from aisle.tui.layout.screen import layout_screen
+from aisle.tui.layout.styled_lines import plain_lines
+from tests.cache import service_rows
+from tests.cache.test_delivery_queries import delivery, line
+from tests.session.driving import enter, open_terminal, verdict_of
+
+TEA, SALT, RICE = "4006381333931", "5901234123457", "9780201379624"
+UNKNOWN = "96385074"
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with two products at a place, and one that is weighed."""
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_people([service_rows.person("U1", "Anna Kovac")])
+    cache.write_products(
+        [
+            service_rows.product("P1", "Tea", TEA),
+            service_rows.product("P2", "Salt", SALT),
+            service_rows.product("P3", "Rice", RICE, allow_decimal=True, base_unit_name="kg"),
+        ]
+    )
+    places = {"P1": {"A-1": 45, "A-2": 4}, "P2": {"A-1": 5}, "P3": {"A-1": 7}}
+    cache.write_stock([service_rows.stock(number, 70, places=where) for number, where in places.items()])
+    cache.write_locations([service_rows.location("A-1", 1), service_rows.location("A-2", 2)])
+    cache.write_deliveries([delivery("D-1", line(1, "P1", 9), line(2, "P3", 40))], 1.0)
+    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    return home
+
+
+def opened(session: Session, job: str, *scans: str) -> Frame:
+    """The job on the screen, after these scans."""
+    session.work.open(Start(job, {}))
+    frame = session.frames.build()
+    for scan in scans:
+        frame = enter(session, scan)
+    return frame
+
+
+def shown(frame: Frame) -> str:
+    return " ".join(" ".join(plain_lines(layout_screen(frame, 80, 24))).split())
+
+
+TAKING: dict[str, tuple[str, ...]] = {
+    "count": ("A-1", TEA),
+    "receive": ("D-1", TEA),
+    "loss": ("A-1", TEA),
+    "move": ("A-1", TEA),
+}
+"""To a step where the quantity of tea is open."""
+
+REFUSED = {"unknown": UNKNOWN, "broken": "4006381333930", "words of a code": "ABC-12345", "other": SALT}
+"""Scans of which nothing is taken; `other` where the step has no use for another product."""
+
+
+def quantity(session: Session) -> Decimal:
+    """How many of tea there are by now."""
+    state = session.stack.top.state
+    match session.stack.top.job.name:
+        case "count":
+            return Decimal(sum(each.counted or 0 for each in state.lines if each.product == "P1"))
+        case "loss":
+            return Decimal(state.quantity)
+        case "move":
+            return Decimal(sum(part.quantity for part in state.in_hand if part.product == "P1"))
+    return Decimal(state.in_hand.quantity if state.in_hand and state.in_hand.product == "P1" else 0)
+
+
+@pytest.mark.parametrize("refused", [name for name in REFUSED if name != "other"])
+@pytest.mark.parametrize("job", TAKING)
+def test_a_number_after_a_refused_scan_is_asked_back(home: StoreFolder, job: str, refused: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        opened(session, job, *TAKING[job])
+        if job != "loss":  # which goes on to the reason with the first number
+            enter(session, "3")
+        before = quantity(session)
+        assert before == (1 if job == "loss" else 3)
+        enter(session, REFUSED[refused])
+        frame = enter(session, "4")
+        assert verdict_of(frame) == (ASK, "input.astray")
+        assert "Tea" in shown(frame)
+        assert quantity(session) == before
+        enter(session, "4")
+        assert quantity(session) == 4, "typed again it is meant"
+
+
+@pytest.mark.parametrize("job", ["loss"])
+def test_the_same_after_another_product(home: StoreFolder, job: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        opened(session, job, *TAKING[job])
+        enter(session, SALT)
+        assert verdict_of(enter(session, "4")) == (ASK, "input.astray")
+        assert quantity(session) == 1
+
+
+@pytest.mark.parametrize("job", TAKING)
+def test_a_scan_that_is_taken_has_its_number(home: StoreFolder, job: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        opened(session, job, *TAKING[job])
+        enter(session, UNKNOWN)
+        enter(session, TEA)
+        assert verdict_of(enter(session, "4"))[1] != "input.astray"
+        assert quantity(session) == 4
+
+
+def test_a_place_or_letter_that_is_refused_asks_nothing_back(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        opened(session, "count", *TAKING["count"])
+        enter(session, "x")
+        assert verdict_of(enter(session, "4"))[1] == "count.counted_of"
+
+
+def test_a_number_while_it_is_asked_what_is_counted_next_counts_nothing(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        opened(session, "count", TEA, "45")
+        assert verdict_of(enter(session, SALT)) == (ASK, "count.other_product")
+        assert verdict_of(enter(session, "12"))[1] == "input.letters"
+        assert quantity(session) == 45
+
+
+def test_the_last_number_of_the_last_place_counts(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        opened(session, "count", TEA, "4", "5", "6")
+        items = session.stack.top.state.lines
+        assert {(each.location, each.counted) for each in items} >= {("A-1", Decimal(4)), ("A-2", Decimal(6))}
+        assert {each.counted for each in items if not each.location} == {None}
+
+
+# Goods that are sold by measure
+
+
+WEIGHED: dict[str, tuple[str, ...]] = {
+    "count": ("A-1", RICE),
+    "receive": ("D-1", RICE),
+    "loss": ("A-1", RICE),
+    "move": ("A-1", RICE),
+}
+
+
+@pytest.mark.parametrize("form", [RICE, "P3", f"0{RICE}", f"]E0{RICE}"])
+@pytest.mark.parametrize("job", WEIGHED)
+def test_a_plain_code_of_weighed_goods_is_asked_about(home: StoreFolder, job: str, form: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        frame = opened(session, job, *WEIGHED[job][:-1], form)
+        assert verdict_of(frame) == (ASK, "session.no_net_in")
+        assert "Rice" in shown(frame)
+        enter(session, "2.75")
+        job_, state = session.stack.top.job, session.stack.top.state
+        assert "2.75" in shown(session.frames.build()), (job_.name, state)
+        enter(session, form)
+        enter(session, "b")
+        assert "2.75" in shown(session.frames.build()), "what is dropped adds nothing"
+
+
+def test_a_count_of_weighed_goods_begins_without_one_kilogram(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        opened(session, "count", RICE)
+        assert {each.counted for each in session.stack.top.state.lines} == {None}
+
+
+@pytest.mark.parametrize("said", ["2*", "1*"])
+def test_so_many_kilograms_said_with_the_scan_are_not_asked_about(home: StoreFolder, said: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        assert verdict_of(opened(session, "count", "A-1", f"{said}{RICE}"))[1] == "count.counted_of"
+
+
+# Of two things
+
+
+def test_a_right_scan_after_a_question_of_two_is_shown_as_taken(home: StoreFolder) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_products([service_rows.product("P7", "Oats", UNKNOWN), service_rows.product("P8", "Bran", UNKNOWN)])
+    with open_terminal(home, user="U1") as session:
+        opened(session, "count", "A-1")
+        assert verdict_of(enter(session, UNKNOWN)) == (ASK, "session.either")
+        frame = enter(session, TEA)
+        assert verdict_of(frame) == (GOOD, "session.taken_not")
+        assert quantity(session) == 1
+        assert "Oats" in shown(frame)

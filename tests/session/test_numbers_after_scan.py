@@ -1,0 +1,214 @@
+"""What a number does in each job after a good scan, a refused one, a question, moving on, and an undo: it belongs to
+what was said last, and never to other goods than those that its answer names."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Start
+from aisle.session.session import Session
+from tests.session.driving import enter, open_terminal, verdict_of
+from tests.session.job_steps import announced
+from tests.session.test_session import BARCODES, home
+
+__all__ = ["home"]
+
+P1, P2, _ = BARCODES
+BROKEN = "4006381333930"
+"""Its check digit is wrong, and no product has it."""
+
+JOBS: dict[str, tuple[str, ...]] = {
+    "count": ("A-1", P1),
+    "count of a product": (P1,),
+    "recount": ("A-1", P1, "19", "d", "2"),
+    "missing": ("A-1", "d"),
+    "loss": ("A-1", P1),
+    "move": ("A-1", P1),
+    "put": ("c", P1, "d"),
+    "receive": ("7001", P1),
+    "pick": ("4101", P1, P2),
+}
+"""To where the quantity of a product is open: of P1, in a pick of P2."""
+
+SAME, OTHER = "same", "other"
+"""The product whose quantity is open, and another one."""
+
+AFTER: dict[str, tuple[str, ...]] = {
+    "good scan": (SAME,),
+    "multiplied scan": (f"2*{SAME}",),
+    "refused scan": (BROKEN,),
+    "unknown scan": ("96385081",),
+    "question": ("8888888",),
+    "other product": (OTHER,),
+    "other place": ("A-2",),
+    "letter": ("x",),
+    "undo": (SAME, "u"),
+}
+
+
+def opened(session: Session, job: str) -> None:
+    """At that step of that job."""
+    name = {"count of a product": "count", "recount": "count", "missing": "count", "put": "move"}.get(job, job)
+    if name != "pick":
+        session.start_batch()
+        session.work.open(Start(name, {}))
+        session.work.commit()
+    for scan in JOBS[job]:
+        enter(session, scan)
+
+
+def quantities(session: Session) -> dict[str, Decimal]:
+    """How many of each product are counted, taken or in hand, by the job on the screen; what is none is left out."""
+    top = session.stack.top
+    state: Any = top.state
+    found: dict[str, Decimal] = {}
+    if top.job.name == "count":
+        recount = state.recount_quantity
+        parts = [(each.product, recount if each.needs_recount and recount else each.counted) for each in state.lines]
+    elif top.job.name == "loss":
+        parts = [(state.line.product, state.quantity)] if state.line else []
+    elif top.job.name == "move":
+        parts = [(part.product, state.portion or part.quantity) for part in state.in_hand]
+    elif top.job.name == "receive":
+        parts = [(state.in_hand.product, state.in_hand.quantity)] if state.in_hand else []
+    else:
+        parts = [(take.product, take.picked) for take in getattr(state, "lines", ())]
+    for product, quantity in parts:
+        found[product] = found.get(product, Decimal(0)) + (quantity or Decimal(0))
+    return {product: quantity for product, quantity in found.items() if quantity}
+
+
+def after(home: StoreFolder, job: str, what: str) -> str:
+    announced(home)
+    with open_terminal(home, user="U1") as session:
+        opened(session, job)
+        same, other = (P2, P1) if job == "pick" else (P1, P2)
+        for scan in AFTER[what]:
+            enter(session, scan.replace(SAME, same).replace(OTHER, other))
+        before = quantities(session)
+        frame = enter(session, "3")
+        now = quantities(session)
+        shown = " ".join(f"{product}={now[product]}" for product in sorted(now)) if now != before else "-"
+        return f"{frame.view.name} {verdict_of(frame)[1]} {shown}"
+
+
+TABLE: dict[str, dict[str, str]] = {
+    "count": {
+        "good scan": "count.product count.counted_of P1=3",
+        "multiplied scan": "count.product count.counted_of -",
+        "refused scan": "count.product input.astray -",
+        "unknown scan": "count.product input.astray -",
+        "question": "count.product count.counted_of P1=3",
+        "other product": "count.product count.counted P1=1 P2=3",
+        "other place": "count.summary count.differ P1=3",
+        "letter": "count.product count.counted_of P1=3",
+        "undo": "count.product count.counted_of P1=3",
+    },
+    "count of a product": {
+        "good scan": "count.stop count.counted_of P1=3",
+        "multiplied scan": "count.stop count.counted_of P1=3",
+        "refused scan": "count.stop input.astray -",
+        "unknown scan": "count.stop input.astray -",
+        "question": "count.stop count.counted_of P1=3",
+        "other product": "count.stop input.letters -",
+        "other place": "count.stop count.counted P1=3",
+        "letter": "count.stop count.counted_of P1=3",
+        "undo": "count.stop count.counted_of P1=3",
+    },
+    "recount": {
+        "good scan": "count.summary count.differ P1=3",
+        "multiplied scan": "count.summary count.differ P1=3",
+        "refused scan": "count.recount input.astray -",
+        "unknown scan": "count.recount input.astray -",
+        "question": "count.summary count.differ P1=3",
+        "other product": "count.recount input.astray -",
+        "other place": "count.summary count.differ P1=3",
+        "letter": "count.summary count.differ P1=3",
+        "undo": "count.summary count.differ P1=3",
+    },
+    "missing": {
+        "good scan": "count.product count.counted_of P1=3",
+        "multiplied scan": "count.product count.counted_of P1=3",
+        "refused scan": "count.missing input.astray -",
+        "unknown scan": "count.missing input.astray -",
+        "question": "count.recount count.again P1=3",
+        "other product": "count.product count.counted P2=3",
+        "other place": "count.recount count.again P1=3",
+        "letter": "count.recount count.again P1=3",
+        "undo": "count.product count.counted_of P1=3",
+    },
+    "loss": {
+        "good scan": "loss.reason loss.why P1=3",
+        "multiplied scan": "loss.reason loss.why -",
+        "refused scan": "loss.quantity input.astray -",
+        "unknown scan": "loss.quantity input.astray -",
+        "question": "loss.reason loss.why P1=3",
+        "other product": "loss.quantity input.astray -",
+        "other place": "loss.reason loss.why P1=3",
+        "letter": "loss.reason loss.why P1=3",
+        "undo": "loss.reason loss.why P1=3",
+    },
+    "move": {
+        "good scan": "move.take move.taken P1=3",
+        "multiplied scan": "move.take move.taken -",
+        "refused scan": "move.take input.astray -",
+        "unknown scan": "move.take input.astray -",
+        "question": "move.take move.taken P1=3",
+        "other product": "move.take move.over -",
+        "other place": "move.take pick.no_quantity -",
+        "letter": "move.take move.taken P1=3",
+        "undo": "move.take move.taken P1=3",
+    },
+    "put": {
+        "good scan": "move.put move.not_so_many -",
+        "multiplied scan": "move.put move.not_so_many -",
+        "refused scan": "move.put input.astray -",
+        "unknown scan": "move.put input.astray -",
+        "question": "move.put move.not_so_many -",
+        "other product": "move.put input.astray -",
+        "other place": "move.load pick.no_quantity -",
+        "letter": "move.put move.not_so_many -",
+        "undo": "move.load pick.no_quantity -",
+    },
+    "receive": {
+        "good scan": "receive.goods receive.taken P1=3",
+        "multiplied scan": "receive.goods receive.taken -",
+        "refused scan": "receive.goods input.astray -",
+        "unknown scan": "receive.goods input.astray -",
+        "question": "receive.goods receive.taken P1=3",
+        "other product": "receive.goods receive.taken P2=3",
+        "other place": "receive.goods pick.no_quantity -",
+        "letter": "receive.goods receive.taken P1=3",
+        "undo": "receive.goods receive.taken P1=3",
+    },
+    "pick": {
+        "good scan": "pick.product pick.taken P1=1 P2=3",
+        "multiplied scan": "pick.product pick.same -",
+        "refused scan": "pick.product pick.taken P1=1 P2=3",
+        "unknown scan": "pick.product pick.taken P1=1 P2=3",
+        "question": "pick.product pick.taken P1=1 P2=3",
+        "other product": "pick.product input.astray -",
+        "other place": "pick.product pick.taken P1=1 P2=3",
+        "letter": "pick.product pick.taken P1=1 P2=3",
+        "undo": "pick.product pick.taken P1=1 P2=3",
+    },
+}
+"""The page, the message, and what there is of each product then; `-` where no quantity has changed."""
+
+
+@pytest.mark.parametrize("what", AFTER)
+@pytest.mark.parametrize("job", JOBS)
+def test_a_number_belongs_to_what_was_said_last(home: StoreFolder, job: str, what: str) -> None:
+    assert after(home, job, what) == TABLE[job][what]
+
+
+def test_the_table_has_every_case_and_no_number_is_for_other_goods() -> None:
+    assert {job: set(cases) for job, cases in TABLE.items()} == {job: set(AFTER) for job in JOBS}
+    for job, cases in TABLE.items():
+        for what in ("refused scan", "unknown scan"):
+            asks = "input.astray" in cases[what]
+            assert asks is (job != "pick"), "in a pick the page says what is to be taken"

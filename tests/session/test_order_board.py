@@ -1,0 +1,215 @@
+"""The supervisor's pages in a session without any link: what is done shows at once, is durable, and is undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.cache.schema import ABSENT_ORDERS
+from aisle.cache.writer import MAX_ABSENT_ORDERS, CacheWriter, open_cache
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Start
+from aisle.jobs.view import ASK, DetailView, Frame, ListView, Verdict, msg
+from aisle.outbox.local_notes import notes_of_topic
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.scan.inputs import Key
+from aisle.session.session import Session, open_session
+from aisle.settings import Settings
+from tests.cache import service_rows
+from tests.session.driving import type_each
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """Three orders and two people; no courier, no service."""
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_people([service_rows.person("U1", "Anna Kovac"), service_rows.person("U2", "Ben Okafor")])
+    cache.write_products([service_rows.product("P1", "Oat drink"), service_rows.product("P2", "Bread")])
+    lines = (service_rows.line(1, "P1", 3), service_rows.line(2, "P2", 3, 1))
+    cache.write_orders([service_rows.order(f"410{n}", *lines) for n in (1, 2, 3)], lines_known=True, read_began=1.0)
+    counted = {"id": 900, "product_number": "P1", "store_number": "0001", "counted_quantity": 2, "expected_quantity": 9}
+    known = {"created_on": "2026-03-02T08:00:00Z", "app_user_name": "U2", "review_status": "1", "location_code": "A-1"}
+    cache.write_logs([{**counted, **known}], "2026-01-01")
+    return home
+
+
+@pytest.fixture
+def session(home: StoreFolder) -> Iterator[Session]:
+    session = open_session(home, Settings(terminal="desk", user="U1"))
+    try:
+        session.start()
+        session.resize(80, 24)
+        yield session
+    finally:
+        session.close()
+
+
+def opened(session: Session, page: str) -> Frame:
+    """From home, by its number among the others."""
+    frame = type_each(session, "7")
+    choices = [choice.id for choice in frame.view.choices]
+    return type_each(session, str(choices.index(page) + 1))
+
+
+def orders(home: StoreFolder) -> list[dict[str, Any]]:
+    """What waits in the outbox of each order, merged writes as one."""
+    found = [op for op in OperationQueue(open_outbox(home.folder)).recent() if not op.superseded_by]
+    return [{"by": op.app_user, **op.body["orders"]} for op in reversed(found)]
+
+
+def notes(frame: Frame) -> list[str]:
+    assert isinstance(frame.view, DetailView)
+    return [line.text.id for line in frame.view.lines]
+
+
+def states(frame: Frame) -> list[str]:
+    assert isinstance(frame.view, ListView)
+    return [row.cells[2].id for row in frame.view.rows]
+
+
+def test_without_a_link_a_rejection_shows_at_once_and_is_taken_back(home: StoreFolder, session: Session) -> None:
+    opened(session, "home.orders")
+    frame = type_each(session, "4101", "3", "22 of it were damp", "1")
+    assert frame.verdict is not None
+    assert frame.verdict.text.id == "act.told_reject"
+    assert notes(frame) == ["act.one_order", "order.far", "order.rejected_why", "order.last_noted"]
+    (said,) = orders(home)
+    assert (said["is_rejected"], said["rejection_reason_code_description"]) == (True, "22 of it were damp")
+    assert states(type_each(session, "b")) == [
+        "orders.status_rejected",
+        "orders.status_partial",
+        "orders.status_partial",
+    ]
+    frame = type_each(session, "1", "1")
+    assert frame.view.name == "act.sure"
+    frame = type_each(session, "1")
+    assert "order.rejected_why" not in notes(frame)
+    assert [said["is_rejected"] for said in orders(home)] == [False], "nothing was sent: one operation says it all"
+
+
+def test_claims_for_somebody_go_in_his_name_and_are_undone_for_many(home: StoreFolder, session: Session) -> None:
+    opened(session, "home.orders")
+    type_each(session, "m", "1", "2", "d", "1")
+    frame = type_each(session, "ben")
+    assert frame.view.name == "act.sure"
+    type_each(session, "1")
+    assert [(said["by"], said["is_claimed"]) for said in orders(home)] == [("U2", True), ("U2", True)]
+    type_each(session, "u")
+    assert [said["is_claimed"] for said in orders(home)][2:] == [False, False]
+    frame = type_each(session, "b")
+    assert isinstance(frame.view, ListView)
+    assert not any("Ben" in str(row.cells) for row in frame.view.rows)
+
+
+def test_assignee_is_notified_and_sees_order_first(home: StoreFolder, session: Session) -> None:
+    def marks(frame: Frame) -> list[str]:
+        assert isinstance(frame.view, ListView)
+        return [row.key for row in frame.view.rows if row.cells[1].id == "home.yours"]
+
+    with closing(open_session(home, Settings(terminal="dock", user="U2"))) as dock:
+        assert marks(dock.start()) == []
+        opened(session, "home.orders")
+        type_each(session, "m", "2", "3", "d", "1", "ben", "1")
+        frame = dock.poll()
+        assert frame is not None
+        assert frame.verdict == Verdict(ASK, msg("home.given_many", count=2, who="Anna Kovac"))
+        assert marks(frame) == ["4102", "4103"]
+        type_each(session, "u")
+        frame = dock.poll()
+        assert frame is not None
+        assert marks(frame) == []
+
+
+def test_the_screen_stays_under_the_cursor_while_the_courier_writes(home: StoreFolder, session: Session) -> None:
+    opened(session, "home.orders")
+    for _ in range(2):
+        frame = session.take([Key("down")], 0.0)
+    assert isinstance(frame.view, ListView)
+    assert frame.view.rows[frame.view.cursor].key == "4102"
+    early = [service_rows.order(f"30{n:02}", pickup_date="2026-01-01") for n in range(30)]
+    CacheWriter(open_cache(home.folder, writer=True), "0001").write_orders(early, lines_known=True, read_began=2.0)
+    polled = session.poll()
+    assert polled is not None
+    view = polled.view
+    assert isinstance(view, ListView)
+    at = view.cursor - view.first
+    assert (view.rows[at].key, at, view.total) == ("4102", 1, 33)
+
+
+def test_difference_is_approved_locally_without_service_review(home: StoreFolder, session: Session) -> None:
+    frame = opened(session, "home.exceptions")
+    assert isinstance(frame.view, ListView)
+    assert {row.key: dict(row.cells[1].args)["value"] for row in frame.view.rows}["differences"] == 1
+    frame = type_each(session, "2", "1", "1")
+    assert frame.verdict is not None
+    assert frame.verdict.text.id == "exceptions.approved_here"
+    assert isinstance(frame.view, ListView)
+    assert frame.view.total == 0
+    assert list(notes_of_topic(open_outbox(home.folder), "review")) == ["900"]
+    assert orders(home) == []
+    frame = type_each(session, "u")
+    assert isinstance(frame.view, ListView)
+    assert ([row.key for row in frame.view.rows], notes_of_topic(open_outbox(home.folder), "review")) == (["900"], {})
+
+
+def test_views_of_ones_own_are_there_the_next_time(home: StoreFolder, session: Session) -> None:
+    opened(session, "home.orders")
+    type_each(session, "f", "1", "6", "b", "v", "k", "Rejected ones", "b")
+    opened(session, "home.orders")
+    frame = type_each(session, "v")
+    view = frame.view
+    assert isinstance(view, ListView)
+    for _ in range(4):
+        if any("Rejected ones" in str(row.cells) for row in view.rows):
+            return
+        view = type_each(session, "n").view
+        assert isinstance(view, ListView)
+    raise AssertionError("the view is not there")
+
+
+@pytest.mark.parametrize("on_board", [False, True])
+def test_a_claim_for_somebody_that_another_one_outdid_meanwhile_is_told(
+    home: StoreFolder, session: Session, on_board: bool
+) -> None:
+    opened(session, "home.orders")
+    if on_board:
+        frame = type_each(session, "m", "1", "d", "1", "ben")
+        assert frame.view.name == "orders"
+    else:
+        frame = type_each(session, "4101", "2", "ben")
+    assert frame.verdict is not None
+    assert frame.verdict.text.id == "act.told_claim"
+    later = {"is_claimed": True, "claimed_by": "U1", "claimed_name": "Anna Kovac", "claimed_on": "2099-01-01T08:00:00Z"}
+    lines = (service_rows.line(1, "P1", 3), service_rows.line(2, "P2", 3, 1))
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_orders([service_rows.order("4101", *lines, **later)], lines_known=True, read_began=2.0)
+    polled = session.poll()
+    assert polled is not None
+    assert polled.verdict is not None
+    assert (polled.verdict.text.id, dict(polled.verdict.text.args)["name"]) == ("act.outdone", "Anna Kovac")
+
+
+def test_page_reports_missing_order_after_service_answer(home: StoreFolder, session: Session) -> None:
+    def notes(frame: Frame | None) -> list[str]:
+        assert frame is not None
+        assert isinstance(frame.view, DetailView)
+        return [line.text.id for line in frame.view.lines]
+
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.delete_absent_orders(["2468"], read_began=session.context.clock() - 60)
+    session.work.open(Start("order", {"order_number": "2468"}))
+    assert "order.unknown" in notes(session.poll()), "what it said a minute ago may be otherwise now"
+    assert cache.delete_absent_orders(["2468"], read_began=session.context.clock()) == (), (
+        "who works on it hears of it once"
+    )
+    assert "order.absent" in notes(session.poll())
+    assert "absent/2468" in session.stack.top.topics
+    cache.write_orders([service_rows.order("2468", service_rows.line(1, "P1", 3))], lines_known=True, read_began=2.0)
+    assert "order.absent" not in notes(session.poll())
+    cache.delete_absent_orders([str(number) for number in range(5000, 5150)], read_began=session.context.clock())
+    assert len(cache.cursor(ABSENT_ORDERS) or ()) == MAX_ABSENT_ORDERS

@@ -1,0 +1,150 @@
+"""A list uses the whole page after the terminal has another size, whichever list and wherever somebody stood in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import pytest
+
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.courier.pull import sync_progress
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.job import Start
+from aisle.jobs.view import Frame, ListView
+from aisle.scan.inputs import Key
+from aisle.session.session import Session
+from aisle.tui.layout.screen import visible_row_count
+from tests.cache import service_rows
+from tests.session.driving import enter, open_terminal
+
+SMALL, LARGE = (40, 12), (80, 40)
+MANY = 70
+
+LISTS: dict[str, tuple[str, Mapping[str, Any], tuple[str, ...]]] = {
+    "home": ("", {}, ()),
+    "lookup": ("lookup", {"search": "product"}, ()),
+    "locations": ("browse", {}, ()),
+    "orders": ("orders", {}, ()),
+    "deliveries": ("deliveries", {}, ()),
+    "to receive": ("receive", {}, ()),
+    "log": ("logs", {}, ()),
+    "counts of today": ("count_log", {}, ()),
+    "products": ("products", {}, ()),
+    "stores": ("stores", {}, ()),
+    "exceptions": ("exceptions", {}, ()),
+    "stock below zero": ("exceptions", {"kind": "impossible"}, ()),
+    "commands": ("", {}, (".",)),
+    "reasons of a loss": ("loss", {"product_number": "P1"}, ("1",)),
+    "in a count": ("count", {}, ("product",)),
+    "in a move": ("move", {}, ("product",)),
+}
+"""The job that opens it, with its arguments, and what is said there then."""
+
+TURNS = {"top": (), "second": ("n",), "last": ("p",), "behind": ("n", "n", "n")}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> StoreFolder:
+    """A store with many of everything."""
+    home = StoreFolder(tmp_path_factory.mktemp("home"), "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    numbers = range(1, MANY + 1)
+    cache.write_people([service_rows.person("U1", "Anna Kovac")])
+    cache.write_products([service_rows.product(f"P{n}", f"Product {n}") for n in numbers])
+    cache.write_stock([service_rows.stock(f"P{n}", -n, places={f"A-{n}": -n}) for n in numbers])
+    cache.write_locations([service_rows.location(f"A-{n}", n) for n in numbers])
+    cache.write_stores([service_rows.store(f"{n:04}", f"Store {n}") for n in numbers])
+    orders = [service_rows.order(f"42{n:02}", service_rows.line(1, "P1", 1)) for n in numbers]
+    cache.write_orders(orders, lines_known=True, read_began=1.0)
+    line = {"line_number": 1, "product_number": "P1", "quantity": 4, "received_quantity": 0}
+    cache.write_deliveries(
+        [{"order_number": f"7{n:03}", "status": "open", "order_lines": [line]} for n in numbers], 1.0
+    )
+    entry = {"store_number": "0001", "location_code": "A-1", "created_on": datetime.now(UTC).isoformat()}
+    counted = {**entry, "counted_quantity": 3, "expected_quantity": 4, "app_user_name": "U1", "quantity": -1}
+    cache.write_logs([{**counted, "id": n, "product_number": f"P{n}"} for n in numbers], "2026-01-01")
+    sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+    return home
+
+
+def opened(session: Session, name: str) -> ListView | None:
+    """The list on the screen; None where this store has none of it."""
+    session.terminal.rows_in_view = partial(visible_row_count, is_ascii=True)
+    while len(session.stack.jobs) > 1:
+        enter(session, "b")
+    job, args, said = LISTS[name]
+    if job:
+        session.start_batch()
+        session.work.open(Start(job, args))
+        session.work.commit()
+    frame = enter(session, *said)
+    return frame.view if isinstance(frame.view, ListView) and frame.view.total > 1 else None
+
+
+def is_full(frame: Frame, session: Session) -> bool:
+    """Whether the page shows as many rows as there are, or as have room."""
+    assert isinstance(frame.view, ListView)
+    room = min(frame.view.total, session.terminal.size.list_rows)
+    return len(frame.view.rows) >= room
+
+
+@pytest.mark.parametrize("turns", TURNS)
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_uses_the_whole_page_after_a_resize(home: StoreFolder, name: str, turns: str) -> None:
+    with open_terminal(home, user="U1", reasons=tuple(f"{n} - Reason {n}" for n in range(1, 30))) as session:
+        session.resize(*SMALL)
+        if opened(session, name) is None:
+            pytest.skip("nothing of it in this store")
+        for letter in TURNS[turns]:
+            enter(session, letter)
+        for size in (LARGE, (200, 50), (80, 24), LARGE):
+            frame = session.resize(*size)
+            assert is_full(frame, session), (size, frame.view)
+
+
+@pytest.mark.parametrize("name", [name for name in LISTS if name != "commands"])
+def test_a_list_under_another_page_uses_it_too(home: StoreFolder, name: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        session.resize(*SMALL)
+        if opened(session, name) is None:
+            pytest.skip("nothing of it in this store")
+        enter(session, "p", "h")
+        session.resize(*LARGE)
+        assert is_full(enter(session, "b"), session)
+
+
+@pytest.mark.parametrize("name", ["home", "lookup", "locations", "orders", "products"])
+def test_the_cursor_stays_on_the_page(home: StoreFolder, name: str) -> None:
+    with open_terminal(home, user="U1") as session:
+        session.resize(*LARGE)
+        opened(session, name)
+        session.take([Key("end")], 0.0)
+        for size in (SMALL, (80, 24), (20, 16), LARGE):
+            view = session.resize(*size).view
+            assert isinstance(view, ListView)
+            assert view.first <= view.cursor < view.first + max(1, len(view.rows)), size
+
+
+def test_this_store_has_most_of_the_lists(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        session.resize(*SMALL)
+        missing = [name for name in LISTS if opened(session, name) is None]
+    assert not missing
+
+
+def test_the_locations_of_a_count_use_the_whole_page(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        session.resize(*SMALL)
+        while len(session.stack.jobs) > 1:
+            enter(session, "b")
+        session.start_batch()
+        session.work.open(Start("count", {}))
+        frame = enter(session, "3", *(f"A-{number}" for number in range(1, 41)))
+        assert frame.view.name == "count.list"
+        session.take([Key("end")], 0.0)
+        view = session.resize(*LARGE).view
+        assert isinstance(view, ListView)
+        assert (view.total, len(view.rows)) >= (40, session.terminal.size.list_rows - 2)

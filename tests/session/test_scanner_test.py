@@ -1,0 +1,124 @@
+"""The doctor in a session: it gets inputs as they came, and nothing else is touched by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.view import GOOD, INFO, DetailView, Frame
+from aisle.outbox.journal import Journal
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.scan.inputs import DecodedInput, Key, Line, OpenLine
+from aisle.session.query_answers import terminal_properties
+from aisle.session.session import Session, open_session
+from aisle.settings import Settings
+from tests.cache import service_rows
+
+EAN = "4006381333931"
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with one product at one place, and one order."""
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_people([service_rows.person("U1", "Anna Kovac")])
+    cache.write_products([service_rows.product("P1", "Oat drink", EAN)])
+    cache.write_locations([service_rows.location("A-1", 1)])
+    cache.write_orders([service_rows.order("4101", service_rows.line(1, "P1", 2))], lines_known=True, read_began=1.0)
+    return home
+
+
+@pytest.fixture
+def session(home: StoreFolder) -> Iterator[Session]:
+    """The doctor's page, opened from home by its entry in the menu."""
+    session = open_session(home, Settings(terminal="dock", user="U1"))
+    try:
+        view = session.start().view
+        session.resize(80, 24)
+        for id_ in ("home.more", "home.doctor"):  # as far as the menu is one of several pages
+            if id_ in (ids := [choice.id for choice in view.choices]):
+                view = hear(session, line(str(ids.index(id_) + 1), "cr")).view
+        assert view.name == "doctor"
+        yield session
+    finally:
+        session.close()
+
+
+def hear(session: Session, *items: DecodedInput) -> Frame:
+    return session.take(list(items), 0.0)
+
+
+def line(text: str, end: str = "tab", gap: float = 0.003, dropped: str = "") -> Line:
+    return Line(text, end, 1.0, 1.0 + gap, gap, dropped)
+
+
+def facts(frame: Frame) -> dict[str, str]:
+    """The facts on the page by the id of their label; what is a message by its own id."""
+    assert isinstance(frame.view, DetailView)
+    rows = (row for block in frame.view.blocks for row in block.rows if len(row) == 2)
+    return {label.id: str(value.args[0][1]) if value.id == "raw" else value.id for label, value in rows}
+
+
+def test_an_input_is_shown_as_it_came_and_does_nothing(home: StoreFolder, session: Session) -> None:
+    before = len(Journal(open_outbox(home.folder)).open_jobs("0001", "U1", "nobody"))
+    for text, means in ((EAN, "product"), ("A-1", "location"), ("4101", "order"), ("nothing", "unknown")):
+        frame = hear(session, line(text))
+        assert frame.view.name == "doctor"
+        assert isinstance(frame.view, DetailView)
+        assert [said.text.id for said in frame.view.lines][1] == f"doctor.means_{means}"
+        assert frame.verdict is not None
+        assert (frame.verdict.kind, frame.verdict.text.id) == (GOOD, "doctor.fine")
+        assert facts(frame)["doctor.end"] == "doctor.end_tab"
+    assert not OperationQueue(open_outbox(home.folder)).unfinished()
+    assert len(Journal(open_outbox(home.folder)).open_jobs("0001", "U1", "nobody")) == before
+    assert [event.raw for event in Journal(open_outbox(home.folder)).last_events(4)] == [EAN, "A-1", "4101", "nothing"]
+
+
+@pytest.mark.parametrize("text", ["12*", f"?{EAN}", "AISLE:1", "AISLE:QUIT", "q", "7", "o"])
+def test_what_would_lead_away_elsewhere_is_only_looked_at(session: Session, text: str) -> None:
+    frame = hear(session, line(text))
+    assert frame.view.name == "doctor"
+    assert isinstance(frame.view, DetailView)
+    assert frame.view.lines[0].text.args == (("text", text),)
+    assert not session.is_ending
+    assert facts(hear(session, line(EAN)))["doctor.end"] == "doctor.end_tab"
+
+
+@pytest.mark.parametrize("leave", [line("b"), line("0"), line("AISLE:BACK"), Key("back")])
+def test_it_is_left_like_any_page(session: Session, leave: DecodedInput) -> None:
+    hear(session, line(EAN))
+    frame = hear(session, leave)
+    assert (frame.view.name, frame.verdict) == ("home", None)
+
+
+@pytest.mark.parametrize("key", ["f2", "f3", "f4", "f5", "up", "pagedown", "enter", "other"])
+def test_keys_are_told_by_name(session: Session, key: str) -> None:
+    frame = hear(session, Key(key))
+    assert frame.view.name == "doctor"
+    assert frame.verdict is not None
+    assert (frame.verdict.kind, frame.verdict.text.id) == (INFO, "doctor.key")
+    assert frame.verdict.text.args == (("name", key),)
+
+
+def test_an_open_line_is_seen_and_said(session: Session) -> None:
+    frame = hear(session, OpenLine(EAN))
+    assert (frame.typed, frame.view.prompt.id) == (EAN, "doctor.prompt_open")
+
+
+def test_it_knows_the_terminal_and_its_new_size(session: Session) -> None:
+    frame = session.resize(40, 20)
+    assert isinstance(frame.view, DetailView)
+    cells = next(row[1] for block in frame.view.blocks for row in block.rows if row[0].id == "doctor.screen")
+    assert dict(cells.args) == {"columns": 40, "rows": 20}
+
+
+def test_what_the_environment_says_of_a_terminal() -> None:
+    told = terminal_properties(20, 16, {"TERM": "vt220", "LANG": "C"})
+    assert told == {"columns": 20, "rows": 16, "term": "vt220", "encoding": "ASCII", "colours": told["colours"]}
+    assert told["colours"] in (0, 8)
+    assert terminal_properties(20, 16, {"LANG": "nl_NL.UTF-8"})["encoding"] == "UTF-8"

@@ -1,0 +1,62 @@
+"""What loses something is confirmed by hand: no printed command and no scan in two pieces says yes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.view import WRONG
+from tests.session.driving import enter, verdict_of
+from tests.session.job_steps import WAYS, stand, step_of
+from tests.session.test_look_up_mid_job import begin, headers_only, way
+from tests.session.test_session import home
+
+__all__ = ["headers_only", "home", "way"]
+
+SURE = (
+    "count.leave", "count.missing", "count.summary", "count_log.undo", "doubts.again", "doubts.by_hand", "doubts.entry",
+    "logs.sure", "loss.quantity/over", "move.leave", "receive.check", "receive.leave", "short.why",
+    "store_product.sure",
+)  # fmt: skip
+"""Rows of the table of ways that end at a question of this kind."""
+
+KEYS = {
+    "count.leave": "y",
+    "count.missing": "n",
+    "loss.quantity/over": "y",
+    "move.leave": "x",
+    "receive.leave": "y",
+    "store_product.sure": "y",
+}
+"""The letter of an answer, where a quantity may be open; elsewhere the first has the number 1."""
+
+ASKED = [row for row in SURE if isinstance(WAYS[row].scans[-1], str)]
+"""Those that are opened by a scan or a letter, so that one that comes in two pieces could answer them."""
+
+
+@pytest.mark.parametrize("way", SURE, indirect=True)
+def test_a_printed_number_is_no_yes(home: StoreFolder, way: str) -> None:
+    with begin(home, way) as session:
+        before = stand(home, session, way)
+        frame = enter(session, "AISLE:1")
+        assert (verdict_of(frame), frame.view) == ((WRONG, "input.by_hand"), before)
+
+
+@pytest.mark.parametrize("way", ASKED, indirect=True)
+def test_what_came_with_the_question_is_no_answer_to_it(
+    home: StoreFolder, way: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)  # a file may be written
+    whole = WAYS[way]
+    last = str(whole.scans[-1])
+    with begin(home, way) as session:
+        with monkeypatch.context() as patch:
+            patch.setitem(WAYS, f"{way}/before", whole._replace(scans=whole.scans[:-1]))
+            patch.setattr("tests.session.job_steps.step_of", lambda _: session.frames.build().view.name)
+            stand(home, session, f"{way}/before")
+        yes = KEYS.get(way, "1")
+        frame = enter(session, last, yes)
+        assert (frame.view.name, verdict_of(frame)) == (step_of(way), (WRONG, "input.by_hand"))
+        assert verdict_of(enter(session, yes)) != (WRONG, "input.by_hand"), "now it was seen"

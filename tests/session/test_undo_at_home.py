@@ -1,0 +1,138 @@
+"""`u` at home undoes what somebody did last, in the job in which it was done; a delivery left half way is marked."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from aisle.host.store_folder import StoreFolder
+from aisle.jobs.view import GOOD, INFO, WRONG, Frame, ListView
+from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import Operation
+from aisle.session.session import Session
+from aisle.tui.message_text import MessageWriter
+from tests.session.driving import enter_each, open_terminal, verdict_of
+from tests.session.test_session import BARCODES, home
+
+__all__ = ["home"]
+
+P1, P2, P3 = BARCODES
+
+
+def to_home(session: Session) -> None:
+    """Back, page by page."""
+    for _ in range(6):
+        if enter_each(session, "b").view.name == "home":
+            return
+
+
+def operations(home: StoreFolder) -> list[Operation]:
+    """What was enqueued, the last first."""
+    with closing(open_outbox(home.folder)) as connection:
+        return [each for each in OperationQueue(connection).recent() if not each.superseded_by]
+
+
+def text(frame: Frame) -> str:
+    """What the verdict says, as long as it can be."""
+    assert frame.verdict is not None
+    return MessageWriter().write(frame.verdict.text)
+
+
+WAYS = {
+    "pick": (("4101", P1), "pick.", ("Product 1", "A-1", "1 to 0")),
+    "pick, several": (("4101", f"3*{P2}"), "pick.", ("Product 2", "A-2", "3 to 0")),
+    "pick, another order": (("4102", P2), "pick.", ("Product 2", "1 to 0")),
+    "move": (("5", "A-1", f"4*{P1}", "A-2"), "move.", ("4 of Product 1", "A-2", "A-1")),
+    "move, whole place": (("5", "A-3", "w", "A-2"), "move.", ("20 of Product 3", "A-2", "A-3")),
+    "loss": (("4", "1", P1, "d", "1"), "loss.", ("Product 1", "+1", "A-1")),
+    "find": (("4", "1", P2, "d", "5"), "loss.", ("Product 2", "-1", "A-2")),
+    "count of a place": (("4", "A-1", P1, "19", "d", "1"), "count.", ("A-1", "+1", "Product 1")),
+    "count of a product": (("4", P2, "18", "d", "1"), "count.", ("Product 2", "+2")),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_last_thing_is_undone_in_its_job_and_named(home: StoreFolder, way: str) -> None:
+    inputs, page, said = WAYS[way]
+    with open_terminal(home, user="U1") as session:
+        enter_each(session, *inputs)
+        to_home(session)
+        before = len(operations(home))
+        frame = enter_each(session, "u")
+        assert frame.view.name.startswith(page), verdict_of(frame)
+        assert verdict_of(frame)[0] == GOOD
+        assert all(part in text(frame) for part in said), text(frame)
+        assert len(operations(home)) >= before
+
+
+@pytest.mark.parametrize("way", ["pick", "move", "loss"])
+def test_a_terminal_that_was_closed_meanwhile_makes_no_difference(home: StoreFolder, way: str) -> None:
+    inputs, page, said = WAYS[way]
+    with open_terminal(home, user="U1") as session:
+        enter_each(session, *inputs)
+        to_home(session)
+    with open_terminal(home, user="U1") as session:
+        frame = enter_each(session, "u")
+        assert frame.view.name.startswith(page)
+        assert all(part in text(frame) for part in said)
+
+
+def test_undone_once_it_is_not_undone_again(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        enter_each(session, "5", "A-1", f"4*{P1}", "A-2")
+        to_home(session)
+        enter_each(session, "u")
+        to_home(session)
+        if session.frames.build().view.name == "move.leave":
+            enter_each(session, "1")
+        count = len(operations(home))
+        assert verdict_of(enter_each(session, "u")) == (WRONG, "home.not_undone")
+        assert len(operations(home)) == count
+
+
+def test_the_last_of_two_jobs_is_undone_first(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        enter_each(session, "4101", P1)
+        to_home(session)
+        enter_each(session, "5", "A-2", P2, "A-3")
+        to_home(session)
+        assert enter_each(session, "u").view.name.startswith("move.")
+
+
+def test_an_order_that_was_only_looked_at_stands_in_no_way(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        enter_each(session, "5", "A-2", P2, "A-3")
+        to_home(session)
+        enter_each(session, "4101")
+        to_home(session)
+        assert enter_each(session, "u").view.name.startswith("move.")
+
+
+def test_what_somebody_else_did_is_his(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        enter_each(session, "5", "A-2", P2, "A-3")
+        to_home(session)
+    with open_terminal(home, user="U2") as session:
+        frame = enter_each(session, "u")
+        assert (frame.view.name, verdict_of(frame)) == ("home", (INFO, "home.nothing_to_undo"))
+
+
+def test_nothing_was_done_yet(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        frame = enter_each(session, "u")
+        assert (frame.view.name, verdict_of(frame)) == ("home", (INFO, "home.nothing_to_undo"))
+        assert isinstance(frame.view, ListView)
+        assert frame.view.total == 2, "it is no search"
+
+
+def test_what_no_job_can_undo_is_named(home: StoreFolder) -> None:
+    with open_terminal(home, user="U1") as session:
+        enter_each(session, "4101", P1)
+        to_home(session)
+    with closing(open_outbox(home.folder)) as connection:
+        connection.execute("UPDATE job SET version = 0")
+    with open_terminal(home, user="U1") as session:
+        frame = enter_each(session, "u")
+        assert verdict_of(frame) == (WRONG, "home.not_undone")
+        assert "4101" in text(frame)

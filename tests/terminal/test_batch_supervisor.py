@@ -1,0 +1,67 @@
+"""A supervisor at one terminal, pickers at others: a walk is reprioritised and split, and everybody is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.picker import START_S, Picker
+from tests.terminal.shop import Shop
+from tests.terminal.test_order_board import numbered
+from tests.terminal.test_take_over import settled
+
+pytestmark = pytest.mark.pty
+
+Pick = Callable[..., Picker]
+
+
+def desk(picker: Pick, name: str = "grace", terminal: str = "desk") -> Picker:
+    """A supervisor at the order board."""
+    app = picker(columns=80, rows=24, env={"AISLE_TERMINAL": terminal})
+    app.sign_in(name)
+    app.take(numbered(app, "Other"), "home", "")
+    if "Board" not in app.terminal.text:
+        app.take(numbered(app, "Chain"), "home", "")
+    app.take(numbered(app, "Board"), "orders", "")
+    return app
+
+
+def test_a_walk_is_split_and_reprioritised_and_both_pickers_are_told(shop: Shop, demo_home: Path, picker: Pick) -> None:
+    goods = shop.goods(3)
+    for at, row in enumerate(goods, 1):
+        shop.add_order(f"WALK-{at}", [(row["product_number"], 2)])
+    anna = picker(columns=80, rows=24)
+    anna.sign_in("anna")
+    anna.shows("WALK-1", "WALK-3")
+    anna.take(numbered(anna, "Round"), "walk", "")
+    for at in (1, 2, 3):
+        anna.take(f"WALK-{at}", "walk", "walk.added")
+    anna.enter("g")
+    anna.shows("Round of 3")
+    second = shop.lines("WALK-2")[0].code
+    anna.enter(second)
+    ben = picker(env={"AISLE_TERMINAL": "handheld-2"})
+    ben.sign_in("ben")
+    grace = desk(picker)
+    grace.take("WALK-3", "order", "")
+    grace.shows("With Anna Berg right now")
+    grace.take(numbered(grace, "Put"), "order", "act.told_urgent")
+    anna.shows("C, WALK-3, goes first")
+    grace.take("u", "order", "act.told_calm")
+    anna.shows("WALK-3 is not urgent")
+    grace.take("WALK-2", "order", "")
+    grace.take(numbered(grace, "Split"), "act.who", "")
+    grace.take("ben", "order", "act.told_split")
+    anna.shows("B, WALK-2, was given to Ben Okafor", "1 in hand")
+    ben.shows("gives you order", "WALK-2; it is")
+    ben.take("1", "pick.product", "pick.told_both")
+    ben.shows("WALK-2", "Anna Berg")
+    anna.take("o", "pick.product", "pick.handed_over")
+    ben.shows("has left order WALK-2")
+    ben.enter(second)
+    ben.terminal.wait_for(lambda _: sum(shop.picked("WALK-2").values()) == 2, START_S)
+    settled(ben, demo_home)
+    assert shop.order("WALK-2")["claimed_by"] == "U2"
+    shop.balances()

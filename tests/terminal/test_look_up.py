@@ -1,0 +1,175 @@
+"""Looking things up and browsing in a real terminal, in the middle of an order too, and across kills."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.document_service import ORDER as DOCUMENT_ORDER
+from tests.terminal.document_service import document_service
+from tests.terminal.picker import START_S, Picker
+from tests.terminal.shop import Line, Shop
+
+pytestmark = pytest.mark.pty
+
+Pick = Callable[..., Picker]
+
+ORDER = "LOOK-1"
+
+
+@pytest.fixture
+def lines(shop: Shop) -> list[Line]:
+    """An order of two lines at two places: three of one product, one of another."""
+    first, second = shop.goods(2)
+    shop.add_order(ORDER, [(first["product_number"], 3), (second["product_number"], 1)])
+    return shop.lines(ORDER)
+
+
+def test_three_letters_bring_a_product_its_places_and_the_stores_around(shop: Shop, picker: Pick) -> None:
+    app = picker(columns=80, rows=24)
+    app.sign_in()
+    app.shows("live")
+    app.scans = 0
+    app.take("whole", "lookup.list", "lookup.found")
+    app.shows("1 ")
+    app.terminal.write(b"skim")
+    app.shows("Long Meadow Milk Skimmed 1 l")
+    app.write(b"\r")
+    app.take("1", "lookup.product", "")
+    app.shows("Product 210003", "FR-01", "≈ 15", "Stores around", "Fernhill", "Millbrook Depot (warehouse)", "CHILLED")
+    app.take("FR-01", "browse.place", "")
+    app.shows("Place FR-01", "[", "Long Meadow Butter Salted")
+    app.enter("n")
+    app.shows("Place FR-02")
+    app.enter("b")
+    app.shows("Product 210003")
+    app.enter("b")
+    app.enter("b")
+    app.shows("Open orders")
+
+
+def test_a_change_of_the_stock_reaches_the_page(shop: Shop, picker: Pick) -> None:
+    app = picker(columns=80, rows=24)
+    app.sign_in()
+    app.shows("live")
+    app.take("210003", "lookup.product", "")
+    app.shows("≈ 15")
+    count = {"product_number": "210003", "location_code": "FR-01", "stock_pool_1": 77, "source": "test"}
+    shop.ask("create-store-product-logs", {"storeproductlog": [count]}, is_counted_quantity=True)
+    app.shows("≈ 77")
+
+
+def test_a_look_in_the_middle_of_an_order_costs_one_scan_and_one_key(
+    shop: Shop, lines: list[Line], picker: Pick
+) -> None:
+    first, second = lines
+    app = picker()
+    app.sign_in()
+    app.shows(ORDER)
+    app.take(ORDER, "pick.product", "pick.opened")
+    app.take(first.code, "pick.product", "pick.taken")
+    app.shows("1 of 3", "Scan 2 more")
+    before = app.told()
+    app.scans = 0
+    app.take(f"?{second.code}", "lookup.product", "")
+    assert app.scans == 1
+    app.terminal.write(b"\x7f")
+    app.stands_at(before)
+    app.take("99999999", "pick.product", "pick.unknown")
+    app.take(f"?{first.place}", "browse.place", "")
+    app.take(first.code, "pick.product", "pick.taken")
+    app.shows("2 of 3")
+    app.take(f"?{second.code}", "lookup.product", "")
+    app.take("210003", "lookup.product", "lookup.shown")
+    app.take(first.code, "pick.product", "pick.taken")
+    app.take(second.code, "pick.done", "pick.all_taken")
+    app.terminal.wait_for(lambda _: shop.is_picked(ORDER), START_S)
+    assert shop.picked(ORDER) == {1: Decimal(3), 2: Decimal(1)}
+    shop.balances()
+
+
+def test_a_wrong_product_is_one_digit_away_from_its_page(lines: list[Line], picker: Pick) -> None:
+    app = picker(columns=20, rows=16)
+    app.sign_in()
+    app.shows(ORDER)
+    app.take(ORDER, "pick.product", "pick.opened")
+    app.take("210003", "pick.product", "pick.not_here")
+    app.shows("f Look it up")
+    app.take("f", "lookup.product", "")
+    app.shows("Product 210003")
+    app.enter("b")
+    app.shows(lines[0].place, "0 of 3")
+
+
+def steps(lines: list[Line]) -> list[tuple[str, str]]:
+    """What leads to each step of a verified pick, and what is then on the screen."""
+    first, second = lines
+    return [
+        (ORDER, f"Scan the place {first.place}"),
+        (first.place, "Scan the product"),
+        (first.code, "Scan 2 more"),
+        (f"5*{first.code}", "r Take the 2 still needed"),
+        ("r", f"Scan the place {second.place}"),
+        (second.place, "0 of 1"),
+        (second.code, "Scan pick-up place"),
+    ]
+
+
+def test_killed_while_looking_at_each_step(lines: list[Line], picker: Pick) -> None:
+    """The next start stands in the look again, and back leads to the step that was left."""
+    app = picker("--verified")
+    app.sign_in()
+    app.shows(ORDER)
+    for number, (text, expected) in enumerate(steps(lines)):
+        app.enter(text)
+        app.shows(expected)
+        step = app.told()
+        look, shown = (("?210003", "Product 210003"), ("?FR-01", "Place FR-01"))[number % 2]
+        app.enter(look)
+        app.shows(shown)
+        app.terminal.kill(signal.SIGKILL)
+        assert app.terminal.wait_exit() == -signal.SIGKILL
+        app = picker("--verified")
+        app.shows(shown, "Back where you left off")
+        app.enter("b")
+        app.stands_at(step)
+
+
+def test_home_lists_the_orders_that_need_a_product_one_digit_away(lines: list[Line], picker: Pick) -> None:
+    app = picker()
+    app.sign_in()
+    app.shows(ORDER)
+    app.scans = 0
+    app.take(lines[0].code, "lookup.product", "")
+    app.shows(ORDER)
+    app.take("1", "pick.product", "pick.opened")
+    assert app.scans == 2
+
+
+@pytest.mark.parametrize("surrounding", [False, True], ids=["silent", "telling"])
+def test_a_service_of_the_document_alone(aisle_home: Path, tmp_path: Path, picker: Pick, surrounding: bool) -> None:
+    """No locations, no optional fields; what nobody tells is said to be so."""
+    token = tmp_path / "token"
+    token.write_text("anything\n", encoding="utf-8")
+    token.chmod(0o600)
+    with document_service(surrounding) as served:
+        app = picker("--base-url", served.url, "--token-file", str(token), columns=80, rows=24)
+        app.shows("Sign in")
+        app.enter("Zoe")
+        app.take("1", "home", "sign_in.done")
+        app.shows(DOCUMENT_ORDER, "live")
+        app.take("P1", "lookup.product", "")
+        around = ("0900 (warehouse)", "≈ 7") if surrounding else ("This service does not tell",)
+        app.shows("Product P1", "≈ 10", "needs 3", *around)
+        app.take("1", "pick.product", "pick.opened")
+        app.take("?P2", "lookup.product", "")
+        app.take("P1", "pick.product", "pick.taken")
+        app.go_home()
+        app.take("3", "browse.list", "")
+        app.shows("This store keeps no places")
+        app.take("P3", "lookup.product", "")
+        app.go_home()

@@ -1,0 +1,89 @@
+"""A code of several lines, sent to the running program as keyboard wedges do: byte by byte, with frames painted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from tests.run_length import tries
+from tests.session.multi_line_codes import PAYLOADS, drawn
+from tests.terminal.picker import Picker
+from tests.terminal.shop import Shop
+from tests.terminal.test_count import goods_at, logs, open_count
+
+pytestmark = pytest.mark.pty
+
+Pick = Callable[..., Picker]
+
+PACES = (0.0, 0.001, 0.003, 0.006, 0.012)
+TORN_S = 0.05
+"""After a longer pause, which a busy machine makes, the test has not sent what it meant to send."""
+
+RANDOM = tries(8, 40)
+
+
+def paced(app: Picker, payload: str, pace: float) -> bool:
+    """Sends it as one scan; whether every pause came out as short as it was meant."""
+    app.rest()
+    longest, last = 0.0, time.perf_counter()
+    for part in [payload] if not pace else payload:
+        while (left := last + pace - time.perf_counter()) > 0:
+            app.terminal.pump(left)
+        at = app.terminal.write(part.encode())
+        longest, last = max(longest, at - last), at
+    app.rest()
+    app.rest()
+    return longest < TORN_S
+
+
+def is_refused(app: Picker, payload: str, pace: float) -> bool:
+    """Sends it; whether it came whole, and then it is unknown and nothing else."""
+    before = len(app.seen())
+    if not paced(app, payload, pace):
+        app.read()
+        return False
+    seen = app.answered(before + 1)[before:]
+    assert [each["verdict"] for each in seen] == ["input.lines"], (payload, pace, seen)
+    app.read()
+    return True
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("pace", PACES)
+def test_a_payment_code_changes_no_count(shop: Shop, picker: Pick, pace: float) -> None:
+    place, rows = goods_at(shop, 5)
+    app = picker()
+    open_count(app)
+    app.take(place, "count.product", "count.at_place")
+    app.take(rows[0]["barcode"], "count.product", "count.counted_of")
+    app.take("17", "count.product", "count.counted_of")
+    stood = app.told()
+    for name in ("EPC payment", "EPC payment, CR", "Swiss QR bill", "numbers", "letters"):
+        if not is_refused(app, PAYLOADS[name], pace):
+            pytest.skip("this machine is too busy to send at a scanner's pace")
+        app.stands_at(stood)
+    app.take("d", "count.missing", "count.missing")
+    stood = app.told()
+    assert is_refused(app, PAYLOADS["EPC payment"], 0.0)
+    app.stands_at(stood)
+    assert not logs(shop)
+
+
+def test_random_codes_of_several_lines_change_no_count(shop: Shop, picker: Pick) -> None:
+    """As many as there is time for; what a busy machine has torn ends the test."""
+    dice, (place, rows) = Random(22), goods_at(shop, 5)
+    app = picker()
+    open_count(app)
+    app.take(place, "count.product", "count.at_place")
+    app.take(rows[0]["barcode"], "count.product", "count.counted_of")
+    app.take("17", "count.product", "count.counted_of")
+    stood = app.told()
+    for _ in range(RANDOM):
+        payload = drawn(dice, [row["barcode"] for row in rows])
+        if not is_refused(app, payload, dice.choice(PACES)):
+            break
+        app.stands_at(stood)
+    assert not logs(shop)

@@ -1,0 +1,129 @@
+"""A supervisor at a real terminal on the real service: what is done to orders, and what has to be settled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.terminal.picker import START_S, Picker
+from tests.terminal.shop import Shop, on_this_host
+from tests.terminal.test_entry_counts import open_job
+
+pytestmark = pytest.mark.pty
+
+Pick = Callable[..., Picker]
+
+
+def numbered(app: Picker, words: str) -> str:
+    """The number in front of these words on the screen."""
+    text = app.shows(words)
+    return text[: text.index(f" {words}")].split()[-1]
+
+
+def until(app: Picker, check: Callable[[], Any]) -> None:
+    """Waits until the service says so."""
+    app.terminal.wait_for(lambda _: check() or None, START_S)
+
+
+def at_the_desk(picker: Pick, shop: Shop, orders: int) -> Picker:
+    """A signed-in supervisor, and so many orders of two products each that are here already."""
+    goods = shop.goods(2)
+    for number in range(1, orders + 1):
+        shop.add_order(f"SUP-{number}", [(row["product_number"], 3) for row in goods], customer_name="Ms Okafor")
+    app = picker(columns=80, rows=24)
+    app.sign_in("anna")
+    app.shows("live", "SUP-1")
+    return app
+
+
+def test_order_is_claimed_shortened_rejected_and_reopened(shop: Shop, picker: Pick, demo_home: Path) -> None:
+    app = at_the_desk(picker, shop, 1)
+    open_job(app, "Other", "home")
+    app.take(numbered(app, "Board"), "orders", "")
+    app.shows("Orders: all that are active", "SUP-1")
+    app.take("SUP-1", "order", "")
+    app.shows("Ms Okafor", "0 of 6", "2 lines")
+    app.take(numbered(app, "Claim for"), "act.who", "")
+    app.take("ben", "order", "act.told_claim")
+    app.shows("Ben Okafor works on it")
+    until(app, lambda: shop.order("SUP-1").get("claimed_by") == "U2")
+    app.take("l", "order.lines", "")
+    app.take("1", "act.why", "")
+    app.take("Fell off the van", "order", "act.told_close_line")
+    until(app, lambda: shop.lines("SUP-1")[0].is_picked or shop.lines("SUP-1")[1].is_picked)
+    closed = next(line for line in shop.order("SUP-1")["lines"] if line["is_picked"])
+    assert (closed["picked_quantity"], closed["rejection_reason_code_description"]) == (0, "Fell off the van")
+    app.take("u", "order", "act.told_open_line")
+    until(app, lambda: not any(line.is_picked for line in shop.lines("SUP-1")))
+    app.take(numbered(app, "Reject"), "act.why", "")
+    app.take("Customer called off", "act.sure", "")
+    app.take("1", "order", "act.told_reject")
+    until(app, lambda: shop.order("SUP-1")["is_rejected"])
+    app.shows("Rejected: Customer called off", "all sent")
+    app.take("u", "order", "act.told_take_back")
+    until(app, lambda: not shop.order("SUP-1")["is_rejected"])
+    app.shows("all sent")
+    states = {state for (state,) in on_this_host(demo_home, "SELECT state FROM operation WHERE superseded_by = ''")}
+    assert states == {"done"}
+    shop.balances()
+
+
+def test_rejecting_many_orders_reports_each_result(shop: Shop, picker: Pick) -> None:
+    app = at_the_desk(picker, shop, 3)
+    open_job(app, "Other", "home")
+    app.take(numbered(app, "Board"), "orders", "")
+    app.shows("SUP-1", "SUP-3")
+    app.take("m", "orders", "orders.marking")
+    for number in (1, 2, 3):
+        app.take(f"SUP-{number}", "orders", "orders.marked")
+    app.shows("Marked: 3 orders")
+    shop.ask("update-customer-order", {"orders": {"order_number": "SUP-2", "is_active": False}})
+    app.take("d", "act.what", "")
+    app.take(numbered(app, "Reject the order"), "act.why", "")
+    app.take("1", "act.sure", "")
+    app.enter("1")
+    app.shows("What came of it", "all sent")
+    until(app, lambda: shop.order("SUP-1")["is_rejected"] and shop.order("SUP-3")["is_rejected"])
+    app.shows("confirmed")
+    assert not shop.order("SUP-2")["is_rejected"]
+    shown = app.shows("finished")
+    assert shown.count("confirmed") == 2
+    assert app.enter("b")["step"] == "orders"
+    app.shows("SUP-1 ! 2020 rejected")
+
+
+def test_a_difference_is_approved_and_another_counted_again(shop: Shop, picker: Pick, demo_home: Path) -> None:
+    first, second = shop.goods(2)
+    counted = [
+        {
+            "product_number": row["product_number"],
+            "location_code": row["store_locations"][0]["store_location_code"],
+            "stock_pool_1": 900 + number,
+            "app_user_name": "U2",
+        }
+        for number, row in enumerate((first, second))
+    ]
+    app = at_the_desk(picker, shop, 1)
+    shop.ask("create-store-product-logs", {"storeproductlog": counted}, is_counted_quantity=True)
+    open_job(app, "Other", "home")
+    app.take(numbered(app, "Exceptions"), "exceptions", "")
+    app.terminal.wait_for(
+        lambda glass: int((re.findall(r"Count differences +(\d+)", glass.text) or ["0"])[0]) >= 2, START_S
+    )
+    app.take("2", "exceptions.differences", "")
+    app.take("1", "exceptions.one", "")
+    app.take("1", "exceptions.differences", "exceptions.approved_here")
+    app.take("1", "exceptions.one", "")
+    app.take("2", "exceptions.differences", "exceptions.recounted")
+    app.shows("all sent")
+    app.take("b", "exceptions", "")
+    app.shows("6 Recounts ordered 1")
+    told = on_this_host(demo_home, "SELECT operation, state FROM operation")
+    assert ("write-recounts", "done") in told
+    assert {state for _, state in told} == {"done"}
+    app.take("6", "exceptions.recounts", "")
+    app.take("1", "count.product", "count.at_place")
