@@ -162,7 +162,7 @@ async def test_who_has_too_many_long_reads_waiting_hears_it(world: World, monkey
 def test_what_strangers_ask_fills_no_access_log(tmp_path: Path) -> None:
     now, file = [0.0], tmp_path / "access.log"
     log = AccessLog(file, lambda: now[0])
-    for number in range(50_000):
+    for number in range(5_000):
         log({"client": f"10.0.{number % 7}.1", "status": 401, "operation": "list-stores", "request": "r" * 64})
         log({"client": f"2001:db8::{number:x}", "status": 200, "request": "r" * 64})
     for number in range(2_000):
@@ -173,7 +173,7 @@ def test_what_strangers_ask_fills_no_access_log(tmp_path: Path) -> None:
     now[0] = 60
     log({"client": "10.0.0.1", "status": 401, "operation": "list-stores"})
     lines = [json.loads(line) for line in file.read_text().splitlines()]
-    assert sum(line.get("repeats", 1) for line in lines) == 2 * 50_000 + 2_000 + 2
+    assert sum(line.get("repeats", 1) for line in lines) == 2 * 5_000 + 2_000 + 2
     assert lines[-1]["client"] == "10.0.0.1"
     log({"client": "10.0.0.1", "status": 401, "operation": "list-stores"})
     log.close()
