@@ -21,6 +21,7 @@ from aisle.courier import maintenance
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
 from aisle.settings import time_zone
+from tests.clock import Clock
 from tests.terminal.harness import Terminal
 from tests.terminal.lifeline import Lifeline, foreign_names, left_over
 from tests.writes import STORE
@@ -205,6 +206,12 @@ def test_data() -> Path:
     if not TEST_DATA or not Path(TEST_DATA).is_dir():
         pytest.skip("AISLE_TEST_DATA names no folder with the datasets")
     return Path(TEST_DATA)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """A clock that stands still until it is moved."""
+    return Clock()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import apsw
 import pytest
 import pytest_asyncio
 
-from aisle.cache.writer import CacheWriter, open_cache
+from aisle.cache.writer import open_cache
 from aisle.host.store_folder import StoreFolder
 from tests.service.world import World
 from tests.writes import STORE
@@ -28,9 +28,3 @@ def cache_db(tmp_path: Path) -> Iterator[apsw.Connection]:
     connection = open_cache(StoreFolder(tmp_path, "embedded", STORE).folder, writer=True)
     yield connection
     connection.close()
-
-
-@pytest.fixture
-def cache(cache_db: apsw.Connection) -> CacheWriter:
-    """The writer's side of the cache."""
-    return CacheWriter(cache_db, STORE)

@@ -63,7 +63,7 @@ SPOILT = pytest.mark.parametrize(
 
 @SPOILT
 @pytest.mark.parametrize("part", ["folder", "lock", "courier_log"])
-def test_what_others_may_change_is_not_used(
+def test_folders_writable_by_others_are_not_used(
     home: StoreFolder, part: str, spoil: Callable[[Path], None], why: str
 ) -> None:
     path: Path = getattr(home, part)
@@ -83,10 +83,28 @@ def test_what_others_may_change_is_not_used(
 def test_nor_a_folder_of_sockets(
     home: StoreFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], None], why: str
 ) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where it lies when the home's path is long
+    monkeypatch.setattr("aisle.host.notify_sockets.MAX_SOCKET_PATH", 1_000)
     spoil(socket_folder(home))
     with pytest.raises(StorageError, match=why):
         socket_folder(home)
+
+
+@SPOILT
+def test_a_name_below_the_temporary_folder_that_another_account_took_is_left_to_it(
+    home: StoreFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], None], why: str
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("aisle.host.notify_sockets.MAX_SOCKET_PATH", 10)
+    before = socket_folder(home)
+    assert before == socket_folder(home)
+    assert before.parent == tmp_path
+    spoil(before)
+    after = socket_folder(home)
+    assert after not in (before, home.sockets)
+    assert after == socket_folder(home)
+    assert after.stat().st_mode & 0o777 == 0o700
+    (home.folder / "run-folder").write_text("../../elsewhere", encoding="ascii")
+    assert socket_folder(home).parent == tmp_path
 
 
 @SPOILT

@@ -16,8 +16,9 @@ import pytest
 from aisle.addresses import address_key
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
 from aisle.server.fair_starts import FairStarts
-from aisle.service.db.database import Busy, TooManyWaiting
+from aisle.service.db.database import Busy, DatabaseFailed, TooManyWaiting, Transaction
 from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
+from aisle.service.db.statements import access
 from aisle.service.http import fastapi_app
 from aisle.service.http.json_logging import AccessLog
 from tests.service.test_connections import SECONDS, app, connected, serving
@@ -33,7 +34,7 @@ def held(server: Any) -> int:
     return sum(len(one.conn.trailing_data[0]) for one in connections)
 
 
-def test_what_is_asked_behind_a_request_that_is_answered_is_not_read() -> None:
+def test_pipelined_requests_wait_for_the_current_answer() -> None:
     may = threading.Event()
 
     async def later(scope: Any, receive: Any, send: Any) -> None:
@@ -145,7 +146,7 @@ async def test_a_long_read_waits_only_so_long() -> None:
         assert not waited
 
 
-async def test_who_has_too_many_long_reads_waiting_hears_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_many_waiting_long_reads_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aisle.service.db.fair_turns.MOST_WAITING", 2)
     monkeypatch.setattr("aisle.service.http.endpoint._TOO_MANY_WAIT_S", 0)
     monkeypatch.setattr("aisle.service.db.sqlite_reader._MAX_ROWS", 0)
@@ -158,7 +159,7 @@ async def test_who_has_too_many_long_reads_waiting_hears_it(world: World, monkey
     assert {answer.headers["Retry-After"] for answer in refused} == {"1"}
 
 
-def test_what_strangers_ask_fills_no_access_log(tmp_path: Path) -> None:
+def test_unauthorised_requests_do_not_fill_access_log(tmp_path: Path) -> None:
     now, file = [0.0], tmp_path / "access.log"
     log = AccessLog(file, lambda: now[0])
     for number in range(50_000):
@@ -178,7 +179,7 @@ def test_what_strangers_ask_fills_no_access_log(tmp_path: Path) -> None:
     log.close()
 
 
-def test_what_hosts_can_make_the_service_say_is_said_once_a_minute() -> None:
+def test_repeated_host_messages_are_limited_to_one_a_minute() -> None:
     now = [0.0]
     repeats = RepeatFilter(lambda: now[0])
 
@@ -236,3 +237,47 @@ async def test_the_document_is_made_once(world: World, monkeypatch: pytest.Monke
     finally:
         fastapi_app._document.cache_clear()
     assert len(made) == 1
+
+
+async def test_a_database_that_cannot_be_written_to_is_not_ready(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.service.http.fastapi_app.WRITE_PROBE_S", 0)
+    monkeypatch.setattr("aisle.service.http.fastapi_app.FAILED_WRITE_PROBE_S", 0)
+    database, problems = world.service.database, [DatabaseFailed("full"), Busy("busy"), DatabaseFailed("full")]
+    write = database.write
+
+    async def fail(work: Any, **options: Any) -> Any:
+        if problems:
+            raise problems.pop(0)
+        return await write(work, **options)
+
+    monkeypatch.setattr(database, "write", fail)
+    answers = [await world.client.get("/aisle/v1/ready") for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [503, 503, 503, 200]
+    assert "written" in answers[0].json()["detail"]
+
+
+async def test_old_rows_are_deleted_in_short_transactions(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.service.http.endpoint._BATCH_ROWS", 10)
+    database = world.service.database
+    rows = [("S1", "x", f"k{n}", f"2020-01-01T00:00:{n // 2:02}Z") for n in range(45)] + [("S1", "x", "new", "2030")]
+
+    async def fill(tx: Transaction) -> None:
+        await tx.run_many(access.SAID_SET, rows)
+
+    await database.write(fill)
+    deleted: list[int] = []
+    write = database.write
+
+    async def count(work: Any, **options: Any) -> Any:
+        async def counted(tx: Transaction) -> Any:
+            before = len(await tx.all("SELECT item_key FROM said_last"))
+            more = await work(tx)
+            deleted.append(before - len(await tx.all("SELECT item_key FROM said_last")))
+            return more
+
+        return await write(counted, **options)
+
+    monkeypatch.setattr(database, "write", count)
+    await world.service.app.endpoint._delete_in_batches(access.SAID_STEP, access.SAID_FORGET, "2021")
+    assert sum(deleted) == 45
+    assert max(deleted) <= 12

@@ -149,9 +149,7 @@ def test_no_filter_reads_the_whole_catalogue(cache: CacheWriter, reads: CacheRea
             assert ("SEARCH facet USING PRIMARY KEY" if "FROM facet" in sql else "INDEX product_") in plan, (sql, plan)
 
 
-def test_words_are_looked_for_in_all_of_a_category_however_many_have_them_elsewhere(
-    reads: CacheReader, cache: CacheWriter
-) -> None:
+def test_category_search_is_complete_despite_matches_elsewhere(reads: CacheReader, cache: CacheWriter) -> None:
     others = [
         service_rows.product(f"A{n:03}", f"Cheese {n}", category_code="MANY", supplier_id="S1") for n in range(130)
     ]

@@ -118,7 +118,7 @@ def test_every_state_of_the_outbox_has_a_word_that_a_page_can_say() -> None:
     assert set(OUTCOME_BY_STATE.values()) == set(view.STATE_WORDS)
 
 
-def test_an_entry_that_the_service_has_too_is_one_row_with_the_services_figures(desk: Desk) -> None:
+def test_entry_known_to_service_is_one_row_with_service_figures(desk: Desk) -> None:
     op_id = desk.note(count("P1", 5, 7))
     key = desk.rows()[0]["key"]
     desk.confirm(op_id, '{"success": true, "data": [41]}')
@@ -136,7 +136,7 @@ def test_a_service_that_numbers_nothing_says_nothing_twice(desk: Desk) -> None:
     assert len(desk.rows()) == 2
 
 
-def test_others_counts_losses_and_corrections_are_told_and_movements_are_not(desk: Desk) -> None:
+def test_other_hosts_counts_losses_and_corrections_are_notified(desk: Desk) -> None:
     entries = [
         logged(1, "P1", counted_quantity=5, app_user_name="U2"),
         logged(2, "P1", quantity=-2, reason_code=3, reason_code_description="Theft"),
@@ -199,9 +199,7 @@ def test_entries_are_known_once_and_forgotten_after_some_days(desk: Desk) -> Non
     assert desk.cache._db.execute("SELECT count(*) FROM log").fetchall() == [(0,)]
 
 
-def test_whoever_looks_at_his_own_counts_reads_no_more_the_more_others_do(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_counts_cost_the_same_however_many_others_count(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Movements and picks are most of a log; of what others counted only the index is looked at."""
 
     def look() -> tuple[list[str], list[str]]:
@@ -235,7 +233,7 @@ def test_what_another_took_back_is_marked_for_whoever_counted_it(desk: Desk) -> 
     assert (row["id"], row["undone"]) == ("7", True)
 
 
-def test_an_entry_under_another_name_than_who_is_signed_in_is_found_by_that_name(desk: Desk) -> None:
+def test_entry_of_other_person_is_found_by_that_name(desk: Desk) -> None:
     op_id = desk.note(count("P1", 5, 7, app_user_name="U9"))
     (row,) = desk.rows(user="U9")
     assert row["app_user_name"] == "U9"
@@ -247,7 +245,7 @@ def test_an_entry_under_another_name_than_who_is_signed_in_is_found_by_that_name
     assert [row["id"] for row in desk.rows(key=desk.rows(user="U8")[0]["key"])] == ["41"]
 
 
-def test_goods_that_came_in_are_no_count_whatever_the_service_says_of_them(desk: Desk) -> None:
+def test_receipt_entries_are_no_counts(desk: Desk) -> None:
     entry = {"product_number": "P1", "location_code": "A-1", "quantity": Decimal(4), "app_user_name": "U1"}
     write = log_write([{"source": "aisle", "reference": "D7", **entry}], ["P1"], STORE, "U1", is_count=False)
     write = write._replace(query={**write.query, "is_from_receipt": True})

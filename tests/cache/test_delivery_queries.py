@@ -103,7 +103,7 @@ def desk(aisle_home: Path) -> Desk:
     return made
 
 
-def test_the_list_says_what_is_to_be_received_first_what_is_expected_first(desk: Desk) -> None:
+def test_deliveries_to_receive_come_first_by_expected_date(desk: Desk) -> None:
     assert desk.listed() == [("D-3", "partial"), ("D-1", "open"), ("D-2", "received")]
     assert desk.listed(state="open") == [("D-3", "partial"), ("D-1", "open")]
     assert desk.listed(state="received") == [("D-2", "received")]
@@ -113,7 +113,7 @@ def test_the_list_says_what_is_to_be_received_first_what_is_expected_first(desk:
     assert (row["quantity"], row["received_quantity"], row["total_lines"], total) == (9, 1, 1, 3)
 
 
-def test_receipts_are_laid_over_line_by_line_and_taken_back_from_the_last(desk: Desk) -> None:
+def test_receipts_overlay_line_by_line_and_undo_from_last(desk: Desk) -> None:
     desk.receive("D-1", ReceiptEntry("P1", 1, Decimal(5)), ReceiptEntry("P1", 3, Decimal(1)))
     assert desk.lines("D-1") == [(1, "P1", 5), (2, "P2", 0), (3, "P1", 1)]
     desk.receive("D-1", ReceiptEntry("P1", 0, Decimal(6)))
@@ -131,7 +131,7 @@ def test_receipts_are_laid_over_line_by_line_and_taken_back_from_the_last(desk: 
     assert desk.listed(state="received") == [("D-2", "received"), ("D-1", "received")]
 
 
-def test_what_came_beyond_the_announced_fills_no_gap_wherever_it_is_counted(desk: Desk) -> None:
+def test_received_excess_fills_no_other_line(desk: Desk) -> None:
     desk.cache.write_deliveries([delivery("D-5", line(1, "P5", 6, 8), line(2, "P6", 4, 1), line(3, "P7", 0, 5))], NOON)
     for _ in range(2):  # as the cache sums it, then with a receipt laid over
         ((listed,), _) = desk.reads.query("deliveries", {"search": "D-5"})
@@ -199,7 +199,7 @@ def test_what_a_receipt_says_of_a_silent_line_comes_no_more(desk: Desk) -> None:
     assert ("D-6", 1) in [(row["order_number"], row["missing"]) for row in rows]
 
 
-def test_what_comes_of_a_product_is_read_without_the_other_lines_of_its_deliveries(desk: Desk) -> None:
+def test_expected_deliveries_of_product_read_only_its_lines(desk: Desk) -> None:
     lines = [line(n, f"P{n}", 4) for n in range(1, 400)]
     desk.cache.write_deliveries([delivery(f"E-{n}", *lines) for n in range(3)], NOON)
     steps: list[int] = []
@@ -216,7 +216,7 @@ def test_what_comes_of_a_product_is_read_without_the_other_lines_of_its_deliveri
     assert len(steps) < 30
 
 
-def test_numbers_and_containers_lead_to_the_delivery_and_its_barcodes_to_products(desk: Desk) -> None:
+def test_delivery_is_found_by_number_container_and_product_barcode(desk: Desk) -> None:
     row = line(
         1,
         "P7",
@@ -260,7 +260,7 @@ def test_what_lines_do_not_say_the_receipt_does(desk: Desk) -> None:
     assert [row["order_number"] for row in desk.reads.query("receipts", {"kind": "1"})[0]] == ["D-4"]
 
 
-def test_codes_of_a_product_that_nothing_speaks_of_any_more_leave_with_its_last_delivery(desk: Desk) -> None:
+def test_codes_of_unreferenced_product_go_with_last_delivery(desk: Desk) -> None:
     rows = [line(1, "P9", 1, barcode="96385074"), line(2, "P7", 1, barcode="8712345678906")]
     desk.cache.write_deliveries([delivery("D-7", *rows), delivery("D-8", rows[1])], NOON, generation=1)
     desk.cache.write_orders([service_rows.order("1", service_rows.line(1, "P6"))], lines_known=True, read_began=NOON)
@@ -283,7 +283,7 @@ def test_what_a_receipt_says_of_no_line_is_of_none(desk: Desk) -> None:
     assert "D-4" in dict(desk.listed(state="open"))
 
 
-def test_a_receipt_is_heard_of_the_lines_alone_that_do_not_say_it_themselves(desk: Desk) -> None:
+def test_receipt_fills_only_lines_without_own_quantity(desk: Desk) -> None:
     desk.cache.write_deliveries(
         [delivery("D-4", line(1, "P1", 4, 4), line(2, "P9", 2, None), line(3, "P2", 2, 1))], NOON
     )
@@ -298,7 +298,7 @@ def test_a_receipt_is_heard_of_the_lines_alone_that_do_not_say_it_themselves(des
     assert "D-4" in dict(desk.listed(state="open"))
 
 
-def test_a_complete_pass_of_receipts_leaves_those_that_it_met_and_those_of_deliveries(desk: Desk) -> None:
+def test_full_receipt_sync_keeps_seen_and_delivery_receipts(desk: Desk) -> None:
     kept = {"store_number": STORE, "order_type_id": 1, "receipt_lines": []}
     desk.cache.write_receipts([{**kept, "order_number": number} for number in ("D-1", "R-1", "R-2")])
     desk.cache.delete_unseen_receipts(["R-1"])
@@ -330,7 +330,7 @@ def test_a_row_that_makes_no_sense_is_left_out_with_its_reason(desk: Desk, row: 
     assert written.keys == ("D-5",)
 
 
-def test_a_line_without_product_has_that_of_its_barcode_and_one_without_number_its_place(desk: Desk) -> None:
+def test_line_takes_product_from_barcode_and_number_from_position(desk: Desk) -> None:
     desk.cache.write_products([service_rows.product("P5", "Crisps", "96385074")])
     bare = {"barcode": "96385074", "quantity": 4}
     desk.cache.write_deliveries([delivery("D-6", bare, {"product_number": "P9", "quantity": 1})], NOON)
@@ -373,7 +373,7 @@ def whole(desk: Desk, state: str) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_windows_are_those_of_the_whole_list_whatever_came_and_is_on_its_way(desk: Desk, seed: int) -> None:
+def test_windows_match_whole_list_with_pending_rows(desk: Desk, seed: int) -> None:
     chance = random.Random(seed)
     made = [random_delivery(chance, number) for number in range(30)]
     desk.cache.write_deliveries(made, NOON - 50)

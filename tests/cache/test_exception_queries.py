@@ -245,7 +245,7 @@ def test_what_nobody_can_know_to_be_too_much_is_no_exception(
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_what_is_overdrawn_is_told_as_if_it_was_looked_at_for_the_first_time(
+def test_incremental_overdrawn_list_matches_fresh_read(
     home: StoreFolder, outbox_db: apsw.Connection, reads: CacheReader, cache: CacheWriter, seed: int
 ) -> None:
     chance, found = random.Random(seed), 0

@@ -258,7 +258,7 @@ def test_a_filter_of_the_page_as_arguments(reads: CacheReader) -> None:
     ]
 
 
-def test_losses_by_reason_and_week_without_what_was_taken_back_found_or_short(reads: CacheReader) -> None:
+def test_losses_by_reason_and_week_exclude_undone_found_and_short(reads: CacheReader) -> None:
     rows, _ = reads.query("losses", {"now": NOW})
     assert [(row["reason_code"], row["description"], row["total"]) for row in rows] == [("1", "Damaged", Decimal(5))]
     assert rows[0]["weeks"] == [Decimal(0)] * (LOSS_WEEKS - 2) + [Decimal(2), Decimal(3)]
@@ -273,9 +273,7 @@ def test_losses_stay_when_the_rest_of_the_log_is_forgotten(reads: CacheReader, a
     assert keys(reads) == ["1", "2"]
 
 
-def test_a_file_has_all_that_is_listed_and_nothing_that_a_spreadsheet_would_run(
-    reads: CacheReader, tmp_path: Path
-) -> None:
+def test_export_is_complete_and_has_no_formulas(reads: CacheReader, tmp_path: Path) -> None:
     asked = Export("exported", str(tmp_path / "log"), "logs", {"product_number": "P2"}, EXPORT_COLUMNS)
     (said,) = write_csv(reads.query, asked, allowed=True).rows
     assert said == {"file": str(tmp_path / "log.csv"), "count": 4, "why": ""}

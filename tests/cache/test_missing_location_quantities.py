@@ -120,7 +120,7 @@ def test_what_an_order_has_at_such_a_place_is_in_no_hand_and_not_missing(
     assert reads.query("impossible", {}) == ([], 0)
 
 
-def test_a_service_that_names_no_place_of_any_goods_is_told_from_a_place_with_nothing(
+def test_service_without_locations_differs_from_empty_location(
     outbox: OperationQueue, cache: CacheWriter, reads: CacheReader
 ) -> None:
     cache.write_stock([stock("P1", 20)])

@@ -190,7 +190,7 @@ def test_rows_say_who_works_on_it_and_since_when_nothing_was_heard(
     assert words == ["noted", "confirmed"], "nothing that was said before"
 
 
-def test_what_order_and_log_both_tell_is_told_once_and_the_log_of_aisle_in_words(
+def test_event_in_order_and_log_is_shown_once(
     reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:
     """The order's own history says what became of it, and where."""
@@ -335,7 +335,7 @@ def test_counts_are_found_without_a_look_at_the_whole_log(
     assert all("log_counted" in step or "INDEX difference_" in step for step in plans), plans
 
 
-def test_recounts_of_the_service_are_listed_with_what_was_said_here_over_them(
+def test_service_recounts_are_listed_with_local_changes_laid_over(
     reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection
 ) -> None:
     said = {"ordered_by": "U2", "ordered_on": "2026-03-05T09:00:00Z", "state": "open"}

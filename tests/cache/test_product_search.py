@@ -59,7 +59,7 @@ def test_an_answer_is_partly_only_where_there_is_more(
 
 
 @pytest.mark.parametrize("text", ["stdenis", "st-denis", "st denis", "q7", "q-7", "Q/7"])
-def test_stores_people_places_and_deliveries_are_found_whatever_marks_stand_in_them(
+def test_stores_people_locations_and_deliveries_are_found_despite_punctuation(
     cache: CacheWriter, reads: CacheReader, text: str
 ) -> None:
     cache.write_stores([store("0002", "St.-Denis (Q-7)"), store("0003", "Q-8")])
@@ -104,9 +104,7 @@ def test_a_measure_comes_before_those_that_begin_as_it_does(cache: CacheWriter, 
         assert [str(row["product_number"]) for row in rows] == [first, *others], text
 
 
-def test_letters_beside_a_measure_are_found_in_one_word_among_many_others(
-    cache: CacheWriter, reads: CacheReader
-) -> None:
+def test_letters_attached_to_measure_are_found_in_long_names(cache: CacheWriter, reads: CacheReader) -> None:
     others = [product(f"A{n:03d}", f"A box {n} 15 kg") for n in range(120)]
     cache.write_products(
         [*others, *(product(f"B{n:03d}", f"Bag {n} 15kg") for n in range(120)), product("C", "AB 15kg")]

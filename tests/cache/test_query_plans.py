@@ -111,7 +111,7 @@ def test_nobody_looks_through_all_sessions_or_all_that_waits(
         assert not whole, sql
 
 
-def test_what_is_old_is_found_without_a_look_at_all_that_is_young_or_waits(outbox_db: apsw.Connection) -> None:
+def test_archive_finds_old_rows_without_scanning_recent_ones(outbox_db: apsw.Connection) -> None:
     """Every ten minutes, and once for each part of it that leaves: a month of operations stays."""
     asked: list[str] = []
     outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))

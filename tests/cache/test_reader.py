@@ -418,7 +418,7 @@ def test_goods_that_are_brought_to_a_place_count_as_moved(
     assert (quantities(one(reads)), quantities(one(reads), "moved_quantity")) == ([3], [3])
 
 
-def test_goods_put_down_and_read_back_before_the_answer_are_not_counted_twice(
+def test_own_put_down_read_back_early_counts_once(
     cache: CacheWriter, reads: CacheReader, outbox: OperationQueue, clock: Clock
 ) -> None:
     (op_id,) = write(outbox, movement("1", "P1", 1))

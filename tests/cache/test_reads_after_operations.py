@@ -161,7 +161,7 @@ def pages(reads: CacheReader) -> list[Any]:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_nothing_that_becomes_of_an_operation_passes_by_who_looks_now_and_then(
+def test_occasional_reads_see_every_operation_outcome(
     home: StoreFolder, outbox_db: apsw.Connection, cache: CacheWriter, reads: CacheReader, clock: Clock, seed: int
 ) -> None:
     random = Random(seed)
@@ -181,9 +181,3 @@ def test_nothing_that_becomes_of_an_operation_passes_by_who_looks_now_and_then(
                 fill(cache, random, clock())
                 with closing(CacheReader(home, elsewhere)) as newcomer:
                     assert pages(reads) == pages(newcomer)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    """Time, which passes between two looks."""
-    return Clock()

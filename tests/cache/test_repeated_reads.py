@@ -34,12 +34,6 @@ ASKED = ("in_doubt", "needs_person", "done")
 """States of operations of which it matters what was found out about them."""
 
 
-@pytest.fixture
-def clock() -> Clock:
-    """Time, which passes between two looks."""
-    return Clock()
-
-
 def fill(cache: CacheWriter, random: Random, began: float) -> None:
     """The store as it is read at a moment: other quantities, other headers."""
     cache.write_locations([location(PLACE, 1), location("B-1", 2)])
@@ -232,7 +226,7 @@ def test_however_much_waits_an_order_is_reckoned_once(
     assert sorted(reckoned) == numbers
 
 
-def test_what_breaks_off_between_two_orders_leaves_none_as_it_stood_before(
+def test_read_interrupted_between_two_orders_leaves_no_stale_state(
     cache: CacheWriter, cache_db: apsw.Connection, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache.write_orders([order(number, line(1, "P1", 3)) for number in ("4101", "4102")], True, 1.0)

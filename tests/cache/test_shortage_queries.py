@@ -80,9 +80,7 @@ def others(reads: CacheReader, place: str = "A-3", pools: tuple[int, ...] = ()) 
     return [(row["location_code"], row["quantity"], row["pool"]) for row in rows]
 
 
-def test_the_nearest_first_without_the_place_itself_and_without_what_orders_hold(
-    outbox: OperationQueue, reads: CacheReader
-) -> None:
+def test_nearest_locations_first_without_current_one_and_held_stock(outbox: OperationQueue, reads: CacheReader) -> None:
     assert others(reads) == [("A-4", 5, 2), ("A-2", 4, 1), ("A-1", 2, 1)]
     assert others(reads, "a-3") == others(reads)
     assert others(reads, "A-1") == [("A-2", 4, 1), ("A-3", 9, 1), ("A-4", 5, 2)]

@@ -21,12 +21,6 @@ from tests.writes import ANNA, STORE, intents
 
 
 @pytest.fixture
-def clock() -> Clock:
-    """Time, which stands still."""
-    return Clock()
-
-
-@pytest.fixture
 def outbox(outbox_db: apsw.Connection, cache: CacheWriter, clock: Clock) -> OperationQueue:
     """A store with two shelves, a pick-up place, and an order with goods there."""
     cache.write_locations([location("A-1", 1), location("B-1", 2), location("PU", 3)])
@@ -239,9 +233,7 @@ def test_goods_go_where_they_lie_or_else_where_orders_would_have_them(cache: Cac
     assert total == 4
 
 
-def test_what_arrived_of_a_movement_that_came_in_parts_is_laid_over_no_more(
-    outbox: OperationQueue, reads: CacheReader
-) -> None:
+def test_arrived_items_of_partial_movement_leave_overlay(outbox: OperationQueue, reads: CacheReader) -> None:
     """Whoever has read it as a whole before hears of it too."""
     both = [move("P1", 2, end("A-1"), end("B-1")).body[0], move("P2", 1, end("PU"), end("B-1")).body[0]]
     (op_id,) = enqueue(outbox, move("P1", 2, end("A-1"), end("B-1"))._replace(body=both))
@@ -261,7 +253,7 @@ def picked(was: int, now: int, place: str = "A-1", pool: int = 1) -> Write:
     return Write("update-customer-order", ("order/4101",), {"store_number": STORE}, {}, body)
 
 
-def test_what_is_picked_leaves_its_place_and_stays_the_stores_until_it_is_read(
+def test_pick_leaves_location_and_stays_in_store_total_until_read(
     outbox: OperationQueue, reads: CacheReader, cache: CacheWriter, clock: Clock
 ) -> None:
     (op_id,) = enqueue(outbox, picked(0, 2))
@@ -307,7 +299,7 @@ def test_a_pick_at_a_place_that_the_books_do_not_have_changes_none(outbox: Opera
     assert lying(reads, "B-1") == {}
 
 
-def test_where_nobody_keeps_pools_what_is_picked_leaves_the_place_as_such(
+def test_pick_without_pools_reduces_location_total(
     outbox: OperationQueue, reads: CacheReader, cache: CacheWriter
 ) -> None:
     cache.write_stock([{**stock("P1", 5), "store_locations": [{"store_location_code": "A-1", "quantity": 5}]}])

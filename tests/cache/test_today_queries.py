@@ -166,7 +166,7 @@ def test_orders_of_the_day_and_late_ones(store: Store) -> None:
     assert [row[f"orders_{name}"] for name in ("open", "partial", "picked")] == [2, 1, 1]
 
 
-def test_a_day_without_an_hour_is_that_day_and_what_was_rejected_is_neither_due_nor_picked(store: Store) -> None:
+def test_date_only_counts_as_day_and_rejected_is_neither_due_nor_picked(store: Store) -> None:
     def order(number: str, pickup: str, picked: float = 0, **fields: Any) -> Row:
         return service_rows.order(number, service_rows.line(1, "P1", 3, picked), pickup_date=pickup, **fields)
 

@@ -384,9 +384,7 @@ def test_a_reader_never_makes_the_file(home: StoreFolder, tmp_path: Path) -> Non
     assert not home.cache.exists()
 
 
-def test_a_session_finds_the_cache_when_it_comes_and_follows_it_when_it_is_made_anew(
-    home: StoreFolder, outbox_db: apsw.Connection
-) -> None:
+def test_session_finds_new_cache_and_follows_recreated_one(home: StoreFolder, outbox_db: apsw.Connection) -> None:
     reads = CacheReader(home, outbox_db)
     assert (reads.find(["1"]), reads.query("orders", {}), reads.changes(0)[0]) == ([], ([], 0), 0)
     assert reads.link(5.0).state == "none"
@@ -476,7 +474,7 @@ def test_a_measure_is_one_word(text: str, expected: list[str]) -> None:
     assert not expected or search_variants(text)[-1].split()[-len(expected) :] == expected
 
 
-def test_a_search_with_a_measure_is_meant_with_and_without_the_marks_of_its_other_words() -> None:
+def test_search_with_measure_matches_with_and_without_accents() -> None:
     assert search_variants("M&M's 200g") == ("m ms 200g", "m ms =200=g", "mms =200=g")
     assert search_variants("7-Up 1.5l, c&a") == ("7 up 1 5l c a", "7 up c a =1.5=l", "7up ca =1.5=l")
 

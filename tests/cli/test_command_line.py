@@ -287,7 +287,7 @@ def test_a_closed_pipe_is_no_traceback(home: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_nobody_is_sent_to_a_door_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_named_command_exists(capsys: pytest.CaptureFixture[str]) -> None:
     source = Path(aisle.__file__).parent
     files = [path for path in source.rglob("*.py") if path.parent.name != "cli"]
     named = {word for path in files for word in re.findall(r"[`']aisle ([a-z]+)", path.read_text(encoding="utf-8"))}
@@ -304,9 +304,7 @@ def test_the_columns_of_the_files_of_a_load_are_printed(capsys: pytest.CaptureFi
     assert (status, "aisle load --columns" in err) == (2, True)
 
 
-def test_what_is_loaded_without_a_store_goes_into_the_demo_store_and_stays(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_load_without_store_fills_demo_store(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Whatever command comes next: the demo store is not laid over it."""
     rows = "product_number,product_name,price\n900002,Good,2.50\n995001,New one,1.00\n"
     (tmp_path / "products.csv").write_text(rows, encoding="utf-8")

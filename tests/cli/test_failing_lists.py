@@ -161,7 +161,7 @@ def test_the_list_that_is_missing_is_named_and_why(
 @pytest.mark.parametrize(
     "content", [b"{}", b'{"list": null}', b'{"welcome": true}', b'{"list": [1]}', b'{"records": []}']
 )
-def test_where_no_answer_can_be_read_nothing_passes_for_well(
+def test_unreadable_answers_never_count_as_success(
     shop: Shop, capsys: pytest.CaptureFixture[str], content: bytes
 ) -> None:
     shop.answer = lambda request: httpx.Response(200, content=content)
@@ -178,9 +178,7 @@ def test_where_no_answer_can_be_read_nothing_passes_for_well(
 @pytest.mark.parametrize(
     "content", [b"<html>welcome</html>", b"", b"[]", b"null", b'"x"', b'{"list": [', b"\xff\xfe\x00"]
 )
-def test_where_something_else_answers_that_is_said(
-    shop: Shop, capsys: pytest.CaptureFixture[str], content: bytes
-) -> None:
+def test_answer_of_another_server_is_reported(shop: Shop, capsys: pytest.CaptureFixture[str], content: bytes) -> None:
     shop.answer = lambda request: httpx.Response(200, content=content)
     status, _, err = shop.run(capsys, "sync")
     assert status == 1
@@ -232,9 +230,7 @@ def test_rows_that_cannot_be_used_are_counted(shop: Shop, capsys: pytest.Capture
     assert "note 1 row of orders cannot be used" in said
 
 
-def test_rows_that_are_there_twice_are_told_apart_from_those_that_make_no_sense(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_duplicate_rows_are_reported_apart_from_unusable_rows(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     shop.fake.products["P1 again"] = {**shop.fake.products["P1"], "product_name": "The last one"}
     shop.fake.products["bad"] = {"product_number": "", "product_name": "X"}
     status, _, err = shop.run(capsys, "sync")

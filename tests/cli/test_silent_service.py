@@ -83,7 +83,7 @@ async def test_a_long_sync_is_not_cut_while_something_is_heard() -> None:
     assert await _attend(Watch(), answers, until=3600.0) == []
 
 
-async def test_a_service_that_says_until_when_to_wait_is_waited_for_until_then_and_no_longer() -> None:
+async def test_retry_after_is_waited_exactly() -> None:
     watch = Watch()
 
     def puts_off(silence: ResponseTimer, now: float) -> None:
@@ -96,7 +96,7 @@ async def test_a_service_that_says_until_when_to_wait_is_waited_for_until_then_a
     assert f"The service at {URL} has not answered" in end
 
 
-async def test_what_the_process_does_itself_and_what_it_was_asked_to_wait_is_no_silence() -> None:
+async def test_own_work_and_requested_waits_are_no_silence() -> None:
     watch = Watch()
 
     def is_busy(silence: ResponseTimer, now: float) -> None:
@@ -122,7 +122,7 @@ def _courier_in_office(home: StoreFolder, state: str, last_ok: float, watch: Wat
 
 
 @pytest.mark.parametrize(("state", "patient"), [("offline", MAX_SILENCE_S), ("syncing", sync.NO_PROGRESS_S)])
-def test_the_courier_in_office_is_not_waited_for_when_the_service_is_silent(
+def test_leading_courier_is_not_waited_for_when_service_is_silent(
     aisle_home: Path, capsys: pytest.CaptureFixture[str], state: str, patient: float
 ) -> None:
     began = time.time()

@@ -21,7 +21,7 @@ from tests.client.recording_service import Service, reply
 # --- raw requests ----------------------------------------------------------------------------------------------------
 
 
-async def test_a_raw_request_sends_exactly_these_bytes_and_hands_back_any_answer() -> None:
+async def test_raw_request_sends_exact_bytes_and_returns_any_response() -> None:
     frozen = b'[ {"quantity": 1.50 ,"x":"\xc3\xa9"} ]'
     service = Service(reply(422, b'{"success":false}', {"X-Request-Id": "r1"}))
     async with service.client() as client:
@@ -75,7 +75,7 @@ async def test_every_answer_is_shown_to_the_observer() -> None:
 # --- token and address -----------------------------------------------------------------------------------------------
 
 
-async def test_the_token_goes_where_the_template_says_and_is_asked_for_each_time() -> None:
+async def test_token_follows_template_and_is_requested_each_time() -> None:
     tokens = iter(["one", "two"])
     service = Service(reply(200, {"list": []}))
     async with service.client(lambda: next(tokens), token_header="Key {token}!") as client:
@@ -190,7 +190,7 @@ async def test_reads_and_writes_have_connections_of_their_own(monkeypatch: pytes
         assert request.extensions["timeout"] == {"connect": 3.0, "read": 10.0, "write": 10.0, "pool": 2.0}
 
 
-async def test_what_a_service_would_have_kept_is_not_kept() -> None:
+async def test_cookies_of_service_are_not_kept() -> None:
     service = Service(reply(200, {"list": []}, {"Set-Cookie": "session=s3; Path=/"}))
     async with service.client() as client:
         await client.list_stores()
@@ -198,7 +198,7 @@ async def test_what_a_service_would_have_kept_is_not_kept() -> None:
     assert ["cookie" in sent.headers for sent in service.sent] == [False, False]
 
 
-async def test_an_answer_is_unpacked_and_its_headers_are_read_as_they_are_written() -> None:
+async def test_response_is_decompressed_and_headers_are_kept() -> None:
     packed = gzip.compress(b'{"list":[]}')
     seen: list[Response] = []
     pairs = [(b"Content-Encoding", b"gzip"), (b"X-Name", "Zoë".encode()), (b"X-Part", b"1"), (b"x-part", b"2")]
@@ -218,7 +218,7 @@ async def test_an_answer_is_unpacked_and_its_headers_are_read_as_they_are_writte
 @pytest.mark.parametrize(
     "content", [b"", b"nul", b"\xff{}", b"{\xff}", b'{"a": NaN}', b"[Infinity]", b"{", b'{"a":1}x']
 )
-def test_what_is_no_json_is_a_value_error(content: bytes) -> None:
+def test_invalid_json_is_a_value_error(content: bytes) -> None:
     answer = Response(200, {}, content)
     with pytest.raises(ValueError):  # noqa: PT011 - of which kind is json's own business
         answer.json()

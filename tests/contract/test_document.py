@@ -168,7 +168,7 @@ MODELS = all_models()
 # --- they are the same -----------------------------------------------------------------------------------------------
 
 
-def test_the_document_has_29_operations_and_the_table_has_them_in_its_order() -> None:
+def test_operation_table_lists_29_operations_in_document_order() -> None:
     assert len(ROWS) == 29
     assert list(OPERATIONS) == list(ROWS)
 

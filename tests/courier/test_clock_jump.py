@@ -87,7 +87,7 @@ def test_a_clock_that_is_set_is_noticed_and_not_followed(host: Host) -> None:
 
 
 @JUMPS
-async def test_what_others_change_is_seen_after_it_as_before(host: Host, clock: Clock, jump: float) -> None:
+async def test_changes_by_others_are_seen_after_clock_jump(host: Host, clock: Clock, jump: float) -> None:
     async with working(host, clock) as term:
         clock.set_by = jump
         await host.time.until(lambda: len(term.offices) == 2, 10)
@@ -124,7 +124,7 @@ def received(host: Host, number: str) -> Any:
 
 
 @JUMPS
-async def test_what_the_service_did_not_have_before_it_is_no_answer_to_who_asks_after_it(
+async def test_earlier_not_found_does_not_answer_request_after_clock_jump(
     host: Host, clock: Clock, jump: float
 ) -> None:
     async with working(host, clock) as term:
@@ -139,7 +139,7 @@ async def test_what_the_service_did_not_have_before_it_is_no_answer_to_who_asks_
 
 
 @JUMPS
-async def test_what_is_written_arrives_and_leaves_the_overlay(host: Host, clock: Clock, jump: float) -> None:
+async def test_write_arrives_and_leaves_overlay_after_clock_jump(host: Host, clock: Clock, jump: float) -> None:
     async with working(host, clock) as term:
         host.fake.fail("update-customer-order", *[says(503, Retry_After="40")] * 1)
         (op_id,) = host.desk.write(update("O1", {1: 2}))
@@ -213,7 +213,7 @@ async def test_a_host_that_starts_with_an_older_clock_waits_for_nothing(host: Ho
 
 @pytest.mark.parametrize("jump", [HOUR, -HOUR])
 @pytest.mark.parametrize("end", ["_shift_outbox", "_clamp_outbox", "_shift_cache", "_clamp_cache"])
-def test_a_courier_that_is_killed_while_it_follows_the_clock_follows_it_once(
+def test_clock_jump_is_applied_once_despite_courier_kill(
     host: Host, clock: Clock, monkeypatch: pytest.MonkeyPatch, jump: float, end: str
 ) -> None:
     """A doubt that was brought back twice would pass for settled an hour too early."""

@@ -487,7 +487,7 @@ async def test_each_way_out_does_what_it_says(case: Case, way: str, aisle_home: 
 # What asks nobody
 
 
-async def test_c_at_our_own_service_a_count_and_a_late_movement_settle_by_when_they_happened(aisle_home: Path) -> None:
+async def test_late_movement_before_count_is_ordered_by_time_at_own_service(aisle_home: Path) -> None:
     world = Own(aisle_home)
     await world.begin()
     async with world.host.courier() as world.courier:

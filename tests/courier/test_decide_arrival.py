@@ -108,7 +108,7 @@ def others(op: Operation) -> list[Row]:
     ]  # fmt: skip
 
 
-def test_what_a_loose_filter_lets_through_is_not_believed(desk: Desk) -> None:
+def test_rows_of_a_loose_filter_prove_nothing(desk: Desk) -> None:
     op = sent(desk, loss("P1"))
     assert decide(op, LookupResult(log=others(op), is_proven=True)) == Decision(ABSENT)
     assert decide(op, LookupResult(log=[*others(op), entry(op, 1)], is_proven=True)) == Decision(FOUND)
@@ -212,7 +212,7 @@ def test_orders_are_compared_with_ours_and_with_what_stood_there(desk: Desk, the
     assert decide(op, LookupResult(orders=there)).arrival == verdict
 
 
-def test_without_knowing_what_stood_there_ours_may_have_stood_there_before(desk: Desk) -> None:
+def test_matching_value_proves_nothing_without_previous_value(desk: Desk) -> None:
     op = sent(desk, update("O1", {1: 2}))
     assert decide(op, LookupResult(orders=[order({1: 2})])).arrival == MATCHES
     assert decide(op, LookupResult(orders=[order({1: 0})])).arrival == CHANGED
@@ -248,7 +248,7 @@ def test_a_no_that_a_service_leaves_out_is_a_no(desk: Desk, name: str) -> None:
     assert decide(op, LookupResult(orders=[order({}, **{name: True})])).arrival == ABSENT
 
 
-def test_nothing_picked_may_be_left_out_and_that_an_order_is_open_may_not(desk: Desk) -> None:
+def test_lookup_may_omit_zero_picked_but_not_is_active(desk: Desk) -> None:
     op = sent(desk, update("O1", {1: 0}), before={"order": order_state(order({1: 2}))})
     assert decide(op, LookupResult(orders=[order({1: None})])).arrival == FOUND
     assert decide(op, LookupResult(orders=[order({})])).arrival == CHANGED, "the line itself is gone"
@@ -264,7 +264,7 @@ def test_nothing_picked_may_be_left_out_and_that_an_order_is_open_may_not(desk: 
         ([], ABSENT),
     ],
 )
-def test_what_makes_an_order_is_looked_for_by_its_number(desk: Desk, rows: list[Row], verdict: str) -> None:
+def test_created_order_is_looked_up_by_number(desk: Desk, rows: list[Row], verdict: str) -> None:
     made = {"order_number": "N1", "lines": [{"product_number": "P1", "quantity": 2}]}
     write = Write(
         "create-customer-orders-one-store", ("order/N1",), {"store_number": STORE}, {}, {"customer_orders": [made]}

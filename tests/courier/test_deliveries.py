@@ -85,7 +85,7 @@ async def test_receipts_come_type_by_type(document: Host) -> None:
         assert {row["order_number"] for row in rows} == {"R-1", "R-2", "R-7"}
 
 
-async def test_receipts_that_are_not_listed_any_more_leave_unless_a_list_failed(document: Host) -> None:
+async def test_unlisted_receipts_are_removed_unless_list_failed(document: Host) -> None:
     host = document
     made = {"store_number": STORE, "order_type_id": 1, "receipt_lines": []}
 
@@ -104,7 +104,7 @@ async def test_receipts_that_are_not_listed_any_more_leave_unless_a_list_failed(
         assert kept() == {"R-2", "IN-1"}
 
 
-async def test_what_was_received_stays_on_the_screen_until_the_service_says_it_itself(document: Host) -> None:
+async def test_receipt_stays_on_screen_until_service_reports_it(document: Host) -> None:
     host = document
     async with host.running(host.courier()) as courier:
         await host.time.until(lambda: courier.full_sync.progress.completed)
@@ -125,7 +125,7 @@ async def test_what_was_received_stays_on_the_screen_until_the_service_says_it_i
     assert all(entry["source"].startswith("aisle/") for entry in entries)
 
 
-async def test_a_delivery_that_is_read_while_goods_are_on_their_way_does_not_count_them_twice(document: Host) -> None:
+async def test_delivery_read_during_push_counts_goods_once(document: Host) -> None:
     host = document
     async with host.running(host.courier()) as courier:
         await host.time.until(lambda: courier.full_sync.progress.completed)

@@ -36,7 +36,7 @@ async def test_a_courier_that_lost_the_cache_still_knows_what_went_under_a_key(h
     assert len(host.fake.applied) == 1
 
 
-async def test_what_nobody_rang_for_goes_out_all_the_same(host: Host) -> None:
+async def test_operation_is_sent_without_notification(host: Host) -> None:
     async with host.running(host.courier(intervals=PullIntervals(changes=1e6))) as courier:
         await host.time.until(lambda: courier.full_sync.progress.completed)
         await host.time.pass_(60)
@@ -63,7 +63,7 @@ async def test_an_effect_whose_read_back_makes_no_sense_stays_until_it_does(host
 
 
 @pytest.mark.parametrize("fault", [broken_answer, says(500)])
-async def test_what_cannot_be_read_back_stays_and_is_asked_for_once_more_by_itself(host: Host, fault: Fault) -> None:
+async def test_failed_read_back_stays_and_is_retried_alone(host: Host, fault: Fault) -> None:
     async with host.running(host.courier(intervals=PullIntervals(changes=1e6))) as courier:
         await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.down = lambda fake, asked: (fault if b"=O1" in asked.url.query else Fake.answer)(fake, asked)
@@ -79,9 +79,7 @@ async def test_what_cannot_be_read_back_stays_and_is_asked_for_once_more_by_itse
         assert host.line("O1")["picked_quantity"] == 2
 
 
-async def test_that_the_service_was_put_back_is_heard_again_where_it_could_not_be_acted_upon(
-    host: Host, monkeypatch: Any
-) -> None:
+async def test_restore_is_detected_again_after_failed_handling(host: Host, monkeypatch: Any) -> None:
     """It says so once to each cursor: to a courier whose disk was full just then, it would never say it again."""
     async with host.running(host.courier()) as courier:
         await host.time.until(lambda: courier.full_sync.progress.completed)
@@ -104,7 +102,7 @@ async def test_that_the_service_was_put_back_is_heard_again_where_it_could_not_b
 
 
 @pytest.mark.parametrize("status", [403, 404, 500])
-async def test_that_what_is_lost_cannot_be_asked_for_is_said_and_it_is_asked_again(host: Host, status: int) -> None:
+async def test_failed_query_for_lost_keys_is_reported_and_repeated(host: Host, status: int) -> None:
     host.fake.features += ", known-keys"
     refused = says(status, body={"success": False, "message": "not for you"})
     lost: list[str] = []
@@ -134,9 +132,7 @@ async def test_that_what_is_lost_cannot_be_asked_for_is_said_and_it_is_asked_aga
 
 
 @pytest.mark.parametrize("status", [403, 404, 500])
-async def test_where_the_change_feed_is_refused_what_was_confirmed_is_read_back_all_the_same(
-    host: Host, status: int
-) -> None:
+async def test_confirmed_writes_are_read_back_without_change_feed(host: Host, status: int) -> None:
     """At a first start, too, when it has never said where it stands; and it is asked at the courier's pace."""
     refused = says(status, body={"success": False, "message": "not for you"})
     host.fake.down = lambda fake, asked: (refused if name_of(asked) == "changes" else Fake.answer)(fake, asked)
@@ -153,7 +149,7 @@ async def test_where_the_change_feed_is_refused_what_was_confirmed_is_read_back_
         await host.time.until(lambda: host.state() == "live", 60)
 
 
-async def test_what_could_not_be_read_is_read_by_the_next_courier_at_the_latest(host: Host) -> None:
+async def test_next_courier_reads_failed_items(host: Host) -> None:
     """The cursor stays before it: the service says once of what changed, and a courier may end at any time."""
     async with host.running(host.courier()) as courier:
         await host.time.until(lambda: courier.full_sync.progress.completed)
@@ -169,7 +165,7 @@ async def test_what_could_not_be_read_is_read_by_the_next_courier_at_the_latest(
         await host.time.until(lambda: "O77" in host.numbers(), 10)
 
 
-async def test_what_could_not_be_read_is_asked_for_again_soon_and_then_less_and_less_often(host: Host) -> None:
+async def test_failed_read_is_retried_with_growing_pauses(host: Host) -> None:
     async with host.running(host.courier(intervals=PullIntervals(changes=50.0))) as courier:
         await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.add_order("O77")

@@ -61,7 +61,7 @@ async def test_the_log_comes_on_a_wish_and_goes_on_after_a_count(shop: Shop) -> 
         assert mine["id"].isdecimal()
 
 
-async def test_older_entries_come_when_somebody_looks_there_and_losses_by_their_reasons(shop: Shop) -> None:
+async def test_log_pages_load_older_entries_and_losses_by_reason(shop: Shop) -> None:
     async with shop.courier() as courier:
         product = str(shop.first()["lines"][0]["product_number"])
         asked: list[Any] = []
@@ -90,7 +90,7 @@ async def test_older_entries_come_when_somebody_looks_there_and_losses_by_their_
         assert shop.reads.query("logs", {"reason_code": "1", "product_number": product})[1] == 1
 
 
-async def test_while_somebody_watches_what_others_log_comes_with_the_change_that_tells_of_it(shop: Shop) -> None:
+async def test_watched_log_shows_others_entries_with_change_feed(shop: Shop) -> None:
     async with shop.courier() as courier:
         product = str(shop.first()["lines"][0]["product_number"])
         request_read(shop.desk.db, "logs", "", shop.time.now)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,13 +21,6 @@ from aisle.courier.notify import (
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
 from aisle.host.store_folder import StoreFolder
 from tests.courier.simulated_time import Time
-from tests.courier.writes import STORE
-
-
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
-    """A home without files; doorbells are all that is needed."""
-    return StoreFolder(aisle_home, "embedded", STORE)
 
 
 @pytest.fixture
@@ -50,7 +42,7 @@ async def ringing(socket: CourierSocket, time: Time) -> AsyncIterator[Notifier]:
         await asyncio.gather(work, return_exceptions=True)
 
 
-async def test_who_is_concerned_hears_it_at_once_and_nobody_else(home: StoreFolder, socket: CourierSocket) -> None:
+async def test_subscribers_are_notified_at_once_and_nobody_else(home: StoreFolder, socket: CourierSocket) -> None:
     time = Time()
     with ExitStack() as stack:
         bells = {
@@ -79,9 +71,7 @@ async def test_who_is_concerned_hears_it_at_once_and_nobody_else(home: StoreFold
             assert all(bell.drain() == {"link"} for bell in (*bells.values(), unknown))
 
 
-async def test_many_are_rung_one_after_the_other_and_who_waits_for_an_answer_before_them(
-    home: StoreFolder, socket: CourierSocket
-) -> None:
+async def test_waiting_session_is_notified_before_many_others(home: StoreFolder, socket: CourierSocket) -> None:
     time = Time()
     with ExitStack() as stack:
         bells = [stack.enter_context(closing(SessionSocket(home))) for _ in range(20)]
@@ -103,7 +93,7 @@ async def test_many_are_rung_one_after_the_other_and_who_waits_for_an_answer_bef
             assert time.now - Time().now <= SESSION_GAP_S * 25
 
 
-async def test_what_follows_close_behind_comes_together(home: StoreFolder, socket: CourierSocket) -> None:
+async def test_changes_in_quick_succession_are_notified_together(home: StoreFolder, socket: CourierSocket) -> None:
     time = Time()
     with closing(SessionSocket(home)) as page, closing(SessionSocket(home)) as listed:
         page.subscribe(("order/O1",))
@@ -127,7 +117,7 @@ async def test_what_follows_close_behind_comes_together(home: StoreFolder, socke
             assert 2 <= rings["page"] <= 2.0 / NAMED_INTERVAL_S + 1
 
 
-async def test_what_was_kept_is_rung_when_its_time_comes(home: StoreFolder, socket: CourierSocket) -> None:
+async def test_held_back_notification_is_sent_in_time(home: StoreFolder, socket: CourierSocket) -> None:
     time = Time()
     with closing(SessionSocket(home)) as bell:
         bell.subscribe(("order/O1", "product"))
@@ -160,9 +150,7 @@ async def test_a_clock_that_is_set_back_keeps_nobody_waiting(home: StoreFolder, 
         assert bell.drain() == {"order/O2", "order/O3"}
 
 
-async def test_that_nothing_waits_any_more_is_told_to_who_shows_that_something_does(
-    home: StoreFolder, socket: CourierSocket
-) -> None:
+async def test_empty_outbox_is_notified_to_sessions_that_show_waiting(home: StoreFolder, socket: CourierSocket) -> None:
     time = Time()
     with closing(SessionSocket(home)) as wrote, closing(SessionSocket(home)) as idle:
         for bell in (wrote, idle):

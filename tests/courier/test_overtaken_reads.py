@@ -56,7 +56,7 @@ async def test_a_shelf_never_shows_goods_that_came_back_twice(host: Host) -> Non
     assert seen == [{"A-1": 10, "B-1": 0}] * 3
 
 
-async def test_what_was_read_meanwhile_is_read_again_also_when_nothing_came_of_the_write(host: Host) -> None:
+async def test_data_read_during_write_is_read_again_after_failure(host: Host) -> None:
     host.fake.gate = asyncio.Event()
     async with host.running(host.courier(intervals=quiet())) as courier:
         await host.time.until(lambda: host.knows("P1"))
@@ -73,7 +73,7 @@ async def test_what_was_read_meanwhile_is_read_again_also_when_nothing_came_of_t
         await host.time.until(lambda: host.quantity("P1") == 12)
 
 
-async def test_a_read_that_began_after_the_confirmation_takes_the_effect_out_at_once(host: Host) -> None:
+async def test_read_begun_after_confirmation_removes_overlay_effect(host: Host) -> None:
     """The order's half of it is still to be read back: the shelf shows the goods once all the same."""
     async with host.courier(intervals=quiet()) as courier:
         await courier.sync_once()

@@ -159,7 +159,7 @@ async def test_the_whole_demo_store_comes_over(shop: Shop) -> None:
     assert shop.reads.query("store", {})[0][0]["pools"]
 
 
-async def test_who_is_removed_at_the_service_is_gone_here_within_seconds(shop: Shop) -> None:
+async def test_removed_person_leaves_host_within_seconds(shop: Shop) -> None:
     async with shop.courier() as courier:
         await shop.time.until(lambda: courier.full_sync.progress.completed)
         await shop.time.pass_(1)
@@ -172,9 +172,7 @@ async def test_who_is_removed_at_the_service_is_gone_here_within_seconds(shop: S
         await shop.time.until(lambda: not shop.reads.query("person", {"user": said["user"]})[0], within_s=10)
 
 
-async def test_a_changed_role_and_a_removed_person_are_known_on_all_hosts_within_seconds(
-    shop: Shop, tmp_path: Path
-) -> None:
+async def test_role_change_and_removal_reach_all_hosts_in_seconds(shop: Shop, tmp_path: Path) -> None:
     with closing(OtherHost(shop, tmp_path / "other")) as other:
         async with shop.courier(), other.courier():
             await shop.time.pass_(1)
@@ -237,7 +235,7 @@ async def test_lost_requests_and_lost_answers_end_in_exactly_once(shop: Shop) ->
         assert all(line["picked_quantity"] == line["quantity"] for line in shop.order(number)["lines"])
 
 
-async def test_what_an_integration_writes_is_on_the_screen_within_seconds(shop: Shop) -> None:
+async def test_integration_write_reaches_host_within_seconds(shop: Shop) -> None:
     async with shop.courier():
         product = shop.first()["lines"][0]["product_number"]
         body = {"orders": [{"order_number": "NEW-1", "order_lines": [_ordered(product)]}]}

@@ -98,7 +98,7 @@ def test_an_order_is_called_picked_when_all_its_lines_are() -> None:
     assert "is_picked" not in adapt_to_lines(unaware, [there(0)]).op.body["orders"]
 
 
-def test_what_could_not_be_read_is_sent_as_it_was_meant() -> None:
+def test_update_is_sent_unchanged_when_lines_are_unread() -> None:
     order = adapt_to_lines(operation(based("O1", 0, 1, is_picked=False)), []).op.body["orders"]
     assert order["order_lines"][0]["picked_quantity"] == 1
     assert order["is_picked"] is False
@@ -299,9 +299,7 @@ async def test_in_whatever_order_nothing_is_lost_or_doubled_at_our_own_service(
 
 
 @THEIRS
-async def test_in_whatever_order_nothing_is_lost_or_doubled_at_a_service_of_the_document(
-    document: Two, theirs: tuple[int, ...]
-) -> None:
+async def test_any_order_of_events_is_exact_at_document_service(document: Two, theirs: tuple[int, ...]) -> None:
     await played(document, theirs, 9)
 
 
@@ -312,7 +310,7 @@ async def test_in_all_orders_nothing_is_lost_or_doubled(own: Two, document: Two,
     await played(document, theirs, 1)
 
 
-async def test_what_found_no_room_is_said_in_words_and_stays_until_somebody_settles_it(own: Two) -> None:
+async def test_rebase_excess_is_described_and_stays_until_resolved(own: Two) -> None:
     await own.play("O1", ((0, 2), (1, 2), (0, 0), (1, 0)))
     (row,) = own.hosts[1].reads.query("refusals", REFUSALS)[0]
     later = {**REFUSALS, "since": "9999"}

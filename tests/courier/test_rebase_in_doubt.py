@@ -22,7 +22,7 @@ def shop(aisle_home: Path) -> Iterator[Shop]:
     shop.close()
 
 
-async def test_what_arrived_but_for_a_word_that_is_not_kept_adds_nothing_twice(shop: Shop) -> None:
+async def test_arrived_update_with_ignored_field_adds_nothing_twice(shop: Shop) -> None:
     """The fake service keeps the quantities of an update and ignores its `is_claimed`."""
     async with shop.working() as courier:
         shop.fake.fail(PUT, answer_lost)
@@ -33,7 +33,7 @@ async def test_what_arrived_but_for_a_word_that_is_not_kept_adds_nothing_twice(s
         assert shop.fake.orders["O1"]["lines"][0]["picked_quantity"] == 1
 
 
-async def test_what_found_no_room_is_kept_through_a_doubt(shop: Shop) -> None:
+async def test_excess_survives_reconciliation(shop: Shop) -> None:
     async with shop.working() as courier:
         shop.fake.orders["O1"]["lines"][0]["picked_quantity"] = 2
         shop.fake.fail(PUT, answer_lost)
@@ -45,7 +45,7 @@ async def test_what_found_no_room_is_kept_through_a_doubt(shop: Shop) -> None:
         assert shop.desk.states() == ["done", "rejected"]
 
 
-async def test_under_a_key_what_found_no_room_is_that_of_the_bytes_that_are_sent(aisle_home: Path) -> None:
+async def test_excess_under_key_belongs_to_sent_bytes(aisle_home: Path) -> None:
     """Sent again, they are not fitted again: what stands there may be what they have done."""
     host = Host(aisle_home, Fake("idempotency=30d"))
     try:
@@ -63,7 +63,7 @@ async def test_under_a_key_what_found_no_room_is_that_of_the_bytes_that_are_sent
         host.close()
 
 
-async def test_sent_again_by_a_person_it_adds_nothing_to_a_line_that_had_arrived(shop: Shop) -> None:
+async def test_resend_by_person_adds_nothing_to_arrived_line(shop: Shop) -> None:
     """Somebody else wrote on the second line meanwhile: what is seen of it fits neither what stood there nor ours."""
     write = based("O1", 0, 1)
     other = {

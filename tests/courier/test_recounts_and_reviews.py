@@ -50,7 +50,7 @@ async def test_a_recount_is_ordered_once_though_its_answers_are_lost(shop: Shop)
     assert (ordered["product_number"], ordered["ordered_by"]) == (product, "U1")
 
 
-async def test_recounts_are_listed_here_whoever_ordered_them_and_go_when_they_are_withdrawn(shop: Shop) -> None:
+async def test_recounts_of_anybody_are_listed_until_withdrawn(shop: Shop) -> None:
     def listed() -> dict[str, str]:
         return {row["product_number"]: row["key"] for row in shop.reads.query("recounts", {})[0]}
 
@@ -77,7 +77,7 @@ async def test_recounts_are_listed_here_whoever_ordered_them_and_go_when_they_ar
     assert [row["id"] for row in await recounts(shop)] == [second["id"]]
 
 
-async def test_what_there_is_nothing_to_review_of_is_refused_and_told(shop: Shop) -> None:
+async def test_review_of_entry_without_difference_is_refused_and_reported(shop: Shop) -> None:
     async with shop.client(straight=True) as client:
         answer = await client.request("list-store-product-logs", query={"store_number": "0001", "page_size": 1})
     entry = answer.json()["list"][0]
@@ -108,7 +108,7 @@ async def test_a_service_that_takes_none_is_never_asked(
         await rig.close()
 
 
-async def test_a_line_is_rejected_once_and_taken_up_again_though_answers_are_lost(shop: Shop) -> None:
+async def test_line_reject_and_reopen_happen_once_despite_lost_answers(shop: Shop) -> None:
     async with shop.courier() as courier:
         order = shop.first()
         number, line = str(order["order_number"]), next(each for each in order["lines"] if not each["picked_quantity"])

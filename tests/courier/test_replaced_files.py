@@ -79,9 +79,7 @@ async def test_a_cache_that_is_deleted_at_work_is_made_anew_and_sessions_follow(
 
 
 @pytest.mark.parametrize("parts", [*PARTS, ("-wal",)], ids=["all", "without its log", "but its log", "its log alone"])
-async def test_an_outbox_that_is_deleted_at_work_is_put_back_before_the_courier_goes_on(
-    host: Host, parts: tuple[str, ...]
-) -> None:
+async def test_deleted_outbox_is_restored_before_courier_continues(host: Host, parts: tuple[str, ...]) -> None:
     """What waits in it is sent, and so is what was under way, once."""
     term = Incumbent(host)
     await term.begun()
@@ -102,7 +100,7 @@ async def test_an_outbox_that_is_deleted_at_work_is_put_back_before_the_courier_
     await term.leave()
 
 
-async def test_an_outbox_that_somebody_replaced_is_kept_and_the_new_one_is_worked_with(host: Host) -> None:
+async def test_replaced_outbox_is_kept_aside_and_new_one_used(host: Host) -> None:
     term = Incumbent(host)
     await term.begun()
     host.fake.down = lost_before
@@ -145,7 +143,7 @@ def no_room(connection: apsw.Connection) -> Callable[[], object]:
     return lambda: connection.execute("PRAGMA max_page_count=1000000").fetchall()
 
 
-async def test_nothing_is_sent_that_could_not_be_written_down_before(host: Host) -> None:
+async def test_unrecorded_operation_is_not_sent(host: Host) -> None:
     term = Incumbent(host)
     await term.begun()
     courier = term.offices[-1]._courier

@@ -63,7 +63,7 @@ def hold(shop: Shop, courier: Courier, looks: int) -> None:
 
 
 @pytest.mark.parametrize("looks", range(1, 6))
-async def test_a_doubt_is_looked_for_when_patience_ends_between_two_looks_at_the_clock(shop: Shop, looks: int) -> None:
+async def test_operation_in_doubt_is_looked_up_when_retry_after_ends(shop: Shop, looks: int) -> None:
     async with shop.working():
         await shop.prove()
     async with shop.courier(intervals=shop.pace) as courier:
@@ -79,7 +79,7 @@ async def test_a_doubt_is_looked_for_when_patience_ends_between_two_looks_at_the
 
 
 @pytest.mark.parametrize("looks", range(1, 6))
-async def test_what_waits_goes_when_patience_ends_between_two_looks_at_the_clock(shop: Shop, looks: int) -> None:
+async def test_waiting_operation_goes_when_retry_after_ends(shop: Shop, looks: int) -> None:
     async with shop.courier(intervals=shop.pace) as courier:
         await courier.sync_once()
         (op_id,) = shop.desk.write(update("O1", {1: 2}))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack, closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from aisle.courier.notify import Notifier, ShownTopics, Subscriptions
 from aisle.host.notify_sockets import CourierSocket, SessionSocket, matching_topics, socket_folder
 from aisle.host.store_folder import StoreFolder
 from tests.courier.simulated_time import Time
-from tests.courier.writes import STORE
 from tests.run_length import tries
 
 WORDS = ("order", "product", "link", "sync", "*", "o", "")
@@ -56,18 +54,12 @@ def test_nothing_is_left_of_who_is_gone() -> None:
     assert not audience._sessions_by_topic
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
-    """A home without files; doorbells are all that is needed."""
-    return StoreFolder(aisle_home, "embedded", STORE)
-
-
 def settled(home: StoreFolder) -> None:
     """As if nobody had come or gone for a while."""
     os.utime(socket_folder(home), (1e9, 1e9))
 
 
-def test_who_comes_goes_and_turns_the_page_is_followed(home: StoreFolder) -> None:
+def test_subscriptions_follow_sessions_and_pages(home: StoreFolder) -> None:
     time, topics = Time(), ["order/1", "order", "product/1", "outbox"]
     with closing(CourierSocket(home)) as socket, ExitStack() as stack:
         ringer = Notifier(socket, time.clock, time.sleep)
@@ -98,9 +90,7 @@ def test_who_comes_goes_and_turns_the_page_is_followed(home: StoreFolder) -> Non
         assert len(socket.subscriptions()) == 3
 
 
-def test_a_folder_that_rests_is_not_listed_again_and_one_that_has_just_changed_is(
-    home: StoreFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unchanged_folder_is_not_listed_again(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     listed: list[object] = []
     real = os.listdir
 

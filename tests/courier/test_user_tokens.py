@@ -53,7 +53,7 @@ async def settled(host: Host, count: int) -> None:
     await host.time.until(lambda: host.desk.states() == ["done"] * count, 120)
 
 
-async def test_it_waits_for_the_token_and_so_does_what_follows_it_in_its_lane_alone(desk: Host) -> None:
+async def test_operation_without_token_holds_only_its_lane(desk: Host) -> None:
     (mine,) = says_fred(desk, reject("O1"))
     after, beside = desk.desk.write(update("O1", {1: 1}), update("O2", {1: 1}))
     async with desk.running(desk.courier(intervals=quiet())) as courier:
@@ -69,7 +69,7 @@ async def test_it_waits_for_the_token_and_so_does_what_follows_it_in_its_lane_al
     assert [body["order_number"] for _, body in desk.fake.applied] == ["O2", "O1", "O1"]
 
 
-async def test_a_token_that_ends_early_is_asked_for_again_and_nothing_is_done_twice(desk: Host) -> None:
+async def test_early_expired_token_is_requested_again_without_duplicate(desk: Host) -> None:
     async with desk.running(desk.courier(intervals=quiet())) as courier:
         await live(desk)
         await prove(desk, courier)
@@ -153,7 +153,7 @@ async def test_a_supervisors_write_is_never_one_with_work_of_staff(desk: Host) -
     assert rows == [(ids[0], "store"), (ids[1], "person/U6"), (again[0], "store")]
 
 
-async def test_an_order_claimed_for_somebody_is_his_and_goes_with_the_token_of_who_said_so(desk: Host) -> None:
+async def test_order_claimed_for_person_is_sent_with_claimers_token(desk: Host) -> None:
     claim = update("O1", {}, is_claimed=True)._replace(user="U2", needs_supervisor=True)
     (mine,) = says_fred(desk, claim)
     row = desk.desk.outbox.get(mine)

@@ -34,7 +34,7 @@ def stands(path: Path) -> Callable[[Callable[[str], None]], None]:
     return work
 
 
-def test_who_comes_alone_is_the_first_at_once(tmp_path: Path) -> None:
+def test_single_waiter_gets_lock_at_once(tmp_path: Path) -> None:
     mine = FairLock(tmp_path / "x.line")
     assert not mine.is_held
     assert mine.wait(0.0)
@@ -46,7 +46,7 @@ def test_who_comes_alone_is_the_first_at_once(tmp_path: Path) -> None:
     assert (tmp_path / "x.line").stat().st_mode & 0o777 == 0o600
 
 
-def test_they_come_to_the_front_one_after_the_other_and_keep_their_places(tmp_path: Path) -> None:
+def test_waiters_reach_front_in_order_and_keep_turn(tmp_path: Path) -> None:
     everybody = [FairLock(tmp_path / "x.line") for _ in range(4)]
     for number, each in enumerate(everybody):
         assert each.wait(0.0)
@@ -72,7 +72,7 @@ def test_a_place_that_was_given_up_holds_up_nobody(tmp_path: Path) -> None:
     second.release()
 
 
-def test_who_dies_at_the_front_makes_room(tmp_path: Path) -> None:
+def test_dead_waiter_at_front_makes_room(tmp_path: Path) -> None:
     child = Child(stands(tmp_path / "x.line"))
     mine = FairLock(tmp_path / "x.line")
     with running(child):
@@ -85,7 +85,7 @@ def test_who_dies_at_the_front_makes_room(tmp_path: Path) -> None:
     mine.release()
 
 
-def test_where_no_line_can_be_made_everybody_looks_for_himself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_lock_file_everybody_polls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not FairLock(tmp_path / "nowhere" / "x.line").wait(0.0)
 
     def no_locks(*_: object) -> None:
@@ -105,7 +105,7 @@ def test_where_no_line_can_be_made_everybody_looks_for_himself(tmp_path: Path, m
     before.release()
 
 
-def test_a_writer_that_waits_for_long_stands_in_the_line_until_it_has_written(tmp_path: Path) -> None:
+def test_long_waiting_writer_keeps_its_turn_until_written(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     first, second = connect(path, guarded=True), connect(path, guarded=True)
     first.execute("CREATE TABLE t (x)")
@@ -131,9 +131,7 @@ def test_a_writer_that_waits_for_long_stands_in_the_line_until_it_has_written(tm
     assert fetch(first, "SELECT x FROM t") == [(1,), (2,)]
 
 
-def test_one_at_the_front_that_has_been_stopped_keeps_nobody_from_writing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stopped_process_at_front_blocks_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.db"
     first, second = connect(path, guarded=True), connect(path, guarded=True)
     first.execute("CREATE TABLE t (x)")

@@ -20,12 +20,6 @@ from aisle.host.store_folder import StoreFolder
 ME = Leader(os.getpid(), "1", 0.0)
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
-    """A home whose path may well be too long for a socket."""
-    return StoreFolder(aisle_home, "embedded", "0001")
-
-
 def ring(courier: CourierSocket, *topics: str) -> None:
     """At every session."""
     for name in courier.subscriptions():
@@ -90,7 +84,7 @@ def test_a_courier_knows_its_own_doorbell(home: StoreFolder) -> None:
         assert bell.drain() == {"order"}
 
 
-def test_what_a_session_shows_is_noted_and_wakes_nobody_for_work(home: StoreFolder) -> None:
+def test_subscription_does_not_wake_courier_for_work(home: StoreFolder) -> None:
     with (
         closing(CourierSocket(home)) as courier,
         closing(SessionSocket(home)) as bell,
@@ -109,7 +103,7 @@ def test_what_a_session_shows_is_noted_and_wakes_nobody_for_work(home: StoreFold
         assert not bell.subscribe({"order"}), "nobody hears it"
 
 
-def test_what_waits_is_shown_by_whoever_wrote_or_says_so_until_the_next_ring(home: StoreFolder) -> None:
+def test_courier_notes_writers_and_watchers_until_next_notification(home: StoreFolder) -> None:
     with (
         closing(CourierSocket(home)) as courier,
         closing(SessionSocket(home)) as writes,
@@ -181,7 +175,8 @@ def test_a_path_too_long_for_a_socket_gets_a_folder_elsewhere(tmp_path: Path) ->
     folder.rmdir()
 
 
-def test_a_folder_that_others_can_use_is_refused(home: StoreFolder) -> None:
+def test_a_folder_that_others_can_use_is_refused(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.host.notify_sockets.MAX_SOCKET_PATH", 1_000)
     folder = socket_folder(home)
     folder.chmod(0o755)
     with pytest.raises(StorageError, match="only this account"):
@@ -189,7 +184,7 @@ def test_a_folder_that_others_can_use_is_refused(home: StoreFolder) -> None:
     folder.chmod(0o700)
 
 
-def test_one_wins_and_the_lock_of_a_killed_holder_is_free_at_once(home: StoreFolder) -> None:
+def test_one_leader_and_lock_of_killed_one_is_free(home: StoreFolder) -> None:
     program = (
         "import sys, pathlib\n"
         "from aisle.host.leader_lock import LeaderLock, Leader\n"

@@ -268,7 +268,7 @@ def test_what_the_books_do_not_have_can_be_counted_before_it_is_lost() -> None:
     assert (hand.state.quantity, hand.state.location) == (Decimal(2), "A-3")
 
 
-def test_from_a_count_it_begins_at_the_place_with_the_product_and_goes_back() -> None:
+def test_adjust_from_count_starts_with_location_and_product_and_returns() -> None:
     hand = Hand(location_code="A-2", product_number="P2")
     assert hand.job.step_name(hand.state) == "loss.quantity"
     hand.feed(Quantity(Decimal(1)))
@@ -338,7 +338,7 @@ def test_the_number_of_an_order_is_no_loss_unless_somebody_says_so() -> None:
 
 @pytest.mark.parametrize(("product", "books"), [("P1", 5), ("P5", 150), ("P4", 0), ("P404", 0)])
 @pytest.mark.parametrize("why", ["Broken", "Found"])
-def test_far_more_than_there_was_is_asked_about_before_it_is_lost_or_found(product: str, books: int, why: str) -> None:
+def test_large_loss_or_found_asks_first(product: str, books: int, why: str) -> None:
     hand = Hand(policy=Policy(adjustment_reasons=("1 - Broken", "5 + Found")))
     reason = Choice(1 if why == "Broken" else 2)
     hand.scan(product)
@@ -376,7 +376,7 @@ def test_the_number_of_an_order_that_is_so_many_is_asked_about_once() -> None:
 
 
 @pytest.mark.parametrize("product", ["P1", "P2", "P404"])
-def test_a_multiplied_scan_that_nobody_would_believe_is_asked_about_like_what_is_typed(product: str) -> None:
+def test_huge_multiplied_scan_is_asked_like_typed_quantity(product: str) -> None:
     hand = Hand()
     hand.scan("A-1", kind=LOCATION)
     assert hand.scan(product, "99999") == "count.so_many"
@@ -484,7 +484,7 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
     assert {name: reached[name] for name in wanted if reached[name] < tries(10, 100)} == {}
 
 
-def test_digits_that_are_too_many_to_be_a_quantity_are_the_number_at_once() -> None:
+def test_digits_too_many_for_quantity_are_a_number() -> None:
     hand = Hand()
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(110002))) == "loss.one_at_a_time"

@@ -134,7 +134,7 @@ def test_orders_are_scanned_one_after_the_other_and_get_their_totes() -> None:
     assert hand.start == Start("pick", {"orders": ["4101", "4102"], "totes": {}, "sure": []})
 
 
-def test_two_products_of_one_place_are_two_stops_before_a_round_and_in_it() -> None:
+def test_two_products_of_one_location_are_two_stops() -> None:
     orders = book()
     for number, product in (("4101", "P1"), ("4102", "P2")):
         (orders[number]["lines"][0]).update(product_number=product, preferred_location_code="A-1")
@@ -229,7 +229,7 @@ def test_an_order_of_somebody_else_comes_in_when_that_is_meant() -> None:
     assert hand.start.args["sure"] == ["4102"]
 
 
-def test_several_orders_that_somebody_claims_at_once_are_asked_about_one_by_one() -> None:
+def test_orders_claimed_together_get_a_choice_each() -> None:
     orders = book(4)
     hand = Hand(orders)
     for number in orders:
@@ -246,7 +246,7 @@ def test_several_orders_that_somebody_claims_at_once_are_asked_about_one_by_one(
     assert (hand.gathered, hand.state.choices) == (["4102", first, second], ())
 
 
-def test_a_whole_round_that_others_claim_is_asked_about_as_far_as_there_are_letters() -> None:
+def test_batch_claimed_by_others_asks_up_to_available_letters() -> None:
     orders = book(MAX_ORDERS)
     hand = Hand(orders)
     for number in orders:
@@ -287,7 +287,7 @@ def test_a_letter_of_the_round_stands_on_its_own_tote_alone() -> None:
     assert hand.state.orders[1].tote_code == "X"
 
 
-def test_a_code_that_looks_like_an_order_is_no_tote_unless_somebody_says_so() -> None:
+def test_order_like_code_is_tote_only_when_confirmed() -> None:
     hand = Hand()
     hand.scan("4101")
     assert hand.feed(UnknownCode("5000")) == "walk.like_an_order"
@@ -318,7 +318,7 @@ def test_back_drops_several_orders_only_when_it_is_meant() -> None:
     assert hand.start is None
 
 
-def test_an_order_that_comes_later_is_told_then_and_can_be_started_before() -> None:
+def test_late_loaded_order_is_announced_and_can_start_earlier() -> None:
     orders = book(2)
     orders["4101"].update(lines_known=False, lines=None)
     hand = Hand(orders)

@@ -41,7 +41,7 @@ def lasts(hand: Hand) -> Close:
 
 
 @pytest.mark.parametrize("quantity", [2, 5])
-def test_what_is_put_back_after_an_order_was_taken_over_is_picked_no_more(quantity: int) -> None:
+def test_goods_put_back_after_take_over_are_not_picked(quantity: int) -> None:
     hand = taken_over(quantity)
     assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
     assert hand.view.prompt.id == "prompt.letter"
@@ -100,7 +100,7 @@ def opened(**news: Any) -> Hand:
     return hand
 
 
-def test_whoever_takes_an_order_over_is_not_asked_about_what_the_other_has_in_hand() -> None:
+def test_take_over_does_not_ask_about_others_goods_in_hand() -> None:
     hand = opened()
     both = line(1, "P1", 5, picked_quantity=2, **SHELF)
     assert hand.feed(order(both, **BEN, claimed_on=LATER, at_work=[OTHER])) == "pick.taken_over"
@@ -122,7 +122,7 @@ def test_a_rejected_order_leaves_to_each_what_is_in_his_hand() -> None:
     assert [back.quantity for back in hand.state.to_return] == [1]
 
 
-def test_what_is_still_picked_when_the_other_has_left_is_in_the_hand_that_goes_on() -> None:
+def test_remaining_picker_gets_goods_of_person_who_left() -> None:
     hand = opened()
     hand.scan("P1")
     told = hand.feed(order(line(1, "P1", 5, picked_quantity=3, **SHELF), at_work=[]))
@@ -140,7 +140,7 @@ def test_what_the_other_put_back_is_in_nobodys_hand() -> None:
     assert [back.quantity for back in hand.state.to_return] == [1]
 
 
-def test_of_whom_nobody_knows_whether_he_is_still_in_it_the_goods_are_not_asked_for() -> None:
+def test_goods_of_colleague_with_unknown_presence_are_not_asked_for() -> None:
     hand = Hand()
     his = order(line(1, "P1", 5, picked_quantity=2, **SHELF), is_claimed=True)
     hand.feed(his)
@@ -151,7 +151,7 @@ def test_of_whom_nobody_knows_whether_he_is_still_in_it_the_goods_are_not_asked_
     assert [back.quantity for back in hand.state.to_return] == [1]
 
 
-def test_each_puts_down_what_is_in_his_own_hand_and_the_rest_where_nothing_is() -> None:
+def test_each_picker_puts_down_own_goods() -> None:
     hand = opened()
     hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
     hand.scan("P1", "3")
@@ -170,7 +170,7 @@ def test_each_puts_down_what_is_in_his_own_hand_and_the_rest_where_nothing_is() 
     assert hand.moves()[1:] == [("P1", Decimal(2), "", "PU-01")]
 
 
-def test_what_others_have_in_hand_is_put_down_by_nobody_else_at_a_place_out_of_a_list_either() -> None:
+def test_goods_in_others_hands_are_not_put_down_at_listed_location() -> None:
     hand = opened()
     hand.scan("P1", "3")
     hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
@@ -183,7 +183,7 @@ def test_what_others_have_in_hand_is_put_down_by_nobody_else_at_a_place_out_of_a
     assert hand.moves()[1:] == [("P1", Decimal(2), "", "PU-01")]
 
 
-def test_who_leaves_an_order_that_the_other_has_in_hand_is_told_of_nothing_in_his() -> None:
+def test_leaving_order_reports_no_goods_of_other_person() -> None:
     hand = opened()
     hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
     hand.scan("P1", "3")

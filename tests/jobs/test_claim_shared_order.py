@@ -38,7 +38,7 @@ def test_who_takes_an_order_over_is_told_that_the_other_is_still_in_it() -> None
     assert beside(hand) == []
 
 
-def test_of_whoever_had_it_on_another_host_it_is_said_that_he_may_be_in_it() -> None:
+def test_previous_holder_on_other_host_is_shown_as_possibly_active() -> None:
     hand = Hand()
     taken = order(line(1, "P1", 5), **BEN, claimed_on=BEFORE, at_work=[])
     hand.feed(taken)
@@ -56,7 +56,7 @@ def test_the_order_of_a_dead_terminal_has_nobody_in_it() -> None:
     assert hand.feed(taken) == "pick.opened"
 
 
-def test_who_comes_into_an_order_that_is_picked_is_told_of_while_work_goes_on() -> None:
+def test_joining_picker_is_announced_while_work_continues() -> None:
     hand = Hand(line(1, "P1", 5))
     assert hand.feed(order(line(1, "P1", 5), at_work=[ME, OTHER])) == "pick.beside"
     assert hand.verdict is not None
@@ -72,7 +72,7 @@ def test_one_s_own_other_terminal_is_nobody_else() -> None:
     assert beside(hand) == []
 
 
-def test_what_was_asked_before_an_order_was_taken_over_stays_beside_what_is_asked_now() -> None:
+def test_earlier_question_stays_beside_take_over_question() -> None:
     hand = Hand(line(1, "P1", 5))
     assert hand.scan("P1", "9") == "pick.over"
     assert hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER, at_work=[ME, OTHER])) == "pick.taken_over"
@@ -82,7 +82,7 @@ def test_what_was_asked_before_an_order_was_taken_over_stays_beside_what_is_aske
     assert hand.feed(Choice(1)) == "pick.all_taken"
 
 
-def test_who_gives_an_order_back_takes_the_question_with_him_and_that_is_told() -> None:
+def test_giving_order_back_closes_question_and_notifies() -> None:
     hand = Hand(line(1, "P1", 5))
     hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER, at_work=[ME, OTHER]))
     assert hand.choices() == ["pick.way_both", "pick.way_hand_over"]

@@ -96,7 +96,7 @@ def test_looking_at_somebody_elses_order_leaves_it_his() -> None:
     assert (hand.view.name, hand.claims) == ("pick.product", [])
 
 
-def test_what_found_no_room_is_asked_for_since_ones_own_claim_however_late_another_was() -> None:
+def test_rebase_excess_is_queried_since_own_claim() -> None:
     hand = Hand(line(1, "P1", 2))
     hand.feed(order(line(1, "P1", 2), **{**BEN, "claimed_on": LATER}))
     hand.feed(Choice(1))
@@ -123,7 +123,7 @@ def test_since_when_somebody_picks_has_its_day_where_that_is_not_today(
     assert said in hand.told
 
 
-def test_an_order_that_is_picked_and_in_somebodys_hand_is_claimed_by_who_takes_it_over() -> None:
+def test_taking_over_picked_order_in_hand_claims_it() -> None:
     hand = Hand()
     full = line(1, "P1", 2, picked_quantity=2)
     assert hand.feed(order(full, **{**BEN, "claimed_on": BEFORE})) == "pick.claimed_at"
@@ -133,7 +133,7 @@ def test_an_order_that_is_picked_and_in_somebodys_hand_is_claimed_by_who_takes_i
     assert hand.claims == [("1042", True)]
 
 
-def test_who_has_an_order_in_hand_that_is_picked_is_told_who_took_it_over() -> None:
+def test_holder_of_picked_order_is_told_who_took_it_over() -> None:
     hand = Hand(line(1, "P1", 1))
     assert hand.scan("P1") == "pick.all_taken"
     taken = order(line(1, "P1", 1, picked_quantity=1), **{**BEN, "claimed_on": LATER})
@@ -143,7 +143,7 @@ def test_who_has_an_order_in_hand_that_is_picked_is_told_who_took_it_over() -> N
 
 
 @pytest.mark.parametrize("known", [{}, {"claim_open": False}], ids=["elsewhere", "left here"])
-def test_an_order_that_is_picked_and_put_down_is_not_offered_to_be_picked(known: dict[str, Any]) -> None:
+def test_put_down_order_is_not_offered_for_picking(known: dict[str, Any]) -> None:
     hand = Hand()
     hand.state, hand.effects = hand.job.begin(), []
     hand.feed(Opened({"order_number": "1042"}))
@@ -161,7 +161,7 @@ def test_what_is_begun_stays_claimed_and_what_is_picked_is_not_claimed() -> None
     assert Hand(line(1, "P1", 2, picked_quantity=2)).claims == []
 
 
-def test_an_order_that_is_mine_already_is_not_claimed_again_and_still_let_go() -> None:
+def test_own_order_is_not_claimed_again_and_can_be_released() -> None:
     hand = Hand(line(1, "P1", 2), is_claimed=True, claimed_by=ME, claimed_terminal="", claimed_on=BEFORE)
     assert hand.claims == []
     hand.feed(Back())
@@ -181,7 +181,7 @@ def test_somebody_else_s_order_is_asked_about_with_all_that_is_known() -> None:
     assert hand.claims == [("1042", True)]
 
 
-def test_an_order_that_is_left_while_it_is_asked_about_is_told_and_opened_by_one_key() -> None:
+def test_order_left_with_open_question_is_notified_and_reopened_by_key() -> None:
     hand = Hand()
     hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=BEFORE))
     assert hand.feed(order(line(1, "P1", 5))) == "pick.free_now"
@@ -196,7 +196,7 @@ def test_an_order_that_is_left_while_it_is_asked_about_is_told_and_opened_by_one
     assert hand.claims == [("1042", True)]
 
 
-def test_an_order_that_is_left_while_it_is_asked_about_may_be_left_by_both() -> None:
+def test_order_with_open_question_may_be_left_by_both() -> None:
     hand = Hand()
     hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=BEFORE))
     hand.feed(order(line(1, "P1", 5)))
@@ -213,7 +213,7 @@ def test_back_leaves_it_to_them() -> None:
     assert hand.claims == []
 
 
-def test_my_order_on_another_terminal_is_asked_about_and_a_dead_one_is_not() -> None:
+def test_own_order_on_live_terminal_is_asked_about() -> None:
     hand = Hand()
     assert hand.feed(order(line(1, "P1", 5), **MINE)) == "pick.claimed_by_you"
     assert Hand(line(1, "P1", 5), **{**MINE, "claim_open": False}).view.name == "pick.product"
@@ -251,7 +251,7 @@ def test_who_is_taken_over_may_scan_on_without_an_answer() -> None:
     assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
 
 
-def test_a_quantity_after_a_scan_is_one_and_gives_no_order_away_that_somebody_took_over() -> None:
+def test_quantity_after_scan_does_not_release_taken_over_order() -> None:
     hand = Hand(line(1, "P1", 5))
     hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER))
     assert hand.job.accepts(hand.state).choices == 2
@@ -346,7 +346,7 @@ def test_what_found_no_room_is_to_be_put_back_and_then_settled() -> None:
     assert hand.feed(refused("LESS", -2)) == ""
 
 
-def test_who_came_first_is_not_told_to_put_back_what_found_no_room_of_a_colleague() -> None:
+def test_first_picker_is_not_told_to_put_back_colleagues_excess() -> None:
     hand = Hand(line(1, "P1", 3))
     hand.scan("P1", "3")
     assert hand.feed(refused("OP", 3, user="ben")) == ""
@@ -375,7 +375,7 @@ def test_what_was_settled_elsewhere_is_asked_for_no_more() -> None:
     assert not [effect for effect in hand.effects if isinstance(effect, Resolve)]
 
 
-def test_what_was_settled_elsewhere_closes_the_page_that_is_left_of_a_round() -> None:
+def test_excess_resolved_elsewhere_closes_remaining_put_back_page() -> None:
     hand = Hand(line(1, "P1", 3))
     hand.scan("P1", "2")
     hand.feed(refused("OP", 2))

@@ -132,7 +132,7 @@ def test_a_tag_and_categories_are_chosen_typed_and_handed_on() -> None:
     assert hand.of(Start)[0].args["categories"] == []
 
 
-def test_a_category_is_one_that_is_held_or_where_none_is_known_one_that_is_typed() -> None:
+def test_category_is_a_known_one_or_typed_when_none_is_known() -> None:
     hand = Hand("clearance")
     assert hand.feed(UnknownCode("96385074")) == "clearance.not_this"
     hand.feed(Choice(1))
@@ -160,7 +160,7 @@ def test_nobody_else_chooses_anything(role: str) -> None:
     assert hand.state.tag == ""
 
 
-def test_without_a_service_nothing_is_chosen_and_without_people_its_token_decides() -> None:
+def test_without_service_no_choice_and_without_people_token_decides() -> None:
     unheard = Hand("clearance", clearing=[{"heard": False, "people": False, "listed": False, "role": ""}])
     assert unheard.feed(Text("backroom")) == "clearance.unheard"
     there = Hand("clearance", clearing=[{"heard": True, "people": False, "listed": False, "role": ""}])
@@ -192,9 +192,7 @@ def test_only_the_typed_tag_confirms(heard: RawInput, told: str) -> None:
 
 @pytest.mark.parametrize("people", [True, False])
 @pytest.mark.parametrize(("tag", "wanted"), [("7", "7 7 7"), ("CC", "CC CC"), ("BIN", "BIN")])
-def test_a_tag_too_short_to_tell_from_a_scan_is_typed_until_it_is_long_enough(
-    tag: str, wanted: str, people: bool
-) -> None:
+def test_short_tag_is_confirmed_with_longer_typed_text(tag: str, wanted: str, people: bool) -> None:
     hand = Hand("clear", {"tag": tag, "people": people})
     assert dict(hand.page.prompt.args)["tag"] == wanted
     if tag != wanted:
@@ -283,7 +281,7 @@ def test_how_it_ended_is_told_and_what_was_made_is_shown(state: str, answer: Any
     assert hand.of(Close) == [Close(start=Start("tasks", {"tag": "backroom"}))]
 
 
-def test_a_pin_that_has_ended_is_asked_for_anew_and_once_more_begins_at_the_tag() -> None:
+def test_expired_pin_is_asked_again_from_tag_step() -> None:
     hand = asked(ask=[{"state": "answered", "answer": {"how": "pin", "why": ""}}])
     assert hand.feed(Changed("outbox", "")) == "clear.pin_gone"
     assert hand.state.phase == "sure"
@@ -328,7 +326,7 @@ def test_what_somebody_else_is_at_is_asked_about_before_it_is_taken() -> None:
 
 
 @pytest.mark.parametrize("page", ["tasks", "home"])
-def test_a_move_that_is_refused_after_its_job_is_over_is_told_to_who_made_it(page: str) -> None:
+def test_move_refused_after_job_end_is_reported_to_its_author(page: str) -> None:
     refused = {"op_id": "m1", "user": "U6", "why": "Only 0 of 300024 can be moved", "label": "Cola", "body": []}
     others = {**refused, "op_id": "m2", "user": "U7"}
     hand = Hand(page)

@@ -299,7 +299,7 @@ def test_only_quantities_of_one_unit_are_added_up(units: tuple[str, str], told: 
     assert hand.say("d") == (told if price else told.removesuffix("_value"))
 
 
-def test_what_was_not_scanned_is_asked_about_one_by_one_and_never_zeroed_by_itself() -> None:
+def test_unscanned_products_are_asked_singly_and_never_zeroed() -> None:
     hand = Hand(FIVE)
     hand.place("A-1")
     hand.scan("P1")
@@ -491,7 +491,7 @@ def test_a_product_is_counted_over_all_its_places_and_the_rest() -> None:
 
 
 @pytest.mark.parametrize(("total", "counted"), [(13, 0), (13, 1), (13, 2)])
-def test_what_is_picked_for_orders_and_in_hand_is_not_to_be_found_on_a_tour(total: int, counted: int) -> None:
+def test_count_tour_excludes_goods_in_hand_for_orders(total: int, counted: int) -> None:
     hand = Hand(products={"P1": wide({"A-1": 4, "A-2": 6}, total, in_hand=Decimal(2))})
     hand.scan("P1")
     hand.type(4)
@@ -507,7 +507,7 @@ def test_what_is_picked_for_orders_and_in_hand_is_not_to_be_found_on_a_tour(tota
     assert (rest["stock_pool_1"], rest["expected_quantity"]) == (4 + 6 + counted + 2, 13)
 
 
-def test_nobody_is_asked_for_the_rest_where_all_of_it_is_in_hand_for_orders() -> None:
+def test_rest_is_not_asked_when_all_is_in_hand_for_orders() -> None:
     pools = [{"pool": 1, "name": "", "quantity": Decimal(5)}, {"pool": 2, "name": "", "quantity": Decimal(2)}]
     for books in ({}, {"pools": pools, "in_hand": Decimal(3)}, {"pools": ()}):
         hand = Hand(products={"P1": wide({"A-1": 4}, 6, **{"in_hand": Decimal(2), **books})})
@@ -653,7 +653,7 @@ def test_the_count_of_the_place_before_is_taken_back_from_the_next() -> None:
     assert hand.state.location == "A-2"
 
 
-def test_one_product_of_a_place_is_asked_for_directly_and_none_is_an_answer() -> None:
+def test_recount_of_single_product_asks_its_quantity() -> None:
     args: Row = {"location_code": "A-1", "product_number": "P3", "label": "Product P3", "empty": True}
     hand = Hand(FIVE, policy=Policy(recount_units=Decimal(1)), **args)
     assert hand.verdict is not None
@@ -748,7 +748,7 @@ def test_the_books_move_under_what_is_not_counted_yet_and_no_other() -> None:
     assert [entry["product_number"] for entry in hand.entries] == ["P1"]
 
 
-def test_a_list_is_counted_in_the_order_of_feet_and_each_of_it_is_sent_by_itself() -> None:
+def test_count_list_follows_walk_order_and_sends_each_location() -> None:
     places = {"A-10": [product("P1", 1)], "A-2": [product("P2", 1)], "B-1": [product("P3", 1)]}
     hand = Hand(places, {"P9": wide({"B-1": 1}, 1)})
     hand.walk = {"B-1": 1}
@@ -803,7 +803,7 @@ def test_what_is_left_of_a_list_stays_on_it() -> None:
     assert hand.state.location == "A-1"
 
 
-def test_a_place_of_the_list_that_is_left_for_another_with_nothing_counted_stays_on_it() -> None:
+def test_uncounted_location_stays_on_count_list() -> None:
     hand = Hand({"A-1": [product("P1", 1)], "A-2": [product("P2", 1)], "A-3": []})
     hand.type(3)
     hand.place("A-1")
@@ -896,7 +896,7 @@ def test_what_nobody_would_believe_is_no_count_unless_somebody_says_so(books: in
     assert hand.type(doubted) in ("count.counted", "count.counted_of"), "that was said before"
 
 
-def test_a_multiplied_scan_that_nobody_would_believe_is_no_count_unless_somebody_says_so() -> None:
+def test_huge_multiplied_scan_counts_only_when_confirmed() -> None:
     hand = Hand({"A-1": [product("P1", 5)]}, {"P1": wide({}, 0), "P7": wide({}, 0)}, policy=Policy())
     hand.place("A-1")
     for number in ("P1", "P7"):
@@ -977,7 +977,7 @@ def test_digits_of_a_place_are_asked_about_in_a_second_count_too() -> None:
     assert hand.say("y") == "count.differ_value"
 
 
-def test_a_number_that_is_not_shown_is_how_many_where_it_is_asked_what_one_means() -> None:
+def test_unlisted_number_is_quantity_at_a_question() -> None:
     hand = Hand({"A-1": [product("P1", 20)]}, policy=Policy())
     hand.numbers = [(LOCATION, "12")]
     hand.place("A-1")
@@ -989,7 +989,7 @@ def test_a_number_that_is_not_shown_is_how_many_where_it_is_asked_what_one_means
     assert hand.state.current_line.counted == 21
 
 
-def test_what_is_not_counted_over_the_places_of_a_product_is_named_by_its_place() -> None:
+def test_uncounted_locations_of_product_are_named() -> None:
     hand = Hand(products={"P1": wide({"A-1": 4, "A-2": 6}, 15)})
     hand.scan("P1")
     assert hand.say("d") == "count.missing_at"
@@ -1108,7 +1108,7 @@ def one_step(hand: Hand, event: Event) -> str:
     return told
 
 
-def test_no_sequence_raises_or_loses_a_unit_and_every_step_and_answer_is_reached() -> None:
+def test_any_sequence_loses_no_unit_and_reaches_every_step() -> None:
     reached: Counter[str] = Counter()
     for seed in range(tries(140, 850)):
         random = Random(seed)
@@ -1164,7 +1164,7 @@ def test_who_opened_a_count_for_itself_learns_what_was_sent() -> None:
     assert [effect.answer for effect in hand.effects if isinstance(effect, Close)] == [None]
 
 
-def test_digits_that_are_too_many_to_be_a_quantity_are_the_number_at_once() -> None:
+def test_digits_too_many_for_quantity_are_a_number() -> None:
     hand = Hand({"A-1": [product("P1", 20), product("110002", 3)]}, policy=Policy())
     hand.numbers = [(PRODUCT, "110002")]
     hand.place("A-1")
@@ -1207,7 +1207,7 @@ def test_back_from_what_differs_says_what_was_left_and_is_no_blank_page() -> Non
     assert (view.done, view.total, view.lines[-1].text.id) == (Decimal(4), Decimal(4), "count.note_all")
 
 
-def test_of_a_stockroom_that_is_one_place_no_more_is_read_than_is_touched_until_it_is_done() -> None:
+def test_count_of_large_location_reads_only_touched_products() -> None:
     room = {"S-1": [product(f"G{n:03}", 2) for n in range(count_state.MAX_PRODUCTS + 50)]}
     hand = Hand(room)
 

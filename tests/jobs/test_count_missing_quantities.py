@@ -104,7 +104,7 @@ def _sent(policy: Policy = Policy(recount_units=Decimal(0), recount_value=Decima
     return hand
 
 
-def test_a_count_without_figures_before_cannot_be_taken_back_and_that_is_said() -> None:
+def test_count_without_previous_figures_has_no_undo_and_says_so() -> None:
     hand = _sent()
     sent = len(hand.writes)
     assert hand.say("u") == "count.cannot_take_back"

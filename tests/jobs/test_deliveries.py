@@ -71,7 +71,7 @@ class Hand:
         return self.verdicts[-1].text.id if self.verdicts else ""
 
 
-def test_the_list_shows_what_is_to_be_received_then_what_came_all_and_receipts_by_type() -> None:
+def test_delivery_list_switches_between_open_complete_all_and_receipts() -> None:
     hand = Hand()
     assert hand.keys == ["D-1", "D-2", "D-3"]
     shown = []
@@ -99,7 +99,7 @@ def test_what_has_all_come_is_not_late() -> None:
     assert [(row.key, row.cells[-1].id) for row in view.rows] == [("D-9", "moment")]
 
 
-def test_one_opens_by_its_number_by_a_scan_and_by_a_product_and_is_received_from_there() -> None:
+def test_delivery_opens_by_number_scan_or_product() -> None:
     for way in (Choice(2), thing("D-2"), thing("P5")):
         hand = Hand()
         hand.feed(way)

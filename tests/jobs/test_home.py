@@ -19,7 +19,7 @@ CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
 ROW = {"order_number": "4101", "is_claimed": False}
 
 
-def test_after_a_search_without_a_hit_the_first_number_picks_the_next_open_order() -> None:
+def test_first_number_after_empty_search_picks_next_open_order() -> None:
     job = HomeJob()
     state = job.handle(HomeState(), Text("xyzzy"), CONTEXT).state
     state = job.handle(state, Rows("orders", (), 0), CONTEXT).state
@@ -55,7 +55,7 @@ def test_done_opens_what_is_not_settled_only_where_there_is_any() -> None:
     assert job.handle(HomeState(unconfirmed=1), Command("d"), CONTEXT).effects == (Start("doubts", {}),)
 
 
-def test_orders_that_were_given_to_whoever_stands_here_are_told_once_and_marked() -> None:
+def test_orders_assigned_to_user_are_notified_once_and_marked() -> None:
     job = HomeJob()
     turn = job.handle(HomeState(), Changed("outbox", ""), CONTEXT)
     queries = {effect.id: effect for effect in turn.effects if isinstance(effect, Query)}
@@ -98,7 +98,7 @@ SIGN_OUT = Choice([effect for _, effect in MORE_MENU].index(SignOut()) + 1)
 
 
 @pytest.mark.parametrize(("said", "page"), [(Command("o"), 0), (SIGN_OUT, 1)])
-def test_who_signs_out_is_told_what_is_not_sent_and_does_it_by_saying_so_again(said: Meaning, page: int) -> None:
+def test_sign_out_with_unsent_operations_needs_second_entry(said: Meaning, page: int) -> None:
     job = HomeJob()
     turn = job.handle(HomeState(menu_page=page), said, CONTEXT)
     (query,) = turn.effects

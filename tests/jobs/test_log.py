@@ -174,7 +174,7 @@ def test_each_source_that_our_service_writes_of_a_line_can_be_chosen() -> None:
     assert {orders.SHORTAGE_SOURCE, orders.REJECTION_SOURCE} <= set(filter_values("source", ()))
 
 
-def test_where_nobody_writes_files_that_is_said_before_a_name_is_asked_for() -> None:
+def test_forbidden_export_is_reported_before_asking_file_name() -> None:
     hand = Hand()
     hand.no = "logs.why_here"
     assert hand.feed(Command("e")) == "logs.not_exported"
@@ -278,7 +278,7 @@ def test_what_has_no_entries_is_named_with_its_place() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("others", ["", "_filtered"])
-def test_a_place_and_the_words_beside_it_are_whole_in_the_title_of_a_handheld(language: str, others: str) -> None:
+def test_handheld_title_keeps_location_and_text_whole(language: str, others: str) -> None:
     def said(id_: str, words: str, cells: int) -> str:
         title = msg(f"{id_}{others}", place="A-01-12", what=words, period=msg("logs.week"), count=1)
         return MessageWriter(language=language).fit_line(title, cells)
@@ -366,7 +366,7 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
     assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}
 
 
-def test_a_row_of_the_log_says_who_why_when_and_of_what_in_words_of_people() -> None:
+def test_log_row_shows_who_why_when_and_what() -> None:
     said = {**row(1), "reason_code": None, "user_name": "Ann Berg", "reference": "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
     rows = (
         {**said, "key": "9", "at": "2026-11-20T09:00:00Z", "source": "aisle/2", "work": "aisle"},
@@ -385,9 +385,7 @@ def test_a_row_of_the_log_says_who_why_when_and_of_what_in_words_of_people() -> 
     assert [dict(each[6].args)["text"] for each in cells] == ["", "", "4106", "D900"]
 
 
-def test_an_entry_of_last_evening_has_its_day_in_the_time_of_this_host(
-    in_zone: Callable[[str], None],
-) -> None:
+def test_an_entry_of_last_evening_has_its_day_in_the_time_of_this_host(in_zone: Callable[[str], None]) -> None:
     in_zone("EST5")
     rows = ({**row(1), "at": "2026-11-20T00:30:00Z"}, {**row(2), "at": "2026-11-20T05:30:00Z"})
     hand = Hand()

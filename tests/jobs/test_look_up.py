@@ -312,9 +312,7 @@ def test_words_find_and_numbers_choose() -> None:
 
 
 @pytest.mark.parametrize(("total", "told", "more"), [(100, "lookup.found", False), (1, "lookup.found_more", True)])
-def test_only_a_search_that_is_answered_partly_says_that_there_may_be_more_and_opens_nothing(
-    total: int, told: str, more: bool
-) -> None:
+def test_incomplete_search_says_more_may_exist_and_opens_nothing(total: int, told: str, more: bool) -> None:
     hand = Hand(LookUpJob())
     hand.say(Text("tea"))
     found = tuple({"product_number": f"P{n}", "product_name": "Tea"} for n in range(1, 6))
@@ -536,7 +534,7 @@ def test_letters_turn_pages_and_numbers_count_from_the_top_of_each(job: Job[Any]
     assert last in texts(hand.view)
 
 
-def test_a_number_of_two_digits_is_no_search_while_so_many_rows_are_numbered() -> None:
+def test_two_digit_number_selects_numbered_row_not_search() -> None:
     hand = Hand(LookUpJob())
     hand.say(Text("tea"))
     state = hand.state._replace(rows=hand.state.rows * 3, total=30)
@@ -545,7 +543,7 @@ def test_a_number_of_two_digits_is_no_search_while_so_many_rows_are_numbered() -
     assert typed.typed == "16"
 
 
-def test_a_window_behind_the_end_of_a_list_that_has_become_shorter_is_asked_for_again() -> None:
+def test_window_behind_end_of_shrunk_list_is_requested_again() -> None:
     hand = Hand(LookUpJob())
     hand.say(Text("tea"))
     hand.say(Command("n"))

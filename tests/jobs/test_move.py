@@ -142,7 +142,7 @@ def test_goods_go_to_an_order_and_then_to_its_place() -> None:
     assert hand.held == {"P3": 1}
 
 
-def test_a_cart_is_loaded_at_many_places_and_put_away_in_the_order_of_feet() -> None:
+def test_cart_is_loaded_at_many_locations_and_put_away_in_walk_order() -> None:
     hand = Hand()
     hand.say("c", "A-1", "P3", "P1", "P1", "B-1", "P1")
     assert hand.view.name == "move.load"
@@ -346,7 +346,7 @@ def test_a_refusal_is_told_once() -> None:
     assert hand.say("u") == "pick.nothing_to_undo"
 
 
-def test_a_refusal_that_comes_while_something_is_asked_leaves_the_question_open() -> None:
+def test_refusal_during_question_leaves_question_open() -> None:
     """Its answer would be a quantity else."""
     hand = Hand()
     hand.store.codes = (*hand.store.codes, "2")
@@ -384,7 +384,7 @@ def test_digits_beyond_all_books_are_the_number_of_something() -> None:
     assert hand.held == {"P1": 1}
 
 
-def test_digits_that_the_books_have_and_that_are_a_number_too_are_asked_about() -> None:
+def test_digits_within_expected_stock_that_match_a_number_are_asked_about() -> None:
     hand = Hand()
     hand.store.codes = (*hand.store.codes, "2")
     hand.say("A-1", "P1")
@@ -479,7 +479,7 @@ def test_back_from_the_question_about_goods_in_hand_leads_out() -> None:
     assert not hand.sent
 
 
-def test_an_order_without_goods_at_the_place_is_not_shown_as_taken_from_there() -> None:
+def test_order_without_goods_at_scanned_location_clears_location() -> None:
     hand = Hand()
     assert hand.say("A-2", "4101") == "move.from_order"
     assert hand.state.location == ""
@@ -488,7 +488,7 @@ def test_an_order_without_goods_at_the_place_is_not_shown_as_taken_from_there() 
     assert hand.state.location == "PU"
 
 
-def test_goods_go_to_the_first_place_on_the_way_and_most_of_them_lies_where_the_most_does() -> None:
+def test_suggested_destination_is_first_on_walk_then_largest_stock() -> None:
     def row(code: str, order: int, quantity: int) -> dict[str, Any]:
         return {"product_number": "P1", "location_code": code, "location_order": order, "quantity": Decimal(quantity)}
 
@@ -511,7 +511,7 @@ def test_what_the_books_have_less_than_none_of_is_asked_about_like_none(short: i
     assert hand.scan("P1") == "move.none_left"
 
 
-def test_goods_that_changed_their_pool_at_several_places_are_taken_back_at_each() -> None:
+def test_undo_of_pool_change_reverts_each_location() -> None:
     goods: dict[Any, int] = {("P1", "A-1", 1, "", 0): 2, ("P7", "B-1", 1, "", 0): 3}
     hand = Hand(Store(goods, {}, ("A-1", "B-1")))
     hand.say("A-1", "k", "1", "2", "P1")
@@ -533,7 +533,7 @@ def test_goods_that_changed_their_pool_at_several_places_are_taken_back_at_each(
     assert hand.say("u") == "move.too_late_many"
 
 
-def test_of_a_stockroom_that_is_one_place_no_more_is_read_than_is_touched() -> None:
+def test_large_location_reads_only_touched_products() -> None:
     goods: dict[Any, int] = {(f"G{n:03}", "S-1", 1, "", 0): 3 for n in range(MAX_PRODUCTS + 50)}
     hand = Hand(Store({**goods, ("P1", "B-1", 1, "", 0): 2}, {}, ("S-1", "B-1")))
     assert hand.scan("S-1") == "move.at_place"

@@ -11,7 +11,7 @@ from tests.jobs.move_runner import Hand, Store
 
 
 @pytest.mark.parametrize("place", ["A-1", "A-2"], ids=["too many", "not there"])
-def test_goods_that_are_asked_about_with_empty_hands_are_not_left_for_another_scan(place: str) -> None:
+def test_question_without_goods_in_hand_is_not_left_by_scan(place: str) -> None:
     hand = Hand()
     hand.say(place)
     assert hand.scan("P1", "7") in ("move.over", "move.not_here")
@@ -65,7 +65,7 @@ def test_more_scans_of_what_is_asked_about_are_asked_about_too(before: int) -> N
     assert hand.items[0][:2] == ("P1", 10)
 
 
-def test_more_scans_of_what_does_not_lie_here_leave_its_ways_where_they_are() -> None:
+def test_repeated_scans_of_missing_product_keep_choice_numbers() -> None:
     hand = Hand()
     hand.say("A-2", "P1")
     choices = hand.choices
@@ -91,7 +91,7 @@ def test_what_is_asked_about_and_none_is_left_of_grows_with_each_scan() -> None:
 
 
 @pytest.mark.parametrize("other", [(), ("P3",)], ids=["empty hands", "others in hand"])
-def test_a_number_that_answers_how_many_and_is_a_code_too_is_of_the_goods_asked_about(other: tuple[str, ...]) -> None:
+def test_number_that_is_also_a_code_answers_open_quantity(other: tuple[str, ...]) -> None:
     hand = Hand()
     hand.store.codes = (*hand.store.codes, "2")
     hand.say("A-1", *other)
@@ -111,7 +111,7 @@ def test_what_is_asked_of_an_order_grows_with_each_scan() -> None:
     assert hand.held == {"P4": 2}
 
 
-def test_digits_that_are_the_number_of_what_is_asked_about_are_one_more_of_it() -> None:
+def test_number_of_the_asked_product_adds_one() -> None:
     hand = Hand(Store({("110003", "A-1", 1, "", 0): 5, ("110004", "A-1", 1, "", 0): 2}, {}, ("A-1", "B-1")))
     hand.say("A-1")
     hand.scan("110003", "6")
@@ -137,7 +137,7 @@ def test_a_letter_does_not_drop_what_is_asked_about_goods(before: tuple[str, ...
     assert hand.feed(Back()) == "session.dropped"
 
 
-def test_what_is_on_the_cart_from_a_place_counts_when_more_of_it_is_scanned_there_later() -> None:
+def test_goods_on_cart_count_when_scanned_again_at_source() -> None:
     hand = Hand()
     hand.say("c", "A-2")
     hand.scan("P1", "2")

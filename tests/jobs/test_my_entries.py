@@ -163,7 +163,7 @@ def test_a_count_is_taken_back_by_its_opposite_after_a_question() -> None:
     assert hand.job.accepts(hand.state).choices == 0
 
 
-def test_what_the_service_has_not_confirmed_or_nothing_changed_cannot_be_taken_back() -> None:
+def test_unconfirmed_or_unchanged_entry_cannot_be_undone() -> None:
     for more in ({"word": "noted"}, {"id": ""}, {"difference": Decimal(0)}, {"undone": True}):
         hand = Hand(entry(3, **more))
         hand.feed(Choice(1))
@@ -239,7 +239,7 @@ def test_no_sequence_raises_and_every_step_is_reached() -> None:
     assert {name: reached[name] for name in MyEntriesJob.steps if reached[name] < 100} == {}
 
 
-def test_a_count_without_a_figure_before_it_has_no_difference_and_cannot_be_taken_back() -> None:
+def test_count_without_previous_figure_has_no_difference_and_no_undo() -> None:
     hand = Hand(entry(7, difference=None))
     hand.feed(Choice(1))
     view = hand.job.view(hand.state)

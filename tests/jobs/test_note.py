@@ -10,7 +10,7 @@ from aisle.scan.meaning import ORDER, PRODUCT, Back, Match, Scan
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
 
 
-def test_a_scan_that_the_job_below_does_not_take_is_answered_and_the_page_stays() -> None:
+def test_scan_refused_by_job_below_keeps_page() -> None:
     job = NoteJob()
     for kind, key, label, said in ((PRODUCT, "P1", "Oat drink", "Oat drink"), (ORDER, "4102", "", "4102")):
         turn = job.handle(job.begin(), Scan((Match(kind, key, label, code=key),)), CONTEXT)

@@ -175,7 +175,7 @@ def line_said(deed: OrderAction, now: dict[str, Any], *, rejects: bool = True) -
     return write.operation, write.body
 
 
-def test_a_line_of_which_nothing_is_picked_is_rejected_in_so_many_words_where_that_is_taken() -> None:
+def test_unpicked_line_is_rejected_explicitly_where_supported() -> None:
     why = OrderAction(CLOSE_LINE, reason_code="21", reason="Damaged", line=1)
     rejected = {"order_number": "O1", "lines": [{"line_number": 1, "is_rejected": True, **WHY}]}
     assert line_said(why, UNTOUCHED) == ("reject-lines", rejected)

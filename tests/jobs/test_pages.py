@@ -19,7 +19,7 @@ LISTS = {"home": "orders", "lookup": "hits", "browse": "places", "count_log": "c
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_a_list_that_says_it_has_rows_and_shows_none_is_not_asked_without_end(name: str) -> None:
+def test_list_with_total_but_no_rows_ends(name: str) -> None:
     job: Any = JOBS[name]
     empty = Rows(LISTS[name], (), 3)
     behind = job.handle(job.begin()._replace(search="tea", first=20), empty, CONTEXT)
@@ -33,7 +33,7 @@ FOLLOWING = ("home", "lookup", "browse", "count_log", "deliveries", "logs", "ord
 
 
 @pytest.mark.parametrize("name", FOLLOWING)
-def test_a_letter_finds_in_every_list_that_follows_what_is_typed_and_is_a_page_in_none(name: str) -> None:
+def test_letter_searches_lists_and_never_turns_pages(name: str) -> None:
     open_ = JOBS[name].accepts(JOBS[name].begin())
     assert needs_look_up(parse("k", open_))
     assert parse("n", open_) == (Command("n") if "n" in open_.command_letters else RefusedInput("input.page", "n"))

@@ -46,7 +46,7 @@ def test_five_lines_take_five_scans() -> None:
     assert hand.sent == dict.fromkeys(range(1, 6), Decimal(1))
 
 
-def test_the_walk_follows_walking_order_then_place_order_then_natural_codes() -> None:
+def test_walk_order_sorts_by_walking_order_location_order_and_code() -> None:
     places = [{"location_code": "Z-1", "location_order": 1, "quantity": 3}]
     hand = Hand(
         line(1, "P1", 1, preferred_location_code="A-10"),
@@ -66,7 +66,7 @@ def test_a_place_with_stock_is_preferred_to_an_empty_one() -> None:
     assert Hand(line(1, "P1", 1, places=places)).state.lines[0].location == "A-2"
 
 
-def test_everything_works_without_places_and_with_the_required_fields_alone() -> None:
+def test_everything_works_without_locations_and_optional_fields() -> None:
     bare = {"line_number": 1, "product_number": "P1", "quantity": 2}
     hand = Hand(bare, verified=True)
     assert hand.view.name == "pick.product"
@@ -74,7 +74,7 @@ def test_everything_works_without_places_and_with_the_required_fields_alone() ->
     assert hand.scan("P1") == "pick.all_taken"
 
 
-def test_verified_mode_takes_ten_scans_for_five_lines_and_wants_the_place_first() -> None:
+def test_verified_mode_takes_ten_scans_for_five_lines() -> None:
     hand = Hand(*(line(n, f"P{n}", 1, preferred_location_code=f"A-{n}") for n in range(1, 6)), verified=True)
     assert hand.view.name == "pick.place"
     assert hand.scan("P1") == "pick.place_first"
@@ -127,7 +127,7 @@ def test_after_too_many_any_other_number_is_how_many() -> None:
     assert (open_.quantity, open_.choices) == (False, 1)
 
 
-def test_a_product_number_that_is_typed_is_the_product_also_while_a_quantity_is_open() -> None:
+def test_typed_product_number_is_product_while_quantity_is_open() -> None:
     hand = Hand(line(1, "110001", 2), line(2, "110002", 3))
     hand.numbers = {"110001": [("product", "110001")], "110002": [("product", "110002")]}
     hand.scan("110001")
@@ -137,7 +137,7 @@ def test_a_product_number_that_is_typed_is_the_product_also_while_a_quantity_is_
     assert picked(hand) == {1: 2, 2: 1}
 
 
-def test_the_number_of_another_product_or_order_is_told_of_as_if_it_were_scanned() -> None:
+def test_typed_number_of_other_product_or_order_is_answered_like_a_scan() -> None:
     hand = Hand(line(1, "P1", 2))
     hand.numbers = {"990001": [("product", "990001")], "12345": [("order", "12345")]}
     hand.books["stranger 990001"] = {"is_active": True}
@@ -148,7 +148,7 @@ def test_the_number_of_another_product_or_order_is_told_of_as_if_it_were_scanned
     assert hand.feed(Quantity(Decimal(12345))) == "pick.other_order"
 
 
-def test_digits_that_are_too_many_and_the_number_of_something_are_asked_about() -> None:
+def test_large_digits_that_match_a_number_are_asked_about() -> None:
     hand = Hand(line(1, "P1", 2, preferred_location_code="A-1"), line(2, "305", 3, preferred_location_code="A-1"))
     hand.numbers = {"305": [("product", "305"), ("order", "305")], "12": [("location", "12"), ("product", "12")]}
     hand.scan("P1")
@@ -177,7 +177,7 @@ def test_a_question_that_goes_by_itself_closes_the_quantity() -> None:
     assert hand.job.accepts(hand.state).quantity
 
 
-def test_digits_that_nobody_means_as_a_quantity_and_that_nothing_is_called_by_are_unknown() -> None:
+def test_digits_that_are_no_quantity_and_no_code_are_unknown() -> None:
     hand = Hand(line(1, "P1", 2))
     hand.scan("P1")
     for typed in ("110099", "0110099"):
@@ -189,7 +189,7 @@ def test_digits_that_nobody_means_as_a_quantity_and_that_nothing_is_called_by_ar
     assert hand.feed(Quantity(Decimal(110001))) == "pick.all_taken"
 
 
-def test_what_was_too_many_before_numbers_were_looked_up_stays_so_in_its_journal() -> None:
+def test_older_journal_without_the_large_quantity_answer_is_replayed() -> None:
     """A journal of then has the quantity and what was chosen, and no answer between them."""
     hand = Hand(line(1, "P1", 2), line(2, "P2", 3))
     hand.scan("P1")
@@ -267,7 +267,7 @@ def test_undo_goes_back_step_by_step_and_says_when_there_is_nothing_left() -> No
     assert hand.feed(Command("u")) == "pick.nothing_to_undo"
 
 
-def test_the_pick_up_place_moves_what_is_in_hand_to_its_lines_and_undo_takes_it_back() -> None:
+def test_pickup_location_scan_puts_down_goods_and_undo_reverts() -> None:
     hand = Hand(line(1, "P1", 1), line(2, "P2", 2, picked_quantity=2, moved_quantity=2))
     hand.scan("P1")
     assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down"
@@ -312,7 +312,7 @@ def test_progress_counts_what_is_measured_as_one_piece() -> None:
     assert MessageWriter().write(note) == "All picked: 2 lines, 3 in all."
 
 
-def test_a_number_where_no_quantity_is_open_is_told_apart_from_an_unknown_code() -> None:
+def test_number_without_open_quantity_differs_from_unknown_code() -> None:
     hand = Hand(line(1, "P1", 2))
     assert hand.feed(UnknownCode("5")) == "pick.no_quantity"
     assert hand.feed(UnknownCode("47110815")) == "pick.unknown"
@@ -418,9 +418,7 @@ events = st.one_of(
 
 
 @given(st.lists(events, max_size=40), st.booleans())
-def test_no_sequence_raises_or_takes_more_than_ordered_and_the_state_survives_the_journal(
-    sequence: list[Event], verified: bool
-) -> None:
+def test_any_sequence_stays_within_ordered_and_state_survives_journal(sequence: list[Event], verified: bool) -> None:
     lines = [
         line(1, "P1", 3, preferred_location_code="A-1"),
         line(2, "P2", 1),

@@ -44,13 +44,13 @@ def test_a_round_opens_when_all_its_orders_are_here() -> None:
     assert [tote.letter for tote in hand.state.totes] == ["A", "B", "C"]
 
 
-def test_queries_are_asked_so_that_answers_come_in_the_order_of_the_totes() -> None:
+def test_queries_are_ordered_by_tote() -> None:
     hand = Hand(orders={"O1": [], "O2": []})
     asked = [effect.args["order_number"] for effect in hand.effects if _asks_order(effect)]
     assert asked == ["O2", "O1"]
 
 
-def test_lines_of_all_orders_at_one_place_are_one_stop_and_the_screen_says_whose() -> None:
+def test_lines_of_all_orders_at_one_location_share_a_stop() -> None:
     hand = Hand(orders=three())
     assert [(take.location, take.product, take.order) for take in hand.state.lines] == [
         ("A-1", "P1", "O1"),
@@ -79,7 +79,7 @@ def test_what_is_in_another_pool_or_weighed_is_a_stop_of_its_own() -> None:
     assert len({take.stop_key for take in hand.state.lines}) == 4
 
 
-def test_lines_at_one_place_are_taken_together_whatever_their_walking_order() -> None:
+def test_lines_at_one_location_are_picked_together() -> None:
     orders = {
         "O1": [
             line(1, "P1", 1, store_walking_order=10, preferred_location_code="A-1"),
@@ -119,9 +119,7 @@ def test_one_scan_per_take_whatever_the_number_of_totes() -> None:
         ("fr", "Prendre 1,5 kg : A1,5", "1,5 kg : A1,5"),
     ],
 )
-def test_what_each_tote_gets_of_measured_goods_is_written_as_people_of_the_language_do(
-    language: str, told: str, tight: str
-) -> None:
+def test_tote_amounts_of_measured_goods_use_language_format(language: str, told: str, tight: str) -> None:
     cheese = {"preferred_location_code": "A-1", "allow_decimal": True, "unit": "kg"}
     orders = {"O1": [line(1, "P1", Decimal("1.5"), **cheese)], "O2": [line(1, "P1", 2, **cheese)]}
     hand = Hand(orders=orders)
@@ -130,7 +128,7 @@ def test_what_each_tote_gets_of_measured_goods_is_written_as_people_of_the_langu
     assert MessageWriter(language=language).fit_line(quantity, len(tight)) == tight
 
 
-def test_a_typed_quantity_is_that_of_the_stop_and_fills_the_first_tote_first() -> None:
+def test_typed_quantity_of_stop_fills_first_tote_first() -> None:
     hand = Hand(orders=three())
     hand.scan("P1")
     assert hand.job.accepts(hand.state).quantity
@@ -278,7 +276,7 @@ def test_a_tote_is_named_by_its_letter_where_it_is_asked_which() -> None:
     assert alone.feed(UnknownCode("A")) == "pick.unknown"
 
 
-def test_a_round_is_left_only_when_that_is_meant_and_a_finished_one_at_once() -> None:
+def test_leaving_unfinished_batch_needs_confirmation() -> None:
     hand = Hand(orders=three())
     assert hand.feed(Back()) == "pick.leave_round"
     assert hand.feed(Back()) == "pick.dropped"
@@ -293,7 +291,7 @@ def test_a_round_is_left_only_when_that_is_meant_and_a_finished_one_at_once() ->
 # Orders come and go
 
 
-def test_an_order_that_is_rejected_elsewhere_leaves_the_round_with_what_is_to_be_put_back() -> None:
+def test_order_rejected_elsewhere_leaves_batch_with_put_back_list() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "6")
     assert hand.feed(order(*three()["O2"], number="O2", is_rejected=True)) == "pick.out_hand"
@@ -313,7 +311,7 @@ def test_an_order_that_is_rejected_elsewhere_leaves_the_round_with_what_is_to_be
     assert hand.all_sent["O2", 1] == 3
 
 
-def test_orders_that_are_finished_or_handed_over_leave_without_a_trace_in_hand() -> None:
+def test_finished_and_handed_over_orders_leave_nothing_in_hand() -> None:
     hand = Hand(orders=three())
     assert hand.feed(order(*three()["O1"], number="O1", is_active=False)) == "pick.out_finished"
     claimed = {"is_claimed": True, "claimed_by": "bob", "claimed_name": "Bob", "claimed_on": "2099-01-01T00:00:00Z"}
@@ -337,7 +335,7 @@ def test_the_last_order_that_leaves_closes_the_round() -> None:
     assert isinstance(hand.effects[-1], Close)
 
 
-def test_what_a_rejected_order_left_in_the_hand_is_back_at_its_place_and_undo_takes_it_again() -> None:
+def test_goods_of_rejected_order_are_put_back_and_undo_picks_them_again() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "6")
     hand.feed(order(*three()["O2"], number="O2", is_rejected=True))
@@ -355,7 +353,7 @@ def test_what_a_rejected_order_left_in_the_hand_is_back_at_its_place_and_undo_ta
     assert hand.view.name == "pick.product"
 
 
-def test_after_the_only_order_is_put_back_undo_is_open_and_a_scan_goes_on() -> None:
+def test_undo_stays_open_after_only_order_is_put_back() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
     hand.scan("P1", "2")
     hand.feed(order(is_rejected=True))
@@ -371,7 +369,7 @@ def test_after_the_only_order_is_put_back_undo_is_open_and_a_scan_goes_on() -> N
     assert close.event_for_below == Scan((Match(ORDER, "O9", "Product O9", Decimal(1), False, "O9"),))
 
 
-def test_what_is_to_be_put_back_is_asked_about_and_the_page_after_it_names_no_order() -> None:
+def test_put_back_is_asked_and_next_page_names_no_order() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
     hand.scan("P1", "2")
     hand.feed(order(is_rejected=True))
@@ -395,7 +393,7 @@ def test_what_is_to_be_put_back_is_asked_about_and_the_page_after_it_names_no_or
     assert round_.feed(Back()) == "pick.leave_round"
 
 
-def test_who_leaves_with_goods_in_hand_means_it_and_is_told_what_becomes_of_them() -> None:
+def test_leaving_with_goods_in_hand_asks_and_explains() -> None:
     gone = (order(is_rejected=True), "pick.left_hand_nowhere"), (order(is_active=False), "pick.left_hand")
     for news, id_ in gone:
         hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
@@ -410,7 +408,7 @@ def test_who_leaves_with_goods_in_hand_means_it_and_is_told_what_becomes_of_them
         assert hand.moves() == []
 
 
-def test_goods_of_no_known_place_or_of_a_finished_order_are_moved_by_nobody() -> None:
+def test_goods_without_location_or_of_finished_order_need_no_move() -> None:
     hand = Hand(line(1, "P1", 3))
     hand.scan("P1", "2")
     hand.feed(order(is_rejected=True))
@@ -431,7 +429,7 @@ def test_a_stop_partly_taken_says_how_many_are_in_the_totes() -> None:
     assert MessageWriter().write(quantity) == "1 of 8; 7 more: A2 B4 C1"
 
 
-def test_fewer_than_are_in_the_totes_is_asked_about_and_may_be_meant_as_more() -> None:
+def test_less_than_in_totes_is_asked_and_may_mean_more() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "7")
     assert hand.feed(Quantity(Decimal(1))) == "pick.fewer"
@@ -444,7 +442,7 @@ def test_fewer_than_are_in_the_totes_is_asked_about_and_may_be_meant_as_more() -
     assert totes(hand) == {"A": 3, "B": 4, "C": 1}
 
 
-def test_one_order_alone_that_is_rejected_with_goods_in_hand_says_what_to_put_back() -> None:
+def test_single_rejected_order_says_what_to_put_back() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
     hand.scan("P1", "2")
     assert hand.feed(order(is_rejected=True)) == "pick.out_hand"
@@ -573,7 +571,7 @@ def test_kinds_of_verdicts_of_a_round() -> None:
     assert len(hand.state.totes) == 3
 
 
-def test_goods_go_back_where_they_were_taken_though_the_rest_was_taken_elsewhere() -> None:
+def test_goods_go_back_to_their_own_source_location() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1", stock_pool=2))
     hand.scan("P1")
     hand.feed(Command("s"))
@@ -623,7 +621,7 @@ def test_who_is_asked_about_a_claim_is_not_told_to_wait() -> None:
     assert hand.choices() == ["pick.way_take_over"]
 
 
-def test_what_was_asked_since_somebody_took_over_ends_when_the_order_is_put_down() -> None:
+def test_take_over_question_ends_when_order_is_put_down() -> None:
     hand = Hand(line(1, "P1", 1))
     hand.feed(order(line(1, "P1", 1), is_claimed=True, claimed_by="bob", claimed_on="2099-01-01T00:00:00Z"))
     hand.scan("P1")
@@ -632,7 +630,7 @@ def test_what_was_asked_since_somebody_took_over_ends_when_the_order_is_put_down
     assert (hand.choices(), "w" in hand.job.accepts(hand.state).command_letters) == (["pick.way_finish"], False)
 
 
-def test_what_was_done_to_an_order_before_it_left_is_not_undone_once_it_is_back() -> None:
+def test_actions_before_order_left_are_not_undone_after_return() -> None:
     orders = {"O1": [line(1, "P1", 3)], "O2": [line(1, "P2", 3)]}
     hand = Hand(orders=orders)
     hand.scan("P1")

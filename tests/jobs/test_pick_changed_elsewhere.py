@@ -56,12 +56,12 @@ OWN: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("change", OWN)
-def test_what_the_store_knows_of_products_and_places_is_no_change_of_the_order(change: dict[str, Any]) -> None:
+def test_product_and_location_changes_are_no_order_change(change: dict[str, Any]) -> None:
     assert again(picking(), 1, **change) == ""
 
 
 @pytest.mark.parametrize("off", [{"picked": 2}, {"picked": 0}, {"picked": 1, "moved_quantity": 1}])
-def test_a_figure_that_is_off_while_something_is_on_its_way_is_nobody_elses(off: dict[str, Any]) -> None:
+def test_figure_off_during_push_is_no_change_by_others(off: dict[str, Any]) -> None:
     hand = picking()
     assert again(hand, unsure=True, **off) == ""
     assert again(hand, 1) == "", "it is put right"

@@ -36,7 +36,7 @@ def test_a_wrong_scan_puts_what_is_asked_already_behind_its_letter() -> None:
     assert (close.verdict.text.id, hand.sent) == ("pick.claimed_now", {})
 
 
-def test_what_comes_while_something_is_asked_stands_behind_it_until_that_is_answered() -> None:
+def test_notification_waits_behind_open_question() -> None:
     hand = Hand(line(1, "P1", 5))
     assert hand.scan("P1", "9") == "pick.over"
     hand.feed(order(line(1, "P1", 5), **BEN))
@@ -46,7 +46,7 @@ def test_what_comes_while_something_is_asked_stands_behind_it_until_that_is_answ
     assert hand.choices() == TAKEN_OVER
 
 
-def test_one_more_order_that_is_given_stands_behind_the_answers_to_the_first() -> None:
+def test_second_assigned_order_is_offered_after_first_choices() -> None:
     hand = Hand(line(1, "P1", 5))
     hand.feed(given("4102"))
     assert hand.choices() == ["pick.way_join", "pick.way_later"]

@@ -172,7 +172,7 @@ def test_what_is_weighed_is_asked_before_its_weight() -> None:
     assert booked(hand) == [(1, Decimal("1.5"), "BR-04")]
 
 
-def test_a_product_on_lines_of_two_places_is_asked_while_the_screen_shows_a_third() -> None:
+def test_product_on_two_locations_asks_at_third_stop() -> None:
     hand = Hand(
         line(1, SALT, 1, preferred_location_code="A-1", store_walking_order=1),
         line(2, FLAKES, 2, preferred_location_code="B-1", store_walking_order=2),

@@ -88,7 +88,7 @@ def test_what_is_taken_up_again_is_at_no_place() -> None:
     assert hand.choices() == []
 
 
-def test_what_was_picked_just_now_where_no_place_is_kept_is_said_to_be_picked() -> None:
+def test_recent_pick_without_locations_is_shown_as_picked() -> None:
     hand = Hand(line(1, "P1", 2))
     hand.scan("P1", "2")
     assert hand.choices() == ["pick.way_finish"]

@@ -136,7 +136,7 @@ def test_a_part_of_a_set_is_taken_as_the_set_when_that_is_meant() -> None:
     assert hand.sent == {2: 1}
 
 
-def test_a_wrong_place_can_be_taken_from_unless_its_pool_is_not_for_the_order() -> None:
+def test_picking_from_other_location_works_unless_pool_forbids() -> None:
     hand = one()
     hand.books["lying B-9"] = {"pools": {"3": 5}, "quantity": 5}
     assert hand.scan("B-9", kind=LOCATION) == "pick.wrong_pool"
@@ -173,7 +173,7 @@ def test_a_stop_with_nothing_in_the_pools_of_the_order_says_so() -> None:
     assert not any(each.role == "note" for each in hand.view.lines)
 
 
-def test_the_place_comes_first_where_places_are_verified_also_for_another_order() -> None:
+def test_verified_mode_needs_location_scan_for_another_order_too() -> None:
     orders = {
         "O1": [line(1, "P1", 3, preferred_location_code="A-1")],
         "O2": [line(1, "P2", 1, preferred_location_code="A-2")],
@@ -258,7 +258,7 @@ def test_one_scan_takes_goods_of_one_place_alone() -> None:
     assert hand.sent == {1: 2, 2: 3}
 
 
-def test_what_is_wanted_at_other_places_too_is_not_said_to_be_ordered_here_alone() -> None:
+def test_product_needed_at_other_locations_is_not_shown_as_ordered_here_only() -> None:
     lines = (line(1, "P1", 2, preferred_location_code="A-1"), line(2, "P1", 3, preferred_location_code="B-1"))
     hand = Hand(*lines)
     hand.scan("P1")
@@ -284,7 +284,7 @@ def test_pools_are_called_as_the_store_calls_them_where_it_does() -> None:
     assert "is in pool 3; this order takes from Shop floor, Reserve" in hand.told
 
 
-def test_what_is_left_for_later_leaves_its_place_verified_for_what_else_is_taken_there() -> None:
+def test_skipped_line_keeps_location_verified_for_other_lines() -> None:
     lines = [line(n, f"P{n}", 1, preferred_location_code=place) for n, place in enumerate(("A-1", "A-1", "B-1"), 1)]
     hand = Hand(*lines, verified=True)
     hand.scan("A-1", kind=LOCATION)

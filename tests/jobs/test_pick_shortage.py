@@ -114,7 +114,7 @@ def test_what_was_closed_short_can_be_picked_after_all() -> None:
     assert hand.sent == {1: 3}
 
 
-def test_what_was_scanned_of_a_line_that_was_closed_short_is_taken_with_its_opening_in_one_step() -> None:
+def test_scan_for_line_closed_short_reopens_and_picks_in_one_step() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
     hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
     before, many = hand.state.lines, len(hand.updates)
@@ -128,7 +128,7 @@ def test_what_was_scanned_of_a_line_that_was_closed_short_is_taken_with_its_open
     assert hand.feed(Command("u")) == "pick.reopened"
 
 
-def test_more_than_was_missing_of_a_line_that_was_closed_short_is_asked_about() -> None:
+def test_excess_on_line_closed_short_is_asked_about() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
     hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
     hand.scan("P1", "4")
@@ -184,7 +184,7 @@ def all_short(hand: Hand) -> None:
     assert hand.view.name == "pick.done"
 
 
-def test_where_nothing_at_all_was_picked_no_goods_lie_anywhere_and_no_order_is_picked() -> None:
+def test_nothing_picked_leaves_no_goods_and_no_picked_order() -> None:
     lines = [line(number, f"P{number}", 2, preferred_location_code=f"A-{number}") for number in (1, 2, 3)]
     one = Hand(*lines)
     many = Hand(orders={"O1": lines, "O2": [line(1, "P9", 1)]})
@@ -202,7 +202,7 @@ def test_where_nothing_at_all_was_picked_no_goods_lie_anywhere_and_no_order_is_p
         assert MessageWriter().write(close.verdict.text) == said
 
 
-def test_an_order_of_which_nothing_was_picked_says_so_when_it_is_opened_again() -> None:
+def test_unpicked_order_says_so_when_reopened() -> None:
     hand = Hand(line(1, "P1", 3, is_picked=True))
     assert hand.verdict is not None
     assert (hand.verdict.kind, hand.verdict.text.id) == (INFO, "pick.nothing_picked")
@@ -259,7 +259,7 @@ def test_undo_after_another_place_takes_that_back_and_no_pick() -> None:
     assert hand.sent == {1: 1, 2: 0}
 
 
-def test_undo_after_a_place_was_scanned_instead_leads_back_to_the_one_before() -> None:
+def test_undo_after_location_change_returns_to_previous_location() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
     hand.scan("P1")
     hand.scan("A-7", kind=LOCATION)

@@ -27,7 +27,7 @@ def product(hand: Hand) -> str:
     return hand.state.current_line.product
 
 
-def test_an_urgent_order_comes_after_the_stop_on_the_screen_and_before_all_others() -> None:
+def test_priority_order_comes_right_after_current_stop() -> None:
     hand = Hand(orders=ROUND)
     assert product(hand) == "P1"
     assert news(hand, "4102", urgent=True, urgent_by="Carla") == "pick.urgent_round"
@@ -65,7 +65,7 @@ GIVEN: dict[str, Any] = {
 }
 
 
-def test_an_order_that_was_given_away_leaves_the_walk_and_its_tote_is_handed_over() -> None:
+def test_reassigned_order_leaves_batch_and_tote_is_handed_over() -> None:
     hand = Hand(orders=ROUND)
     hand.scan("P3")
     assert news(hand, "4102", **GIVEN) == "pick.out_hand"
@@ -185,7 +185,7 @@ def test_a_movement_that_was_refused_is_told_with_why() -> None:
     assert hand.feed(Rows("refused", (foreign,), 1)) == ""
 
 
-def test_a_rejection_that_is_taken_back_is_told_while_its_goods_are_in_hand() -> None:
+def test_reopened_order_is_notified_while_goods_are_in_hand() -> None:
     hand = Hand(orders=ROUND)
     hand.scan("P3")
     assert news(hand, "4102", is_rejected=True) == "pick.out_hand"
@@ -227,7 +227,7 @@ def laid(quantity: int, picked: int = 2) -> Rows:
     return order(line(1, "P1", 5, picked_quantity=picked, moved_quantity=quantity, kept=kept, **SHELF), **GIVEN)
 
 
-def test_what_is_in_hand_of_an_order_that_was_given_away_can_be_put_down_for_it() -> None:
+def test_goods_in_hand_of_reassigned_order_can_be_put_down_for_it() -> None:
     hand = given_away()
     assert hand.scan("PU-01", kind=LOCATION) == "pick.put_down"
     assert hand.moves() == [("P1", Decimal(2), "", "PU-01")]
@@ -242,7 +242,7 @@ def test_what_is_in_hand_of_an_order_that_was_given_away_can_be_put_down_for_it(
     assert isinstance(hand.effects[-1], Close)
 
 
-def test_what_was_put_down_for_another_and_refused_is_told_and_in_hand_again() -> None:
+def test_refused_put_down_for_other_order_returns_goods_to_hand() -> None:
     hand = given_away()
     hand.scan("PU-01", kind=LOCATION)
     assert not hand.state.totes
@@ -266,7 +266,7 @@ def test_what_was_put_down_for_another_and_refused_is_told_and_in_hand_again() -
     ]
 
 
-def test_its_own_shelf_and_goods_for_sale_are_asked_about_before_it_is_put_down_there() -> None:
+def test_putting_down_at_source_or_sales_location_asks_first() -> None:
     hand = given_away()
     assert hand.scan("A-1", kind=LOCATION) == "pick.put_on_shelf"
     assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back", "pick.way_put_here"]
@@ -277,7 +277,7 @@ def test_its_own_shelf_and_goods_for_sale_are_asked_about_before_it_is_put_down_
     assert hand.moves() == [("P1", Decimal(2), "", "B-7")]
 
 
-def test_in_the_middle_of_a_round_a_place_of_its_walk_is_that_stop_and_any_other_takes_what_was_given_away() -> None:
+def test_location_scan_in_batch_goes_to_its_stop_or_puts_back_removed_goods() -> None:
     hand = Hand(orders=ROUND)
     hand.scan("P3")
     news(hand, "4102", **GIVEN)
@@ -325,7 +325,7 @@ def test_what_found_no_room_on_the_line_is_not_taken_for_what_lies() -> None:
     assert [back.reason for back in hand.state.to_return] == ["laid", "left_over"]
 
 
-def test_what_another_put_down_at_a_place_that_nobody_knows_is_told_without_one() -> None:
+def test_put_down_at_unknown_location_is_reported_without_location() -> None:
     hand = given_away()
     first = line(1, "P1", 5, picked_quantity=2, moved_quantity=2, **SHELF)
     assert hand.feed(order(first, **GIVEN)) == "pick.back_laid_unsaid"
@@ -361,7 +361,7 @@ def test_what_the_other_takes_back_is_asked_for_as_it_was_before() -> None:
     assert hand.state.to_return == before
 
 
-def test_what_lies_elsewhere_by_the_word_of_another_is_not_put_back_with_the_rest() -> None:
+def test_goods_reported_elsewhere_are_not_put_back() -> None:
     hand = Hand(orders=ROUND)
     hand.scan("P1", "2")
     hand.scan("P3", "2")

@@ -125,7 +125,7 @@ def test_what_is_no_pin_or_was_not_typed_is_no_try(text: str, pace_ms: int, told
     assert hand.effects == []
 
 
-def test_leaving_drops_what_was_held_back_and_a_second_try_waits_for_the_first() -> None:
+def test_leaving_drops_held_entry_and_second_try_waits() -> None:
     hand = Hand()
     hand.asked()
     assert hand.types("2468") == "pin.wait_for_it"

@@ -12,7 +12,7 @@ from aisle.scan.meaning import PERSON, Back, Choice, CursorKey, Match, Quantity,
 from tests.jobs.receive_runner import CONTEXT, Hand
 
 
-def test_a_delivery_is_scanned_and_each_product_is_booked_when_the_next_one_comes() -> None:
+def test_each_received_product_is_booked_at_next_scan() -> None:
     hand = Hand()
     assert hand.view.name == "receive.delivery"
     assert [row.key for row in hand.view.rows] == ["D-1", "D-2", "D-3"]
@@ -61,7 +61,7 @@ def test_lines_of_the_container_that_is_unpacked_come_first() -> None:
     assert hand.say("D-1") == "receive.this_one"
 
 
-def test_a_container_of_several_deliveries_and_a_product_that_comes_first_are_asked_about() -> None:
+def test_shared_container_and_product_before_delivery_ask_which_delivery() -> None:
     hand = Hand()
     assert hand.say("C-3") == "receive.which_of"
     assert hand.say("2") == "receive.container"
@@ -77,7 +77,7 @@ def test_a_container_of_several_deliveries_and_a_product_that_comes_first_are_as
     assert Hand().say("A-1") == "receive.delivery_first"
 
 
-def test_more_than_was_announced_is_asked_about_and_goes_to_the_last_line() -> None:
+def test_excess_over_announced_is_asked_and_goes_to_last_line() -> None:
     hand = Hand()
     hand.say("D-1", "P1")
     assert hand.say("=12") == "receive.more"
@@ -113,7 +113,7 @@ def test_goods_that_are_asked_about_are_not_dropped_by_a_letter(letter: str) -> 
 
 
 @pytest.mark.parametrize("goods", ["P9", "P2"])
-def test_back_says_what_it_drops_of_goods_that_are_asked_about_before_it_does(goods: str) -> None:
+def test_back_names_questioned_goods_before_dropping_them(goods: str) -> None:
     hand = Hand()
     hand.say("D-1")
     hand.scan(goods, "12")
@@ -164,7 +164,7 @@ def test_nobody_believes_a_product_number_that_was_typed_as_a_quantity() -> None
     assert hand.entries() == [("P9", 0, 999999, "A-1")]
 
 
-def test_what_nobody_announced_is_taken_set_aside_or_received_with_the_delivery_that_expects_it() -> None:
+def test_unannounced_product_is_received_set_aside_or_moved_to_its_delivery() -> None:
     hand = Hand()
     hand.say("D-1")
     assert hand.say("P9") == "receive.not_announced"
@@ -229,7 +229,7 @@ def test_each_step_is_undone_by_its_opposite() -> None:
     assert not any(hand.store.booked.values())
 
 
-def test_goods_that_were_put_at_a_wrong_place_are_in_hand_again_and_go_to_another() -> None:
+def test_undo_of_wrong_put_down_returns_goods_to_hand() -> None:
     hand = Hand()
     hand.say("D-1", "P1", "=5", "A-1")
     assert hand.say("u") == "receive.undone"
@@ -408,7 +408,7 @@ def test_the_books_are_read_again_after_a_look_and_after_a_night() -> None:
     assert hand.view.name == "receive.goods"
 
 
-def test_goods_that_are_asked_about_are_not_dropped_by_what_is_scanned_next() -> None:
+def test_questioned_goods_survive_next_scan() -> None:
     hand = Hand()
     hand.say("D-1")
     assert hand.scan("P2", "4") == "receive.more"
@@ -461,7 +461,7 @@ def test_a_container_is_told_by_its_whole_code_or_by_its_end_with_a_mark() -> No
     assert [stop.location for stop in hand.view.upcoming] == ["CONT-1", "…0018"]
 
 
-def test_what_is_in_hand_before_more_is_set_aside_is_said_to_be_there_still() -> None:
+def test_goods_in_hand_stay_when_more_is_set_aside() -> None:
     hand = Hand()
     hand.say("D-1", "P1", "=6", "P2", "P2")
     assert hand.verdict == "receive.more"

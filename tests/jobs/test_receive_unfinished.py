@@ -42,7 +42,7 @@ def test_what_is_in_hand_when_it_is_left_counts_if_it_is_booked() -> None:
         assert marks(hand) == [("D-1", marked)]
 
 
-def test_one_that_is_closed_short_is_marked_and_one_that_is_complete_is_not() -> None:
+def test_line_closed_short_is_marked_and_complete_line_is_not() -> None:
     hand = Hand()
     hand.say("D-1", "P1", "d", "1")
     assert marks(hand) == [("D-1", True)]

@@ -91,7 +91,7 @@ def test_a_blind_count_is_in_force_from_the_next_place_on(on: bool) -> None:
 
 
 @pytest.mark.parametrize("on", [True, False])
-def test_a_count_in_which_nothing_is_counted_is_blind_as_the_settings_say_when_it_is_taken_up_again(on: bool) -> None:
+def test_empty_count_takes_blind_setting_when_resumed(on: bool) -> None:
     hand = Counter({"A-1": [product("P1", 5)]}, policy=Policy(blind_counts=not on))
     hand.scan("A-1", kind=LOCATION)
     change(hand, Policy(blind_counts=on))
@@ -114,7 +114,7 @@ def test_reasons_of_losses_are_those_of_the_settings_at_the_next_product() -> No
 
 
 @pytest.mark.parametrize("scanned", [True, False])
-def test_the_receiving_place_changes_with_the_next_product_unless_somebody_scanned_one(scanned: bool) -> None:
+def test_receiving_location_setting_applies_from_next_product_unless_scanned(scanned: bool) -> None:
     hand = Receiver()
     hand.say("D-1")
     if scanned:

@@ -192,7 +192,7 @@ def test_places_reasons_and_all_that_informs_are_there_at_once() -> None:
     ]
 
 
-def test_the_delivery_that_brings_it_is_named_before_the_one_of_the_stock_list() -> None:
+def test_delivery_with_product_is_named_before_stock_entry_date() -> None:
     shop = Shop("A-4")
     shop.coming = [{"order_number": "7005", "missing": Decimal(6), "datetime_expected": "2026-11-26T07:00:00Z"}]
     hand = Hand(shop)

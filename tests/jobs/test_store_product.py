@@ -315,7 +315,7 @@ def test_whatever_is_said_instead_of_a_yes_is_answered(event: Event) -> None:
     assert not hand.feed(TypedText("1"))
 
 
-def test_another_number_instead_of_a_yes_is_another_value_and_asked_about_too() -> None:
+def test_number_instead_of_yes_is_new_value_and_asked_again() -> None:
     hand = Hand(row())
     hand.pick("price")
     hand.feed(Quantity(Decimal("2.25")))

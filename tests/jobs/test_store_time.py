@@ -145,9 +145,7 @@ def test_moments_are_texts_in_utc(said: str, expected: str, zone: str, in_zone: 
     st.dates(date(2020, 1, 1), date(2035, 12, 31)),
     st.datetimes(datetime(2020, 1, 1), datetime(2035, 12, 31), timezones=st.just(UTC)),
 )
-def test_a_day_is_late_exactly_when_the_calendar_of_the_store_is_beyond_it(
-    in_zone: InZone, zone: str, day: date, now: datetime
-) -> None:
+def test_date_only_is_late_when_store_calendar_passed_it(in_zone: InZone, zone: str, day: date, now: datetime) -> None:
     in_zone(zone)
     is_late = due_message(day.isoformat(), now.isoformat()).id.startswith("moment.late")
     assert is_late == (now.astimezone(ZoneInfo(zone)).date() > day)

@@ -215,7 +215,7 @@ def test_a_reference_that_is_known_is_filtered_by_when_it_is_scanned() -> None:
     assert (hand.state.filter.reference, hand.state.page) == ("R-1", "filter")
 
 
-def test_the_title_says_what_is_looked_for_and_what_is_marked_by_scan_is_in_sight() -> None:
+def test_title_shows_search_and_scanned_row_is_visible() -> None:
     hand = Hand("orders").does(Text("40"))
     view = hand.job.view(hand.state)
     assert (view.title.id, dict(view.title.args)["text"]) == ("orders.title_sought", "40")
@@ -228,7 +228,7 @@ def test_the_title_says_what_is_looked_for_and_what_is_marked_by_scan_is_in_sigh
     assert hand.job.view(hand.state).title.id == "orders.title_marked"
 
 
-def test_the_list_moves_under_the_cursor_and_the_cursor_stays_on_its_order() -> None:
+def test_cursor_stays_on_its_order_when_list_changes() -> None:
     hand = Hand("orders").does(CursorKey("down"), CursorKey("down"))
     assert hand.numbers[hand.state.cursor - hand.state.first] == "O1"
     hand.world.orders.insert(0, order_row(90))
@@ -283,7 +283,7 @@ def test_filter_views_and_what_is_kept() -> None:
     assert hand.state.filter.reference == "W1"
 
 
-def test_every_word_of_a_filter_is_an_argument_and_what_is_unknown_is_left_out() -> None:
+def test_filter_words_become_arguments_and_unknown_ones_are_dropped() -> None:
     for field in FILTER_FIELDS:
         for word in filter_values(field):
             args = query_arguments(with_value(OrderFilter(), field, word))
@@ -353,7 +353,7 @@ BESIDE = {
         (None, {}),
     ],
 )  # fmt: skip
-def test_the_page_tells_what_a_service_of_ours_says_of_the_customer_beside(beside: Any, told: dict[str, str]) -> None:
+def test_order_page_shows_extra_customer_fields_of_own_service(beside: Any, told: dict[str, str]) -> None:
     row = order_row(1, **({} if beside is None else {"aisle": beside}))
     hand = Hand("order", {"order_number": "O1"}, World([row]))
     view = hand.job.view(hand.state)
@@ -363,7 +363,7 @@ def test_the_page_tells_what_a_service_of_ours_says_of_the_customer_beside(besid
     assert named == {"head.customer": "Ms Okafor", **told}
 
 
-def test_an_order_that_is_not_here_is_asked_for_until_the_service_says_that_it_has_none() -> None:
+def test_missing_order_is_requested_until_service_denies_it() -> None:
     def note(hand: Hand) -> str:
         page = hand.job.view(hand.state)
         assert isinstance(page, DetailView)
@@ -526,7 +526,7 @@ def test_people_are_shown_page_by_page_and_none_is_left_out() -> None:
     assert [write.user for write in hand.does(Choice(1)).of(Write)] == ["U0"]
 
 
-def test_a_page_of_people_has_as_many_as_there_is_room_for_and_says_which_of_how_many() -> None:
+def test_people_page_fills_screen_and_shows_range() -> None:
     people = tuple({"user": f"U{n}", "name": f"Person {n}"} for n in range(8))
     hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 70), Command("n"))
     page = hand.job.view(hand.state)
@@ -580,14 +580,14 @@ def test_a_claim_that_was_outdone_by_a_later_one_is_told_to_who_made_it(page: st
     assert hand.does(Changed("order", "O1")).told == "", "once"
 
 
-def test_what_nobody_walks_is_split_from_nobody_before_it_is_asked_for_whom() -> None:
+def test_order_in_no_batch_is_not_split_before_assignee_is_asked() -> None:
     for hand in (Hand("act", {"orders": ["O1"], "kind": "split"}), Hand("act", {"orders": ["O1"]}).does(Choice(8))):
         assert [close.verdict.text.id for close in hand.of(Close)] == ["deed.in_no_walk"]
     walked = World([order_row(1, walker="U3", walker_name="Carla Fernandes")])
     assert Hand("act", {"orders": ["O1"], "kind": "split"}, walked).at == "act.who"
 
 
-def test_a_stray_scan_is_no_reason_and_the_reason_is_shown_before_it_is_sure() -> None:
+def test_scan_is_no_reason_and_reason_is_shown_before_confirmation() -> None:
     hand = Hand("act", {"orders": ["O1"], "kind": "reject"}).does(UnknownCode("96385074"))
     assert (hand.at, hand.told) == ("act.why", "act.no_reason")
     page = hand.does(Text("asked for it")).job.view(hand.state)
@@ -598,7 +598,7 @@ def test_a_stray_scan_is_no_reason_and_the_reason_is_shown_before_it_is_sure() -
 @pytest.mark.parametrize(
     "said", [UnknownCode("96385074"), Text("yes please"), Command("d"), CursorKey("enter"), CursorKey("down")]
 )
-def test_whatever_comes_when_it_has_to_be_sure_is_answered_and_does_nothing(said: Event) -> None:
+def test_other_inputs_at_confirmation_are_answered_without_effect(said: Event) -> None:
     for args, told in (
         ({"orders": ["O1"], "kind": "finish"}, "act.only_yes_or_no"),
         ({"orders": ["O1"]}, "act.not_here"),
@@ -650,7 +650,7 @@ def test_what_the_lists_do_not_speak_of_is_not_read_again() -> None:
         assert job.handle(state, Changed(topic, ""), NOW).effects == (), topic
 
 
-def test_differences_are_approved_where_the_service_keeps_that_and_on_this_host() -> None:
+def test_differences_are_approved_at_service_and_locally() -> None:
     hand = Hand("exceptions").does(Choice(2), Command("a"), Command("e"))
     assert hand.at == "exceptions.many"
     hand.does(Choice(1))
@@ -679,7 +679,7 @@ def test_a_difference_of_which_the_service_keeps_no_review_says_so(number: int, 
 
 
 @pytest.mark.parametrize(("value", "sign"), [(3, "+"), (-3, "-"), (0, "±")])
-def test_a_difference_and_its_value_have_the_sign_that_they_have_everywhere(value: int, sign: str) -> None:
+def test_difference_and_value_have_consistent_sign(value: int, sign: str) -> None:
     hand = Hand("exceptions").does(Choice(2))
     row = hand.state.rows[1]._replace(quantity=Decimal(value), value=Decimal(value))
     page = hand.job.view(hand.state._replace(rows=(row,)))

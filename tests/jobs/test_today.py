@@ -89,7 +89,7 @@ def test_the_hours_begin_with_the_first_that_anybody_worked() -> None:
     assert len(hand.view.axis) == 3
 
 
-def test_the_map_has_the_aisles_in_the_order_of_feet_and_shows_what_is_chosen() -> None:
+def test_map_lists_aisles_in_walk_order_and_marks_choice() -> None:
     hand = Hand()
     hand.feed(Choice(2))
     assert hand.view.is_heat_map

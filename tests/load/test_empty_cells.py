@@ -1,20 +1,12 @@
 """An empty cell leaves what is there, and says so of codes; (empty) takes it away where the interface can."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.load.test_repeated_loads import World, a_world
+from tests.load.test_repeated_loads import World
 
 HEADER = "product_number,product_name,barcode,barcodes_array,color,deprecation_date"
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with a_world(tmp_path) as world:
-        yield world
 
 
 async def loaded(world: World, header: str, row: str) -> tuple[dict[str, Any], list[str], list[str]]:
@@ -78,7 +70,7 @@ async def test_further_codes_that_came_in_one_cell_and_stay_are_told(world: Worl
         ("product_name", "A product has a name"),
     ],
 )
-async def test_what_cannot_be_taken_away_is_refused(column: str, words: str, world: World) -> None:
+async def test_empty_marker_is_refused_where_value_is_required(column: str, words: str, world: World) -> None:
     await loaded(world, HEADER, FIRST)
     _, bad, _ = await loaded(world, f"product_number,{column}", "P,(empty)")
     assert len(bad) == 1

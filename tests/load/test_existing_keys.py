@@ -1,12 +1,11 @@
 """New keys and codes of a file beside those that the service has, and beside one another."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.load.test_repeated_loads import World, a_world
+from tests.load.test_repeated_loads import World
 from tests.load.test_sender import FakeService, Naps, run
 
 HEADERS = {
@@ -25,12 +24,6 @@ FIRST = {
     "orders.csv": ["0042,004711,1,P1,2", "0042,z1,1,P1,1"],
     "deliveries.csv": ["0042,0077,1,1,P1,3"],
 }
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with a_world(tmp_path) as world:
-        yield world
 
 
 async def load(world: World, files: dict[str, list[str]]) -> tuple[list[str], list[str]]:

@@ -1,22 +1,15 @@
 """What a load says of stock is true: of products that keep none, of goods that lie elsewhere now, of refused pools."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
 from aisle.client.load.report import FileReport, LoadReport
-from tests.load.test_repeated_loads import STOCK_HEADER, World, a_world, stocked
+from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
 from tests.load.test_sender import FakeService, Naps, run
 
 FEW = 20
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with a_world(tmp_path) as world:
-        yield world
 
 
 async def loaded(world: World, *, recount: bool = False) -> LoadReport:
@@ -111,7 +104,7 @@ async def test_what_is_there_beside_is_counted(world: World) -> None:
     assert await world.stock("P") == 17
 
 
-async def test_what_has_moved_is_counted_as_the_report_advises(world: World) -> None:
+async def test_moved_stock_is_corrected_by_the_advised_count(world: World) -> None:
     stocked(world, "1,P,A,1,10")
     await loaded(world)
     world.clear()

@@ -1,22 +1,15 @@
 """What stands below a table or is missing at its end, and stock that comes without its place."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.load.test_repeated_loads import STOCK_HEADER, World, a_world, stocked
+from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
 from tests.load.test_spreadsheets import Found, Write, write
 
 __all__ = ["write"]
 
 HEADER = "product_number,product_name,barcode"
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with a_world(tmp_path) as world:
-        yield world
 
 
 @pytest.mark.parametrize(
@@ -88,7 +81,7 @@ WHOLE = f"{ORDER}\n1,A,1,P,1,x\n1,B,1,P,1,x\n1,B,2,P,1,x\n"
     ],
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be"])
-def test_what_is_cut_off_takes_its_order_along(last: str, encoding: str, tmp_path: Path) -> None:
+def test_truncated_row_drops_its_order(last: str, encoding: str, tmp_path: Path) -> None:
     (tmp_path / "orders.csv").write_bytes((WHOLE + last).encode(encoding))
     found = Found(tmp_path)
     assert [body["order_number"] for body in found.bodies] == ["A"]

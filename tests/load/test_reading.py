@@ -258,7 +258,7 @@ def test_a_wrong_header_ends_the_load_before_it_begins(
     assert words in str(caught.value)
 
 
-def test_a_directory_without_files_is_an_error_and_a_misspelt_file_is_noticed(write: Write, tmp_path: Path) -> None:
+def test_empty_directory_is_error_and_misspelt_file_is_reported(write: Write, tmp_path: Path) -> None:
     with pytest.raises(LoadError, match="is no directory"):
         open_tables(tmp_path / "missing")
     write("product.csv", "product_number\n")
@@ -286,7 +286,7 @@ def test_every_field_of_the_interface_is_a_column() -> None:
     assert {name for name in DELIVERIES.line_fields if name.startswith("order_lines.")} == {"order_lines.description"}
 
 
-def test_what_the_interface_can_create_can_be_loaded() -> None:
+def test_everything_creatable_can_be_loaded() -> None:
     assert set(TARGETS) == {layout.file for layout in LAYOUTS}
     made = {row.name for row in OPERATIONS.values() if row.write and row.name.startswith(("create-", "update-product"))}
     other = {

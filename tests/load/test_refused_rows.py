@@ -1,18 +1,11 @@
 """What a load says of rows that are not taken: one store, many rows of one kind, and a load that ends early."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from aisle.client.load import LoadError, LoadReport, load
-from tests.load.test_repeated_loads import World, a_world
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with a_world(tmp_path) as world:
-        yield world
+from tests.load.test_repeated_loads import World
 
 
 async def begun(world: World) -> None:
@@ -100,7 +93,7 @@ async def test_refusals_of_one_kind_are_summed_up(name: str, header: str, row: s
     assert "280 rows too: 22-301" in rest
 
 
-async def test_what_differs_from_an_order_that_is_there_is_told_with_what_to_do(world: World) -> None:
+async def test_difference_from_existing_order_is_reported_with_advice(world: World) -> None:
     await begun(world)
     header = "store_number,order_number,line_number,product_number,quantity"
     world.write("orders.csv", header, "0042,O1,1,P1,1")

@@ -1,22 +1,14 @@
 """Goods that a load does not know of: changed by other work at a place, or lying at places beside it."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.load.test_existing_stock import loaded
-from tests.load.test_repeated_loads import World, a_world, stocked
+from tests.load.test_repeated_loads import World, stocked
 
 CHANGED = "the goods there were changed by other work than a load, and are left as they are"
 BESIDE = "goods of the product lie where the file has no row for it, and stay there: "
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with a_world(tmp_path) as world:
-        yield world
 
 
 async def changed(world: World, place: str, quantity: int, pool: int = 1) -> None:
@@ -62,7 +54,7 @@ async def test_goods_that_were_moved_are_not_lost_or_doubled(rows: tuple[str, ..
         ("A", 4, 1, "1,P,,,9"),
     ],
 )
-async def test_what_was_booked_before_the_first_load_is_left(
+async def test_stock_booked_before_first_load_is_left(
     place: str, quantity: int, pool: int, row: str, world: World
 ) -> None:
     stocked(world)
@@ -76,7 +68,7 @@ async def test_what_was_booked_before_the_first_load_is_left(
     assert await world.stock("P") == 9
 
 
-async def test_what_the_service_has_already_is_loaded(world: World) -> None:
+async def test_row_equal_to_service_counts_as_loaded(world: World) -> None:
     stocked(world)
     await loaded(world)
     await changed(world, "A", 9)

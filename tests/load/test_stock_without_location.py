@@ -1,22 +1,14 @@
 """A stock row without a place beside rows with places: a total that is left out, or goods that lie at no place."""
 
-from collections.abc import Iterator
 from itertools import permutations
-from pathlib import Path
 
 import pytest
 
 from tests.load.test_existing_stock import loaded
-from tests.load.test_repeated_loads import World, a_world, stocked
+from tests.load.test_repeated_loads import World, stocked
 
 TOTAL = "a row without a place is read as the total of the product's rows with places, and left out: "
 AT_NO_PLACE = "a row without a place, beside rows with places, is read as the goods that lie at no place: "
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with a_world(tmp_path) as world:
-        yield world
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
@@ -34,7 +26,7 @@ def world(tmp_path: Path) -> Iterator[World]:
         (("1,P,A,1,5", "1,P,B,1,7", "1,P,,2,3"), 15, ""),
     ],
 )
-async def test_its_meaning_does_not_depend_on_the_order(
+async def test_row_without_location_means_the_same_in_any_order(
     rows: tuple[str, ...], total: int, words: str, order: tuple[int, ...], world: World
 ) -> None:
     stocked(world, *(rows[at] for at in order))

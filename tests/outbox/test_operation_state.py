@@ -34,7 +34,7 @@ def reachable(start: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("state", "event"), list(itertools.product(STATES, EVENTS)))
-def test_what_is_not_in_the_table_cannot_happen(state: str, event: str) -> None:
+def test_transitions_outside_the_table_raise(state: str, event: str) -> None:
     if (state, event) in TRANSITIONS:
         assert next_state(state, event) in STATES
     else:
@@ -42,7 +42,7 @@ def test_what_is_not_in_the_table_cannot_happen(state: str, event: str) -> None:
             next_state(state, event)
 
 
-def test_every_state_is_reached_and_every_unfinished_one_can_be_done_or_closed() -> None:
+def test_all_states_are_reachable_and_unfinished_ones_can_end() -> None:
     assert reachable(QUEUED) == set(STATES)
     for state in (*UNFINISHED, REFUSED):
         assert reachable(state) & {CONFIRMED, CLOSED}

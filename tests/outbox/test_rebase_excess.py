@@ -72,9 +72,7 @@ def test_it_is_a_refused_operation_of_its_own_until_it_is_settled(outbox: Operat
     assert outbox.pending_counts() == (0, 0)
 
 
-def test_what_was_known_before_it_was_sent_is_kept_however_it_is_found_out_that_it_arrived(
-    outbox: OperationQueue,
-) -> None:
+def test_evidence_from_before_sending_survives_any_confirmation(outbox: OperationQueue) -> None:
     found = sent(outbox, {EXCESS: [LINE]})
     outbox.mark_in_doubt(found, store_text("no answer"))
     outbox.confirm(found, "found", {**outbox.get(found).evidence, "looks": 1})

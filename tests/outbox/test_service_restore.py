@@ -15,11 +15,6 @@ from tests.writes import ANNA, intents, update
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def outbox(aisle_home: Path, clock: Clock) -> OperationQueue:
     """An empty one."""
     return OperationQueue(open_outbox(aisle_home), clock=clock, random=seeded())
@@ -34,9 +29,7 @@ def sent(outbox: OperationQueue, count: int) -> list[str]:
     return list(ids)
 
 
-def test_the_youngest_key_is_named_though_older_ones_were_confirmed_after_it(
-    outbox: OperationQueue, clock: Clock
-) -> None:
+def test_newest_key_is_named_despite_later_confirmed_older_ones(outbox: OperationQueue, clock: Clock) -> None:
     *older, youngest = sent(outbox, 30)
     for op_id in (youngest, *older):
         clock.now += 1

@@ -165,7 +165,7 @@ def test_a_tail_that_comes_after_its_time_is_data(data: bytes) -> None:
     assert said(items) == [BACK, (data[:-1].decode(), "cr")]
 
 
-def test_what_only_looks_like_a_late_tail_is_data() -> None:
+def test_text_like_a_late_escape_tail_is_data() -> None:
     decoder = Decoder()
     items = decoder.feed(b"\x1b", 1.0) + decoder.tick(1.1) + decoder.feed(b"[12]\r", 1.2)
     items += decoder.feed(b"\x1b", 2.0) + decoder.tick(2.1) + decoder.feed(b"[k1\r", 2.2)
@@ -247,7 +247,7 @@ def test_a_scan_of_controls_alone_is_no_enter(scan: bytes) -> None:
     assert item.text == item.dropped == scan.decode().strip("\x03\r\n")
 
 
-def test_what_a_line_says_by_itself_leaves_the_enter_key_alone() -> None:
+def test_ignored_characters_leave_enter_alone() -> None:
     assert fed(b"\x00\x11\r") == [ENTER]
     decoder = Decoder()
     assert decoder.feed(b"\x02", 1.0) + decoder.feed(b"\r", 1.1 + SECOND_TERMINATOR_S) == [ENTER]
@@ -292,7 +292,7 @@ CSI = [b"\x1b[", b"\x1b[1", b"\x1b[1;", b"\x1b[?", b"\x1b[[", b"\x1b[M", b"\x1bO
     ("piece", "code"),  # behind ESC O some letters are keys of the keypad, with no other way to tell them
     [(piece, code) for piece in CSI for code in CODES if piece != b"\x1bO" or code[0] not in KEYPAD_CHARACTERS],
 )
-def test_a_key_that_was_cut_off_right_before_a_scan_hides_no_character_of_it(piece: bytes, code: str) -> None:
+def test_cut_key_sequence_before_scan_hides_no_character(piece: bytes, code: str) -> None:
     """What looks like the end of the key is kept beside the line; whoever knows the codes knows whether it was one."""
     data = piece + code.encode() + b"\r" + EAN.encode() + b"\r"
     for size in (1, 2, 3, 100):
@@ -308,7 +308,7 @@ def test_a_key_that_no_code_could_have_ended_leaves_a_line_alone(sequence: bytes
     assert (item.text, item.possible_prefix) == ("8712", "")
 
 
-def test_what_is_read_long_after_a_key_is_none_of_it() -> None:
+def test_text_long_after_a_key_is_not_its_tail() -> None:
     decoder = Decoder()
     items = decoder.feed(b"\x1b[A", 1.0) + decoder.feed(b"8712\r", 1.0 + CUT_OFF_S) + decoder.feed(b"\x1b[A\r9\r", 2.0)
     assert [(item.text, item.possible_prefix) for item in items if isinstance(item, Line)] == [("8712", ""), ("9", "")]
@@ -322,7 +322,7 @@ def test_what_is_read_long_after_a_key_is_none_of_it() -> None:
     st.sampled_from(["\r", "\n", "\r\n", "\t", "\x03"]),
     st.lists(st.integers(0, 1000), max_size=12),
 )
-def test_a_sequence_that_was_cut_off_anywhere_hides_no_character_of_the_scan_behind_it(
+def test_cut_escape_sequence_hides_no_scan_character(
     sequence: bytes, end: int, code: str, start: str, ends: str, places: list[int]
 ) -> None:
     """At once, in whatever reads: the code is whole, or part of a longer line that nobody knows; the next is itself."""
@@ -337,7 +337,7 @@ def test_a_sequence_that_was_cut_off_anywhere_hides_no_character_of_the_scan_beh
 
 
 @pytest.mark.parametrize("rubbish", [each for each in RUBBISH if not each.endswith(b"\x1b") and each[2:]])
-def test_a_scan_that_says_where_it_begins_is_itself_behind_an_answer_that_never_ends(rubbish: bytes) -> None:
+def test_scan_with_start_mark_survives_unfinished_terminal_answer(rubbish: bytes) -> None:
     data = rubbish + b"\x02" + EAN.encode() + b"\x03"
     for size in (1, 3, 100):
         assert lines(fed(*cut(data, range(0, len(data), size)))) == [EAN]
@@ -412,7 +412,7 @@ def test_times_and_pauses_are_evidence() -> None:
         ([(EAN.encode() + b"\r", 2.0)], 0),
     ],
 )
-def test_what_stood_on_the_line_before_a_burst_is_told_apart(reads: list[tuple[bytes, float]], apart: int) -> None:
+def test_text_typed_before_a_scan_is_told_apart(reads: list[tuple[bytes, float]], apart: int) -> None:
     decoder = Decoder()
     (line,) = [item for data, at in reads for item in decoder.feed(data, at) if isinstance(item, Line)]
     assert line.before_pause == apart

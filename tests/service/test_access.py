@@ -360,7 +360,7 @@ def _notes_fail(world: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return tried
 
 
-async def test_what_was_carried_out_is_answered_so_though_nothing_can_be_noted_of_it(
+async def test_write_succeeds_though_token_use_cannot_be_noted(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     tried = _notes_fail(world, monkeypatch)

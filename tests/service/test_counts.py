@@ -40,7 +40,7 @@ async def test_a_count_for_a_line_sets_what_it_holds(world: World) -> None:
     assert world.books() == {("P1", "A1", 1): 5, ("P1", "", 1): 1}
 
 
-async def test_only_named_pools_are_counted_and_a_bare_figure_goes_to_the_pool_it_belongs_to(world: World) -> None:
+async def test_only_named_pools_are_counted_and_total_goes_to_default_pool(world: World) -> None:
     await world.count("P1", "BACK", stock_pool_1=1, stock_pool_2=2, stock_pool_3=3)
     await world.count("P1", "BACK", stock_pool_3=0)
     await world.count("P1", "BACK", counted_quantity=9)
@@ -134,7 +134,7 @@ async def test_a_bad_entry_refuses_the_whole_request(world: World, entry: dict[s
     assert await world.rows("/products/stock/storeproductlogs") == []
 
 
-async def test_there_is_never_more_than_sums_have_room_for(world: World) -> None:
+async def test_quantities_stay_within_64_bit_sums(world: World) -> None:
     """A database has whole numbers of 64 bits: what outgrows them would be wrong for everybody who sums it up."""
     most = 10**9
     for quantity in (most + 1, -most - 1):
@@ -180,7 +180,7 @@ async def test_the_ids_in_the_answer_are_those_of_the_entries_in_order(world: Wo
     )
 
 
-async def test_a_pick_that_comes_after_a_count_but_happened_before_it_is_absorbed(world: World) -> None:
+async def test_pick_before_count_arriving_after_it_is_absorbed(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=10)
     await world.order("O1", {"product_number": "P1", "quantity": 3})
     picked_at = format_timestamp(world.now + 60)
@@ -192,7 +192,7 @@ async def test_a_pick_that_comes_after_a_count_but_happened_before_it_is_absorbe
     assert world.books() == {("P1", "A1", 1): 7, ("P1", "", 1, "O1", 1): 3}
 
 
-async def test_a_count_that_comes_late_is_compared_with_the_books_of_its_own_moment(world: World) -> None:
+async def test_late_count_is_compared_with_stock_at_its_time(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=10)
     counted_at = format_timestamp(world.now + 60)
     world.now += 600
@@ -286,7 +286,7 @@ async def test_a_total_counted_after_a_place_holds_what_the_place_absorbs(world:
     assert world.books() == {("P1", "A1", 1): 7, ("P1", "", 1, "O1", 1): 3}
 
 
-async def test_only_what_goes_down_below_none_is_flagged(world: World) -> None:
+async def test_only_decrease_below_zero_is_flagged(world: World) -> None:
     for change in (-5, 2, -1):
         await world.log(product_number="P1", quantity=change)
     rows = await world.rows("/products/stock/storeproductlogs")

@@ -28,7 +28,7 @@ from tests.service.serve_process import SECONDS, command_of
 from tests.terminal.lifeline import Lifeline
 
 
-def test_it_is_said_once_and_once_when_it_is_back(
+def test_outage_is_logged_once_and_recovery_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(waiting, "MIN_PAUSE_S", 0.001)
@@ -48,7 +48,7 @@ def test_it_is_said_once_and_once_when_it_is_back(
     ]
 
 
-def test_what_waiting_does_not_mend_is_not_waited_for() -> None:
+def test_permanent_error_is_not_waited_for() -> None:
     def opened() -> None:
         raise StorageError("It is of a newer program.")
 
@@ -65,7 +65,7 @@ def test_who_waits_may_be_told_to_leave() -> None:
     assert wait_for_database(away, commands) is None
 
 
-def test_a_server_that_is_none_may_come_and_a_database_that_is_none_does_not(server: Server) -> None:
+def test_unreachable_server_is_waited_for_but_missing_database_is_not(server: Server) -> None:
     with pytest.raises(DatabaseUnreachable, match="cannot be reached"):
         PostgresDatabase("postgresql://aisle@127.0.0.1:1/none")
     with pytest.raises(StorageError, match="cannot be used") as told:
@@ -119,7 +119,7 @@ def started(url: str, folder: Path, workers: int) -> Iterator[Starting]:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_it_is_started_before_its_database_and_loses_it_later(
+def test_service_starts_before_database_and_survives_its_loss(
     mortal: Server, tmp_path: Path, aisle_home: Path, lifeline: Lifeline, workers: int
 ) -> None:
     mortal.kill()
@@ -157,7 +157,7 @@ def _is_ready(url: str) -> bool:
 
 
 @pytest.mark.parametrize("end", ["SIGTERM", "SIGINT", "lifeline"])
-def test_who_waits_leaves_when_it_is_told_to(tmp_path: Path, aisle_home: Path, lifeline: Lifeline, end: str) -> None:
+def test_waiting_service_stops_on_request(tmp_path: Path, aisle_home: Path, lifeline: Lifeline, end: str) -> None:
     with started("postgresql://aisle@127.0.0.1:1/none", tmp_path, 1) as service:
         until(lambda: service.messages("database lost"))
         if end == "lifeline":

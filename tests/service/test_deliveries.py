@@ -44,7 +44,7 @@ async def figures(world: World, number: str = "D1") -> tuple[str, list[tuple[int
     return seen["status"], [(line["line_number"], line["received_quantity"]) for line in seen["order_lines"]]
 
 
-async def test_everything_a_delivery_says_comes_back_under_the_names_of_the_list(world: World) -> None:
+async def test_delivery_fields_return_under_list_names(world: World) -> None:
     line = {
         "product_number": "P2",
         "quantity": 6,
@@ -201,7 +201,7 @@ async def test_filters_of_deliveries(world: World) -> None:
     assert answer.status_code == 400
 
 
-async def test_what_comes_fills_lines_in_order_and_the_receipt_shows_it(world: World) -> None:
+async def test_received_goods_fill_lines_in_order_and_show_on_receipt(world: World) -> None:
     await announce(
         world,
         "D1",
@@ -233,7 +233,7 @@ async def test_what_comes_fills_lines_in_order_and_the_receipt_shows_it(world: W
     ]
 
 
-async def test_more_than_was_announced_and_what_nobody_announced_is_taken_and_flagged(world: World) -> None:
+async def test_excess_and_unannounced_goods_are_received_and_flagged(world: World) -> None:
     await announce(world, "D1", {"product_number": "P1", "quantity": 4})
     await receive(world, "P1", 6)
     await receive(world, "P2", 1)
@@ -243,7 +243,7 @@ async def test_more_than_was_announced_and_what_nobody_announced_is_taken_and_fl
     assert [(log["product_number"], log["quantity"]) for log in logs] == [("P1", 6), ("P2", 1)]
 
 
-async def test_a_line_may_be_named_and_pool_and_order_line_of_a_delivery_are_obeyed(world: World) -> None:
+async def test_receipt_names_line_and_respects_pool_and_order_line(world: World) -> None:
     await world.order("O1", {"product_number": "P1", "quantity": 3}, {"product_number": "P1", "quantity": 9})
     held: dict[str, Any] = {"customer_order_number": "O1", "customer_order_line_number": 1}
     await announce(
@@ -269,7 +269,7 @@ async def test_a_line_may_be_named_and_pool_and_order_line_of_a_delivery_are_obe
     await receive(world, "P2", 1, 422, line_number=1)
 
 
-async def test_an_entry_for_an_order_line_fills_the_delivery_lines_of_that_order_first(world: World) -> None:
+async def test_entry_for_order_line_fills_its_delivery_lines_first(world: World) -> None:
     await world.order("O1", {"product_number": "P1", "quantity": 9})
     held: dict[str, Any] = {"customer_order_number": "O1", "customer_order_line_number": 1}
     await announce(world, "D1", *({"product_number": "P1", "quantity": 2, **to} for to in ({}, held)))
@@ -288,7 +288,7 @@ async def test_a_delivery_for_an_order_that_is_closed_stays_free(world: World) -
     assert await figures(world) == ("received", [(1, 3)])
 
 
-async def test_goods_are_taken_back_from_the_last_line_and_never_more_than_came(world: World) -> None:
+async def test_undo_of_receipt_starts_at_last_line_within_received(world: World) -> None:
     await announce(world, "D1", *({"product_number": "P1", "quantity": 2} for _ in range(2)))
     await receive(world, "P1", 3)
     await receive(world, "P1", -2)

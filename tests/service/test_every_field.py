@@ -578,7 +578,7 @@ def claims() -> Iterator[tuple[str, At]]:
         yield f"beside: {claim.row} {claim.field}", claim
 
 
-async def test_every_field_that_is_claimed_is_found_with_the_value_that_was_sent(world: World) -> None:
+async def test_every_listed_field_returns_sent_value(world: World) -> None:
     walk = Walk(world)
     await walk.make()
     missing = []
@@ -632,7 +632,7 @@ def test_every_parameter_has_a_case_in_the_tests_of_parameters(name: str) -> Non
             assert known or (name, param.name) in test_conformance.ELSEWHERE
 
 
-def test_what_is_never_told_stands_in_the_readme() -> None:
+def test_readme_lists_fields_never_sent() -> None:
     text = files("aisle.service").joinpath("README.md").read_text(encoding="utf-8")
     _, _, section = text.partition("### Never sent\n")
     section = section.partition("\n#")[0]

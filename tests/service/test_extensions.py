@@ -91,7 +91,7 @@ async def test_followers_hear_each_key_once_and_in_the_end_everything(world: Wor
     assert seen == {("order", "O1"), ("product", "P2")}
 
 
-async def test_what_the_chain_changed_is_told_apart_from_what_the_store_did(world: World) -> None:
+async def test_change_feed_separates_chain_and_store_changes(world: World) -> None:
     since, _ = await follow(world, 0)
     await world.count("P1", "A1", stock_pool_1=5)
     await world.post("/products", {"products": [{"product_number": "P1", "product_name": "Jelly"}]})
@@ -113,13 +113,13 @@ async def test_a_refused_request_tells_nobody(world: World) -> None:
     assert await follow(world, since) == (since, set())
 
 
-async def test_a_cursor_from_after_what_is_here_says_that_this_is_an_earlier_copy(world: World) -> None:
+async def test_cursor_from_the_future_reveals_earlier_copy(world: World) -> None:
     last = await world.get(CHANGES)
     for later in (last["cursor"] + 1, last["cursor"] + (1 << 40)):
         assert await world.get(CHANGES, since=later) == {**last, "restored": True}
 
 
-async def test_a_chain_that_has_changed_more_often_than_a_short_cursor_can_count_is_followed_on(world: World) -> None:
+async def test_change_cursor_beyond_short_range_is_followed(world: World) -> None:
     """A million products that are loaded every night have done so within weeks."""
     fits = 1 << 25
 
@@ -158,7 +158,7 @@ async def test_health_needs_no_token(world: World) -> None:
     await stranger.aclose()
 
 
-def test_what_is_announced_is_what_the_readme_tells() -> None:
+def test_announced_features_match_readme() -> None:
     readme = (Path(aisle.service.__file__).parent / "README.md").read_text()
     table = readme.partition("\n## Extensions\n")[2].partition("\n## ")[0]
     told = {row.partition("=")[0] for row in re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)}

@@ -81,9 +81,7 @@ service.close()
 
 
 @pytest.mark.parametrize(("way", "before"), [("embedded", []), ("served", ["True"])])
-def test_operations_cost_no_web_framework_and_a_server_has_it_before_anybody_asks(
-    tmp_path: Path, way: str, before: list[str]
-) -> None:
+def test_operations_import_no_web_framework_and_server_preloads_it(tmp_path: Path, way: str, before: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", ASKED, str(tmp_path / "s.db"), way], capture_output=True, text=True, check=True
     )
@@ -212,7 +210,7 @@ def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[apsw.Conne
 
 
 @pytest.mark.sqlite
-def test_who_comes_while_another_fills_it_waits_for_that(
+def test_second_process_waits_while_demo_store_is_filled(
     held: apsw.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[int] = []
@@ -230,7 +228,7 @@ def test_who_comes_while_another_fills_it_waits_for_that(
 
 @pytest.mark.sqlite
 @pytest.mark.usefixtures("held")
-def test_who_fills_it_without_end_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_filling_by_other_process_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_Watched, "waited", lambda _: None, raising=False)
     monkeypatch.setattr(factory, "_SEED_TIMEOUT_S", 0.0)
     with pytest.raises(Busy, match="Another process has been filling the database for 0 seconds"):
@@ -239,14 +237,14 @@ def test_who_fills_it_without_end_is_told_of(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.sqlite
 @pytest.mark.usefixtures("held")
-def test_one_that_is_filled_is_opened_whoever_writes_to_it(tmp_path: Path, held: apsw.Connection) -> None:
+def test_filled_database_opens_during_a_write(tmp_path: Path, held: apsw.Connection) -> None:
     held.execute("ROLLBACK")
     open_service(tmp_path / "service.db", demo=True).close()
     held.execute("BEGIN IMMEDIATE")
     open_service(tmp_path / "service.db", demo=True).close()
 
 
-def test_the_token_file_is_private_and_made_anew_when_it_is_no_longer_good(tmp_path: Path) -> None:
+def test_token_file_is_private_and_renewed_when_invalid(tmp_path: Path) -> None:
     service = open_service(tmp_path / "service.db")
     file = tmp_path / "keys" / "token"
     first = service.ensure_admin_token(file)

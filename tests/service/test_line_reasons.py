@@ -48,7 +48,7 @@ async def test_a_line_that_is_closed_short_keeps_why_and_the_log_has_it_once(wor
     assert world.books() == {("P1", "", 1, "O1", 1): 2}
 
 
-async def test_another_reason_is_another_entry_and_a_code_of_letters_is_words_alone(world: World) -> None:
+async def test_new_reason_is_new_entry_and_letter_code_is_text(world: World) -> None:
     await ordered(world)
     await world.pick("O1", 1, "P1", 2, is_picked=True, **GONE)
     await world.pick("O1", 1, "P1", 2, is_picked=True, **SPILT)
@@ -59,7 +59,7 @@ async def test_another_reason_is_another_entry_and_a_code_of_letters_is_words_al
 
 
 @pytest.mark.parametrize("later", [{"is_picked": False}, {"picked_quantity": 5}, {"picked_quantity": 3}])
-async def test_it_goes_when_the_line_is_no_longer_short(world: World, later: dict[str, Any]) -> None:
+async def test_reason_goes_when_line_is_no_longer_short(world: World, later: dict[str, Any]) -> None:
     await ordered(world)
     await world.pick("O1", 1, "P1", 2, is_picked=True, **GONE)
     await world.update("O1", {"line_number": 1, "product_number": "P1", **later})
@@ -84,7 +84,7 @@ async def test_a_movement_that_fills_the_line_ends_it_too(world: World) -> None:
     assert (line["picked_quantity"], why(line)) == (2, {})
 
 
-async def test_it_is_part_of_what_is_done_once_under_a_key_and_refused_with_the_rest(world: World) -> None:
+async def test_line_reason_is_noted_once_per_key_and_refused_with_its_line(world: World) -> None:
     await ordered(world)
     await world.pick("O1", 1, "P1", 9, status=409, is_picked=True, **GONE)
     assert await notes(world) == []

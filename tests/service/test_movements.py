@@ -23,7 +23,7 @@ async def test_goods_move_between_places_and_the_log_has_both_ends(world: World)
     assert {row["source"] for row in rows} == {"movement"}
 
 
-async def test_pools_of_a_movement_default_pool_first_then_ascending_and_kept_unless_named(world: World) -> None:
+async def test_movement_pools_default_first_then_ascending_and_kept(world: World) -> None:
     await world.count("P1", "BACK", stock_pool_1=1, stock_pool_2=1, stock_pool_3=1)
     await world.move("P1", 2, "BACK", "A1")
     assert world.books() == {("P1", "BACK", 3): 1, ("P1", "A1", 1): 1, ("P1", "A1", 2): 1}
@@ -130,7 +130,7 @@ async def test_overage_takes_the_place_below_none_and_is_flagged(world: World) -
     assert (flagged["location_code"], flagged["review_status"]) == ("A1", "1")
 
 
-async def test_a_move_to_a_line_uses_what_is_in_hand_first_and_only_the_excess_picks(world: World) -> None:
+async def test_move_to_line_uses_goods_in_hand_first_and_picks_excess(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=5)
     await world.order("O1", {"product_number": "P1", "quantity": 4})
     await world.pick("O1", 1, "P1", 1)

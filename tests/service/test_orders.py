@@ -225,7 +225,7 @@ async def test_claims_and_orders_called_picked(world: World) -> None:
     await world.update("O1", is_picked=False, status=409)
 
 
-async def test_the_last_picks_of_two_who_know_nothing_of_each_other_are_both_taken(world: World) -> None:
+async def test_last_picks_of_two_independent_hosts_are_both_accepted(world: World) -> None:
     await world.order("O1", {"product_number": "P1", "quantity": 2}, {"product_number": "P2", "quantity": 2})
     for line, product in ((1, "P1"), (2, "P2")):
         said = {"line_number": line, "product_number": product, "picked_quantity": 2, "is_picked": True}
@@ -234,7 +234,7 @@ async def test_the_last_picks_of_two_who_know_nothing_of_each_other_are_both_tak
     assert (order["is_picked"], [line["picked_quantity"] for line in order["lines"]]) == (True, [2, 2])
 
 
-async def test_a_line_that_somebody_opened_again_is_not_picked_by_who_still_thinks_it_is(world: World) -> None:
+async def test_stale_session_does_not_pick_reopened_line(world: World) -> None:
     await world.count("P2", "A1", stock_pool_1=5)
     await world.order("O1", {"product_number": "P1", "quantity": 2}, {"product_number": "P2", "quantity": 3})
     await world.pick("O1", 2, "P2", 3)
@@ -247,7 +247,7 @@ async def test_a_line_that_somebody_opened_again_is_not_picked_by_who_still_thin
     assert world.books()[("P2", "A1", 1)] == 5
 
 
-async def test_a_finished_order_hears_its_lines_again_whatever_is_said_of_the_whole(world: World) -> None:
+async def test_finished_order_accepts_same_lines_again(world: World) -> None:
     await world.order("O1", {"product_number": "P1", "quantity": 2}, {"product_number": "P2", "quantity": 2})
     said = {"line_number": 1, "product_number": "P1", "picked_quantity": 2, "is_picked": True}
     await world.update("O1", said)

@@ -8,7 +8,7 @@ import pytest
 from tests.service.world import World, line_end
 
 
-async def test_a_pick_takes_in_walking_order_from_the_line_s_pool_then_from_its_further_pools(world: World) -> None:
+async def test_pick_uses_line_pool_first_then_others_in_walk_order(world: World) -> None:
     await world.count("P1", "A10", stock_pool_1=2)
     await world.count("P1", "A2", stock_pool_1=1)
     await world.count("P1", "BACK", stock_pool_2=5)
@@ -28,7 +28,7 @@ async def test_a_pick_takes_in_walking_order_from_the_line_s_pool_then_from_its_
     assert (await world.see("O1"))["is_picked"] is True
 
 
-async def test_what_the_books_lack_comes_from_no_place_below_none_and_is_flagged(world: World) -> None:
+async def test_pick_beyond_stock_is_flagged_and_makes_no_location_negative(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=1)
     await world.order("O1", {"product_number": "P1", "quantity": 3})
     await world.pick("O1", 1, "P1", 3)
@@ -51,7 +51,7 @@ async def test_the_update_may_name_where_the_goods_were_taken(world: World) -> N
     assert (line["stock_pool"], "preferred_location_code" in line) == (1, False)
 
 
-async def test_an_unknown_place_is_refused_where_places_are_kept_and_a_wish_where_they_are_not(world: World) -> None:
+async def test_unknown_location_is_refused_or_kept_as_preference(world: World) -> None:
     await world.order("O1", {"product_number": "P1", "quantity": 3})
     answer = await world.pick("O1", 1, "P1", 1, status=422, preferred_location_code="NOWHERE")
     assert answer["errors"][0]["field"] == "orders.order_lines[0].preferred_location_code"
@@ -86,7 +86,7 @@ async def test_lowering_puts_goods_back_where_they_came_from_the_last_first(worl
     assert sources == ["count", "count", "pick", "pick", "in_hand", *back]
 
 
-async def test_what_was_moved_has_to_be_moved_back_before_it_is_lowered(world: World) -> None:
+async def test_moved_goods_must_move_back_before_pick_is_lowered(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=4)
     await world.order("O1", {"product_number": "P1", "quantity": 4})
     await world.pick("O1", 1, "P1", 3)
@@ -132,7 +132,7 @@ async def test_closing_a_touched_line_closes_it_short_and_opening_it_opens_it(wo
     assert (order["is_picked"], order["is_active"], order["status_id"]) == (False, True, 2)
 
 
-async def test_what_a_line_cannot_take_is_refused_with_the_line_as_it_is(world: World) -> None:
+async def test_excess_pick_is_refused_with_current_line(world: World) -> None:
     await world.order("O1", {"product_number": "P1", "quantity": 3})
     await world.pick("O1", 1, "P1", 2)
     before = await world.see("O1")
@@ -240,7 +240,7 @@ async def test_in_each_pool_what_lies_at_no_place_comes_after_the_places(world: 
     assert world.books() == {("P1", "BACK", 2): 4, ("P1", "", 1, "O1", 1): 3, ("P1", "", 2, "O1", 1): 1}
 
 
-async def test_a_short_line_opens_when_more_is_picked_and_stays_closed_when_its_goods_are_moved(world: World) -> None:
+async def test_short_line_reopens_on_pick_but_not_on_move(world: World) -> None:
     await world.order("O1", {"product_number": "P1", "quantity": 3})
     await world.pick("O1", 1, "P1", 1, is_picked=True)
     await world.move("P1", 1, line_end("O1", 1), line_end("O1", 1, "DESK"))
@@ -289,7 +289,7 @@ async def test_goods_moved_from_a_shelf_to_a_line_s_place_know_that_shelf(world:
     assert [row["location_code"] for row in (await world.get("/aisle/v1/stores/S1/put-backs"))["put_backs"]] == ["A1"]
 
 
-async def test_what_was_counted_away_at_the_desk_has_no_origin_any_more(world: World) -> None:
+async def test_goods_counted_away_have_no_source_location(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=3)
     await world.order("O1", {"product_number": "P1", "quantity": 3})
     await world.pick("O1", 1, "P1", 3)

@@ -233,7 +233,7 @@ async def test_a_store_moves_min_and_max_within_the_percentage(world: World) -> 
     await local.aclose()
 
 
-async def test_figures_that_are_reckoned_ahead_have_the_places_that_they_come_to(world: World) -> None:
+async def test_predicted_figures_keep_decimal_places(world: World) -> None:
     said: dict[str, Any] = {"forecast_array": [3.14159265, 1e-7, 2], "average_array": [2.0001]}
     said |= {"history_array": [0.33333]}
     await levels(world, **said, demand_until_delivery=2.6666666667, order_level=10.25)
@@ -253,7 +253,7 @@ async def test_figures_that_are_reckoned_ahead_have_the_places_that_they_come_to
         await levels(world, status=400, **bad)
 
 
-async def test_what_a_store_may_not_change_at_all(world: World) -> None:
+async def test_fields_fixed_by_chain_cannot_be_changed_by_store(world: World) -> None:
     fixed = {"product_number": "P1", "is_edit_min_max": False, "is_edit_replenishment": False}
     await world.post("/products", {"products": [fixed]})
     await world.post(
@@ -268,7 +268,7 @@ async def test_what_a_store_may_not_change_at_all(world: World) -> None:
 
 
 @pytest.mark.parametrize("value", [1.5, 1 << 31, -(1 << 31) - 1])
-async def test_what_is_told_as_a_whole_number_of_32_bits_is_one(world: World, value: Any) -> None:
+async def test_int32_fields_refuse_other_numbers(world: World, value: Any) -> None:
     before = await product(world, "P1")
     for name in ("edit_min_max_percentage", "shelf_label_quantity", "expiration_min_range", "shelf_label_layout"):
         if value > 0 or name != "edit_min_max_percentage":
@@ -334,7 +334,7 @@ async def test_deliveries_are_in_the_change_feed(world: World) -> None:
 
 
 @pytest.mark.parametrize("series", ["average", "forecast", "history"])
-async def test_each_value_of_a_series_has_a_key_of_its_own_where_there_are_keys(world: World, series: str) -> None:
+async def test_each_array_value_has_its_own_key(world: World, series: str) -> None:
     array, keys = f"{series}_array", f"{series}_keys"
 
     async def said(fields: dict[str, Any], status: int = 200) -> Any:

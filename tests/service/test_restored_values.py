@@ -100,7 +100,7 @@ async def test_settings_that_are_no_later_ones_are_said_again(world: World, good
     assert (row["min"], row["price"]) == (3, 5)
 
 
-async def test_what_is_said_for_the_first_time_is_never_a_late_word(world: World, goods: Said) -> None:
+async def test_first_time_values_apply_in_order_of_arrival(world: World, goods: Said) -> None:
     await world.put(SETTINGS, setting(min=9), headers=at(world, 30))
     await world.put(SETTINGS, setting(min=3), headers=at(world, 60))
     assert (await shown(world))["min"] == 3
@@ -128,7 +128,7 @@ async def test_a_later_word_on_a_line_stands(world: World, goods: Said) -> None:
     assert (await world.line("O1"))["is_rejected"] is True
 
 
-async def test_a_line_that_was_taken_up_again_later_is_rejected_by_the_last_word(world: World, goods: Said) -> None:
+async def test_rejection_after_reopen_stands_after_restore(world: World, goods: Said) -> None:
     copy = copied(world)
     await goods("a1", "POST", REJECTIONS, rejection(1, **WHY), headers=at(world, 60))
     await goods("a2", "POST", REJECTIONS, rejection(1, is_rejected=False), headers=at(world, 50))

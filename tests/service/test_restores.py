@@ -95,7 +95,7 @@ WAYS: dict[str, Callable[[int], int]] = {
 
 @pytest.mark.parametrize("since", WAYS.values(), ids=WAYS)
 @pytest.mark.parametrize("lost", [1, 2, 7])
-async def test_a_cursor_is_known_by_its_mark_however_far_the_database_has_gone_on(
+async def test_cursor_mark_is_recognised_after_many_changes(
     world: World, goods: Said, since: Callable[[int], int], lost: int
 ) -> None:
     copy = copied(world)
@@ -132,7 +132,7 @@ async def test_a_cursor_from_before_the_copy_goes_on(world: World, goods: Said) 
     assert page["changes"]
 
 
-async def test_what_the_chain_changed_has_a_mark_too(world: World, goods: Said) -> None:
+async def test_chain_changes_have_a_cursor_mark(world: World, goods: Said) -> None:
     copy = copied(world)
     await world.post("/products", {"products": [{"product_number": "P1", "product_name": "Jelly"}]})
     told = await world.get(CHANGES)
@@ -173,7 +173,7 @@ async def test_keys_that_a_copy_does_not_have_are_unknown(world: World, goods: S
     assert (await world.send("GET", KEYS, query={"keys": ",".join(["k"] * 201)})).status_code == 422
 
 
-async def test_nothing_is_done_that_follows_from_what_is_lost(world: World, goods: Said) -> None:
+async def test_operation_following_a_lost_one_is_refused(world: World, goods: Said) -> None:
     copy = copied(world)
     await goods("before", "PUT", ORDERS, {"orders": line(1, 0, 1)})
     follows = {"Aisle-Follows": named("before")}
@@ -231,7 +231,7 @@ async def test_picks_of_three_hosts_come_to_the_same_in_any_order(
     assert (await world.line("O1"))["picked_quantity"] == 4
 
 
-async def test_what_finds_no_room_for_good_is_told_to_who_asks_for_it(world: World, goods: Said) -> None:
+async def test_final_replay_returns_excess(world: World, goods: Said) -> None:
     copy = copied(world)
     await goods("a1", "PUT", ORDERS, {"orders": line(1, 0, 3)})
     restored(world, copy)
@@ -251,7 +251,7 @@ async def test_what_finds_no_room_for_good_is_told_to_who_asks_for_it(world: Wor
 
 
 @pytest.mark.parametrize("word", [{"is_active": False}, {"is_rejected": True}], ids=["finished", "rejected"])
-async def test_so_it_is_where_the_order_has_ended_meanwhile(world: World, goods: Said, word: dict[str, Any]) -> None:
+async def test_final_replay_on_ended_order_returns_excess(world: World, goods: Said, word: dict[str, Any]) -> None:
     copy = copied(world)
     await goods("a1", "PUT", ORDERS, {"orders": line(1, 0, 3)})
     restored(world, copy)
@@ -287,9 +287,7 @@ async def test_goods_that_are_moved_on_are_where_they_were(world: World, goods: 
 
 
 @pytest.mark.parametrize("word", [{"is_active": False}, {"is_rejected": True}], ids=["finished", "rejected"])
-async def test_a_pick_that_is_heard_of_after_its_order_ended_goes_the_way_of_its_goods(
-    world: World, goods: Said, word: dict[str, Any]
-) -> None:
+async def test_pick_reported_after_order_end_follows_its_goods(world: World, goods: Said, word: dict[str, Any]) -> None:
     copy = copied(world)
     await goods("a1", "PUT", ORDERS, {"orders": line(1, 0, 3)})
     await goods("b1", "PUT", ORDERS, {"orders": {"order_number": "O1", **word}})
@@ -306,7 +304,7 @@ async def test_a_pick_that_is_heard_of_after_its_order_ended_goes_the_way_of_its
 
 
 @pytest.mark.parametrize(("base", "picked", "then"), [(0, 2, 4), (2, 1, 1)], ids=["taken", "put back"])
-async def test_a_pick_that_is_heard_of_after_others_were_handed_over_is_done_alone(
+async def test_pick_reported_after_hand_over_of_others_is_applied_alone(
     world: World, goods: Said, base: int, picked: int, then: int
 ) -> None:
     copy = copied(world)
@@ -342,7 +340,7 @@ async def test_goods_that_were_put_down_for_an_order_leave_with_it(
     assert answer.status_code == 409, "nobody else may put them down any more"
 
 
-async def test_what_others_have_to_say_first_can_be_said_once_they_have(world: World, goods: Said) -> None:
+async def test_refused_replay_succeeds_after_other_hosts_replay(world: World, goods: Said) -> None:
     copy = copied(world)
     await goods("a1", "PUT", ORDERS, {"orders": line(1, 0, 3)})
     held = {**line_end("O1", 1), "location_code": "DESK"}
@@ -368,7 +366,7 @@ async def test_an_order_that_has_to_be_loaded_again_is_picked_once_it_is(world: 
     assert (await world.line("O2"))["picked_quantity"] == 2
 
 
-async def test_a_count_of_a_fortnight_ago_stands_between_what_was_before_and_after(world: World, goods: Said) -> None:
+async def test_two_week_old_count_splits_entries_before_and_after(world: World, goods: Said) -> None:
     copy, began = copied(world), world.now
     entry = {"product_number": "P1", "location_code": "A1"}
     said = [

@@ -191,7 +191,7 @@ async def test_finished_orders_and_received_deliveries_go_with_their_lines(world
     assert told["forgotten"] or keys >= {"OLD", "REJECTED", "D1"}, "a host that was away keeps them for ever"
 
 
-async def test_an_order_that_is_rejected_is_old_from_then_on_and_one_that_is_opened_again_is_not(world: World) -> None:
+async def test_rejected_order_ages_from_rejection_until_reopened(world: World) -> None:
     storage = world.service.database
     await world.count("P1", "A1", stock_pool_1=9)
     for number in ("REJECTED", "AGAIN", "HANDED"):
@@ -220,7 +220,7 @@ async def test_an_order_that_is_rejected_is_old_from_then_on_and_one_that_is_ope
     assert_books(world.service)
 
 
-async def test_recounts_that_ended_go_with_the_log_and_those_that_are_open_stay(world: World) -> None:
+async def test_closed_recounts_expire_with_log_and_open_ones_stay(world: World) -> None:
     path = "/aisle/v1/stores/S1/recounts"
     await world.post(path, {"recounts": [{"product_number": product} for product in ("P1", "P2", "P3")]})
     listed = (await world.get(path))["recounts"]

@@ -18,17 +18,17 @@ from tests.service.world import World, line_end
 # Rule by rule: the tests that show it, as file::function.
 RULES: dict[str, tuple[str, ...]] = {
     "Pick rises": (
-        "test_picking::test_a_pick_takes_in_walking_order_from_the_line_s_pool_then_from_its_further_pools",
-        "test_picking::test_what_the_books_lack_comes_from_no_place_below_none_and_is_flagged",
+        "test_picking::test_pick_uses_line_pool_first_then_others_in_walk_order",
+        "test_picking::test_pick_beyond_stock_is_flagged_and_makes_no_location_negative",
         "test_picking::test_the_update_may_name_where_the_goods_were_taken",
         "test_picking::test_the_place_the_order_prefers_comes_first",
     ),
     "Pick falls": (
         "test_picking::test_lowering_puts_goods_back_where_they_came_from_the_last_first",
-        "test_picking::test_what_was_moved_has_to_be_moved_back_before_it_is_lowered",
+        "test_picking::test_moved_goods_must_move_back_before_pick_is_lowered",
     ),
     "Move to an order line": (
-        "test_movements::test_a_move_to_a_line_uses_what_is_in_hand_first_and_only_the_excess_picks",
+        "test_movements::test_move_to_line_uses_goods_in_hand_first_and_picks_excess",
         "test_movements::test_a_move_from_a_line_to_free_lowers_picked_and_moved",
         "test_movements::test_pick_then_move_equals_move_then_pick",
     ),
@@ -39,9 +39,7 @@ RULES: dict[str, tuple[str, ...]] = {
         "test_counts::test_a_count_at_a_place_leaves_what_is_held_there",
         "test_counts::test_a_count_for_a_line_sets_what_it_holds",
     ),
-    "Pools of a count": (
-        "test_counts::test_only_named_pools_are_counted_and_a_bare_figure_goes_to_the_pool_it_belongs_to",
-    ),
+    "Pools of a count": ("test_counts::test_only_named_pools_are_counted_and_total_goes_to_default_pool",),
     "Count without a place": ("test_counts::test_a_count_without_a_place_is_the_store_s_total",),
     "Change": (
         "test_counts::test_a_change_adds_and_a_loss_below_none_is_a_fact",
@@ -53,37 +51,37 @@ RULES: dict[str, tuple[str, ...]] = {
     ),
     "Movement": (
         "test_movements::test_goods_move_between_places_and_the_log_has_both_ends",
-        "test_movements::test_pools_of_a_movement_default_pool_first_then_ascending_and_kept_unless_named",
+        "test_movements::test_movement_pools_default_first_then_ascending_and_kept",
         "test_movements::test_no_code_is_no_place",
         "test_movements::test_a_bad_item_refuses_the_whole_request",
         "test_movements::test_overage_takes_the_place_below_none_and_is_flagged",
     ),
-    "Reserved": ("test_rules::test_what_open_lines_still_want_is_reserved_and_nothing_else",),
+    "Reserved": ("test_rules::test_only_open_quantity_of_lines_is_reserved",),
     "Line update": (
         "test_picking::test_closing_an_untouched_line",
         "test_picking::test_closing_a_touched_line_closes_it_short_and_opening_it_opens_it",
-        "test_picking::test_what_a_line_cannot_take_is_refused_with_the_line_as_it_is",
+        "test_picking::test_excess_pick_is_refused_with_current_line",
         "test_picking::test_lines_that_are_not_named_stay_untouched_and_named_fields_change",
         "test_picking::test_an_ordered_quantity_cannot_fall_below_what_is_picked",
     ),
     "Order update": (
         "test_orders::test_claims_and_orders_called_picked",
-        "test_orders::test_the_last_picks_of_two_who_know_nothing_of_each_other_are_both_taken",
+        "test_orders::test_last_picks_of_two_independent_hosts_are_both_accepted",
     ),
     "Warehouse line": (
         "test_picking::test_warehouse_lines_move_no_stock_here_until_their_goods_arrive",
         "test_rules::test_a_receipt_that_names_a_warehouse_line_makes_its_goods_held",
     ),
     "Clearance": (
-        "test_clearance::test_what_is_held_on_tagged_places_is_assigned_and_nothing_else",
+        "test_clearance::test_clearance_assigns_goods_on_tagged_locations_only",
         "test_clearance::test_categories_restrict_and_none_clears_all",
         "test_clearance::test_a_movement_from_the_line_to_free_carries_it_out",
-        "test_clearance::test_only_a_supervisor_of_the_store_clears_and_only_there",
+        "test_clearance::test_only_supervisor_of_store_may_clear",
     ),
     "Receipt": (
-        "test_deliveries::test_what_comes_fills_lines_in_order_and_the_receipt_shows_it",
-        "test_deliveries::test_more_than_was_announced_and_what_nobody_announced_is_taken_and_flagged",
-        "test_deliveries::test_a_line_may_be_named_and_pool_and_order_line_of_a_delivery_are_obeyed",
+        "test_deliveries::test_received_goods_fill_lines_in_order_and_show_on_receipt",
+        "test_deliveries::test_excess_and_unannounced_goods_are_received_and_flagged",
+        "test_deliveries::test_receipt_names_line_and_respects_pool_and_order_line",
     ),
     "Create orders": (
         "test_orders::test_an_unknown_product_refuses_the_whole_request",
@@ -99,8 +97,8 @@ RULES: dict[str, tuple[str, ...]] = {
     "Same product on several lines": ("test_rules::test_lines_of_one_product_are_picked_each_by_itself",),
     "Fractions": ("test_picking::test_quantities_are_exact_and_fractions_only_where_they_are_allowed",),
     "Late messages": (
-        "test_counts::test_a_pick_that_comes_after_a_count_but_happened_before_it_is_absorbed",
-        "test_counts::test_a_count_that_comes_late_is_compared_with_the_books_of_its_own_moment",
+        "test_counts::test_pick_before_count_arriving_after_it_is_absorbed",
+        "test_counts::test_late_count_is_compared_with_stock_at_its_time",
     ),
     "Conservation": ("test_conservation::Books",),
 }
@@ -115,7 +113,7 @@ def _defined(file: str) -> set[str]:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_each_rule_has_tests_that_are_there(rule: str) -> None:
+def test_each_rule_names_existing_tests(rule: str) -> None:
     assert RULES[rule]
     for name in RULES[rule]:
         file, _, function = name.partition("::")
@@ -144,7 +142,7 @@ async def test_an_order_whose_lines_are_all_picked_is_picked_and_goes_on(world: 
     assert not (await world.see("O1"))["is_picked"], "until it is finished it can be opened again"
 
 
-async def test_what_open_lines_still_want_is_reserved_and_nothing_else(world: World) -> None:
+async def test_only_open_quantity_of_lines_is_reserved(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=10, stock_pool_2=4)
 
     async def free() -> tuple[object, object]:

@@ -28,11 +28,13 @@ REFERENCE = {"store", "product", "product_code", "token", "token_store"}
 # Over every store on purpose: what may be forgotten, what keeps a product, sums, and the stock of other stores.
 OVER_ALL = {
     "OLD_RESPONSES_DELETE",
+    "OLD_RESPONSES_STEP",
     "OLD_SIGN_IN_FAILURES_DELETE",
     "OLD_WRITE_HISTORY_DELETE",
     "PRODUCTS_IN_OPEN_DELIVERIES",
     "PRODUCTS_IN_OPEN_ORDERS",
     "SAID_FORGET",
+    "SAID_STEP",
     "PRODUCTS_WITH_STOCK",
     "STORES_RANGING",
     "SURROUNDING_STOCK",
@@ -230,7 +232,7 @@ def test_what_forgets_its_store_is_found(text: str) -> None:
         " AND EXISTS (SELECT 1 FROM balance b WHERE b.store_number = s.store_number)",
     ],
 )
-def test_what_a_split_server_cannot_join_is_found(text: str) -> None:
+def test_checker_finds_joins_across_shards(text: str) -> None:
     assert unbound("X", text) == []
     assert apart(text)
 

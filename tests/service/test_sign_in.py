@@ -39,9 +39,7 @@ def patient(world: World) -> None:
 
 @pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("by", [{"user": "ann"}, {"badge": "B1"}])
-async def test_a_pin_gets_a_token_with_the_rights_of_the_person_for_this_store_and_an_hour(
-    world: World, by: dict[str, str]
-) -> None:
+async def test_pin_gives_token_with_role_for_store_and_one_hour(world: World, by: dict[str, str]) -> None:
     await people(world)
     await world.order("O1", {"product_number": "P1", "quantity": 1})
     async with world.open_client(world.token("staff", ["S1", "S2"])) as desk:
@@ -68,7 +66,7 @@ async def test_a_pin_gets_a_token_with_the_rights_of_the_person_for_this_store_a
 
 
 @pytest.mark.usefixtures("patient")
-async def test_whatever_is_wrong_the_answer_is_the_same(world: World) -> None:
+async def test_failed_sign_ins_have_equal_answers(world: World) -> None:
     await people(world)
     async with world.open_client(world.token("staff", ["S1"])) as desk:
         answers = [
@@ -155,9 +153,7 @@ async def test_a_token_guesses_slowly(world: World) -> None:
 
 
 @pytest.mark.usefixtures("patient")
-async def test_a_person_s_token_ends_with_the_person_the_pin_the_role_and_the_token_it_came_through(
-    world: World,
-) -> None:
+async def test_user_token_ends_with_person_pin_role_or_parent_token(world: World) -> None:
     for change in (
         ANN | {"pin": "1111"},
         ANN | {"role": "staff", "pin": None},
@@ -218,7 +214,7 @@ async def test_tokens_of_people_are_forgotten_a_day_after_their_end(world: World
     assert {one.name.split()[0] for one in list_tokens(world.service.database)} == {"admin"}
 
 
-async def test_what_is_no_pin_is_refused_and_people_are_listed_with_whether_they_have_one(world: World) -> None:
+async def test_invalid_pin_is_refused_and_people_list_shows_has_pin(world: World) -> None:
     for pin in ("123", "1234567890123", "12a4", "１２３４"):
         await people(world, ANN | {"pin": pin}, status=422)
     too_many = [{"badge": f"B{n}", "user": f"u{n}", "name": "x", "pin": "1234"} for n in range(201)]

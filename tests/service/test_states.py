@@ -190,7 +190,7 @@ async def test_ways_of_a_delivery_and_its_receipt(world: World) -> None:
     assert pairs("delivery", allowed=False) == []
 
 
-async def test_a_receipt_that_is_there_stays_and_what_came_is_not_announced_anew(world: World) -> None:
+async def test_received_delivery_stays_and_is_not_announced_again(world: World) -> None:
     for before in CAME:
         await _in_delivery_state(world, before, "partial" if before == "open" else before)
         if before == "open":

@@ -111,7 +111,7 @@ async def test_a_search_follows_what_products_become(world: World) -> None:
 
 
 @pytest.mark.sqlite
-async def test_what_somebody_else_writes_to_the_catalogue_is_found_before_its_words_are_kept(world: World) -> None:
+async def test_catalogue_change_by_others_is_found_before_index_update(world: World) -> None:
     connection = apsw.Connection(str(world.path))
     connection.execute("UPDATE product SET search = 'gunpowder' WHERE product_number = 'P2'")
     connection.close()

@@ -123,7 +123,7 @@ async def test_settings_people_and_pins_of_a_store_are_audited_without_any_pin(w
     assert "471" not in str(found)
 
 
-async def test_what_is_decided_about_an_order_is_audited_and_what_is_picked_is_not(world: World) -> None:
+async def test_order_decisions_are_audited_and_picks_are_not(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=9)
     lines = [{"product_number": "P1", "quantity": 4}, {"product_number": "P2", "quantity": 1}]
     for number in ("O1", "O2"):

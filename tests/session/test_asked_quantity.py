@@ -226,9 +226,7 @@ def test_what_is_scanned_while_a_weight_is_asked_is_answered_itself(home: StoreF
 
 @pytest.mark.parametrize("said", ["96385074", "BADGE-U2", "A-2"])
 @pytest.mark.parametrize("job", ["count", "loss", "move", "receive"])
-def test_the_weight_of_a_dropped_scan_is_not_booked_on_the_goods_before_it(
-    home: StoreFolder, job: str, said: str
-) -> None:
+def test_weight_of_dropped_scan_is_not_booked_on_previous_goods(home: StoreFolder, job: str, said: str) -> None:
     with at(home, user="U1") as session:
         begun(session, job)
         say(session, TEA)

@@ -132,7 +132,7 @@ def test_a_round_from_the_menu_to_the_pick_up_place(home: StoreFolder) -> None:
     assert [each.body[0]["to_location"]["customer_order_number"] for each in moves] == ["4101", "4102", "4103"]
 
 
-def test_a_letter_that_is_scanned_is_the_tote_it_stands_on_and_typed_it_leads_back(home: StoreFolder) -> None:
+def test_scanned_letter_is_tote_and_typed_letter_is_back(home: StoreFolder) -> None:
     def by_hand(letter: str) -> Frame:
         return session.take([Line(letter, "cr", 0.0, 0.2, 0.2)], 0.0)
 
@@ -202,7 +202,7 @@ def test_the_gathering_is_taken_up_too(home: StoreFolder) -> None:
         ("pick.job.PickJob", 5, ("6", "4102", "TOTE-A", "4101", "TOTE-B", "g", f"6*{CODES['P1']}")),
     ],
 )
-def test_a_round_of_the_program_in_which_capitals_of_a_tote_mattered_is_closed_and_loses_nothing(
+def test_batch_of_older_job_version_closes_without_loss(
     home: StoreFolder, monkeypatch: pytest.MonkeyPatch, job: str, before: int, scans: tuple[str, ...]
 ) -> None:
     """By the rule of today its events come to something else than they did."""

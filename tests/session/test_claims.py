@@ -105,7 +105,7 @@ def test_two_people_on_one_host_are_asked_told_and_added_up(home: StoreFolder) -
 
 
 @pytest.mark.parametrize(("answer", "picked"), [("o", 3), ("y", 0)], ids=["handed over", "put back"])
-def test_what_the_one_before_put_back_is_not_picked_for_the_one_who_took_over(
+def test_goods_put_back_by_previous_picker_are_not_picked_after_take_over(
     home: StoreFolder, answer: str, picked: int
 ) -> None:
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
@@ -135,9 +135,7 @@ def give(home: StoreFolder, order: str, user: str) -> None:
         save_note(outbox, LocalNote(ASSIGNED, order, user), "U3", time.time())
 
 
-def test_what_is_in_hand_of_an_order_that_was_given_away_is_booked_by_the_other_by_a_number_alone(
-    home: StoreFolder,
-) -> None:
+def test_goods_in_hand_of_taken_over_order_are_booked_by_choice_number(home: StoreFolder) -> None:
     """Whoever has the goods is told of it then, and nothing that he says books them once more."""
     put(home, service_rows.order("4103", service_rows.line(1, "P2", 2, preferred_location_code="A-2")), 1.0)
     CacheWriter(open_cache(home.folder, writer=True), "0001").write_locations(
@@ -164,7 +162,7 @@ def test_what_is_in_hand_of_an_order_that_was_given_away_is_booked_by_the_other_
     )
 
 
-def test_what_was_handed_over_is_in_the_hand_of_whoever_has_the_order_now(home: StoreFolder) -> None:
+def test_handed_over_goods_belong_to_current_picker(home: StoreFolder) -> None:
     put(home, service_rows.order("4103", service_rows.line(1, "P2", 2, preferred_location_code="A-2")), 1.0)
     CacheWriter(open_cache(home.folder, writer=True), "0001").write_locations(
         [service_rows.location("PU-1", 9, tags=["pickup"])]
@@ -223,7 +221,7 @@ def test_what_one_left_elsewhere_is_not_asked_about(home: StoreFolder) -> None:
             assert told(say(hand, "4101")) == (GOOD, "pick.opened")
 
 
-def test_who_began_an_order_and_left_it_is_told_so_until_it_is_open_again(home: StoreFolder) -> None:
+def test_left_order_is_reminded_until_reopened(home: StoreFolder) -> None:
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
         say(anna, "4101", BARCODES[1])
         ben.poll()
@@ -271,7 +269,7 @@ def test_the_work_of_a_dead_terminal_is_adopted_and_nobody_is_asked(
     dock.close()
 
 
-def test_a_claim_without_an_owner_is_named_where_this_host_knows_whose_it_is(home: StoreFolder) -> None:
+def test_claim_without_owner_is_named_when_host_knows_owner(home: StoreFolder) -> None:
     put(home, {**ORDER, "is_claimed": True}, 2.0)
     with at(home, "dock", "U1") as anna:
         assert told(say(anna, "4101")) == (ASK, "pick.claimed_plain")

@@ -189,7 +189,7 @@ def test_settings_make_counts_blind_and_thresholds_strict(home: StoreFolder) -> 
         assert session._build_frame().view.name == "count.recount"
 
 
-def test_a_store_that_keeps_no_places_and_says_no_more_than_it_must_is_counted_as_a_whole(aisle_home: Path) -> None:
+def test_store_without_locations_is_counted_as_whole(aisle_home: Path) -> None:
     home = StoreFolder(aisle_home, "embedded", "0001")
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_products([service_rows.product("P1", "Product 1", CODES[0])])

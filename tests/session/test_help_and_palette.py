@@ -223,7 +223,7 @@ def beside(session: Session, home: StoreFolder, stack: ExitStack) -> Session:
     return other
 
 
-def test_who_picks_on_beside_a_colleague_is_asked_about_his_own_before_he_signs_out(home: StoreFolder) -> None:
+def test_sign_out_asks_about_own_goods_in_shared_order(home: StoreFolder) -> None:
     with at(home, user="U1") as session, ExitStack() as stack:
         other = beside(session, home, stack)
         say(session, "b")
@@ -234,7 +234,7 @@ def test_who_picks_on_beside_a_colleague_is_asked_about_his_own_before_he_signs_
         assert "pick.beside_left_hand" in str(other.poll(notified=True))
 
 
-def test_what_somebody_has_laid_down_is_in_his_hand_no_more_whatever_a_colleague_holds(home: StoreFolder) -> None:
+def test_put_down_goods_leave_own_hand_whatever_colleague_holds(home: StoreFolder) -> None:
     with at(home, user="U1") as session, ExitStack() as stack:
         beside(session, home, stack)
         say(session, "b")
@@ -259,9 +259,7 @@ def test_what_somebody_has_laid_down_is_in_his_hand_no_more_whatever_a_colleague
 
 
 @pytest.mark.parametrize("own", [0, 2])
-def test_what_a_colleague_has_in_hand_of_an_order_that_is_nobodys_is_not_asked_about(
-    home: StoreFolder, own: int
-) -> None:
+def test_goods_in_colleagues_hand_of_unclaimed_order_are_not_asked_about(home: StoreFolder, own: int) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", f"{own}*{BARCODES[1]}" if own else "n")
         say(session, "b")
@@ -484,7 +482,7 @@ def test_every_letter_of_a_page_is_known_to_the_settings() -> None:
     assert set(COMMAND_LETTERS.values()) <= set(BINDABLE_LETTERS)
 
 
-def test_an_order_that_is_picked_and_not_put_down_is_listed_found_and_offered_until_it_is(home: StoreFolder) -> None:
+def test_picked_order_is_listed_and_offered_until_put_down(home: StoreFolder) -> None:
     number = "4103"
     picked = service_rows.order(
         number, service_rows.line(1, "P1", 1, preferred_location_code="A-1"), customer_name="Mr Lund"
@@ -533,7 +531,7 @@ def test_an_order_that_is_picked_and_not_put_down_is_listed_found_and_offered_un
 
 
 @pytest.mark.parametrize(("moved", "place", "found"), [(0, "A-1", True), (1, "A-1", False), (0, "", False)])
-def test_an_order_that_was_picked_elsewhere_is_found_by_its_words_until_it_is_put_down(
+def test_order_picked_elsewhere_is_searchable_until_put_down(
     home: StoreFolder, moved: int, place: str, found: bool
 ) -> None:
     at_place: dict[str, Any] = {

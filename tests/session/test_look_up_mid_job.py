@@ -78,7 +78,7 @@ def test_back_lands_on_the_step_that_was_left(home: StoreFolder, way: str) -> No
 
 @pytest.mark.sampled(2)
 @every
-def test_what_stands_behind_a_question_mark_is_found_or_an_empty_page_waits_for_it(home: StoreFolder, way: str) -> None:
+def test_question_mark_looks_up_text_or_opens_empty_page(home: StoreFolder, way: str) -> None:
     with begin(home, way) as session:
         before = stand(home, session, way)
         for asked, name in (
@@ -110,7 +110,7 @@ def test_an_empty_page_keeps_the_scan_that_it_was_opened_for(home: StoreFolder, 
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", [way for way in WAYS if not way.startswith(WORDS_OF_THEIR_OWN)], indirect=True)
-def test_words_that_a_job_has_no_use_for_are_found_and_back_lands_on_the_step(home: StoreFolder, way: str) -> None:
+def test_unused_words_are_searched_and_back_returns_to_step(home: StoreFolder, way: str) -> None:
     with begin(home, way) as session:
         before = stand(home, session, way)
         for asked, name in (("product", "lookup.list"), ("elsewhere", "lookup.product")):

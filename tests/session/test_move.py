@@ -137,9 +137,7 @@ def test_cases_and_times_count_as_what_they_hold(home: StoreFolder) -> None:
     assert [(item["quantity"], item.get("allow_overage")) for item in operation.body] == [(12, True), (2, None)]
 
 
-def test_what_is_asked_about_goods_grows_by_scans_outlives_a_session_and_is_answered_before_any_other(
-    home: StoreFolder,
-) -> None:
+def test_question_about_goods_counts_scans_survives_restart_and_comes_first(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "A-1", f"11*{CODES[0]}")
         assert told(say(session, CODES[0])) == (ASK, "move.over")
@@ -176,7 +174,7 @@ def test_a_cart_survives_the_end_of_a_session_with_all_that_is_on_it(home: Store
     assert {each.body[0]["to_location"]["location_code"] for each in operations(home)} == {"A-2"}
 
 
-def test_a_movement_that_is_refused_once_one_is_home_is_told_there_and_no_other(home: StoreFolder) -> None:
+def test_refused_movement_is_reported_at_home(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "A-1", CODES[0], "B-1", CODES[1], "A-2")
         for operation, back in zip(operations(home), (True, False), strict=True):
@@ -196,7 +194,7 @@ def test_a_movement_that_is_refused_once_one_is_home_is_told_there_and_no_other(
 @pytest.mark.parametrize(
     "where", ["?A-1", f"?{CODES[1]}", "."], ids=["at a place", "at a product", "among the commands"]
 )
-def test_a_movement_that_is_refused_later_is_told_wherever_its_person_stands(home: StoreFolder, where: str) -> None:
+def test_later_refused_movement_is_reported_on_any_page(home: StoreFolder, where: str) -> None:
     with at(home) as session:
         say(session, "A-1", CODES[0], "B-1", "b", "b")
         page = say(session, where).view.name

@@ -151,7 +151,7 @@ def test_a_scan_whose_lines_a_link_parts_changes_nothing(home: StoreFolder, way:
 
 
 @pytest.mark.parametrize("stall", [0.15, 0.3, 0.8])
-def test_a_number_that_a_person_types_after_an_unknown_scan_is_the_quantity(home: StoreFolder, stall: float) -> None:
+def test_number_typed_after_unknown_scan_is_quantity(home: StoreFolder, stall: float) -> None:
     with begin(home, "count.product") as session:
         stand(home, session, "count.product")
         scanner = Scanner(session)
@@ -225,7 +225,7 @@ def test_known_numbers_in_one_write_are_not_refused_as_a_whole(home: StoreFolder
         assert told(Scanner(session).send(data)) != UNKNOWN
 
 
-def test_a_code_that_comes_alone_in_a_read_counts_and_the_rest_of_its_scan_is_refused(home: StoreFolder) -> None:
+def test_first_line_read_alone_counts_and_rest_of_scan_is_refused(home: StoreFolder) -> None:
     with begin(home, "pick.product") as session:
         stand(home, session, "pick.product")
         scanner, before = Scanner(session), session._build_frame().view
@@ -237,9 +237,7 @@ def test_a_code_that_comes_alone_in_a_read_counts_and_the_rest_of_its_scan_is_re
 
 @pytest.mark.parametrize("pace", PACES)
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n", "\t", "\r\r", "\n\n"])
-def test_a_scanner_with_a_memory_sends_many_codes_which_are_scans_of_their_own(
-    home: StoreFolder, pace: float, end: str
-) -> None:
+def test_batch_scanner_codes_are_separate_scans(home: StoreFolder, pace: float, end: str) -> None:
     with begin(home, "pick.product") as session:
         stand(home, session, "pick.product")
         scanner = Scanner(session)
@@ -415,7 +413,7 @@ def test_enter_alone_opens_where_the_cursor_is(home: StoreFolder) -> None:
         assert scanner.send("\r").view.name.startswith("pick.")
 
 
-def test_a_refused_scan_is_one_entry_of_the_journal_and_no_secret_is_in_it(home: StoreFolder) -> None:
+def test_refused_scan_is_one_journal_entry_without_secret(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         scanner = Scanner(session)
         scanner.send(PAYMENT, 0.001)

@@ -41,7 +41,7 @@ def test_a_session_keeps_what_is_scanned_and_leaves_with_a_sentence(home: StoreF
         assert session._build_frame().view.name == "pick.product"
 
 
-def test_a_session_over_a_newer_cache_says_that_it_has_to_start_anew_and_keeps_what_it_has(home: StoreFolder) -> None:
+def test_session_with_newer_cache_asks_for_restart_and_keeps_state(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "4102", CODES["P1"])
         with closing(apsw.Connection(str(home.cache))) as newer:

@@ -114,9 +114,7 @@ def test_who_is_concerned_hears_and_who_is_not_does_not(home: StoreFolder, socke
         assert asked == [], "nobody rang"
 
 
-def test_a_ring_for_what_is_not_shown_any_more_changes_nothing_and_is_said_again(
-    home: StoreFolder, socket: CourierSocket
-) -> None:
+def test_notification_for_hidden_topic_changes_nothing(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (session, _):
         say(session, "4101")
         socket.drain()
@@ -203,9 +201,7 @@ def test_the_link_is_right_on_a_page_that_shows_nothing(home: StoreFolder, socke
         assert frame.link.state == "offline"
 
 
-def test_that_nothing_waits_any_more_is_seen_at_once_by_who_wrote_and_by_who_saw_it(
-    home: StoreFolder, socket: CourierSocket
-) -> None:
+def test_empty_outbox_is_notified_to_writer_and_watchers(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (anna, _), at(home, "t2", "U2") as (ben, clock):
         say(anna, "4101")
         frame = say(anna, BARCODES[0])
@@ -301,9 +297,7 @@ def test_of_a_restore_that_lost_nothing_of_this_host_no_number_is_said(
         assert not re.search(r"\d", MessageWriter().write(frame.verdict.text))
 
 
-def test_who_comes_after_a_restore_is_told_and_who_comes_long_after_it_is_not(
-    home: StoreFolder, socket: CourierSocket
-) -> None:
+def test_restore_is_announced_to_recent_arrivals_only(home: StoreFolder, socket: CourierSocket) -> None:
     now = 1_800_000_000.0
     noted(home, now - 86400, 5)
     with at(home) as (session, clock):

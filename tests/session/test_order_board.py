@@ -107,7 +107,7 @@ def test_claims_for_somebody_go_in_his_name_and_are_undone_for_many(home: StoreF
     assert not any("Ben" in str(row.cells) for row in frame.view.rows)
 
 
-def test_whom_an_order_is_claimed_for_is_told_by_itself_and_sees_it_first(home: StoreFolder, session: Session) -> None:
+def test_assignee_is_notified_and_sees_order_first(home: StoreFolder, session: Session) -> None:
     def marks(frame: Frame) -> list[str]:
         assert isinstance(frame.view, ListView)
         return [row.key for row in frame.view.rows if row.cells[1].id == "home.yours"]
@@ -142,9 +142,7 @@ def test_the_screen_stays_under_the_cursor_while_the_courier_writes(home: StoreF
     assert (view.rows[at].key, at, view.total) == ("4102", 1, 33)
 
 
-def test_a_difference_is_approved_on_this_host_where_no_service_says_that_it_keeps_it(
-    home: StoreFolder, session: Session
-) -> None:
+def test_difference_is_approved_locally_without_service_review(home: StoreFolder, session: Session) -> None:
     frame = opened(session, "home.exceptions")
     assert isinstance(frame.view, ListView)
     assert {row.key: dict(row.cells[1].args)["value"] for row in frame.view.rows}["differences"] == 1
@@ -197,9 +195,7 @@ def test_a_claim_for_somebody_that_another_one_outdid_meanwhile_is_told(
     assert (polled.verdict.text.id, dict(polled.verdict.text.args)["name"]) == ("act.outdone", "Anna Kovac")
 
 
-def test_a_page_says_that_the_service_has_no_such_order_once_it_has_said_so(
-    home: StoreFolder, session: Session
-) -> None:
+def test_page_reports_missing_order_after_service_answer(home: StoreFolder, session: Session) -> None:
     def notes(frame: Frame | None) -> list[str]:
         assert frame is not None
         assert isinstance(frame.view, DetailView)

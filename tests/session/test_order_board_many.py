@@ -159,11 +159,6 @@ def _filters(desk: Desk) -> None:
     desk.is_true(_OPEN)
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
-    return StoreFolder(aisle_home, "embedded", "0001")
-
-
 def test_made_up_orders(home: StoreFolder, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     lookalike.write(tmp_path / "data", 3)

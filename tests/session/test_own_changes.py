@@ -125,7 +125,7 @@ KEPT = (*service_rows.line(1), "moved_quantity", "preferred_location_code")
 
 
 @pytest.mark.parametrize("name", WORK)
-def test_nothing_of_ones_own_is_changed_elsewhere_while_it_is_sent_and_read_back(home: StoreFolder, name: str) -> None:
+def test_own_writes_are_never_shown_as_changed_elsewhere(home: StoreFolder, name: str) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0], BARCODES[1])
         if name in OWN:

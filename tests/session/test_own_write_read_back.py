@@ -57,7 +57,7 @@ def test_a_write_of_ones_own_that_is_read_back_halfway_is_no_news(home: StoreFol
         assert changed(read_back(home, session, 3.0, 4e9 + 1)), "now it is somebody else"
 
 
-def test_goods_put_down_here_that_are_read_back_before_the_answer_are_no_news(home: StoreFolder) -> None:
+def test_own_put_down_read_back_early_is_not_notified(home: StoreFolder) -> None:
     """Of what is in hand one piece was put down: on its way it counts beside what was read back of it."""
     with at(home) as session, closing(open_outbox(home.folder)) as db:
         say(session, "4101", CODES["P1"])

@@ -141,7 +141,7 @@ def test_it_is_asked_once_before_anything_is_noted_and_then_not_again(desk: Desk
     assert PIN.encode() not in written(desk, tmp_path / "trace.jsonl")
 
 
-def test_what_a_scan_was_answered_with_is_not_hidden_by_word_of_a_pin_that_is_waited_for(desk: Desk) -> None:
+def test_pin_notice_does_not_hide_scan_verdict(desk: Desk) -> None:
     desk.link("offline")
     desk.rejects("4101")
     desk.says("b", "b", "b")
@@ -215,9 +215,7 @@ def test_a_pin_that_looks_like_a_scan_in_pieces_is_kept_nowhere(desk: Desk, tmp_
 
 
 @pytest.mark.parametrize("page", ["home.clearance", "home.today", "home.exceptions"])
-def test_typed_on_a_page_of_a_supervisor_that_does_not_ask_for_it_it_is_kept_nowhere(
-    desk: Desk, tmp_path: Path, page: str
-) -> None:
+def test_pin_typed_on_other_supervisor_page_is_stored_nowhere(desk: Desk, tmp_path: Path, page: str) -> None:
     desk.opened(page)
     _is_kept_nowhere(desk, tmp_path)
 
@@ -270,9 +268,7 @@ def test_a_remark_alone_waits_for_no_pin_where_none_is_answered_for(desk: Desk, 
 
 
 @pytest.mark.parametrize(("letter", "noted"), [("e", "review-logs"), ("r", "write-recounts")])
-def test_what_the_service_is_told_waits_and_takes_nothing_along_that_this_host_keeps_alone(
-    desk: Desk, letter: str, noted: str
-) -> None:
+def test_write_waits_in_outbox_without_host_only_fields(desk: Desk, letter: str, noted: str) -> None:
     """Two differences; the second has no number at the service: it would be settled at once, without a PIN."""
     desk.cache.set_link(LinkRow(state="offline", last_ok=time.time(), features=f"{FEATURES}, reviews, recounts"))
     entry = {"product_number": "P1", "store_number": "0001", "created_on": "2026-11-20T09:00:00Z", "quantity": -4}
@@ -297,9 +293,7 @@ def test_what_the_service_is_told_waits_and_takes_nothing_along_that_this_host_k
     assert (frame.verdict.text.id, done()) == ("pin.noted", ([(noted,)], 1))
 
 
-def test_without_a_link_it_is_noted_and_waits_and_its_owner_is_told_when_the_link_is_back(
-    desk: Desk, tmp_path: Path
-) -> None:
+def test_offline_action_waits_and_owner_hears_when_link_returns(desk: Desk, tmp_path: Path) -> None:
     desk.link("offline")
     frame = desk.rejects("4101")
     assert frame.verdict is not None

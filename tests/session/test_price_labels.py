@@ -79,9 +79,7 @@ def test_what_is_sold_by_measure_is_taken_by_its_price(session: Session) -> None
 
 
 @pytest.mark.parametrize("item", [PROMOTED, UNPRICED])
-def test_where_the_price_says_nothing_for_certain_it_is_said_and_the_quantity_asked(
-    session: Session, item: str
-) -> None:
+def test_uncertain_price_is_shown_and_quantity_asked(session: Session, item: str) -> None:
     frame = say(session, label(item, "0432"))
     kind, text = told(frame)
     assert kind == ASK

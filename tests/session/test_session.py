@@ -99,9 +99,7 @@ def test_a_badge_signs_in_and_the_terminal_remembers_it(home: StoreFolder) -> No
         assert session._build_frame().view.name == "sign_in"
 
 
-def test_a_terminal_that_has_the_name_of_one_that_is_gone_remembers_nobody(
-    home: StoreFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reused_terminal_name_remembers_nobody(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     with at(home) as session:
         say(session, "BADGE-U1", "4101")
         signed_in = session._clock()
@@ -245,7 +243,7 @@ def test_scans_that_were_refused_for_the_same_are_told_once(home: StoreFolder) -
     assert sent(home) == {1: Decimal(1)}
 
 
-def test_a_number_that_was_meant_for_a_refused_scan_is_not_taken_for_what_is_open(home: StoreFolder) -> None:
+def test_number_after_refused_scan_is_not_open_quantity(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         assert told(say(session, "4101", BARCODES[1])) == (GOOD, "pick.taken")
         frame = say(session, "12345678", "3", "2")
@@ -274,7 +272,7 @@ def test_the_choices_under_several_refusals_are_of_the_one_that_is_named(home: S
         assert "12345678" not in shown
 
 
-def test_a_question_that_the_next_scan_takes_the_place_of_leaves_its_own_untaken(home: StoreFolder) -> None:
+def test_scan_that_replaces_sign_in_question_reports_unhandled_input(home: StoreFolder) -> None:
     with at(home) as session:
         assert told(say(session, "anna", "BADGE-U2")) == (WRONG, "session.not_all")
     with at(home, user="U9") as session:
@@ -407,7 +405,7 @@ def test_lists_ask_for_no_more_rows_than_the_screen_shows(home: StoreFolder) -> 
     ],
     ids=["place", "key", "barcode", "unknown", "typed", "words", "either"],
 )
-def test_what_a_key_that_was_cut_off_may_have_taken_of_a_code_is_its_own_where_that_is_known(
+def test_character_after_cut_escape_sequence_belongs_to_known_key(
     home: StoreFolder, text: str, lead: str, expected: tuple[str, str]
 ) -> None:
     """A piece of an escape sequence right before a scan makes no other scan of it."""

@@ -375,9 +375,7 @@ def test_back_drops_the_multiplier_and_nothing_else(home: StoreFolder) -> None:
 
 
 @pytest.mark.parametrize("said", [BARCODES[0], "c", "A-01", "milk", "99999", "h", "."])
-def test_a_multiplier_that_a_page_to_read_has_no_use_for_is_not_dropped_in_silence(
-    home: StoreFolder, said: str
-) -> None:
+def test_unused_multiplier_on_detail_page_is_reported(home: StoreFolder, said: str) -> None:
     with at(home, user="U1") as session:
         say(session, "2", f"?{BARCODES[1]}", "12*")
         frame = say(session, said)
@@ -486,7 +484,7 @@ def test_a_badge_waits_for_the_people_whatever_is_scanned_behind_it(aisle_home: 
 
 
 @pytest.mark.parametrize("said", ["joanna", "Joanna Berg", "U3", "BADGE-U3"])
-def test_a_name_waits_for_the_people_too_and_what_was_scanned_behind_it_is_said(aisle_home: Path, said: str) -> None:
+def test_name_waits_for_people_list_and_later_scan_is_reported(aisle_home: Path, said: str) -> None:
     home = StoreFolder(aisle_home, "embedded", "0001")
     with at(home) as session:
         say(session, said)
@@ -560,9 +558,7 @@ def test_live_is_said_only_of_a_link_that_somebody_keeps_up(home: StoreFolder) -
 
 
 @pytest.mark.parametrize("scans", [(f"999*{BARCODES[2]}",), (BARCODES[2],)], ids=["other choices", "a quantity"])
-def test_a_letter_that_was_on_the_screen_means_what_it_meant_there_or_nothing(
-    home: StoreFolder, scans: tuple[str]
-) -> None:
+def test_letter_keeps_meaning_of_screen_it_was_seen_on(home: StoreFolder, scans: tuple[str]) -> None:
     with at(home, user="U1") as session:
         question = say(session, "4101", f"99*{BARCODES[1]}")
         assert [choice.id for choice in step(question).choices] == ["pick.way_take_rest"]

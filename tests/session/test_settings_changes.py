@@ -125,7 +125,7 @@ def test_a_language_is_spoken_as_soon_as_it_is_set(home: StoreFolder) -> None:
         assert say(session).language == "nl"
 
 
-def test_who_chose_a_language_is_spoken_to_in_it_after_a_start_and_after_other_settings(
+def test_chosen_language_survives_restart_and_settings_change(
     home: StoreFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether somebody signs in or the terminal is his already; where it cannot be read, in that of the settings."""
@@ -153,7 +153,7 @@ def unread(*_: object) -> None:
     raise StorageError("The disk is broken.")
 
 
-def test_reasons_that_nobody_has_set_are_said_in_the_language_of_the_terminal() -> None:
+def test_default_reasons_use_terminal_language() -> None:
     """Codes and what they do to the stock are the same; a store's own words stay as they are."""
     for language in LANGUAGES[1:]:
         policy = profile_from_settings(Settings(language=language)).policy
@@ -343,7 +343,7 @@ def test_a_look_names_pools_by_the_store_then_by_the_settings(home: StoreFolder)
         assert [(pool["pool"], pool["name"]) for pool in rows[0]["pools"]] == [(1, "Floor"), (2, "Backroom"), (5, "")]
 
 
-def test_a_session_that_begins_over_a_wrong_file_says_where_and_works_as_before(home: StoreFolder) -> None:
+def test_session_starting_with_wrong_settings_file_reports_and_works(home: StoreFolder) -> None:
     write(home, "verified = true\n")
     save_last_valid(load_settings({}))
     write(home, "blind = true\nverified = \n")

@@ -57,7 +57,7 @@ def choices(frame: Frame) -> list[str]:
     return [str(dict(choice.args)["text"]) for choice in frame.view.choices]
 
 
-def test_the_product_of_a_code_that_lies_at_the_place_is_counted_and_moved(home: StoreFolder) -> None:
+def test_shared_code_means_product_at_current_location(home: StoreFolder) -> None:
     with at(home) as session:
         assert told(opened(session, "count", "A-1", CODE)) == (GOOD, "count.counted_of")
         item = session._stack.top.state.current_line
@@ -97,7 +97,7 @@ def test_a_look_at_one_of_several_products_is_asked_for_as_well(home: StoreFolde
         assert session._stack.top.state.current_line.product == "P1", "it lies where somebody counts"
 
 
-def test_more_than_two_are_counted_and_told_by_number_where_their_names_are_one(home: StoreFolder) -> None:
+def test_more_than_two_equal_names_are_reported_by_number(home: StoreFolder) -> None:
     with at(home) as session:
         frame = opened(session, "loss", "96385074")
         assert told(frame) == (ASK, "session.either_of")

@@ -118,7 +118,7 @@ def test_an_empty_place_is_offered_to_be_counted(home: StoreFolder) -> None:
         assert say(session, "c").view.name.startswith("count.")
 
 
-def test_another_product_leaves_the_ways_their_numbers_and_is_offered_behind_them(home: StoreFolder) -> None:
+def test_other_product_is_offered_after_existing_choice_numbers(home: StoreFolder) -> None:
     with at(home) as session:
         own = ways(say(session, "s"))
         frame = say(session, CODES[2])

@@ -268,7 +268,7 @@ def test_it_is_asked_once_and_a_change_that_is_left_is_none(fred: Desk) -> None:
     assert changes(fred, "0002").store == "0002", "it was said for something else"
 
 
-def test_digits_that_are_no_store_of_the_list_may_be_a_pin_and_are_kept_nowhere(fred: Desk) -> None:
+def test_digits_that_match_no_store_may_be_pin_and_are_not_stored(fred: Desk) -> None:
     fred.session._apply_result(fred.session._stack.open(Start("stores", {"change": True}), fred.session._context()), "")
     for text in ("2468", PIN):
         told = fred.says(text).verdict

@@ -46,9 +46,7 @@ def test_a_file_that_nobody_can_look_at_may_say_anything(tmp_path: Path, make: C
     assert "cannot be read" in loaded.problems[0] or "cannot be trusted" in loaded.problems[0]
 
 
-def test_a_folder_that_this_account_may_not_look_into_is_told_with_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_inaccessible_folder_is_reported_with_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "settings.toml"
 
     def shut(path: object, *_args: object, **_options: object) -> object:
@@ -61,7 +59,7 @@ def test_a_folder_that_this_account_may_not_look_into_is_told_with_what_to_do(
     assert str(file) in read_settings_file(file).problems[0]
 
 
-def test_what_an_editor_puts_before_a_text_is_none_of_it(tmp_path: Path) -> None:
+def test_byte_order_mark_and_crlf_are_accepted(tmp_path: Path) -> None:
     environ, file = {"AISLE_HOME": str(tmp_path)}, tmp_path / "settings.toml"
     file.write_text(GOOD.replace("\n", "\r\n"), encoding="utf-8-sig", newline="")
     loaded = load_settings({}, environ)

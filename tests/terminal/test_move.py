@@ -55,7 +55,7 @@ def logs(shop: Shop, product: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("size", [(40, 20), (20, 16)], ids=["40x20", "20x16"])
-def test_a_product_moves_by_three_scans_the_next_by_two_and_back_by_a_letter(
+def test_first_product_moves_in_three_scans_next_in_two_undo_by_letter(
     shop: Shop, goods: list[dict[str, Any]], picker: Pick, size: tuple[int, int]
 ) -> None:
     before = shop.balances()

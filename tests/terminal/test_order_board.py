@@ -40,9 +40,7 @@ def at_the_desk(picker: Pick, shop: Shop, orders: int) -> Picker:
     return app
 
 
-def test_an_order_is_claimed_for_somebody_shortened_rejected_and_taken_back(
-    shop: Shop, picker: Pick, demo_home: Path
-) -> None:
+def test_order_is_claimed_shortened_rejected_and_reopened(shop: Shop, picker: Pick, demo_home: Path) -> None:
     app = at_the_desk(picker, shop, 1)
     open_job(app, "Other", "home")
     app.take(numbered(app, "Board"), "orders", "")
@@ -74,7 +72,7 @@ def test_an_order_is_claimed_for_somebody_shortened_rejected_and_taken_back(
     shop.balances()
 
 
-def test_many_are_rejected_each_says_what_came_of_it_and_too_late_is_said(shop: Shop, picker: Pick) -> None:
+def test_rejecting_many_orders_reports_each_result(shop: Shop, picker: Pick) -> None:
     app = at_the_desk(picker, shop, 3)
     open_job(app, "Other", "home")
     app.take(numbered(app, "Board"), "orders", "")

@@ -48,7 +48,7 @@ def rejected(shop: Shop, order: str) -> bool:
     return bool(shop.order(order)["is_rejected"])
 
 
-def test_a_supervisor_gives_his_pin_once_and_again_when_the_courier_has_died(
+def test_supervisor_enters_pin_once_and_again_after_courier_death(
     shop: Shop, picker: Callable[..., Picker], demo_home: Path
 ) -> None:
     app = at_the_board(picker, shop, 3)

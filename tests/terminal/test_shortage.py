@@ -157,9 +157,7 @@ def test_a_kill_on_the_page_comes_back_to_it(shop: Shop, lines: list[Line], pick
     app.terminal.wait_for(lambda _: said(shop, 1).get("rejection_reason_code") == "23", START_S)
 
 
-def test_at_a_service_of_the_document_alone_the_reason_stays_on_this_host(
-    aisle_home: Path, tmp_path: Path, picker: Pick
-) -> None:
+def test_document_service_reason_stays_on_host(aisle_home: Path, tmp_path: Path, picker: Pick) -> None:
     token = tmp_path / "token"
     token.write_text("any")
     token.chmod(0o600)

@@ -89,7 +89,7 @@ def test_the_letters_and_choices_of_a_page_stay_under_what_is_said(size: tuple[i
 
 
 @pytest.mark.parametrize("size", [size for size in SIZES if size != (20, 12)])
-def test_what_is_said_never_covers_a_product_and_how_many_there_are(size: tuple[int, int]) -> None:
+def test_verdict_never_covers_product_and_quantity(size: tuple[int, int]) -> None:
     for said in SAID:
         frame = _frame(0, said, 9, 0, 0, 3)
         view = frame.view
@@ -158,7 +158,7 @@ def test_whose_a_row_is_shows_with_a_title_or_without(size: tuple[int, int]) -> 
     assert "4101" in "\n".join(plain_lines(layout_screen(Frame(view, LinkState("live")), *size)))
 
 
-def test_each_row_of_a_tall_list_says_all_that_is_needed_first_on_the_narrowest_screen() -> None:
+def test_tall_list_rows_put_essentials_first_on_narrow_screen() -> None:
     names = ("Northern Cash & Carry", "Three Bridges Trading", "Millbrook Depot", "Weir", "Old Mill", "Fernhill")
     rows = tuple(
         Row(name, tuple(msg("raw", text=text) for text in (name, f"…118{at}", f"{at} of 158", "late 21 Nov 18:00")))
@@ -198,14 +198,14 @@ def _columns(*blocks: tuple[str, int]) -> list[list[str]]:
     return [[line[first : first + 39].strip() for line in lines] for first in (1, 40)]
 
 
-def test_what_goes_on_in_the_next_column_has_its_title_there() -> None:
+def test_section_continued_in_next_column_repeats_title() -> None:
     left, right = _columns(("Places", 2), ("Stores", 20), ("About", 20))
     assert (left[3], left[4]) == ("Stores", "Stores 0")
     at = left.index(max((line for line in left if line.startswith("Stores ")), key=lambda line: int(line[7:])))
     assert (right[0], right[1]) == ("Stores", f"Stores {int(left[at][7:]) + 1}")
 
 
-def test_what_fits_into_one_column_is_not_broken_where_that_costs_no_page_and_no_row() -> None:
+def test_text_is_not_broken_when_one_column_fits_it() -> None:
     rows = sum(map(bool, _columns(("Places", 20), ("Stores", 20))[0]))
     left, right = _columns(("Places", rows - 3), ("About", rows - 1), ("Codes", 9))
     assert not any(line.startswith("About") for line in left)

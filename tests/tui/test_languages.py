@@ -161,7 +161,7 @@ def _drawn(frame: Frame, size: tuple[int, int], patch: pytest.MonkeyPatch) -> Dr
 
 
 @pytest.mark.parametrize("at", range(len(SAMPLES)), ids=lambda at: f"{SAMPLES[at].screen}-{SAMPLES[at].state}")
-def test_what_fits_in_english_fits_in_every_language(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_language_fits_where_english_fits(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """And every choice can be seen."""
     frame = SAMPLES[at].build("")
     after = numbered_rows(frame.view)
@@ -212,7 +212,7 @@ def test_one_of_something() -> None:
     assert french[0] == french[1] == french[2] != french[3]
 
 
-def test_what_a_language_lacks_is_said_in_english(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_messages_fall_back_to_english(monkeypatch: pytest.MonkeyPatch) -> None:
     load_messages.cache_clear()
     monkeypatch.setitem(sys.modules, "aisle.messages.nl.frame", None)
     try:
@@ -253,7 +253,7 @@ def test_one_is_said_as_one(language: str, id_: str, args: dict[str, str | int |
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_line_that_is_closed_short_says_what_was_taken_and_not_that_this_is_missing(language: str) -> None:
+def test_line_closed_short_shows_picked_not_missing(language: str) -> None:
     """`Fehlt: 2 von 3` said that two are missing, where it was one."""
     taken: dict[str, str | int | Decimal] = {"done": Decimal(2), "of": Decimal(3), "label": "Cola"}
     missing = {"en": "hort", "nl": "ekort", "de": "ehl", "fr": "anqu"}[language]

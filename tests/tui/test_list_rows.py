@@ -44,7 +44,7 @@ def test_what_is_cut_stays_in_its_column() -> None:
     assert len(long) == len(short) == len(blank) == len(head) == 40
 
 
-def test_numbers_stand_at_the_right_of_their_column_with_a_sign_or_beside_a_word_for_none() -> None:
+def test_numbers_are_right_aligned_with_sign_or_word_for_none() -> None:
     shown = drawn(80, "Product|+/-|Value|Place", "Tea|+12|-130.55|A-1", "Milk|-3|?|A-12", "Jam|±0|+2|DOCK")
     for column in ("+/-", "Value"):
         end = shown[0].index(column) + len(column)
@@ -83,7 +83,7 @@ def test_a_column_in_which_no_row_says_anything_is_not_there() -> None:
     assert head.split() == ["Product", "Number", "What"]
 
 
-def test_what_names_a_row_is_said_in_longer_words_where_the_other_columns_are_short() -> None:
+def test_row_name_gets_longer_text_when_other_columns_are_short() -> None:
     kinds = ("exceptions.doubts", "exceptions.impossible", "exceptions.stuck")
     about = Msg("exceptions.about_differences", (("value", 412),))
     rows = tuple(Row(kind, (Msg(kind), raw("14"), about)) for kind in kinds)
@@ -95,7 +95,7 @@ def test_what_names_a_row_is_said_in_longer_words_where_the_other_columns_are_sh
     assert [re.split("  +", line.strip()) for line in shown] == [[name, "14", "412"] for name in names]
 
 
-def test_a_name_of_which_its_columns_leave_too_little_has_a_line_of_its_own_where_rows_stay_blank() -> None:
+def test_long_name_gets_own_line_when_blank_rows_remain() -> None:
     deliveries = [
         f"{name}|{7001 + at}|0 of 158|23 Nov 15:00"
         for at, name in enumerate(("Millbrook Depot", "Northern Cash and Carry", "Weir Valley Wholesale"))

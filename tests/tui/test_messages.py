@@ -202,13 +202,13 @@ def test_arguments_are_never_read_as_sentences() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_help_where_nothing_is_left_to_pick_does_not_say_that_all_was_picked(language: str) -> None:
+def test_help_of_finished_pick_does_not_claim_all_picked(language: str) -> None:
     """What was short, or not found at all, ends on the same page."""
     said = MessageWriter(language=language).write(msg("help.pick_done"))
     assert not {"all", "alles", "tout"} & {*said.casefold().split(".")[0].split()}
 
 
-def test_of_two_that_may_be_cut_the_longer_one_is() -> None:
+def test_longer_of_two_cuttable_texts_is_cut() -> None:
     counted = msg("doubts.what_count", source="A-03-12", quantity=3, label="Cola Zero 33 cl can, tray of 24")
     assert MessageWriter().fit_line(counted, 40) == "Count A-03-12: 3 × Cola Zero 33 cl…of 24"
     names = msg("count.other_product", label="Orange lemonade 1.5 l", mine="Cola Zero 33 cl can")

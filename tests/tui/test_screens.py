@@ -57,7 +57,7 @@ LEADING = {
 """What leads on and back, whatever the page: a stop, a place, a row or a page."""
 
 
-def test_what_leads_on_and_back_has_the_same_letter_and_word_everywhere() -> None:
+def test_forward_and_back_have_the_same_letter_everywhere() -> None:
     said: dict[str, set[str]] = {}
     meant: dict[str, set[str]] = {}
     for sample in SAMPLES:
@@ -88,7 +88,7 @@ def test_no_snapshot_is_left_over() -> None:
 
 
 @samples
-def test_nothing_from_outside_steers_the_terminal(sample: Sample) -> None:
+def test_outside_text_cannot_control_the_terminal(sample: Sample) -> None:
     """Every text at the smallest and at the usual size, with and without UTF-8, and one of them at every size."""
     for name, text in HOSTILE.items():
         frame = sample.build(text)
@@ -174,7 +174,7 @@ def test_rows_that_are_choices_carry_their_own_number(sample: Sample) -> None:
             assert any(MessageWriter().write(row.cells[0], level)[:3] in line for level in range(3)), size
 
 
-def test_names_take_two_lines_where_they_would_be_cut_and_rows_stay_blank() -> None:
+def test_long_names_wrap_when_blank_rows_remain() -> None:
     jams = [f"Orchard Row Jam {kind} 340 g" for kind in ("fig", "plum", "quince")]
     rows = tuple(Row(name, (msg("raw", text=name), msg("raw", text="C-01-03"))) for name in jams)
     view = ListView(
@@ -262,7 +262,7 @@ def test_equal_verdicts_can_be_told_apart() -> None:
         )
 
 
-def test_what_is_typed_is_seen_at_its_end() -> None:
+def test_end_of_typed_text_is_visible() -> None:
     frame = SAMPLES[0].build("")._replace(typed="abcdefghijklmnopqrstuvwxyz0123456789")
     for columns, rows in SIZES:
         assert any("789" in line for line in plain_lines(layout_screen(frame, columns, rows)))
@@ -331,7 +331,7 @@ def test_choices_that_are_a_part_of_more_say_which(size: tuple[int, int]) -> Non
 
 @pytest.mark.parametrize("page", ["1–11 of 30", "12–22 of 30", "23–30 of 30"])
 @pytest.mark.parametrize("name", ["home", "browse"])
-def test_the_head_has_store_and_person_on_every_page_where_the_title_leaves_room(page: str, name: str) -> None:
+def test_header_shows_store_and_person_when_title_leaves_room(page: str, name: str) -> None:
     first, last = (int(each) for each in page.removesuffix(" of 30").split("–"))
     rows = tuple(Row(str(at), (msg("raw", text=str(at)),)) for at in range(first, last + 1))
     view = ListView(name, msg("home.title"), msg("home.prompt"), (), rows, first - 1, 30)

@@ -95,7 +95,7 @@ def rig(aisle_home: Path, tmp_path: Path) -> Iterator[Rig]:
     rig.process.communicate()
 
 
-def test_what_is_sent_before_the_first_paint_is_there_in_order_and_the_end_is_an_end(rig: Rig) -> None:
+def test_input_before_first_paint_is_kept_in_order_until_end(rig: Rig) -> None:
     codes = [f"{number:013d}" for number in range(100)]
     rig.tell(type="resize", width=60, height=20)
     rig.send(b"D", b"".join(f"{code}\r".encode() for code in codes))

@@ -61,7 +61,10 @@ MIN_JUMP_S = 2.0
 LONG_JUMP_S = 60.0
 """Seconds of a jump after which everything is read again: reads by time may have missed changes."""
 MAX_RETRY_WAIT_S, MAX_SETTLING_S = 3600.0, 86400.0
-"""Seconds that anything waits at most for its next try, or to settle. A later time was stored with another clock."""
+"""Seconds that anything waits at most for its next try, and seconds that a doubt takes at most to settle.
+
+A later time was stored with another clock.
+"""
 
 CLOCK_CURSOR = "clock"
 _BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")

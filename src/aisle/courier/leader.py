@@ -215,11 +215,11 @@ class LeaderOptions(NamedTuple):
     intervals: PullIntervals = PullIntervals()
     push_settings: PushSettings = PushSettings()
     is_zone_changed: Callable[[], bool] = lambda: False
-    """Returns True if the time zone of this process changed since the last call."""
+    """Function that returns True if the time zone of this process changed since the last call."""
     on_start: Callable[[Leadership], None] | None = None
-    """Called with the leadership once the lock is held."""
+    """Callback with the leadership once the lock is held."""
     translate: Callable[[str], str] = str
-    """Renders stored messages as text, for the operators' log."""
+    """Function that renders stored messages as text, for the operators' log."""
 
 
 def run_process(store_folder: StoreFolder, connect: ClientFactory, lock: LeaderLock, options: LeaderOptions) -> None:

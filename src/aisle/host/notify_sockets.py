@@ -11,6 +11,8 @@ a folder of this account below the temporary one.
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import socket
 import stat
 import time
@@ -21,8 +23,8 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from aisle.errors import StorageError
-from aisle.host.file_system import make_private_folder
-from aisle.host.store_folder import StoreFolder, short_hash
+from aisle.host.file_system import lock_folder, make_private_folder
+from aisle.host.store_folder import StoreFolder
 
 MAX_SOCKET_PATH = 107
 _SOCKET_NAME_LENGTH = 32
@@ -33,6 +35,10 @@ _FULL_QUEUE = 8
 _STABLE_NS = 1_000_000_000
 """Nanoseconds without a change after which the modification time of a folder shows every later change."""
 _COURIER_SOCKET = "courier.sock"
+_FOLDER_RECORD = "run-folder"
+"""File of the home with the name of the folder of the sockets, if it is below the temporary one."""
+_FOLDER_NAME = re.compile("aisle-[0-9]+-[0-9a-f]{16}")
+_MAX_NAMES = 3
 _WAKE = "work"
 SECRET_PREFIX = "confide "
 """Prefix of a datagram with a secret: a name and the secret follow."""
@@ -66,14 +72,56 @@ def socket_folder(store_folder: StoreFolder) -> Path:
     """Return the folder of the sockets, for this account alone. Raise StorageError if it belongs to another account."""
     folder = store_folder.sockets
     if len(os.fsencode(folder)) + _SOCKET_NAME_LENGTH > MAX_SOCKET_PATH:
-        import tempfile
-
-        folder = Path(tempfile.gettempdir()) / f"aisle-{os.getuid()}-{short_hash(os.fsencode(folder))}"
+        return _temporary_folder(store_folder)
     make_private_folder(folder)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+    if not _is_private(folder):
         raise StorageError(f"{folder} is not a folder that only this account can use. Remove it, or set AISLE_HOME.")
     return folder
+
+
+def _temporary_folder(store_folder: StoreFolder) -> Path:
+    """Return the folder below the temporary one. Its random name is recorded in the home.
+
+    Another account may take the name of a folder that is gone; then another name is used. Raise StorageError.
+    """
+    import tempfile
+
+    make_private_folder(store_folder.folder)
+    record = store_folder.folder / _FOLDER_RECORD
+    try:
+        with lock_folder(store_folder.folder):
+            for _ in range(_MAX_NAMES):
+                folder = Path(tempfile.gettempdir()) / (_read_folder_name(record) or _record_folder_name(record))
+                with suppress(FileExistsError):
+                    folder.mkdir(mode=0o700)
+                if _is_private(folder):
+                    return folder
+                record.unlink()
+    except OSError as error:
+        raise StorageError(f"No folder of sockets can be made: {error.strerror}. Check the disk, or TMPDIR.") from error
+    raise StorageError(f"{folder} is not a folder that only this account can use. Remove it, or set AISLE_HOME.")
+
+
+def _record_folder_name(record: Path) -> str:
+    name = f"aisle-{os.getuid()}-{secrets.token_hex(8)}"
+    fresh = record.with_name(f"{record.name}.new")
+    fresh.write_text(name, encoding="ascii")
+    fresh.replace(record)
+    return name
+
+
+def _read_folder_name(record: Path) -> str:
+    """Return the recorded name of the folder; empty if there is none."""
+    try:
+        name = record.read_text(encoding="ascii")
+    except (OSError, ValueError):
+        return ""
+    return name if _FOLDER_NAME.fullmatch(name) else ""
+
+
+def _is_private(folder: Path) -> bool:
+    found = folder.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
 
 
 class SessionSocket:

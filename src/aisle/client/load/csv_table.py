@@ -136,7 +136,7 @@ class CsvTable:
         return self._last_row_without_end == line
 
     def record_keys(self) -> Iterator[tuple[int, RecordKey, int]]:
-        """Yield of each row its line, its record key, and a hash of its cells.
+        """Yield line, record key and a hash of the cells of each row.
 
         Rows without a key cell are skipped; reading the row reports that.
         """
@@ -158,7 +158,7 @@ class CsvTable:
                     yield line, cell
 
     def select_cells(self, names: Iterable[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """Yield of each row its line and some of its cleaned cells; empty for missing ones.
+        """Yield line and some cleaned cells of each row; empty texts for missing cells.
 
         Several codes of one cell are joined by commas.
         """

@@ -19,7 +19,7 @@ MAX_RANGES = 30
 
 
 class LoadError(AisleError):
-    """Raised if a load cannot start or continue; names the file or response, the reason and the remedy."""
+    """Failure of a load that cannot start or continue; names the file or response, the reason and the remedy."""
 
 
 class BadRow(NamedTuple):

@@ -135,7 +135,7 @@ TARGETS = {
 
 
 class _StrictStop(Exception):
-    """Raised to stop a strict load at its bad row; not an error."""
+    """Stop of a strict load at its bad row; not an error."""
 
 
 async def load(

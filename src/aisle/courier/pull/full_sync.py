@@ -91,13 +91,13 @@ class FullSync:
     ) -> None:
         self.wake_event = WakeEvent(sleep)
         self.on_headers_changed: Callable[[Iterable[str]], None] = lambda numbers: None
-        """Receives the numbers of orders whose headers changed."""
+        """Callback with the numbers of orders whose headers changed."""
         self.on_headers_read: Callable[[], None] = lambda: None
-        """Called when the list of orders was read to its end."""
+        """Callback after the list of orders was read to its end."""
         self.on_complete: Callable[[], None] = lambda: None
-        """Called when everything was read again."""
+        """Callback after everything was read again."""
         self.on_progress: Callable[[SyncProgress], None] | None = None
-        """Receives the progress."""
+        """Callback with the progress."""
         self._single_reads = single_reads
         self._cache = single_reads.cache
         self._link = link

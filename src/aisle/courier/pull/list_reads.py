@@ -46,7 +46,7 @@ class LogReader(NamedTuple):
     cache: CacheWriter
     store: str
     on_written: OnWritten
-    """Receives what was written."""
+    """Callback with the topic, the operation and what was written."""
     operator_log: OperatorLog
     now: Callable[[], float]
 

@@ -88,7 +88,9 @@ LIST_OF_TOPIC = {LOG: "logs", RECOUNT: "recounts", ASSIGNMENT: "assignments"}
 """Topics that are read as a list, with the names that a sync uses for the lists."""
 _MAX_TRIES = 3
 _MIN_RETRY_S = 60.0
-"""Seconds after which a failed read is tried again. The interval grows, except where an operation waits for the read.
+"""Seconds after which a failed read is tried again.
+
+The interval grows, except where an operation waits for the read.
 """
 
 
@@ -282,7 +284,7 @@ class ReadQueue:
             lasting = not isinstance(error, InvalidResponse | RateLimited | ServerError | TransportError)
             if lasting:
                 self._read_backs.end_read(topic, spoken_for)
-            if not lasting or topic.name in LIST_OF_TOPIC:  # the data is shown, and could not be read
+            if not lasting or topic.name in LIST_OF_TOPIC:  # it exists, but was not read
                 rounds = 1 if spoken_for else self._failures[topic] // _MAX_TRIES
                 self._retry_at[topic] = self._single_reads.now() + retry_wait_s(rounds)
             else:
@@ -326,8 +328,9 @@ class MissingLists:
         self._next: dict[str, float] = {}
 
     def pop_due(self, missing: Iterable[str], now: float) -> tuple[str, ...]:
-        """Return the lists that are due; each is due again after a longer interval. Lists not in `missing` are
-        forgotten.
+        """Return the lists that are due; each is due again after a longer interval.
+
+        Lists that are not in `missing` are forgotten.
         """
         self._next = {name: self._next.get(name, now + retry_wait_s(1)) for name in missing}
         self._tries = {name: self._tries.get(name, 1) for name in self._next}

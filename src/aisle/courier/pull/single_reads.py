@@ -56,7 +56,7 @@ _PERMANENT_STATUSES = (400, 403, 404, 405, 410, 422, 501)
 
 
 class ReadOvertaken(Exception):
-    """Raised if a write of the row was pending during the read: the response may or may not include it."""
+    """Read during which a write of the row was pending: the response may or may not include it."""
 
 
 class ReceiptsResult(NamedTuple):

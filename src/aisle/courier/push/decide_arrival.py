@@ -95,7 +95,7 @@ class Decision(NamedTuple):
 
 
 def lookup_method(op: Operation) -> str:
-    """Return how an operation is looked up. One in the log that was sent without a reference cannot be."""
+    """Return how an operation is looked up. A log entry or movement that was sent without a reference cannot be."""
     method = LOOKUP_METHODS.get(op.operation, BY_NOTHING)
     return BY_NOTHING if method == BY_LOG and not entry_references(op) else method
 

@@ -48,7 +48,7 @@ def needs_adapting(op: Operation, features: Features) -> bool:
 
 
 class StaleOperation(ContractError):
-    """Raised if an update must not be sent, because somebody else changed the order. `evidence` is what was read."""
+    """Update that must not be sent, because somebody else changed the order. `evidence` is what was read."""
 
     def __init__(self, reason: StoredMessage, evidence: Mapping[str, Any]) -> None:
         super().__init__(reason)

@@ -70,22 +70,22 @@ _PLAIN_REFUSAL = "told.plain"
 
 
 class PushEvents(NamedTuple):
-    """Callbacks of the push loop: checks before a send, notification of the outcome, checks of the link."""
+    """Callbacks of the push loop: checks before a send, outcome of the send, checks of the link."""
 
     evidence_before: Callable[[Operation], Awaitable[Mapping[str, Any] | None]]
-    """Returns evidence to store before the send; None for nothing. May raise ClientError: then it is not sent now."""
+    """Read of the evidence to store before a send; None for nothing. On a ClientError it is not sent now."""
     adapt: Callable[[Operation, Features], AdaptedOperation]
-    """Returns the operation adapted to this service; the operation itself if nothing has to change."""
+    """Adaptation of an operation to this service; the operation itself if nothing has to change."""
     needs_lookup: Callable[[Operation], bool]
-    """Returns True if an operation confirmed by an empty response has to be looked up."""
+    """Check that returns True if an operation confirmed by an empty response has to be looked up."""
     on_confirmed: Callable[[Operation], None]
     on_refused: Callable[[Operation, StoredMessage], None]
     on_in_doubt: Callable[[Operation, StoredMessage], None]
     check_service: Callable[[], Awaitable[bool]]
     is_link_failure: Callable[[Exception, str], Awaitable[bool]]
-    """Returns True if the error of a read of that list affects all other reads."""
+    """Check that returns True if the error of a read of that list affects all other reads."""
     on_restore: Callable[[], None] = lambda: None
-    """Called if the service lacks what it confirmed before."""
+    """Callback if the service lacks what it confirmed before."""
 
 
 class PushLoop:

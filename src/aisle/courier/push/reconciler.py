@@ -66,12 +66,12 @@ class ReconcilerEvents(NamedTuple):
     on_confirmed: Callable[[Operation], None]
     on_needs_person: Callable[[Operation, StoredMessage], None]
     on_not_applied: Callable[[Operation, StoredMessage], None]
-    """Called if a confirmed operation was not carried out."""
+    """Callback if a confirmed operation was not carried out."""
     on_sendable: Callable[[], None]
-    """Called if something can be sent, now or again."""
+    """Callback if something can be sent, now or again."""
     request_reads: Callable[[Iterable[Topic]], None]
     add_notice: Callable[[str], None]
-    """Receives notices for operators about the service."""
+    """Callback with notices for operators about the service."""
 
 
 class _Trial(NamedTuple):
@@ -400,7 +400,10 @@ class Reconciler:
 
 
 def _may_resend(op: Operation) -> bool:
-    """Return True if an absent operation may be resent automatically: it was not confirmed without effect too often."""
+    """Return True if an absent operation may be resent automatically.
+
+    It may not after an empty response, or after several confirmations without effect.
+    """
     return not op.evidence.get(EMPTY_RESPONSE) and int(op.evidence.get("denied") or 0) < _MAX_NOT_APPLIED
 
 

@@ -53,6 +53,8 @@ _EXPIRED_RETENTION_S = 86400.0
 # Delay in seconds of the refusal for too many waiting reads, which slows down callers that repeat at once.
 _TOO_MANY_WAIT_S = 1.0
 
+_BATCH_ROWS = 1_000
+
 T = TypeVar("T")
 
 
@@ -365,10 +367,8 @@ class OperationEndpoint:
 
         async def note(tx: Transaction) -> None:
             await tx.run(access.TOKEN_USED_SET, principal.token_id, format_timestamp(now))
-            await tx.run(access.OLD_RESPONSES_DELETE, format_timestamp(now - self._keys_days * 86400))
             yesterday = format_timestamp(now - _EXPIRED_RETENTION_S)
             await tx.run(access.OLD_WRITE_HISTORY_DELETE, format_timestamp(now - WRITE_HISTORY_DAYS * 86400))
-            await tx.run(access.SAID_FORGET, format_timestamp(now - WRITE_HISTORY_DAYS * 86400))
             await tx.run(access.OLD_SIGN_IN_FAILURES_DELETE, yesterday, format_timestamp(now))
             await tx.run(access.EXPIRED_TOKEN_STORES_DELETE, yesterday)
             await tx.run(access.EXPIRED_TOKENS_DELETE, yesterday)
@@ -376,10 +376,25 @@ class OperationEndpoint:
         async def noted() -> None:
             try:
                 await self.database.write(note, stores=())
+                keys_before = format_timestamp(now - self._keys_days * 86400)
+                await self._delete_in_batches(access.OLD_RESPONSES_STEP, access.OLD_RESPONSES_DELETE, keys_before)
+                said_before = format_timestamp(now - WRITE_HISTORY_DAYS * 86400)
+                await self._delete_in_batches(access.SAID_STEP, access.SAID_FORGET, said_before)
             except Exception as problem:
                 log.warning("The use of a token is noted another time: %s", type(problem).__name__)
 
         return BackgroundTask(noted)
+
+    async def _delete_in_batches(self, step: str, delete: str, before: str) -> None:
+        """Delete old rows in several transactions, so that other writers wait for none of them long."""
+
+        async def batch(tx: Transaction) -> bool:
+            row = await tx.one(step, before, _BATCH_ROWS)
+            await tx.run(delete, row[0] if row else before)
+            return row is not None
+
+        while await self.database.write(batch, stores=()):
+            pass
 
 
 def _generate_key(now: float) -> str:

@@ -6,9 +6,12 @@ Only this module imports FastAPI. A server loads it before it accepts requests.
 from __future__ import annotations
 
 import asyncio
+import logging
+import math
 from collections.abc import Awaitable, Callable, Iterable
 from functools import cache
 from importlib.resources import files
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from fastapi import Depends, FastAPI, Request, Response
@@ -17,8 +20,8 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 
 from aisle.errors import StorageError
-from aisle.service.context import Context, OperationCall
-from aisle.service.db import Database, Transaction
+from aisle.service.context import CHAIN, Context, OperationCall
+from aisle.service.db import Database, DatabaseFailed, Transaction
 from aisle.service.db.statements import access
 from aisle.service.db.table_sizes import TableSizes
 from aisle.service.errors import JSON_TYPE, Refusal, to_json_bytes
@@ -26,6 +29,8 @@ from aisle.service.handlers.registry import Handler, OperationResult, ServedOper
 from aisle.service.http.endpoint import OperationEndpoint, OperationRoute, refusal_response, result_response
 from aisle.service.http.openapi.document import HEALTH_PATH, READY_PATH, build_document
 from aisle.service.http.request import query_values
+
+log = logging.getLogger("aisle.service")
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics
@@ -174,6 +179,10 @@ def _document() -> bytes:
 
 
 METRICS_PATH = "/metrics"
+_PROBE_COUNTER = "probe"
+WRITE_PROBE_S, FAILED_WRITE_PROBE_S = 30.0, 2.0
+"""Seconds between two writes of the probe, while they succeed and after one failed."""
+WRITE_TIMEOUT_S = 0.3
 READY_TIMEOUT_S = 1.5
 """Seconds that the database may take to answer before the process counts as not ready."""
 
@@ -194,6 +203,8 @@ def add_health_pages(
             return result_response(OperationResult(503, Refusal(503, "This process is leaving.").body()))
         if not await probe.is_answering():
             return result_response(OperationResult(503, Refusal(503, "The database does not answer.").body()))
+        if not await probe.can_be_written():
+            return result_response(OperationResult(503, Refusal(503, "The database cannot be written to.").body()))
         return _success_response()
 
     app.add_api_route(HEALTH_PATH, health, methods=["GET"], response_class=Response)
@@ -231,6 +242,33 @@ class _DatabaseProbe:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._pending: asyncio.Task[bool] | None = None
+        self._writing: asyncio.Task[None] | None = None
+        self._wrote_at = -math.inf
+        self._can_write = True
+
+    async def can_be_written(self) -> bool:
+        """Return False if the last write failed, as on a full disk. A small one is made now and then.
+
+        A write that waits for others has not failed.
+        """
+        monitor = self._database.monitor
+        pause = WRITE_PROBE_S if self._can_write and monitor.is_available else FAILED_WRITE_PROBE_S
+        if (self._writing is None or self._writing.done()) and monotonic() - self._wrote_at >= pause:
+            self._wrote_at = monotonic()
+            self._writing = asyncio.create_task(self._write())
+        if self._writing is not None:
+            await asyncio.wait({self._writing}, timeout=WRITE_TIMEOUT_S)
+        return self._can_write and monitor.is_available
+
+    async def _write(self) -> None:
+        try:
+            await self._database.write(_write_database, stores={CHAIN})
+        except DatabaseFailed:
+            self._can_write = False
+        except Exception:  # It waits too long for another writer, for instance.
+            log.info("The database was not probed by a write.")
+        else:
+            self._can_write = True
 
     async def is_answering(self) -> bool:
         """Return True if the database answers in time. A slow query continues; the next caller waits for it, too."""
@@ -250,6 +288,10 @@ class _DatabaseProbe:
 
 def _success_response() -> Response:
     return Response(b'{"success":true}', media_type=JSON_TYPE)
+
+
+async def _write_database(tx: Transaction) -> None:
+    await tx.one(access.COUNTER_NEXT, CHAIN, _PROBE_COUNTER, 1)
 
 
 async def _query_database(tx: Transaction) -> None:

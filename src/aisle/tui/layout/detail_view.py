@@ -1,4 +1,4 @@
-"""Layout of detail pages: head (the thing itself), location map, blocks of rows in columns, choices and commands."""
+"""Layout of detail pages: head (name and key values), location map, blocks of rows in columns, choices, commands."""
 
 from __future__ import annotations
 

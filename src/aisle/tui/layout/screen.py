@@ -74,7 +74,10 @@ def layout_screen(frame: Frame, columns: int, rows: int, is_ascii: bool = False)
 
 
 def visible_row_count(frame: Frame, columns: int, rows: int, size: int, is_ascii: bool = False) -> int:
-    """Return how many rows of a list with a window of `size` are visible; `size` if it is no list, or none is."""
+    """Return how many rows of a list with a window of `size` are visible.
+
+    Return `size` if the view is no list, or no row is visible.
+    """
     view = frame.view
     if rows < 4 or not isinstance(view, ListView) or not view.rows:
         return size

@@ -39,7 +39,9 @@ SAID_SET = """
 SAID_LATER = """
     SELECT item_key, said_on FROM said_last
     WHERE store_number = $1 AND subject = $2 AND item_key = ANY($3) AND said_on > $4"""
-SAID_FORGET = "DELETE FROM said_last WHERE said_on < $1"
+# Time of the row after the first `$2` old ones.
+SAID_STEP = "SELECT said_on FROM said_last WHERE said_on < $1 ORDER BY said_on LIMIT 1 OFFSET $2"
+SAID_FORGET = "DELETE FROM said_last WHERE said_on <= $1"
 
 TOKEN_BY_HASH = """
     SELECT token_id, token_hash, name, role, all_stores, expires_on, revoked_on, last_used_on, parent_id
@@ -112,7 +114,8 @@ RESPONSE_ADD = """
     INSERT INTO idempotency (store_number, request_key, fingerprint, status, body, created_on)
     VALUES ($1, $2, $3, $4, $5, $6)"""
 REFUSAL_DELETE = "DELETE FROM idempotency WHERE store_number = $1 AND request_key = $2 AND status >= 400"
-OLD_RESPONSES_DELETE = "DELETE FROM idempotency WHERE created_on < $1"
+OLD_RESPONSES_STEP = "SELECT created_on FROM idempotency WHERE created_on < $1 ORDER BY created_on LIMIT 1 OFFSET $2"
+OLD_RESPONSES_DELETE = "DELETE FROM idempotency WHERE created_on <= $1"
 
 PERSON_SET = """
     INSERT INTO person (store_number, badge, user_name, name, role) VALUES ($1, $2, $3, $4, $5)
