@@ -143,7 +143,7 @@ def no_room(connection: apsw.Connection) -> Callable[[], object]:
     return lambda: connection.execute("PRAGMA max_page_count=1000000").fetchall()
 
 
-async def test_nothing_is_sent_that_could_not_be_written_down_before(host: Host) -> None:
+async def test_unrecorded_operation_is_not_sent(host: Host) -> None:
     term = Incumbent(host)
     await term.begun()
     courier = term.offices[-1]._courier

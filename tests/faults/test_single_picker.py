@@ -105,9 +105,7 @@ def picking(home: StoreFolder, courier: Sequence[str], dice: Random) -> Iterator
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_nobody_else_is_said_to_have_changed_what_one_person_picks_alone(
-    aisle_home: Path, tmp_path: Path, seed: int
-) -> None:
+def test_single_picker_never_sees_changes_by_others(aisle_home: Path, tmp_path: Path, seed: int) -> None:
     dice, plan = Random(f"alone/{seed}"), soak.Plan(1, 0.0, (0.0, 0.0), 4)
     with (
         soak.at_work(aisle_home, tmp_path, plan, seed) as (home, courier, served),

@@ -20,8 +20,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.outcome_reasons import store_text
 from aisle.session.session import Session
 from tests.cache import service_rows
-from tests.session.driving import enter, open_terminal, verdict_of
-from tests.session.test_session import BARCODES, _writer, home, sent
+from tests.session.test_session import BARCODES, _writer, at, home, say, sent, told
 from tests.writes import ANNA, intents, update
 
 __all__ = ["home"]
@@ -56,14 +55,14 @@ PARTS = {
 
 
 @pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
-def test_what_is_deleted_is_put_back_by_whoever_has_it_open(home: StoreFolder, parts: tuple[str, ...]) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[0])
+def test_deleted_file_is_restored_by_process_that_has_it_open(home: StoreFolder, parts: tuple[str, ...]) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
         deleted(home, *parts)
         frame = polled(session)
-        assert verdict_of(frame) == (INFO, "told.put_back")
+        assert told(frame) == (INFO, "told.put_back")
         assert frame.view.name == "pick.product", "on the same step"
-        assert verdict_of(enter(session, BARCODES[1])) == (GOOD, "pick.taken")
+        assert told(say(session, BARCODES[1])) == (GOOD, "pick.taken")
     assert noted(home) == ["4101", *BARCODES[:2]]
     assert sent(home) == {1: 1, 2: 1}
     with closing(open_outbox(home.folder)) as db:
@@ -73,35 +72,35 @@ def test_what_is_deleted_is_put_back_by_whoever_has_it_open(home: StoreFolder, p
 
 
 def test_a_scan_that_comes_first_is_not_taken_and_said_to_be_done_again(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101")
+    with at(home, user="U1") as session:
+        say(session, "4101")
         deleted(home)
-        frame = enter(session, BARCODES[0], BARCODES[1])
-        assert verdict_of(frame) == (WRONG, "session.rest_lost")
+        frame = say(session, BARCODES[0], BARCODES[1])
+        assert told(frame) == (WRONG, "session.rest_lost")
         assert frame.verdict is not None
         assert dict(frame.verdict.text.args) == {"count": 2, "why": msg("session.why_again", what=msg("told.put_back"))}
         assert (frame.view.name, session.bells) == ("pick.product", 3)
         assert noted(home) == ["4101"], "it does not pretend"
-        assert verdict_of(enter(session, BARCODES[0], BARCODES[1])) == (GOOD, "pick.taken")
+        assert told(say(session, BARCODES[0], BARCODES[1])) == (GOOD, "pick.taken")
     assert sent(home) == {1: 1, 2: 1}
 
 
 def test_all_sessions_go_on_with_one_file(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as one, open_terminal(home) as other:
-        enter(other, "BADGE-U2", "4102", BARCODES[1])
-        enter(one, "4101", BARCODES[0])
+    with at(home, user="U1") as one, at(home) as other:
+        say(other, "BADGE-U2", "4102", BARCODES[1])
+        say(one, "4101", BARCODES[0])
         deleted(home)
-        assert verdict_of(polled(other)) == (INFO, "told.put_back")
-        assert verdict_of(enter(one, BARCODES[1])) == (WRONG, "session.not_saved")
-        enter(one, BARCODES[1])
-        enter(other, BARCODES[1])
+        assert told(polled(other)) == (INFO, "told.put_back")
+        assert told(say(one, BARCODES[1])) == (WRONG, "session.not_saved")
+        say(one, BARCODES[1])
+        say(other, BARCODES[1])
     assert noted(home) == ["BADGE-U2", "4102", BARCODES[1], "4101", BARCODES[0], BARCODES[1], BARCODES[1]]
     assert not file_recovery.list_copies(home.folder)
 
 
-def test_what_changed_before_it_was_put_back_is_seen_at_the_next_look(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as one, open_terminal(home, user="U2") as other:
-        enter(one, "4101")
+def test_changes_before_recovery_are_seen_at_next_poll(home: StoreFolder) -> None:
+    with at(home, user="U1") as one, at(home, user="U2") as other:
+        say(one, "4101")
         shown = polled(other).view
         with _writer(home) as cache:
             cache.write_orders(
@@ -109,31 +108,31 @@ def test_what_changed_before_it_was_put_back_is_seen_at_the_next_look(home: Stor
             )
         deleted(home)
         for session in (one, other):
-            assert verdict_of(polled(session)) == (INFO, "told.put_back")
-        assert verdict_of(polled(one))[1] == "pick.changed"
+            assert told(polled(session)) == (INFO, "told.put_back")
+        assert told(polled(one))[1] == "pick.changed"
         assert polled(other).view != shown
 
 
 def test_it_can_be_deleted_twice(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101")
+    with at(home, user="U1") as session:
+        say(session, "4101")
         for code in BARCODES[:2]:
             deleted(home)
-            assert verdict_of(polled(session)) == (INFO, "told.put_back")
-            assert verdict_of(enter(session, code)) == (GOOD, "pick.taken")
+            assert told(polled(session)) == (INFO, "told.put_back")
+            assert told(say(session, code)) == (GOOD, "pick.taken")
     assert noted(home) == ["4101", *BARCODES[:2]]
 
 
-def test_where_another_is_in_its_place_what_was_noted_is_kept_beside_it(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[0])
+def test_operations_of_replaced_file_are_kept_beside_it(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
         deleted(home)
         open_outbox(home.folder).close()
         frame = polled(session)
-        assert (verdict_of(frame), frame.view.name) == ((WRONG, "session.other_file"), "home")
+        assert (told(frame), frame.view.name) == ((WRONG, "session.other_file"), "home")
         (kept,) = file_recovery.list_copies(home.folder)
         assert kept.name in str(dict(frame.verdict.text.args)["why"]) if frame.verdict else False
-        assert verdict_of(enter(session, "4102")) == (GOOD, "pick.opened")
+        assert told(say(session, "4102")) == (GOOD, "pick.opened")
     assert noted(home) == ["4102"]
     assert kept.stat().st_mode & 0o777 == 0o600
     os.replace(kept, home.outbox)
@@ -142,84 +141,84 @@ def test_where_another_is_in_its_place_what_was_noted_is_kept_beside_it(home: St
 
 
 def test_an_older_copy_put_in_its_place_is_worked_with_from_there(home: StoreFolder, tmp_path: Path) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[0])
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
         with closing(open_outbox(home.folder)) as db:
             (tmp_path / "copy.db").write_bytes(db.serialize("main"))
-        enter(session, BARCODES[1])
+        say(session, BARCODES[1])
         deleted(home)
         shutil.copy(tmp_path / "copy.db", home.outbox)
         frame = polled(session)
-        assert verdict_of(frame) == (WRONG, "session.other_file")
+        assert told(frame) == (WRONG, "session.other_file")
         assert frame.view.name == "pick.product", "as far as that copy knows"
-        enter(session, BARCODES[2])
+        say(session, BARCODES[2])
     assert noted(home) == ["4101", BARCODES[0], BARCODES[2]]
 
 
-def test_as_long_as_it_cannot_be_put_back_nothing_is_taken(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_input_is_taken_until_recovery(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_room(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101")
+    with at(home, user="U1") as session:
+        say(session, "4101")
         deleted(home)
         with monkeypatch.context() as patch:
             patch.setattr(file_recovery, "_write_durably", no_room)
-            assert verdict_of(polled(session)) == (WRONG, "session.no_file")
-            assert verdict_of(enter(session, BARCODES[0])) == (WRONG, "session.not_saved")
+            assert told(polled(session)) == (WRONG, "session.no_file")
+            assert told(say(session, BARCODES[0])) == (WRONG, "session.not_saved")
             assert not home.outbox.exists()
-        assert verdict_of(polled(session)) == (INFO, "told.put_back")
-        assert verdict_of(enter(session, BARCODES[0])) == (GOOD, "pick.taken")
+        assert told(polled(session)) == (INFO, "told.put_back")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
     assert noted(home) == ["4101", BARCODES[0]]
 
 
 def test_a_home_that_is_gone_as_a_whole_is_made_again(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[0])
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
         shutil.rmtree(home.folder)
-        assert verdict_of(polled(session))[1] == "told.put_back"
+        assert told(polled(session))[1] == "told.put_back"
     assert noted(home) == ["4101", BARCODES[0]]
 
 
 def test_a_log_in_the_place_of_the_one_that_is_open_is_noticed(home: StoreFolder) -> None:
     log = home.outbox.with_name("outbox.db-wal")
-    with open_terminal(home, user="U1") as session, open_terminal(home) as other:
-        enter(session, "4101", BARCODES[0])
+    with at(home, user="U1") as session, at(home) as other:
+        say(session, "4101", BARCODES[0])
         (log.parent / "older").write_bytes(log.read_bytes()[:4096])
         os.replace(log.parent / "older", log)
-        assert verdict_of(enter(session, BARCODES[1])) == (WRONG, "session.not_saved")
-        assert verdict_of(enter(session, BARCODES[1])) == (GOOD, "pick.taken")
-        assert verdict_of(polled(other))[1] == "told.put_back"
+        assert told(say(session, BARCODES[1])) == (WRONG, "session.not_saved")
+        assert told(say(session, BARCODES[1])) == (GOOD, "pick.taken")
+        assert told(polled(other))[1] == "told.put_back"
     assert noted(home) == ["4101", *BARCODES[:2]]
     assert sent(home) == {1: 1, 2: 1}
 
 
-def test_who_comes_while_a_log_is_missing_waits_until_it_is_put_back(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[0])
+def test_new_session_waits_until_missing_wal_is_restored(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
         deleted(home, "-wal")
         newcomer: list[list[str]] = []
         thread = Thread(target=lambda: newcomer.append(noted(home)))
         thread.start()
         thread.join(0.1)
         assert thread.is_alive(), "beside a log that others have it would begin another one"
-        assert verdict_of(polled(session))[1] == "told.put_back"
+        assert told(polled(session))[1] == "told.put_back"
         thread.join()
     assert newcomer == [["4101", BARCODES[0]]]
 
 
 def test_who_waits_for_nobody_is_told_so(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101")
+    with at(home, user="U1") as session:
+        say(session, "4101")
         monkeypatch.setattr("aisle.host.database.RECOVERY_TIMEOUT_S", 0.0)
         deleted(home, "-wal")
         with pytest.raises(StorageError, match="none of them has put it back"):
             open_outbox(home.folder)
-        assert verdict_of(polled(session))[1] == "told.put_back"
+        assert told(polled(session))[1] == "told.put_back"
     assert noted(home) == ["4101"]
 
 
-def test_nobody_writes_to_a_file_that_nobody_will_read(home: StoreFolder) -> None:
+def test_replaced_file_is_not_written(home: StoreFolder) -> None:
     first, second = open_outbox(home.folder), open_outbox(home.folder)
     with transaction(first):
         (op_id,) = OperationQueue(first).enqueue(intents(update("4101", {1: 1})), ANNA)

@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from aisle.errors import StorageError
-from aisle.server.certificates import CertificateWatch, good_until
+from aisle.server.certificates import CertificateFiles, CertificateWatch, good_until, renewed
 from aisle.service.db import Database, SqliteDatabase, Transaction
 from aisle.service.db.database import DatabaseMonitor
 from aisle.service.db.postgres import PostgresDatabase
@@ -196,7 +196,7 @@ def _until(done: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-def test_what_it_cannot_begin_with_is_json_too(aisle_home: Path, tmp_path: Path) -> None:
+def test_startup_error_is_json_too(aisle_home: Path, tmp_path: Path) -> None:
     (tmp_path / "none.db").write_text("no database at all, and long enough to be looked at" * 50)
     command = [sys.executable, "-m", "aisle", "serve", "--json-logs", "--database", f"sqlite:///{tmp_path}/none.db"]
     found = subprocess.run([*command, "--port", "0"], capture_output=True, text=True, timeout=LONG)
@@ -246,3 +246,19 @@ def test_the_access_log_is_private_after_it_was_moved_away(tmp_path: Path) -> No
     assert [json.loads(line)["n"] for line in file.read_text().splitlines()] == [2]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert logging.getLogger("aisle.access").handlers == []
+
+
+def test_of_several_workers_their_parent_alone_says_what_becomes_of_a_certificate(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    quiet = CertificateWatch(lambda: 0.0, lambda _: None, is_quiet=True)
+    assert quiet.look()
+    assert not renewed(tmp_path / "none", None, is_quiet=True)
+    assert not [one for one in caplog.records if one.levelno > logging.DEBUG]
+    files = CertificateFiles(tmp_path / "none", None, watch_seconds=0.01)
+    with files.watched():
+        time.sleep(0.1)
+    assert [one.getMessage() for one in caplog.records if one.levelno > logging.DEBUG] == [
+        "certificate lost: No such file or directory"
+    ]
+    assert not files.renewed()

@@ -18,8 +18,7 @@ from aisle.outbox.operation_record import Author, Intent
 from aisle.outbox.outcome_reasons import store_text
 from aisle.session.session import Session
 from tests.cache import service_rows
-from tests.session.driving import enter
-from tests.session.test_session import BARCODES, ORDER
+from tests.session.test_session import BARCODES, ORDER, say
 from tests.writes import movement, update
 
 ELSEWHERE = "96385074"
@@ -93,7 +92,7 @@ def choose(id_: str) -> Happening:
         rows = [row for block in view.blocks for row in block.rows[: block.numbered_rows]]
         offered = [*(row[0].id for row in rows), *(choice.id for choice in view.choices)]
         assert id_ in offered, offered
-        enter(session, str(offered.index(id_) + 1))
+        say(session, str(offered.index(id_) + 1))
 
     return chosen
 
@@ -227,7 +226,7 @@ def stand(home: StoreFolder, session: Session, way: str) -> View:
         session.work.commit()
         scans = scans[1:]
     for scan in scans:  # each is kept before the next: the log reads what was kept
-        enter(session, scan) if isinstance(scan, str) else scan(home, session)
+        say(session, scan) if isinstance(scan, str) else scan(home, session)
     view = session.frames.build().view
     assert view.name == step_of(way), (view.name, session.frames.build().verdict)
     return view

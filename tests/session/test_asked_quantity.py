@@ -21,10 +21,10 @@ from aisle.tui.layout.styled_lines import plain_lines
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import delivery, line
-from tests.session.driving import enter, open_terminal, verdict_of
 from tests.session.scanner import Scanner
 from tests.session.test_numbers_after_refused_scan import opened
 from tests.session.test_numbers_after_scan import quantities
+from tests.session.test_session import at, say, told
 
 CHEESE, HAM, TAPE, TEA = "9520001100505", "9520001100512", "9520001100574", "4006381333931"
 GROSS_CHEESE, GROSS_HAM = f"010{CHEESE}3303001250", f"010{HAM}3403001250"
@@ -63,7 +63,7 @@ JOBS: dict[str, tuple[str, ...]] = {
 def begun(session: Session, job: str) -> None:
     """That job, where any product can be scanned."""
     if job == "pick":
-        enter(session, "4101")
+        say(session, "4101")
     else:
         opened(session, job, *JOBS[job])
 
@@ -84,13 +84,13 @@ def prompt(frame: Frame, columns: int, rows: int) -> str:
 @pytest.mark.parametrize("job", JOBS)
 @pytest.mark.parametrize("pace", [0.0, 0.006])
 def test_the_screen_asks_about_the_goods_that_the_answer_is_booked_on(home: StoreFolder, job: str, pace: float) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         begun(session, job)
         scan = Scanner(session)
         scan.send(f"{GROSS_CHEESE}\r", pace)
         scan.rest(1.0)
         frame = scan.send(f"{GROSS_HAM}\r", pace)
-        assert verdict_of(frame) == (ASK, "session.taken_not")
+        assert told(frame) == (ASK, "session.taken_not")
         for columns, rows in ((30, 16), (40, 20), (80, 24)):
             assert "Pound ham" in prompt(frame, columns, rows), (columns, shown(frame, columns, rows))
             assert "lb" in prompt(frame, columns, rows)
@@ -102,20 +102,20 @@ def test_the_screen_asks_about_the_goods_that_the_answer_is_booked_on(home: Stor
 
 @pytest.mark.parametrize("job", JOBS)
 def test_another_label_of_the_same_goods_is_the_one_that_is_asked_about(home: StoreFolder, job: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         begun(session, job)
-        enter(session, f"010{TAPE}3142000250")
-        frame = enter(session, f"010{TAPE}3922599")
+        say(session, f"010{TAPE}3142000250")
+        frame = say(session, f"010{TAPE}3922599")
         assert "5.99" in shown(frame).split("not taken")[0]
         assert "Metre tape, label 2.5 m²" in shown(frame, 80, 24).split("not taken")[1]
-        enter(session, "3")
+        say(session, "3")
         assert quantities(session) == {"P3": Decimal(3)}
 
 
 def test_all_that_was_scanned_in_one_write_is_said_not_to_be_taken(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         begun(session, "count")
-        frame = enter(session, GROSS_CHEESE, f"010{TAPE}3142000250", GROSS_HAM)
+        frame = say(session, GROSS_CHEESE, f"010{TAPE}3142000250", GROSS_HAM)
         assert frame.verdict
         assert "2 not taken" in MessageWriter().write(frame.verdict.text)
         assert "Pound ham" in prompt(frame, 40, 20)
@@ -123,10 +123,10 @@ def test_all_that_was_scanned_in_one_write_is_said_not_to_be_taken(home: StoreFo
 
 @pytest.mark.parametrize("page", ["h", "?", "?zzz", f"?{TEA}"])
 def test_a_page_over_the_question_says_that_the_scan_is_not_taken(home: StoreFolder, page: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         begun(session, "count")
-        enter(session, GROSS_CHEESE)
-        frame = enter(session, page)
+        say(session, GROSS_CHEESE)
+        frame = say(session, page)
         assert "not taken: Kilo cheese" in shown(frame) or "Kilo cheese" in prompt(frame, 40, 20), shown(frame)
 
 
@@ -147,17 +147,17 @@ MORE = ("4006381333930", "BADGE-U1", "x", "12*", "ABC-12345", "?", "b")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=10, derandomize=True)
 @given(inputs=st.lists(st.sampled_from(SAID + MORE), min_size=1, max_size=5))
 def test_a_quantity_is_booked_on_what_the_prompt_names(home: StoreFolder, job: str, inputs: list[str]) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         begun(session, job)
         for each in inputs:
-            frame = enter(session, each)
+            frame = say(session, each)
         asked: Any = session.page.question.measured_scan
         if asked is None or session.page.question.multiplier:
             return
         meaning = asked.matches[0]
         assert NAMES[meaning.key] in prompt(frame, 40, 20), (inputs, shown(frame))
         before = booked(session)
-        enter(session, "0.5")
+        say(session, "0.5")
         now = booked(session)
         changed = {key for key in now | before if now.get(key) != before.get(key)}
         assert changed <= {meaning.key}, inputs
@@ -169,39 +169,39 @@ def test_a_quantity_is_booked_on_what_the_prompt_names(home: StoreFolder, job: s
 @pytest.mark.parametrize("job", JOBS)
 @pytest.mark.parametrize("scans", [(f"3*{GROSS_HAM}",), ("3*", GROSS_HAM)], ids=["at once", "before"])
 def test_what_is_multiplied_is_asked_of_each(home: StoreFolder, job: str, scans: tuple[str, ...]) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         begun(session, job)
         frame = opened_by(session, scans)
-        assert verdict_of(frame) == (ASK, "session.how_much_each_in")
+        assert told(frame) == (ASK, "session.how_much_each_in")
         assert "3 x" in shown(frame)
         assert "Pound ham" in shown(frame)
         assert "lb" in shown(frame)
-        enter(session, "2")
+        say(session, "2")
         assert quantities(session) == {"P2": Decimal(6)}
 
 
 @pytest.mark.parametrize("label", [f"010{TAPE}3142000250", f"010{TAPE}3922599"])
 def test_what_each_label_says_is_not_multiplied_on_the_screen(home: StoreFolder, label: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         begun(session, "count")
-        frame = enter(session, f"2*{label}")
+        frame = say(session, f"2*{label}")
         assert "2.5 m²" in shown(frame) or "5.99" in shown(frame)
-        enter(session, "4")
+        say(session, "4")
         assert quantities(session) == {"P3": Decimal(8)}
 
 
 def test_a_multiplied_code_without_a_unit_asks_in_words(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         begun(session, "count")
-        enter(session, "3*")
-        assert verdict_of(enter(session, CHEESE))[1] == "count.counted_of", "three kilograms were said"
+        say(session, "3*")
+        assert told(say(session, CHEESE))[1] == "count.counted_of", "three kilograms were said"
         assert quantities(session) == {"P1": Decimal(3)}
 
 
 def opened_by(session: Session, scans: tuple[str, ...]) -> Frame:
     """The page after these scans."""
     for scan in scans:
-        frame = enter(session, scan)
+        frame = say(session, scan)
     return frame
 
 
@@ -221,10 +221,10 @@ MEANWHILE = {
 @pytest.mark.parametrize("said", MEANWHILE)
 @pytest.mark.parametrize("job", JOBS)
 def test_what_is_scanned_while_a_weight_is_asked_is_answered_itself(home: StoreFolder, job: str, said: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         begun(session, job)
-        enter(session, GROSS_CHEESE)
-        frame = enter(session, said)
+        say(session, GROSS_CHEESE)
+        frame = say(session, said)
         first, _, dropped = shown(frame, 80, 24).partition("not taken:")
         assert MEANWHILE[said] in first.split("─")[-1]
         assert "Kilo cheese" in dropped.replace("#3 ", "")
@@ -236,24 +236,24 @@ def test_what_is_scanned_while_a_weight_is_asked_is_answered_itself(home: StoreF
 @pytest.mark.parametrize("said", ["96385074", "BADGE-U2", "A-2"])
 @pytest.mark.parametrize("job", ["count", "loss", "move", "receive"])
 def test_weight_of_dropped_scan_is_not_booked_on_previous_goods(home: StoreFolder, job: str, said: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         begun(session, job)
-        enter(session, TEA)
-        enter(session, GROSS_HAM)
+        say(session, TEA)
+        say(session, GROSS_HAM)
         before = quantities(session)
-        frame = enter(session, said)
+        frame = say(session, said)
         if frame.verdict and frame.verdict.kind == WRONG:
-            frame = enter(session, "2")
+            frame = say(session, "2")
             assert quantities(session) == before
-            assert verdict_of(frame)[0] in (ASK, WRONG)
+            assert told(frame)[0] in (ASK, WRONG)
 
 
 def test_an_own_badge_leaves_the_question_open(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         begun(session, "count")
-        enter(session, GROSS_CHEESE)
-        frame = enter(session, "BADGE-U1")
-        assert verdict_of(frame)[1] == "sign_in.already"
+        say(session, GROSS_CHEESE)
+        frame = say(session, "BADGE-U1")
+        assert told(frame)[1] == "sign_in.already"
         assert "Kilo cheese" in prompt(frame, 40, 20)
-        enter(session, "2")
+        say(session, "2")
         assert quantities(session) == {"P1": Decimal(2)}

@@ -7,8 +7,7 @@ import pytest
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD
 from tests.cache import service_rows
-from tests.session.driving import enter, open_terminal, verdict_of
-from tests.session.test_session import _writer
+from tests.session.test_session import _writer, at, say, told
 
 PEOPLE = [
     {**service_rows.person("anna", "Anna Kovac"), "badge": "0012345"},
@@ -36,10 +35,10 @@ PEOPLE = [
 )
 def test_a_badge_opens_for_the_one_who_has_it(badge: str, name: str, turned: bool, aisle_home: Path) -> None:
     home = StoreFolder(aisle_home, "embedded", "0001")
-    with open_terminal(home) as session:
+    with at(home) as session:
         with _writer(home) as cache:
             cache.write_people(PEOPLE[::-1] if turned else PEOPLE)
         session.poll(notified=True)
-        frame = enter(session, badge)
-        assert (verdict_of(frame) == (GOOD, "sign_in.done")) == bool(name)
+        frame = say(session, badge)
+        assert (told(frame) == (GOOD, "sign_in.done")) == bool(name)
         assert frame.user == name

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,10 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, msg
 from aisle.outbox.local_notes import PRIORITY, RELEASED, save_note
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line, OpenLine
-from aisle.session.session import Session
+from aisle.session.session import Session, open_session
 from aisle.session.unit_of_work import MAX_REPLAYED
+from aisle.settings import Settings
 from tests.cache import service_rows
-from tests.session.driving import enter, open_signed_in, verdict_of
 
 CODES = {"P1": "4006381333931", "P2": "5901234123457", "P3": "9780201379624", "P9": "96385074"}
 
@@ -65,6 +66,27 @@ def home(aisle_home: Path) -> StoreFolder:
     return home
 
 
+@contextmanager
+def at(home: StoreFolder, **settings: Any) -> Iterator[Session]:
+    """A session of terminal `dock`, signed in."""
+    session = open_session(home, Settings(terminal="dock", user="U1", **settings))
+    try:
+        session.start()
+        yield session
+    finally:
+        session.close()
+
+
+def say(session: Session, *texts: str) -> Frame:
+    """Lines in one drained queue."""
+    return session.take([Line(text, "cr", 0.0, 0.0, 0.0) for text in texts], 0.0)
+
+
+def told(frame: Frame) -> tuple[str, str]:
+    """Kind and message id of the verdict."""
+    return (frame.verdict.kind, frame.verdict.text.id) if frame.verdict else ("", "")
+
+
 def state(session: Session) -> PickState:
     """What the round stands at."""
     top = session.stack.top.state
@@ -84,26 +106,26 @@ def sent(home: StoreFolder) -> dict[tuple[str, int], Decimal]:
 
 
 def test_a_round_from_the_menu_to_the_pick_up_place(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
-        assert enter(session, "6").view.name == "walk"
-        assert verdict_of(enter(session, "4102")) == (GOOD, "walk.added")
-        assert verdict_of(enter(session, "4101", "TOTE-B")) == (GOOD, "walk.tote")
-        assert verdict_of(enter(session, "1")) == (GOOD, "walk.added")
-        assert verdict_of(enter(session, "g")) == (GOOD, "pick.round_opened")
+    with at(home) as session:
+        assert say(session, "6").view.name == "walk"
+        assert told(say(session, "4102")) == (GOOD, "walk.added")
+        assert told(say(session, "4101", "TOTE-B")) == (GOOD, "walk.tote")
+        assert told(say(session, "1")) == (GOOD, "walk.added")
+        assert told(say(session, "g")) == (GOOD, "pick.round_opened")
         assert [tote.order for tote in state(session).totes] == ["4102", "4101", "4103"]
-        assert verdict_of(enter(session, f"6*{CODES['P1']}")) == (GOOD, "pick.taken_totes")
+        assert told(say(session, f"6*{CODES['P1']}")) == (GOOD, "pick.taken_totes")
         assert sent(home) == {("4102", 1): Decimal(4), ("4101", 1): Decimal(2)}
-        assert verdict_of(enter(session, CODES["P1"])) == (GOOD, "pick.taken_tote")
-        assert verdict_of(enter(session, CODES["P2"])) == (GOOD, "pick.tote_full")
-        assert verdict_of(enter(session, "3")) == (GOOD, "pick.set_totes")
-        frame = enter(session, CODES["P3"], "201")
-        assert verdict_of(frame) == (GOOD, "pick.round_taken")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken_tote")
+        assert told(say(session, CODES["P2"])) == (GOOD, "pick.tote_full")
+        assert told(say(session, "3")) == (GOOD, "pick.set_totes")
+        frame = say(session, CODES["P3"], "201")
+        assert told(frame) == (GOOD, "pick.round_taken")
         assert frame.view.name == "pick.done"
-        assert verdict_of(enter(session, "B-7")) == (ASK, "pick.put_on_goods")
-        assert verdict_of(enter(session, "TOTE-B")) == (GOOD, "pick.tote")
-        assert verdict_of(enter(session, "PU-1")) == (GOOD, "pick.put_down_totes")
-        assert verdict_of(enter(session, "PU-1")) == (GOOD, "pick.put_down_totes")
-        assert verdict_of(enter(session, "PU-1")) == (INFO, "pick.nothing_in_round")
+        assert told(say(session, "B-7")) == (ASK, "pick.put_on_goods")
+        assert told(say(session, "TOTE-B")) == (GOOD, "pick.tote")
+        assert told(say(session, "PU-1")) == (GOOD, "pick.put_down_totes")
+        assert told(say(session, "PU-1")) == (GOOD, "pick.put_down_totes")
+        assert told(say(session, "PU-1")) == (INFO, "pick.nothing_in_round")
     moves = [
         each for each in OperationQueue(open_outbox(home.folder)).unfinished() if each.operation == "create-movement"
     ]
@@ -114,58 +136,58 @@ def test_scanned_letter_is_tote_and_typed_letter_is_back(home: StoreFolder) -> N
     def by_hand(letter: str) -> Frame:
         return session.take([Line(letter, "cr", 0.0, 0.2, 0.2)], 0.0)
 
-    with open_signed_in(home) as session:
-        enter(session, "6", "4102", "4101")
-        assert verdict_of(enter(session, "0")) == (WRONG, "walk.unknown"), "scanned, it is no way back"
-        assert verdict_of(by_hand("B")) == (ASK, "session.label_back")
+    with at(home) as session:
+        say(session, "6", "4102", "4101")
+        assert told(say(session, "0")) == (WRONG, "walk.unknown"), "scanned, it is no way back"
+        assert told(by_hand("B")) == (ASK, "session.label_back")
         asked = session.frames.build().verdict
         assert asked
         assert msg("walk.leave", count=2) in dict(asked.text.args).values()
-        assert verdict_of(enter(session, "b")) == (INFO, "session.dropped")
-        assert verdict_of(by_hand("1*B")) == (GOOD, "walk.tote")
-        assert verdict_of(by_hand("b")) == (ASK, "walk.leave")
-        assert verdict_of(enter(session, "b", "A")) == (WRONG, "walk.tote_twice")
-        assert verdict_of(enter(session, "X")) == (GOOD, "walk.tote")
-        frame = enter(session, "g", "7*", "B")
-        assert (verdict_of(frame), frame.typed) == ((INFO, "pick.this_tote"), "7*")
-        enter(session, CODES["P1"], CODES["P2"], CODES["P3"], "200")
-        assert verdict_of(enter(session, "X")) == (GOOD, "pick.tote")
+        assert told(say(session, "b")) == (INFO, "session.dropped")
+        assert told(by_hand("1*B")) == (GOOD, "walk.tote")
+        assert told(by_hand("b")) == (ASK, "walk.leave")
+        assert told(say(session, "b", "A")) == (WRONG, "walk.tote_twice")
+        assert told(say(session, "X")) == (GOOD, "walk.tote")
+        frame = say(session, "g", "7*", "B")
+        assert (told(frame), frame.typed) == ((INFO, "pick.this_tote"), "7*")
+        say(session, CODES["P1"], CODES["P2"], CODES["P3"], "200")
+        assert told(say(session, "X")) == (GOOD, "pick.tote")
         assert state(session).only_order == "4101"
-        assert verdict_of(enter(session, "b")) == (INFO, "pick.dropped")
-        assert verdict_of(enter(session, "B")) == (GOOD, "pick.tote")
+        assert told(say(session, "b")) == (INFO, "pick.dropped")
+        assert told(say(session, "B")) == (GOOD, "pick.tote")
         assert state(session).only_order == "4101", "its letter names it too"
-        assert verdict_of(enter(session, "A")) == (GOOD, "pick.tote")
+        assert told(say(session, "A")) == (GOOD, "pick.tote")
         assert state(session).only_order == "4102"
-        assert verdict_of(by_hand("1*B")) == (GOOD, "pick.tote"), "typed, its letter names it too"
+        assert told(by_hand("1*B")) == (GOOD, "pick.tote"), "typed, its letter names it too"
         assert state(session).only_order == "4101"
-        assert verdict_of(by_hand("B")) == (INFO, "session.label_back")
+        assert told(by_hand("B")) == (INFO, "session.label_back")
         assert by_hand("B").view.name == "home"
 
 
 @pytest.mark.parametrize("count", [1, MAX_REPLAYED - 2, MAX_REPLAYED + 20])
 def test_a_round_is_taken_up_where_it_was_left(home: StoreFolder, count: int) -> None:
-    with open_signed_in(home) as session:
-        enter(session, "6", "3", "g", f"7*{CODES['P1']}", "n", CODES["P2"])
+    with at(home) as session:
+        say(session, "6", "3", "g", f"7*{CODES['P1']}", "n", CODES["P2"])
         for _ in range(count):
-            enter(session, CODES["P3"])
-        before = enter(session, CODES["P9"])
-        assert verdict_of(before) == (WRONG, "pick.for_other")
+            say(session, CODES["P3"])
+        before = say(session, CODES["P9"])
+        assert told(before) == (WRONG, "pick.for_other")
         kept = state(session)
-    with open_signed_in(home) as session:
+    with at(home) as session:
         frame = session.frames.build()
         assert (frame.verdict, frame.view) == (before.verdict, before.view), "with the reason of what is offered"
         assert state(session) == kept
-        assert verdict_of(enter(session, CODES["P3"])) == (GOOD, "pick.taken_tote")
+        assert told(say(session, CODES["P3"])) == (GOOD, "pick.taken_tote")
     assert sent(home)["4102", 2] == count + 1
 
 
 def test_the_gathering_is_taken_up_too(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
-        before = enter(session, "6", "4103", "TOTE-A", "2")
-    with open_signed_in(home) as session:
+    with at(home) as session:
+        before = say(session, "6", "4103", "TOTE-A", "2")
+    with at(home) as session:
         frame = session.frames.build()
         assert frame.view == before.view
-        assert verdict_of(enter(session, "g")) == (GOOD, "pick.round_opened")
+        assert told(say(session, "g")) == (GOOD, "pick.round_opened")
         assert [(tote.order, tote.code) for tote in state(session).totes] == [
             ("4103", "TOTE-A"),
             ("4101", ""),
@@ -186,46 +208,46 @@ def test_batch_of_older_job_version_closes_without_loss(
     """By the rule of today its events come to something else than they did."""
     with monkeypatch.context() as older:
         older.setattr(f"aisle.jobs.{job}.version", before)
-        with open_signed_in(home) as session:
-            enter(session, *scans)
+        with at(home) as session:
+            say(session, *scans)
             noted = sent(home)
-    with open_signed_in(home) as session:
-        assert verdict_of(session.frames.build()) == (WRONG, "session.other_version")
+    with at(home) as session:
+        assert told(session.frames.build()) == (WRONG, "session.other_version")
         assert sent(home) == noted
-        assert verdict_of(enter(session, "6", "4102", "g")) == (GOOD, "pick.opened")
+        assert told(say(session, "6", "4102", "g")) == (GOOD, "pick.opened")
         picked = {(take.order, take.line): take.picked for take in state(session).lines if take.picked}
         assert picked == {of: count for of, count in noted.items() if of[0] == "4102"}
 
 
 def test_a_look_in_the_middle_of_a_round_comes_back_to_its_stop(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
-        before = enter(session, "6", "3", "g", CODES["P1"]).view
-        assert enter(session, f"?{CODES['P9']}").view.name == "lookup.product"
-        assert enter(session, "b").view == before
-        enter(session, f"?{CODES['P9']}")
-        assert verdict_of(enter(session, CODES["P1"])) == (GOOD, "pick.taken_tote")
+    with at(home) as session:
+        before = say(session, "6", "3", "g", CODES["P1"]).view
+        assert say(session, f"?{CODES['P9']}").view.name == "lookup.product"
+        assert say(session, "b").view == before
+        say(session, f"?{CODES['P9']}")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken_tote")
 
 
 def test_what_was_picked_before_a_look_in_the_same_queue_is_counted_on(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
-        frame = enter(session, "4102", CODES["P3"], f"?{CODES['P9']}", "b", CODES["P3"], f"?{CODES['P9']}", CODES["P3"])
-        assert verdict_of(frame) == (GOOD, "pick.taken")
+    with at(home) as session:
+        frame = say(session, "4102", CODES["P3"], f"?{CODES['P9']}", "b", CODES["P3"], f"?{CODES['P9']}", CODES["P3"])
+        assert told(frame) == (GOOD, "pick.taken")
         (picked,) = [take.picked for take in state(session).lines if take.product == "P3"]
         assert picked == 3
     assert sent(home) == {("4102", 2): Decimal(3)}
 
 
 def test_an_order_that_is_rejected_elsewhere_leaves_the_round(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
-        enter(session, "6", "3", "g", f"7*{CODES['P1']}")
+    with at(home) as session:
+        say(session, "6", "3", "g", f"7*{CODES['P1']}")
         cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
         gone = order("4102", ("P1", 4), ("P3", 200))
         cache.write_orders([{**gone, "is_rejected": True}], lines_known=True, read_began=2.0)
         frame = session.poll()
         assert frame is not None
-        assert verdict_of(frame) == (WRONG, "pick.out_hand")
+        assert told(frame) == (WRONG, "pick.out_hand")
         assert frame.view.name == "pick.back"
-        assert verdict_of(enter(session, "y")) == (GOOD, "pick.put_back_done")
+        assert told(say(session, "y")) == (GOOD, "pick.put_back_done")
         assert [tote.letter for tote in state(session).totes] == ["A", "C"]
 
 
@@ -237,14 +259,14 @@ def rejected(home: StoreFolder) -> None:
 
 
 def test_what_is_put_back_is_written_down_and_undone_again(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
-        enter(session, "6", "3", "g", f"7*{CODES['P1']}")
+    with at(home) as session:
+        say(session, "6", "3", "g", f"7*{CODES['P1']}")
         rejected(home)
         session.poll()
-        assert verdict_of(enter(session, "y")) == (GOOD, "pick.put_back_done")
-        assert verdict_of(enter(session, "u")) == (GOOD, "pick.put_back_undone")
-        frame = enter(session, "y")
-        assert (verdict_of(frame), frame.view.name) == ((GOOD, "pick.put_back_done"), "pick.product")
+        assert told(say(session, "y")) == (GOOD, "pick.put_back_done")
+        assert told(say(session, "u")) == (GOOD, "pick.put_back_undone")
+        frame = say(session, "y")
+        assert (told(frame), frame.view.name) == ((GOOD, "pick.put_back_done"), "pick.product")
     operations = OperationQueue(open_outbox(home.folder)).unfinished()
     items = [each.body[0] for each in operations if each.operation == "create-movement"]
     place, pool = {"location_code": "A-1"}, {"stock_pool": 1}
@@ -256,69 +278,69 @@ def test_what_is_put_back_is_written_down_and_undone_again(home: StoreFolder) ->
 
 
 def test_what_was_typed_before_a_page_came_by_itself_is_not_its_answer(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
-        enter(session, "6", "3", "g", f"7*{CODES['P1']}")
+    with at(home) as session:
+        say(session, "6", "3", "g", f"7*{CODES['P1']}")
         assert session.take([OpenLine("1")], 0.0).typed == "1"
         rejected(home)
         frame = session.poll()
         assert frame is not None
         assert frame.view.name == "pick.back"
         assert frame.typed == ""
-        assert verdict_of(frame) == (WRONG, "session.typed_before")
-        assert enter(session, "1").view.name == "pick.back"
+        assert told(frame) == (WRONG, "session.typed_before")
+        assert say(session, "1").view.name == "pick.back"
         assert session.take([OpenLine("y")], 0.0).typed == "y"
-        assert verdict_of(enter(session, "y")) == (GOOD, "pick.put_back_done")
+        assert told(say(session, "y")) == (GOOD, "pick.put_back_done")
 
 
 def test_what_is_typed_on_after_a_page_came_by_itself_counts_alone(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
-        enter(session, "6", "3", "g", f"7*{CODES['P1']}")
+    with at(home) as session:
+        say(session, "6", "3", "g", f"7*{CODES['P1']}")
         session.take([OpenLine("4")], 0.0)
         rejected(home)
         session.poll()
         assert session.take([OpenLine("4y")], 0.0).typed == "y"
-        assert verdict_of(enter(session, "4y")) == (GOOD, "pick.put_back_done")
+        assert told(say(session, "4y")) == (GOOD, "pick.put_back_done")
 
 
 def test_the_same_key_twice_on_what_is_back_takes_nothing_out_of_a_tote(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
-        enter(session, "6", "3", "g", f"5*{CODES['P1']}")
+    with at(home) as session:
+        say(session, "6", "3", "g", f"5*{CODES['P1']}")
         assert session.stack.top.job.accepts(state(session)).quantity
         rejected(home)
         frame = session.poll()
         assert frame is not None
         assert frame.view.name == "pick.back"
         before = sent(home)
-        assert verdict_of(enter(session, "y")) == (GOOD, "pick.put_back_done")
+        assert told(say(session, "y")) == (GOOD, "pick.put_back_done")
         assert not session.stack.top.job.accepts(state(session)).quantity
-        assert verdict_of(enter(session, "1"))[0] == WRONG
+        assert told(say(session, "1"))[0] == WRONG
         assert sent(home) == before
-        enter(session, CODES["P2"])
-        assert verdict_of(enter(session, "1"))[0] in (GOOD, INFO)
+        say(session, CODES["P2"])
+        assert told(say(session, "1"))[0] in (GOOD, INFO)
 
 
 def test_short_takes_two_entries_and_closes_the_stop_for_all_its_orders(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
-        enter(session, "6", "3", "g", f"4*{CODES['P1']}")
-        frame = enter(session, "s")
+    with at(home) as session:
+        say(session, "6", "3", "g", f"4*{CODES['P1']}")
+        frame = say(session, "s")
         assert frame.view.name == "short.ways"
         numbers = [n for n, way in enumerate(session.stack.top.state.choices, 1) if way.kind == "reason"]
-        frame = enter(session, str(numbers[0]))
-        assert verdict_of(frame) == (GOOD, "pick.short")
+        frame = say(session, str(numbers[0]))
+        assert told(frame) == (GOOD, "pick.short")
         assert frame.view.name == "pick.product"
         closed = [take for take in state(session).lines if take.is_closed]
         assert [(take.order, take.picked, take.ordered) for take in closed] == [("4102", Decimal(1), Decimal(4))]
-        assert verdict_of(enter(session, "u")) == (GOOD, "pick.for_tote")
+        assert told(say(session, "u")) == (GOOD, "pick.for_tote")
 
 
 def test_the_rest_elsewhere_is_two_entries_as_well(home: StoreFolder) -> None:
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_stock([service_rows.stock("P1", 70, places={"A-1": 50, "B-7": 20})])
-    with open_signed_in(home) as session:
-        enter(session, "6", "3", "g", f"4*{CODES['P1']}")
-        enter(session, "s")
-        frame = enter(session, "1")
-        assert verdict_of(frame) == (GOOD, "pick.comes")
+    with at(home) as session:
+        say(session, "6", "3", "g", f"4*{CODES['P1']}")
+        say(session, "s")
+        frame = say(session, "1")
+        assert told(frame) == (GOOD, "pick.comes")
         assert frame.view.name == "pick.product"
         (rest,) = [take for take in state(session).lines if take.product == "P1" and take.is_open]
         assert (rest.location, rest.remaining) == ("B-7", Decimal(3))
@@ -366,11 +388,11 @@ def test_the_third_order_of_a_stock_of_three_is_told_that_it_is_too_much(home: S
             [service_rows.order(number, line) for number, line in lines.items()], lines_known=True, read_began=1.0
         )
     said = []
-    with open_signed_in(home) as session:
+    with at(home) as session:
         for number, quantity in zip(lines, (2, 1, 2), strict=True):
-            frame = enter(session, number, f"{quantity}*{CODES['P1']}" if quantity > 1 else CODES["P1"])
+            frame = say(session, number, f"{quantity}*{CODES['P1']}" if quantity > 1 else CODES["P1"])
             assert frame.verdict is not None
             assert frame.verdict.kind == GOOD
             said.append(frame.verdict.detail.id if frame.verdict.detail else "")
-            enter(session, "b")
+            say(session, "b")
     assert said == ["", "", "pick.beyond"]

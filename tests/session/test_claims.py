@@ -27,8 +27,7 @@ from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Author,
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.cache import service_rows
-from tests.session.driving import enter, verdict_of
-from tests.session.test_session import BARCODES, ORDER, home
+from tests.session.test_session import BARCODES, ORDER, home, say, told
 
 __all__ = ["home"]
 
@@ -73,28 +72,28 @@ def board(home: StoreFolder, number: str = "4101") -> tuple[str, str]:
 
 def test_two_people_on_one_host_are_asked_told_and_added_up(home: StoreFolder) -> None:
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
-        enter(anna, "4101", f"3*{BARCODES[1]}")
+        say(anna, "4101", f"3*{BARCODES[1]}")
         ben.poll()
         assert [id_ == "home.taken_by" for id_ in listed(ben)] == [True, False]
-        frame = enter(ben, "4101")
-        assert verdict_of(frame) == (ASK, "pick.claimed_at")
+        frame = say(ben, "4101")
+        assert told(frame) == (ASK, "pick.claimed_at")
         assert frame.verdict is not None
         args = dict(frame.verdict.text.args)
         assert (args["who"], args["terminal"], args["done"]) == ("Anna Kovac", "dock", 3)
-        opened = enter(ben, "1")
+        opened = say(ben, "1")
         assert opened.verdict is not None
         more = dict(opened.verdict.text.args)
         assert more["what"] == msg("pick.beside", order="4101", who="Anna Kovac")
         assert more["more"] == msg("pick.opened", order="4101", count=3)
-        enter(ben, f"4*{BARCODES[1]}")
+        say(ben, f"4*{BARCODES[1]}")
         shown = anna.poll()
         assert shown is not None
-        assert verdict_of(shown) == (ASK, "pick.taken_over")
-        enter(anna, f"2*{BARCODES[1]}")
+        assert told(shown) == (ASK, "pick.taken_over")
+        say(anna, f"2*{BARCODES[1]}")
         lines = {line["line_number"]: line["picked_quantity"] for line in row(home)["lines"]}
         assert lines == {1: 0, 2: 9, 3: 0}
         ben.poll()
-        assert verdict_of(ben.frames.build()) == (INFO, "pick.changed")
+        assert told(ben.frames.build()) == (INFO, "pick.changed")
     sent = [op for op in OperationQueue(open_outbox(home.folder)).unfinished() if "order_lines" in op.body["orders"]]
     shares: dict[str, Decimal] = {}
     for op in sent:
@@ -110,13 +109,13 @@ def test_goods_put_back_by_previous_picker_are_not_picked_after_take_over(
     home: StoreFolder, answer: str, picked: int
 ) -> None:
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
-        enter(anna, "4101", f"3*{BARCODES[1]}")
-        enter(ben, "4101", "1")
-        assert verdict_of(anna.poll() or anna.frames.build()) == (ASK, "pick.taken_over")
-        assert enter(anna, "o").view.name == "pick.back"
+        say(anna, "4101", f"3*{BARCODES[1]}")
+        say(ben, "4101", "1")
+        assert told(anna.poll() or anna.frames.build()) == (ASK, "pick.taken_over")
+        assert say(anna, "o").view.name == "pick.back"
         ben.poll()
         assert [each["user"] for each in row(home)["at_work"]] == ["U1", "U2"]
-        assert enter(anna, answer, "b").view.name == "home"
+        assert say(anna, answer, "b").view.name == "home"
         ben.poll()
         assert [each["user"] for each in row(home)["at_work"]] == ["U2"]
         assert {line["line_number"]: line["picked_quantity"] for line in row(home)["lines"]}[2] == picked
@@ -143,17 +142,17 @@ def test_goods_in_hand_of_taken_over_order_are_booked_by_choice_number(home: Sto
         [service_rows.location("PU-1", 9, tags=["pickup"])]
     )
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
-        enter(anna, "4103", f"2*{BARCODES[1]}")
+        say(anna, "4103", f"2*{BARCODES[1]}")
         give(home, "4103", "U2")
-        assert verdict_of(anna.poll() or anna.frames.build()) == (WRONG, "pick.out_hand")
+        assert told(anna.poll() or anna.frames.build()) == (WRONG, "pick.out_hand")
         assert walker(home, "4103") == "", "who only has its goods in hand walks it no more"
-        enter(ben, "4103")
-        assert verdict_of(enter(ben, "PU-1")) == (ASK, "pick.put_others")
+        say(ben, "4103")
+        assert told(say(ben, "PU-1")) == (ASK, "pick.put_others")
         assert moved(home, "4103") == 0
         assert walker(home, "4103") == "U2"
-        assert verdict_of(enter(ben, "1")) == (GOOD, "pick.put_down")
-        assert verdict_of(anna.poll() or anna.frames.build()) == (WRONG, "pick.back_laid")
-        assert enter(anna, "y").view.name == "home"
+        assert told(say(ben, "1")) == (GOOD, "pick.put_down")
+        assert told(anna.poll() or anna.frames.build()) == (WRONG, "pick.back_laid")
+        assert say(anna, "y").view.name == "home"
         assert moved(home, "4103") == 2
         (line,) = row(home, "4103")["lines"]
         assert line["picked_quantity"] == 2
@@ -169,13 +168,13 @@ def test_handed_over_goods_belong_to_current_picker(home: StoreFolder) -> None:
         [service_rows.location("PU-1", 9, tags=["pickup"])]
     )
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
-        enter(anna, "4103", f"2*{BARCODES[1]}")
+        say(anna, "4103", f"2*{BARCODES[1]}")
         give(home, "4103", "U2")
         anna.poll()
-        enter(ben, "4103")
-        assert enter(anna, "o").view.name == "home"
-        assert verdict_of(ben.poll() or ben.frames.build()) == (INFO, "pick.beside_left_hand")
-        assert verdict_of(enter(ben, "PU-1")) == (GOOD, "pick.put_down")
+        say(ben, "4103")
+        assert say(anna, "o").view.name == "home"
+        assert told(ben.poll() or ben.frames.build()) == (INFO, "pick.beside_left_hand")
+        assert told(say(ben, "PU-1")) == (GOOD, "pick.put_down")
         assert moved(home, "4103") == 2
 
 
@@ -193,22 +192,22 @@ def moved(home: StoreFolder, number: str) -> Decimal:
 
 def test_two_people_who_scan_before_either_sees_the_other_are_added_up(home: StoreFolder) -> None:
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
-        enter(anna, "4101")
-        enter(ben, "4101", "1")
+        say(anna, "4101")
+        say(ben, "4101", "1")
         for session in (anna, ben, anna):
-            enter(session, BARCODES[1])
+            say(session, BARCODES[1])
         assert {line["line_number"]: line["picked_quantity"] for line in row(home)["lines"]}[2] == 3
 
 
 def test_one_person_takes_an_order_along_to_another_terminal(home: StoreFolder) -> None:
     with at(home, "dock", "U1") as dock, at(home, "t2", "U1") as hand:
-        enter(dock, "4101", BARCODES[1])
-        assert verdict_of(enter(hand, "4101")) == (ASK, "pick.claimed_by_you")
-        enter(hand, "1")
+        say(dock, "4101", BARCODES[1])
+        assert told(say(hand, "4101")) == (ASK, "pick.claimed_by_you")
+        say(hand, "1")
         shown = dock.poll()
         assert shown is not None
-        assert (shown.view.name, verdict_of(shown)) == ("home", (INFO, "pick.taken_along"))
-        enter(hand, BARCODES[1])
+        assert (shown.view.name, told(shown)) == ("home", (INFO, "pick.taken_along"))
+        say(hand, BARCODES[1])
         view = hand.frames.build().view
         assert isinstance(view, Step)
         assert view.done == 2
@@ -216,23 +215,23 @@ def test_one_person_takes_an_order_along_to_another_terminal(home: StoreFolder) 
 
 def test_what_one_left_elsewhere_is_not_asked_about(home: StoreFolder) -> None:
     with at(home, "dock", "U1") as dock:
-        enter(dock, "4101", BARCODES[1], "b")
+        say(dock, "4101", BARCODES[1], "b")
         with at(home, "t2", "U1") as hand:
             assert row(home)["claim_open"] is False
-            assert verdict_of(enter(hand, "4101")) == (GOOD, "pick.opened")
+            assert told(say(hand, "4101")) == (GOOD, "pick.opened")
 
 
 def test_left_order_is_reminded_until_reopened(home: StoreFolder) -> None:
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
-        enter(anna, "4101", BARCODES[1])
+        say(anna, "4101", BARCODES[1])
         ben.poll()
         assert listed(ben)[0] == "home.taken_by"
         assert board(home) == ("raw", "order.claimed_silent")
-        enter(anna, "b")
+        say(anna, "b")
         ben.poll()
         assert (listed(ben)[0], board(home)) == ("home.left_by", ("home.left_by", "order.left_by"))
         assert row(home)["claim_left"] >= row(home)["claimed_on"]
-        enter(anna, "4101")
+        say(anna, "4101")
         ben.poll()
         assert listed(ben)[0] == "home.taken_by"
         assert "claim_left" not in row(home)
@@ -241,8 +240,8 @@ def test_left_order_is_reminded_until_reopened(home: StoreFolder) -> None:
 def test_who_has_claimed_an_order_since_he_left_it_has_not_left_it(home: StoreFolder) -> None:
     """A terminal of that name, on another host."""
     with at(home, "dock", "U1") as anna:
-        enter(anna, "4101", BARCODES[1])
-        enter(anna, "b")
+        say(anna, "4101", BARCODES[1])
+        say(anna, "b")
     outbox = OperationQueue(open_outbox(home.folder))
     for op in outbox.unfinished():
         outbox.begin_sending(op.op_id, b"{}")
@@ -262,23 +261,20 @@ def test_the_work_of_a_dead_terminal_is_adopted_and_nobody_is_asked(
         patch.setattr(os, "getpid", lambda: 2**22)  # no process has this number
         dock = open_session(home, Settings(terminal="dock", user="U1"))
         dock.start()
-        enter(dock, "4101", BARCODES[1])
+        say(dock, "4101", BARCODES[1])
     with at(home, "t2", "U1") as hand:
-        assert (hand.frames.build().view.name, verdict_of(hand.frames.build())) == (
-            "pick.product",
-            (INFO, "session.resumed"),
-        )
+        assert (hand.frames.build().view.name, told(hand.frames.build())) == ("pick.product", (INFO, "session.resumed"))
         hand.poll()
-        assert verdict_of(hand.frames.build())[1] != "pick.taken_over"
+        assert told(hand.frames.build())[1] != "pick.taken_over"
     dock.close()
 
 
 def test_claim_without_owner_is_named_when_host_knows_owner(home: StoreFolder) -> None:
     put(home, {**ORDER, "is_claimed": True}, 2.0)
     with at(home, "dock", "U1") as anna:
-        assert verdict_of(enter(anna, "4101")) == (ASK, "pick.claimed_plain")
-        enter(anna, "1", BARCODES[1])
-        enter(anna, "b")
+        assert told(say(anna, "4101")) == (ASK, "pick.claimed_plain")
+        say(anna, "1", BARCODES[1])
+        say(anna, "b")
     outbox = OperationQueue(open_outbox(home.folder))
     for op in outbox.unfinished():
         outbox.begin_sending(op.op_id, b"{}")
@@ -289,27 +285,27 @@ def test_claim_without_owner_is_named_when_host_knows_owner(home: StoreFolder) -
     found = row(home)
     assert (found["claimed_by"], found["claimed_name"], found["claimed_terminal"]) == ("U1", "Anna Kovac", "dock")
     with at(home, "t2", "U2") as ben:
-        assert verdict_of(enter(ben, "4101")) == (ASK, "pick.claimed_at")
+        assert told(say(ben, "4101")) == (ASK, "pick.claimed_at")
     with at(home, "dock", "U1") as anna:
-        assert verdict_of(enter(anna, "4101")) == (GOOD, "pick.opened")
+        assert told(say(anna, "4101")) == (GOOD, "pick.opened")
 
 
 def test_who_worked_on_an_order_is_forgotten_in_the_end(home: StoreFolder) -> None:
     with at(home, "dock", "U1") as anna:
-        enter(anna, "4101", BARCODES[1])
-        enter(anna, "b")
+        say(anna, "4101", BARCODES[1])
+        say(anna, "b")
     database = open_outbox(home.folder)
     assert [number for (number,) in database.execute("SELECT order_number FROM hold")] == ["4101"]
     database.execute("UPDATE hold SET since = since - ?", (journal._ORDER_KEPT_S + 1,))
     with at(home, "dock", "U1") as anna:
-        enter(anna, "4102")
+        say(anna, "4102")
     assert [number for (number,) in database.execute("SELECT order_number FROM hold")] == ["4102"]
 
 
 def test_the_next_order_is_one_that_nobody_else_has(home: StoreFolder) -> None:
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
-        enter(anna, "4101")
+        say(anna, "4101")
         ben.poll()
-        assert verdict_of(enter(ben, "1")) == (GOOD, "pick.opened")
+        assert told(say(ben, "1")) == (GOOD, "pick.opened")
         view = ben.frames.build().view
         assert dict(view.title.args)["order"] == "4102"

@@ -14,8 +14,19 @@ from aisle.scan.decoder import Decoder
 from aisle.scan.inputs import EscapeInput
 from aisle.session.session import Session
 from tests.cache import service_rows
-from tests.session.driving import verdict_of
-from tests.session.test_code_forms import EAN, PACES, WEIGHED, Scanner, at, counted, home, open_count, picked, said
+from tests.session.test_code_forms import (
+    EAN,
+    PACES,
+    WEIGHED,
+    Scanner,
+    at,
+    counted,
+    home,
+    open_count,
+    picked,
+    said,
+    told,
+)
 
 __all__ = ["home"]
 
@@ -74,12 +85,12 @@ def test_what_no_form_explains_is_refused(home: StoreFolder, ms: int, code: str)
     with at(home) as session:
         scan = Scanner(session, ms)
         open_count(session, scan)
-        assert verdict_of(scan(code))[0] == WRONG, code
+        assert told(scan(code))[0] == WRONG, code
         assert counted(scan(EAN)) == 1
     with at(home) as session:
         scan = Scanner(session, ms)
         scan("4101")
-        assert verdict_of(scan(code))[0] == WRONG, code
+        assert told(scan(code))[0] == WRONG, code
         assert picked(home) == {}
 
 
@@ -89,7 +100,7 @@ def test_a_code_and_a_number_are_told_how_to_multiply(home: StoreFolder, code: s
         scan = Scanner(session)
         open_count(session, scan)
         frame = scan(code)
-        assert verdict_of(frame) == (WRONG, "input.code_number")
+        assert told(frame) == (WRONG, "input.code_number")
         assert "12*" in said(frame)
 
 
@@ -99,7 +110,7 @@ def test_no_multiplication_sets_a_count_to_zero(home: StoreFolder, factors: str)
         scan = Scanner(session)
         open_count(session, scan)
         scan(EAN)
-        assert verdict_of(scan(factors)) == (WRONG, "input.times")
+        assert told(scan(factors)) == (WRONG, "input.times")
         assert counted(scan(EAN)) == 2
 
 
@@ -112,7 +123,7 @@ def test_full_width_numbers_are_quantities_and_choices(home: StoreFolder) -> Non
         assert counted(scan("٣")) == 3
         for times in ("１２＊", "12×", "12 *", "１２ ＊"):
             before = counted(scan("1"))
-            assert verdict_of(scan(times))[1] == "session.times"
+            assert told(scan(times))[1] == "session.times"
             assert counted(scan(EAN)) == before + 12
 
 
@@ -154,7 +165,7 @@ def test_a_label_without_a_net_quantity_is_asked(home: StoreFolder, job: str, la
         else:
             scan("4101")
         frame = scan(f"010{WEIGHED}{label}")
-        assert verdict_of(frame)[0] == ASK, said(frame)
+        assert told(frame)[0] == ASK, said(frame)
         assert "Kale" in said(frame)
         assert "kg" in said(frame)
         frame = scan("1.5")
@@ -181,8 +192,8 @@ def test_a_wrong_label_is_not_put_on_the_scanner(home: StoreFolder, tail: str) -
         scan = Scanner(session)
         open_count(session, scan)
         frame = scan(f"010{EAN}{tail}")
-        assert verdict_of(frame)[0] == WRONG
-        assert verdict_of(frame)[1] != "input.no_gs"
+        assert told(frame)[0] == WRONG
+        assert told(frame)[1] != "input.no_gs"
 
 
 @pytest.mark.parametrize("form", ["1234-5679", "ISSN 1234-5679", "12345679", "issn1234-5679"])
@@ -190,7 +201,7 @@ def test_an_issn_is_found_as_it_is_printed(home: StoreFolder, form: str) -> None
     with at(home) as session:
         scan = Scanner(session)
         scan("4101")
-        assert verdict_of(scan(form))[0] == GOOD
+        assert told(scan(form))[0] == GOOD
         assert picked(home) == {2: 1}
 
 
@@ -204,7 +215,7 @@ def test_a_guess_of_what_was_typed_at_an_open_quantity_is_asked(home: StoreFolde
         scan(EAN)
         for typed in ("123456", "0123456"):
             frame = scan(typed)
-            assert verdict_of(frame)[0] == ASK, said(frame)
+            assert told(frame)[0] == ASK, said(frame)
             assert "Other" in said(frame)
             scan("b")
         assert counted(scan(EAN)) == 2
@@ -218,7 +229,7 @@ def test_the_same_is_asked_for_a_pick_of_other_goods(home: StoreFolder) -> None:
         scan = Scanner(session, 120)
         scan("4101", EAN)
         frame = scan("123456")
-        assert verdict_of(frame)[0] in (ASK, WRONG)
+        assert told(frame)[0] in (ASK, WRONG)
         assert picked(home) == {1: 1}
 
 
@@ -266,8 +277,8 @@ def test_a_key_inside_gs1_data_is_a_separator_or_refused(home: StoreFolder, key:
         assert counted(sent(session, b"]C1" + begin + b"3103000500\r", ms)) == 1
         for tail in (b"7\r", b"31090005\r", b"31030005\r", b"X3103000500\r"):
             frame = sent(session, begin + tail, ms)
-            assert verdict_of(frame)[0] == WRONG, (key, tail)
-            assert key == "F8" or verdict_of(frame)[1] == "input.no_gs", (key, tail)
+            assert told(frame)[0] == WRONG, (key, tail)
+            assert key == "F8" or told(frame)[1] == "input.no_gs", (key, tail)
 
 
 @pytest.mark.sampled(3)
@@ -278,7 +289,7 @@ def test_a_key_inside_another_code_makes_it_unknown(home: StoreFolder, key: str,
         open_count(session, Scanner(session))
         for place in (8, 10, 12):
             frame = sent(session, EAN[:place].encode() + KEYS[key] + EAN[place:].encode() + b"\r", ms)
-            assert verdict_of(frame)[0] == WRONG, (key, place)
+            assert told(frame)[0] == WRONG, (key, place)
 
 
 def test_a_backspace_of_a_person_erases(home: StoreFolder) -> None:
@@ -294,7 +305,7 @@ def test_an_answer_of_the_terminal_inside_a_code_is_none_of_it(home: StoreFolder
         open_count(session, Scanner(session))
         for ms in PACES:
             before = sent(session, EAN[:9].encode() + answer + EAN[9:].encode() + b"\r", ms)
-            assert verdict_of(before)[0] == GOOD
+            assert told(before)[0] == GOOD
 
 
 CONTROLS = "\x01\x05\x06\x07\x0b\x0c\x0e\x11\x13\x15\x1a\x1c\x1f"
@@ -311,10 +322,10 @@ def test_a_control_in_a_plain_code_is_refused_and_around_it_is_padding(
         open_count(session, scan)
         for cut in (1, 4, len(EAN) - 1):
             frame = scan(f"{EAN[:cut]}{control}{EAN[cut:]}")
-            assert verdict_of(frame) == (WRONG, "input.control"), cut
+            assert told(frame) == (WRONG, "input.control"), cut
             assert not session.stack.top.state.counted_lines
         assert counted(scan(f"{control}{EAN}{control}{control}")) == 1
-        assert verdict_of(scan(f"1{control}2"))[0] == WRONG, "nor is it a quantity"
+        assert told(scan(f"1{control}2"))[0] == WRONG, "nor is it a quantity"
         assert counted(scan(EAN)) == 2
 
 

@@ -22,7 +22,6 @@ from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
-from tests.session.driving import verdict_of
 
 EAN, ISSN, UPC_E, UPC_A, WEIGHED = "9520001100024", "9771234567898", "04252614", "042100005264", "9520001100505"
 PACES = (0, 1, 3, 6, 12)
@@ -80,6 +79,11 @@ class Scanner:
                 self._at += self._pause
             self._at += 1.0
         return frame
+
+
+def told(frame: Frame) -> tuple[str, str]:
+    """Kind and message id of the verdict."""
+    return (frame.verdict.kind, frame.verdict.text.id) if frame.verdict else ("", "")
 
 
 def said(frame: Frame) -> str:
@@ -165,9 +169,9 @@ def test_what_was_guessed_is_said_once(home: StoreFolder, code: str) -> None:
         scan = Scanner(session)
         scan("4101")
         frame = scan(code)
-        assert verdict_of(frame) == (GOOD, "session.guessed")
+        assert told(frame) == (GOOD, "session.guessed")
         assert said(frame).startswith(f"No such code here: {code}, read as ")
-        assert verdict_of(scan(code)) == (GOOD, "pick.taken")
+        assert told(scan(code)) == (GOOD, "pick.taken")
         assert sum(picked(home).values()) == 2
 
 
@@ -177,9 +181,9 @@ def test_nothing_is_guessed_before_the_store_was_read_whole(home: StoreFolder, c
     with at(home) as session:
         scan = Scanner(session)
         scan("4101")
-        assert verdict_of(scan(code)) == (WRONG, "session.unknown_yet")
+        assert told(scan(code)) == (WRONG, "session.unknown_yet")
         assert not picked(home)
-        assert verdict_of(scan(EAN)) == (GOOD, "pick.taken"), "a code that is known is no guess"
+        assert told(scan(EAN)) == (GOOD, "pick.taken"), "a code that is known is no guess"
 
 
 @pytest.mark.parametrize("place", [False, True])
@@ -192,7 +196,7 @@ def test_a_guess_that_fits_another_thing_of_the_store_too_is_asked(home: StoreFo
     with at(home) as session:
         scan = Scanner(session)
         scan("4101")
-        assert verdict_of(scan("425261"))[0] == ASK
+        assert told(scan("425261"))[0] == ASK
         assert not picked(home)
 
 
@@ -216,7 +220,7 @@ def test_every_job_knows_every_form(home: StoreFolder, job: str, code: str) -> N
         frame = scan(code)
         assert frame.view.name.startswith(job)
         assert frame.verdict is None or not frame.verdict.text.id.endswith("unknown"), said(frame)
-        assert verdict_of(frame)[0] != WRONG or "Honey" in said(frame), "a delivery that does not have it names it"
+        assert told(frame)[0] != WRONG or "Honey" in said(frame), "a delivery that does not have it names it"
 
 
 @pytest.mark.sampled(3)
@@ -238,9 +242,9 @@ def test_where_no_separator_comes_nothing_is_counted(home: StoreFolder, ms: int)
         open_count(session, scan)
         for tail in ("10LOT7Ω3012", "10" + "L" * 24, "10LOT7" + "0" * 15 + "3012", "30123456789012"):
             frame = scan(f"010{EAN}{tail}")
-            assert verdict_of(frame) == (WRONG, "input.no_gs")
+            assert told(frame) == (WRONG, "input.no_gs")
             assert said(frame).startswith("This scanner sends no group separator")
-        assert verdict_of(scan(f"010{EAN}17261301")) == (WRONG, "input.gs1")
+        assert told(scan(f"010{EAN}17261301")) == (WRONG, "input.gs1")
         assert counted(scan(EAN)) == 1
 
 
@@ -275,7 +279,7 @@ def test_a_label_that_says_no_quantity_is_asked(home: StoreFolder, job: str, cod
         assert frame.verdict is not None
         assert frame.verdict.kind == ASK
         assert f"The label says {label}." in said(frame)
-        assert verdict_of(scan("4101"))[1] == "session.is_number"
+        assert told(scan("4101"))[1] == "session.is_number"
         frame = scan("1.5")
         if job == "count":
             assert counted(frame) == Decimal("1.5")
@@ -308,9 +312,9 @@ def test_a_label_that_is_asked_about_can_be_dropped(home: StoreFolder) -> None:
         scan = Scanner(session)
         open_count(session, scan)
         scan("01095200011005123202000275")
-        assert verdict_of(scan("b")) == (INFO, "session.dropped")
+        assert told(scan("b")) == (INFO, "session.dropped")
         scan("01095200011005123202000275")
-        assert verdict_of(scan("0")) == (INFO, "session.dropped")
+        assert told(scan("0")) == (INFO, "session.dropped")
         scan("01095200011005123202000275")
         frame = scan(EAN)
         assert "not taken" in said(frame)
@@ -323,11 +327,11 @@ def test_a_number_of_the_store_is_a_weight_with_y_alone(home: StoreFolder) -> No
         scan = Scanner(session)
         open_count(session, scan)
         scan("01095200011005123202000275")
-        assert verdict_of(scan("4101")) == (ASK, "session.is_number")
-        assert verdict_of(scan("y"))[1] == "count.so_many"
+        assert told(scan("4101")) == (ASK, "session.is_number")
+        assert told(scan("y"))[1] == "count.so_many"
         scan("b")
         scan("01095200011005123202000275")
-        assert verdict_of(scan("y"))[0] == WRONG
+        assert told(scan("y"))[0] == WRONG
         scan("01095200011005123202000275")
         scan("4101")
         frame = scan("d")
@@ -345,16 +349,16 @@ def test_a_number_of_the_store_is_no_weight_after_all(home: StoreFolder) -> None
                 "yx",
                 ["count.way_quantity", "count.way_order"],
             )
-            assert verdict_of(scan(key)) == (ASK, "session.how_much_in"), "how much it is is asked again"
-            assert verdict_of(scan("u")) == (INFO, "session.dropped")
+            assert told(scan(key)) == (ASK, "session.how_much_in"), "how much it is is asked again"
+            assert told(scan("u")) == (INFO, "session.dropped")
         scan("01095200011005123202000275")
         session.take([Line(text, "cr", 0.0, 0.0, 0.0) for text in ("4101", "y")], 0.0)
         assert not session.stack.top.state.counted_lines, "what came with the question does not answer it"
         frame = scan("01095200011005123202000275")
-        assert verdict_of(frame)[0] == ASK, "another label asks for itself"
+        assert told(frame)[0] == ASK, "another label asks for itself"
         scan("b")
-        assert verdict_of(scan("0109520001100512" + "3202000275", "2000"))[1] == "count.so_many"
-        assert verdict_of(scan("x"))[0] == INFO
+        assert told(scan("0109520001100512" + "3202000275", "2000"))[1] == "count.so_many"
+        assert told(scan("x"))[0] == INFO
         assert not session.stack.top.state.counted_lines
 
 
@@ -362,8 +366,8 @@ def test_a_batch_of_an_in_store_code_is_kept_beside_its_price(home: StoreFolder)
     with at(home) as session:
         scan = Scanner(session)
         scan("4101")
-        assert verdict_of(scan("010021234580675310LOT7"))[0] == GOOD
-        assert verdict_of(scan("01002123458067533103000650"))[0] == GOOD
+        assert told(scan("010021234580675310LOT7"))[0] == GOOD
+        assert told(scan("01002123458067533103000650"))[0] == GOOD
         assert picked(home) == {6: 2}
 
 
@@ -372,7 +376,7 @@ def test_an_in_store_code_is_taken_in_every_form(home: StoreFolder) -> None:
         scan = Scanner(session)
         scan("4101")
         for count, code in enumerate(("212345806753", "0212345806753", "00212345806753"), 1):
-            assert verdict_of(scan(code))[0] == GOOD
+            assert told(scan(code))[0] == GOOD
             assert picked(home) == {6: count * Decimal("1.35")}
 
 
@@ -393,7 +397,7 @@ def test_a_label_of_a_store_that_no_setting_describes_is_told_apart(home: StoreF
         assert frame.verdict is not None
         assert hint in (frame.verdict.text, frame.verdict.detail), frame.verdict
         if job == "4101":
-            assert verdict_of(frame) == (WRONG, "pick.unknown")
+            assert told(frame) == (WRONG, "pick.unknown")
             assert said(frame).startswith("Nothing here is called")
         for other in (EAN[:-1] + "0", "4006381333931", "2812345015002", "20000004", "2811", "X28123450150", "0"):
             verdict = scan(other).verdict
@@ -422,10 +426,10 @@ def test_a_keyboard_layout_is_told_once(home: StoreFolder) -> None:
         scan = Scanner(session)
         scan("4101")
         first, second = scan("ç(éààà&&àààé'"), scan("ç(éààà&&àààé'")
-        assert verdict_of(first) == (GOOD, "session.layout")
+        assert told(first) == (GOOD, "session.layout")
         assert EAN in said(first)
-        assert verdict_of(second) == (GOOD, "pick.taken")
-        assert verdict_of(scan("ç(éààà&&ààà&&")) == (WRONG, "input.layout")
+        assert told(second) == (GOOD, "pick.taken")
+        assert told(scan("ç(éààà&&ààà&&")) == (WRONG, "input.layout")
         assert said(scan("ç(éàààààà&&à")).startswith("Keyboard layout of the scanner")
         assert picked(home) == {1: 2}
 
@@ -439,7 +443,7 @@ def test_a_guess_that_fits_two_products_is_asked_in_a_job(home: StoreFolder) -> 
         scan = Scanner(session)
         scan("4101")
         found = scan("*425261*")
-        assert (verdict_of(found)[0], len(found.view.choices)) == (ASK, 2)
+        assert (told(found)[0], len(found.view.choices)) == (ASK, 2)
         assert picked(home) == {}
 
 
@@ -469,7 +473,7 @@ def test_a_weight_that_is_the_number_of_something_is_asked_about(
         scan = Scanner(session)
         open_count(session, scan)
         scan("01095200011005123202000275")
-        assert (verdict_of(scan(typed)) == (ASK, "session.is_number")) is is_number
+        assert (told(scan(typed)) == (ASK, "session.is_number")) is is_number
 
 
 @pytest.mark.sampled(3)
@@ -479,8 +483,8 @@ def test_a_printed_letter_answers(home: StoreFolder, ms: int, form: str) -> None
     with at(home) as session:
         scan = Scanner(session, ms)
         scan("4101")
-        assert verdict_of(scan(f"61*{EAN}"))[1] == "pick.over"
-        assert verdict_of(scan("AISLE:1")) == (WRONG, "input.letters"), "a number is the quantity there, and no choice"
+        assert told(scan(f"61*{EAN}"))[1] == "pick.over"
+        assert told(scan("AISLE:1")) == (WRONG, "input.letters"), "a number is the quantity there, and no choice"
         scan(form)
         assert picked(home)[1] == 60
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +16,10 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
-from aisle.session.session import Session
+from aisle.scan.inputs import Line
+from aisle.session.session import Session, open_session
+from aisle.settings import Settings
 from tests.cache import service_rows
-from tests.session.driving import enter, open_signed_in, verdict_of
 
 CODES = ("4006381333931", "5901234123457", "9780201379624", "4012345678901", "2812345000007")
 WEIGHED = "281234501234" + check_digit("281234501234")
@@ -43,10 +47,31 @@ def home(aisle_home: Path) -> StoreFolder:
     return home
 
 
+@contextmanager
+def at(home: StoreFolder, **settings: Any) -> Iterator[Session]:
+    """A session of terminal `dock`, signed in."""
+    session = open_session(home, Settings(terminal="dock", user="U1", **settings))
+    try:
+        session.start()
+        yield session
+    finally:
+        session.close()
+
+
+def say(session: Session, *texts: str) -> Frame:
+    """Lines in one drained queue."""
+    return session.take([Line(text, "cr", 0.0, 0.0, 0.0) for text in texts], 0.0)
+
+
+def told(frame: Frame) -> tuple[str, str]:
+    """Kind and message id of the verdict."""
+    return (frame.verdict.kind, frame.verdict.text.id) if frame.verdict else ("", "")
+
+
 def open_count(session: Session) -> Frame:
     """From home, by its number in the menu."""
     choices = [choice.id for choice in session.frames.build().view.choices]
-    return enter(session, str(choices.index("home.count") + 1))
+    return say(session, str(choices.index("home.count") + 1))
 
 
 def sent(home: StoreFolder) -> list[Operation]:
@@ -55,11 +80,11 @@ def sent(home: StoreFolder) -> list[Operation]:
 
 
 def test_a_place_of_five_products_in_the_hands_it_may_take(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
+    with at(home) as session:
         assert open_count(session).view.name == "count.start"
         lines = ["A-1", *(each for n, code in enumerate(CODES, 1) for each in (code, str(10 * n))), "d"]
         assert len(lines) == 1 + 5 * (1 + 1) + 1
-        assert verdict_of(enter(session, *lines)) == (GOOD, "count.sent")
+        assert told(say(session, *lines)) == (GOOD, "count.sent")
     (operation,) = sent(home)
     assert (operation.operation, operation.merge_key) == ("create-store-product-logs", "")
     assert operation.lanes == tuple(f"product/P{n}" for n in range(1, 6))
@@ -68,35 +93,35 @@ def test_a_place_of_five_products_in_the_hands_it_may_take(home: StoreFolder) ->
 
 
 def test_cases_stars_weights_and_fractions_are_counted_as_what_they_are(home: StoreFolder) -> None:
-    with open_signed_in(home, recount_value=Decimal(0), restricted_codes=("28IIIIIWWWWWC",)) as session:
+    with at(home, recount_value=Decimal(0), restricted_codes=("28IIIIIWWWWWC",)) as session:
         open_count(session)
-        enter(session, "A-1", CASE, f"3*{CODES[0]}")
-        enter(session, f"12*{CODES[1]}", "]C10109780201379624307", WEIGHED)
+        say(session, "A-1", CASE, f"3*{CODES[0]}")
+        say(session, f"12*{CODES[1]}", "]C10109780201379624307", WEIGHED)
         weight = session.stack.top.state.current_line.counted
-        assert verdict_of(enter(session, "2,5")) == (GOOD, "count.counted_of")
-        assert verdict_of(enter(session, CODES[3], "2.5")) == (WRONG, "input.decimal")
+        assert told(say(session, "2,5")) == (GOOD, "count.counted_of")
+        assert told(say(session, CODES[3], "2.5")) == (WRONG, "input.decimal")
         assert weight == Decimal("1.234")
         items = {item.product: item.counted for item in session.stack.top.state.lines}
     assert items == {"P1": 15, "P2": 12, "P3": 7, "P4": 1, "P5": Decimal("2.5")}
 
 
 def test_a_quantity_prompt_never_takes_a_barcode_for_a_quantity(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
+    with at(home) as session:
         open_count(session)
-        enter(session, "A-1", CODES[0])
-        assert verdict_of(enter(session, "96385074"))[0] == WRONG
+        say(session, "A-1", CODES[0])
+        assert told(say(session, "96385074"))[0] == WRONG
         assert session.stack.top.state.current_line.counted == 1
 
 
 @pytest.mark.parametrize("lines", [1, 20, 70])
 def test_counts_in_hand_are_there_after_an_end_in_mid_work(home: StoreFolder, lines: int) -> None:
-    with open_signed_in(home) as session:
+    with at(home) as session:
         open_count(session)
-        before = enter(session, "A-1", *[CODES[0]] * lines)
-    with open_signed_in(home) as session:
+        before = say(session, "A-1", *[CODES[0]] * lines)
+    with at(home) as session:
         frame = session.frames.build()
-        assert (frame.view, verdict_of(frame)) == (before.view, (INFO, "session.resumed"))
-        assert verdict_of(enter(session, CODES[0])) == (GOOD, "count.counted_of")
+        assert (frame.view, told(frame)) == (before.view, (INFO, "session.resumed"))
+        assert told(say(session, CODES[0])) == (GOOD, "count.counted_of")
         assert session.stack.top.state.current_line.counted == lines + 1
         assert not sent(home)
 
@@ -109,29 +134,29 @@ def test_each_question_stands_after_an_end_in_mid_work(home: StoreFolder) -> Non
         (("a",), "count.recount"),
         (("98",), "count.summary"),
     ]
-    with open_signed_in(home) as session:
+    with at(home) as session:
         open_count(session)
     for lines, step in steps:
-        with open_signed_in(home) as session:
-            before = enter(session, *lines)
+        with at(home) as session:
+            before = say(session, *lines)
             assert before.view.name == step
-        with open_signed_in(home) as session:
+        with at(home) as session:
             assert session.frames.build().view == before.view
-    with open_signed_in(home) as session:
-        assert verdict_of(enter(session, "1")) == (GOOD, "count.sent_differing")
+    with at(home) as session:
+        assert told(say(session, "1")) == (GOOD, "count.sent_differing")
     assert [entry["product_number"] for entry in sent(home)[0].body["storeproductlog"]] == ["P1"]
 
 
 def test_a_loss_in_the_middle_of_a_count_comes_back_to_it(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
+    with at(home) as session:
         open_count(session)
-        enter(session, "A-1", CODES[1])
-        assert enter(session, "l").view.name == "loss.quantity"
-    with open_signed_in(home) as session:
+        say(session, "A-1", CODES[1])
+        assert say(session, "l").view.name == "loss.quantity"
+    with at(home) as session:
         assert session.frames.build().view.name == "loss.quantity"
-        assert verdict_of(enter(session, "2")) == (ASK, "loss.why")
-        frame = enter(session, "1")
-        assert (frame.view.name, verdict_of(frame)) == ("count.product", (GOOD, "loss.lost"))
+        assert told(say(session, "2")) == (ASK, "loss.why")
+        frame = say(session, "1")
+        assert (frame.view.name, told(frame)) == ("count.product", (GOOD, "loss.lost"))
     (operation,) = sent(home)
     entry = operation.body["storeproductlog"][0]
     assert (entry["location_code"], entry["stock_pool_1"], entry["reason_code"]) == ("A-1", -2, 1)
@@ -139,28 +164,28 @@ def test_a_loss_in_the_middle_of_a_count_comes_back_to_it(home: StoreFolder) -> 
 
 
 def test_the_log_shows_what_was_counted_a_moment_ago(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
+    with at(home) as session:
         open_count(session)
-        enter(session, "A-1", CODES[0], "9", "d")
-        enter(session, "a")
-        assert verdict_of(enter(session, "1"))[1] == "count.sent_differing"
-        frame = enter(session, "2")
+        say(session, "A-1", CODES[0], "9", "d")
+        say(session, "a")
+        assert told(say(session, "1"))[1] == "count.sent_differing"
+        frame = say(session, "2")
         assert frame.view.name == "count_log"
         (row,) = frame.view.rows  # type: ignore[union-attr]
         assert [cell.id for cell in row.cells][1] == "word.noted"
-        frame = enter(session, "1")
+        frame = say(session, "1")
         assert frame.view.name == "count_log.entry"
-    with open_signed_in(home) as session:
+    with at(home) as session:
         assert session.frames.build().view.name == "count_log.entry"
 
 
 def test_settings_make_counts_blind_and_thresholds_strict(home: StoreFolder) -> None:
-    with open_signed_in(home, blind=True, recount_units=Decimal(1), recount_value=Decimal(0)) as session:
+    with at(home, blind=True, recount_units=Decimal(1), recount_value=Decimal(0)) as session:
         open_count(session)
-        frame = enter(session, "A-1", CODES[0], "8")
-        assert verdict_of(frame) == (GOOD, "count.counted")
-        enter(session, "d")
-        enter(session, "a")
+        frame = say(session, "A-1", CODES[0], "8")
+        assert told(frame) == (GOOD, "count.counted")
+        say(session, "d")
+        say(session, "a")
         assert session.frames.build().view.name == "count.recount"
 
 
@@ -169,36 +194,36 @@ def test_store_without_locations_is_counted_as_whole(aisle_home: Path) -> None:
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_products([service_rows.product("P1", "Product 1", CODES[0])])
     cache.write_stock([service_rows.stock("P1", 7), service_rows.stock("P2", 3, CODES[1])])
-    with open_signed_in(home) as session:
+    with at(home) as session:
         open_count(session)
-        assert enter(session, CODES[0]).view.name == "count.product"
-        assert verdict_of(enter(session, "6", CODES[1], "3")) == (GOOD, "count.counted_of")
-        assert verdict_of(enter(session, "k")) == (INFO, "count.one_pool")
-        assert verdict_of(enter(session, "d"))[1] == "count.differ"
-        assert verdict_of(enter(session, "1")) == (GOOD, "count.sent_differing")
+        assert say(session, CODES[0]).view.name == "count.product"
+        assert told(say(session, "6", CODES[1], "3")) == (GOOD, "count.counted_of")
+        assert told(say(session, "k")) == (INFO, "count.one_pool")
+        assert told(say(session, "d"))[1] == "count.differ"
+        assert told(say(session, "1")) == (GOOD, "count.sent_differing")
     entries = sent(home)[0].body["storeproductlog"]
     assert [(entry["counted_quantity"], entry["expected_quantity"]) for entry in entries] == [(6, 7), (3, 3)]
     assert not any("location_code" in entry for entry in entries)
 
 
 def test_a_page_leads_to_the_count_and_the_move_of_what_it_shows_and_back(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
-        page = enter(session, CODES[0]).view
+    with at(home) as session:
+        page = say(session, CODES[0]).view
         assert page.name == "lookup.product"
-        assert enter(session, "c").view.name == "count.stop"
-        assert verdict_of(enter(session, "10", "d"))[1] == "count.sent"
+        assert say(session, "c").view.name == "count.stop"
+        assert told(say(session, "10", "d"))[1] == "count.sent"
         assert session.frames.build().view.name == "lookup.product"
-        assert enter(session, "t").view.name == "move.take"
-        frame = enter(session, "b")
-        assert (frame.view.name, verdict_of(frame)) == ("move.leave", (ASK, "move.leave"))
-        assert enter(session, "x").view.name == "lookup.product"
-        page = enter(session, "b", "A-1").view
+        assert say(session, "t").view.name == "move.take"
+        frame = say(session, "b")
+        assert (frame.view.name, told(frame)) == ("move.leave", (ASK, "move.leave"))
+        assert say(session, "x").view.name == "lookup.product"
+        page = say(session, "b", "A-1").view
         assert page.name == "browse.place"
-        assert enter(session, "c").view.name == "count.product"
-    with open_signed_in(home) as session:
+        assert say(session, "c").view.name == "count.product"
+    with at(home) as session:
         assert session.frames.build().view.name == "count.product"
-        assert enter(session, "b").view == page
-        assert enter(session, "t").view.name == "move.take"
-        assert verdict_of(enter(session, CODES[0], "A-2"))[1] == "move.moved"
-        assert enter(session, "b", "b").view.name == "browse.place"
+        assert say(session, "b").view == page
+        assert say(session, "t").view.name == "move.take"
+        assert told(say(session, CODES[0], "A-2"))[1] == "move.moved"
+        assert say(session, "b", "b").view.name == "browse.place"
     assert [each.operation for each in sent(home)] == ["create-store-product-logs", "create-movement"]

@@ -30,8 +30,7 @@ from aisle.tui.layout.screen import fits_whole
 from aisle.tui.message_text import MessageWriter
 from aisle.tui.samples.registry import SAMPLES
 from tests.cache import service_rows
-from tests.session.driving import enter, open_terminal, verdict_of
-from tests.session.test_session import BARCODES, ORDER, home, sent
+from tests.session.test_session import BARCODES, ORDER, at, home, say, sent, told
 from tests.writes import ANNA
 
 __all__ = ["home"]
@@ -55,18 +54,18 @@ def spoken(message: Msg, language: str) -> str:
 
 def picking(session: Session) -> Frame:
     """In the middle of an order."""
-    return enter(session, "4101", BARCODES[0], BARCODES[1])
+    return say(session, "4101", BARCODES[0], BARCODES[1])
 
 
 @pytest.mark.parametrize(("size", "turns"), [((100, 45), False), ((40, 10), True)], ids=["one page", "several"])
 def test_help_names_the_letters_that_turn_pages_where_there_are_several(
     home: StoreFolder, size: tuple[int, int], turns: bool
 ) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.terminal.fits_screen = fits_whole
         session.resize(*size)
-        enter(session, f"?{BARCODES[1]}")
-        view = enter(session, "h").view
+        say(session, f"?{BARCODES[1]}")
+        view = say(session, "h").view
         assert isinstance(view, DetailView)
         letters = {
             dict(row[0].args)["letter"] for block in view.blocks for row in block.rows if row[0].id == "help.letter"
@@ -78,18 +77,18 @@ def test_help_names_the_letters_that_turn_pages_where_there_are_several(
 
 @pytest.mark.parametrize("asked", ["h", "H", "AISLE:HELP"])
 def test_help_leads_back_to_the_same_step(home: StoreFolder, asked: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         before = picking(session).view
-        view = enter(session, asked).view
+        view = say(session, asked).view
         assert isinstance(view, DetailView)
         assert help_text("pick.product").id in str(view.blocks)
-        assert enter(session, "n").view.name == "help"
-        assert enter(session, asked).view.name == "help"
-        assert enter(session, "b").view == before
+        assert say(session, "n").view.name == "help"
+        assert say(session, asked).view.name == "help"
+        assert say(session, "b").view == before
 
 
 def test_f1_asks_for_help_and_f5_for_commands(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         before = picking(session).view
         assert session.take([Key("f1")], 0.0).view.name == "help"
         assert session.take([Key("f5")], 0.0).view.name == "commands"
@@ -98,56 +97,51 @@ def test_f1_asks_for_help_and_f5_for_commands(home: StoreFolder) -> None:
 
 @pytest.mark.parametrize("page", ["h", "."])
 def test_a_scan_goes_on_with_the_job(home: StoreFolder, page: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         picking(session)
-        frame = enter(session, page, BARCODES[1], page, BARCODES[2])
-        assert verdict_of(frame) == (GOOD, "pick.taken")
+        frame = say(session, page, BARCODES[1], page, BARCODES[2])
+        assert told(frame) == (GOOD, "pick.taken")
         assert frame.view.name == "pick.product"
-        wrong = enter(session, page, "87654321")
-        assert (wrong.view.name, verdict_of(wrong)) == ("pick.product", (WRONG, "pick.unknown"))
+        wrong = say(session, page, "87654321")
+        assert (wrong.view.name, told(wrong)) == ("pick.product", (WRONG, "pick.unknown"))
     assert sent(home) == {1: 1, 2: 2, 3: 1}
 
 
 @pytest.mark.parametrize("page", ["h", "."])
 def test_what_was_taken_in_the_same_read_is_known_on_the_way_back(home: StoreFolder, page: str) -> None:
-    with open_terminal(home, user="U1") as session:
-        slowly = [
-            enter(session, "4101"),
-            enter(session, f"3*{BARCODES[1]}"),
-            enter(session, page),
-            enter(session, BARCODES[1]),
-        ]
-        enter(session, "u", "u")
-        at_once = enter(session, f"3*{BARCODES[1]}", page, BARCODES[1])
+    with at(home, user="U1") as session:
+        slowly = [say(session, "4101"), say(session, f"3*{BARCODES[1]}"), say(session, page), say(session, BARCODES[1])]
+        say(session, "u", "u")
+        at_once = say(session, f"3*{BARCODES[1]}", page, BARCODES[1])
         assert at_once.verdict == slowly[-1].verdict
         assert session.poll(notified=True) in (None, at_once)
     assert sent(home) == {2: 4}
 
 
 def test_what_is_typed_on_help_is_said_below(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         picking(session)
-        assert verdict_of(enter(session, "h", "5")) == (GOOD, "pick.taken")
-        assert verdict_of(enter(session, "h", "u")) == verdict_of(enter(session, "u"))
-        assert verdict_of(enter(session, "h", "y")) == (WRONG, "input.letter")
+        assert told(say(session, "h", "5")) == (GOOD, "pick.taken")
+        assert told(say(session, "h", "u")) == told(say(session, "u"))
+        assert told(say(session, "h", "y")) == (WRONG, "input.letter")
 
 
 @pytest.mark.parametrize("path", [(), ("4101",), ("3",), ("4",), ("7", "3"), ("7", "6"), ("7", "9", "4")])
 def test_both_pages_open_everywhere(home: StoreFolder, path: tuple[str, ...]) -> None:
-    with open_terminal(home, user="U1") as session:
-        before = enter(session, *path).view if path else session.frames.build().view
+    with at(home, user="U1") as session:
+        before = say(session, *path).view if path else session.frames.build().view
         for page, name in (("h", "help"), (".", "commands")):
-            assert enter(session, page).view.name == name
-            assert enter(session, "b").view.name == before.name
+            assert say(session, page).view.name == name
+            assert say(session, "b").view.name == before.name
 
 
 def test_nobody_is_signed_in_and_there_is_help_all_the_same(home: StoreFolder) -> None:
-    with open_terminal(home) as session:
-        assert enter(session, "h").view.name == "help"
-        entries = rows(enter(session, "."))
+    with at(home) as session:
+        assert say(session, "h").view.name == "help"
+        entries = rows(say(session, "."))
         assert "commands.language" in entries
         assert "home.logs" not in entries
-        assert enter(session, "b").view.name == "sign_in"
+        assert say(session, "b").view.name == "sign_in"
 
 
 def rows(frame: Frame) -> list[str]:
@@ -157,64 +151,64 @@ def rows(frame: Frame) -> list[str]:
 
 
 def test_commands_are_found_by_words_and_run_by_number(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.terminal.message_text = spoken
         session.resize(80, 24)
         picking(session)
-        listed = rows(enter(session, "."))
+        listed = rows(say(session, "."))
         assert listed[0].startswith("hint.")
         assert rows(session.take([OpenLine("del")], 0.0)) == []
         assert rows(session.take([OpenLine("rece")], 0.0)) == ["home.receive"]
         session.take([OpenLine("")], 0.0)
-        assert verdict_of(enter(session, "hoover")) == (WRONG, "commands.no_such")
-        assert enter(session, "receive goods").view.name == "receive.delivery"
-        assert enter(session, "b").view.name == "pick.product"
-        undo = rows(enter(session, ".")).index("hint.undo") + 1
-        assert verdict_of(enter(session, str(undo)))[1].startswith("pick.")
+        assert told(say(session, "hoover")) == (WRONG, "commands.no_such")
+        assert say(session, "receive goods").view.name == "receive.delivery"
+        assert say(session, "b").view.name == "pick.product"
+        undo = rows(say(session, ".")).index("hint.undo") + 1
+        assert told(say(session, str(undo)))[1].startswith("pick.")
         assert session.frames.build().view.name == "pick.product"
 
 
 @pytest.mark.parametrize("typed", ["francais", "Français", "FRANÇ", "fran"])
 def test_commands_are_found_without_their_accents(home: StoreFolder, typed: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.terminal.message_text = spoken
         session.resize(80, 24)
-        enter(session, ".")
+        say(session, ".")
         assert rows(session.take([OpenLine(typed)], 0.0)) == ["commands.language"]
         session.take([OpenLine("")], 0.0)
-        assert enter(session, typed).language == "fr"
+        assert say(session, typed).language == "fr"
 
 
 def test_a_number_that_is_not_listed_is_no_quantity_below(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         picking(session)
-        frame = enter(session, ".", "99")
-        assert (frame.view.name, verdict_of(frame)[0]) == ("commands", WRONG)
+        frame = say(session, ".", "99")
+        assert (frame.view.name, told(frame)[0]) == ("commands", WRONG)
 
 
 def test_nobody_signs_out_unaware_of_what_is_in_his_hand(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         picking(session)
-        enter(session, "b")
-        frame = enter(session, "o")
-        assert (verdict_of(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "home")
+        say(session, "b")
+        frame = say(session, "o")
+        assert (told(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "home")
         assert frame.verdict is not None
         assert dict(frame.verdict.text.args) == {"count": 2, "orders": "4101", "unsent": 1}
-        assert enter(session, "o").view.name == "sign_in", "asked once"
-    with open_terminal(home, user="U2") as session:
-        assert verdict_of(enter(session, "o")) == (ASK, "home.unsent"), "what others have in hand is theirs"
+        assert say(session, "o").view.name == "sign_in", "asked once"
+    with at(home, user="U2") as session:
+        assert told(say(session, "o")) == (ASK, "home.unsent"), "what others have in hand is theirs"
 
 
 def test_what_is_taken_over_or_rejected_is_in_nobodys_hand_who_signs_out(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         picking(session)
-        enter(session, "b")
+        say(session, "b")
         with ExitStack() as stack:
             other = open_session(home, Settings(terminal="t2", user="U2"))
             stack.callback(other.close)
             other.start()
-            enter(other, "4101", "1")
-        assert verdict_of(enter(session, "o")) == (ASK, "home.unsent")
+            say(other, "4101", "1")
+        assert told(say(session, "o")) == (ASK, "home.unsent")
 
 
 def beside(session: Session, home: StoreFolder, stack: ExitStack) -> Session:
@@ -223,27 +217,27 @@ def beside(session: Session, home: StoreFolder, stack: ExitStack) -> Session:
     other = open_session(home, Settings(terminal="t2", user="U2"))
     stack.callback(other.close)
     other.start()
-    enter(other, "4101", "1", BARCODES[1])
+    say(other, "4101", "1", BARCODES[1])
     session.poll(notified=True)
-    assert verdict_of(enter(session, "y")) == (GOOD, "pick.both")
+    assert told(say(session, "y")) == (GOOD, "pick.both")
     return other
 
 
 def test_sign_out_asks_about_own_goods_in_shared_order(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session, ExitStack() as stack:
+    with at(home, user="U1") as session, ExitStack() as stack:
         other = beside(session, home, stack)
-        enter(session, "b")
-        frame = enter(session, "o")
-        assert (verdict_of(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "home")
+        say(session, "b")
+        frame = say(session, "o")
+        assert (told(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "home")
         assert frame.verdict is not None
         assert dict(frame.verdict.text.args)["count"] == 2
         assert "pick.beside_left_hand" in str(other.poll(notified=True))
 
 
 def test_put_down_goods_leave_own_hand_whatever_colleague_holds(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session, ExitStack() as stack:
+    with at(home, user="U1") as session, ExitStack() as stack:
         beside(session, home, stack)
-        enter(session, "b")
+        say(session, "b")
         outbox = OperationQueue(open_outbox(home.folder))
         (mine,) = [op for op in outbox.unfinished() if op.app_user == "U1" and op.operation == UPDATE_ORDER]
         lines = mine.body["orders"]["order_lines"]
@@ -261,14 +255,14 @@ def test_put_down_goods_leave_own_hand_whatever_colleague_holds(home: StoreFolde
         with transaction(outbox._db):
             outbox.enqueue([Intent(write, occurred_at="2026-03-02T08:00:00Z")], ANNA)
         outbox._db.close()
-        assert verdict_of(enter(session, "o")) == (ASK, "home.unsent")
+        assert told(say(session, "o")) == (ASK, "home.unsent")
 
 
 @pytest.mark.parametrize("own", [0, 2])
 def test_goods_in_colleagues_hand_of_unclaimed_order_are_not_asked_about(home: StoreFolder, own: int) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", f"{own}*{BARCODES[1]}" if own else "n")
-        enter(session, "b")
+    with at(home, user="U1") as session:
+        say(session, "4101", f"{own}*{BARCODES[1]}" if own else "n")
+        say(session, "b")
         outbox = OperationQueue(open_outbox(home.folder))
         for op in outbox.unfinished():
             outbox.begin_sending(op.op_id, b"{}")
@@ -277,7 +271,7 @@ def test_goods_in_colleagues_hand_of_unclaimed_order_are_not_asked_about(home: S
         lines = [{**line, "picked_quantity": own + 3 if line["line_number"] == 2 else 0} for line in ORDER["lines"]]
         cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
         cache.write_orders([{**ORDER, "lines": lines}], lines_known=True, read_began=4e9)
-        frame = enter(session, "o")
+        frame = say(session, "o")
         if not own:
             assert frame.view.name == "sign_in"
         else:
@@ -286,40 +280,40 @@ def test_goods_in_colleagues_hand_of_unclaimed_order_are_not_asked_about(home: S
 
 
 def test_nobody_signs_out_unaware_of_what_is_not_sent(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4102", f"2*{BARCODES[1]}", "A-1", "1")
-        frame = enter(session, "b")
+    with at(home, user="U1") as session:
+        say(session, "4102", f"2*{BARCODES[1]}", "A-1", "1")
+        frame = say(session, "b")
         assert frame.view.name == "home"
-        assert (verdict_of(enter(session, "o")), session.frames.build().view.name) == ((ASK, "home.unsent"), "home")
-        assert verdict_of(enter(session, "b", "o")) == (ASK, "home.unsent"), "something else was said meanwhile"
-        assert enter(session, "o").view.name == "sign_in"
+        assert (told(say(session, "o")), session.frames.build().view.name) == ((ASK, "home.unsent"), "home")
+        assert told(say(session, "b", "o")) == (ASK, "home.unsent"), "something else was said meanwhile"
+        assert say(session, "o").view.name == "sign_in"
 
 
 def test_the_list_of_commands_signs_nobody_out_unaware_either(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.terminal.message_text = spoken
         assert picking(session).view.name == "pick.product"
-        frame = enter(session, ".", "sign out")
-        assert (verdict_of(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "commands")
-        assert enter(session, "b", "b").view.name == "pick.product"
-        assert verdict_of(enter(session, ".", "sign out")) == (ASK, "home.in_hand_unsent")
-        assert enter(session, "sign out").view.name == "sign_in"
+        frame = say(session, ".", "sign out")
+        assert (told(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "commands")
+        assert say(session, "b", "b").view.name == "pick.product"
+        assert told(say(session, ".", "sign out")) == (ASK, "home.in_hand_unsent")
+        assert say(session, "sign out").view.name == "sign_in"
 
 
 def test_back_is_named_where_there_is_one(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        assert verdict_of(enter(session, "0")) == (WRONG, "input.no_choice")
-        assert verdict_of(enter(session, "7", "0")) == (WRONG, "input.choice")
+    with at(home, user="U1") as session:
+        assert told(say(session, "0")) == (WRONG, "input.no_choice")
+        assert told(say(session, "7", "0")) == (WRONG, "input.choice")
 
 
 def test_a_number_that_chooses_nothing_is_told_what_does(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        frame = enter(session, "0")
+    with at(home, user="U1") as session:
+        frame = say(session, "0")
         assert frame.verdict is not None
         last = session.page.accepts().choices
         assert last > 1
         assert frame.verdict.detail == msg("input.type", keys=f"1-{last}")
-        frame = enter(session, "?P1", "0")
+        frame = say(session, "?P1", "0")
         assert frame.view.name.startswith("lookup")
         assert session.page.accepts().choices == 1
         assert frame.verdict is not None
@@ -327,41 +321,41 @@ def test_a_number_that_chooses_nothing_is_told_what_does(home: StoreFolder) -> N
 
 
 def test_language_and_colours_change_at_once(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.terminal.message_text, session.terminal.has_themes = spoken, True
-        frame = enter(session, ".", "deutsch")
-        assert (frame.language, verdict_of(frame)) == ("de", (INFO, "commands.spoken"))
-        assert enter(session, ".", "kontrast").theme == "contrast"
-        assert (frame.language, enter(session, "o").language) == ("de", "en")
+        frame = say(session, ".", "deutsch")
+        assert (frame.language, told(frame)) == ("de", (INFO, "commands.spoken"))
+        assert say(session, ".", "kontrast").theme == "contrast"
+        assert (frame.language, say(session, "o").language) == ("de", "en")
         assert session.frames.build().theme == ""
 
 
 def test_what_somebody_has_of_his_own_is_his_alone(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever scans his badge over another's home has what the settings say; who could not sign out still has his."""
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.terminal.message_text, session.terminal.has_themes = spoken, True
-        assert enter(session, ".", "deutsch", ".", "kontrast").language == "de"
+        assert say(session, ".", "deutsch", ".", "kontrast").language == "de"
         with monkeypatch.context() as full:
             full.setattr(session.store.journal, "commit", no_room)
-            frame = enter(session, "o")
-        assert (verdict_of(frame), frame.language, frame.theme) == ((WRONG, "session.not_saved"), "de", "contrast")
-        assert enter(session, "BADGE-U1").language == "de"
-        frame = enter(session, "BADGE-U2")
+            frame = say(session, "o")
+        assert (told(frame), frame.language, frame.theme) == ((WRONG, "session.not_saved"), "de", "contrast")
+        assert say(session, "BADGE-U1").language == "de"
+        frame = say(session, "BADGE-U2")
         assert (frame.user, frame.language, frame.theme) == ("Anna Berg", "en", "")
 
 
 def test_a_language_comes_back_with_whoever_chose_it(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.terminal.message_text = spoken
-        assert enter(session, ".", "deutsch").language == "de"
-        assert enter(session, "BADGE-U2").language == "en"
-        assert enter(session, ".", "fran").language == "fr"
-        assert enter(session, "BADGE-U1").language == "de"
-        assert (enter(session, "o").language, enter(session, "BADGE-U2").language) == ("en", "fr")
-    with open_terminal(home) as session:
+        assert say(session, ".", "deutsch").language == "de"
+        assert say(session, "BADGE-U2").language == "en"
+        assert say(session, ".", "fran").language == "fr"
+        assert say(session, "BADGE-U1").language == "de"
+        assert (say(session, "o").language, say(session, "BADGE-U2").language) == ("en", "fr")
+    with at(home) as session:
         session.terminal.message_text = spoken
-        assert enter(session, "BADGE-U1", ".", "english").language == "en"
-        assert enter(session, "BADGE-U2", "BADGE-U1").language == "en"
+        assert say(session, "BADGE-U1", ".", "english").language == "en"
+        assert say(session, "BADGE-U2", "BADGE-U1").language == "en"
 
 
 def no_room(_: object) -> None:
@@ -370,10 +364,10 @@ def no_room(_: object) -> None:
 
 
 def test_themes_are_for_terminals_that_have_the_colours(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1", theme="dark") as session:
+    with at(home, user="U1", theme="dark") as session:
         session.resize(200, 50)
         assert session.frames.build().theme == ""
-        assert "commands.theme" not in rows(enter(session, "."))
+        assert "commands.theme" not in rows(say(session, "."))
         session.terminal.has_themes = True
         assert session.frames.build().theme == "dark"
 
@@ -381,9 +375,9 @@ def test_themes_are_for_terminals_that_have_the_colours(home: StoreFolder) -> No
 def test_every_page_of_home_is_among_the_commands(home: StoreFolder) -> None:
     from aisle.jobs.shell.home import MENU_TEXTS, MORE_MENU, STORE_MENU
 
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.resize(200, 50)
-        listed = rows(enter(session, "."))
+        listed = rows(say(session, "."))
         wanted = {*MENU_TEXTS, *(text.id for text, _ in (*MORE_MENU, *STORE_MENU))}
         assert wanted <= set(listed)
 
@@ -420,22 +414,22 @@ def test_a_start_pays_for_none_of_it(home: StoreFolder) -> None:
 
 def test_keys_mean_what_the_settings_say_and_the_page_shows_it(home: StoreFolder) -> None:
     keys = validate_keys({"z": "undo", "F8": "commands", "/": "help"}, "x")
-    with open_terminal(home, user="U1", keys=keys) as session:
+    with at(home, user="U1", keys=keys) as session:
         frame = picking(session)
         assert [hint.letter for hint in frame.view.key_hints if hint.text.id == "hint.undo"] == ["z"]
         assert session.take([Key("f8")], 0.0).view.name == "commands"
-        assert enter(session, "/").view.name == "help"
+        assert say(session, "/").view.name == "help"
         assert ("u", "z") in session.stack.top.state.keys
-        assert verdict_of(enter(session, "b", "b", "z"))[1].startswith("pick.undone")
+        assert told(say(session, "b", "b", "z"))[1].startswith("pick.undone")
 
 
 def test_a_page_that_takes_text_has_its_own_commands_and_no_others(home: StoreFolder) -> None:
     keys = validate_keys({"z": "undo", "y": "quit", "j": "help"}, "x")
-    with open_terminal(home, keys=keys) as session:
+    with at(home, keys=keys) as session:
         assert [hint.letter for hint in session.frames.build().view.key_hints] == ["y"]
-        assert verdict_of(enter(session, "z"))[1] == "sign_in.short"
-        assert enter(session, "j").view.name == "help"
-        enter(session, "b", "y")
+        assert told(say(session, "z"))[1] == "sign_in.short"
+        assert say(session, "j").view.name == "help"
+        say(session, "b", "y")
         assert session.is_ending
 
 
@@ -499,20 +493,20 @@ def test_picked_order_is_listed_and_offered_until_put_down(home: StoreFolder) ->
         assert isinstance(frame.view, ListView)
         return [(each.key, each.cells[1].id) for each in frame.view.rows]
 
-    with open_terminal(home, user="U1") as session:
-        enter(session, number)
-        assert verdict_of(enter(session, BARCODES[0])) == (GOOD, "pick.all_taken")
-        assert verdict_of(enter(session, "b")) == (INFO, "pick.left_lying")
+    with at(home, user="U1") as session:
+        say(session, number)
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.all_taken")
+        assert told(say(session, "b")) == (INFO, "pick.left_lying")
         assert listed(session.frames.build())[0] == (number, "home.lying")
-        assert dict(enter(session, "1").view.title.args)["order"] != number, "the next is one to be picked"
-        enter(session, "b")
-        enter(session, "o")
-        enter(session, "o")
-    with open_terminal(home, user="U2") as session:
+        assert dict(say(session, "1").view.title.args)["order"] != number, "the next is one to be picked"
+        say(session, "b")
+        say(session, "o")
+        say(session, "o")
+    with at(home, user="U2") as session:
         assert number not in dict(listed(session.frames.build()))
-        assert enter(session, "lund").view.name in ("pick.done", "pick.wait"), "whoever looks for it finds it"
-        enter(session, "b")
-    with open_terminal(home, user="U1") as session:
+        assert say(session, "lund").view.name in ("pick.done", "pick.wait"), "whoever looks for it finds it"
+        say(session, "b")
+    with at(home, user="U1") as session:
         assert listed(session.frames.build())[0] == (number, "home.lying")
         outbox = OperationQueue(open_outbox(home.folder))
         for op in outbox.unfinished():
@@ -527,12 +521,12 @@ def test_picked_order_is_listed_and_offered_until_put_down(home: StoreFolder) ->
         found = session.take([OpenLine("lund")], 0.0)
         assert listed(found) == [(number, "home.lying")]
         session.take([OpenLine("")], 0.0)
-        enter(session, number)
-        enter(session, "A-2")
-        if verdict_of(session.frames.build())[1].startswith("pick.put_on"):
-            enter(session, "1")
-        assert verdict_of(session.frames.build()) == (GOOD, "pick.put_down")
-        enter(session, "b")
+        say(session, number)
+        say(session, "A-2")
+        if told(session.frames.build())[1].startswith("pick.put_on"):
+            say(session, "1")
+        assert told(session.frames.build()) == (GOOD, "pick.put_down")
+        say(session, "b")
         assert number not in dict(listed(session.frames.build()))
 
 

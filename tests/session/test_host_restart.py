@@ -14,10 +14,10 @@ from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.notify_sockets import CourierSocket, SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import Frame
+from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.cache import service_rows
-from tests.session.driving import enter_each
 
 CODE = "4006381333931"
 
@@ -45,6 +45,13 @@ def at(home: StoreFolder, terminal: str, user: str = "") -> tuple[Session, Frame
     return session, session.start()
 
 
+def say(session: Session, *texts: str) -> Frame:
+    """Scans, each in a read of its own."""
+    for text in texts:
+        frame = session.take([Line(text, "cr", 0.0, 0.0, 0.0)], 0.0)
+    return frame
+
+
 def told(frame: Frame) -> str:
     """The verdict's id."""
     return frame.verdict.text.id if frame.verdict else ""
@@ -62,14 +69,14 @@ def test_after_a_restart_of_the_host_the_next_one_stands_on_the_same_step(
 ) -> None:
     """The process that has the dead session's id now is another one: this one."""
     before, _ = at(home, "dock", "U1")
-    shown = enter_each(before, "4101", CODE, f"2*{CODE}")
+    shown = say(before, "4101", CODE, f"2*{CODE}")
     before.store.socket._socket.close()  # what the kernel does; the name in the folder stays
     another_start(monkeypatch, tmp_path)
     session, frame = at(home, "dock", "U1")
     assert told(frame) == "session.resumed"
     assert frame.user == shown.user
     assert frame.view == shown.view
-    assert told(enter_each(session, CODE)) == "pick.taken"
+    assert told(say(session, CODE)) == "pick.taken"
     session.close()
 
 
@@ -96,14 +103,14 @@ def test_after_a_restart_of_the_host_no_old_courier_is_in_the_way(
 
 def test_somebody_at_two_terminals_works_on_two_things(home: StoreFolder) -> None:
     here, _ = at(home, "dock-1", "U1")
-    enter_each(here, "4101", CODE)
+    say(here, "4101", CODE)
     there, frame = at(home, "dock-2", "U1")
     assert frame.view.name == "home", "what is open at the other one stays there"
-    assert told(enter_each(there, "4102")).startswith("pick.")
-    assert told(enter_each(there, CODE)) == "pick.taken"
-    assert told(enter_each(here, CODE)) == "pick.taken"
+    assert told(say(there, "4102")).startswith("pick.")
+    assert told(say(there, CODE)) == "pick.taken"
+    assert told(say(here, CODE)) == "pick.taken"
     there.close()
-    assert told(enter_each(here, CODE)) == "pick.taken"
+    assert told(say(here, CODE)) == "pick.taken"
     here.close()
     again, frame = at(home, "dock-1", "U1")
     assert told(frame) == "session.resumed", "and who comes back after both are closed has both, one above the other"

@@ -9,9 +9,8 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
 from aisle.scan.inputs import Line
 from aisle.session.session import Session
 from aisle.tui.message_text import MessageWriter
-from tests.session.driving import enter, open_terminal, verdict_of
 from tests.session.job_steps import announced, claimed
-from tests.session.test_session import BARCODES, home
+from tests.session.test_session import BARCODES, at, home, say, told
 from tests.session.test_session_edge_cases import opened
 
 __all__ = ["home"]
@@ -30,18 +29,18 @@ __all__ = ["home"]
     ],
 )
 def test_ones_own_badge_changes_nothing_in_a_job(home: StoreFolder, job: str, scans: tuple[str, ...]) -> None:
-    with open_terminal(home, user="U1") as session:
-        before = enter(session, *scans) if job == "pick" else opened(session, job, *scans)
-        frame = enter(session, "BADGE-U1")
-        assert verdict_of(frame) == (INFO, "sign_in.already")
+    with at(home, user="U1") as session:
+        before = say(session, *scans) if job == "pick" else opened(session, job, *scans)
+        frame = say(session, "BADGE-U1")
+        assert told(frame) == (INFO, "sign_in.already")
         assert (frame.view, frame.typed, frame.user) == (before.view, before.typed, before.user)
-        assert verdict_of(enter(session, "BADGE-U2"))[0] == WRONG, "somebody else's is no sign-in in the middle of work"
+        assert told(say(session, "BADGE-U2"))[0] == WRONG, "somebody else's is no sign-in in the middle of work"
 
 
 def test_ones_own_badge_is_taken_where_badges_are(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        assert verdict_of(enter(session, "BADGE-U1")) == (GOOD, "sign_in.done")
-        assert verdict_of(enter(session, "4101", "?BADGE-U1")) == (INFO, "lookup.is_person")
+    with at(home, user="U1") as session:
+        assert told(say(session, "BADGE-U1")) == (GOOD, "sign_in.done")
+        assert told(say(session, "4101", "?BADGE-U1")) == (INFO, "lookup.is_person")
 
 
 @pytest.mark.parametrize("code", ["12*123456", "7*00123"])
@@ -57,12 +56,12 @@ def test_ones_own_badge_is_taken_where_badges_are(home: StoreFolder) -> None:
 def test_so_many_of_a_code_that_nobody_knows_are_no_quantity(
     home: StoreFolder, job: str, scans: tuple[str, ...], code: str
 ) -> None:
-    with open_terminal(home, user="U1") as session:
-        before = enter(session, *scans) if job == "pick" else opened(session, job, *scans)
+    with at(home, user="U1") as session:
+        before = say(session, *scans) if job == "pick" else opened(session, job, *scans)
         top = session.stack.top
         assert top.job.accepts(top.state).quantity
-        frame = enter(session, code)
-        kind, id_ = verdict_of(frame)
+        frame = say(session, code)
+        kind, id_ = told(frame)
         assert (kind, id_.split(".")[1], frame.view) == (WRONG, "unknown", before.view)
 
 
@@ -83,48 +82,48 @@ def test_what_was_scanned_is_said_where_a_page_has_no_use_for_it(
     home: StoreFolder, job: str, scans: tuple[str, ...], code: str, why: str, what: str
 ) -> None:
     announced(home)
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         before = opened(session, job, *scans).view
-        frame = enter(session, code)
-        assert (frame.view, verdict_of(frame)) == (before, (WRONG, why))
+        frame = say(session, code)
+        assert (frame.view, told(frame)) == (before, (WRONG, why))
         assert frame.verdict
         said = MessageWriter().write(frame.verdict.text, 1)
         assert said.startswith(f"That is {what}; ")
 
 
 def test_ones_own_badge_is_no_mistake_on_the_page_of_an_order(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         assert opened(session, "orders", "1").view.name == "order"
-        assert verdict_of(enter(session, "BADGE-U1")) == (INFO, "sign_in.already")
+        assert told(say(session, "BADGE-U1")) == (INFO, "sign_in.already")
         assert session.bells == 0
-        assert verdict_of(enter(session, "BADGE-U2")) == (WRONG, "orders.person")
+        assert told(say(session, "BADGE-U2")) == (WRONG, "orders.person")
 
 
 def test_an_order_that_was_never_opened_does_not_go_on_from_anywhere(home: StoreFolder) -> None:
     claimed(home)
-    with open_terminal(home, user="U1") as session:
-        assert verdict_of(enter(session, "4101")) == (ASK, "pick.claimed_plain")
-        assert verdict_of(enter(session, BARCODES[0])) == (WRONG, "pick.answer_first")
-        assert verdict_of(enter(session, "b")) == (INFO, "pick.left_unopened")
-        assert verdict_of(enter(session, "4102")) == (GOOD, "pick.opened")
-        assert verdict_of(enter(session, "b")) == (INFO, "pick.left")
+    with at(home, user="U1") as session:
+        assert told(say(session, "4101")) == (ASK, "pick.claimed_plain")
+        assert told(say(session, BARCODES[0])) == (WRONG, "pick.answer_first")
+        assert told(say(session, "b")) == (INFO, "pick.left_unopened")
+        assert told(say(session, "4102")) == (GOOD, "pick.opened")
+        assert told(say(session, "b")) == (INFO, "pick.left")
 
 
 @pytest.mark.parametrize("code", ["\x04", "\x1d\x1e", "\u200b"])
 @pytest.mark.parametrize("scans", [(), ("4101",), ("3",), ("4101", f"?{BARCODES[2]}")])
 def test_a_scan_of_nothing_that_can_be_read_says_so(home: StoreFolder, scans: tuple[str, ...], code: str) -> None:
-    with open_terminal(home, user="U1") as session:
-        before = enter(session, *scans).view
-        frame = enter(session, code)
-        assert (frame.view, verdict_of(frame)) == (before, (WRONG, "input.nothing"))
+    with at(home, user="U1") as session:
+        before = say(session, *scans).view
+        frame = say(session, code)
+        assert (frame.view, told(frame)) == (before, (WRONG, "input.nothing"))
 
 
 def test_a_delivery_that_is_scanned_in_a_pick_is_not_unknown(home: StoreFolder) -> None:
     announced(home)
-    with open_terminal(home, user="U1") as session:
-        before = enter(session, "4101").view
-        frame = enter(session, "7001")
-        assert (frame.view, verdict_of(frame)) == (before, (WRONG, "count_log.not_this"))
+    with at(home, user="U1") as session:
+        before = say(session, "4101").view
+        frame = say(session, "7001")
+        assert (frame.view, told(frame)) == (before, (WRONG, "count_log.not_this"))
 
 
 def left(session: Session, text: str, apart: int) -> Frame:
@@ -133,22 +132,20 @@ def left(session: Session, text: str, apart: int) -> Frame:
 
 
 def test_a_letter_that_was_left_on_the_line_is_none_of_the_scan_behind_it(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101")
+    with at(home, user="U1") as session:
+        say(session, "4101")
         frame = left(session, f"n{BARCODES[0]}", 1)
-        assert verdict_of(frame) == (GOOD, "session.typed_before")
+        assert told(frame) == (GOOD, "session.typed_before")
         assert frame.verdict
         assert "“n” was typed before: not taken" in MessageWriter().write(frame.verdict.text)
         assert session.stack.top.state.lines[0].picked == 1
-        assert verdict_of(left(session, f"n{BARCODES[0]}", 0)) == (WRONG, "pick.unknown"), (
-            "a scan of that is another code"
-        )
-        assert verdict_of(left(session, "n123456789", 1)) == (WRONG, "pick.unknown")
-        assert verdict_of(left(session, f"nothing{BARCODES[0]}", 7)) == (WRONG, "pick.unknown")
+        assert told(left(session, f"n{BARCODES[0]}", 0)) == (WRONG, "pick.unknown"), "a scan of that is another code"
+        assert told(left(session, "n123456789", 1)) == (WRONG, "pick.unknown")
+        assert told(left(session, f"nothing{BARCODES[0]}", 7)) == (WRONG, "pick.unknown")
         assert session.stack.top.state.lines[0].picked == 1
 
 
 def test_what_is_known_as_a_whole_is_that_whatever_pause_was_in_it(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101")
-        assert verdict_of(left(session, "BADGE-U1", 2)) == (INFO, "sign_in.already")
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        assert told(left(session, "BADGE-U1", 2)) == (INFO, "sign_in.already")

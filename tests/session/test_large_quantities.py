@@ -14,9 +14,8 @@ from aisle.jobs.view import GOOD, INFO, WRONG
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.session.session import Session
 from tests.cache import service_rows
-from tests.session.driving import enter, open_terminal, verdict_of
 from tests.session.job_steps import announced, cache
-from tests.session.test_session import BARCODES, home
+from tests.session.test_session import BARCODES, at, home, say, told
 
 __all__ = ["home"]
 
@@ -66,7 +65,7 @@ def stand(session: Session, way: Way) -> None:
     session.work.open(Start(job, {}))
     session.work.commit()
     for text in scans:
-        enter(session, text)
+        say(session, text)
 
 
 def figures(session: Session) -> Any:
@@ -80,19 +79,19 @@ def figures(session: Session) -> Any:
 def test_so_many_are_taken_back_by_the_keys_of_every_question(store: StoreFolder, name: str, by: str) -> None:
     way = WAYS[name]
     large = str(way.large) if by == "typed" else f"{way.large}*{way.code}"
-    with open_terminal(store, user="U1") as session:
+    with at(store, user="U1") as session:
         stand(session, way)
         before = figures(session)
         for key in ("x", "b", *("u" * ("u" in session.page.accepts().command_letters))):
-            assert verdict_of(enter(session, large))[1] == "count.so_many"
+            assert told(say(session, large))[1] == "count.so_many"
             shown = session.frames.build().view
             assert "x" in shown.choice_letters  # type: ignore[union-attr]
             for more in ("5000001", f"5000*{way.code}"):
-                assert verdict_of(enter(session, more, "y"))[1] in ("input.by_hand", "input.moved"), (
+                assert told(say(session, more, "y"))[1] in ("input.by_hand", "input.moved"), (
                     "that was not on the screen"
                 )
-            frame = enter(session, key)
-            assert verdict_of(frame)[0] == INFO, key
+            frame = say(session, key)
+            assert told(frame)[0] == INFO, key
             assert figures(session) == before, key
 
 
@@ -100,21 +99,19 @@ def test_so_many_are_taken_back_by_the_keys_of_every_question(store: StoreFolder
 def test_whatever_is_over_the_limit_asks_for_itself(store: StoreFolder, name: str) -> None:
     way = WAYS[name]
     label = f"{way.large}*{way.code}"
-    with open_terminal(store, user="U1") as session:
+    with at(store, user="U1") as session:
         stand(session, way)
         before = asked_of(session)
-        assert verdict_of(enter(session, label))[1] == "count.so_many"
+        assert told(say(session, label))[1] == "count.so_many"
         first = asked_of(session)
-        assert verdict_of(enter(session, label))[1] == "count.so_many", "more of the same is asked about with it"
+        assert told(say(session, label))[1] == "count.so_many", "more of the same is asked about with it"
         assert asked_of(session) == first + way.large
-        enter(session, "x")
-        assert verdict_of(enter(session, str(way.large)))[1] == "count.so_many"
+        say(session, "x")
+        assert told(say(session, str(way.large)))[1] == "count.so_many"
         assert asked_of(session) == way.large
-        assert verdict_of(enter(session, str(way.large + 1)))[1] == "count.so_many", (
-            "another number is another question"
-        )
+        assert told(say(session, str(way.large + 1)))[1] == "count.so_many", "another number is another question"
         assert asked_of(session) == way.large + 1
-        enter(session, "b")
+        say(session, "b")
         assert before == 0
 
 
@@ -128,22 +125,22 @@ def asked_of(session: Session) -> Decimal:
 @pytest.mark.parametrize("name", ["count", "count of a product", "move", "receive"])
 def test_so_many_that_were_meant_say_nothing_of_so_many_more(store: StoreFolder, name: str) -> None:
     way = WAYS[name]
-    with open_terminal(store, user="U1", large_quantity=Decimal(200)) as session:
+    with at(store, user="U1", large_quantity=Decimal(200)) as session:
         stand(session, way)
-        enter(session, str(way.large))
-        assert verdict_of(enter(session, "y"))[0] == GOOD
-        assert verdict_of(enter(session, way.code))[0] == GOOD, "one more of so many is believed"
-        assert verdict_of(enter(session, f"{way.large}*{way.code}"))[1] == "count.so_many"
-        assert verdict_of(enter(session, "x"))[0] == INFO
-        assert verdict_of(enter(session, str(2 * way.large)))[1] == "count.so_many"
+        say(session, str(way.large))
+        assert told(say(session, "y"))[0] == GOOD
+        assert told(say(session, way.code))[0] == GOOD, "one more of so many is believed"
+        assert told(say(session, f"{way.large}*{way.code}"))[1] == "count.so_many"
+        assert told(say(session, "x"))[0] == INFO
+        assert told(say(session, str(2 * way.large)))[1] == "count.so_many"
 
 
 @pytest.mark.parametrize("name", ["count", "loss", "move", "receive"])
 def test_other_goods_wait_for_the_answer(store: StoreFolder, name: str) -> None:
     way = WAYS[name]
-    with open_terminal(store, user="U1") as session:
+    with at(store, user="U1") as session:
         stand(session, way)
-        assert verdict_of(enter(session, str(way.large)))[1] == "count.so_many"
-        assert verdict_of(enter(session, f"5000*{BARCODES[1]}"))[0] == WRONG
-        assert verdict_of(enter(session, "x"))[0] == INFO, "the question is still there"
+        assert told(say(session, str(way.large)))[1] == "count.so_many"
+        assert told(say(session, f"5000*{BARCODES[1]}"))[0] == WRONG
+        assert told(say(session, "x"))[0] == INFO, "the question is still there"
     assert not OperationQueue(open_outbox(store.folder)).unfinished()

@@ -15,9 +15,8 @@ from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.inputs import Key, OpenLine
 from aisle.session.session import Session
 from tests.cache import service_rows
-from tests.session.driving import enter, open_terminal, verdict_of
 from tests.session.job_steps import ELSEWHERE, LOOKS, WAYS, lasts, stand, step_of
-from tests.session.test_session import BARCODES, _writer, home, sent
+from tests.session.test_session import BARCODES, _writer, at, home, say, sent, told
 
 __all__ = ["home"]
 
@@ -30,7 +29,7 @@ BACK = [Key("back")]
 
 def begin(home: StoreFolder, way: str) -> AbstractContextManager[Session]:
     """A session on the way there."""
-    return open_terminal(home, user="U1", **WAYS[way].terms)
+    return at(home, user="U1", **WAYS[way].terms)
 
 
 @pytest.fixture
@@ -70,7 +69,7 @@ def test_back_lands_on_the_step_that_was_left(home: StoreFolder, way: str) -> No
         before = stand(home, session, way)
         depth = len(session.stack.jobs)
         for asked in ASKED:
-            assert enter(session, asked).view.name.startswith(("lookup.", "browse."))
+            assert say(session, asked).view.name.startswith(("lookup.", "browse."))
             assert len(session.stack.jobs) > depth
             while len(session.stack.jobs) > depth:
                 frame = session.take(BACK, 0.0)
@@ -88,12 +87,12 @@ def test_question_mark_looks_up_text_or_opens_empty_page(home: StoreFolder, way:
             ("?product", "lookup.list"),
             ("?elsewhere", "lookup.product"),
         ):
-            assert enter(session, asked).view.name == name
+            assert say(session, asked).view.name == name
             assert session.take(BACK, 0.0).view == before
-        frame = enter(session, "?zzzz")
-        assert (frame.view.name, verdict_of(frame)) == ("lookup.list", (WRONG, "lookup.not_found"))
-        assert enter(session, "?elsewhere").view.name == "lookup.product"
-        assert enter(session, "?").view.rows == ()  # type: ignore[union-attr]
+        frame = say(session, "?zzzz")
+        assert (frame.view.name, told(frame)) == ("lookup.list", (WRONG, "lookup.not_found"))
+        assert say(session, "?elsewhere").view.name == "lookup.product"
+        assert say(session, "?").view.rows == ()  # type: ignore[union-attr]
         assert session.take(BACK, 0.0).view == before
 
 
@@ -103,9 +102,9 @@ def test_an_empty_page_keeps_the_scan_that_it_was_opened_for(home: StoreFolder, 
     """The job below hears nothing of it."""
     with begin(home, way) as session:
         before = stand(home, session, way)
-        assert enter(session, "?").view.name == "lookup.list"
-        frame = enter(session, BARCODES[1])
-        assert (frame.view.name, verdict_of(frame)) == ("lookup.product", (INFO, "lookup.shown"))
+        assert say(session, "?").view.name == "lookup.list"
+        frame = say(session, BARCODES[1])
+        assert (frame.view.name, told(frame)) == ("lookup.product", (INFO, "lookup.shown"))
         assert session.take(BACK, 0.0).view == before
 
 
@@ -115,16 +114,16 @@ def test_unused_words_are_searched_and_back_returns_to_step(home: StoreFolder, w
     with begin(home, way) as session:
         before = stand(home, session, way)
         for asked, name in (("product", "lookup.list"), ("elsewhere", "lookup.product")):
-            assert enter(session, asked).view.name == name
+            assert say(session, asked).view.name == name
             assert session.take(BACK, 0.0).view == before
-        looking = enter(session, "elsewhere").view
+        looking = say(session, "elsewhere").view
     if not lasts(way):
         return
     with begin(home, way) as session:
         assert session.frames.build().view == looking
         assert session.take(BACK, 0.0).view == before
-        frame = enter(session, "zzzz")
-        assert (frame.view.name.partition(".")[0], verdict_of(frame)[0]) == (step_of(way).partition(".")[0], WRONG)
+        frame = say(session, "zzzz")
+        assert (frame.view.name.partition(".")[0], told(frame)[0]) == (step_of(way).partition(".")[0], WRONG)
 
 
 @pytest.mark.sampled(2)
@@ -135,7 +134,7 @@ def test_after_a_kill_the_look_stands_again_and_back_lands_on_the_step(home: Sto
     for asked in (f"?{BARCODES[2]}", "?A-2"):
         with begin(home, way) as session:
             assert session.frames.build().view == before
-            looking = enter(session, asked).view
+            looking = say(session, asked).view
         with begin(home, way) as session:
             assert session.frames.build().view == looking
             assert session.take(BACK, 0.0).view == before
@@ -146,7 +145,7 @@ def test_after_a_kill_the_look_stands_again_and_back_lands_on_the_step(home: Sto
 def test_a_page_that_holds_no_work_begins_at_home_after_a_kill(home: StoreFolder, way: str) -> None:
     with begin(home, way) as session:
         stand(home, session, way)
-        enter(session, "?A-2")
+        say(session, "?A-2")
     with begin(home, way) as session:
         assert session.frames.build().view.name in ("home", "browse.place")
         session.take(BACK, 0.0)
@@ -156,13 +155,13 @@ def test_a_page_that_holds_no_work_begins_at_home_after_a_kill(home: StoreFolder
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", [way for way in WAYS if way.startswith(LOOKS) and way != "browse.list"], indirect=True)
 def test_a_look_in_a_look_takes_its_place_and_back_leads_to_the_job(home: StoreFolder, way: str) -> None:
-    with open_terminal(home, user="U1") as session:
-        before = enter(session, "4101", BARCODES[0]).view
+    with at(home, user="U1") as session:
+        before = say(session, "4101", BARCODES[0]).view
         stand(home, session, way)
         for asked in ASKED:
-            enter(session, asked)
-        looking = enter(session, "?A-3").view
-    with open_terminal(home, user="U1") as session:
+            say(session, asked)
+        looking = say(session, "?A-3").view
+    with at(home, user="U1") as session:
         assert session.frames.build().view == looking
         for _ in range(len(session.stack.jobs)):
             if session.frames.build().view == before:
@@ -172,20 +171,20 @@ def test_a_look_in_a_look_takes_its_place_and_back_leads_to_the_job(home: StoreF
 
 
 def test_a_scan_that_the_job_takes_ends_the_look(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", f"?{BARCODES[1]}")
-        frame = enter(session, BARCODES[0])
-        assert (frame.view.name, verdict_of(frame)) == ("pick.product", (GOOD, "pick.taken"))
+    with at(home, user="U1") as session:
+        say(session, "4101", f"?{BARCODES[1]}")
+        frame = say(session, BARCODES[0])
+        assert (frame.view.name, told(frame)) == ("pick.product", (GOOD, "pick.taken"))
     assert sent(home) == {1: Decimal(1)}
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         assert session.frames.build().view.name == "pick.product"
 
 
 def test_a_scan_that_ends_several_looks_at_once(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", "?A-2", "?A-3", f"?{BARCODES[1]}")
+    with at(home, user="U1") as session:
+        say(session, "4101", "?A-2", "?A-3", f"?{BARCODES[1]}")
         assert len(session.stack.jobs) == 4
-        assert verdict_of(enter(session, BARCODES[0])) == (GOOD, "pick.taken")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
         assert len(session.stack.jobs) == 2
 
 
@@ -205,11 +204,11 @@ def test_a_scan_after_a_look_is_said_to_a_job_that_asks_something(home: StoreFol
     asks, scan, answer = ASKING[row]
     with begin(home, way) as session:
         stand(home, session, way)
-        asking = enter(session, *filter(None, [asks])).view if asks else session.frames.build().view
+        asking = say(session, *filter(None, [asks])).view if asks else session.frames.build().view
         for look in (f"?{ELSEWHERE}", "?A-2"):
-            assert enter(session, look).view.name.startswith(LOOKS)
-            frame = enter(session, scan)
-            assert (frame.view.name, verdict_of(frame)) == (asking.name, answer)
+            assert say(session, look).view.name.startswith(LOOKS)
+            frame = say(session, scan)
+            assert (frame.view.name, told(frame)) == (asking.name, answer)
 
 
 SCAN_ON = ("pick.prompt_choice", "receive.prompt_choice", "prompt.letter_or_scan", "prompt.choose_or_many")
@@ -220,53 +219,53 @@ def test_a_page_that_takes_no_scan_asks_for_none(home: StoreFolder, way: str, ro
     asks = ASKING[row][0]
     with begin(home, way) as session:
         view = stand(home, session, way)
-        view = enter(session, asks).view if asks else view
+        view = say(session, asks).view if asks else view
         assert view.prompt.id not in SCAN_ON
         for scan in (*BARCODES[1:], "A-1", "A-2"):
-            assert verdict_of(enter(session, scan))[0] == WRONG
+            assert told(say(session, scan))[0] == WRONG
 
 
 def test_back_warns_anew_after_a_look_before_it_drops_goods(home: StoreFolder) -> None:
     WAYS["receive.goods"].before(home)  # type: ignore[misc]
     with begin(home, "receive.goods") as session:
         stand(home, session, "receive.goods")
-        assert verdict_of(enter(session, f"5*{BARCODES[0]}")) == (ASK, "receive.more")
-        assert verdict_of(enter(session, "b")) == (ASK, "receive.drop")
+        assert told(say(session, f"5*{BARCODES[0]}")) == (ASK, "receive.more")
+        assert told(say(session, "b")) == (ASK, "receive.drop")
         for page in (f"?{ELSEWHERE}", "h"):
-            enter(session, page)
+            say(session, page)
             session.take(BACK, 0.0)
-            assert verdict_of(enter(session, "b")) == (ASK, "receive.drop")
+            assert told(say(session, "b")) == (ASK, "receive.drop")
     with begin(home, "receive.goods") as session:
-        assert verdict_of(enter(session, "b")) == (ASK, "receive.drop")
-        assert verdict_of(enter(session, "b"))[1].startswith("receive.dropped")
+        assert told(say(session, "b")) == (ASK, "receive.drop")
+        assert told(say(session, "b"))[1].startswith("receive.dropped")
 
 
 def test_a_scan_that_the_job_cannot_take_is_looked_at(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", f"?{BARCODES[1]}")
-        frame = enter(session, ELSEWHERE)
-        assert (frame.view.name, verdict_of(frame)) == ("lookup.product", (INFO, "lookup.shown"))
-        frame = enter(session, "4102")
-        assert verdict_of(frame) == (ASK, "lookup.is_order")
-        frame = enter(session, "1")
-        assert (frame.view.name, verdict_of(frame)) == ("pick.product", (ASK, "pick.other_order"))
+    with at(home, user="U1") as session:
+        say(session, "4101", f"?{BARCODES[1]}")
+        frame = say(session, ELSEWHERE)
+        assert (frame.view.name, told(frame)) == ("lookup.product", (INFO, "lookup.shown"))
+        frame = say(session, "4102")
+        assert told(frame) == (ASK, "lookup.is_order")
+        frame = say(session, "1")
+        assert (frame.view.name, told(frame)) == ("pick.product", (ASK, "pick.other_order"))
 
 
 def test_a_product_of_no_line_is_wrong_and_one_digit_away(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        before = enter(session, "4101").view
-        frame = enter(session, ELSEWHERE)
-        assert verdict_of(frame) == (WRONG, "pick.not_here")
+    with at(home, user="U1") as session:
+        before = say(session, "4101").view
+        frame = say(session, ELSEWHERE)
+        assert told(frame) == (WRONG, "pick.not_here")
         assert [choice.id for choice in frame.view.choices] == ["pick.way_look_up"]
-        frame = enter(session, "f")
+        frame = say(session, "f")
         assert (frame.view.name, frame.view.title.args) == ("lookup.product", (("number", "P9"),))
         assert session.take(BACK, 0.0).view == before
     assert sent(home) == {}
 
 
 def test_a_change_meanwhile_is_there_when_the_look_ends(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", f"?{BARCODES[2]}")
+    with at(home, user="U1") as session:
+        say(session, "4101", f"?{BARCODES[2]}")
         lines = [
             service_rows.line(1, "P1", 1, picked=1),
             service_rows.line(2, "P2", 12),
@@ -276,24 +275,24 @@ def test_a_change_meanwhile_is_there_when_the_look_ends(home: StoreFolder) -> No
             cache.write_orders([service_rows.order("4101", *lines)], lines_known=True, read_began=2.0)
         session.poll()
         frame = session.take(BACK, 0.0)
-        assert verdict_of(frame) == (INFO, "pick.changed")
+        assert told(frame) == (INFO, "pick.changed")
         assert getattr(frame.view, "done", None) == 1
 
 
 def test_home_opens_the_page_and_one_digit_picks_an_order_that_needs_it(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        frame = enter(session, BARCODES[1])
+    with at(home, user="U1") as session:
+        frame = say(session, BARCODES[1])
         assert isinstance(frame.view, DetailView)
         assert [dict(choice.args)["key"] for choice in frame.view.choices] == ["4101", "4102"]
-        frame = enter(session, "2")
-        assert (frame.view.name, verdict_of(frame)) == ("pick.product", (GOOD, "pick.opened"))
+        frame = say(session, "2")
+        assert (frame.view.name, told(frame)) == ("pick.product", (GOOD, "pick.opened"))
         assert [level.job.name for level in session.stack.jobs] == ["home", "pick"]
 
 
 def test_from_home_an_order_that_is_scanned_is_opened(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        frame = enter(session, BARCODES[1], "4102")
-        assert verdict_of(frame) == (GOOD, "pick.opened")
+    with at(home, user="U1") as session:
+        frame = say(session, BARCODES[1], "4102")
+        assert told(frame) == (GOOD, "pick.opened")
         assert [level.job.name for level in session.stack.jobs] == ["home", "pick"]
 
 
@@ -301,59 +300,59 @@ def test_from_home_an_order_that_is_scanned_is_opened(home: StoreFolder) -> None
 def test_from_a_page_of_the_chain_an_order_that_a_look_offers_is_opened(
     home: StoreFolder, way: tuple[str, ...]
 ) -> None:
-    with open_terminal(home, user="U1") as session:
-        view = enter(session, *way).view
+    with at(home, user="U1") as session:
+        view = say(session, *way).view
         assert isinstance(view, DetailView)
         assert view.name == "lookup.product"
         offered = [choice.id for choice in view.choices].index("lookup.way_order") + 1
-        assert enter(session, str(offered)).view.name == "pick.product"
+        assert say(session, str(offered)).view.name == "pick.product"
         assert [level.job.name for level in session.stack.jobs] == ["home", "pick"]
 
 
 def test_three_letters_bring_a_product_from_home(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        assert enter(session, "els").view.name == "lookup.product"
+    with at(home, user="U1") as session:
+        assert say(session, "els").view.name == "lookup.product"
         session.take(BACK, 0.0)
-        frame = enter(session, "product")
-        assert (frame.view.name, verdict_of(frame)) == ("lookup.list", (INFO, "lookup.found"))
+        frame = say(session, "product")
+        assert (frame.view.name, told(frame)) == ("lookup.list", (INFO, "lookup.found"))
         assert isinstance(frame.view, ListView)
         assert frame.view.numbered_rows == 3
-        assert enter(session, "2").view.title.args == (("number", "P2"),)
+        assert say(session, "2").view.title.args == (("number", "P2"),)
         assert session.take(BACK, 0.0).view == frame.view
         assert session.take(BACK, 0.0).view.name == "home"
-        assert verdict_of(enter(session, "nothing"))[0] == WRONG
+        assert told(say(session, "nothing"))[0] == WRONG
 
 
 def test_a_tail_of_a_barcode_is_enough(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "2")
+    with at(home, user="U1") as session:
+        say(session, "2")
         assert session.take([OpenLine("9624")], 0.0).view.name == "lookup.list"
         assert [row.key for row in session.frames.build().view.rows] == ["P3"]  # type: ignore[union-attr]
-        assert enter(session, "9624").view.title.args == (("number", "P3"),)
+        assert say(session, "9624").view.title.args == (("number", "P3"),)
 
 
 def test_from_place_to_product_and_back(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        place = enter(session, "A-2").view
+    with at(home, user="U1") as session:
+        place = say(session, "A-2").view
         assert (place.name, place.title.args) == ("browse.place", (("place", "A-2"),))
-        assert verdict_of(enter(session, BARCODES[1])) == (ASK, "browse.here")
-        assert enter(session, "1").view.name == "lookup.product"
+        assert told(say(session, BARCODES[1])) == (ASK, "browse.here")
+        assert say(session, "1").view.name == "lookup.product"
         assert session.take(BACK, 0.0).view == place
-        assert verdict_of(enter(session, ELSEWHERE)) == (ASK, "browse.not_here")
-        assert enter(session, "n").view.title.args == (("place", "A-3"),)
-        assert verdict_of(enter(session, "n")) == (INFO, "browse.last")
-        assert enter(session, "p").view.title.args == (("place", "A-2"),)
-        assert enter(session, "1").view.title.args == (("number", "P2"),)
+        assert told(say(session, ELSEWHERE)) == (ASK, "browse.not_here")
+        assert say(session, "n").view.title.args == (("place", "A-3"),)
+        assert told(say(session, "n")) == (INFO, "browse.last")
+        assert say(session, "p").view.title.args == (("place", "A-2"),)
+        assert say(session, "1").view.title.args == (("number", "P2"),)
 
 
 def test_a_place_of_the_list_is_found_again_after_a_kill(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        listed = enter(session, "3").view
+    with at(home, user="U1") as session:
+        listed = say(session, "3").view
         assert [row.key for row in getattr(listed, "rows", ())] == ["A-1", "A-2", "A-3"]
         session.take([Key("down"), Key("down")], 0.0)
         page = session.take([Key("enter")], 0.0).view
         assert page.title.args == (("place", "A-2"),)
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         assert session.frames.build().view == page
         frame = session.take(BACK, 0.0)
         assert frame.view.name == "browse.list"
@@ -361,8 +360,8 @@ def test_a_place_of_the_list_is_found_again_after_a_kill(home: StoreFolder) -> N
 
 
 def test_live_windows_leave_no_trace(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, f"?{BARCODES[1]}")
+    with at(home, user="U1") as session:
+        say(session, f"?{BARCODES[1]}")
         with _writer(home) as cache:
             cache.write_stock([service_rows.stock("P2", 99, places={"A-2": 99})])
         session.poll()
@@ -371,8 +370,8 @@ def test_live_windows_leave_no_trace(home: StoreFolder) -> None:
 
 
 def test_nobody_looks_anything_up_before_signing_in(home: StoreFolder) -> None:
-    with open_terminal(home) as session:
-        assert enter(session, f"?{BARCODES[1]}").view.name == "sign_in"
+    with at(home) as session:
+        assert say(session, f"?{BARCODES[1]}").view.name == "sign_in"
 
 
 def test_a_long_note_is_read_whole_and_the_next_scan_goes_on_picking(home: StoreFolder) -> None:
@@ -382,15 +381,15 @@ def test_a_long_note_is_read_whole_and_the_next_scan_goes_on_picking(home: Store
             "4103", service_rows.line(1, "P1", 2), service_rows.line(2, "P2", 1), comment=asked, customer_name="Ada"
         )
         cache.write_orders([noted], lines_known=True, read_began=1.0)
-    with open_terminal(home, user="U1") as session:
-        before = enter(session, "4103").view
+    with at(home, user="U1") as session:
+        before = say(session, "4103").view
         assert "i" in [hint.letter for hint in before.key_hints]
-        note = enter(session, "i").view
+        note = say(session, "i").view
         assert isinstance(note, DetailView)
         assert [row[0].args[0][1] for block in note.blocks for row in block.rows] == [asked]
         assert session.take(BACK, 0.0).view == before
-        enter(session, "i")
-    with open_terminal(home, user="U1") as session:
+        say(session, "i")
+    with at(home, user="U1") as session:
         assert session.frames.build().view == note
-        assert verdict_of(enter(session, BARCODES[0])) == (GOOD, "pick.taken")
-        assert enter(session, "4102").view.name.startswith("pick.")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
+        assert say(session, "4102").view.name.startswith("pick.")

@@ -21,7 +21,7 @@ from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import NOON, Desk, Row, delivery, line
-from tests.session.driving import enter
+from tests.session.test_session import say
 from tests.writes import STORE
 
 TEA, SALT = "4006381333931", "5901234123457"
@@ -101,7 +101,7 @@ def at(home: StoreFolder) -> Iterator[Session]:
 
 
 def shown(session: Session, *said: str) -> str:
-    frame = enter(session, *said)
+    frame = say(session, *said)
     return " ".join(" ".join(plain_lines(layout_screen(frame, 100, 30))).split())
 
 

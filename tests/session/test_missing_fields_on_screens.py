@@ -25,7 +25,7 @@ from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from tests.cache import service_rows
 from tests.contract.document_answers import ANSWERS
-from tests.session.driving import enter
+from tests.session.test_session import say
 
 Row = dict[str, Any]
 TEA, SALT = "4006381333931", "5901234123457"
@@ -219,7 +219,7 @@ def _walked(home: StoreFolder, terminal: str, keys: tuple[str, ...]) -> Iterator
         session.start()
         session.resize(WIDE, HIGH)
         for key in ("BADGE-U1", *keys):
-            enter(session, key)
+            say(session, key)
         yield session
 
 

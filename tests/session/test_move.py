@@ -20,7 +20,6 @@ from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.cache import service_rows
-from tests.session.driving import enter_each, verdict_of
 
 CODES = ("4006381333931", "5901234123457", "9780201379624")
 CASE = "14006381333938"
@@ -55,10 +54,24 @@ def at(home: StoreFolder) -> Iterator[Session]:
         frame = session.start()
         if frame.view.name == "home":
             menu = [choice.id for choice in frame.view.choices]
-            enter_each(session, str(menu.index("home.move") + 1))
+            say(session, str(menu.index("home.move") + 1))
         yield session
     finally:
         session.close()
+
+
+def say(session: Session, *texts: str) -> Frame:
+    """Lines, each in a queue of its own."""
+    frame = None
+    for text in texts:
+        frame = session.take([Line(text, "cr", 0.0, 0.0, 0.0)], 0.0)
+    assert frame is not None
+    return frame
+
+
+def told(frame: Frame) -> tuple[str, str]:
+    """Kind and message id of the verdict."""
+    return (frame.verdict.kind, frame.verdict.text.id) if frame.verdict else ("", "")
 
 
 def operations(home: StoreFolder) -> list[Operation]:
@@ -75,11 +88,11 @@ def quantity(frame: Frame) -> dict[str, Decimal]:
 
 def test_three_scans_are_a_movement_and_both_places_know(home: StoreFolder) -> None:
     with at(home) as session:
-        assert verdict_of(enter_each(session, "A-1", CODES[0])) == (GOOD, "move.taken")
-        assert verdict_of(enter_each(session, "B-1")) == (GOOD, "move.moved")
-        assert verdict_of(enter_each(session, CODES[1], "7", "B-1")) == (GOOD, "move.moved")
-        assert quantity(enter_each(session, "B-1")) == {"Product 1": 6, "Product 2": 12, "Product 3": 5}
-        assert quantity(enter_each(session, "A-1")) == {"Product 1": 9, "Product 2": 13, "Product 3": 30}
+        assert told(say(session, "A-1", CODES[0])) == (GOOD, "move.taken")
+        assert told(say(session, "B-1")) == (GOOD, "move.moved")
+        assert told(say(session, CODES[1], "7", "B-1")) == (GOOD, "move.moved")
+        assert quantity(say(session, "B-1")) == {"Product 1": 6, "Product 2": 12, "Product 3": 5}
+        assert quantity(say(session, "A-1")) == {"Product 1": 9, "Product 2": 13, "Product 3": 30}
     first, second = operations(home)
     assert first.lanes == ("product/P1",)
     assert first.query == {"AppUserName": "U1"}
@@ -102,7 +115,7 @@ def test_what_one_read_moved_and_took_back_is_taken_back(home: StoreFolder, plac
     with at(home) as session:
         words = [*["A-1", CODES[1], "6", place] * times, "u"]
         frame = session.take([Line(word, "cr", 0.0, 0.0, 0.0) for word in words], 0.0)
-        assert verdict_of(frame) == (GOOD, "move.undone")
+        assert told(frame) == (GOOD, "move.undone")
     *moved, back = operations(home)
     assert len(moved) == times
     (item,) = back.body
@@ -115,24 +128,24 @@ def test_what_one_read_moved_and_took_back_is_taken_back(home: StoreFolder, plac
 
 def test_cases_and_times_count_as_what_they_hold(home: StoreFolder) -> None:
     with at(home) as session:
-        enter_each(session, "A-1")
-        assert verdict_of(enter_each(session, CASE)) == (ASK, "move.over")
-        assert verdict_of(enter_each(session, "y")) == (GOOD, "move.taken")
-        enter_each(session, f"2*{CODES[1]}")
-        enter_each(session, "A-2")
+        say(session, "A-1")
+        assert told(say(session, CASE)) == (ASK, "move.over")
+        assert told(say(session, "y")) == (GOOD, "move.taken")
+        say(session, f"2*{CODES[1]}")
+        say(session, "A-2")
     (operation,) = operations(home)
     assert [(item["quantity"], item.get("allow_overage")) for item in operation.body] == [(12, True), (2, None)]
 
 
 def test_question_about_goods_counts_scans_survives_restart_and_comes_first(home: StoreFolder) -> None:
     with at(home) as session:
-        enter_each(session, "A-1", f"11*{CODES[0]}")
-        assert verdict_of(enter_each(session, CODES[0])) == (ASK, "move.over")
-        assert verdict_of(enter_each(session, CASE)) == (ASK, "move.over")
+        say(session, "A-1", f"11*{CODES[0]}")
+        assert told(say(session, CODES[0])) == (ASK, "move.over")
+        assert told(say(session, CASE)) == (ASK, "move.over")
     with at(home) as session:
-        assert verdict_of(enter_each(session, "B-1")) == (WRONG, "move.say_first")
-        assert verdict_of(enter_each(session, "y")) == (GOOD, "move.taken")
-        enter_each(session, "B-1")
+        assert told(say(session, "B-1")) == (WRONG, "move.say_first")
+        assert told(say(session, "y")) == (GOOD, "move.taken")
+        say(session, "B-1")
     (operation,) = operations(home)
     assert [(item["quantity"], item["to_location"]["location_code"]) for item in operation.body] == [(24, "B-1")]
 
@@ -142,20 +155,20 @@ def test_a_cart_survives_the_end_of_a_session_with_all_that_is_on_it(home: Store
         session = open_session(home, Settings(terminal="dock", user="U1"))
         frame = session.start()
         if time == 0:
-            enter_each(session, str([choice.id for choice in frame.view.choices].index("home.move") + 1), "c")
+            say(session, str([choice.id for choice in frame.view.choices].index("home.move") + 1), "c")
         elif time < 4:
-            assert verdict_of(frame) == (INFO, "session.resumed")
+            assert told(frame) == (INFO, "session.resumed")
             assert frame.view.name == "move.load"
             assert len(quantity(frame)) == max(0, time - 2)
-            enter_each(session, ("A-1", "A-1", "B-1")[time - 1], CODES[time - 1])
+            say(session, ("A-1", "A-1", "B-1")[time - 1], CODES[time - 1])
         elif time == 4:
             assert frame.view.name == "move.load"
-            assert verdict_of(enter_each(session, "d")) == (GOOD, "move.unload")
-            assert verdict_of(enter_each(session, "A-2")) == (GOOD, "move.put")
+            assert told(say(session, "d")) == (GOOD, "move.unload")
+            assert told(say(session, "A-2")) == (GOOD, "move.put")
         else:
             assert frame.view.name == "move.put"
             assert len(quantity(frame)) == 1
-            assert verdict_of(enter_each(session, "A-2", "A-2")) == (GOOD, "move.cart_empty")
+            assert told(say(session, "A-2", "A-2")) == (GOOD, "move.cart_empty")
         session.close()
     assert sorted(item["product_number"] for each in operations(home) for item in each.body) == ["P1", "P2", "P3"]
     assert {each.body[0]["to_location"]["location_code"] for each in operations(home)} == {"A-2"}
@@ -163,7 +176,7 @@ def test_a_cart_survives_the_end_of_a_session_with_all_that_is_on_it(home: Store
 
 def test_refused_movement_is_reported_at_home(home: StoreFolder) -> None:
     with at(home) as session:
-        enter_each(session, "A-1", CODES[0], "B-1", CODES[1], "A-2")
+        say(session, "A-1", CODES[0], "B-1", CODES[1], "A-2")
         for operation, back in zip(operations(home), (True, False), strict=True):
             with closing(open_outbox(home.folder)) as connection, transaction(connection):
                 courier = OperationQueue(connection)
@@ -171,11 +184,11 @@ def test_refused_movement_is_reported_at_home(home: StoreFolder) -> None:
                 courier._apply_event(operation.op_id, "reject", why="Only 0 can be moved from there.")
             frame = session.poll()
             assert frame is not None
-            assert verdict_of(frame) == (WRONG, "move.refused")
+            assert told(frame) == (WRONG, "move.refused")
             if back:
-                frame = enter_each(session, "b", "b")
+                frame = say(session, "b", "b")
                 assert frame.view.name == "home"
-                assert verdict_of(frame) != (WRONG, "move.refused")
+                assert told(frame) != (WRONG, "move.refused")
 
 
 @pytest.mark.parametrize(
@@ -183,8 +196,8 @@ def test_refused_movement_is_reported_at_home(home: StoreFolder) -> None:
 )
 def test_later_refused_movement_is_reported_on_any_page(home: StoreFolder, where: str) -> None:
     with at(home) as session:
-        enter_each(session, "A-1", CODES[0], "B-1", "b", "b")
-        page = enter_each(session, where).view.name
+        say(session, "A-1", CODES[0], "B-1", "b", "b")
+        page = say(session, where).view.name
         assert page not in ("home", "move.from")
         (operation,) = operations(home)
         with closing(open_outbox(home.folder)) as connection, transaction(connection):
@@ -193,14 +206,14 @@ def test_later_refused_movement_is_reported_on_any_page(home: StoreFolder, where
             courier._apply_event(operation.op_id, "reject", why="Only 0 can be moved from there.")
         frame = session.poll()
         assert frame is not None
-        assert (frame.view.name, verdict_of(frame)) == (page, (WRONG, "move.refused"))
+        assert (frame.view.name, told(frame)) == (page, (WRONG, "move.refused"))
         for key in ("b", "b"):
-            assert verdict_of(enter_each(session, key)) != (WRONG, "move.refused"), "once"
+            assert told(say(session, key)) != (WRONG, "move.refused"), "once"
 
 
 def test_a_refused_movement_is_told_and_lies_over_nothing(home: StoreFolder) -> None:
     with at(home) as session:
-        enter_each(session, "A-1", CODES[0], "4", "B-1")
+        say(session, "A-1", CODES[0], "4", "B-1")
         (operation,) = operations(home)
         with closing(open_outbox(home.folder)) as connection, transaction(connection):
             courier = OperationQueue(connection)
@@ -208,26 +221,26 @@ def test_a_refused_movement_is_told_and_lies_over_nothing(home: StoreFolder) -> 
             courier._apply_event(operation.op_id, "reject", why="Only 3 of P1 can be moved from there.")
         frame = session.poll()
         assert frame is not None
-        assert verdict_of(frame) == (WRONG, "move.refused")
+        assert told(frame) == (WRONG, "move.refused")
         assert frame.link.needs_person == 1
         assert quantity(frame)["Product 1"] == 10
-        assert verdict_of(enter_each(session, "u")) == (WRONG, "pick.nothing_to_undo")
-        assert quantity(enter_each(session, "B-1"))["Product 1"] == 5
+        assert told(say(session, "u")) == (WRONG, "pick.nothing_to_undo")
+        assert quantity(say(session, "B-1"))["Product 1"] == 5
 
 
 def test_a_lookup_in_the_middle_comes_back_to_the_same_step(home: StoreFolder) -> None:
     with at(home) as session:
-        enter_each(session, "A-1", CODES[0])
-        assert enter_each(session, f"?{CODES[1]}").view.name == "lookup.product"
-        frame = enter_each(session, "b")
+        say(session, "A-1", CODES[0])
+        assert say(session, f"?{CODES[1]}").view.name == "lookup.product"
+        frame = say(session, "b")
         assert (frame.view.name, frame.view.title.id) == ("move.take", "move.title")
-        assert verdict_of(enter_each(session, "B-1")) == (GOOD, "move.moved")
+        assert told(say(session, "B-1")) == (GOOD, "move.moved")
 
 
 def test_goods_go_to_an_order_and_its_line_stands_higher_at_once(home: StoreFolder) -> None:
     with at(home) as session:
-        enter_each(session, "A-1", CODES[0], "3", "4101")
-        assert verdict_of(enter_each(session, "B-1")) == (GOOD, "move.moved")
+        say(session, "A-1", CODES[0], "3", "4101")
+        assert told(say(session, "B-1")) == (GOOD, "move.moved")
     with at(home) as session:
         rows, _ = session.store.reader.query("order", {"order_number": "4101"})
         assert (rows[0]["lines"][0]["picked_quantity"], rows[0]["lines"][0]["moved_quantity"]) == (3, 3)

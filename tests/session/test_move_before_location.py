@@ -13,10 +13,10 @@ from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, WRONG
 from tests.cache import service_rows
-from tests.session.driving import enter, open_terminal, verdict_of
 from tests.session.scanner import Scanner
 from tests.session.test_numbers_after_refused_scan import opened
 from tests.session.test_numbers_after_scan import quantities
+from tests.session.test_session import at, say, told
 
 TEA, SALT = "4006381333931", "5901234123457"
 FIVE = f"010{TEA}305"
@@ -52,31 +52,31 @@ SCANS: dict[tuple[str, ...], int] = {
 @pytest.mark.parametrize("where", ["1", "A-1"])
 @pytest.mark.parametrize("scans", SCANS, ids=" ".join)
 def test_each_scan_before_the_place_counts(home: StoreFolder, scans: tuple[str, ...], where: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         opened(session, "move")
         for scan in scans:
-            frame = enter(session, scan)
+            frame = say(session, scan)
         if sum(TEA in scan for scan in scans) > 1 or scans[0] != TEA:
-            assert verdict_of(frame) == (ASK, "move.so_many_from")
-        enter(session, where)
+            assert told(frame) == (ASK, "move.so_many_from")
+        say(session, where)
         assert quantities(session) == {"P1": Decimal(SCANS[scans])}
 
 
 def test_the_same_in_one_write_and_at_the_pace_of_a_scanner(home: StoreFolder) -> None:
     for pace in (0.0, 0.006):
-        with open_terminal(home, user="U1") as session:
+        with at(home, user="U1") as session:
             opened(session, "move")
             scan = Scanner(session)
             scan.send(f"{TEA}\r" * 3, pace)
             scan.rest(1.0)
             scan.send("1\r")
             assert quantities(session) == {"P1": Decimal(3)}
-            enter(session, "b", "1")
+            say(session, "b", "1")
 
 
 def test_another_product_before_the_place_is_said_not_to_be_taken(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         opened(session, "move", TEA)
-        assert verdict_of(enter(session, SALT)) == (WRONG, "move.answer_first")
-        enter(session, "b", SALT, "2")
+        assert told(say(session, SALT)) == (WRONG, "move.answer_first")
+        say(session, "b", SALT, "2")
         assert quantities(session) == {"P2": Decimal(1)}

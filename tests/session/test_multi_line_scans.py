@@ -21,12 +21,11 @@ from aisle.scan.inputs import Key
 from aisle.scan.meaning import Candidate
 from aisle.session.session import Session
 from tests.cache import service_rows
-from tests.session.driving import enter, open_terminal, verdict_of
 from tests.session.job_steps import WAYS, stand
 from tests.session.multi_line_codes import PAYLOADS, PAYMENT, drawn
 from tests.session.scanner import Scanner
 from tests.session.test_look_up_mid_job import begin, headers_only, way
-from tests.session.test_session import BARCODES, home
+from tests.session.test_session import BARCODES, at, home, say, told
 
 __all__ = ["headers_only", "home", "way"]
 
@@ -94,7 +93,7 @@ def is_unknown(scanner: Scanner, payload: str, pace: float, cuts: Iterable[int] 
     """A scan that is unknown as a whole, and changes nothing; `before` is what stood before it, where it is known."""
     before = before or standing(scanner.session)
     frame = scanner.send(payload, pace, cuts)
-    assert verdict_of(frame) in (UNKNOWN, TOO_SOON), (payload, pace, cuts)
+    assert told(frame) in (UNKNOWN, TOO_SOON), (payload, pace, cuts)
     assert standing(scanner.session) == before, (payload, pace, cuts)
 
 
@@ -170,7 +169,7 @@ def test_a_code_after_an_unknown_scan_counts(home: StoreFolder, stall: float, pa
         scanner = Scanner(session)
         scanner.write("BCD\n", 0.002)
         scanner.rest(stall)
-        assert verdict_of(scanner.send(f"{BARCODES[2]}\r", pace)) == (GOOD, "pick.taken")
+        assert told(scanner.send(f"{BARCODES[2]}\r", pace)) == (GOOD, "pick.taken")
 
 
 def test_a_number_a_while_after_an_unknown_scan_is_the_quantity(home: StoreFolder) -> None:
@@ -212,7 +211,7 @@ def test_known_codes_in_one_write_are_scans_of_their_own(home: StoreFolder, name
         stand(home, session, "pick.product")
         before = session.frames.build().view.done  # type: ignore[union-attr]
         frame = Scanner(session).send(data.replace("\n", end))
-        assert (verdict_of(frame) == UNKNOWN) == (taken is None)
+        assert (told(frame) == UNKNOWN) == (taken is None)
         assert frame.view.name.startswith("pick.")
         assert frame.view.done - before == (taken or 0)  # type: ignore[union-attr]
 
@@ -222,15 +221,15 @@ def test_known_codes_in_one_write_are_scans_of_their_own(home: StoreFolder, name
 def test_known_numbers_in_one_write_are_not_refused_as_a_whole(home: StoreFolder, way: str, data: str) -> None:
     with begin(home, way) as session:
         stand(home, session, way)
-        assert verdict_of(Scanner(session).send(data)) != UNKNOWN
+        assert told(Scanner(session).send(data)) != UNKNOWN
 
 
 def test_first_line_read_alone_counts_and_rest_of_scan_is_refused(home: StoreFolder) -> None:
     with begin(home, "pick.product") as session:
         stand(home, session, "pick.product")
         scanner, before = Scanner(session), session.frames.build().view
-        assert verdict_of(scanner.write(f"{BARCODES[1]}\n")) == (GOOD, "pick.taken")
-        assert verdict_of(scanner.send("1\ny\n40\n")) == (WRONG, "input.lines_after")
+        assert told(scanner.write(f"{BARCODES[1]}\n")) == (GOOD, "pick.taken")
+        assert told(scanner.send("1\ny\n40\n")) == (WRONG, "input.lines_after")
         after = session.frames.build().view
         assert (before.done, after.done) == (before.done, before.done + 1)  # type: ignore[union-attr]
 
@@ -247,7 +246,7 @@ def test_batch_scanner_codes_are_separate_scans(home: StoreFolder, pace: float, 
         assert frame.view.done - before == 4, "two of them are of no line of the order"  # type: ignore[union-attr]
         assert frame.verdict is not None
         if not pace:
-            assert verdict_of(frame) == (WRONG, "session.not_all")
+            assert told(frame) == (WRONG, "session.not_all")
 
 
 @pytest.mark.parametrize("pause", [0.008, 0.05, 0.2])
@@ -258,7 +257,7 @@ def test_scans_in_quick_succession_are_answered_one_by_one(home: StoreFolder, pa
         before = session.frames.build().view.done  # type: ignore[union-attr]
         for number in range(1, 51):
             frame = scanner.write(f"{BARCODES[2]}\r")
-            assert (verdict_of(frame), frame.view.done) == ((GOOD, "pick.taken"), before + number)  # type: ignore[union-attr]
+            assert (told(frame), frame.view.done) == ((GOOD, "pick.taken"), before + number)  # type: ignore[union-attr]
             scanner.rest(pause)
 
 
@@ -274,9 +273,9 @@ def test_a_line_is_looked_up_once_however_long_it_is_held(
         asked.append([*keys])
         return found(reads, asked[-1])
 
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         while len(session.stack.jobs) > 1:
-            enter(session, "b")
+            say(session, "b")
         monkeypatch.setattr(CacheReader, "find", find)
         Scanner(session).send(f"{text}\r", pace)
     whole = [tuple(keys) for keys in asked if text in keys]
@@ -284,9 +283,9 @@ def test_a_line_is_looked_up_once_however_long_it_is_held(
 
 
 def test_a_line_that_is_held_means_what_the_cache_says_when_it_is_decided(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session, closing(open_cache(home.folder, writer=True)) as db:
+    with at(home, user="U1") as session, closing(open_cache(home.folder, writer=True)) as db:
         while len(session.stack.jobs) > 1:
-            enter(session, "b")
+            say(session, "b")
         scanner = Scanner(session)
         scanner.write("9-9-9\r", 0.003)
         CacheWriter(db, "0001").write_locations([service_rows.location("9-9-9")])
@@ -302,7 +301,7 @@ def test_what_a_person_types_is_answered_at_once(home: StoreFolder) -> None:
             scanner.rest(0.12)
             scanner.write(key)
         scanner.rest(0.08)
-        assert verdict_of(scanner.write("\r"))[0] == GOOD
+        assert told(scanner.write("\r"))[0] == GOOD
         assert session.stack.top.state.current_line.counted == 17
 
 
@@ -313,7 +312,7 @@ def test_a_payment_code_leaves_the_count_that_was_typed(home: StoreFolder, pace:
         scanner = Scanner(session)
         scanner.send(f"{BARCODES[0]}\r")
         scanner.send("17\r", 0.1)
-        assert verdict_of(scanner.send(PAYMENT, pace)) == UNKNOWN
+        assert told(scanner.send(PAYMENT, pace)) == UNKNOWN
         assert session.stack.top.state.current_line.counted == 17
 
 
@@ -328,10 +327,10 @@ def test_a_payment_code_over_a_link_as_slow_as_a_person_leaves_the_count(
         scanner = Scanner(session)
         scanner.send(f"{BARCODES[0]}\r")
         scanner.send("17\r", 0.1)
-        assert verdict_of(scanner.send(PAYMENT.replace("BCD", first, 1).replace("\n", end), pace))[0] == WRONG
+        assert told(scanner.send(PAYMENT.replace("BCD", first, 1).replace("\n", end), pace))[0] == WRONG
         assert session.stack.top.state.current_line.counted == 17
         scanner.rest(0.5)
-        assert verdict_of(scanner.send("18\r", 0.1))[1] in ("input.astray", "count.counted_of")
+        assert told(scanner.send("18\r", 0.1))[1] in ("input.astray", "count.counted_of")
         scanner.send("18\r", 0.1)
         assert session.stack.top.state.current_line.counted == 18
 
@@ -342,7 +341,7 @@ def test_a_line_right_after_an_unknown_one_is_told_by_itself(home: StoreFolder) 
         scanner = Scanner(session)
         scanner.write("NO-CODE-1\n", 0.002)
         scanner.rest(0.7)
-        assert verdict_of(scanner.send("NO-CODE-2\n", 0.002)) == (WRONG, "input.too_soon")
+        assert told(scanner.send("NO-CODE-2\n", 0.002)) == (WRONG, "input.too_soon")
 
 
 def test_a_letter_that_somebody_presses_again_is_taken_after_a_second(home: StoreFolder) -> None:
@@ -352,7 +351,7 @@ def test_a_letter_that_somebody_presses_again_is_taken_after_a_second(home: Stor
         scanner.send("BEGIN:VCARD\nN:Muster\nEND:VCARD\n", 0.002)
         verdicts = []
         for _ in range(6):
-            verdicts.append(verdict_of(scanner.send("h\r"))[1])
+            verdicts.append(told(scanner.send("h\r"))[1])
             scanner.rest(0.1)
         assert verdicts[0] == "input.too_soon"
         assert session.frames.build().view.name.startswith("help")
@@ -367,54 +366,54 @@ def test_digits_that_were_left_on_the_line_before_a_scan_are_told(home: StoreFol
         scanner.send("5\r", 0.1)
         scanner.write(digits, 0.1)
         scanner.rest(1.0)
-        assert verdict_of(scanner.send(f"{BARCODES[0]}\r", 0.003)) == (WRONG, "input.code_number")
+        assert told(scanner.send(f"{BARCODES[0]}\r", 0.003)) == (WRONG, "input.code_number")
         assert session.stack.top.state.current_line.counted == 5
-        assert verdict_of(scanner.send(f"{BARCODES[0]}\r", 0.003))[0] == GOOD
+        assert told(scanner.send(f"{BARCODES[0]}\r", 0.003))[0] == GOOD
         assert session.stack.top.state.current_line.counted == 6
 
 
 @pytest.mark.parametrize("pace", PACES)
 def test_nobody_signs_in_by_a_line_of_a_longer_scan(home: StoreFolder, pace: float) -> None:
-    with open_terminal(home) as session:
+    with at(home) as session:
         scanner = Scanner(session)
         for payload in (*(PAYLOADS[name] for name in SHORT), "anna\n1\n", "berg\n1\n", "anna\n\n\n2\n", PAYMENT):
             frame = scanner.send(payload, pace)
-            assert (verdict_of(frame), frame.view.name, frame.user) == (UNKNOWN, "sign_in", "")
+            assert (told(frame), frame.view.name, frame.user) == (UNKNOWN, "sign_in", "")
         frame = scanner.send("BADGE-U1\r", pace)
         assert frame.user == "Anna Kovac"
 
 
 @pytest.mark.parametrize("text", ["1", "b", "anna", "4101", "zzz", "0", "d", "?"])
 def test_a_single_line_at_scanner_pace_means_what_it_meant(home: StoreFolder, text: str) -> None:
-    with open_terminal(home, user="U1") as session:
-        wanted = enter(session, text)
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
+        wanted = say(session, text)
+    with at(home, user="U1") as session:
         while len(session.stack.jobs) > 1:
-            enter(session, "b")
+            say(session, "b")
         frame = Scanner(session).send(f"{text}\r")
-        assert (verdict_of(frame), frame.view.name) == (verdict_of(wanted), wanted.view.name)
+        assert (told(frame), frame.view.name) == (told(wanted), wanted.view.name)
 
 
 def test_a_word_that_a_list_has_followed_is_looked_for_when_it_ends(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "?product")
+    with at(home, user="U1") as session:
+        say(session, "?product")
         scanner = Scanner(session)
         scanner.write("elsewhere")
         scanner.rest(1.0)
         frame = scanner.send("\r")
-        assert (frame.view.name, verdict_of(frame)[0]) != ("lookup.list", WRONG)
+        assert (frame.view.name, told(frame)[0]) != ("lookup.list", WRONG)
         assert "Elsewhere" in str(session.stack.top.state)
 
 
 def test_enter_alone_opens_where_the_cursor_is(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         scanner = Scanner(session)
         session.take([Key("down")], 0.0)
         assert scanner.send("\r").view.name.startswith("pick.")
 
 
 def test_refused_scan_is_one_journal_entry_without_secret(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         scanner = Scanner(session)
         scanner.send(PAYMENT, 0.001)
         scanner.send("1\n2\n")

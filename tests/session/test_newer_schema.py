@@ -13,44 +13,43 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, WRONG, msg
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
-from tests.session.driving import enter, open_signed_in, verdict_of
 from tests.session.polling import rested
-from tests.session.test_batch import CODES, home, sent
+from tests.session.test_batch import CODES, at, home, say, sent, told
 
 __all__ = ["home"]
 
 
 def test_a_session_keeps_what_is_scanned_and_leaves_with_a_sentence(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
-        enter(session, "4102", CODES["P1"])
+    with at(home) as session:
+        say(session, "4102", CODES["P1"])
         with closing(apsw.Connection(str(home.outbox))) as newer:
             for table in ("operation", "job", "session", "event"):
                 newer.execute(f"ALTER TABLE {table} ADD COLUMN further TEXT NOT NULL DEFAULT ''").fetchall()
-        assert verdict_of(enter(session, CODES["P1"])) == (GOOD, "pick.taken")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
         session.poll()
         assert sent(home)["4102", 1] == 2
         with closing(apsw.Connection(str(home.outbox))) as newer:
             newer.execute(f"PRAGMA user_version={len(OUTBOX_MIGRATIONS) + 1}").fetchall()
-        assert verdict_of(enter(session, CODES["P1"])) == (GOOD, "pick.taken")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
         with pytest.raises(StorageError, match="newer aisle"):
             session.poll()
     with closing(apsw.Connection(str(home.outbox))) as newer:
         newer.execute(f"PRAGMA user_version={len(OUTBOX_MIGRATIONS)}").fetchall()
     (last, *_) = OperationQueue(open_outbox(home.folder)).recent(1)
     assert last.body["orders"]["order_lines"][0]["picked_quantity"] == 3
-    with open_signed_in(home) as session:
+    with at(home) as session:
         assert session.frames.build().view.name == "pick.product"
 
 
 def test_session_with_newer_cache_asks_for_restart_and_keeps_state(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
-        enter(session, "4102", CODES["P1"])
+    with at(home) as session:
+        say(session, "4102", CODES["P1"])
         with closing(apsw.Connection(str(home.cache))) as newer:
             newer.execute(f"PRAGMA user_version={SCHEMA_VERSION + 1}").fetchall()
-        assert verdict_of(session.poll() or session.frames.build()) == (GOOD, "pick.taken")
+        assert told(session.poll() or session.frames.build()) == (GOOD, "pick.taken")
         frame = rested(session)
         assert frame.link.state == "renewed"
-        assert verdict_of(frame) == (WRONG, "session.word")
+        assert told(frame) == (WRONG, "session.word")
         assert frame.verdict is not None
         assert dict(frame.verdict.text.args)["more"] == msg("session.renewed")
         assert frame.view.name == "pick.product"
@@ -60,5 +59,5 @@ def test_session_with_newer_cache_asks_for_restart_and_keeps_state(home: StoreFo
             newer.execute(f"PRAGMA user_version={SCHEMA_VERSION}").fetchall()
         session.poll()
         assert session.frames.build().link.state != "renewed"
-        assert verdict_of(enter(session, CODES["P1"])) == (GOOD, "pick.taken")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
     assert sent(home)["4102", 1] == 2

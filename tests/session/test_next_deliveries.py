@@ -8,8 +8,7 @@ import pytest
 
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import DetailView, Frame, Msg
-from tests.session.driving import enter, open_terminal
-from tests.session.test_session import BARCODES, _writer, home
+from tests.session.test_session import BARCODES, _writer, at, home, say
 
 __all__ = ["home"]
 
@@ -41,8 +40,8 @@ def test_the_next_delivery_that_brings_it_is_on_the_page_and_lives(home: StoreFo
     with _writer(home) as cache:
         cache.write_stock([{"product_number": "P2", "store_number": "0001", "most_likely_quantity": 3}])
     delivered(home)
-    with open_terminal(home, user="U1") as session:
-        found = coming(enter(session, *way))
+    with at(home, user="U1") as session:
+        found = coming(say(session, *way))
         assert found
         assert {(one["quantity"], one["order"]) for one in found} == {(6, "7005")}
         delivered(home, 4)

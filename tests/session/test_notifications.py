@@ -23,8 +23,7 @@ from aisle.settings import Settings
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
 from tests.clock import Clock
-from tests.session.driving import enter, verdict_of
-from tests.session.test_session import BARCODES, ORDER, _writer, home
+from tests.session.test_session import BARCODES, ORDER, _writer, home, say, told
 from tests.writes import ANNA, intents, update
 
 __all__ = ["home"]
@@ -91,25 +90,25 @@ def test_a_session_says_what_it_shows_page_by_page(home: StoreFolder, socket: Co
 
     with at(home) as (session, _):
         assert shown() == {"delivery", "order", "refusal"}
-        enter(session, "4101")
+        say(session, "4101")
         assert shown() == {"order/4101", "refusal", "store"}
-        enter(session, BARCODES[0])
+        say(session, BARCODES[0])
         assert shown() == {"order/4101", "refusal", "store"}, "said before anything comes of what was written"
-        enter(session, f"?{BARCODES[1]}")
+        say(session, f"?{BARCODES[1]}")
         assert "product/P2" in shown()
-        enter(session, "b")
+        say(session, "b")
         assert shown() == {"order/4101", "refusal", "store"}
 
 
 def test_who_is_concerned_hears_and_who_is_not_does_not(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (anna, _), at(home, "t2", "U2") as (ben, _):
-        enter(anna, "4101")
-        enter(ben, "4102")
+        say(anna, "4101")
+        say(ben, "4102")
         picked(home, "4101")
         assert ring(socket, "order/4101") == 1
         frame = rung(anna)
         assert frame is not None
-        assert verdict_of(frame)[1] == "pick.changed"
+        assert told(frame)[1] == "pick.changed"
         asked = statements(ben)
         assert rung(ben) is None
         assert asked == [], "nobody rang"
@@ -117,7 +116,7 @@ def test_who_is_concerned_hears_and_who_is_not_does_not(home: StoreFolder, socke
 
 def test_notification_for_hidden_topic_changes_nothing(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (session, _):
-        enter(session, "4101")
+        say(session, "4101")
         socket.drain()
         socket._subscriptions.clear()  # another courier
         picked(home, "4102")
@@ -129,7 +128,7 @@ def test_notification_for_hidden_topic_changes_nothing(home: StoreFolder, socket
 
 def test_a_ring_after_which_nothing_differs_draws_nothing(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (session, clock):
-        enter(session, "4101")
+        say(session, "4101")
         clock.pass_(2)
         assert ring(socket, "order/4101") == 1
         assert rung(session) is None
@@ -145,45 +144,45 @@ def test_a_ring_after_which_nothing_differs_draws_nothing(home: StoreFolder, soc
 
 def test_nothing_that_was_not_rung_for_is_older_than_five_seconds(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (session, clock):
-        enter(session, "4101")
+        say(session, "4101")
         session.poll()
         picked(home, "4101")
         clock.pass_(FULL_CHECK_S - 0.1)
         assert ring(socket, "sync") == 1
         frame = rung(session)
-        assert frame is None or verdict_of(frame)[1] != "pick.changed"
+        assert frame is None or told(frame)[1] != "pick.changed"
         clock.pass_(0.1)
         ring(socket, "sync")
         frame = rung(session)
         assert frame is not None
-        assert verdict_of(frame)[1] == "pick.changed"
+        assert told(frame)[1] == "pick.changed"
         picked(home, "4101", 3.0, began=3.0)
         frame = session.poll()
         assert frame is not None
-        assert verdict_of(frame)[1] == "pick.changed", "who looks without a ring looks at everything"
+        assert told(frame)[1] == "pick.changed", "who looks without a ring looks at everything"
 
 
 def test_what_was_not_told_on_one_page_is_there_on_the_next(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (session, _):
-        enter(session, "4101")
+        say(session, "4101")
         picked(home, "4102", 6.0)
         for name in socket.subscriptions():
             socket.notify(name, ["order/4102"])
         assert rung(session) is None
-        enter(session, "b")
-        assert verdict_of(enter(session, "4102"))[1] == "pick.already"
+        say(session, "b")
+        assert told(say(session, "4102"))[1] == "pick.already"
 
 
 @pytest.mark.parametrize("topic", ["link", "outbox", "refusal", "ask"])
 def test_what_no_page_can_tell_is_looked_for_everywhere(home: StoreFolder, socket: CourierSocket, topic: str) -> None:
     with at(home) as (session, _):
-        enter(session, "4101")
+        say(session, "4101")
         picked(home, "4101")
         for name in socket.subscriptions():
             socket.notify(name, [topic])
         frame = rung(session)
         assert frame is not None
-        assert verdict_of(frame)[1] == "pick.changed"
+        assert told(frame)[1] == "pick.changed"
 
 
 def test_the_link_is_right_on_a_page_that_shows_nothing(home: StoreFolder, socket: CourierSocket) -> None:
@@ -204,9 +203,9 @@ def test_the_link_is_right_on_a_page_that_shows_nothing(home: StoreFolder, socke
 
 def test_empty_outbox_is_notified_to_writer_and_watchers(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (anna, _), at(home, "t2", "U2") as (ben, clock):
-        enter(anna, "4101")
-        frame = enter(anna, BARCODES[0])
-        assert verdict_of(frame) == (GOOD, "pick.taken")
+        say(anna, "4101")
+        frame = say(anna, BARCODES[0])
+        assert told(frame) == (GOOD, "pick.taken")
         assert frame.link.waiting
         clock.pass_(FULL_CHECK_S)
         seen = ben.poll()
@@ -231,11 +230,11 @@ def test_empty_outbox_is_notified_to_writer_and_watchers(home: StoreFolder, sock
 
 def test_a_scan_is_answered_without_a_look_at_anybody_elses_news(home: StoreFolder, socket: CourierSocket) -> None:
     with at(home) as (session, _):
-        enter(session, "4101")
+        say(session, "4101")
         for _ in range(5):
             for name in socket.subscriptions():
                 socket.notify(name, ["order/4102", "product/P9"])
-        assert verdict_of(enter(session, BARCODES[0])) == (GOOD, "pick.taken")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
         assert ORDER["order_number"] == "4101"
         assert rung(session) is None
 
@@ -277,12 +276,12 @@ def test_a_restore_of_the_service_is_said_once_on_every_screen(home: StoreFolder
         for one in (session, other):
             frame = one.poll()
             assert frame is not None
-            assert verdict_of(frame) == ("info", "session.restored")
+            assert told(frame) == ("info", "session.restored")
             assert dict(frame.verdict.text.args) == {"count": 3}  # type: ignore[union-attr]
-        enter(session, "b")
+        say(session, "b")
         clock.pass_(60)
         again = session.poll()
-        assert again is None or verdict_of(again)[1] != "session.restored", "once"
+        assert again is None or told(again)[1] != "session.restored", "once"
 
 
 def test_of_a_restore_that_lost_nothing_of_this_host_no_number_is_said(
@@ -293,7 +292,7 @@ def test_of_a_restore_that_lost_nothing_of_this_host_no_number_is_said(
         clock.pass_(FULL_CHECK_S)
         frame = session.poll()
         assert frame is not None
-        assert verdict_of(frame) == ("info", "session.restored_whole")
+        assert told(frame) == ("info", "session.restored_whole")
         assert frame.verdict is not None
         assert not re.search(r"\d", MessageWriter().write(frame.verdict.text))
 
@@ -304,10 +303,10 @@ def test_restore_is_announced_to_recent_arrivals_only(home: StoreFolder, socket:
     with at(home) as (session, clock):
         clock.pass_(FULL_CHECK_S)
         frame = session.poll()
-        assert frame is None or verdict_of(frame)[1] != "session.restored"
+        assert frame is None or told(frame)[1] != "session.restored"
     noted(home, now - 30, 7)
     with at(home, "late", "U2") as (session, clock):
         clock.pass_(FULL_CHECK_S)
         frame = session.poll()
         assert frame is not None
-        assert verdict_of(frame) == ("info", "session.restored")
+        assert told(frame) == ("info", "session.restored")

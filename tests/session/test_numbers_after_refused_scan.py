@@ -17,7 +17,7 @@ from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import delivery, line
-from tests.session.driving import enter, open_terminal, verdict_of
+from tests.session.test_session import at, say, told
 
 TEA, SALT, RICE = "4006381333931", "5901234123457", "9780201379624"
 UNKNOWN = "96385074"
@@ -49,7 +49,7 @@ def opened(session: Session, job: str, *scans: str) -> Frame:
     session.work.open(Start(job, {}))
     frame = session.frames.build()
     for scan in scans:
-        frame = enter(session, scan)
+        frame = say(session, scan)
     return frame
 
 
@@ -85,57 +85,57 @@ def quantity(session: Session) -> Decimal:
 @pytest.mark.parametrize("refused", [name for name in REFUSED if name != "other"])
 @pytest.mark.parametrize("job", TAKING)
 def test_a_number_after_a_refused_scan_is_asked_back(home: StoreFolder, job: str, refused: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         opened(session, job, *TAKING[job])
         if job != "loss":  # which goes on to the reason with the first number
-            enter(session, "3")
+            say(session, "3")
         before = quantity(session)
         assert before == (1 if job == "loss" else 3)
-        enter(session, REFUSED[refused])
-        frame = enter(session, "4")
-        assert verdict_of(frame) == (ASK, "input.astray")
+        say(session, REFUSED[refused])
+        frame = say(session, "4")
+        assert told(frame) == (ASK, "input.astray")
         assert "Tea" in shown(frame)
         assert quantity(session) == before
-        enter(session, "4")
+        say(session, "4")
         assert quantity(session) == 4, "typed again it is meant"
 
 
 @pytest.mark.parametrize("job", ["loss"])
 def test_the_same_after_another_product(home: StoreFolder, job: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         opened(session, job, *TAKING[job])
-        enter(session, SALT)
-        assert verdict_of(enter(session, "4")) == (ASK, "input.astray")
+        say(session, SALT)
+        assert told(say(session, "4")) == (ASK, "input.astray")
         assert quantity(session) == 1
 
 
 @pytest.mark.parametrize("job", TAKING)
 def test_a_scan_that_is_taken_has_its_number(home: StoreFolder, job: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         opened(session, job, *TAKING[job])
-        enter(session, UNKNOWN)
-        enter(session, TEA)
-        assert verdict_of(enter(session, "4"))[1] != "input.astray"
+        say(session, UNKNOWN)
+        say(session, TEA)
+        assert told(say(session, "4"))[1] != "input.astray"
         assert quantity(session) == 4
 
 
 def test_a_place_or_letter_that_is_refused_asks_nothing_back(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         opened(session, "count", *TAKING["count"])
-        enter(session, "x")
-        assert verdict_of(enter(session, "4"))[1] == "count.counted_of"
+        say(session, "x")
+        assert told(say(session, "4"))[1] == "count.counted_of"
 
 
 def test_a_number_while_it_is_asked_what_is_counted_next_counts_nothing(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         opened(session, "count", TEA, "45")
-        assert verdict_of(enter(session, SALT)) == (ASK, "count.other_product")
-        assert verdict_of(enter(session, "12"))[1] == "input.letters"
+        assert told(say(session, SALT)) == (ASK, "count.other_product")
+        assert told(say(session, "12"))[1] == "input.letters"
         assert quantity(session) == 45
 
 
 def test_the_last_number_of_the_last_place_counts(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         opened(session, "count", TEA, "4", "5", "6")
         items = session.stack.top.state.lines
         assert {(each.location, each.counted) for each in items} >= {("A-1", Decimal(4)), ("A-2", Decimal(6))}
@@ -156,28 +156,28 @@ WEIGHED: dict[str, tuple[str, ...]] = {
 @pytest.mark.parametrize("form", [RICE, "P3", f"0{RICE}", f"]E0{RICE}"])
 @pytest.mark.parametrize("job", WEIGHED)
 def test_a_plain_code_of_weighed_goods_is_asked_about(home: StoreFolder, job: str, form: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         frame = opened(session, job, *WEIGHED[job][:-1], form)
-        assert verdict_of(frame) == (ASK, "session.no_net_in")
+        assert told(frame) == (ASK, "session.no_net_in")
         assert "Rice" in shown(frame)
-        enter(session, "2.75")
+        say(session, "2.75")
         job_, state = session.stack.top.job, session.stack.top.state
         assert "2.75" in shown(session.frames.build()), (job_.name, state)
-        enter(session, form)
-        enter(session, "b")
+        say(session, form)
+        say(session, "b")
         assert "2.75" in shown(session.frames.build()), "what is dropped adds nothing"
 
 
 def test_a_count_of_weighed_goods_begins_without_one_kilogram(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         opened(session, "count", RICE)
         assert {each.counted for each in session.stack.top.state.lines} == {None}
 
 
 @pytest.mark.parametrize("said", ["2*", "1*"])
 def test_so_many_kilograms_said_with_the_scan_are_not_asked_about(home: StoreFolder, said: str) -> None:
-    with open_terminal(home, user="U1") as session:
-        assert verdict_of(opened(session, "count", "A-1", f"{said}{RICE}"))[1] == "count.counted_of"
+    with at(home, user="U1") as session:
+        assert told(opened(session, "count", "A-1", f"{said}{RICE}"))[1] == "count.counted_of"
 
 
 # Of two things
@@ -186,10 +186,10 @@ def test_so_many_kilograms_said_with_the_scan_are_not_asked_about(home: StoreFol
 def test_a_right_scan_after_a_question_of_two_is_shown_as_taken(home: StoreFolder) -> None:
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_products([service_rows.product("P7", "Oats", UNKNOWN), service_rows.product("P8", "Bran", UNKNOWN)])
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         opened(session, "count", "A-1")
-        assert verdict_of(enter(session, UNKNOWN)) == (ASK, "session.either")
-        frame = enter(session, TEA)
-        assert verdict_of(frame) == (GOOD, "session.taken_not")
+        assert told(say(session, UNKNOWN)) == (ASK, "session.either")
+        frame = say(session, TEA)
+        assert told(frame) == (GOOD, "session.taken_not")
         assert quantity(session) == 1
         assert "Oats" in shown(frame)

@@ -11,9 +11,8 @@ import pytest
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import Start
 from aisle.session.session import Session
-from tests.session.driving import enter, open_terminal, verdict_of
 from tests.session.job_steps import announced
-from tests.session.test_session import BARCODES, home
+from tests.session.test_session import BARCODES, at, home, say, told
 
 __all__ = ["home"]
 
@@ -58,7 +57,7 @@ def opened(session: Session, job: str) -> None:
         session.work.open(Start(name, {}))
         session.work.commit()
     for scan in JOBS[job]:
-        enter(session, scan)
+        say(session, scan)
 
 
 def quantities(session: Session) -> dict[str, Decimal]:
@@ -84,16 +83,16 @@ def quantities(session: Session) -> dict[str, Decimal]:
 
 def after(home: StoreFolder, job: str, what: str) -> str:
     announced(home)
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         opened(session, job)
         same, other = (P2, P1) if job == "pick" else (P1, P2)
         for scan in AFTER[what]:
-            enter(session, scan.replace(SAME, same).replace(OTHER, other))
+            say(session, scan.replace(SAME, same).replace(OTHER, other))
         before = quantities(session)
-        frame = enter(session, "3")
+        frame = say(session, "3")
         now = quantities(session)
         shown = " ".join(f"{product}={now[product]}" for product in sorted(now)) if now != before else "-"
-        return f"{frame.view.name} {verdict_of(frame)[1]} {shown}"
+        return f"{frame.view.name} {told(frame)[1]} {shown}"
 
 
 TABLE: dict[str, dict[str, str]] = {

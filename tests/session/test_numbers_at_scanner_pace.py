@@ -8,11 +8,11 @@ import pytest
 
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK
-from tests.session.driving import enter, open_terminal, verdict_of
 from tests.session.scanner import Scanner
 from tests.session.test_asked_quantity import HAM, JOBS, TEA, begun
 from tests.session.test_asked_quantity import home as store
 from tests.session.test_numbers_after_scan import quantities
+from tests.session.test_session import at, say, told
 
 home = store
 
@@ -20,33 +20,33 @@ home = store
 @pytest.mark.parametrize("number", ["952", "9520", "017"])
 @pytest.mark.parametrize("job", JOBS)
 def test_a_number_at_scanner_pace_is_asked_back(home: StoreFolder, job: str, number: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         begun(session, job)
         scan = Scanner(session)
         scan.send(f"{TEA}\r", 0.006)
         before = quantities(session)
         scan.rest(2.5)
-        assert verdict_of(scan.send(f"{number}\r", 0.006)) == (ASK, "input.paced")
+        assert told(scan.send(f"{number}\r", 0.006)) == (ASK, "input.paced")
         assert quantities(session) == before
-        enter(session, "x")
-        enter(session, "y")
+        say(session, "x")
+        say(session, "y")
         assert quantities(session) == before, "another input was said since"
 
 
 def test_it_is_taken_with_y(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         begun(session, "count")
         scan = Scanner(session)
         scan.send(f"{TEA}\r", 0.006)
         scan.rest(2.5)
         scan.send("120\r", 0.006)
-        enter(session, "y")
+        say(session, "y")
         assert quantities(session) == {"P4": Decimal(120)}
 
 
 @pytest.mark.parametrize(("number", "pace"), [("12", 0.006), ("120", 0.1), ("120", 0.0)])
 def test_what_may_have_been_typed_is_taken(home: StoreFolder, number: str, pace: float) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         begun(session, "count")
         scan = Scanner(session)
         scan.send(f"{TEA}\r", 0.006)
@@ -56,11 +56,11 @@ def test_what_may_have_been_typed_is_taken(home: StoreFolder, number: str, pace:
 
 
 def test_a_weight_at_scanner_pace_is_asked_back_and_its_label_still_waits(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         begun(session, "count")
         scan = Scanner(session)
         scan.send(f"010{HAM}3403001250\r", 0.006)
         scan.rest(2.5)
-        assert verdict_of(scan.send("952\r", 0.006)) == (ASK, "input.paced")
-        enter(session, "2")
+        assert told(scan.send("952\r", 0.006)) == (ASK, "input.paced")
+        say(session, "2")
         assert quantities(session) == {"P2": Decimal(2)}

@@ -16,11 +16,10 @@ from aisle.jobs.job import Start
 from aisle.jobs.view import ASK, DetailView, Frame, ListView, Verdict, msg
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
-from aisle.scan.inputs import Key
+from aisle.scan.inputs import Key, Line
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.cache import service_rows
-from tests.session.driving import type_each
 
 
 @pytest.fixture
@@ -49,11 +48,17 @@ def session(home: StoreFolder) -> Iterator[Session]:
         session.close()
 
 
+def says(session: Session, *texts: str) -> Frame:
+    for text in texts:
+        frame = session.take([Line(text, "cr", 1.0, 1.0, 0.1, "")], 0.0)
+    return frame
+
+
 def opened(session: Session, page: str) -> Frame:
     """From home, by its number among the others."""
-    frame = type_each(session, "7")
+    frame = says(session, "7")
     choices = [choice.id for choice in frame.view.choices]
-    return type_each(session, str(choices.index(page) + 1))
+    return says(session, str(choices.index(page) + 1))
 
 
 def orders(home: StoreFolder) -> list[dict[str, Any]]:
@@ -74,34 +79,30 @@ def states(frame: Frame) -> list[str]:
 
 def test_without_a_link_a_rejection_shows_at_once_and_is_taken_back(home: StoreFolder, session: Session) -> None:
     opened(session, "home.orders")
-    frame = type_each(session, "4101", "3", "22 of it were damp", "1")
+    frame = says(session, "4101", "3", "22 of it were damp", "1")
     assert frame.verdict is not None
     assert frame.verdict.text.id == "act.told_reject"
     assert notes(frame) == ["act.one_order", "order.far", "order.rejected_why", "order.last_noted"]
     (said,) = orders(home)
     assert (said["is_rejected"], said["rejection_reason_code_description"]) == (True, "22 of it were damp")
-    assert states(type_each(session, "b")) == [
-        "orders.status_rejected",
-        "orders.status_partial",
-        "orders.status_partial",
-    ]
-    frame = type_each(session, "1", "1")
+    assert states(says(session, "b")) == ["orders.status_rejected", "orders.status_partial", "orders.status_partial"]
+    frame = says(session, "1", "1")
     assert frame.view.name == "act.sure"
-    frame = type_each(session, "1")
+    frame = says(session, "1")
     assert "order.rejected_why" not in notes(frame)
     assert [said["is_rejected"] for said in orders(home)] == [False], "nothing was sent: one operation says it all"
 
 
 def test_claims_for_somebody_go_in_his_name_and_are_undone_for_many(home: StoreFolder, session: Session) -> None:
     opened(session, "home.orders")
-    type_each(session, "m", "1", "2", "d", "1")
-    frame = type_each(session, "ben")
+    says(session, "m", "1", "2", "d", "1")
+    frame = says(session, "ben")
     assert frame.view.name == "act.sure"
-    type_each(session, "1")
+    says(session, "1")
     assert [(said["by"], said["is_claimed"]) for said in orders(home)] == [("U2", True), ("U2", True)]
-    type_each(session, "u")
+    says(session, "u")
     assert [said["is_claimed"] for said in orders(home)][2:] == [False, False]
-    frame = type_each(session, "b")
+    frame = says(session, "b")
     assert isinstance(frame.view, ListView)
     assert not any("Ben" in str(row.cells) for row in frame.view.rows)
 
@@ -114,12 +115,12 @@ def test_assignee_is_notified_and_sees_order_first(home: StoreFolder, session: S
     with closing(open_session(home, Settings(terminal="dock", user="U2"))) as dock:
         assert marks(dock.start()) == []
         opened(session, "home.orders")
-        type_each(session, "m", "2", "3", "d", "1", "ben", "1")
+        says(session, "m", "2", "3", "d", "1", "ben", "1")
         frame = dock.poll()
         assert frame is not None
         assert frame.verdict == Verdict(ASK, msg("home.given_many", count=2, who="Anna Kovac"))
         assert marks(frame) == ["4102", "4103"]
-        type_each(session, "u")
+        says(session, "u")
         frame = dock.poll()
         assert frame is not None
         assert marks(frame) == []
@@ -145,29 +146,29 @@ def test_difference_is_approved_locally_without_service_review(home: StoreFolder
     frame = opened(session, "home.exceptions")
     assert isinstance(frame.view, ListView)
     assert {row.key: dict(row.cells[1].args)["value"] for row in frame.view.rows}["differences"] == 1
-    frame = type_each(session, "2", "1", "1")
+    frame = says(session, "2", "1", "1")
     assert frame.verdict is not None
     assert frame.verdict.text.id == "exceptions.approved_here"
     assert isinstance(frame.view, ListView)
     assert frame.view.total == 0
     assert list(notes_of_topic(open_outbox(home.folder), "review")) == ["900"]
     assert orders(home) == []
-    frame = type_each(session, "u")
+    frame = says(session, "u")
     assert isinstance(frame.view, ListView)
     assert ([row.key for row in frame.view.rows], notes_of_topic(open_outbox(home.folder), "review")) == (["900"], {})
 
 
 def test_views_of_ones_own_are_there_the_next_time(home: StoreFolder, session: Session) -> None:
     opened(session, "home.orders")
-    type_each(session, "f", "1", "6", "b", "v", "k", "Rejected ones", "b")
+    says(session, "f", "1", "6", "b", "v", "k", "Rejected ones", "b")
     opened(session, "home.orders")
-    frame = type_each(session, "v")
+    frame = says(session, "v")
     view = frame.view
     assert isinstance(view, ListView)
     for _ in range(4):
         if any("Rejected ones" in str(row.cells) for row in view.rows):
             return
-        view = type_each(session, "n").view
+        view = says(session, "n").view
         assert isinstance(view, ListView)
     raise AssertionError("the view is not there")
 
@@ -178,10 +179,10 @@ def test_a_claim_for_somebody_that_another_one_outdid_meanwhile_is_told(
 ) -> None:
     opened(session, "home.orders")
     if on_board:
-        frame = type_each(session, "m", "1", "d", "1", "ben")
+        frame = says(session, "m", "1", "d", "1", "ben")
         assert frame.view.name == "orders"
     else:
-        frame = type_each(session, "4101", "2", "ben")
+        frame = says(session, "4101", "2", "ben")
     assert frame.verdict is not None
     assert frame.verdict.text.id == "act.told_claim"
     later = {"is_claimed": True, "claimed_by": "U1", "claimed_name": "Anna Kovac", "claimed_on": "2099-01-01T08:00:00Z"}

@@ -25,8 +25,7 @@ from aisle.settings import Settings
 from tests.cache import service_rows
 from tests.realdata import lookalike
 from tests.realdata.convert import convert
-from tests.session.driving import type_each
-from tests.session.test_order_board import opened
+from tests.session.test_order_board import opened, says
 
 MANY = 20_000
 """Real orders of the long form."""
@@ -78,7 +77,7 @@ class Desk:
         return self.view
 
     def says(self, what: str, *texts: str) -> ListView:
-        return self.see(what, lambda: type_each(self.session, *texts))
+        return self.see(what, lambda: says(self.session, *texts))
 
     def is_true(self, sql: str = _LIST) -> None:
         """What is on the screen is that part of the whole list, and all are counted."""

@@ -19,9 +19,8 @@ from aisle.outbox.outcome_reasons import store_text
 from aisle.session.session import Session
 from tests.cache import service_rows
 from tests.cache.test_stock_overlay import logs
-from tests.session.driving import enter, open_terminal, verdict_of
 from tests.session.job_steps import cache
-from tests.session.test_session import BARCODES, home
+from tests.session.test_session import BARCODES, at, home, say, told
 from tests.writes import intents, movement, update
 
 __all__ = ["home"]
@@ -56,17 +55,17 @@ def write(home: StoreFolder, what: Write, who: Author) -> None:
 def look(session: Session) -> str:
     """What is told of that."""
     frame = session.poll()
-    return verdict_of(frame)[1] if frame else ""
+    return told(frame)[1] if frame else ""
 
 
 @pytest.mark.parametrize("name", OWN)
 def test_nothing_of_ones_own_is_changed_elsewhere(home: StoreFolder, name: str) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[0], BARCODES[1])
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0], BARCODES[1])
         for _ in range(2):
             write(home, OWN[name], ANNA)
             assert "changed" not in look(session)
-            assert verdict_of(enter(session, BARCODES[1]))[1] == "pick.taken"
+            assert told(say(session, BARCODES[1]))[1] == "pick.taken"
         assert "changed" not in look(session)
         cache(home).write_orders([others()], lines_known=True, read_began=2.0)
         assert look(session) == "pick.changed", "what somebody else does is heard of"
@@ -82,18 +81,18 @@ def others() -> dict[str, Any]:
 
 
 def test_a_movement_of_somebody_else_at_this_host_is_said(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[0])
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
         write(home, movement("4101", "P1"), BEN)
         assert look(session) == "pick.changed"
 
 
 def test_what_was_moved_before_an_end_in_mid_work_is_ones_own_after_it(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[0])
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
     write(home, movement("4101", "P1"), ANNA)
-    with open_terminal(home, user="U1") as session:
-        assert verdict_of(session.frames.build())[1] == "session.resumed"
+    with at(home, user="U1") as session:
+        assert told(session.frames.build())[1] == "session.resumed"
         write(home, update("4101", {2: 3}), BEN)
         assert look(session) == "pick.changed"
 
@@ -127,8 +126,8 @@ KEPT = (*service_rows.line(1), "moved_quantity", "preferred_location_code")
 
 @pytest.mark.parametrize("name", WORK)
 def test_own_writes_are_never_shown_as_changed_elsewhere(home: StoreFolder, name: str) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[0], BARCODES[1])
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0], BARCODES[1])
         if name in OWN:
             write(home, OWN[name], ANNA)
         seen = [look(session), *send_all(home, session)]
@@ -141,8 +140,8 @@ def test_own_writes_are_never_shown_as_changed_elsewhere(home: StoreFolder, name
 def test_what_the_service_refuses_of_ones_own_is_not_changed_elsewhere(
     home: StoreFolder, name: str, is_seen: bool
 ) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[0], BARCODES[1])
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0], BARCODES[1])
         if name in OWN:
             write(home, OWN[name], ANNA)
         look(session)
@@ -157,7 +156,7 @@ def test_what_the_service_refuses_of_ones_own_is_not_changed_elsewhere(
         db.close()
         of_order = "order/4101" in operation.lanes
         assert look(session) == ("receive.refused" if of_order else "pick.taken")
-        assert verdict_of(enter(session, BARCODES[1]))[1] == "pick.taken"
+        assert told(say(session, BARCODES[1]))[1] == "pick.taken"
 
 
 def test_what_was_refused_before_is_not_told_when_the_order_is_opened(home: StoreFolder) -> None:
@@ -167,8 +166,8 @@ def test_what_was_refused_before_is_not_told_when_the_order_is_opened(home: Stor
     OperationQueue(db).begin_sending(operation.op_id, b"{}")
     OperationQueue(db).refuse(operation.op_id, store_text("no"))
     db.close()
-    with open_terminal(home, user="U1") as session:
-        assert verdict_of(enter(session, "4101"))[1] == "pick.opened"
+    with at(home, user="U1") as session:
+        assert told(say(session, "4101"))[1] == "pick.opened"
         assert look(session) in ("", "pick.opened")
         cache(home).write_orders([others()], lines_known=True, read_began=2.0)
         assert look(session) == "pick.changed"

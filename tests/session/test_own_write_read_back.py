@@ -15,8 +15,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Intent
 from aisle.session.session import Session
 from tests.cache import service_rows
-from tests.session.driving import enter, open_signed_in, verdict_of
-from tests.session.test_batch import CODES, home
+from tests.session.test_batch import CODES, at, home, say, told
 from tests.writes import ANNA, movement
 
 __all__ = ["home"]
@@ -37,15 +36,15 @@ def read_back(home: StoreFolder, session: Session, picked: float, at_: float, **
 
 def changed(frame: Frame | None) -> bool:
     """Whether the screen says that somebody else changed the order."""
-    return frame is not None and verdict_of(frame)[1] in ("pick.changed", "pick.changed_asked")
+    return frame is not None and told(frame)[1] in ("pick.changed", "pick.changed_asked")
 
 
 @pytest.mark.parametrize("halfway", [1.0, 2.0])
 def test_a_write_of_ones_own_that_is_read_back_halfway_is_no_news(home: StoreFolder, halfway: float) -> None:
     """Two pieces are picked in two writes. One or both have arrived, and no answer has."""
-    with open_signed_in(home) as session, closing(open_outbox(home.folder)) as db:
-        enter(session, "4101", CODES["P1"])
-        enter(session, CODES["P1"])
+    with at(home) as session, closing(open_outbox(home.folder)) as db:
+        say(session, "4101", CODES["P1"])
+        say(session, CODES["P1"])
         outbox = OperationQueue(db)
         for op in outbox.unfinished():
             outbox.begin_sending(op.op_id, b"[]")
@@ -60,9 +59,9 @@ def test_a_write_of_ones_own_that_is_read_back_halfway_is_no_news(home: StoreFol
 
 def test_own_put_down_read_back_early_is_not_notified(home: StoreFolder) -> None:
     """Of what is in hand one piece was put down: on its way it counts beside what was read back of it."""
-    with open_signed_in(home) as session, closing(open_outbox(home.folder)) as db:
-        enter(session, "4101", CODES["P1"])
-        enter(session, CODES["P1"])
+    with at(home) as session, closing(open_outbox(home.folder)) as db:
+        say(session, "4101", CODES["P1"])
+        say(session, CODES["P1"])
         outbox = OperationQueue(db)
         for op in outbox.unfinished():
             outbox.begin_sending(op.op_id, b"[]")
@@ -70,7 +69,7 @@ def test_own_put_down_read_back_early_is_not_notified(home: StoreFolder) -> None
         with transaction(db):
             (put_down,) = outbox.enqueue([Intent(movement("4101", "P1", 1))], ANNA)
         read_back(home, session, 2.0, 3e9)
-        assert verdict_of(enter(session, CODES["P1"])) == (GOOD, "pick.taken")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
         outbox.begin_sending(put_down, b"[]")
         assert not changed(read_back(home, session, 2.0, 3e9 + 1, moved_quantity=1))
         for op in outbox.unfinished():

@@ -12,12 +12,13 @@ from aisle.barcode_keys import check_digit
 from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.view import ASK, GOOD
+from aisle.jobs.view import ASK, GOOD, Frame
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
+from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
-from tests.session.driving import enter, verdict_text_of
 
 
 def label(item: str, amount: str) -> str:
@@ -51,9 +52,18 @@ def session(aisle_home: Path) -> Iterator[Session]:
     sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
     session = open_session(home, Settings(terminal="dock", user="U1", restricted_codes=("20IIIIIIPPPPC",)))
     session.start()
-    enter(session, "4101")
+    say(session, "4101")
     yield session
     session.close()
+
+
+def say(session: Session, *texts: str) -> Frame:
+    return session.take([Line(text, "cr", 0.0, 0.0, 0.0) for text in texts], 0.0)
+
+
+def told(frame: Frame) -> tuple[str, str]:
+    assert frame.verdict
+    return frame.verdict.kind, MessageWriter().write(frame.verdict.text)
 
 
 def picked(session: Session) -> dict[int, Decimal]:
@@ -62,24 +72,24 @@ def picked(session: Session) -> dict[int, Decimal]:
 
 
 def test_what_is_sold_by_measure_is_taken_by_its_price(session: Session) -> None:
-    assert verdict_text_of(enter(session, label(PRICED, "0432")))[0] == GOOD
+    assert told(say(session, label(PRICED, "0432")))[0] == GOOD
     assert picked(session) == {1: Decimal("0.432")}
-    enter(session, f"2*{label(PRICED, '0432')}")
+    say(session, f"2*{label(PRICED, '0432')}")
     assert picked(session) == {1: Decimal("1.296")}
 
 
 @pytest.mark.parametrize("item", [PROMOTED, UNPRICED])
 def test_uncertain_price_is_shown_and_quantity_asked(session: Session, item: str) -> None:
-    frame = enter(session, label(item, "0432"))
-    kind, text = verdict_text_of(frame)
+    frame = say(session, label(item, "0432"))
+    kind, text = told(frame)
     assert kind == ASK
     assert text.startswith("The label says 4.32. How much of ")
-    assert verdict_text_of(enter(session, "0.5"))[0] == GOOD
+    assert told(say(session, "0.5"))[0] == GOOD
     assert list(picked(session).values()) == [Decimal("0.5")]
 
 
 def test_what_is_sold_by_the_piece_is_one_and_its_price_is_said(session: Session) -> None:
-    kind, text = verdict_text_of(enter(session, label(PIECE, "0432")))
+    kind, text = told(say(session, label(PIECE, "0432")))
     assert kind == GOOD
     assert text.startswith("The label says 4.32. ")
     assert picked(session) == {4: Decimal(1)}
@@ -88,10 +98,10 @@ def test_what_is_sold_by_the_piece_is_one_and_its_price_is_said(session: Session
 def test_the_price_of_the_store_comes_before_that_of_the_catalogue(session: Session) -> None:
     home = session.store.reader._store_folder
     CacheWriter(open_cache(home.folder, writer=True), "0001").write_stock([service_rows.stock("P1", 20, price=5)])
-    enter(session, label(PRICED, "0432"))
+    say(session, label(PRICED, "0432"))
     assert picked(session) == {1: Decimal("0.864")}
 
 
 def test_other_scans_say_nothing_of_prices(session: Session) -> None:
-    _, text = verdict_text_of(enter(session, f"2*{label(PIECE, '0000')}"))
+    _, text = told(say(session, f"2*{label(PIECE, '0000')}"))
     assert "label says" not in text

@@ -7,8 +7,7 @@ import pytest
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import DetailView, Frame, ListView
 from tests.cache import service_rows
-from tests.session.driving import enter, open_terminal, verdict_of
-from tests.session.test_session import BARCODES, _writer, home
+from tests.session.test_session import BARCODES, _writer, at, home, say, told
 
 __all__ = ["home"]
 
@@ -41,15 +40,15 @@ def ids(frame: Frame) -> set[str]:
     ids=["product", "in this store", "short"],
 )
 def test_of_what_no_stock_is_kept_no_quantity_is_said(home: StoreFolder, way: tuple[str, ...], says: set[str]) -> None:
-    with open_terminal(home, user="U1") as session:
-        found = ids(enter(session, *way))
+    with at(home, user="U1") as session:
+        found = ids(say(session, *way))
         assert says <= found
         assert not {"lookup.stock", "lookup.pools", "lookup.around_none", "lookup.around"} & found
 
 
 def test_a_list_leaves_its_quantity_out(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        view = enter(session, "2", "product").view
+    with at(home, user="U1") as session:
+        view = say(session, "2", "product").view
         assert isinstance(view, ListView)
         stock = {row.key: row.cells[1].id for row in view.rows}
         assert (stock["P1"], stock["P2"]) == ("lookup.about", "raw")
@@ -67,12 +66,12 @@ def test_no_place_is_called_empty_by_a_service_that_names_none(home: StoreFolder
     way, verdict, note = PAGES[page]
     with _writer(home) as cache:
         cache.write_stock([service_rows.stock(f"P{n}", 20, places={}) for n in (1, 2, 3)])
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         if not way[0].startswith("?"):
             menu = [choice.id for choice in session.frames.build().view.choices]
             way = (str(menu.index(f"home.{page}") + 1), "A-1")
-        frame = enter(session, *way)
-        assert verdict_of(frame)[1] in (verdict, "")
+        frame = say(session, *way)
+        assert told(frame)[1] in (verdict, "")
         texts = [line.text for line in frame.view.lines]  # type: ignore[union-attr]
         said = {text.id for text in texts} | {
             value.id for text in texts for _, value in text.args if hasattr(value, "id")

@@ -7,8 +7,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import WRONG
 from aisle.session.session import Session
 from tests.cache import service_rows
-from tests.session.driving import enter, open_terminal, verdict_of
-from tests.session.test_session import _writer, home
+from tests.session.test_session import _writer, at, home, say, told
 
 __all__ = ["home"]
 
@@ -22,12 +21,12 @@ def look(session: Session) -> tuple[str, str, tuple[str, str]]:
     """Who is signed in after the next look, on which page, and what is said."""
     frame = session.poll()
     assert frame is not None
-    return frame.user, frame.view.name, verdict_of(frame)
+    return frame.user, frame.view.name, told(frame)
 
 
 def test_who_is_removed_is_signed_out_and_the_work_is_kept(home: StoreFolder) -> None:
-    with open_terminal(home) as session:
-        enter(session, "BADGE-U1", "4101")
+    with at(home) as session:
+        say(session, "BADGE-U1", "4101")
         assert look(session)[0] == "Anna Kovac"
         with _writer(home) as cache:
             remove(cache)
@@ -37,20 +36,20 @@ def test_who_is_removed_is_signed_out_and_the_work_is_kept(home: StoreFolder) ->
         assert look(session) == ("", "sign_in", (WRONG, "session.works_here_no_more"))
         with _writer(home) as cache:
             remove(cache, "U1", "U2")
-        assert enter(session, "BADGE-U1").view.name.startswith("pick."), "the work is where it was left"
+        assert say(session, "BADGE-U1").view.name.startswith("pick."), "the work is where it was left"
 
 
 def test_who_goes_on_under_a_name_of_his_own_stays(home: StoreFolder) -> None:
-    with open_terminal(home) as session:
-        enter(session, "zzz", "1")
+    with at(home) as session:
+        say(session, "zzz", "1")
         assert look(session)[0] == "zzz"
 
 
 def test_only_known_people_sign_in_where_that_is_set(home: StoreFolder) -> None:
-    with open_terminal(home, known_people_only=True) as session:
-        frame = enter(session, "zzz")
-        assert (verdict_of(frame), frame.view.choices) == ((WRONG, "sign_in.only_known"), ())
-        assert enter(session, "1").user == ""
-        assert enter(session, "BADGE-U1").user == "Anna Kovac"
-    with open_terminal(home, user="zzz", known_people_only=True) as session:
+    with at(home, known_people_only=True) as session:
+        frame = say(session, "zzz")
+        assert (told(frame), frame.view.choices) == ((WRONG, "sign_in.only_known"), ())
+        assert say(session, "1").user == ""
+        assert say(session, "BADGE-U1").user == "Anna Kovac"
+    with at(home, user="zzz", known_people_only=True) as session:
         assert look(session) == ("", "sign_in", (WRONG, "session.works_here_no_more"))

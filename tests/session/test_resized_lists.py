@@ -18,7 +18,7 @@ from aisle.scan.inputs import Key
 from aisle.session.session import Session
 from aisle.tui.layout.screen import visible_row_count
 from tests.cache import service_rows
-from tests.session.driving import enter, open_terminal
+from tests.session.test_session import at, say
 
 SMALL, LARGE = (40, 12), (80, 40)
 MANY = 70
@@ -74,13 +74,13 @@ def opened(session: Session, name: str) -> ListView | None:
     """The list on the screen; None where this store has none of it."""
     session.terminal.rows_in_view = partial(visible_row_count, is_ascii=True)
     while len(session.stack.jobs) > 1:
-        enter(session, "b")
+        say(session, "b")
     job, args, said = LISTS[name]
     if job:
         session.start_batch()
         session.work.open(Start(job, args))
         session.work.commit()
-    frame = enter(session, *said)
+    frame = say(session, *said)
     return frame.view if isinstance(frame.view, ListView) and frame.view.total > 1 else None
 
 
@@ -94,12 +94,12 @@ def is_full(frame: Frame, session: Session) -> bool:
 @pytest.mark.parametrize("turns", TURNS)
 @pytest.mark.parametrize("name", LISTS)
 def test_a_list_uses_the_whole_page_after_a_resize(home: StoreFolder, name: str, turns: str) -> None:
-    with open_terminal(home, user="U1", reasons=tuple(f"{n} - Reason {n}" for n in range(1, 30))) as session:
+    with at(home, user="U1", reasons=tuple(f"{n} - Reason {n}" for n in range(1, 30))) as session:
         session.resize(*SMALL)
         if opened(session, name) is None:
             pytest.skip("nothing of it in this store")
         for letter in TURNS[turns]:
-            enter(session, letter)
+            say(session, letter)
         for size in (LARGE, (200, 50), (80, 24), LARGE):
             frame = session.resize(*size)
             assert is_full(frame, session), (size, frame.view)
@@ -107,18 +107,18 @@ def test_a_list_uses_the_whole_page_after_a_resize(home: StoreFolder, name: str,
 
 @pytest.mark.parametrize("name", [name for name in LISTS if name != "commands"])
 def test_a_list_under_another_page_uses_it_too(home: StoreFolder, name: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.resize(*SMALL)
         if opened(session, name) is None:
             pytest.skip("nothing of it in this store")
-        enter(session, "p", "h")
+        say(session, "p", "h")
         session.resize(*LARGE)
-        assert is_full(enter(session, "b"), session)
+        assert is_full(say(session, "b"), session)
 
 
 @pytest.mark.parametrize("name", ["home", "lookup", "locations", "orders", "products"])
 def test_the_cursor_stays_on_the_page(home: StoreFolder, name: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.resize(*LARGE)
         opened(session, name)
         session.take([Key("end")], 0.0)
@@ -129,20 +129,20 @@ def test_the_cursor_stays_on_the_page(home: StoreFolder, name: str) -> None:
 
 
 def test_this_store_has_most_of_the_lists(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.resize(*SMALL)
         missing = [name for name in LISTS if opened(session, name) is None]
     assert not missing
 
 
 def test_the_locations_of_a_count_use_the_whole_page(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.resize(*SMALL)
         while len(session.stack.jobs) > 1:
-            enter(session, "b")
+            say(session, "b")
         session.start_batch()
         session.work.open(Start("count", {}))
-        frame = enter(session, "3", *(f"A-{number}" for number in range(1, 41)))
+        frame = say(session, "3", *(f"A-{number}" for number in range(1, 41)))
         assert frame.view.name == "count.list"
         session.take([Key("end")], 0.0)
         view = session.resize(*LARGE).view

@@ -9,10 +9,9 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG
 from aisle.session.job_stack import page_identity
 from aisle.session.unit_of_work import MAX_REPLAYED
 from tests.cache import service_rows
-from tests.session.driving import enter, verdict_of
 from tests.session.job_steps import WAYS, lasts, stand
 from tests.session.test_look_up_mid_job import begin, headers_only, way
-from tests.session.test_session import BARCODES, _writer, home
+from tests.session.test_session import BARCODES, _writer, home, say, told
 
 __all__ = ["headers_only", "home", "way"]
 
@@ -37,9 +36,9 @@ def test_a_question_stands_as_it_was(home: StoreFolder, way: str) -> None:
     assert after.view == before.view
     assert before.verdict is None or before.verdict.kind != ASK or after.verdict == before.verdict
     if way in ASKED:
-        assert (after.verdict, verdict_of(after)[1]) == (before.verdict, ASKED[way])
+        assert (after.verdict, told(after)[1]) == (before.verdict, ASKED[way])
     if before.verdict is None or before.verdict.kind == GOOD:
-        assert verdict_of(after) == (INFO, "session.resumed")
+        assert told(after) == (INFO, "session.resumed")
 
 
 @pytest.mark.parametrize("way", ["count.missing", "count.recount", "short.ways"], indirect=True)
@@ -48,7 +47,7 @@ def test_what_was_not_taken_since_hides_no_question(home: StoreFolder, way: str)
     with begin(home, way) as session:
         stand(home, session, way)
         asked = session.frames.build().verdict
-        assert verdict_of(enter(session, UNKNOWN))[0] == WRONG
+        assert told(say(session, UNKNOWN))[0] == WRONG
     with begin(home, way) as session:
         assert session.frames.build().verdict == asked
 
@@ -58,10 +57,10 @@ def test_what_was_not_taken_since_hides_no_question(home: StoreFolder, way: str)
 )
 def test_a_question_stands_however_much_was_scanned_before_it(home: StoreFolder, scans: int) -> None:
     with begin(home, "pick.product") as session:
-        enter(session, "4101", BARCODES[2])
+        say(session, "4101", BARCODES[2])
         for _ in range(scans):
-            enter(session, BARCODES[2])
-        before = enter(session, "1000")
+            say(session, BARCODES[2])
+        before = say(session, "1000")
         assert before.verdict is not None
         assert before.verdict.kind == ASK
     with begin(home, "pick.product") as session:
@@ -72,10 +71,10 @@ def test_a_question_that_was_answered_is_not_asked_again(home: StoreFolder) -> N
     with begin(home, "pick.product/asked") as session:
         stand(home, session, "pick.product/asked")
         page = page_identity(session.stack.jobs)
-        enter(session, "0")
+        say(session, "0")
         assert page_identity(session.stack.jobs) != page
     with begin(home, "pick.product/asked") as session:
-        assert verdict_of(session.frames.build()) == (INFO, "session.resumed")
+        assert told(session.frames.build()) == (INFO, "session.resumed")
 
 
 @pytest.mark.parametrize(
@@ -92,14 +91,14 @@ def test_what_the_session_itself_asks_stands_too(home: StoreFolder, way: str, te
         cache.write_products([service_rows.product("P77", "Its twin", "96385074")])
     with begin(home, way) as session:
         stand(home, session, way)
-        before = enter(session, text)
-        assert verdict_of(before)[1] in ("session.times", "session.either")
+        before = say(session, text)
+        assert told(before)[1] in ("session.times", "session.either")
     with begin(home, way) as session:
         after = session.frames.build()
         assert (after.view, after.verdict, after.typed) == (before.view, before.verdict, before.typed)
     with begin(home, way) as session:
         assert session.frames.build() == after, "it stands until it is answered"
-        enter(session, "b")
+        say(session, "b")
     with begin(home, way) as session:
         assert session.frames.build().verdict != before.verdict
 
@@ -121,10 +120,10 @@ HAPPENS: dict[str, tuple[str, ...]] = {
 def test_a_multiplier_that_is_kept_stands_after_an_end_in_mid_work(home: StoreFolder, way: str, happens: str) -> None:
     with begin(home, way) as session:
         stand(home, session, way)
-        enter(session, "12*")
+        say(session, "12*")
         for text in HAPPENS[happens]:
             if text:
-                enter(session, text)
+                say(session, text)
                 continue
             with _writer(home) as cache:
                 cache.write_stock([service_rows.stock("P1", 9, places={"A-1": 9})], read_began=5.0)
@@ -145,11 +144,11 @@ def test_how_much_is_on_a_label_is_asked_again_after_an_end_in_mid_work(home: St
     for more in ((), (UNKNOWN,), ("4101",), ("BADGE-U1",)):
         with begin(home, "count.product") as session:
             stand(home, session, "count.product")
-            enter(session, label)
+            say(session, label)
             for text in more:
-                enter(session, text)
+                say(session, text)
             asked = session.page.question.measured_scan
         with begin(home, "count.product") as session:
             assert session.page.question.measured_scan == asked, more
             assert (asked is None) == (more == (UNKNOWN,))
-            enter(session, "b", "b", "b")
+            say(session, "b", "b", "b")

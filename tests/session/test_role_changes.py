@@ -11,8 +11,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import Frame
 from aisle.session.session import Session
 from tests.cache import service_rows
-from tests.session.driving import enter, open_terminal
-from tests.session.test_session import BARCODES, _writer, home
+from tests.session.test_session import BARCODES, _writer, at, home, say
 
 __all__ = ["home"]
 
@@ -43,21 +42,21 @@ def looked(session: Session) -> str:
 
 def clearance(session: Session) -> str:
     for text in ("7", "9"):
-        frame = enter(session, text)
+        frame = say(session, text)
     choices = [choice.id for choice in frame.view.choices]
-    return words(enter(session, str(choices.index("home.clearance") + 1)))
+    return words(say(session, str(choices.index("home.clearance") + 1)))
 
 
 def product(session: Session) -> str:
-    return words(enter(session, f"?{BARCODES[0]}", "e"))
+    return words(say(session, f"?{BARCODES[0]}", "e"))
 
 
 @pytest.mark.parametrize(("opened", "denied"), [(clearance, "clearance.denied"), (product, "store_product.no_role")])
 def test_a_changed_role_is_so_on_the_page_that_is_open(home: StoreFolder, opened: Any, denied: str) -> None:
     ready(home)
     role(home, "supervisor")
-    with open_terminal(home) as session:
-        enter(session, "BADGE-U1")
+    with at(home) as session:
+        say(session, "BADGE-U1")
         assert denied not in opened(session)
         role(home, "staff")
         assert denied in looked(session)

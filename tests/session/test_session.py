@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -14,7 +15,7 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.notify_sockets import CourierSocket
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, DetailView, Step, numbered_rows, raw
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, DetailView, Frame, Step, numbered_rows, raw
 from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.decoder import Decoder
@@ -22,13 +23,12 @@ from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine
 from aisle.scan.meaning import PRODUCT, Match, Scan
 from aisle.session import profile
 from aisle.session.pending_question import PendingQuestion
-from aisle.session.session import open_session
+from aisle.session.session import Session, open_session
 from aisle.session.unit_of_work import MAX_REPLAYED
 from aisle.settings import Settings
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from tests.cache import service_rows
-from tests.session.driving import enter, open_terminal, verdict_of
 
 ORDER = service_rows.order(
     "4101",
@@ -61,6 +61,27 @@ def home(aisle_home: Path) -> StoreFolder:
 BARCODES = ("4006381333931", "5901234123457", "9780201379624")
 
 
+@contextmanager
+def at(home: StoreFolder, **settings: Any) -> Iterator[Session]:
+    """A session of terminal `dock`."""
+    session = open_session(home, Settings(terminal="dock", **settings))
+    try:
+        session.start()
+        yield session
+    finally:
+        session.close()
+
+
+def say(session: Session, *texts: str) -> Frame:
+    """Lines in one drained queue."""
+    return session.take([Line(text, "cr", 0.0, 0.0, 0.0) for text in texts], 0.0)
+
+
+def told(frame: Frame) -> tuple[str, str]:
+    """Kind and message id of the verdict."""
+    return (frame.verdict.kind, frame.verdict.text.id) if frame.verdict else ("", "")
+
+
 def sent(home: StoreFolder) -> dict[int, Decimal]:
     """What the waiting operations say of the lines of 4101."""
     (operation,) = OperationQueue(open_outbox(home.folder)).unfinished()
@@ -68,55 +89,55 @@ def sent(home: StoreFolder) -> dict[int, Decimal]:
 
 
 def test_a_badge_signs_in_and_the_terminal_remembers_it(home: StoreFolder) -> None:
-    with open_terminal(home) as session:
-        frame = enter(session, "BADGE-U1")
+    with at(home) as session:
+        frame = say(session, "BADGE-U1")
         assert (frame.view.name, frame.user) == ("home", "Anna Kovac")
-    with open_terminal(home) as session:
+    with at(home) as session:
         assert session.frames.build().view.name == "home"
-        assert enter(session, "o").view.name == "sign_in"
-    with open_terminal(home) as session:
+        assert say(session, "o").view.name == "sign_in"
+    with at(home) as session:
         assert session.frames.build().view.name == "sign_in"
 
 
 def test_reused_terminal_name_remembers_nobody(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    with open_terminal(home) as session:
-        enter(session, "BADGE-U1", "4101")
+    with at(home) as session:
+        say(session, "BADGE-U1", "4101")
         signed_in = session.context.clock()
     monkeypatch.setattr(profile, "terminal_assigned_at", lambda _settings: signed_in - 3600)
-    with open_terminal(home) as session:
+    with at(home) as session:
         assert session.frames.build().user == "Anna Kovac"
     monkeypatch.setattr(profile, "terminal_assigned_at", lambda _settings: signed_in + 3600)
-    with open_terminal(home) as session:
+    with at(home) as session:
         assert session.frames.build().view.name == "sign_in"
-        assert enter(session, "BADGE-U1").view.name.startswith("pick."), "her work is where she left it"
+        assert say(session, "BADGE-U1").view.name.startswith("pick."), "her work is where she left it"
 
 
 def test_what_the_store_knows_as_something_else_is_nobodys_name(home: StoreFolder) -> None:
-    with open_terminal(home) as session:
-        shown = enter(session, "berg").view.choices
+    with at(home) as session:
+        shown = say(session, "berg").view.choices
         assert len(shown) == 1
         for said in ("4101", BARCODES[1], "A-1"):
-            frame = enter(session, said)
-            assert verdict_of(frame) == (WRONG, "sign_in.not_this")
+            frame = say(session, said)
+            assert told(frame) == (WRONG, "sign_in.not_this")
             assert frame.view.choices == shown
-        frame = enter(session, "zzz", "1")
+        frame = say(session, "zzz", "1")
         assert (frame.user, frame.view.name) == ("", "sign_in"), "1 was another on the screen"
-        enter(session, "berg")
-        assert enter(session, "4101", "1").user == "Anna Berg"
+        say(session, "berg")
+        assert say(session, "4101", "1").user == "Anna Berg"
 
 
 def test_a_name_that_fits_several_people_is_asked(home: StoreFolder) -> None:
-    with open_terminal(home) as session:
-        frame = enter(session, "anna")
-        assert verdict_of(frame) == (ASK, "sign_in.which")
+    with at(home) as session:
+        frame = say(session, "anna")
+        assert told(frame) == (ASK, "sign_in.which")
         assert len(frame.view.choices) == 2
-        assert enter(session, "2").user in ("Anna Berg", "Anna Kovac")
+        assert say(session, "2").user in ("Anna Berg", "Anna Kovac")
 
 
 def test_one_queue_is_one_commit_and_all_of_it_is_kept(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        frame = enter(session, "4101", BARCODES[0], BARCODES[1], *[BARCODES[2]] * 100)
-        assert verdict_of(frame) == (GOOD, "pick.taken")
+    with at(home, user="U1") as session:
+        frame = say(session, "4101", BARCODES[0], BARCODES[1], *[BARCODES[2]] * 100)
+        assert told(frame) == (GOOD, "pick.taken")
         assert frame.scan_serial == 103
     assert sent(home) == {1: Decimal(1), 2: Decimal(1), 3: Decimal(100)}
     events = Journal(open_outbox(home.folder)).last_events(200)
@@ -124,98 +145,98 @@ def test_one_queue_is_one_commit_and_all_of_it_is_kept(home: StoreFolder) -> Non
 
 
 def test_quantities_multiplication_and_undo(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[0], f"3*{BARCODES[1]}")
-        assert verdict_of(enter(session, "12")) == (GOOD, "pick.taken")
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0], f"3*{BARCODES[1]}")
+        assert told(say(session, "12")) == (GOOD, "pick.taken")
         assert sent(home) == {1: Decimal(1), 2: Decimal(12)}
-        assert verdict_of(enter(session, "u")) == (GOOD, "pick.undone")
+        assert told(say(session, "u")) == (GOOD, "pick.undone")
         assert sent(home)[2] == 3
 
 
 @pytest.mark.parametrize("count", [1, MAX_REPLAYED - 3, MAX_REPLAYED + 20, 3 * MAX_REPLAYED])
 def test_a_new_session_stands_on_the_same_step(home: StoreFolder, count: int) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[0], BARCODES[1], "n")
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0], BARCODES[1], "n")
         for _ in range(count):
-            before = enter(session, BARCODES[2])
-    with open_terminal(home, user="U1") as session:
+            before = say(session, BARCODES[2])
+    with at(home, user="U1") as session:
         frame = session.frames.build()
         assert frame.view == before.view
-        assert verdict_of(frame) == (INFO, "session.resumed")
-        assert verdict_of(enter(session, BARCODES[2])) == (GOOD, "pick.taken")
+        assert told(frame) == (INFO, "session.resumed")
+        assert told(say(session, BARCODES[2])) == (GOOD, "pick.taken")
     assert sent(home)[3] == count + 1
 
 
 def test_what_cannot_be_kept_has_not_happened(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    with open_terminal(home, user="U1") as session:
-        before = enter(session, "4101", BARCODES[1])
+    with at(home, user="U1") as session:
+        before = say(session, "4101", BARCODES[1])
         broken = open_outbox(home.folder)
         broken.execute("BEGIN IMMEDIATE")
         session.store.journal._db.set_busy_timeout(1)
-        frame = enter(session, BARCODES[1])
-        assert verdict_of(frame) == (WRONG, "session.not_saved")
+        frame = say(session, BARCODES[1])
+        assert told(frame) == (WRONG, "session.not_saved")
         assert frame.view == before.view
         assert session.bells == 3
         broken.execute("ROLLBACK")
-        enter(session, BARCODES[1])
+        say(session, BARCODES[1])
     assert sent(home)[2] == 2
 
 
 def test_a_label_with_a_count_without_end_ends_nothing(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101")
-        assert verdict_of(enter(session, f"010{BARCODES[0]}30{'6' * 29}")) == (WRONG, "input.no_gs")
-        assert verdict_of(enter(session, f"]C1010{BARCODES[0]}37{'6' * 2000}")) == (WRONG, "input.no_gs")
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        assert told(say(session, f"010{BARCODES[0]}30{'6' * 29}")) == (WRONG, "input.no_gs")
+        assert told(say(session, f"]C1010{BARCODES[0]}37{'6' * 2000}")) == (WRONG, "input.no_gs")
         assert sent(home) == {}
-        assert verdict_of(enter(session, f"]C1010{BARCODES[0]}371")) == (GOOD, "pick.taken")
+        assert told(say(session, f"]C1010{BARCODES[0]}371")) == (GOOD, "pick.taken")
     assert sent(home) == {1: Decimal(1)}
 
 
 def test_how_much_of_what_was_scanned_at_once_was_not_kept_is_said(home: StoreFolder) -> None:
     """Whoever scans on while the files are locked sees one answer, and scans as often again as it says."""
-    with open_terminal(home, user="U1") as session:
-        before = enter(session, "4101", BARCODES[1])
+    with at(home, user="U1") as session:
+        before = say(session, "4101", BARCODES[1])
         broken = open_outbox(home.folder)
         broken.execute("BEGIN IMMEDIATE")
         session.store.journal._db.set_busy_timeout(1)
-        frame = enter(session, BARCODES[1], BARCODES[1], BARCODES[0])
-        assert verdict_of(frame) == (WRONG, "session.rest_lost")
+        frame = say(session, BARCODES[1], BARCODES[1], BARCODES[0])
+        assert told(frame) == (WRONG, "session.rest_lost")
         assert frame.verdict is not None
         assert dict(frame.verdict.text.args)["count"] == 3
         assert (frame.view, session.bells) == (before.view, 3)
         broken.execute("ROLLBACK")
-        enter(session, BARCODES[1])
+        say(session, BARCODES[1])
     assert sent(home)[2] == 2
 
 
 def test_a_code_of_another_product_is_wrong_and_the_next_scan_goes_on(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        assert verdict_of(enter(session, "4101", "96385074")) == (WRONG, "pick.not_here")
+    with at(home, user="U1") as session:
+        assert told(say(session, "4101", "96385074")) == (WRONG, "pick.not_here")
         assert session.bells == 3
-        assert verdict_of(enter(session, "12345678")) == (WRONG, "pick.unknown")
-        assert verdict_of(enter(session, BARCODES[0])) == (GOOD, "pick.taken")
+        assert told(say(session, "12345678")) == (WRONG, "pick.unknown")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
 
 
 def test_what_was_not_taken_is_said_though_more_came_in_one_write(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101")
-        frame = enter(session, BARCODES[0], "96385074", "12345678", BARCODES[1])
-        assert verdict_of(frame) == (WRONG, "session.not_all")
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        frame = say(session, BARCODES[0], "96385074", "12345678", BARCODES[1])
+        assert told(frame) == (WRONG, "session.not_all")
         assert session.bells == 3
         for columns, rows in ((20, 16), (40, 20), (80, 24)):
             shown = " ".join(" ".join(plain_lines(layout_screen(frame, columns, rows))).split())
             assert "2 not taken: " in shown, shown
             assert "Elsewhere" in shown, shown
-        assert verdict_of(enter(session, BARCODES[1])) == (GOOD, "pick.taken")
-        assert verdict_of(enter(session, "12345678", "h")) == (WRONG, "session.not_taken")
+        assert told(say(session, BARCODES[1])) == (GOOD, "pick.taken")
+        assert told(say(session, "12345678", "h")) == (WRONG, "session.not_taken")
     assert sent(home) == {1: Decimal(1), 2: Decimal(2)}
 
 
 def test_scans_that_were_refused_for_the_same_are_told_once(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101")
-        frame = enter(session, BARCODES[0], *["12345678"] * 5)
-        assert verdict_of(frame) == (WRONG, "session.not_taken")
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        frame = say(session, BARCODES[0], *["12345678"] * 5)
+        assert told(frame) == (WRONG, "session.not_taken")
         shown = " ".join(" ".join(plain_lines(layout_screen(frame, 80, 24))).split())
         assert "5 not taken: " in shown
         assert shown.count("Nothing here is called") == 1
@@ -223,26 +244,26 @@ def test_scans_that_were_refused_for_the_same_are_told_once(home: StoreFolder) -
 
 
 def test_number_after_refused_scan_is_not_open_quantity(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        assert verdict_of(enter(session, "4101", BARCODES[1])) == (GOOD, "pick.taken")
-        frame = enter(session, "12345678", "3", "2")
-        assert verdict_of(frame) == (WRONG, "session.not_all")
+    with at(home, user="U1") as session:
+        assert told(say(session, "4101", BARCODES[1])) == (GOOD, "pick.taken")
+        frame = say(session, "12345678", "3", "2")
+        assert told(frame) == (WRONG, "session.not_all")
         assert "input.after" in repr(frame.verdict)
         assert sent(home) == {2: Decimal(1)}
-        enter(session, "96385074", "1")
+        say(session, "96385074", "1")
         assert session.frames.build().view.name.startswith("pick."), "nor does it choose what the refusal offers"
-        enter(session, "12345678", BARCODES[1], "3")
+        say(session, "12345678", BARCODES[1], "3")
         assert sent(home) == {2: Decimal(3)}, "it was meant for the scan before it"
-        enter(session, "12345678")
-        enter(session, "2")
+        say(session, "12345678")
+        say(session, "2")
         assert sent(home) == {2: Decimal(2)}, "by then the refusal was on the screen"
 
 
 def test_the_choices_under_several_refusals_are_of_the_one_that_is_named(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101")
-        frame = enter(session, "12345678", "96385074")
-        assert verdict_of(frame) == (WRONG, "session.not_all")
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        frame = say(session, "12345678", "96385074")
+        assert told(frame) == (WRONG, "session.not_all")
         assert isinstance(frame.view, Step)
         assert frame.view.choices
         shown = " ".join(" ".join(plain_lines(layout_screen(frame, 20, 16))).split())
@@ -252,22 +273,22 @@ def test_the_choices_under_several_refusals_are_of_the_one_that_is_named(home: S
 
 
 def test_scan_that_replaces_sign_in_question_reports_unhandled_input(home: StoreFolder) -> None:
-    with open_terminal(home) as session:
-        assert verdict_of(enter(session, "anna", "BADGE-U2")) == (WRONG, "session.not_all")
-    with open_terminal(home, user="U9") as session:
-        enter(session, "o")
-        assert verdict_of(enter(session, "anna", "1"))[1] == "sign_in.done"
+    with at(home) as session:
+        assert told(say(session, "anna", "BADGE-U2")) == (WRONG, "session.not_all")
+    with at(home, user="U9") as session:
+        say(session, "o")
+        assert told(say(session, "anna", "1"))[1] == "sign_in.done"
 
 
 def test_two_readings_are_asked_as_1_and_2(home: StoreFolder) -> None:
     both = f"1{BARCODES[0]}"
     with _writer(home) as cache:
         cache.write_products([service_rows.product("P8", "Fourteen digits", both)])
-    with open_terminal(home, user="U1") as session:
-        frame = enter(session, "4101", both)
-        if verdict_of(frame)[1] == "session.either":
+    with at(home, user="U1") as session:
+        frame = say(session, "4101", both)
+        if told(frame)[1] == "session.either":
             assert len(frame.view.choices) == 2
-            assert enter(session, "b").view.choices == ()
+            assert say(session, "b").view.choices == ()
         assert frame.view.name.startswith("pick.")
 
 
@@ -287,7 +308,7 @@ def test_rows_have_no_numbers_while_two_readings_do() -> None:
 
 
 def test_typing_filters_the_orders_and_leaves_no_trace(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         items: list[DecodedInput] = [OpenLine("o"), OpenLine("ok")]
         frame = session.take(items, 0.0)
         assert frame.typed == "ok"
@@ -303,26 +324,26 @@ def test_letters_page_through_the_orders_and_digits_find_them(home: StoreFolder)
         cache.write_orders(
             [service_rows.order(f"52{n:02}", service_rows.line(1, "P1", 1)) for n in range(20)], True, 1.0
         )
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.resize(40, 16)
         seen = []
         for _ in range(5):
             view = session.frames.build().view
             seen += [row.key for row in view.rows]  # type: ignore[union-attr]
-            enter(session, "n")
+            say(session, "n")
         assert len(seen) == len(set(seen)) == 22
-        assert enter(session, "p").view.first == 20  # type: ignore[union-attr]
-        assert enter(session, "n").view.first == 0  # type: ignore[union-attr]
-        frame = enter(session, "52")
-        assert verdict_of(frame) == (ASK, "home.found")
+        assert say(session, "p").view.first == 20  # type: ignore[union-attr]
+        assert say(session, "n").view.first == 0  # type: ignore[union-attr]
+        frame = say(session, "52")
+        assert told(frame) == (ASK, "home.found")
         assert frame.view.total == 20  # type: ignore[union-attr]
-        assert enter(session, "0").view.total == 20  # type: ignore[union-attr]
-        assert enter(session, "b").view.total == 22  # type: ignore[union-attr]
+        assert say(session, "0").view.total == 20  # type: ignore[union-attr]
+        assert say(session, "b").view.total == 22  # type: ignore[union-attr]
 
 
 def test_a_change_in_the_cache_reaches_the_screen(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101")
+    with at(home, user="U1") as session:
+        say(session, "4101")
         changed = service_rows.order(
             "4101", *[{**line, "picked_quantity": line["quantity"]} for line in ORDER["lines"][:1]]
         )
@@ -331,7 +352,7 @@ def test_a_change_in_the_cache_reaches_the_screen(home: StoreFolder) -> None:
         frame = session.poll()
         assert frame is not None
         assert frame.view.name == "pick.done"
-        assert verdict_of(frame) == (INFO, "pick.changed")
+        assert told(frame) == (INFO, "pick.changed")
 
 
 def test_a_courier_is_called_while_there_is_none(home: StoreFolder) -> None:
@@ -357,15 +378,15 @@ def test_a_courier_is_called_while_there_is_none(home: StoreFolder) -> None:
 
 def test_without_a_cache_there_is_a_sign_in_and_work_waits(aisle_home: Path) -> None:
     home = StoreFolder(aisle_home, "embedded", "0001")
-    with open_terminal(home) as session:
-        assert verdict_of(enter(session, "Zoe")) == (ASK, "sign_in.unknown_yet")
-        frame = enter(session, "1")
+    with at(home) as session:
+        assert told(say(session, "Zoe")) == (ASK, "sign_in.unknown_yet")
+        frame = say(session, "1")
         assert (frame.view.name, frame.user, frame.link.state) == ("home", "Zoe", "none")
-        assert verdict_of(enter(session, "4101")) == (WRONG, "session.unknown_yet")
+        assert told(say(session, "4101")) == (WRONG, "session.unknown_yet")
 
 
 def test_lists_ask_for_no_more_rows_than_the_screen_shows(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         for rows, wanted in ((8, 2), (16, 5), (20, 7), (24, 10), (50, 36)):
             session.resize(40, rows)
             assert session.context.current().window_rows == wanted
@@ -391,9 +412,9 @@ def test_character_after_cut_escape_sequence_belongs_to_known_key(
     CacheWriter(open_cache(home.folder, writer=True), "0001").write_locations(
         [service_rows.location(f"Z{BARCODES[1]}", 9)]
     )
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4102", "b", "4101", BARCODES[1])
-        assert verdict_of(session.take([Line(text, "cr", 0.0, 0.0, 0.0, possible_prefix=lead)], 0.0)) == expected
+    with at(home, user="U1") as session:
+        say(session, "4102", "b", "4101", BARCODES[1])
+        assert told(session.take([Line(text, "cr", 0.0, 0.0, 0.0, possible_prefix=lead)], 0.0)) == expected
 
 
 @pytest.mark.parametrize(
@@ -410,9 +431,9 @@ def test_what_is_typed_soon_after_an_arrow_stays_the_number_that_it_is(
     CacheWriter(open_cache(home.folder, writer=True), "0001").write_locations(
         [service_rows.location(c, 9) for c in ("B1", "B12")]
     )
-    with open_terminal(home, user="U1") as session:
-        frame, decoder = enter(session, "4101", "A-2", BARCODES[1]), Decoder()
+    with at(home, user="U1") as session:
+        frame, decoder = say(session, "4101", "A-2", BARCODES[1]), Decoder()
         for moment, data in [(0.0, b"\x1b[B"), *typed]:
             inputs = [item for item in decoder.feed(data, moment) if not isinstance(item, EscapeInput)]
             frame = session.take(inputs, moment) if inputs else frame
-        assert verdict_of(frame) == expected
+        assert told(frame) == expected

@@ -34,8 +34,7 @@ from aisle.session.terminal import list_height
 from aisle.session.verdicts import STANDS_S
 from aisle.settings import Settings
 from tests.cache import service_rows
-from tests.session.driving import enter, open_terminal, verdict_of
-from tests.session.test_session import BARCODES, _writer, home, sent
+from tests.session.test_session import BARCODES, _writer, at, home, say, sent, told
 
 __all__ = ["home"]
 
@@ -51,31 +50,31 @@ def locked(home: StoreFolder, session: Session) -> apsw.Connection:
 def opened(session: Session, job: str, *scans: str) -> Frame:
     """What is on the screen with this job on top, after these scans."""
     session.work.open(Start(job, {}))
-    return enter(session, *scans)
+    return say(session, *scans)
 
 
 # Who is signed in
 
 
 def test_nobody_is_signed_in_as_somebody_who_works_there_already(home: StoreFolder) -> None:
-    with open_terminal(home) as first:
-        enter(first, "BADGE-U1", "4101", BARCODES[0])
-        with open_terminal(home) as second:
+    with at(home) as first:
+        say(first, "BADGE-U1", "4101", BARCODES[0])
+        with at(home) as second:
             assert second.frames.build().view.name == "sign_in"
-            assert enter(second, "BADGE-U2").user == "Anna Berg"
-    with open_terminal(home) as later:
+            assert say(second, "BADGE-U2").user == "Anna Berg"
+    with at(home) as later:
         assert later.frames.build().view.name == "sign_in", "two people had a terminal of this name"
-        assert enter(later, "BADGE-U1").view.name == "pick.product"
-    with open_terminal(home) as again:
+        assert say(later, "BADGE-U1").view.name == "pick.product"
+    with at(home) as again:
         assert again.frames.build().user == "Anna Kovac"
 
 
 def test_a_session_that_was_killed_holds_no_terminal(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    with open_terminal(home) as session:
-        enter(session, "BADGE-U1", "4101", BARCODES[0])
+    with at(home) as session:
+        say(session, "BADGE-U1", "4101", BARCODES[0])
         before = session.frames.build().view
         monkeypatch.setattr("aisle.outbox.journal.is_running", lambda _pid, _birth: False)
-        with open_terminal(home) as resumed:
+        with at(home) as resumed:
             assert (resumed.frames.build().view, resumed.frames.build().user) == (before, "Anna Kovac")
 
 
@@ -87,12 +86,12 @@ def test_only_a_whole_name_or_a_first_name_signs_in_at_once(home: StoreFolder, a
     with _writer(home) as cache:
         cache.write_people([service_rows.person("U3", "Joanna Berg")])
         cache._db.execute("DELETE FROM person WHERE user = 'U2'")
-    with open_terminal(home) as session:
-        frame = enter(session, asked)
+    with at(home) as session:
+        frame = say(session, asked)
         if not user:
-            assert verdict_of(frame) == (ASK, "sign_in.is_it")
+            assert told(frame) == (ASK, "sign_in.is_it")
             assert len(frame.view.choices) == 1
-            frame = enter(session, "1")
+            frame = say(session, "1")
         assert (frame.view.name, frame.user) == ("home", "Joanna Berg")
 
 
@@ -132,7 +131,7 @@ def word(session: Session) -> Msg:
 
 
 def test_a_token_that_is_refused_is_asked_for_while_work_goes_on(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1", token_file="/etc/aisle/dock.token") as session, closing(CourierSocket(home)):
+    with at(home, user="U1", token_file="/etc/aisle/dock.token") as session, closing(CourierSocket(home)):
         now = [session.context.clock()]
         session.context.clock = lambda: now[0]
 
@@ -143,32 +142,32 @@ def test_a_token_that_is_refused_is_asked_for_while_work_goes_on(home: StoreFold
                 cache.set_link(LinkRow(state=state, last_ok=now[0]))
             frame = session.poll()
             assert frame is not None
-            return verdict_of(frame)
+            return told(frame)
 
         home.lock.touch()
-        enter(session, "4101")
+        say(session, "4101")
         assert told_at("refused", 1) == (GOOD, "pick.opened"), "what a scan was just answered with is not hidden"
         assert told_at("refused", STANDS_S) == (WRONG, "session.word")
         assert session.bells == 3
         assert word(session) == msg("session.shut_out", store="0001", file="dock.token")
-        assert verdict_of(enter(session, BARCODES[0])) == (GOOD, "pick.taken")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
         assert told_at("refused", STANDS_S) == (GOOD, "pick.taken"), "it was told just now"
         assert told_at("refused", REPEAT_S) == (WRONG, "session.word")
         assert told_at("live", 1) == (INFO, "session.word")
         assert word(session) == msg("session.let_in"), "one word takes the place of another"
-        enter(session, BARCODES[0])
+        say(session, BARCODES[0])
         assert told_at("refused", 1)[0] == WRONG, "the scan's"
         assert told_at("live", 1)[0] == WRONG
-        enter(session, "h", "b")
+        say(session, "h", "b")
         assert told_at("live", 1) == ("", ""), "what is over before it could be told is not told"
         assert told_at("refused", 1) == (WRONG, "session.shut_out"), "alone where nothing is answered"
         assert told_at("live", 1) == (INFO, "session.let_in")
-        enter(session, BARCODES[0])
+        say(session, BARCODES[0])
         assert told_at("live", 1)[1] != "session.let_in"
 
 
 def test_a_store_that_is_none_is_said_with_the_one_that_may_be_meant(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1", token_file="/etc/aisle/dock.token") as session, closing(CourierSocket(home)):
+    with at(home, user="U1", token_file="/etc/aisle/dock.token") as session, closing(CourierSocket(home)):
         write_heartbeat(home.lock)
         answer = Response(403, {}, b'{"message": "There is no store 1; 0001?", "nearest": ["0001"]}')
         with _writer(home) as cache:
@@ -180,7 +179,7 @@ def test_a_store_that_is_none_is_said_with_the_one_that_may_be_meant(home: Store
 
 
 def test_a_token_file_that_cannot_be_read_is_not_said_of_the_service(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1", token_file="/etc/aisle/dock.token") as session, closing(CourierSocket(home)):
+    with at(home, user="U1", token_file="/etc/aisle/dock.token") as session, closing(CourierSocket(home)):
         write_heartbeat(home.lock)
         wrong = SettingsError("The token file /etc/aisle/dock.token is empty.")
         with _writer(home) as cache:
@@ -196,23 +195,23 @@ def test_a_token_file_that_cannot_be_read_is_not_said_of_the_service(home: Store
         session.context.clock = lambda: time.time() + REPEAT_S + 1
         frame = session.poll()
         assert frame is not None
-        assert verdict_of(frame) == (WRONG, "session.shut_out")
+        assert told(frame) == (WRONG, "session.shut_out")
 
 
 def test_a_change_that_cannot_be_kept_is_told_again(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101")
+    with at(home, user="U1") as session:
+        say(session, "4101")
         line = service_rows.line(1, "P1", 1, picked=1)
         other = locked(home, session)
         with _writer(home) as cache:
             cache.write_orders([service_rows.order("4101", line)], lines_known=True, read_began=2.0)
         frame = session.poll()
         assert frame is not None
-        assert (frame.view.name, verdict_of(frame)[1], session.bells) == ("pick.product", "pick.opened", 0)
+        assert (frame.view.name, told(frame)[1], session.bells) == ("pick.product", "pick.opened", 0)
         other.execute("ROLLBACK")
         frame = session.poll()
         assert frame is not None
-        assert (frame.view.name, verdict_of(frame)) == ("pick.done", (INFO, "pick.changed"))
+        assert (frame.view.name, told(frame)) == ("pick.done", (INFO, "pick.changed"))
 
 
 def test_saying_goodbye_hides_nothing(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,31 +227,31 @@ def test_saying_goodbye_hides_nothing(home: StoreFolder, monkeypatch: pytest.Mon
 
 
 def test_what_cannot_be_signed_out_takes_the_rest_of_the_queue_along(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         other = locked(home, session)
-        frame = enter(session, "4101", BARCODES[0], "b", "b", "o", "BADGE-U2", "4101", BARCODES[0])
-        assert verdict_of(frame) == (WRONG, "session.rest_lost")
+        frame = say(session, "4101", BARCODES[0], "b", "b", "o", "BADGE-U2", "4101", BARCODES[0])
+        assert told(frame) == (WRONG, "session.rest_lost")
         assert frame.verdict is not None
         assert dict(frame.verdict.text.args)["count"] == frame.scan_serial == 8
         assert (frame.view.name, frame.user) == ("home", "U1")
         other.execute("ROLLBACK")
         assert not OperationQueue(open_outbox(home.folder)).unfinished()
-        assert verdict_of(enter(session, "4101")) == (GOOD, "pick.opened")
+        assert told(say(session, "4101")) == (GOOD, "pick.opened")
 
 
 def test_rows_that_nobody_can_read_are_not_resumed(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[0])
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
     database = open_outbox(home.folder)
     database.execute("UPDATE event SET event = replace(event, '\"v\":\"', '\"v\":\"x') WHERE kind = 'Rows'")
     assert database.changes()
     database.close()
-    with open_terminal(home, user="U1") as session:
-        assert (session.frames.build().view.name, verdict_of(session.frames.build())) == (
+    with at(home, user="U1") as session:
+        assert (session.frames.build().view.name, told(session.frames.build())) == (
             "home",
             (WRONG, "session.not_resumed"),
         )
-        assert verdict_of(enter(session, "4101")) == (GOOD, "pick.opened")
+        assert told(say(session, "4101")) == (GOOD, "pick.opened")
 
 
 def test_fields_of_any_name_are_resumed(home: StoreFolder) -> None:
@@ -260,35 +259,35 @@ def test_fields_of_any_name_are_resumed(home: StoreFolder) -> None:
     odd["lines"][0]["extra"] = {"@": "n", "v": "x"}
     with _writer(home) as cache:
         cache.write_orders([odd], lines_known=True, read_began=1.0)
-    with open_terminal(home, user="U1") as session:
-        before = enter(session, "4103", BARCODES[0]).view
-    with open_terminal(home, user="U1") as session:
-        assert (session.frames.build().view, verdict_of(session.frames.build())) == (before, (INFO, "session.resumed"))
+    with at(home, user="U1") as session:
+        before = say(session, "4103", BARCODES[0]).view
+    with at(home, user="U1") as session:
+        assert (session.frames.build().view, told(session.frames.build())) == (before, (INFO, "session.resumed"))
 
 
 def test_a_job_of_another_version_is_not_resumed_and_says_so(
     home: StoreFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[0])
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
     monkeypatch.setattr("aisle.jobs.pick.job.PickJob.version", 99)
-    with open_terminal(home, user="U1") as session:
-        assert verdict_of(session.frames.build()) == (WRONG, "session.other_version")
-        assert verdict_of(enter(session, "4101")) == (GOOD, "pick.opened")
+    with at(home, user="U1") as session:
+        assert told(session.frames.build()) == (WRONG, "session.other_version")
+        assert told(say(session, "4101")) == (GOOD, "pick.opened")
 
 
 def test_whatever_a_job_makes_of_its_journal_the_program_starts(
     home: StoreFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[0])
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
 
     def breaks(*_: object) -> None:
         raise RuntimeError("a program that is not as it was")
 
     monkeypatch.setattr("aisle.jobs.pick.job.PickJob.view", breaks)
-    with open_terminal(home, user="U1") as session:
-        assert verdict_of(session.frames.build()) == (WRONG, "session.not_resumed")
+    with at(home, user="U1") as session:
+        assert told(session.frames.build()) == (WRONG, "session.not_resumed")
 
 
 # Sizes
@@ -296,11 +295,11 @@ def test_whatever_a_job_makes_of_its_journal_the_program_starts(
 
 @pytest.mark.parametrize("job", ["", "lookup", "browse", "pick", "look"])
 def test_another_size_keeps_and_wishes_nothing(home: StoreFolder, job: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         if job in ("lookup", "browse"):
             opened(session, job)
         elif job:
-            enter(session, *{"pick": ("4101",), "look": ("4101", f"?{BARCODES[1]}")}[job])
+            say(session, *{"pick": ("4101",), "look": ("4101", f"?{BARCODES[1]}")}[job])
         database = open_outbox(home.folder)
         take_read_requests(database)
         before = fetch_one(database, "PRAGMA data_version")
@@ -317,7 +316,7 @@ def test_another_size_brings_a_list_its_rows(home: StoreFolder) -> None:
             lines_known=True,
             read_began=1.0,
         )
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         shown = [len(session.resize(40, rows).view.rows) for rows in (8, 50)]  # type: ignore[union-attr]
         assert shown == [list_height(8), list_height(50) + 1], "under its short menu there is room for one more"
         assert shown[0] < 10 < shown[1]
@@ -327,87 +326,82 @@ def test_another_size_brings_a_list_its_rows(home: StoreFolder) -> None:
 
 
 def test_twelve_times_and_then_the_scan(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        frame = enter(session, "4101", "12*")
-        assert (verdict_of(frame), frame.typed) == ((INFO, "session.times"), "12*")
+    with at(home, user="U1") as session:
+        frame = say(session, "4101", "12*")
+        assert (told(frame), frame.typed) == ((INFO, "session.times"), "12*")
         assert session.take([OpenLine("59")], 0.0).typed == "12*59"
-        frame = enter(session, BARCODES[1])
-        assert (verdict_of(frame), frame.typed) == ((GOOD, "pick.taken"), "")
-        assert verdict_of(enter(session, BARCODES[0])) == (GOOD, "pick.taken")
+        frame = say(session, BARCODES[1])
+        assert (told(frame), frame.typed) == ((GOOD, "pick.taken"), "")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
         assert sent(home) == {2: Decimal(12), 1: Decimal(1)}
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         raws = [event.raw for event in Journal(open_outbox(home.folder)).last_events(50) if event.raw]
         assert raws == ["4101", "12*", BARCODES[1], BARCODES[0]]
-        enter(session, "3*", f"2*{BARCODES[2]}", BARCODES[2])
+        say(session, "3*", f"2*{BARCODES[2]}", BARCODES[2])
     assert sent(home)[3] == 3, "a number of its own is the younger one"
 
 
 @pytest.mark.parametrize("other", ["n", "u", "7", "milk", "0*", "99999", "AISLE:9", "9520001100222€", "-5*", ""])
 def test_the_multiplier_waits_until_it_is_used_or_taken_back(home: StoreFolder, other: str) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", "12*")
-        frame = enter(session, other)
+    with at(home, user="U1") as session:
+        say(session, "4101", "12*")
+        frame = say(session, other)
         assert frame.typed == "12*"
-        assert verdict_of(frame)[1] in ("session.times_kept", "session.times")
-        assert enter(session, other).typed == "12*"
-        assert enter(session, BARCODES[1]).typed == ""
-        enter(session, BARCODES[0])
+        assert told(frame)[1] in ("session.times_kept", "session.times")
+        assert say(session, other).typed == "12*"
+        assert say(session, BARCODES[1]).typed == ""
+        say(session, BARCODES[0])
     assert sent(home) == {2: Decimal(12), 1: Decimal(1)}
 
 
 @pytest.mark.parametrize("drop", ["b", "?A-2"])
 def test_the_multiplier_is_taken_back_or_goes_with_its_page(home: StoreFolder, drop: str) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", "12*")
-        frame = enter(session, drop)
+    with at(home, user="U1") as session:
+        say(session, "4101", "12*")
+        frame = say(session, drop)
         assert frame.typed == ""
-        assert verdict_of(frame)[1] in (
-            "session.dropped",
-            "session.times_dropped",
-            "session.times_unused",
-            "input.times",
-        )
+        assert told(frame)[1] in ("session.dropped", "session.times_dropped", "session.times_unused", "input.times")
         if drop.startswith("?"):
             session.take([Key("back")], 0.0)
-        enter(session, BARCODES[1])
+        say(session, BARCODES[1])
     assert sent(home) == {2: Decimal(1)}
 
 
 def test_back_drops_the_multiplier_and_nothing_else(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", "12*")
+    with at(home, user="U1") as session:
+        say(session, "4101", "12*")
         frame = session.take([Key("back")], 0.0)
-        assert (verdict_of(frame), frame.typed, frame.view.name) == ((INFO, "session.dropped"), "", "pick.product")
+        assert (told(frame), frame.typed, frame.view.name) == ((INFO, "session.dropped"), "", "pick.product")
 
 
 @pytest.mark.parametrize("said", [BARCODES[0], "c", "A-01", "milk", "99999", "h", "."])
 def test_unused_multiplier_on_detail_page_is_reported(home: StoreFolder, said: str) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "2", f"?{BARCODES[1]}", "12*")
-        frame = enter(session, said)
+    with at(home, user="U1") as session:
+        say(session, "2", f"?{BARCODES[1]}", "12*")
+        frame = say(session, said)
         gone = [(id_, "") for id_ in ("session.times_dropped", "session.times_unused")]
-        assert (verdict_of(frame)[1], frame.typed) in [*gone, ("session.times_kept", "12*")]
+        assert (told(frame)[1], frame.typed) in [*gone, ("session.times_kept", "12*")]
 
 
 def test_a_multiplier_is_for_the_job_below_a_page_to_read(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", f"?{BARCODES[0]}", "12*")
-        assert verdict_of(enter(session, BARCODES[1])) == (GOOD, "pick.taken")
+    with at(home, user="U1") as session:
+        say(session, "4101", f"?{BARCODES[0]}", "12*")
+        assert told(say(session, BARCODES[1])) == (GOOD, "pick.taken")
         assert sent(home) == {2: Decimal(12)}
 
 
 def test_nobody_multiplies_a_badge(home: StoreFolder) -> None:
-    with open_terminal(home) as session:
-        assert verdict_of(enter(session, "12*")) == (WRONG, "input.times")
-        assert enter(session, "BADGE-U1").view.name == "home"
+    with at(home) as session:
+        assert told(say(session, "12*")) == (WRONG, "input.times")
+        assert say(session, "BADGE-U1").view.name == "home"
 
 
 def test_what_was_asked_goes_with_the_job_it_was_asked_for(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         said = "12*"
-        assert verdict_of(enter(session, "4102", said))[1] == "session.times"
-        plain = enter(session, "b").view
-        enter(session, said)
+        assert told(say(session, "4102", said))[1] == "session.times"
+        plain = say(session, "b").view
+        say(session, said)
         session.stack.jobs.pop()
         frame = session.take([OpenLine("4")], 0.0)
         assert (frame.view.name, frame.typed) == ("home", "4")
@@ -428,60 +422,60 @@ def young(home: StoreFolder) -> StoreFolder:
 
 @pytest.mark.parametrize("way", [(), ("2",), ("7", "3"), ("7", "5"), ("7", "9", "1"), ("7", "9", "2")])
 def test_a_badge_that_nobody_can_know_yet_is_no_search(young: StoreFolder, way: tuple[str, ...]) -> None:
-    with open_terminal(young, user="U1") as session:
-        before = enter(session, *way).view if way else session.frames.build().view
-        frame = enter(session, "BADGE-Z9")
-        assert verdict_of(frame) == (WRONG, "session.unknown_yet")
+    with at(young, user="U1") as session:
+        before = say(session, *way).view if way else session.frames.build().view
+        frame = say(session, "BADGE-Z9")
+        assert told(frame) == (WRONG, "session.unknown_yet")
         assert frame.view == before, "what is listed stays, under the same words"
 
 
 @pytest.mark.parametrize("asked", ["12345678", "nothing"])
 @pytest.mark.parametrize("job", ["home", "pick", "lookup", "browse"])
 def test_nothing_is_called_unknown_before_all_is_here(young: StoreFolder, job: str, asked: str) -> None:
-    with open_terminal(young, user="U1") as session:
+    with at(young, user="U1") as session:
         if job == "pick":
-            enter(session, "4101")
+            say(session, "4101")
         elif job != "home":
             opened(session, job)
-        frame = enter(session, asked)
-        assert verdict_of(frame) == (WRONG, "session.unknown_yet")
+        frame = say(session, asked)
+        assert told(frame) == (WRONG, "session.unknown_yet")
         assert frame.verdict is not None
         assert dict(frame.verdict.text.args) == {"text": asked}
         assert Journal(open_outbox(young.folder)).last_events(1)[0].verdict in ("session.unknown_yet", "")
         with _writer(young) as cache:
             sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
         unknown = {f"{job}.unknown", f"{job}.not_found"}
-        assert verdict_of(enter(session, asked))[1] in unknown
+        assert told(say(session, asked))[1] in unknown
 
 
 def test_people_are_not_here_yet(young: StoreFolder) -> None:
-    with open_terminal(young) as session:
-        frame = enter(session, "Zoe")
-        assert verdict_of(frame) == (ASK, "sign_in.unknown_yet")
-        assert enter(session, "1").user == "Zoe"
+    with at(young) as session:
+        frame = say(session, "Zoe")
+        assert told(frame) == (ASK, "sign_in.unknown_yet")
+        assert say(session, "1").user == "Zoe"
 
 
 @pytest.mark.parametrize(("asked", "badge"), [("BADGE-U3", "BADGE-U3"), ("badge-u3", "BADGE-U3"), ("000300", "300")])
 def test_a_badge_that_came_before_the_people_is_taken_when_they_come(aisle_home: Path, asked: str, badge: str) -> None:
     home = StoreFolder(aisle_home, "embedded", "0001")
-    with open_terminal(home) as session:
-        assert verdict_of(enter(session, asked)) == (ASK, "sign_in.unknown_yet")
+    with at(home) as session:
+        assert told(say(session, asked)) == (ASK, "sign_in.unknown_yet")
         with _writer(home) as cache:
             cache.write_people(
                 [{**service_rows.person("U3", "Joanna Berg"), "badge": badge}, service_rows.person("U30", "Amy Hill")]
             )
         frame = session.poll(notified=True)
         assert frame is not None
-        assert verdict_of(frame) == (GOOD, "sign_in.done")
+        assert told(frame) == (GOOD, "sign_in.done")
         assert (frame.view.name, frame.user) == ("home", "Joanna Berg")
 
 
 @pytest.mark.parametrize("after", [("4101",), ("4101", "9520001300103", "4101"), ("BADGE-U3", "4101")])
 def test_a_badge_waits_for_the_people_whatever_is_scanned_behind_it(aisle_home: Path, after: tuple[str, ...]) -> None:
     home = StoreFolder(aisle_home, "embedded", "0001")
-    with open_terminal(home) as session:
+    with at(home) as session:
         for said in ("BADGE-U3", *after):
-            assert verdict_of(enter(session, said)) == (ASK, "sign_in.unknown_yet")
+            assert told(say(session, said)) == (ASK, "sign_in.unknown_yet")
         with _writer(home) as cache:
             cache.write_people([{**service_rows.person("U3", "Joanna Berg"), "badge": "BADGE-U3"}])
         frame = session.poll(notified=True)
@@ -492,9 +486,9 @@ def test_a_badge_waits_for_the_people_whatever_is_scanned_behind_it(aisle_home: 
 @pytest.mark.parametrize("said", ["joanna", "Joanna Berg", "U3", "BADGE-U3"])
 def test_name_waits_for_people_list_and_later_scan_is_reported(aisle_home: Path, said: str) -> None:
     home = StoreFolder(aisle_home, "embedded", "0001")
-    with open_terminal(home) as session:
-        enter(session, said)
-        assert verdict_of(enter(session, "4101")) == (ASK, "sign_in.unknown_yet")
+    with at(home) as session:
+        say(session, said)
+        assert told(say(session, "4101")) == (ASK, "sign_in.unknown_yet")
         with _writer(home) as cache:
             cache.write_people(
                 [{**service_rows.person("U3", "Joanna Berg"), "badge": "BADGE-U3"}, service_rows.person("U4", "Jo Ann")]
@@ -502,16 +496,16 @@ def test_name_waits_for_people_list_and_later_scan_is_reported(aisle_home: Path,
         frame = session.poll(notified=True)
         assert frame is not None
         assert (frame.view.name, frame.user) == ("home", "Joanna Berg")
-        assert verdict_of(frame) == (INFO, "sign_in.done_alone")
+        assert told(frame) == (INFO, "sign_in.done_alone")
         assert frame.verdict
         assert dict(frame.verdict.text.args) == {"name": "Joanna Berg", "rest": "4101"}
 
 
 def test_of_two_people_who_came_too_early_the_later_one_signs_in(aisle_home: Path) -> None:
     home = StoreFolder(aisle_home, "embedded", "0001")
-    with open_terminal(home) as session:
+    with at(home) as session:
         for said in ("BADGE-U4", "BADGE-U3", "4101"):
-            enter(session, said)
+            say(session, said)
         with _writer(home) as cache:
             people = (("U3", "Joanna Berg"), ("U4", "Jo Ann"))
             cache.write_people([{**service_rows.person(user, name), "badge": f"BADGE-{user}"} for user, name in people])
@@ -522,14 +516,14 @@ def test_of_two_people_who_came_too_early_the_later_one_signs_in(aisle_home: Pat
 
 def test_when_the_people_have_come_nobody_is_waited_for(aisle_home: Path) -> None:
     home = StoreFolder(aisle_home, "embedded", "0001")
-    with open_terminal(home) as session:
-        assert verdict_of(enter(session, "4101")) == (ASK, "sign_in.unknown_yet")
+    with at(home) as session:
+        assert told(say(session, "4101")) == (ASK, "sign_in.unknown_yet")
         with _writer(home) as cache:
             cache.write_people([service_rows.person("U3", "Joanna Berg")])
             sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
         frame = session.poll(notified=True)
         assert frame is not None
-        assert verdict_of(frame) == (ASK, "sign_in.unknown")
+        assert told(frame) == (ASK, "sign_in.unknown")
 
 
 # The link
@@ -565,10 +559,10 @@ def test_live_is_said_only_of_a_link_that_somebody_keeps_up(home: StoreFolder) -
 
 @pytest.mark.parametrize("scans", [(f"999*{BARCODES[2]}",), (BARCODES[2],)], ids=["other choices", "a quantity"])
 def test_letter_keeps_meaning_of_screen_it_was_seen_on(home: StoreFolder, scans: tuple[str]) -> None:
-    with open_terminal(home, user="U1") as session:
-        question = enter(session, "4101", f"99*{BARCODES[1]}")
+    with at(home, user="U1") as session:
+        question = say(session, "4101", f"99*{BARCODES[1]}")
         assert [choice.id for choice in step(question).choices] == ["pick.way_take_rest"]
-        frame = enter(session, *scans, "r")
+        frame = say(session, *scans, "r")
         assert frame.verdict is not None
         why = "input.moved" if "*" in scans[0] else "input.letter"
         assert why in repr(frame.verdict.text), "it came before its picker has seen what the scan led to"
@@ -576,7 +570,7 @@ def test_letter_keeps_meaning_of_screen_it_was_seen_on(home: StoreFolder, scans:
         picked = {line["line_number"]: line["picked_quantity"] for line in lines(home)}[3]
         assert picked == (0 if "*" in scans[0] else 1)
         if "*" in scans[0]:
-            assert verdict_of(enter(session, "r"))[0] in (GOOD, INFO), "now it was on the screen"
+            assert told(say(session, "r"))[0] in (GOOD, INFO), "now it was on the screen"
 
 
 def step(frame: Frame) -> Step:
@@ -591,20 +585,20 @@ def lines(home: StoreFolder) -> list[dict[str, Any]]:
 
 
 def test_what_is_picked_and_not_sent_yet_is_in_hand_and_at_no_place(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[1], BARCODES[1])
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[1], BARCODES[1])
         reads = session.store.reader
         (row,), _ = reads.query("product", {"product_number": "P2"})
         assert (sum(place["quantity"] for place in row["places"]), row["in_hand"]) == (18, 2)
-        enter(session, "u")
+        say(session, "u")
         (row,), _ = reads.query("product", {"product_number": "P2"})
         assert (sum(place["quantity"] for place in row["places"]), row["in_hand"]) == (19, 1)
-        enter(session, "b")
+        say(session, "b")
         opened(session, "count", BARCODES[1])
         while session.stack.top.job.name == "count" and session.stack.top.state.phase == "count":
             if session.stack.top.state.current_line and session.stack.top.state.current_line.counted is None:
-                enter(session, "19")
-            enter(session, "d")
+                say(session, "19")
+            say(session, "d")
         assert session.frames.build().view.name == "count.start", "nobody is asked for what is in the tote"
 
 
@@ -612,9 +606,9 @@ def test_what_is_picked_and_not_sent_yet_is_in_hand_and_at_no_place(home: StoreF
 def test_a_stray_number_offers_nobody(home: StoreFolder, asked: str) -> None:
     with _writer(home) as cache:
         cache.write_people([service_rows.person("0001423", "Joanna Berg")])
-    with open_terminal(home) as session:
-        frame = enter(session, asked)
-        assert verdict_of(frame) == (WRONG, "sign_in.number")
+    with at(home) as session:
+        frame = say(session, asked)
+        assert told(frame) == (WRONG, "sign_in.number")
         assert not getattr(frame.view, "choices", ())
         assert frame.user == ""
 
@@ -622,5 +616,5 @@ def test_a_stray_number_offers_nobody(home: StoreFolder, asked: str) -> None:
 def test_a_number_that_is_all_of_an_id_signs_in(home: StoreFolder) -> None:
     with _writer(home) as cache:
         cache.write_people([service_rows.person("0001423", "Joanna Berg")])
-    with open_terminal(home) as session:
-        assert enter(session, "0001423").user == "Joanna Berg"
+    with at(home) as session:
+        assert say(session, "0001423").user == "Joanna Berg"

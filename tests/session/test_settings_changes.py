@@ -19,15 +19,15 @@ from aisle.courier.pull import sync_progress
 from aisle.errors import SettingsError, StorageError
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import store_time
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.scan.inputs import Line
 from aisle.session.profile import SettingsWatch, profile_from_settings
 from aisle.session.session import Session, open_session
 from aisle.settings import LANGUAGES, LOSS_REASONS, SHORTAGE_REASONS, LoadedSettings, Settings, load_settings
 from aisle.settings.files import save_last_valid
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
-from tests.session.driving import enter, verdict_text_of
 from tests.session.polling import rested
 from tests.session.test_help_and_palette import spoken
 
@@ -80,40 +80,49 @@ def at(home: StoreFolder) -> Iterator[Session]:
         session.close()
 
 
+def say(session: Session, *texts: str) -> Frame:
+    """Lines in one drained queue."""
+    return session.take([Line(text, "cr", 0.0, 0.0, 0.0) for text in texts], 0.0)
+
+
+def told(frame: Frame | None) -> tuple[str, str]:
+    """Kind of the verdict and its sentence."""
+    assert frame is not None
+    return (frame.verdict.kind, MessageWriter().write(frame.verdict.text)) if frame.verdict else ("", "")
+
+
 def test_what_has_changed_is_said_once_and_in_force_at_once(home: StoreFolder) -> None:
     with at(home) as session:
-        before = verdict_text_of(session.poll())
+        before = told(session.poll())
         write(home, "verified = true\n")
-        assert verdict_text_of(session.poll()) == (INFO, "Settings changed: verified picking is on")
+        assert told(session.poll()) == (INFO, "Settings changed: verified picking is on")
         assert session.bells == 0
-        frame = enter(session, "4101")
+        frame = say(session, "4101")
         assert frame.view.name == "pick.place"
-        assert verdict_text_of(session.poll()) == verdict_text_of(frame) != before
+        assert told(session.poll()) == told(frame) != before
         write(home, 'verified = true\nblind = true\nreasons = ["7 - Lost"]\nrecount_units = 3\nrecount_value = 0\n')
-        assert verdict_text_of(session.poll()) == verdict_text_of(frame), (
-            "what a scan was just answered with is not hidden"
-        )
-        text = verdict_text_of(rested(session))[1]
+        assert told(session.poll()) == told(frame), "what a scan was just answered with is not hidden"
+        text = told(rested(session))[1]
         assert text.startswith("Settings changed: blind counts are on; new thresholds of recounts; new reasons · ")
-        assert text.endswith(verdict_text_of(frame)[1])
+        assert text.endswith(told(frame)[1])
         write(home, "")
-        assert "verified picking is off; blind counts are off" in verdict_text_of(session.poll())[1]
+        assert "verified picking is off; blind counts are off" in told(session.poll())[1]
 
 
 def test_a_language_is_spoken_as_soon_as_it_is_set(home: StoreFolder) -> None:
     with at(home) as session:
-        assert enter(session).language == "en"
+        assert say(session).language == "en"
         write(home, 'language = "de"\n')
         frame = session.poll()
         assert frame is not None
         assert frame.verdict is not None
         assert frame.language == "de"
         assert MessageWriter(language="de").write(frame.verdict.text) == "Einstellungen neu: auf Deutsch"
-        assert enter(session, "4101").language == "de"
+        assert say(session, "4101").language == "de"
         write(home, 'language = "de"\n[device."dock"]\nlanguage = "nl"\n')
         assert session.poll().language == "nl"  # type: ignore[union-attr]
     with at(home) as session:
-        assert enter(session).language == "nl"
+        assert say(session).language == "nl"
 
 
 def test_chosen_language_survives_restart_and_settings_change(
@@ -122,21 +131,21 @@ def test_chosen_language_survives_restart_and_settings_change(
     """Whether somebody signs in or the terminal is his already; where it cannot be read, in that of the settings."""
     with at(home) as session:
         session.terminal.message_text = spoken
-        assert enter(session, ".", "deutsch").language == "de"
+        assert say(session, ".", "deutsch").language == "de"
     with at(home) as session:
-        assert enter(session).language == "de"
+        assert say(session).language == "de"
         write(home, 'language = "nl"\nverified = true\n')
-        assert (session.poll() or enter(session)).language == "de"
-        assert enter(session, "o").language == "nl"
+        assert (session.poll() or say(session)).language == "de"
+        assert say(session, "o").language == "nl"
     with at(home) as session:
-        assert enter(session).language == "de"
+        assert say(session).language == "de"
     with monkeypatch.context() as broken, at(home) as session:
         broken.setattr(session.store.reader, "query", unread)
         session.sign_in.use_language_of("U1")
     with closing(open_outbox(home.folder)) as outbox:
         outbox.execute("UPDATE remark SET text = 'tlh' WHERE topic = 'language'")
     with at(home) as session:
-        assert enter(session).language == "nl"
+        assert say(session).language == "nl"
 
 
 def unread(*_: object) -> None:
@@ -167,20 +176,20 @@ def _coded(text: str) -> str:
 def test_a_device_hears_of_its_own_section_only(home: StoreFolder) -> None:
     with at(home) as session:
         write(home, '[device."till"]\nverified = true\n[store."0002"]\nblind = true\n')
-        assert "Settings" not in verdict_text_of(session.poll())[1]
+        assert "Settings" not in told(session.poll())[1]
         write(home, '[device."do*"]\nverified = true\n')
-        assert verdict_text_of(session.poll())[1] == "Settings changed: verified picking is on"
+        assert told(session.poll())[1] == "Settings changed: verified picking is on"
 
 
 def test_what_needs_a_new_start_is_said_and_left_alone(home: StoreFolder) -> None:
     with at(home) as session:
         write(home, 'store = "0002"\nrich = true\nblind = true\n')
-        assert verdict_text_of(session.poll()) == (
+        assert told(session.poll()) == (
             INFO,
             "Settings changed: blind counts are on; from the next start on: store, rich",
         )
         assert session.frames.build().store == "0001"
-        assert enter(session, "4101").view.name == "pick.product"
+        assert say(session, "4101").view.name == "pick.product"
 
 
 def test_another_time_zone_of_the_store_is_in_force_at_once(home: StoreFolder, in_zone: Callable[[str], None]) -> None:
@@ -189,13 +198,13 @@ def test_another_time_zone_of_the_store_is_in_force_at_once(home: StoreFolder, i
     with at(home) as session:
         for text, day in (('time_zone = "Asia/Tokyo"\n', date(2026, 11, 28)), ("", date(2026, 11, 27))):
             write(home, text)
-            assert verdict_text_of(session.poll()) == (INFO, "Settings changed: new time_zone")
+            assert told(session.poll()) == (INFO, "Settings changed: new time_zone")
             assert store_time.day_in_store(now) == day
         write(home, 'time_zone = "Asia/Tokyo"\n[store."0001"]\ntime_zone = "America/Los_Angeles"\n')
         session.poll()
         assert str(store_time.parse_time(now)) == "2026-11-27 09:00:00-08:00"
         write(home, 'time_zone = "Asia/Nowhere"\n')
-        assert "settings.toml" in verdict_text_of(session.poll())[1]
+        assert "settings.toml" in told(session.poll())[1]
         assert str(store_time.parse_time(now)) == "2026-11-27 09:00:00-08:00"
 
 
@@ -204,41 +213,41 @@ def test_a_file_with_an_error_changes_nothing_and_is_told_once(home: StoreFolder
     write(home, "verified = true\n")
     with at(home) as session:
         write(home, wrong)
-        kind, text = verdict_text_of(session.poll())
+        kind, text = told(session.poll())
         assert kind == INFO
         assert text.startswith("Settings stay: ")
         assert "settings.toml" in text
         assert str(home.root) not in text
-        frame = enter(session, "4101")
+        frame = say(session, "4101")
         assert frame.view.name == "pick.place"
-        assert verdict_text_of(session.poll()) == verdict_text_of(frame)
+        assert told(session.poll()) == told(frame)
         write(home, "verified = true\n")
-        kind, text = verdict_text_of(rested(session))
+        kind, text = told(rested(session))
         assert (kind, text.split(" · ")[0]) == (INFO, "The settings file is right again")
 
 
 def test_what_is_wrong_or_asked_stays_until_somebody_does_something(home: StoreFolder) -> None:
     write(home, "verified = true\n")
     with at(home) as session:
-        asked = verdict_text_of(enter(session, "4101", EAN, "rubbish"))
+        asked = told(say(session, "4101", EAN, "rubbish"))
         assert asked[0] == WRONG
         write(home, "verified = ")
-        assert verdict_text_of(rested(session)) == asked
-        assert verdict_text_of(rested(session)) == asked
-        assert verdict_text_of(enter(session, "A-1"))[0] == GOOD
-        assert verdict_text_of(rested(session))[1].startswith("Settings stay: ")
+        assert told(rested(session)) == asked
+        assert told(rested(session)) == asked
+        assert told(say(session, "A-1"))[0] == GOOD
+        assert told(rested(session))[1].startswith("Settings stay: ")
         write(home, "verified = true\n")
-        asked = verdict_text_of(enter(session, "rubbish"))
-        assert verdict_text_of(rested(session)) == asked
-        enter(session, EAN)
-        assert verdict_text_of(rested(session))[1].startswith("The settings file is right again")
+        asked = told(say(session, "rubbish"))
+        assert told(rested(session)) == asked
+        say(session, EAN)
+        assert told(rested(session))[1].startswith("The settings file is right again")
 
 
 def test_a_file_that_goes_leaves_the_defaults(home: StoreFolder) -> None:
     write(home, "blind = true")
     with at(home) as session:
         (home.root / "settings.toml").unlink()
-        assert verdict_text_of(session.poll())[1] == "Settings changed: blind counts are off"
+        assert told(session.poll())[1] == "Settings changed: blind counts are off"
 
 
 def test_only_a_changed_file_is_read(home: StoreFolder) -> None:
@@ -260,41 +269,41 @@ def test_only_a_changed_file_is_read(home: StoreFolder) -> None:
 def test_an_order_goes_on_as_it_was_begun_also_after_an_end(home: StoreFolder) -> None:
     """Opened by product only; places are verified from the next stop on, and the replay stands where it stood."""
     with at(home) as session:
-        enter(session, "4101", EAN)
+        say(session, "4101", EAN)
         write(home, "verified = true")
         session.poll()
-        frame = enter(session, EAN)
-        assert verdict_text_of(frame)[0] == GOOD
+        frame = say(session, EAN)
+        assert told(frame)[0] == GOOD
         assert session.frames.build().view.name == "pick.place", "of the next stop, the place is asked for"
-        assert enter(session, "A-2").view.name == "pick.product"
-        before = enter(session, OTHER)
+        assert say(session, "A-2").view.name == "pick.product"
+        before = say(session, OTHER)
         assert before.view.name == "pick.product"
     with at(home) as session:
         frame = session.frames.build()
         assert frame.view == before.view
-        assert enter(session, OTHER).view.name == "pick.done"
+        assert say(session, OTHER).view.name == "pick.done"
         (operation,) = OperationQueue(open_outbox(home.folder)).unfinished()
         assert [line["picked_quantity"] for line in operation.body["orders"]["order_lines"]] == [Decimal(2), Decimal(2)]
-        assert enter(session, "4102").view.name == "pick.place"
-        assert verdict_text_of(enter(session, EAN))[0] in (WRONG, ASK)
+        assert say(session, "4102").view.name == "pick.place"
+        assert told(say(session, EAN))[0] in (WRONG, ASK)
 
 
 def test_in_store_codes_are_read_by_the_new_table(home: StoreFolder) -> None:
     with at(home) as session:
-        assert verdict_text_of(enter(session, "?" + CHEESE))[0] == WRONG
+        assert told(say(session, "?" + CHEESE))[0] == WRONG
         write(home, 'restricted_codes = ["28IIIIIWWWWWC"]')
-        assert verdict_text_of(rested(session))[0] == WRONG, "what was wrong stays on the screen"
-        assert enter(session, "?" + CHEESE).view.name.startswith("lookup")
-        assert verdict_text_of(rested(session))[1].startswith("Settings changed: new restricted_codes")
+        assert told(rested(session))[0] == WRONG, "what was wrong stays on the screen"
+        assert say(session, "?" + CHEESE).view.name.startswith("lookup")
+        assert told(rested(session))[1].startswith("Settings changed: new restricted_codes")
 
 
 def test_the_bell_of_good_scans_is_turned_on(home: StoreFolder) -> None:
     with at(home) as session:
-        enter(session, "4101")
+        say(session, "4101")
         assert session.bells == 0
         write(home, "bell_good = true")
         session.poll()
-        enter(session, EAN)
+        say(session, EAN)
         assert session.bells == 1
 
 
@@ -308,7 +317,7 @@ def test_pools_in_use_have_the_names_that_the_store_gives_them(home: StoreFolder
     with at(home) as session:
         assert pools_of(session) == ["1 Floor"]
         write(home, 'pools = ["1 Shop", "2 Backroom"]')
-        assert verdict_text_of(session.poll())[1] == "Settings changed: new pools"
+        assert told(session.poll())[1] == "Settings changed: new pools"
         assert pools_of(session) == ["1 Floor", "2 Backroom"]
     with at(home) as session:
         assert pools_of(session) == ["1 Floor", "2 Backroom"]
@@ -339,15 +348,15 @@ def test_session_starting_with_wrong_settings_file_reports_and_works(home: Store
     save_last_valid(load_settings({}))
     write(home, "blind = true\nverified = \n")
     with at(home) as session:
-        assert verdict_text_of(session.poll()) == (
+        assert told(session.poll()) == (
             INFO,
             "Settings stay: settings.toml:2 has a mistake. aisle doctor says where",
         )
-        assert verdict_text_of(session.poll())[0] == INFO
-        enter(session, "4101")
+        assert told(session.poll())[0] == INFO
+        say(session, "4101")
         assert session.frames.build().view.name == "pick.place", "verified, as before"
         write(home, "verified = true\n")
-        assert verdict_text_of(rested(session))[1].startswith("The settings file is right again")
+        assert told(rested(session))[1].startswith("The settings file is right again")
     write(home, "verified = false\nx = 1\n")
     assert load_settings({}).settings.verified
 
@@ -359,5 +368,5 @@ def test_what_was_right_while_a_session_ran_is_what_the_next_begins_with(home: S
         session.poll()
     write(home, "verified = ")
     with at(home) as session:
-        enter(session, "4101")
+        say(session, "4101")
         assert session.frames.build().view.name == "pick.place"

@@ -17,7 +17,7 @@ from aisle.jobs.view import ASK, GOOD, INFO, Frame, Step
 from aisle.session.session import Session
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
-from tests.session.driving import enter, open_signed_in, verdict_of
+from tests.session.test_count import at, say, told
 
 CODE, OTHER = "4006381333931", "5901234123457"
 
@@ -48,7 +48,7 @@ def home(aisle_home: Path) -> StoreFolder:
 def opened(session: Session, job: str, *scans: str, **args: Any) -> Frame:
     """What is on the screen with this job on top, after these scans."""
     session.work.open(Start(job, args))
-    return enter(session, *scans)
+    return say(session, *scans)
 
 
 def choices(frame: Frame) -> list[str]:
@@ -58,69 +58,69 @@ def choices(frame: Frame) -> list[str]:
 
 
 def test_shared_code_means_product_at_current_location(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
-        assert verdict_of(opened(session, "count", "A-1", CODE)) == (GOOD, "count.counted_of")
+    with at(home) as session:
+        assert told(opened(session, "count", "A-1", CODE)) == (GOOD, "count.counted_of")
         item = session.stack.top.state.current_line
         assert (item.product, item.counted) == ("P3", Decimal(1))
-    with open_signed_in(home) as session:
+    with at(home) as session:
         opened(session, "move", "A-1", f"3*{CODE}")
         assert [(part.product, part.quantity) for part in session.stack.top.state.in_hand] == [("P3", Decimal(3))]
 
 
 def test_the_product_of_a_code_that_a_delivery_brings_is_received(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
-        assert verdict_of(opened(session, "receive", "D-1", CODE))[0] == GOOD
+    with at(home) as session:
+        assert told(opened(session, "receive", "D-1", CODE))[0] == GOOD
         assert session.stack.top.state.in_hand.product == "P3"
 
 
 @pytest.mark.parametrize(("choice", "product"), [("1", "P1"), ("2", "P3")])
 def test_which_product_is_meant_is_asked_where_nothing_tells(home: StoreFolder, choice: str, product: str) -> None:
-    with open_signed_in(home) as session:
+    with at(home) as session:
         frame = opened(session, "loss", f"2*{CODE}")
-        assert verdict_of(frame) == (ASK, "session.either")
+        assert told(frame) == (ASK, "session.either")
         assert choices(frame) == ["2 x Apple juice", "2 x Cherry juice"]
-        enter(session, choice)
+        say(session, choice)
         state = session.stack.top.state
         assert (state.line.product, state.quantity) == (product, 2)
-    with open_signed_in(home) as session:
-        assert verdict_of(opened(session, "lookup", CODE)) == (ASK, "session.either")
-        enter(session, choice)
+    with at(home) as session:
+        assert told(opened(session, "lookup", CODE)) == (ASK, "session.either")
+        say(session, choice)
         assert session.stack.top.state.product_number == product
 
 
 def test_a_look_at_one_of_several_products_is_asked_for_as_well(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
-        assert verdict_of(opened(session, "count", "A-2", f"?{CODE}")) == (ASK, "session.either")
-        enter(session, "2")
+    with at(home) as session:
+        assert told(opened(session, "count", "A-2", f"?{CODE}")) == (ASK, "session.either")
+        say(session, "2")
         assert (session.stack.top.job.name, session.stack.top.state.product_number) == ("lookup", "P3")
-        assert verdict_of(enter(session, CODE)) == (GOOD, "count.counted_of")
+        assert told(say(session, CODE)) == (GOOD, "count.counted_of")
         assert session.stack.top.state.current_line.product == "P1", "it lies where somebody counts"
 
 
 def test_more_than_two_equal_names_are_reported_by_number(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
+    with at(home) as session:
         frame = opened(session, "loss", "96385074")
-        assert verdict_of(frame) == (ASK, "session.either_of")
+        assert told(frame) == (ASK, "session.either_of")
         assert choices(frame) == ["Same name P4", "Same name P5", "Grape juice P6"]
-        enter(session, "3")
+        say(session, "3")
         assert session.stack.top.state.line.product == "P6"
 
 
 def test_a_scan_of_which_nobody_says_what_it_was_is_said_not_to_be_taken(home: StoreFolder) -> None:
-    with open_signed_in(home) as session:
+    with at(home) as session:
         opened(session, "count", "A-2", OTHER)
-        assert verdict_of(opened(session, "loss", CODE)) == (ASK, "session.either")
-        frame = enter(session, CODE)
-        assert verdict_of(frame) == (ASK, "session.taken_not")
-        frame = enter(session, OTHER)
-        assert verdict_of(frame) == (ASK, "session.taken_not"), "where it was is asked"
+        assert told(opened(session, "loss", CODE)) == (ASK, "session.either")
+        frame = say(session, CODE)
+        assert told(frame) == (ASK, "session.taken_not")
+        frame = say(session, OTHER)
+        assert told(frame) == (ASK, "session.taken_not"), "where it was is asked"
         assert frame.verdict
         assert "2 not taken: Apple juice or Cherry juice?" in MessageWriter().write(frame.verdict.text)
         assert session.stack.top.state.line.product == "P2"
-        enter(session, "b", CODE)
-        assert verdict_of(enter(session, "1"))[1] != "session.not_all"
-        enter(session, "b", CODE)
-        assert verdict_of(enter(session, "b")) == (INFO, "session.dropped")
+        say(session, "b", CODE)
+        assert told(say(session, "1"))[1] != "session.not_all"
+        say(session, "b", CODE)
+        assert told(say(session, "b")) == (INFO, "session.dropped")
 
 
 @pytest.mark.parametrize("count", [2, 9, 10, 22, 23, 24, 60])
@@ -129,7 +129,7 @@ def test_every_product_of_a_code_can_be_chosen_however_many_there_are(home: Stor
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_products([service_rows.product(f"Q{n:02}", f"Twin {n:02}", "4000000000006") for n in range(count)])
     scans = ("A-1", OTHER, "4000000000006") if job == "count" else ("4000000000006",)
-    with open_signed_in(home) as session:
+    with at(home) as session:
         frame = opened(session, job, *scans)
         seen: list[str] = []
         while True:
@@ -143,15 +143,15 @@ def test_every_product_of_a_code_can_be_chosen_however_many_there_are(home: Stor
                 seen += [] if more else shown
                 break
             seen += shown
-            frame = enter(session, "m" if keys else str(len(frame.view.choices)))
-            assert verdict_of(frame)[0] == ASK
+            frame = say(session, "m" if keys else str(len(frame.view.choices)))
+            assert told(frame)[0] == ASK
         assert seen == [f"Twin {n:02}" for n in range(count)]
         at_last = session.page.question.scans[session.page.question.first]
         first = keys[0] if keys else "1"
         if count > 9:
-            assert verdict_of(enter(session, "m" if keys else "9", first))[1] == "input.by_hand", "not seen yet"
+            assert told(say(session, "m" if keys else "9", first))[1] == "input.by_hand", "not seen yet"
             at_last = session.page.question.scans[session.page.question.first]
-        enter(session, first)
+        say(session, first)
         top = session.stack.top.state
         assert at_last.matches[0].key in str(top)
 
@@ -162,7 +162,7 @@ def test_more_guesses_than_are_asked_about_at_once_are_no_unknown_code(home: Sto
     cache.write_products(
         [service_rows.product(f"M{n}", f"Month {n}", code) for n, code in enumerate(list(issn_13_of("12345679"))[:30])]
     )
-    with open_signed_in(home) as session:
+    with at(home) as session:
         frame = opened(session, "loss", "1234-5679")
-        assert verdict_of(frame) == (ASK, "session.either_of")
+        assert told(frame) == (ASK, "session.either_of")
         assert len(session.page.question.scans) == 30

@@ -14,10 +14,10 @@ from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, DetailView, Frame, ListView, Msg, Step
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
+from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.cache import service_rows
-from tests.session.driving import enter_each, verdict_of
 
 CODES = ("4006381333931", "5901234123457", "9780201379624")
 
@@ -48,10 +48,24 @@ def at(home: StoreFolder) -> Iterator[Session]:
     try:
         frame = session.start()
         if frame.view.name == "home":
-            enter_each(session, "4101")
+            say(session, "4101")
         yield session
     finally:
         session.close()
+
+
+def say(session: Session, *texts: str) -> Frame:
+    """Lines, each in a queue of its own."""
+    frame = None
+    for text in texts:
+        frame = session.take([Line(text, "cr", 0.0, 0.0, 0.0)], 0.0)
+    assert frame is not None
+    return frame
+
+
+def told(frame: Frame) -> tuple[str, str]:
+    """Kind and message id of the verdict."""
+    return (frame.verdict.kind, frame.verdict.text.id) if frame.verdict else ("", "")
 
 
 def ways(frame: Frame) -> list[str]:
@@ -69,16 +83,16 @@ def lines(home: StoreFolder) -> list[dict[str, Any]]:
 
 def test_two_entries_take_the_rest_from_another_place(home: StoreFolder) -> None:
     with at(home) as session:
-        enter_each(session, CODES[0])
-        frame = enter_each(session, "s")
-        assert verdict_of(frame) == (INFO, "short.opened")
+        say(session, CODES[0])
+        frame = say(session, "s")
+        assert told(frame) == (INFO, "short.opened")
         assert ways(frame)[:3] == ["B-1", "C-1", "Place is empty"]
-        frame = enter_each(session, "2")
-        assert (frame.view.name, verdict_of(frame)[0]) == ("pick.product", GOOD)
-        frame = enter_each(session, f"4*{CODES[0]}")
-        assert verdict_of(frame) == (ASK, "pick.taken_where")  # the screen shows another stop
+        frame = say(session, "2")
+        assert (frame.view.name, told(frame)[0]) == ("pick.product", GOOD)
+        frame = say(session, f"4*{CODES[0]}")
+        assert told(frame) == (ASK, "pick.taken_where")  # the screen shows another stop
         assert isinstance(frame.view, Step)
-        enter_each(
+        say(
             session,
             frame.view.choice_letters[[dict(choice.args)["place"] for choice in frame.view.choices].index("C-1")],
         )
@@ -88,9 +102,9 @@ def test_two_entries_take_the_rest_from_another_place(home: StoreFolder) -> None
 
 def test_two_entries_close_the_line_with_its_reason(home: StoreFolder) -> None:
     with at(home) as session:
-        enter_each(session, CODES[0])
-        frame = enter_each(session, "s", "5")
-        assert (frame.view.name, verdict_of(frame)[0]) == ("pick.product", GOOD)
+        say(session, CODES[0])
+        frame = say(session, "s", "5")
+        assert (frame.view.name, told(frame)[0]) == ("pick.product", GOOD)
     found = {line["line_number"]: line for line in lines(home)}
     assert (found[1]["picked_quantity"], found[1]["is_picked"]) == (1, True)
     why = (found[1]["rejection_reason_code"], found[1]["rejection_reason_code_description"])
@@ -99,44 +113,44 @@ def test_two_entries_close_the_line_with_its_reason(home: StoreFolder) -> None:
 
 def test_an_empty_place_is_offered_to_be_counted(home: StoreFolder) -> None:
     with at(home) as session:
-        frame = enter_each(session, "s", "3")
+        frame = say(session, "s", "3")
         assert [choice.id for choice in frame.view.choices] == ["pick.way_count"]
-        assert enter_each(session, "c").view.name.startswith("count.")
+        assert say(session, "c").view.name.startswith("count.")
 
 
 def test_other_product_is_offered_after_existing_choice_numbers(home: StoreFolder) -> None:
     with at(home) as session:
-        own = ways(enter_each(session, "s"))
-        frame = enter_each(session, CODES[2])
-        assert (ways(frame), verdict_of(frame)[1]) == (own, "short.other_product")
-        enter_each(session, ".")
-        assert isinstance(listed := enter_each(session, "look up").view, ListView)
+        own = ways(say(session, "s"))
+        frame = say(session, CODES[2])
+        assert (ways(frame), told(frame)[1]) == (own, "short.other_product")
+        say(session, ".")
+        assert isinstance(listed := say(session, "look up").view, ListView)
         assert [row.key for row in listed.rows if row.cells[0].id == "short.way_product"] == [str(len(own) + 1)]
-        assert enter_each(session, "b", str(len(own) + 1)).view.name == "lookup.product"
-        enter_each(session, "b", CODES[2], "5")
+        assert say(session, "b", str(len(own) + 1)).view.name == "lookup.product"
+        say(session, "b", CODES[2], "5")
     found = {line["line_number"]: line for line in lines(home)}
     assert found[1]["rejection_reason_code_description"] == "Damaged"
 
 
 def test_the_product_that_was_found_after_all_is_taken(home: StoreFolder) -> None:
     with at(home) as session:
-        frame = enter_each(session, "s", CODES[0])
-        assert (frame.view.name, verdict_of(frame)) == ("pick.product", (GOOD, "pick.taken"))
+        frame = say(session, "s", CODES[0])
+        assert (frame.view.name, told(frame)) == ("pick.product", (GOOD, "pick.taken"))
 
 
 def test_back_changes_nothing_and_a_look_comes_back_to_the_page(home: StoreFolder) -> None:
     with at(home) as session:
-        page = enter_each(session, "s")
-        assert enter_each(session, f"?{CODES[2]}").view.name == "lookup.product"
-        assert enter_each(session, "b").view == page.view
-        assert verdict_of(enter_each(session, "b")) == (INFO, "short.left")
+        page = say(session, "s")
+        assert say(session, f"?{CODES[2]}").view.name == "lookup.product"
+        assert say(session, "b").view == page.view
+        assert told(say(session, "b")) == (INFO, "short.left")
     assert lines(home) == []
 
 
 def test_the_page_is_there_again_after_an_end_with_the_same_numbers(home: StoreFolder) -> None:
     with at(home) as session:
-        page = enter_each(session, "s")
-        scanned = enter_each(session, "A-1", "C-1x")
+        page = say(session, "s")
+        scanned = say(session, "A-1", "C-1x")
         assert scanned.view.name == "short.ways"
     with closing(open_cache(home.folder, writer=True)) as connection:
         CacheWriter(connection, "0001").write_stock([service_rows.stock("P1", 3, places={"C-1": 3})])
@@ -144,14 +158,14 @@ def test_the_page_is_there_again_after_an_end_with_the_same_numbers(home: StoreF
         frame = session.resize(80, 24)
         assert frame.view.name == "short.ways"
         assert ways(frame)[:7] == ways(page)[:7]
-        frame = enter_each(session, "1")
-        assert verdict_of(frame) == (ASK, "short.none_there")
-        assert enter_each(session, str(len(ways(frame)) + 1)).view.name == "pick.product"
+        frame = say(session, "1")
+        assert told(frame) == (ASK, "short.none_there")
+        assert say(session, str(len(ways(frame)) + 1)).view.name == "pick.product"
 
 
 def test_the_page_follows_what_the_service_says_meanwhile(home: StoreFolder) -> None:
     with at(home) as session:
-        enter_each(session, "s")
+        say(session, "s")
         with closing(open_cache(home.folder, writer=True)) as connection:
             cache = CacheWriter(connection, "0001")
             around = [{"store_number": "0002", "store_name": "There", "most_likely_quantity": 7, "is_warehouse": False}]

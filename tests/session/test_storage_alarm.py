@@ -16,8 +16,7 @@ from aisle.jobs.view import INFO, WRONG, Frame, LinkState, Msg, Verdict, msg
 from aisle.outbox.operation_queue import open_outbox
 from aisle.session.session import Session
 from aisle.tui.layout.screen import layout_screen
-from tests.session.driving import enter, open_terminal, verdict_of
-from tests.session.test_session import BARCODES, home
+from tests.session.test_session import BARCODES, at, home, say, told
 
 __all__ = ["home"]
 
@@ -37,18 +36,18 @@ def shown(frame: Frame, columns: int, rows: int) -> tuple[str, str]:
 
 
 def test_a_damaged_outbox_is_said_in_the_verdict_and_in_the_last_line(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101", BARCODES[0])
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
         with closing(open_outbox(home.folder)) as db:
             checkpoint(db, truncate=True)
         with home.outbox.open("r+b") as stream:
             stream.write(b"\xa5" * home.outbox.stat().st_size)
         session.store.journal._db.execute("PRAGMA shrink_memory").fetchall()  # it has to read again
-        frame = enter(session, BARCODES[1])
+        frame = say(session, BARCODES[1])
         watched = session.poll()
         assert watched is not None
         assert watched.link.state == "unkept"
-        assert verdict_of(frame) == (WRONG, "session.not_saved")
+        assert told(frame) == (WRONG, "session.not_saved")
         assert frame.verdict is not None
         assert dict(frame.verdict.text.args)["why"] == Msg("session.why_damaged")
         assert frame.link.state == "unkept"
@@ -63,8 +62,8 @@ def test_a_damaged_outbox_is_said_in_the_verdict_and_in_the_last_line(home: Stor
 @pytest.mark.parametrize("why", ADVICE)
 @pytest.mark.parametrize(("columns", "rows"), SIZES)
 def test_the_advice_is_on_the_screen_at_every_size(home: StoreFolder, why: str, columns: int, rows: int) -> None:
-    with open_terminal(home, user="U1") as session:
-        frame = enter(session, "4101")
+    with at(home, user="U1") as session:
+        frame = say(session, "4101")
     for text in (msg("session.not_saved", why=msg(why)), msg("session.rest_lost", count=Decimal(12), why=msg(why))):
         said = frame._replace(verdict=Verdict(WRONG, text), scan_serial=112, link=LinkState("unkept", 100.0))
         whole, _ = shown(said, columns, rows)
@@ -102,7 +101,7 @@ def looked(session: Session) -> tuple[str, str]:
     """What is said after a look at everything."""
     frame = session.poll()
     assert frame is not None
-    return verdict_of(frame)
+    return told(frame)
 
 
 TROUBLES: dict[str, Callable[[StoreFolder], AbstractContextManager[None]]] = {"locked": locked, "frozen": frozen}
@@ -113,23 +112,23 @@ def test_the_alarm_ends_by_itself_and_no_sooner(
     home: StoreFolder, trouble: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("aisle.host.database.BUSY_TIMEOUT_S", 0.01)
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101")
+    with at(home, user="U1") as session:
+        say(session, "4101")
         with TROUBLES[trouble](home):
-            assert verdict_of(enter(session, BARCODES[0])) == (WRONG, "session.not_saved")
+            assert told(say(session, BARCODES[0])) == (WRONG, "session.not_saved")
             for _ in range(3):
                 frame = session.poll()
                 assert frame is not None
-                assert verdict_of(frame) == (WRONG, "session.not_saved")
+                assert told(frame) == (WRONG, "session.not_saved")
                 assert frame.link.state == "unkept"
         frame = session.poll()
         assert frame is not None
-        assert verdict_of(frame) == (INFO, "session.saves_again")
+        assert told(frame) == (INFO, "session.saves_again")
         assert frame.link.state != "unkept"
         for columns, rows in SIZES:
             whole, _ = shown(frame, columns, rows)
             assert "not saved" in whole or "unsaved" in whole, "what is to be scanned again, and nothing else"
-        assert verdict_of(enter(session, BARCODES[0]))[1] == "pick.taken"
+        assert told(say(session, BARCODES[0]))[1] == "pick.taken"
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
@@ -137,11 +136,11 @@ def test_several_scans_that_were_lost_are_no_alarm_any_more(
     home: StoreFolder, trouble: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("aisle.host.database.BUSY_TIMEOUT_S", 0.01)
-    with open_terminal(home, user="U1") as session:
-        enter(session, "4101")
+    with at(home, user="U1") as session:
+        say(session, "4101")
         with TROUBLES[trouble](home):
             for _ in range(2):
-                enter(session, BARCODES[0], BARCODES[1])
+                say(session, BARCODES[0], BARCODES[1])
             assert looked(session)[1] in ("session.rest_lost", "session.not_saved")
         assert looked(session) == (INFO, "session.saves_again")
         assert looked(session) == (INFO, "session.saves_again"), "it stands until something is scanned"

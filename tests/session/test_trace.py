@@ -11,8 +11,7 @@ from aisle.errors import StorageError
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import GOOD, WRONG
 from aisle.scan.inputs import Line
-from tests.session.driving import enter, open_signed_in, verdict_of
-from tests.session.test_batch import CODES, home
+from tests.session.test_batch import CODES, at, home, say, told
 
 __all__ = ["home"]
 
@@ -26,8 +25,8 @@ def test_what_could_not_be_kept_is_not_said_to_be_picked(
     home: StoreFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "trace"
-    with open_signed_in(home, trace=str(path)) as session:
-        enter(session, "4102", CODES["P1"])
+    with at(home, trace=str(path)) as session:
+        say(session, "4102", CODES["P1"])
         session.on_painted((), 0.0)
 
         def fail(*_: object) -> None:
@@ -35,9 +34,9 @@ def test_what_could_not_be_kept_is_not_said_to_be_picked(
 
         with monkeypatch.context() as broken:
             broken.setattr(session.store.journal, "commit", fail)
-            enter(session, CODES["P1"], CODES["P1"])
+            say(session, CODES["P1"], CODES["P1"])
             session.on_painted((), 0.0)
-        assert verdict_of(enter(session, CODES["P1"])) == (GOOD, "pick.taken")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
         session.on_painted((), 0.0)
     assert [verdict for _, verdict in written(path)] == [
         "pick.opened",
@@ -50,21 +49,21 @@ def test_what_could_not_be_kept_is_not_said_to_be_picked(
 
 def test_a_scan_that_came_in_pieces_has_its_line_too(home: StoreFolder, tmp_path: Path) -> None:
     path = tmp_path / "trace"
-    with open_signed_in(home, trace=str(path)) as session:
-        enter(session, "4102")
+    with at(home, trace=str(path)) as session:
+        say(session, "4102")
         frame = session.take([Line("X-7-7", "cr", 0.0, 0.0, 0.0, possible_prefix="[B")], 0.0)
         session.on_painted((), 0.0)
     assert written(path) == [("4102", "pick.opened"), ("X-7-7", "input.cut")]
-    assert verdict_of(frame) == (WRONG, "input.cut")
+    assert told(frame) == (WRONG, "input.cut")
 
 
 def test_a_trace_that_cannot_be_written_ends_and_the_work_goes_on(home: StoreFolder) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("this host has no device that is always full")
-    with open_signed_in(home, trace=str(full)) as session:
+    with at(home, trace=str(full)) as session:
         for _ in range(3):
-            enter(session, "4102", CODES["P1"])
+            say(session, "4102", CODES["P1"])
             session.on_painted((), 0.0)
-        assert verdict_of(enter(session, CODES["P1"])) == (GOOD, "pick.taken")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
     assert session.is_ending is False

@@ -8,10 +8,9 @@ import pytest
 
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import WRONG
-from tests.session.driving import enter, verdict_of
 from tests.session.job_steps import WAYS, stand, step_of
 from tests.session.test_look_up_mid_job import begin, headers_only, way
-from tests.session.test_session import home
+from tests.session.test_session import home, say, told
 
 __all__ = ["headers_only", "home", "way"]
 
@@ -40,8 +39,8 @@ ASKED = [row for row in SURE if isinstance(WAYS[row].scans[-1], str)]
 def test_a_printed_number_is_no_yes(home: StoreFolder, way: str) -> None:
     with begin(home, way) as session:
         before = stand(home, session, way)
-        frame = enter(session, "AISLE:1")
-        assert (verdict_of(frame), frame.view) == ((WRONG, "input.by_hand"), before)
+        frame = say(session, "AISLE:1")
+        assert (told(frame), frame.view) == ((WRONG, "input.by_hand"), before)
 
 
 @pytest.mark.parametrize("way", ASKED, indirect=True)
@@ -57,6 +56,6 @@ def test_what_came_with_the_question_is_no_answer_to_it(
             patch.setattr("tests.session.job_steps.step_of", lambda _: session.frames.build().view.name)
             stand(home, session, f"{way}/before")
         yes = KEYS.get(way, "1")
-        frame = enter(session, last, yes)
-        assert (frame.view.name, verdict_of(frame)) == (step_of(way), (WRONG, "input.by_hand"))
-        assert verdict_of(enter(session, yes)) != (WRONG, "input.by_hand"), "now it was seen"
+        frame = say(session, last, yes)
+        assert (frame.view.name, told(frame)) == (step_of(way), (WRONG, "input.by_hand"))
+        assert told(say(session, yes)) != (WRONG, "input.by_hand"), "now it was seen"

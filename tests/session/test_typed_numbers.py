@@ -17,10 +17,9 @@ from aisle.cache.reader import CacheReader
 from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.session.session import Session
-from tests.session.driving import enter, open_terminal, verdict_of
 from tests.session.job_steps import WAYS, Way, announced, stand
 from tests.session.test_look_up_mid_job import headers_only
-from tests.session.test_session import BARCODES, home
+from tests.session.test_session import BARCODES, at, home, say, told
 from tests.session.typed_numbers_table import TABLE
 
 __all__ = ["headers_only", "home"]
@@ -45,8 +44,8 @@ ALL = {**WAYS, **HELD}
 
 def outcome(session: Session, text: str) -> str:
     """Where one input leads, and what is told."""
-    frame = enter(session, text)
-    return f"{frame.view.name} {verdict_of(frame)[1]}".strip()
+    frame = say(session, text)
+    return f"{frame.view.name} {told(frame)[1]}".strip()
 
 
 @pytest.mark.parametrize("column", range(len(INPUTS)), ids=INPUTS)
@@ -58,7 +57,7 @@ def test_each_input_at_each_step(
     monkeypatch.setitem(WAYS, way, ALL[way])
     if before := ALL[way].before:
         before(home)
-    with open_terminal(home, user="U1", **ALL[way].terms) as session:
+    with at(home, user="U1", **ALL[way].terms) as session:
         stand(home, session, way)
         assert outcome(session, INPUTS[column]) == TABLE[way][column]
 
@@ -74,7 +73,7 @@ def test_where_a_quantity_is_open_only_letters_choose(
     monkeypatch.setitem(WAYS, way, ALL[way])
     if before := ALL[way].before:
         before(home)
-    with open_terminal(home, user="U1", **ALL[way].terms) as session:
+    with at(home, user="U1", **ALL[way].terms) as session:
         view = stand(home, session, way)
         open_ = session.stack.top.job.accepts(session.stack.top.state)
         assert open_.choice_letters == getattr(view, "choice_letters", "")
@@ -95,52 +94,52 @@ def waiting(home: StoreFolder) -> list[dict[str, Any]]:
 
 
 def test_a_number_at_more_than_was_ordered_is_the_quantity(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        assert verdict_of(enter(session, "4101", BARCODES[1]))[1] == "pick.taken"
-        assert verdict_of(enter(session, "40"))[1] == "pick.over_set"
-        assert verdict_of(enter(session, "2"))[1] in ("pick.taken", "pick.all_taken")
+    with at(home, user="U1") as session:
+        assert told(say(session, "4101", BARCODES[1]))[1] == "pick.taken"
+        assert told(say(session, "40"))[1] == "pick.over_set"
+        assert told(say(session, "2"))[1] in ("pick.taken", "pick.all_taken")
         assert picked(home)[2] == 2
-        assert verdict_of(enter(session, "u"))[1] == "pick.undone"
+        assert told(say(session, "u"))[1] == "pick.undone"
 
 
 @pytest.mark.parametrize("numbers", [("1",), ("40", "1"), ("4102", "1"), ("8888888", "1"), ("9999999", "8888888", "1")])
 def test_the_last_number_of_a_count_wins(home: StoreFolder, numbers: tuple[str, ...]) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter(session, "?A-1", "c", BARCODES[0], "8888888")
+    with at(home, user="U1") as session:
+        say(session, "?A-1", "c", BARCODES[0], "8888888")
         for number in numbers:
-            enter(session, number)
-        enter(session, "d")
+            say(session, number)
+        say(session, "d")
         while session.frames.build().view.name.startswith("count.") and not waiting(home):
-            enter(session, "1")
+            say(session, "1")
         assert [entry.get("counted_quantity", entry.get("stock_pool_1")) for entry in waiting(home)] == [1]
 
 
 def test_a_number_of_the_store_is_no_quantity_of_what_came_in(home: StoreFolder) -> None:
     announced(home)
-    with open_terminal(home, user="U1") as session:
-        enter(session, "7001", BARCODES[0])
-        assert verdict_of(enter(session, "45"))[1] == "receive.more"
+    with at(home, user="U1") as session:
+        say(session, "7001", BARCODES[0])
+        assert told(say(session, "45"))[1] == "receive.more"
         for digit in ("1", "2", "3"):
-            assert verdict_of(enter(session, "4102"))[1] == "receive.number_of"
-            assert verdict_of(enter(session, digit))[1] == "receive.taken", "a digit is the quantity"
-            assert verdict_of(enter(session, "45"))[1] == "receive.more"
-        enter(session, "4102")
-        assert verdict_of(enter(session, "x"))[1] == "receive.more", "what was asked before is asked again"
-        assert verdict_of(enter(session, "4102", "y"))[1] == "input.by_hand", "what came with the question is no answer"
-        assert verdict_of(enter(session, "y"))[1] == "receive.more"
-        assert verdict_of(enter(session, "y"))[1] == "receive.taken"
+            assert told(say(session, "4102"))[1] == "receive.number_of"
+            assert told(say(session, digit))[1] == "receive.taken", "a digit is the quantity"
+            assert told(say(session, "45"))[1] == "receive.more"
+        say(session, "4102")
+        assert told(say(session, "x"))[1] == "receive.more", "what was asked before is asked again"
+        assert told(say(session, "4102", "y"))[1] == "input.by_hand", "what came with the question is no answer"
+        assert told(say(session, "y"))[1] == "receive.more"
+        assert told(say(session, "y"))[1] == "receive.taken"
         assert not waiting(home)
 
 
 @pytest.mark.parametrize("code", ["99999", "123", "00017", "4006381333948", "0099999", "７７７７", "100", "96385081"])
 def test_a_number_that_is_no_order_is_no_tote_before_somebody_says_so(home: StoreFolder, code: str) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.start_batch()
         stand(home, session, "walk/gathered")
-        assert verdict_of(enter(session, code))[1] == "walk.like_an_order"
-        assert verdict_of(enter(session, "b"))[1] == "session.dropped"
+        assert told(say(session, code))[1] == "walk.like_an_order"
+        assert told(say(session, "b"))[1] == "session.dropped"
         assert [each.tote_code for each in session.stack.top.state.orders] == ["", ""]
-        enter(session, code)
-        assert verdict_of(enter(session, "y"))[1] == "walk.tote"
+        say(session, code)
+        assert told(say(session, "y"))[1] == "walk.tote"
         assert [each.tote_code for each in session.stack.top.state.orders] == ["", unicodedata.normalize("NFKC", code)]
-        assert verdict_of(enter(session, code))[1] == "walk.tote", "it is known as that"
+        assert told(say(session, code))[1] == "walk.tote", "it is known as that"

@@ -10,8 +10,7 @@ from aisle.jobs.view import ASK, INFO, WRONG, Frame, ListView
 from aisle.scan.inputs import OpenLine
 from aisle.session.session import Session
 from tests.cache import service_rows
-from tests.session.driving import enter, open_terminal, verdict_of
-from tests.session.test_session import home
+from tests.session.test_session import at, home, say, told
 
 __all__ = ["home"]
 
@@ -41,24 +40,24 @@ def typed(session: Session, text: str) -> Frame:
 
 @pytest.mark.parametrize("way", [("2",), ("7", "9", "2")])
 def test_a_letter_is_a_search_whose_pages_are_turned(home: StoreFolder, way: tuple[str, ...]) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.resize(40, 20)
-        enter(session, *way)
+        say(session, *way)
         while_typing = listed(typed(session, "t"))
         assert (while_typing.first, while_typing.total, while_typing.prompt.id) == (0, 100, "lookup.prompt_typed")
-        kept = listed(enter(session, "t"))
+        kept = listed(say(session, "t"))
         assert (kept.rows, kept.prompt.id) == (while_typing.rows, "lookup.prompt_list")
-        on = listed(enter(session, "n"))
+        on = listed(say(session, "n"))
         assert on.first == len(kept.rows)
         assert on.rows[0] != kept.rows[0]
-        assert listed(enter(session, "p")).rows == kept.rows
+        assert listed(say(session, "p")).rows == kept.rows
 
 
 def test_digits_that_are_no_number_of_a_row_are_a_search(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.resize(40, 20)
-        enter(session, "2", "tin")
-        assert verdict_of(enter(session, "38")) == (INFO, "lookup.found")
+        say(session, "2", "tin")
+        assert told(say(session, "38")) == (INFO, "lookup.found")
         assert {"T038", "T138"} <= {row.key for row in listed(session.frames.build()).rows}
 
 
@@ -66,19 +65,19 @@ def test_digits_that_are_no_number_of_a_row_are_a_search(home: StoreFolder) -> N
 def test_digits_that_are_typed_on_keep_their_list(home: StoreFolder, way: tuple[str, ...]) -> None:
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_products([service_rows.product(f"95200017{n:05d}", f"Nail {n}") for n in range(15)])
-    with open_terminal(home, user="U1") as session:
+    with at(home, user="U1") as session:
         session.resize(40, 20)
-        enter(session, *way)
+        say(session, *way)
         totals = [listed(typed(session, "9520001700003"[:length])).total for length in range(4, 14)]
         assert totals == [15] * 8 + [10, 1]
         assert listed(typed(session, "")).total != 1
 
 
 def test_a_letter_at_home_finds_and_opens_nothing_by_itself(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        assert verdict_of(enter(session, "k")) == (ASK, "home.found_one")
+    with at(home, user="U1") as session:
+        assert told(say(session, "k")) == (ASK, "home.found_one")
         assert session.frames.build().view.name == "home"
-        assert enter(session, "x").view.name == "lookup.product"
+        assert say(session, "x").view.name == "lookup.product"
 
 
 def put(home: StoreFolder, first: int, *names: str) -> None:
@@ -89,32 +88,32 @@ def put(home: StoreFolder, first: int, *names: str) -> None:
 
 def test_what_has_three_short_words_is_found_among_what_has_two_of_them(home: StoreFolder) -> None:
     put(home, 1000, *["Cd ef", "Ab cd", "Ab ef"] * 120, *["Ab cd ef"] * 3)
-    with open_terminal(home, user="U1") as session:
-        assert verdict_of(enter(session, "2", "ab cd ef")) == (INFO, "lookup.found")
+    with at(home, user="U1") as session:
+        assert told(say(session, "2", "ab cd ef")) == (INFO, "lookup.found")
         view = listed(session.frames.build())
         assert (view.total, view.may_have_more) == (3, False)
 
 
 def test_a_letter_is_looked_for_in_what_has_the_long_and_the_short_words(home: StoreFolder) -> None:
     put(home, 1000, *["Tea lemon"] * 20, *["Quinoa"] * 120, *["Tea aqua cl"] * 3)
-    with open_terminal(home, user="U1") as session:
-        assert verdict_of(enter(session, "2", "tea q cl")) == (INFO, "lookup.found")
+    with at(home, user="U1") as session:
+        assert told(say(session, "2", "tea q cl")) == (INFO, "lookup.found")
         view = listed(session.frames.build())
         assert (view.total, view.may_have_more) == (3, False)
 
 
 def test_what_goes_on_in_another_script_is_not_passed_over(home: StoreFolder) -> None:
     put(home, 1000, *["Cd茶 ef"] * 3, "Cd ef")
-    with open_terminal(home, user="U1") as session:
-        assert verdict_of(enter(session, "2", "cd ef")) == (INFO, "lookup.found_more")
+    with at(home, user="U1") as session:
+        assert told(say(session, "2", "cd ef")) == (INFO, "lookup.found_more")
         assert listed(session.frames.build()).name == "lookup.list"
 
 
 @pytest.mark.parametrize("way", [("2",), ("7", "9", "2")])
 def test_a_hit_that_may_not_be_the_only_one_is_listed_and_not_opened(home: StoreFolder, way: tuple[str, ...]) -> None:
     put(home, 1000, *["Mix"] * 120, "Tea xo", *["Tea maxi"] * 3)
-    with open_terminal(home, user="U1") as session:
-        enter(session, *way, "tea x")
+    with at(home, user="U1") as session:
+        say(session, *way, "tea x")
         view = listed(session.frames.build())
         assert (view.total, view.may_have_more) == (1, True)
 
@@ -122,12 +121,12 @@ def test_a_hit_that_may_not_be_the_only_one_is_listed_and_not_opened(home: Store
 @pytest.mark.parametrize("way", [("2",), ("7", "9", "2")])
 def test_a_slip_leaves_the_list_as_it_is(home: StoreFolder, way: tuple[str, ...]) -> None:
     put(home, 1000, "Mixed soap", "Mixed salt")
-    with open_terminal(home, user="U1") as session:
-        enter(session, *way, "mixed")
+    with at(home, user="U1") as session:
+        say(session, *way, "mixed")
         before = listed(session.frames.build())
         assert before.total == 2
         for slip, why in (("3", "input.choice"), ("n", "input.page"), ("P", "input.page")):
-            assert verdict_of(enter(session, slip)) == (WRONG, why)
+            assert told(say(session, slip)) == (WRONG, why)
             assert listed(session.frames.build()).rows == before.rows
 
 
@@ -136,13 +135,13 @@ def test_a_slip_leaves_the_list_as_it_is(home: StoreFolder, way: tuple[str, ...]
 def test_what_was_not_looked_for_everywhere_is_not_said_to_be_nowhere(
     home: StoreFolder, text: str, way: tuple[str, ...]
 ) -> None:
-    with open_terminal(home, user="U1") as session:
-        assert verdict_of(enter(session, *way, text)) == (WRONG, f"{'lookup' if way else 'home'}.not_found")
+    with at(home, user="U1") as session:
+        assert told(say(session, *way, text)) == (WRONG, f"{'lookup' if way else 'home'}.not_found")
     put(home, 1000, *["Mixz"] * 120)
-    with open_terminal(home, user="U1") as session:
-        frame = enter(session, *way, text)
-        assert verdict_of(frame) == (WRONG, "lookup.not_yet")
-        assert verdict_of(enter(session, "xylophone")) == (WRONG, f"{'lookup' if way else 'home'}.not_found")
+    with at(home, user="U1") as session:
+        frame = say(session, *way, text)
+        assert told(frame) == (WRONG, "lookup.not_yet")
+        assert told(say(session, "xylophone")) == (WRONG, f"{'lookup' if way else 'home'}.not_found")
         if way:
             assert listed(typed(session, text)).empty.id == "lookup.not_yet"
             assert listed(typed(session, "xylo")).empty.id == "lookup.no_match"

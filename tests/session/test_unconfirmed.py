@@ -11,15 +11,15 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.host.database import transaction
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import RESEND, Resolve
-from aisle.jobs.view import DetailView, ListView
+from aisle.jobs.view import DetailView, Frame, ListView
 from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Author, Intent
 from aisle.outbox.outcome_reasons import store_text
+from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.cache import service_rows
-from tests.session.driving import type_each
 from tests.writes import movement, update
 
 
@@ -57,6 +57,12 @@ def session(home: StoreFolder) -> Iterator[Session]:
         session.close()
 
 
+def says(session: Session, *texts: str) -> Frame:
+    for text in texts:
+        frame = session.take([Line(text, "cr", 1.0, 1.0, 0.1, "")], 0.0)
+    return frame
+
+
 def states(home: StoreFolder) -> list[str]:
     return [op.state for op in OperationQueue(open_outbox(home.folder)).recent()][::-1]
 
@@ -65,16 +71,16 @@ def test_home_says_that_there_is_something_and_its_letter_leads_there(session: S
     frame = session.poll()
     assert frame is not None
     assert "d" in [hint.letter for hint in frame.view.key_hints]
-    view = type_each(session, "d").view
+    view = says(session, "d").view
     assert isinstance(view, ListView)
     assert [row.cells[0].id for row in view.rows] == ["word.unclear", "word.refused", "word.noted"]
 
 
 def test_what_a_person_says_is_in_the_outbox_and_in_the_journal_at_once(home: StoreFolder, session: Session) -> None:
-    view = type_each(session, "d", "1").view
+    view = says(session, "d", "1").view
     assert isinstance(view, DetailView)
     assert states(home)[0] == "needs_person"
-    frame = type_each(session, "1")
+    frame = says(session, "1")
     assert states(home) == ["done", "rejected", "queued"]
     assert frame.verdict is not None
     assert frame.verdict.text.id == "doubts.said_arrived"
@@ -84,13 +90,13 @@ def test_what_a_person_says_is_in_the_outbox_and_in_the_journal_at_once(home: St
 
 
 def test_what_is_settled_by_hand_keeps_who_and_how(home: StoreFolder, session: Session) -> None:
-    type_each(session, "d", "2", "3", "Ben has carried it back")
+    says(session, "d", "2", "3", "Ben has carried it back")
     op = OperationQueue(open_outbox(home.folder)).recent()[1]
     assert (op.state, op.closed_by, op.last_error) == ("closed", "U1", "Ben has carried it back")
 
 
 def test_sent_again_waits_until_it_has_settled(home: StoreFolder, session: Session) -> None:
-    type_each(session, "d", "1", "2", "1")
+    says(session, "d", "1", "2", "1")
     op = OperationQueue(open_outbox(home.folder)).recent()[-1]
     assert (op.state, op.attempts, op.closed_by) == ("queued", 0, "U1")
     assert op.settles_at is not None
@@ -98,13 +104,13 @@ def test_sent_again_waits_until_it_has_settled(home: StoreFolder, session: Sessi
 
 
 def test_whoever_comes_too_late_changes_nothing(home: StoreFolder, session: Session) -> None:
-    type_each(session, "d", "1")
+    says(session, "d", "1")
     other = OperationQueue(open_outbox(home.folder))
     first = other.recent()[-1]
     other.confirm(first.op_id, "found")
     db = open_outbox(home.folder)
     with transaction(db):
         assert not OperationQueue(db).resolve(Resolve(first.op_id, RESEND), "U2")
-    type_each(session, "2", "1")
+    says(session, "2", "1")
     assert states(home) == ["done", "rejected", "queued"]
     assert other.get(first.op_id).closed_by == ""

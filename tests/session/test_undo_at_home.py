@@ -12,18 +12,28 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import Operation
 from aisle.session.session import Session
 from aisle.tui.message_text import MessageWriter
-from tests.session.driving import enter_each, open_terminal, verdict_of
-from tests.session.test_session import BARCODES, home
+from tests.session.test_session import BARCODES, at, home, told
 
 __all__ = ["home"]
 
 P1, P2, P3 = BARCODES
 
 
+def one_by_one(session: Session, *texts: str) -> Frame:
+    """Each line in a queue of its own."""
+    from tests.session.test_session import say
+
+    frame = None
+    for text in texts:
+        frame = say(session, text)
+    assert frame is not None
+    return frame
+
+
 def to_home(session: Session) -> None:
     """Back, page by page."""
     for _ in range(6):
-        if enter_each(session, "b").view.name == "home":
+        if one_by_one(session, "b").view.name == "home":
             return
 
 
@@ -55,13 +65,13 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_the_last_thing_is_undone_in_its_job_and_named(home: StoreFolder, way: str) -> None:
     inputs, page, said = WAYS[way]
-    with open_terminal(home, user="U1") as session:
-        enter_each(session, *inputs)
+    with at(home, user="U1") as session:
+        one_by_one(session, *inputs)
         to_home(session)
         before = len(operations(home))
-        frame = enter_each(session, "u")
-        assert frame.view.name.startswith(page), verdict_of(frame)
-        assert verdict_of(frame)[0] == GOOD
+        frame = one_by_one(session, "u")
+        assert frame.view.name.startswith(page), told(frame)
+        assert told(frame)[0] == GOOD
         assert all(part in text(frame) for part in said), text(frame)
         assert len(operations(home)) >= before
 
@@ -69,70 +79,70 @@ def test_the_last_thing_is_undone_in_its_job_and_named(home: StoreFolder, way: s
 @pytest.mark.parametrize("way", ["pick", "move", "loss"])
 def test_a_terminal_that_was_closed_meanwhile_makes_no_difference(home: StoreFolder, way: str) -> None:
     inputs, page, said = WAYS[way]
-    with open_terminal(home, user="U1") as session:
-        enter_each(session, *inputs)
+    with at(home, user="U1") as session:
+        one_by_one(session, *inputs)
         to_home(session)
-    with open_terminal(home, user="U1") as session:
-        frame = enter_each(session, "u")
+    with at(home, user="U1") as session:
+        frame = one_by_one(session, "u")
         assert frame.view.name.startswith(page)
         assert all(part in text(frame) for part in said)
 
 
 def test_undone_once_it_is_not_undone_again(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter_each(session, "5", "A-1", f"4*{P1}", "A-2")
+    with at(home, user="U1") as session:
+        one_by_one(session, "5", "A-1", f"4*{P1}", "A-2")
         to_home(session)
-        enter_each(session, "u")
+        one_by_one(session, "u")
         to_home(session)
         if session.frames.build().view.name == "move.leave":
-            enter_each(session, "1")
+            one_by_one(session, "1")
         count = len(operations(home))
-        assert verdict_of(enter_each(session, "u")) == (WRONG, "home.not_undone")
+        assert told(one_by_one(session, "u")) == (WRONG, "home.not_undone")
         assert len(operations(home)) == count
 
 
 def test_the_last_of_two_jobs_is_undone_first(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter_each(session, "4101", P1)
+    with at(home, user="U1") as session:
+        one_by_one(session, "4101", P1)
         to_home(session)
-        enter_each(session, "5", "A-2", P2, "A-3")
+        one_by_one(session, "5", "A-2", P2, "A-3")
         to_home(session)
-        assert enter_each(session, "u").view.name.startswith("move.")
+        assert one_by_one(session, "u").view.name.startswith("move.")
 
 
 def test_an_order_that_was_only_looked_at_stands_in_no_way(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter_each(session, "5", "A-2", P2, "A-3")
+    with at(home, user="U1") as session:
+        one_by_one(session, "5", "A-2", P2, "A-3")
         to_home(session)
-        enter_each(session, "4101")
+        one_by_one(session, "4101")
         to_home(session)
-        assert enter_each(session, "u").view.name.startswith("move.")
+        assert one_by_one(session, "u").view.name.startswith("move.")
 
 
 def test_what_somebody_else_did_is_his(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter_each(session, "5", "A-2", P2, "A-3")
+    with at(home, user="U1") as session:
+        one_by_one(session, "5", "A-2", P2, "A-3")
         to_home(session)
-    with open_terminal(home, user="U2") as session:
-        frame = enter_each(session, "u")
-        assert (frame.view.name, verdict_of(frame)) == ("home", (INFO, "home.nothing_to_undo"))
+    with at(home, user="U2") as session:
+        frame = one_by_one(session, "u")
+        assert (frame.view.name, told(frame)) == ("home", (INFO, "home.nothing_to_undo"))
 
 
 def test_nothing_was_done_yet(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        frame = enter_each(session, "u")
-        assert (frame.view.name, verdict_of(frame)) == ("home", (INFO, "home.nothing_to_undo"))
+    with at(home, user="U1") as session:
+        frame = one_by_one(session, "u")
+        assert (frame.view.name, told(frame)) == ("home", (INFO, "home.nothing_to_undo"))
         assert isinstance(frame.view, ListView)
         assert frame.view.total == 2, "it is no search"
 
 
 def test_what_no_job_can_undo_is_named(home: StoreFolder) -> None:
-    with open_terminal(home, user="U1") as session:
-        enter_each(session, "4101", P1)
+    with at(home, user="U1") as session:
+        one_by_one(session, "4101", P1)
         to_home(session)
     with closing(open_outbox(home.folder)) as connection:
         connection.execute("UPDATE job SET version = 0")
-    with open_terminal(home, user="U1") as session:
-        frame = enter_each(session, "u")
-        assert verdict_of(frame) == (WRONG, "home.not_undone")
+    with at(home, user="U1") as session:
+        frame = one_by_one(session, "u")
+        assert told(frame) == (WRONG, "home.not_undone")
         assert "4101" in text(frame)

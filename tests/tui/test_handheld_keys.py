@@ -304,7 +304,7 @@ def _leads_home(walk: Walk) -> set[tuple[Any, ...]]:
     ],
     ids=["small", "verified", "flat"],
 )
-def test_what_is_printed_leads_on_and_back_leads_home(
+def test_shown_choices_lead_on_and_back_leads_home(
     store: StoreFolder,
     size: tuple[int, int],
     verified: bool,

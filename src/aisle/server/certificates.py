@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import logging
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from threading import Event, Lock, Thread
 from time import time
 
 from aisle.errors import UsageError
@@ -16,6 +19,8 @@ from aisle.errors import UsageError
 log = logging.getLogger("aisle.server")
 
 SOON_DAYS = 14
+WATCH_S = 60.0
+"""Seconds between checks of the certificate files."""
 _DAY = 86400.0
 
 
@@ -55,15 +60,20 @@ def tls_context(certificate: Path, private_key: Path | None) -> ssl.SSLContext:
     return context
 
 
-def renewed(certificate: Path, private_key: Path | None) -> bool:
+def renewed(certificate: Path, private_key: Path | None, *, is_quiet: bool = False) -> bool:
     """Return True if the files hold a usable certificate. Log the result, with the reason of a refusal."""
     try:
         until = good_until(certificate, private_key)
     except (OSError, KeyError, ValueError) as problem:
-        log.error("certificate refused, the old one stays: %s", _words(problem))
+        log.log(_level(logging.ERROR, is_quiet=is_quiet), "certificate refused, the old one stays: %s", _words(problem))
         return False
-    log.warning("certificate taken: it is good for %d days", (until - time()) / _DAY)
+    days = (until - time()) / _DAY
+    log.log(_level(logging.WARNING, is_quiet=is_quiet), "certificate taken: it is good for %d days", days)
     return True
+
+
+def _level(level: int, *, is_quiet: bool) -> int:
+    return logging.DEBUG if is_quiet else level
 
 
 def stamp_of(*files: Path | None) -> tuple[object, ...]:
@@ -95,7 +105,16 @@ def _load(context: ssl.SSLContext, certificate: Path, private_key: Path | None) 
 class CertificateWatch:
     """Watch of a certificate. Each `look` reports the end of its validity to `figure`, 0 if it is not usable."""
 
-    def __init__(self, look: Callable[[], float], figure: Callable[[float], None], clock: Callable[[], float] = time):
+    def __init__(
+        self,
+        look: Callable[[], float],
+        figure: Callable[[float], None],
+        clock: Callable[[], float] = time,
+        *,
+        is_quiet: bool = False,
+    ) -> None:
+        """Create a watch. A quiet one logs for debugging only: another process logs the same."""
+        self._is_quiet = is_quiet
         self._look = look
         self._figure = figure
         self._clock = clock
@@ -113,7 +132,8 @@ class CertificateWatch:
         days = (until - self._clock()) / _DAY
         if days > SOON_DAYS:
             if self._said:
-                log.warning("certificate regained: it is good for %d days", days)
+                level = _level(logging.WARNING, is_quiet=self._is_quiet)
+                log.log(level, "certificate regained: it is good for %d days", days)
             self._said = ""
         elif not self._said.startswith("certificate ends"):
             self._say(f"certificate ends in {days:.0f} days")
@@ -122,7 +142,46 @@ class CertificateWatch:
     def _say(self, text: str) -> None:
         if text != self._said:
             self._said = text
-            log.error("%s", text)
+            log.log(_level(logging.ERROR, is_quiet=self._is_quiet), "%s", text)
+
+
+class CertificateFiles:
+    """Certificate of several workers, as their parent sees it: the parent alone logs what becomes of it."""
+
+    def __init__(self, certificate: Path, private_key: Path | None, watch_seconds: float = WATCH_S) -> None:
+        self._files = Path(certificate), Path(private_key) if private_key else None
+        self._watch_seconds = watch_seconds
+        self._taken = stamp_of(*self._files)
+        self._stopped = Event()
+        self._lock = Lock()
+
+    def renewed(self) -> bool:
+        """Return True if the files can be used now, and log it."""
+        with self._lock:
+            self._taken = stamp_of(*self._files)
+            return renewed(*self._files)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Log changes of the files while the context is active; the workers load them by themselves."""
+        thread = Thread(target=self._watch, name="aisle-certificate", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._stopped.set()
+            thread.join()
+
+    def _watch(self) -> None:
+        watch = CertificateWatch(partial(good_until, *self._files), lambda _: None)
+        while True:
+            is_good = watch.look()
+            with self._lock:
+                is_new = is_good and stamp_of(*self._files) != self._taken
+            if is_new:
+                self.renewed()
+            if self._stopped.wait(self._watch_seconds):
+                return
 
 
 def _words(problem: Exception) -> str:

@@ -17,14 +17,12 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from aisle.errors import UsageError
-from aisle.server.certificates import CertificateWatch, good_until, renewed, stamp_of, take
+from aisle.server.certificates import WATCH_S, CertificateWatch, good_until, renewed, stamp_of, take
 from aisle.server.connections import LARGEST_BACKLOG, ConnectionLimits, LimitedConnection, limited
 from aisle.server.fair_starts import FairStarts
 from aisle.server.handshakes import Handshakes
 
 _KEEP_ALIVE_SECONDS = 75
-WATCH_S = 60.0
-"""Seconds between two checks of the certificate files."""
 
 
 def server_config(
@@ -143,10 +141,11 @@ class HttpServer(uvicorn.Server):
     async def _watch_certificate(self) -> None:
         """Load a renewed certificate even if no signal announces it."""
         files = self._files()
-        watch = CertificateWatch(partial(good_until, *files), self._certificate_until)
+        watch = CertificateWatch(partial(good_until, *files), self._certificate_until, is_quiet=self._is_worker)
+        is_usable = partial(renewed, *files, is_quiet=self._is_worker)
         while True:
             is_good = await asyncio.to_thread(watch.look)
-            if is_good and stamp_of(*files) != self._taken and await asyncio.to_thread(renewed, *files):
+            if is_good and stamp_of(*files) != self._taken and await asyncio.to_thread(is_usable):
                 self._take()
             await asyncio.sleep(self._watch_seconds)
 

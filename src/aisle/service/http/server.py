@@ -22,7 +22,7 @@ import uvicorn
 
 from aisle.errors import AisleError, UsageError
 from aisle.parent_pipe import watch_parent_pipe
-from aisle.server.certificates import renewed, tls_context
+from aisle.server.certificates import CertificateFiles, tls_context
 from aisle.server.connections import connection_limits, repeats_filtered
 from aisle.server.http_server import HttpServer, listening, server_config, url_of
 from aisle.service.db import Busy, Database, DatabaseUnreachable, open_database, parse_database_url
@@ -258,7 +258,9 @@ def _create_metrics() -> Metrics:
 def _serve_by_workers(at: Address, count: int, ready: Callable[[str], None]) -> None:
     commands = Commands()
     signals = commands.by_signals(reloads=at.certificate is not None)
-    with listening(at.host, at.port) as sock, signals, _shared_metrics_folder():
+    certificate = CertificateFiles(at.certificate, at.private_key) if at.certificate else None
+    watched = certificate.watched() if certificate else nullcontext()
+    with listening(at.host, at.port) as sock, signals, _shared_metrics_folder(), watched:
         watch_parent_pipe(os.environ, partial(commands.give, LEAVE))
         from aisle.service.http.metrics import worker_restart_counter
 
@@ -270,7 +272,7 @@ def _serve_by_workers(at: Address, count: int, ready: Callable[[str], None]) -> 
             lambda: ready(url),
             commands=commands,
             restarted=worker_restart_counter(None).inc,
-            may_reload=lambda: at.certificate is not None and renewed(at.certificate, at.private_key),
+            may_reload=certificate.renewed if certificate else lambda: False,
             drain_seconds=at.drain_seconds,
         )
 
