@@ -31,9 +31,7 @@ EVIL = "\x1b]0;owned\x07\x9b31m\u202eevil\u2028\x7f"
         [EVIL],
     ],
 )
-def test_what_argparse_says_passes_the_gate(
-    aisle_home: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
-) -> None:
+def test_usage_errors_are_cleaned(aisle_home: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as left:
         sys.exit(main(arguments))
     assert left.value.code == 2
@@ -90,7 +88,7 @@ async def piped(body: bytes, *more: str) -> bytes:
 
 
 @pytest.mark.parametrize("more", [(), ("--all",)])
-async def test_what_goes_into_a_pipe_holds_no_control_character(aisle_home: Path, more: tuple[str, ...]) -> None:
+async def test_piped_output_has_no_control_characters(aisle_home: Path, more: tuple[str, ...]) -> None:
     row = {"storeNo": "1", "storeName": EVIL + "Zoë 店"}
     out = (await piped(json.dumps({"list": [row]}, ensure_ascii=False).encode(), *more)).decode()
     assert all(line.isprintable() for line in out.splitlines())
@@ -99,7 +97,7 @@ async def test_what_goes_into_a_pipe_holds_no_control_character(aisle_home: Path
     assert (said if more else said["list"][0]) == row
 
 
-async def test_what_is_no_json_passes_the_gate_or_is_asked_for_raw(aisle_home: Path) -> None:
+async def test_non_json_output_is_cleaned_unless_raw(aisle_home: Path) -> None:
     body = f"<p>{EVIL}</p>\nnext".encode()
     out = (await piped(body)).decode()
     assert out.splitlines()[-1] == "next"
@@ -115,7 +113,7 @@ async def test_half_a_character_of_a_service_is_spelled(aisle_home: Path) -> Non
 @pytest.mark.parametrize(
     ("proxies", "client"), [((), "127.0.0.1"), (("127.0.0.1/32",), "9.9.9.9"), (("10.0.0.0/8",), "127.0.0.1")]
 )
-async def test_nobody_is_believed_whom_he_speaks_for_but_a_named_proxy(proxies: tuple[str, ...], client: str) -> None:
+async def test_only_named_proxies_may_forward_addresses(proxies: tuple[str, ...], client: str) -> None:
     seen: list[str] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:

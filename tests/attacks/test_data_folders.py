@@ -63,7 +63,7 @@ SPOILT = pytest.mark.parametrize(
 
 @SPOILT
 @pytest.mark.parametrize("part", ["folder", "lock", "courier_log"])
-def test_what_others_may_change_is_not_used(
+def test_folders_writable_by_others_are_not_used(
     home: StoreFolder, part: str, spoil: Callable[[Path], None], why: str
 ) -> None:
     path: Path = getattr(home, part)

@@ -89,7 +89,7 @@ async def test_a_bomb_is_not_inflated(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["gzip", "deflate", "bare"])
-async def test_what_is_compressed_is_read_whole(kind: str) -> None:
+async def test_compressed_answer_is_read_whole(kind: str) -> None:
     said = b'{"list": [%s]}' % b",".join(b'{"storeNo": "%d"}' % n for n in range(50_000))
     deep = zlib.compressobj(9, zlib.DEFLATED, {"gzip": 31, "deflate": 15, "bare": -15}[kind])
     body = deep.compress(said) + deep.flush()
@@ -99,7 +99,7 @@ async def test_what_is_compressed_is_read_whole(kind: str) -> None:
         assert (await client.request("list-stores")).content == said
 
 
-async def test_what_cannot_be_decompressed_is_no_answer() -> None:
+async def test_corrupt_compressed_answer_is_refused() -> None:
     body = gzip.compress(b"{}")[:-12] + b"\xff" * 40
     head = b"Content-Encoding: gzip\r\nContent-Length: %d\r\n" % len(body)
     async with lying(head, body) as url, Client(url, "t") as client:

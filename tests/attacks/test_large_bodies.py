@@ -147,7 +147,9 @@ async def test_names_of_fields_are_not_without_number(world: World) -> None:
 
 
 @pytest.mark.parametrize("value", ["[]", "{}", "1.5", '"aa"', '{"a":1}'])
-async def test_what_has_too_many_values_is_not_read(world: World, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_body_with_too_many_values_is_not_parsed(
+    world: World, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("aisle.service.http.request.json", None)
     body = f"[{','.join([value] * (MOST_VALUES + 1))}]".encode()
     answer = await world.client.post(PRODUCTS, content=body)

@@ -34,7 +34,7 @@ def held(server: Any) -> int:
     return sum(len(one.conn.trailing_data[0]) for one in connections)
 
 
-def test_what_is_asked_behind_a_request_that_is_answered_is_not_read() -> None:
+def test_pipelined_requests_wait_for_the_current_answer() -> None:
     may = threading.Event()
 
     async def later(scope: Any, receive: Any, send: Any) -> None:
@@ -146,7 +146,7 @@ async def test_a_long_read_waits_only_so_long() -> None:
         assert not waited
 
 
-async def test_who_has_too_many_long_reads_waiting_hears_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_many_waiting_long_reads_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aisle.service.db.fair_turns.MOST_WAITING", 2)
     monkeypatch.setattr("aisle.service.http.endpoint._TOO_MANY_WAIT_S", 0)
     monkeypatch.setattr("aisle.service.db.sqlite_reader._MAX_ROWS", 0)
@@ -159,10 +159,10 @@ async def test_who_has_too_many_long_reads_waiting_hears_it(world: World, monkey
     assert {answer.headers["Retry-After"] for answer in refused} == {"1"}
 
 
-def test_what_strangers_ask_fills_no_access_log(tmp_path: Path) -> None:
+def test_unauthorised_requests_do_not_fill_access_log(tmp_path: Path) -> None:
     now, file = [0.0], tmp_path / "access.log"
     log = AccessLog(file, lambda: now[0])
-    for number in range(50_000):
+    for number in range(5_000):
         log({"client": f"10.0.{number % 7}.1", "status": 401, "operation": "list-stores", "request": "r" * 64})
         log({"client": f"2001:db8::{number:x}", "status": 200, "request": "r" * 64})
     for number in range(2_000):
@@ -173,13 +173,13 @@ def test_what_strangers_ask_fills_no_access_log(tmp_path: Path) -> None:
     now[0] = 60
     log({"client": "10.0.0.1", "status": 401, "operation": "list-stores"})
     lines = [json.loads(line) for line in file.read_text().splitlines()]
-    assert sum(line.get("repeats", 1) for line in lines) == 2 * 50_000 + 2_000 + 2
+    assert sum(line.get("repeats", 1) for line in lines) == 2 * 5_000 + 2_000 + 2
     assert lines[-1]["client"] == "10.0.0.1"
     log({"client": "10.0.0.1", "status": 401, "operation": "list-stores"})
     log.close()
 
 
-def test_what_hosts_can_make_the_service_say_is_said_once_a_minute() -> None:
+def test_repeated_host_messages_are_limited_to_one_a_minute() -> None:
     now = [0.0]
     repeats = RepeatFilter(lambda: now[0])
 

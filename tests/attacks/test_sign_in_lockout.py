@@ -38,7 +38,7 @@ async def test_the_lock_of_one_door_is_not_that_of_another(world: World, locked:
         assert isinstance(await tried(locked, "2468"), SignedIn), "a new PIN ends the lock of both"
 
 
-async def test_nobody_invents_a_door_of_his_own(world: World) -> None:
+async def test_unknown_sign_in_channel_gets_no_own_limit(world: World) -> None:
     world.service.rate_limits = RateLimits(0, 0, 0)
     del world.service.app
     await world.post(PEOPLE, {"people": [ANN]})

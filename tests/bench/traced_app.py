@@ -19,8 +19,9 @@ from aisle.cli import main  # noqa: E402
 from aisle.host.notify_sockets import SessionSocket  # noqa: E402
 from aisle.outbox.journal import Journal  # noqa: E402
 from aisle.scan.decoder import Decoder  # noqa: E402
-from aisle.session import apply_input  # noqa: E402
 from aisle.session import session as sessions  # noqa: E402
+from aisle.session.apply_meaning import MeaningHandler  # noqa: E402
+from aisle.session.frame import FrameBuilder  # noqa: E402
 from aisle.session.job_stack import JobStack  # noqa: E402
 from aisle.session.meaning_resolver import MeaningResolver  # noqa: E402
 from aisle.session.unit_of_work import UnitOfWork  # noqa: E402
@@ -34,11 +35,11 @@ STEPS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (
     ("driver, hands over", ((AisleDriver, "release"),)),
     ("resolver", ((MeaningResolver, "resolve"),)),
     ("reads of the cache", ((CacheReader, "query"),)),
-    ("job", ((JobStack, "feed"), (JobStack, "open"), (apply_input, "feed_or_search"))),
+    ("job", ((JobStack, "feed"), (JobStack, "open"), (MeaningHandler, "_feed"))),
     ("what is kept, as text", ((UnitOfWork, "add"), (UnitOfWork, "commit"))),
     ("journal commit", ((Journal, "commit"),)),
     ("courier's bell", ((SessionSocket, "wake_courier"),)),
-    ("view", ((sessions.Session, "_build_frame"),)),
+    ("view", ((FrameBuilder, "build"),)),
     ("rest of the session", ((sessions.Session, "take"),)),
     ("paint", ((screen_widget, "layout_screen"),)),
     ("what has changed, in colours", ((screen_widget.ScreenWidget, "render_changes"),)),

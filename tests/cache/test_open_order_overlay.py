@@ -89,7 +89,7 @@ def test_who_changes_a_row_changes_it_for_nobody_else(
     assert reads.query("orders", {})[0][0].get("customer_name") != "Somebody else"
 
 
-def test_so_many_are_remembered_and_no_more(
+def test_authorization_cache_is_bounded(
     reads: CacheReader, cache: CacheWriter, outbox_db: apsw.Connection, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(overlaid_order, "MAX_KEPT_ORDERS", 3)

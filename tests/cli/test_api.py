@@ -95,7 +95,7 @@ def test_every_list_is_followed_to_its_end(capsys: pytest.CaptureFixture[str], n
     assert len(rows) == len({json.dumps(one, sort_keys=True) for one in rows}) == total
 
 
-def test_what_is_refused_is_told_and_leaves_with_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_refusal_is_printed_with_exit_status_1(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     status, out, err = run(capsys, "list-locations", "--store", "nowhere")
     assert status == 1
     assert json.loads(out)["status"] == 403

@@ -38,7 +38,7 @@ def body(folder: Path, content: Any) -> str:
 
 
 @pytest.mark.usefixtures("aisle_home")
-def test_what_a_clearance_wants_moved_is_listed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_assignments_of_a_clearance_are_listed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert run(capsys, "assignments") == (0, "Nothing is assigned to be moved.\n", "")
     assert run(capsys, "assignments", "--json") == (0, "", "")
     places = api(capsys, "list-locations", "--query", "page_size=1000")["list"]

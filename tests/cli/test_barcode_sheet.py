@@ -78,7 +78,7 @@ def sheet(capsys: pytest.CaptureFixture[str]) -> str:
     return str(out)
 
 
-def test_each_command_is_there_and_its_bars_say_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_has_a_readable_barcode(capsys: pytest.CaptureFixture[str]) -> None:
     page = Sheet()
     page.feed(sheet(capsys))
     assert [label for label, _, _ in page.drawings] == [*PRINTED_COMMANDS, *PRINTED_LETTERS]

@@ -287,7 +287,7 @@ def test_a_closed_pipe_is_no_traceback(home: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_nobody_is_sent_to_a_door_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_named_command_exists(capsys: pytest.CaptureFixture[str]) -> None:
     source = Path(aisle.__file__).parent
     files = [path for path in source.rglob("*.py") if path.parent.name != "cli"]
     named = {word for path in files for word in re.findall(r"[`']aisle ([a-z]+)", path.read_text(encoding="utf-8"))}

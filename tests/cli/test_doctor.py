@@ -94,7 +94,7 @@ def filled(home: StoreFolder) -> CacheWriter:
     return cache
 
 
-def test_nothing_is_made_where_nothing_is(
+def test_doctor_creates_nothing(
     home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_disk(home, monkeypatch, "ext4")
@@ -201,7 +201,7 @@ def test_a_wrong_variable_is_named_and_the_rest_is_looked_at(
     assert found.of("disk")
 
 
-def test_what_is_in_force_in_place_of_a_wrong_file_is_said(
+def test_settings_in_force_instead_of_a_broken_file_are_reported(
     home: StoreFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = home.root / "settings.toml"
@@ -291,7 +291,7 @@ def newer(home: StoreFolder) -> None:
         (newer, {"cache", "link", "outbox", "journal", "sessions"}, "A newer aisle has been used on this host"),
     ],
 )
-def test_what_cannot_be_read_is_a_line_with_why_and_a_way_on(
+def test_unreadable_part_is_a_line_with_reason_and_advice(
     home: StoreFolder, capsys: pytest.CaptureFixture[str], broken: Any, names: set[str], says: str
 ) -> None:
     home.folder.mkdir(mode=0o700)
@@ -304,9 +304,7 @@ def test_what_cannot_be_read_is_a_line_with_why_and_a_way_on(
     assert {"python", "disk", "terminal"} <= {finding["name"] for finding in found.findings}
 
 
-def test_what_was_kept_when_another_outbox_was_put_in_place_is_told(
-    home: StoreFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_kept_copy_of_a_replaced_outbox_is_reported(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     filled(home)
     held = open_outbox(home.folder)
     home.outbox.unlink()
@@ -539,7 +537,7 @@ def test_what_waits_for_a_pin_is_named(home: StoreFolder, capsys: pytest.Capture
     assert (NOTE, "1 queued for the PIN of U1 It is given in the app: . and then PIN.") in found.of("outbox")
 
 
-def test_what_waits_and_what_a_person_has_to_settle(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_waiting_and_unresolved_operations_are_reported(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     filled(home)
     box = OperationQueue(open_outbox(home.folder), clock=lambda: time.time() - 7200)
     with transaction(box._db):
@@ -574,7 +572,7 @@ def test_what_waits_and_what_a_person_has_to_settle(home: StoreFolder, capsys: p
         (LinkRow(state="live", server=""), OK, "live; heard of the service"),
     ],
 )
-def test_what_the_courier_says_of_its_link(
+def test_link_state_is_reported(
     home: StoreFolder, capsys: pytest.CaptureFixture[str], sync: LinkRow, verdict: str, says: str
 ) -> None:
     filled(home).set_link(sync)
@@ -596,7 +594,7 @@ def test_a_cache_that_is_not_whole_or_old_is_told(home: StoreFolder, capsys: pyt
     assert "has not been read whole" in doctor(capsys).of("cache")[0][1]
 
 
-def test_what_the_scanner_test_found_last(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_last_scanner_test_is_reported(home: StoreFolder, capsys: pytest.CaptureFixture[str]) -> None:
     trace = home.root / "trace"
     loaded = LoadedSettings(Settings(trace=str(trace)), home.root)
     assert next(iter(host.check_scanner(loaded))).verdict == NOTE

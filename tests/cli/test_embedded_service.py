@@ -42,9 +42,7 @@ async def test_while_another_holds_the_file_the_loop_goes_on(
     await going_on
 
 
-async def test_who_does_not_wait_any_longer_leaves_nothing_open(
-    held: apsw.Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_cancelled_open_leaves_nothing_open(held: apsw.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, closed, open_, close = Event(), Event(), factory.open_service, Service.close
 
     def begins(path: Path, **options: Any) -> Service:

@@ -161,7 +161,7 @@ def test_the_list_that_is_missing_is_named_and_why(
 @pytest.mark.parametrize(
     "content", [b"{}", b'{"list": null}', b'{"welcome": true}', b'{"list": [1]}', b'{"records": []}']
 )
-def test_where_no_answer_can_be_read_nothing_passes_for_well(
+def test_unreadable_answers_never_count_as_success(
     shop: Shop, capsys: pytest.CaptureFixture[str], content: bytes
 ) -> None:
     shop.answer = lambda request: httpx.Response(200, content=content)
@@ -178,9 +178,7 @@ def test_where_no_answer_can_be_read_nothing_passes_for_well(
 @pytest.mark.parametrize(
     "content", [b"<html>welcome</html>", b"", b"[]", b"null", b'"x"', b'{"list": [', b"\xff\xfe\x00"]
 )
-def test_where_something_else_answers_that_is_said(
-    shop: Shop, capsys: pytest.CaptureFixture[str], content: bytes
-) -> None:
+def test_answer_of_another_server_is_reported(shop: Shop, capsys: pytest.CaptureFixture[str], content: bytes) -> None:
     shop.answer = lambda request: httpx.Response(200, content=content)
     status, _, err = shop.run(capsys, "sync")
     assert status == 1

@@ -47,7 +47,7 @@ TERMINAL = {"TERM": "xterm-256color", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "S
 KEPT = TERMINAL | {"AISLE_LIFELINE_FD": "7"}
 
 
-def test_nothing_but_the_terminal_s_own_variables_is_kept() -> None:
+def test_kiosk_keeps_only_terminal_variables() -> None:
     account = pwd.getpwuid(os.getuid())
     mine = {"HOME": account.pw_dir, "USER": account.pw_name, "LOGNAME": account.pw_name, "PATH": "/usr/bin:/bin"}
     assert kiosk_environment(HOSTILE | KEPT) == KEPT | mine

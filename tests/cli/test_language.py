@@ -21,7 +21,7 @@ from aisle.settings import load_settings
         ('language = "de"\n[device."dock"]\nlanguage = "nl"', "de"),
     ],
 )
-def test_it_is_that_of_the_store_or_the_host_and_of_no_device(
+def test_host_language_comes_from_store_or_host_not_device(
     aisle_home: Path, monkeypatch: pytest.MonkeyPatch, text: str, language: str
 ) -> None:
     monkeypatch.setenv("LANG", "fr_FR.UTF-8")

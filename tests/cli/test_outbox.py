@@ -76,7 +76,7 @@ def test_a_token_file_that_cannot_be_read_is_named_and_no_refusal_told(
     assert "refused;" not in told
 
 
-def test_what_waits_for_a_pin_says_whose_and_how_to_give_it(
+def test_operation_waiting_for_pin_names_person_and_way(
     aisle_home: Path, ids: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = StoreFolder(aisle_home, EMBEDDED, DEMO_STORE)
@@ -99,7 +99,7 @@ def test_what_waits_for_a_pin_says_whose_and_how_to_give_it(
     assert run(capsys, "settle", ids[1], "by-hand")[0] == 2, "it goes by itself"
 
 
-def test_one_is_shown_with_what_both_sides_say(ids: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+def test_operation_is_shown_with_both_sides(ids: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "show", ids[0][:8])
     assert status == 0
     rows = [line.split() for line in out.splitlines()]
@@ -155,7 +155,7 @@ SINCE = [
 
 
 @pytest.mark.parametrize(("since", "of_days_ago", "of_an_hour_ago"), SINCE)
-def test_what_was_confirmed_is_sent_again_after_a_restore(
+def test_confirmed_operations_are_replayed_after_restore(
     aisle_home: Path, capsys: pytest.CaptureFixture[str], since: list[str], of_days_ago: str, of_an_hour_ago: str
 ) -> None:
     now = time.time()
@@ -206,7 +206,7 @@ def test_a_replay_says_that_the_store_lives_by_the_time_of_its_host(
     assert f"Since 2026-01-05T18:00-05:00, by the time of store {DEMO_STORE} (the zone of this host)." in err
 
 
-def test_what_went_without_a_key_is_looked_for_first(aisle_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay_looks_up_unkeyed_operations_first(aisle_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     op_id = confirmed(aisle_home, "P1", time.time() - 3600, keyed=False)
     status, out, _ = run(capsys, "replay")
     assert (status, state(aisle_home, op_id)) == (0, "in_doubt")

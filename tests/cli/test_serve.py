@@ -42,7 +42,7 @@ def test_a_named_database_gets_the_demo_store_only_where_it_is_asked_for(
     assert told == [demo]
 
 
-def test_nobody_asks_for_a_demo_store_and_for_none(aisle_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_and_empty_exclude_each_other(aisle_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as leave:
         main(("serve", "--demo", "--empty"))
     assert leave.value.code == 2

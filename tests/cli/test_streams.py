@@ -40,14 +40,14 @@ def test_without_errors_to_be_told_a_command_does_its_work_all_the_same(aisle_ho
     assert shell("$A sync 2>&-").returncode == 0
 
 
-def test_what_an_encoding_has_no_sign_for_is_spelled(aisle_home: Path) -> None:
+def test_unencodable_characters_are_escaped(aisle_home: Path) -> None:
     done = shell('$A people set B --user-name zoe --name "Zoë 😀" && $A people list --json', PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.isascii()
     assert "Zoë 😀" in [json.loads(line)["name"] for line in done.stdout.splitlines()]
 
 
-def test_what_is_another_account_s_is_named(
+def test_file_of_another_account_is_named(
     aisle_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def shut(_arguments: object) -> int:

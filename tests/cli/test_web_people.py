@@ -79,7 +79,7 @@ def test_a_badge_a_user_name_or_a_name_is_one_person(typed: str, meant: dict[str
     assert identify_person([StorePerson(**each) for each in PEOPLE], typed) == meant
 
 
-async def test_one_client_is_kept_for_all_and_not_on_the_loop_of_the_screens(desk: Desk) -> None:
+async def test_one_client_is_shared_off_the_event_loop(desk: Desk) -> None:
     for _ in range(3):
         assert await desk.people.supervisors() == SUPERVISORS
     desk.says(listed(*PEOPLE), reply(200, FRED), listed(*PEOPLE))
@@ -106,7 +106,7 @@ async def test_people_in_another_shape_end_nobody(desk: Desk, person: Any) -> No
     assert await desk.people.supervisors() is None
 
 
-async def test_nobody_is_ended_where_no_people_are_kept(desk: Desk) -> None:
+async def test_without_people_no_session_is_ended(desk: Desk) -> None:
     for said in (listed(), reply(404, {}), reply(200, [])):
         desk.says(said)
         assert await desk.people.supervisors() is None
@@ -127,6 +127,6 @@ async def test_nobody_is_ended_where_no_people_are_kept(desk: Desk) -> None:
         (reply(502, b"<html>"), SignInError("web.no_answer")),
     ],
 )
-async def test_what_an_answer_to_a_sign_in_says(desk: Desk, answer: Reply, told: SignInError) -> None:
+async def test_result_of_each_sign_in_answer(desk: Desk, answer: Reply, told: SignInError) -> None:
     desk.says(listed(*PEOPLE), answer)
     assert await desk.people.check_pin("fred", "2468") == told

@@ -191,7 +191,7 @@ CASES: dict[str, Case] = {
 PYTHON_NAMES = {"appUserName": "app_user_name", "AppUserName": "app_user_name", "Accept-Language": "accept_language"}
 
 
-def test_there_is_a_case_for_every_operation() -> None:
+def test_every_operation_has_a_case() -> None:
     assert set(CASES) == set(OPERATIONS)
 
 
@@ -230,7 +230,7 @@ def test_a_method_takes_what_the_document_names_and_never_a_flush(name: str) -> 
             assert default is (inspect.Parameter.empty if param.required else None), param.name
 
 
-async def test_what_takes_a_language_is_asked_in_that_of_the_client() -> None:
+async def test_localised_calls_use_client_language() -> None:
     service = Service(reply(body={"list": [], "page_size": 1, "page_start": 1, "total_count": 0}))
     async with service.client(language="de") as client:
         await client.list_locations("7")
@@ -272,7 +272,7 @@ async def test_an_answer_keeps_fields_that_nobody_knows() -> None:
         lambda c: c.request_extension("GET", "/aisle/v1/people?role=admin"),
     ],
 )
-async def test_nothing_is_sent_for_a_request_that_does_not_fit(call: Callable[[Client], Awaitable[Any]]) -> None:
+async def test_invalid_request_is_not_sent(call: Callable[[Client], Awaitable[Any]]) -> None:
     service = Service(reply())
     async with service.client() as client:
         with pytest.raises(ContractError):

@@ -136,7 +136,7 @@ def test_a_2xx_is_accepted_unless_it_says_no_or_cannot_be_read(body: bytes, fate
         (b"busy <1 s", "busy <1 s"),
     ],
 )
-def test_of_the_page_of_a_balancer_its_text_is_said(page: bytes, said: str) -> None:
+def test_balancer_error_page_is_shown_as_text(page: bytes, said: str) -> None:
     assert status_error("x", answer(503, page)).message == said
 
 

@@ -190,7 +190,7 @@ async def test_reads_and_writes_have_connections_of_their_own(monkeypatch: pytes
         assert request.extensions["timeout"] == {"connect": 3.0, "read": 10.0, "write": 10.0, "pool": 2.0}
 
 
-async def test_what_a_service_would_have_kept_is_not_kept() -> None:
+async def test_cookies_of_service_are_not_kept() -> None:
     service = Service(reply(200, {"list": []}, {"Set-Cookie": "session=s3; Path=/"}))
     async with service.client() as client:
         await client.list_stores()
@@ -218,7 +218,7 @@ async def test_response_is_decompressed_and_headers_are_kept() -> None:
 @pytest.mark.parametrize(
     "content", [b"", b"nul", b"\xff{}", b"{\xff}", b'{"a": NaN}', b"[Infinity]", b"{", b'{"a":1}x']
 )
-def test_what_is_no_json_is_a_value_error(content: bytes) -> None:
+def test_invalid_json_is_a_value_error(content: bytes) -> None:
     answer = Response(200, {}, content)
     with pytest.raises(ValueError):  # noqa: PT011 - of which kind is json's own business
         answer.json()

@@ -40,7 +40,7 @@ async def test_next_page_is_followed_to_its_end() -> None:
     assert targets(service) == [f"store_number=7&page_size=2&page_start={number}" for number in (1, 2, 3)]
 
 
-async def test_one_page_is_asked_for_as_the_first_of_all_and_no_other_follows() -> None:
+async def test_single_page_is_requested_without_following_pages() -> None:
     service = Service(page(1, next_page=2, odd="x"), reply(200, b"no json"), reply(200, {"list": 1}))
     async with service.client() as client:
         asked = {"store_number": "7"}
@@ -217,7 +217,7 @@ async def test_a_walk_by_id_refuses_ids_out_of_order(replies: list[Any]) -> None
             await walk(client, by="id", query={"page_size": 2} if len(replies) > 1 else {"from_id": 5})
 
 
-async def test_only_lists_page_and_only_some_by_id() -> None:
+async def test_only_lists_page_and_some_by_id() -> None:
     async with Service(reply()).client() as client:
         for name, by in (("create-movement", "page"), ("list-locations", "id")):
             with pytest.raises(ContractError, match=f"{name} cannot be paged by {by}"):

@@ -36,7 +36,7 @@ async def test_an_answer_says_who_that_is_or_why_nobody_knows() -> None:
         ("2026-11-20T10:15:00", DEFAULT_TOKEN_S),
     ],
 )
-async def test_how_long_a_token_lasts_is_reckoned_by_the_services_own_clock(expires_on: Any, seconds: float) -> None:
+async def test_token_lifetime_uses_service_clock(expires_on: Any, seconds: float) -> None:
     there = reply(200, {**FRED, "expires_on": expires_on}, {"date": "Fri, 20 Nov 2026 10:00:00 GMT"})
     async with Service(there).client() as client:
         person = await sign_in(client, "0001", {"user": "fred"}, "2468")
@@ -58,7 +58,7 @@ async def test_an_answer_in_another_shape_is_an_error_of_the_client(name: str, v
         await signed(200, {**FRED, name: value})
 
 
-async def test_what_says_nothing_of_either_is_raised() -> None:
+async def test_unusable_sign_in_answer_raises() -> None:
     for body in (b"<html>", b"[]", b"null", b"NaN", b"[" * 100_000):
         with pytest.raises(InvalidResponse):
             await signed(200, body)

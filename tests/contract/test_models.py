@@ -88,7 +88,7 @@ def test_a_number_may_come_as_text_and_an_integer_stays_one(sent: object, read: 
 
 
 @pytest.mark.parametrize("sent", [True, False, "many", "", "nan", "inf", float("nan"), [], {}])
-def test_what_is_no_number_is_not_made_one(sent: object) -> None:
+def test_non_numeric_value_is_refused(sent: object) -> None:
     with pytest.raises(ValidationError, match="total_delivery_quantity"):
         CustomerOrder.model_validate(ORDER | {"total_delivery_quantity": sent})
 

@@ -59,7 +59,7 @@ async def test_the_archive_forgets_what_is_older_than_it_is_set(host: Host) -> N
         assert [total[3] for total in archive.daily_totals(kept)] == [3, 4], "totals stay"
 
 
-def test_nothing_is_kept_shorter_than_a_restored_service_may_ask_for_it() -> None:
+def test_retention_covers_what_a_restored_service_may_ask_for() -> None:
     now = 1000 * DAYS
     assert Retention(operation_days=1).operations_before(now) == now - 30 * DAYS
     assert Retention(journal_days=1).journal_before(now) == now - 7 * DAYS

@@ -52,7 +52,7 @@ async def test_a_restore_to_between_what_was_kept_and_what_was_heard_is_noticed(
     assert (news.is_restored, news.cursor, news.mark) == (True, 5, "c")
 
 
-async def test_what_was_heard_and_not_kept_is_heard_again() -> None:
+async def test_unsaved_changes_are_read_again() -> None:
     order = {"topic": "order", "key": "O1"}
     service = Service({"cursor": 4, "mark": "a"}, {"cursor": 7, "mark": "b", "changes": [order]})
     feed = service.feed()

@@ -87,7 +87,7 @@ def test_a_clock_that_is_set_is_noticed_and_not_followed(host: Host) -> None:
 
 
 @JUMPS
-async def test_what_others_change_is_seen_after_it_as_before(host: Host, clock: Clock, jump: float) -> None:
+async def test_changes_by_others_are_seen_after_clock_jump(host: Host, clock: Clock, jump: float) -> None:
     async with working(host, clock) as term:
         clock.set_by = jump
         await host.time.until(lambda: len(term.offices) == 2, 10)
@@ -139,7 +139,7 @@ async def test_earlier_not_found_does_not_answer_request_after_clock_jump(
 
 
 @JUMPS
-async def test_what_is_written_arrives_and_leaves_the_overlay(host: Host, clock: Clock, jump: float) -> None:
+async def test_write_arrives_and_leaves_overlay_after_clock_jump(host: Host, clock: Clock, jump: float) -> None:
     async with working(host, clock) as term:
         host.fake.fail("update-customer-order", *[says(503, Retry_After="40")] * 1)
         (op_id,) = host.desk.write(update("O1", {1: 2}))

@@ -59,7 +59,7 @@ def test_what_says_no_time_says_nothing() -> None:
     assert compared.skew_s == 0.0
 
 
-def test_it_is_said_where_the_service_reads_it() -> None:
+def test_clock_skew_header_is_sent_where_announced() -> None:
     features = parse_features("idempotency=30d, occurred-at, clock-ahead")
     op = operation(based("O1", 0, 1), occurred_at="2026-05-28T20:10:00Z")
     assert request_headers(op, features, -20.26)["Aisle-Clock-Ahead"] == "-20.3"

@@ -61,7 +61,7 @@ async def test_an_effect_leaves_only_for_a_read_that_began_after_it(host: Host, 
         assert host.line("O1")["picked_quantity"] == 3
 
 
-async def test_what_others_change_comes_by_the_cursor(host: Host) -> None:
+async def test_changes_by_others_come_with_the_change_feed(host: Host) -> None:
     async with host.running(host.courier()) as courier:
         await host.time.until(lambda: courier.full_sync.progress.completed)
         host.fake.stock["P1"]["most_likely_quantity"] = 3
@@ -109,7 +109,7 @@ async def test_a_wish_is_fulfilled_at_once(host: Host) -> None:
         await host.time.until(lambda: host.quantity("P2") == 1, 1)
 
 
-async def test_whoever_asks_hears_at_once_that_the_cache_is_confirmed(host: Host) -> None:
+async def test_check_request_confirms_cache_at_once(host: Host) -> None:
     async with host.running(host.courier()) as courier:
         await host.time.until(lambda: courier.full_sync.progress.completed)
         await host.time.pass_(0.5)

@@ -108,7 +108,7 @@ def others(op: Operation) -> list[Row]:
     ]  # fmt: skip
 
 
-def test_what_a_loose_filter_lets_through_is_not_believed(desk: Desk) -> None:
+def test_rows_of_a_loose_filter_prove_nothing(desk: Desk) -> None:
     op = sent(desk, loss("P1"))
     assert decide(op, LookupResult(log=others(op), is_proven=True)) == Decision(ABSENT)
     assert decide(op, LookupResult(log=[*others(op), entry(op, 1)], is_proven=True)) == Decision(FOUND)
@@ -264,7 +264,7 @@ def test_lookup_may_omit_zero_picked_but_not_is_active(desk: Desk) -> None:
         ([], ABSENT),
     ],
 )
-def test_what_makes_an_order_is_looked_for_by_its_number(desk: Desk, rows: list[Row], verdict: str) -> None:
+def test_created_order_is_looked_up_by_number(desk: Desk, rows: list[Row], verdict: str) -> None:
     made = {"order_number": "N1", "lines": [{"product_number": "P1", "quantity": 2}]}
     write = Write(
         "create-customer-orders-one-store", ("order/N1",), {"store_number": STORE}, {}, {"customer_orders": [made]}

@@ -58,7 +58,7 @@ def refusing(fake: Fake, request: httpx.Request) -> httpx.Response:
 # Several items
 
 
-async def test_each_item_of_a_movement_is_an_operation_of_its_own(shop: Shop) -> None:
+async def test_movement_is_split_into_one_operation_per_item(shop: Shop) -> None:
     (op_id,) = shop.desk.write(cart("P1", "P2", "P3"))
     (behind,) = shop.desk.write(loss("P2"))
     async with shop.working():
@@ -86,7 +86,7 @@ async def test_our_own_service_gets_the_movement_whole(shop: Shop) -> None:
     assert shop.desk.states() == ["done"]
 
 
-async def test_what_is_refused_of_a_movement_is_told_of_that_item_alone(shop: Shop) -> None:
+async def test_refused_item_of_movement_is_reported_alone(shop: Shop) -> None:
     async with shop.working():
         await shop.prove()
         shop.fake.fail(MOVE, refusing)
@@ -95,7 +95,7 @@ async def test_what_is_refused_of_a_movement_is_told_of_that_item_alone(shop: Sh
     assert [shop.applied(MOVE, product) for product in ("P1", "P2")] == [0, 1]
 
 
-async def test_one_items_doubt_is_a_persons_matter_and_the_others_are_done(shop: Shop) -> None:
+async def test_item_in_doubt_needs_person_while_others_finish(shop: Shop) -> None:
     shop.fake.logs_movements = False
     async with shop.working():
         await shop.prove()
@@ -106,7 +106,7 @@ async def test_one_items_doubt_is_a_persons_matter_and_the_others_are_done(shop:
     assert [shop.applied(MOVE, product) for product in ("P1", "P2")] == [1, 1]
 
 
-async def test_what_an_older_program_noted_goes_as_it_is(shop: Shop) -> None:
+async def test_operation_without_lane_rows_is_sent_whole(shop: Shop) -> None:
     (other,) = shop.desk.write(movement("P3", 1, "A-1", "B-1"))
     (op_id,) = shop.desk.write(cart("P1", "P2"))
     shop.desk.db.execute("DELETE FROM op_lane WHERE n = 1")
@@ -160,7 +160,7 @@ async def test_empty_response_without_effect_needs_person(shop: Shop, write: Wri
         assert shop.applied(write.operation) == 1
 
 
-async def test_what_can_never_be_found_is_taken_at_its_word(shop: Shop) -> None:
+async def test_empty_response_counts_as_done_when_no_lookup_is_possible(shop: Shop) -> None:
     shop.fake.logs_movements = False
     async with shop.working():
         await shop.prove()
@@ -170,7 +170,7 @@ async def test_what_can_never_be_found_is_taken_at_its_word(shop: Shop) -> None:
         assert op.answer == "{}"
 
 
-async def test_what_no_answer_came_to_is_still_sent_again(shop: Shop) -> None:
+async def test_unanswered_operation_is_sent_again(shop: Shop) -> None:
     async with shop.working():
         await shop.prove()
         shop.fake.fail(MOVE, not_applied, wordless({}))
@@ -200,7 +200,7 @@ TABLE = [
 @pytest.mark.parametrize(
     ("name", "operation", "query", "entries", "proven", "believed"), TABLE, ids=[row[0] for row in TABLE]
 )
-def test_what_an_answer_in_no_words_is_worth(
+def test_which_empty_responses_are_looked_up(
     shop: Shop, name: str, operation: str, query: dict[str, Any], entries: Any, proven: bool, believed: bool
 ) -> None:
     shop.desk.write(movement("P1", 1, "A-1", "B-1"))

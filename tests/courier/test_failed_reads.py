@@ -36,7 +36,7 @@ async def test_a_courier_that_lost_the_cache_still_knows_what_went_under_a_key(h
     assert len(host.fake.applied) == 1
 
 
-async def test_what_nobody_rang_for_goes_out_all_the_same(host: Host) -> None:
+async def test_operation_is_sent_without_notification(host: Host) -> None:
     async with host.running(host.courier(intervals=PullIntervals(changes=1e6))) as courier:
         await host.time.until(lambda: courier.full_sync.progress.completed)
         await host.time.pass_(60)

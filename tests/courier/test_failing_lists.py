@@ -164,7 +164,7 @@ def _spread(firsts: Iterable[str], seconds: Iterable[str], every: int) -> list[A
 
 
 @pytest.mark.parametrize(("name", "failure"), _spread(LISTS, FAILURES, 9))
-async def test_it_is_missing_and_all_others_are_read(shop: Shop, name: str, failure: str) -> None:
+async def test_failing_list_is_missing_and_others_are_read(shop: Shop, name: str, failure: str) -> None:
     _are_served(shop, name)
     answering, why = FAILURES[failure]
     shop.fail(name, answering)
@@ -234,7 +234,7 @@ async def test_a_store_that_is_refused_is_said_as_before(shop: Shop, status: int
 
 
 @pytest.mark.parametrize("failure", ["500", "503", "no answer", "404 of a gateway", "a page"])
-async def test_where_nothing_answers_the_link_is_down_and_no_list_is_blamed(shop: Shop, failure: str) -> None:
+async def test_silent_service_is_offline_and_no_list_is_blamed(shop: Shop, failure: str) -> None:
     async with shop.running(shop.courier(intervals=PullIntervals(changes=5.0))) as courier:
         await shop.time.until(lambda: shop.state() == "live", 60)
         shop.fake.answer = FAILURES[failure][0]  # type: ignore[method-assign,assignment]
@@ -245,7 +245,7 @@ async def test_where_nothing_answers_the_link_is_down_and_no_list_is_blamed(shop
         await shop.time.until(lambda: shop.state() == "live", 120)
 
 
-async def test_what_is_missing_is_asked_for_less_and_less_often(shop: Shop) -> None:
+async def test_missing_list_is_retried_with_growing_pauses(shop: Shop) -> None:
     asked: list[float] = []
 
     def noting(request: httpx.Request) -> httpx.Response:

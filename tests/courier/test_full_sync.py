@@ -40,7 +40,7 @@ async def test_everything_is_there_afterwards(host: Host) -> None:
     assert courier.full_sync.progress.completed == host.time.now
 
 
-async def test_what_a_person_needs_first_comes_first(host: Host) -> None:
+async def test_sync_reads_urgent_lists_first(host: Host) -> None:
     await once(host)
     wanted = ["list-stores", "people", "list-customer-orders", "list-locations", "list-store-products-stock"]
     began = [names_of(host.fake).index(name) for name in wanted]
@@ -153,7 +153,7 @@ async def test_memory_holds_one_page(host: Host, monkeypatch: Any) -> None:
 
 
 @pytest.mark.parametrize("fails", [False, True])
-async def test_nobody_looks_for_cycles_while_a_page_is_written(host: Host, monkeypatch: Any, fails: bool) -> None:
+async def test_garbage_collector_is_off_while_a_page_is_written(host: Host, monkeypatch: Any, fails: bool) -> None:
     seen: list[bool] = []
     real = CacheWriter.write_stock
 
@@ -171,7 +171,7 @@ async def test_nobody_looks_for_cycles_while_a_page_is_written(host: Host, monke
     assert gc.isenabled()
 
 
-async def test_what_is_gone_leaves_after_a_complete_pass(host: Host) -> None:
+async def test_removed_rows_leave_after_complete_pass(host: Host) -> None:
     await once(host)
     del host.fake.stock["P7"], host.fake.products["P7"], host.fake.locations["B-1"]
     host.fake.orders["O5"]["is_active"] = False
@@ -309,7 +309,7 @@ async def test_a_page_that_cannot_be_read_costs_that_page(host: Host, monkeypatc
     assert courier.full_sync.progress.is_idle
 
 
-async def test_what_passes_have_met_that_never_end_is_kept_once(host: Host, monkeypatch: Any) -> None:
+async def test_seen_rows_of_unfinished_passes_are_kept_once(host: Host, monkeypatch: Any) -> None:
     break_a_page(host, monkeypatch)
     met = []
     for _ in range(3):

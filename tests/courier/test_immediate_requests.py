@@ -87,7 +87,7 @@ async def live(host: Host) -> None:
     await host.time.until(lambda: host.state() == "live", 60)
 
 
-async def test_it_is_done_with_the_token_of_the_person_and_says_what_is_new(desk: Host) -> None:
+async def test_clearance_uses_user_token_and_reports_new_assignments(desk: Host) -> None:
     async with desk.running(desk.courier(intervals=quiet())) as courier:
         await live(desk)
         ask(desk, "pin", SIGN_IN, "2468")
@@ -129,7 +129,7 @@ async def test_without_the_token_nothing_is_cleared_and_the_pin_is_asked_for(des
     assert fake.cleared == []
 
 
-async def test_what_is_not_begun_in_time_expires_and_is_never_sent(desk: Host) -> None:
+async def test_late_request_expires_unsent(desk: Host) -> None:
     desk.fake.down = lost_before
     async with desk.running(desk.courier(intervals=quiet())) as courier:
         ask(desk, "a1", SIGN_IN, "2468")
@@ -173,7 +173,7 @@ async def test_only_one_begins_it(desk: Host) -> None:
         (says(503, body={"message": "later"}), (UNKNOWN, "unknown")),
     ],
 )
-async def test_what_came_of_it_is_told_and_it_is_not_tried_again(desk: Host, fault: Any, how: tuple[str, str]) -> None:
+async def test_failed_request_is_reported_and_not_retried(desk: Host, fault: Any, how: tuple[str, str]) -> None:
     desk.fake.fail(CLEARANCE, fault)
     async with desk.running(desk.courier(intervals=quiet())) as courier:
         await live(desk)
@@ -218,7 +218,7 @@ async def test_a_courier_that_dies_in_between_makes_it_unknown(desk: Host) -> No
     assert desk.fake.calls[CLEARANCE] == 1, "the first one alone"
 
 
-async def test_what_is_new_is_told_though_another_round_reads_the_list_first(desk: Host) -> None:
+async def test_new_assignments_are_reported_though_sync_read_them_first(desk: Host) -> None:
     def answer_late(fake: Fake, request: httpx.Request) -> httpx.Response:
         fake.hold = asyncio.Event()
         return fake.answer(request)

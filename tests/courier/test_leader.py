@@ -87,7 +87,7 @@ def test_versions_follow_each_other_by_their_numbers(version: str, than: str, ne
     assert is_newer(version, than) is newer
 
 
-async def test_there_is_one_courier_and_the_other_leaves_without_a_word(host: Host) -> None:
+async def test_second_courier_leaves_silently(host: Host) -> None:
     first = Incumbent(host)
     await first.begun()
     second = Incumbent(host)
@@ -141,7 +141,7 @@ async def test_an_older_program_does_not_disturb_a_newer_courier(host: Host) -> 
         ("0.9.0", "/other", True, False),
     ],
 )
-async def test_one_that_nobody_lets_in_gives_way_to_another_token(
+async def test_courier_with_refused_token_gives_way(
     host: Host, version: str, token_file: str, refused: bool, leaves: bool
 ) -> None:
     first = Incumbent(host, token_file="/mine")
@@ -161,7 +161,7 @@ async def test_one_that_nobody_lets_in_gives_way_to_another_token(
     await (second if leaves else first).leave()
 
 
-async def test_it_leaves_when_nobody_was_there_for_two_minutes(host: Host) -> None:
+async def test_idle_courier_exits_after_two_minutes(host: Host) -> None:
     began = host.time.now
     with closing(SessionSocket(host.home)):
         term = Incumbent(host)
@@ -173,7 +173,7 @@ async def test_it_leaves_when_nobody_was_there_for_two_minutes(host: Host) -> No
     assert "nobody is left to work for" in host.home.courier_log.read_text()
 
 
-async def test_it_stays_while_something_waits_to_be_sent(host: Host) -> None:
+async def test_courier_stays_while_operations_wait(host: Host) -> None:
     host.fake.down = lost_before
     (op_id,) = host.desk.write(update("O1", {1: 2}))
     term = Incumbent(host)
@@ -200,7 +200,7 @@ SERVICES: dict[str, Fault | None] = {
 
 
 @pytest.mark.parametrize("service", SERVICES)
-async def test_it_leaves_when_nobody_is_left_whatever_the_service_does(host: Host, service: str) -> None:
+async def test_idle_courier_exits_whatever_service_does(host: Host, service: str) -> None:
     host.fake.down = SERVICES[service]
     with closing(SessionSocket(host.home)):
         term = Incumbent(host)
@@ -214,7 +214,7 @@ async def test_it_leaves_when_nobody_is_left_whatever_the_service_does(host: Hos
 
 
 @pytest.mark.parametrize("service", SERVICES)
-async def test_it_leaves_though_sessions_died_without_a_word(host: Host, service: str) -> None:
+async def test_courier_exits_after_sessions_were_killed(host: Host, service: str) -> None:
     host.fake.down = SERVICES[service]
     bell = SessionSocket(host.home)
     term = Incumbent(host)
@@ -224,7 +224,7 @@ async def test_it_leaves_though_sessions_died_without_a_word(host: Host, service
 
 
 @pytest.mark.parametrize("service", [name for name in SERVICES if name not in ("there", "without lists")])
-async def test_it_stays_while_something_waits_whatever_the_service_does(host: Host, service: str) -> None:
+async def test_courier_stays_for_waiting_operations_whatever_service_does(host: Host, service: str) -> None:
     host.fake.down = SERVICES[service]
     (op_id,) = host.desk.write(update("O1", {1: 2}))
     term = Incumbent(host)
@@ -236,7 +236,7 @@ async def test_it_stays_while_something_waits_whatever_the_service_does(host: Ho
     assert host.desk.is_read_back(op_id)
 
 
-async def test_it_leaves_when_the_lifeline_is_cut(host: Host, lifeline: Lifeline) -> None:
+async def test_courier_exits_when_parent_pipe_closes(host: Host, lifeline: Lifeline) -> None:
     term = Incumbent(host, lifeline=lifeline.fd)
     await term.begun()
     lifeline.cut()

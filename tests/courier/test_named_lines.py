@@ -115,7 +115,7 @@ async def test_no_line_of_another_host_is_said_again_with_an_old_value(two: Two,
         assert all(len(said["order_lines"]) == 1 for said in two.service.updates[before:])
 
 
-async def test_it_is_found_out_by_the_first_update_that_leaves_a_line_out(two: Two) -> None:
+async def test_first_partial_update_shows_whether_lines_are_kept(two: Two) -> None:
     async with two:
         await two.work(two.a, update("O1", {1: 1}))
         await two.time.until(lambda: two.known()[0] == YES, 20)
@@ -148,7 +148,7 @@ async def test_a_service_that_replaces_whole_orders_is_told_whole_orders(two: Tw
         assert all(len(said["order_lines"]) == 3 for said in two.service.updates[2:])
 
 
-async def test_what_somebody_has_touched_is_never_left_out(two: Two) -> None:
+async def test_touched_lines_are_always_named(two: Two) -> None:
     two.service.forgets_lines = True
     lines = two.service.orders["O1"]["lines"]
     lines[1]["picked_quantity"], lines[2]["is_picked"] = 2, True

@@ -63,7 +63,7 @@ def claimed(shop: Shop, orders: list[str]) -> bool:
     return all(shop.order(number)["is_claimed"] for number in orders)
 
 
-async def test_what_changed_together_is_read_together(shop: Shop) -> None:
+async def test_orders_changed_together_are_read_in_one_request(shop: Shop) -> None:
     assert isinstance(shop.line, Noted)
     async with shop.courier() as courier:
         orders = numbers(shop, 5)
@@ -75,7 +75,7 @@ async def test_what_changed_together_is_read_together(shop: Shop) -> None:
     assert shop.line.single() == []
 
 
-async def test_one_alone_is_asked_for_as_the_interface_has_it(shop: Shop) -> None:
+async def test_single_order_is_read_by_order_number(shop: Shop) -> None:
     assert isinstance(shop.line, Noted)
     async with shop.courier():
         orders = numbers(shop, 1)
@@ -103,7 +103,7 @@ async def test_picks_leave_the_overlay_by_it_and_finished_orders_the_list(shop: 
 
 
 @pytest.mark.parametrize("how", ["refuses", "garbles"])
-async def test_where_that_goes_wrong_each_is_read_by_itself(shop: Shop, how: str) -> None:
+async def test_failed_combined_read_falls_back_to_single_reads(shop: Shop, how: str) -> None:
     assert isinstance(shop.line, Noted)
     async with shop.courier() as courier:
         orders = numbers(shop, 4)
@@ -117,7 +117,7 @@ async def test_where_that_goes_wrong_each_is_read_by_itself(shop: Shop, how: str
 
 
 @pytest.mark.parametrize("several", [True, False])
-async def test_that_the_service_has_no_such_order_is_kept_for_whoever_asked(shop: Shop, *, several: bool) -> None:
+async def test_absent_order_is_recorded_for_the_requester(shop: Shop, *, several: bool) -> None:
     async with shop.courier() as courier:
         await courier.sync_once()
         began = courier.single_reads.now()

@@ -42,7 +42,7 @@ async def ringing(socket: CourierSocket, time: Time) -> AsyncIterator[Notifier]:
         await asyncio.gather(work, return_exceptions=True)
 
 
-async def test_who_is_concerned_hears_it_at_once_and_nobody_else(home: StoreFolder, socket: CourierSocket) -> None:
+async def test_subscribers_are_notified_at_once_and_nobody_else(home: StoreFolder, socket: CourierSocket) -> None:
     time = Time()
     with ExitStack() as stack:
         bells = {
@@ -93,7 +93,7 @@ async def test_waiting_session_is_notified_before_many_others(home: StoreFolder,
             assert time.now - Time().now <= SESSION_GAP_S * 25
 
 
-async def test_what_follows_close_behind_comes_together(home: StoreFolder, socket: CourierSocket) -> None:
+async def test_changes_in_quick_succession_are_notified_together(home: StoreFolder, socket: CourierSocket) -> None:
     time = Time()
     with closing(SessionSocket(home)) as page, closing(SessionSocket(home)) as listed:
         page.subscribe(("order/O1",))
@@ -117,7 +117,7 @@ async def test_what_follows_close_behind_comes_together(home: StoreFolder, socke
             assert 2 <= rings["page"] <= 2.0 / NAMED_INTERVAL_S + 1
 
 
-async def test_what_was_kept_is_rung_when_its_time_comes(home: StoreFolder, socket: CourierSocket) -> None:
+async def test_held_back_notification_is_sent_in_time(home: StoreFolder, socket: CourierSocket) -> None:
     time = Time()
     with closing(SessionSocket(home)) as bell:
         bell.subscribe(("order/O1", "product"))

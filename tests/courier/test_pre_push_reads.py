@@ -49,7 +49,7 @@ def said_of(kind: str) -> Write:
 
 @REFUSALS
 @pytest.mark.parametrize("kind", ONE)
-async def test_others_go_and_it_is_asked_for_less_and_less_often(
+async def test_other_operations_go_while_pre_push_read_is_retried(
     shop: Shop, monkeypatch: Any, kind: str, status: int
 ) -> None:
     async with shop.working() as courier:
@@ -84,7 +84,7 @@ async def test_in_the_end_it_is_a_persons_and_nothing_was_sent(
             assert not shop.fake.applied
 
 
-async def test_what_more_was_said_of_meanwhile_is_for_nobody(shop: Shop, monkeypatch: Any) -> None:
+async def test_superseded_operation_needs_no_person(shop: Shop, monkeypatch: Any) -> None:
     """It went on in another operation while it was looked for, for the last time."""
     async with shop.working() as courier:
         mend = refuse(shop, monkeypatch, "order", 409)

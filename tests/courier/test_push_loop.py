@@ -113,7 +113,7 @@ async def rig(aisle_home: Path) -> AsyncIterator[Rig]:
     await rig.close()
 
 
-async def test_what_is_sent_is_exactly_what_was_meant(rig: Rig) -> None:
+async def test_sent_body_is_exact(rig: Rig) -> None:
     (op_id,) = rig.desk.write(update("O1", {1: "2.50"}, place="A-1"))
     await rig.deliver()
     request = rig.fake.requests[-1]
@@ -140,7 +140,7 @@ async def test_a_service_that_announces_nothing_gets_the_document_alone(rig: Rig
     assert not {"idempotency-key", "aisle-occurred-at", "aisle-app-user"} & set(request.headers)
 
 
-async def test_nothing_is_sent_before_the_service_has_said_what_it_can(rig: Rig) -> None:
+async def test_nothing_is_sent_before_features_are_known(rig: Rig) -> None:
     rig.desk.write(update("O1", {1: 2}))
     await rig.delivery.push_all()
     assert rig.fake.calls[PUT] == 0
@@ -187,7 +187,7 @@ async def test_a_doubt_that_no_key_can_settle_stops_its_lane_alone(rig: Rig) -> 
     assert rig.fake.calls[PUT] == 2
 
 
-async def test_what_surely_did_not_leave_is_sent_again_even_without_keys(rig: Rig) -> None:
+async def test_unsent_request_is_retried_without_keys(rig: Rig) -> None:
     rig.fake.features = ""
     rig.fake.fail(PUT, lost_before, lost_before)
     rig.desk.write(update("O1", {1: 2}))
@@ -267,7 +267,7 @@ async def test_a_crash_before_the_answer_is_taken_up_under_the_same_key(rig: Rig
 
 
 @pytest.mark.parametrize(("keyed", "state"), [(False, "in_doubt"), (True, "queued")])
-async def test_what_a_dead_courier_left_is_resent_only_under_a_key(rig: Rig, keyed: bool, state: str) -> None:
+async def test_operation_of_dead_courier_is_resent_only_with_key(rig: Rig, keyed: bool, state: str) -> None:
     (op_id,) = rig.desk.write(update("O1", {1: 2}))
     assert rig.desk.outbox.begin_sending(op_id, b"{}", has_key=keyed) == b"{}"
     rig.delivery.recover_sending()
@@ -286,7 +286,7 @@ async def test_repeatedly_dying_couriers_do_not_use_up_tries_at_once(rig: Rig) -
     assert [op.op_id for op in rig.desk.outbox.sendable()] == [op_id]
 
 
-async def test_one_answer_that_announces_no_keys_asks_no_person(rig: Rig) -> None:
+async def test_single_answer_without_key_feature_needs_no_person(rig: Rig) -> None:
     rig.fake.fail(PUT, answer_lost)
     (op_id,) = rig.desk.write(update("O1", {1: 2}))
     await rig.reach()
@@ -305,7 +305,7 @@ async def test_one_answer_that_announces_no_keys_asks_no_person(rig: Rig) -> Non
     assert not [said for said in rig.told if said[0] == "doubted"]
 
 
-async def test_what_went_under_a_key_does_not_go_again_without_one(rig: Rig) -> None:
+async def test_keyed_operation_is_never_resent_without_key(rig: Rig) -> None:
     rig.fake.fail(PUT, answer_lost)
     (op_id,) = rig.desk.write(update("O1", {1: 2}))
     await rig.reach()
@@ -427,9 +427,7 @@ async def test_empty_200_of_keyed_service_is_resent_with_same_key(rig: Rig, said
         (502, None, "Something else than the service answered (502)"),
     ],
 )
-async def test_what_is_noted_of_an_answer_is_short_and_never_somebodys_page(
-    rig: Rig, status: int, body: object, why: str
-) -> None:
+async def test_recorded_reason_is_short_and_no_html_page(rig: Rig, status: int, body: object, why: str) -> None:
     announced = {"Aisle_Features": OWN} if body else {}
     rig.fake.fail(PUT, says(status, body=body, **announced))  # type: ignore[arg-type]
     (op_id,) = rig.desk.write(update("O1", {1: 2}))

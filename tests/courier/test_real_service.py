@@ -159,7 +159,7 @@ async def test_the_whole_demo_store_comes_over(shop: Shop) -> None:
     assert shop.reads.query("store", {})[0][0]["pools"]
 
 
-async def test_who_is_removed_at_the_service_is_gone_here_within_seconds(shop: Shop) -> None:
+async def test_removed_person_leaves_host_within_seconds(shop: Shop) -> None:
     async with shop.courier() as courier:
         await shop.time.until(lambda: courier.full_sync.progress.completed)
         await shop.time.pass_(1)
@@ -237,7 +237,7 @@ async def test_lost_requests_and_lost_answers_end_in_exactly_once(shop: Shop) ->
         assert all(line["picked_quantity"] == line["quantity"] for line in shop.order(number)["lines"])
 
 
-async def test_what_an_integration_writes_is_on_the_screen_within_seconds(shop: Shop) -> None:
+async def test_integration_write_reaches_host_within_seconds(shop: Shop) -> None:
     async with shop.courier():
         product = shop.first()["lines"][0]["product_number"]
         body = {"orders": [{"order_number": "NEW-1", "order_lines": [_ordered(product)]}]}

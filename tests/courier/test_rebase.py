@@ -98,7 +98,7 @@ def test_an_order_is_called_picked_when_all_its_lines_are() -> None:
     assert "is_picked" not in adapt_to_lines(unaware, [there(0)]).op.body["orders"]
 
 
-def test_what_could_not_be_read_is_sent_as_it_was_meant() -> None:
+def test_update_is_sent_unchanged_when_lines_are_unread() -> None:
     order = adapt_to_lines(operation(based("O1", 0, 1, is_picked=False)), []).op.body["orders"]
     assert order["order_lines"][0]["picked_quantity"] == 1
     assert order["is_picked"] is False

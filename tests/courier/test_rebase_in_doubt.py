@@ -22,7 +22,7 @@ def shop(aisle_home: Path) -> Iterator[Shop]:
     shop.close()
 
 
-async def test_what_arrived_but_for_a_word_that_is_not_kept_adds_nothing_twice(shop: Shop) -> None:
+async def test_arrived_update_with_ignored_field_adds_nothing_twice(shop: Shop) -> None:
     """The fake service keeps the quantities of an update and ignores its `is_claimed`."""
     async with shop.working() as courier:
         shop.fake.fail(PUT, answer_lost)
@@ -33,7 +33,7 @@ async def test_what_arrived_but_for_a_word_that_is_not_kept_adds_nothing_twice(s
         assert shop.fake.orders["O1"]["lines"][0]["picked_quantity"] == 1
 
 
-async def test_what_found_no_room_is_kept_through_a_doubt(shop: Shop) -> None:
+async def test_excess_survives_reconciliation(shop: Shop) -> None:
     async with shop.working() as courier:
         shop.fake.orders["O1"]["lines"][0]["picked_quantity"] = 2
         shop.fake.fail(PUT, answer_lost)

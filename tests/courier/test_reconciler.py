@@ -48,7 +48,7 @@ WRITES = {"movement": movement("P1", 2, "A-1", "B-1"), "loss": loss("P1"), "orde
 
 
 @pytest.mark.parametrize("kind", WRITES)
-async def test_what_is_found_is_done_and_sent_once(shop: Shop, kind: str) -> None:
+async def test_found_operation_is_done_and_sent_once(shop: Shop, kind: str) -> None:
     write = WRITES[kind]
     async with shop.working() as courier:
         await shop.prove()
@@ -66,7 +66,7 @@ async def test_what_is_found_is_done_and_sent_once(shop: Shop, kind: str) -> Non
 
 
 @pytest.mark.parametrize("kind", WRITES)
-async def test_what_did_not_arrive_is_sent_again_after_the_settling_time_alone(shop: Shop, kind: str) -> None:
+async def test_absent_operation_is_resent_after_settling_time(shop: Shop, kind: str) -> None:
     write = WRITES[kind]
     async with shop.working() as courier:
         await shop.prove()
@@ -122,7 +122,7 @@ async def test_absence_means_nothing_where_nothing_was_ever_found(shop: Shop) ->
         assert shop.applied(LOG) == 1
 
 
-async def test_of_a_batch_only_what_is_missing_is_sent_again(shop: Shop) -> None:
+async def test_only_missing_entries_of_a_batch_are_resent(shop: Shop) -> None:
     async with shop.working() as courier:
         await shop.prove()
         shop.fake.fail(LOG, partly(1))
@@ -136,7 +136,7 @@ async def test_of_a_batch_only_what_is_missing_is_sent_again(shop: Shop) -> None
         assert marks == [(op_id, "aisle/1"), (op_id, "aisle/3")]
 
 
-async def test_of_a_batch_that_is_lost_in_parts_twice_each_entry_arrives_once(shop: Shop) -> None:
+async def test_batch_lost_in_parts_twice_arrives_once_each(shop: Shop) -> None:
     async with shop.working() as courier:
         await shop.prove()
         shop.fake.fail(LOG, partly(1), partly(1), not_applied)
@@ -150,7 +150,7 @@ async def test_of_a_batch_that_is_lost_in_parts_twice_each_entry_arrives_once(sh
 @pytest.mark.parametrize("how", [EXACT, CONTAINS, IGNORED])
 @pytest.mark.parametrize("history", [False, True])
 @pytest.mark.parametrize("source", [False, True])
-async def test_it_is_found_whatever_the_filters_do(shop: Shop, how: str, history: bool, source: bool) -> None:
+async def test_operation_is_found_with_any_filter_behaviour(shop: Shop, how: str, history: bool, source: bool) -> None:
     shop.fake.filter, shop.fake.history, shop.fake.keeps_source = how, history, source
     async with shop.working() as courier:
         await shop.prove()
@@ -165,7 +165,7 @@ async def test_it_is_found_whatever_the_filters_do(shop: Shop, how: str, history
         assert shop.applied(LOG, "P1") == shop.applied(LOG, "P2") == shop.applied(MOVE, "P3") == 1
 
 
-async def test_that_references_are_kept_says_nothing_of_sources(shop: Shop) -> None:
+async def test_kept_references_prove_nothing_about_sources(shop: Shop) -> None:
     """The log keeps references and no sources: what is named by its source alone is never absent, only unknown."""
     shop.fake.keeps_source = False
     async with shop.working() as courier:
@@ -256,7 +256,7 @@ async def test_an_order_that_cannot_be_read_is_not_written_blindly(shop: Shop) -
         assert shop.fake.calls[PUT] == 1
 
 
-async def test_what_waits_behind_what_was_found_goes_at_once(shop: Shop) -> None:
+async def test_operations_behind_a_found_one_go_at_once(shop: Shop) -> None:
     async with shop.working() as courier:
         shop.fake.fail(PUT, answer_lost)
         (found,) = shop.desk.write(update("O1", {1: 1}))
@@ -297,7 +297,7 @@ async def test_a_log_that_cannot_be_read_is_tried_for_a_while(shop: Shop) -> Non
         assert shop.applied(LOG) == 1
 
 
-async def test_what_is_refused_in_plain_text_again_and_again_goes_to_a_person(shop: Shop) -> None:
+async def test_repeated_plain_refusal_needs_person(shop: Shop) -> None:
     async with shop.working() as courier:
         shop.fake.fail(PUT, *[says(422)] * 100)
         (op_id,) = shop.desk.write(update("O1", {1: 2}))
@@ -311,7 +311,7 @@ async def test_what_is_refused_in_plain_text_again_and_again_goes_to_a_person(sh
         await shop.until(op_id, "done")
 
 
-async def test_what_never_left_is_tried_for_ever(shop: Shop) -> None:
+async def test_unsent_operation_is_retried_forever(shop: Shop) -> None:
     import httpx
 
     def gone(fake: Any, request: httpx.Request) -> httpx.Response:
@@ -491,7 +491,7 @@ async def test_a_200_that_carried_nothing_out_loses_no_pick(shop: Shop, said: An
     assert shop.fake.orders["O1"]["lines"][0]["picked_quantity"] == 2
 
 
-async def test_what_is_confirmed_and_never_there_becomes_a_persons_matter(shop: Shop) -> None:
+async def test_confirmed_but_absent_operation_needs_person(shop: Shop) -> None:
     async with shop.working(settling_s=30):
         shop.fake.fail(PUT, *[nothing_done({"success": True})] * 9)
         (op_id,) = shop.desk.write(update("O1", {1: 2}))
@@ -502,7 +502,7 @@ async def test_what_is_confirmed_and_never_there_becomes_a_persons_matter(shop: 
     assert op.attempts == 3
 
 
-async def test_what_follows_waits_for_what_was_confirmed_and_is_not_there(shop: Shop) -> None:
+async def test_next_operation_waits_for_confirmed_but_absent_one(shop: Shop) -> None:
     async with shop.working(settling_s=30):
         shop.fake.fail(PUT, nothing_done({}))
         first, second = (shop.desk.write(update("O1", {n: 2}))[0] for n in (1, 2))
@@ -512,7 +512,7 @@ async def test_what_follows_waits_for_what_was_confirmed_and_is_not_there(shop: 
     assert [line["picked_quantity"] for line in shop.fake.orders["O1"]["lines"]] == [2, 2]
 
 
-async def test_what_somebody_else_wrote_after_it_is_no_denial(shop: Shop) -> None:
+async def test_later_write_by_others_does_not_disprove_arrival(shop: Shop) -> None:
     def and_more(fake: Fake, request: httpx.Request) -> httpx.Response:
         answer = fake.answer(request)
         fake.orders["O1"]["lines"][0]["picked_quantity"] = 1

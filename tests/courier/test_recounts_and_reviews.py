@@ -77,7 +77,7 @@ async def test_recounts_of_anybody_are_listed_until_withdrawn(shop: Shop) -> Non
     assert [row["id"] for row in await recounts(shop)] == [second["id"]]
 
 
-async def test_what_there_is_nothing_to_review_of_is_refused_and_told(shop: Shop) -> None:
+async def test_review_of_entry_without_difference_is_refused_and_reported(shop: Shop) -> None:
     async with shop.client(straight=True) as client:
         answer = await client.request("list-store-product-logs", query={"store_number": "0001", "page_size": 1})
     entry = answer.json()["list"][0]

@@ -143,7 +143,7 @@ def no_room(connection: apsw.Connection) -> Callable[[], object]:
     return lambda: connection.execute("PRAGMA max_page_count=1000000").fetchall()
 
 
-async def test_nothing_is_sent_that_could_not_be_written_down_before(host: Host) -> None:
+async def test_unrecorded_operation_is_not_sent(host: Host) -> None:
     term = Incumbent(host)
     await term.begun()
     courier = term.offices[-1]._courier
@@ -186,7 +186,7 @@ def test_a_session_without_room_says_so_and_nothing_is_half_kept(host: Host) -> 
     session = open_session(home, Settings(store=home.store, base_url=home.base_url, terminal="dock", user="U1"))
     session.start()
     frame = session.take([line("O1")], 0.0)
-    grow = no_room(session._store.journal._db)
+    grow = no_room(session.store.journal._db)
     before = len(host.desk.all())
     said = ""
     for _ in range(200):

@@ -57,7 +57,7 @@ async def lost(client: Client, products: list[str]) -> None:
     assert (await client.request("create-store-product-logs", path=path, body=body)).is_success
 
 
-async def test_what_was_written_is_read_back_once(shop: Shop) -> None:
+async def test_written_data_is_read_back_once(shop: Shop) -> None:
     """The answer to a write, and soon after it the change feed, both say that it changed something."""
     (row,) = await goods(shop, 1)
     line, number = line_of(shop), row["product_number"]
@@ -72,7 +72,7 @@ async def test_what_was_written_is_read_back_once(shop: Shop) -> None:
     assert not line.of(CATALOGUE)
 
 
-async def test_what_is_confirmed_close_together_is_read_back_together(shop: Shop) -> None:
+async def test_close_confirmations_share_one_read_back(shop: Shop) -> None:
     rows = await goods(shop, 12)
     line = line_of(shop)
     async with shop.courier() as courier:
@@ -91,7 +91,7 @@ async def test_what_is_confirmed_close_together_is_read_back_together(shop: Shop
     assert len(line.of(MOVEMENT)) == len(rows)
 
 
-async def test_what_others_changed_of_many_products_comes_in_one_request(shop: Shop) -> None:
+async def test_many_changed_products_come_in_one_request(shop: Shop) -> None:
     rows = await goods(shop, 40)
     numbers, line = [row["product_number"] for row in rows], line_of(shop)
     before = {row["product_number"]: row["most_likely_quantity"] for row in rows}
@@ -105,7 +105,7 @@ async def test_what_others_changed_of_many_products_comes_in_one_request(shop: S
     assert not line.of(CATALOGUE)
 
 
-async def test_what_such_a_list_does_not_bring_is_asked_for_by_itself(shop: Shop, monkeypatch: Any) -> None:
+async def test_product_missing_in_list_is_read_singly(shop: Shop, monkeypatch: Any) -> None:
     """A write that was long on its way says an earlier moment of itself than the list is asked for."""
     rows = await goods(shop, 12)
     numbers, line = [row["product_number"] for row in rows], line_of(shop)
@@ -124,7 +124,7 @@ async def test_what_such_a_list_does_not_bring_is_asked_for_by_itself(shop: Shop
     assert sorted(query.get("product_number", "") for query in line.of(STOCK)) == ["", *sorted(numbers[1:])]
 
 
-async def test_what_a_courier_left_unread_is_gone_through_once_by_the_next(host: Host, monkeypatch: Any) -> None:
+async def test_next_courier_scans_unread_operations_once(host: Host, monkeypatch: Any) -> None:
     """Not once more for each of them: a host that was cut off may have left thousands."""
     unread, looks = PendingReadBacks.unread_topics, itertools.count()
 

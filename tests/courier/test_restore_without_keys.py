@@ -41,7 +41,7 @@ def told(courier: Courier, text: str) -> bool:
     return any(text in notice.text for notice in courier.operator_log.recent)
 
 
-async def test_what_a_service_without_keys_has_lost_is_found_and_sent_again(shop: Shop) -> None:
+async def test_lost_operations_are_found_and_resent_without_keys(shop: Shop) -> None:
     async with shop.working() as courier:
         await shop.prove()
         (kept,) = shop.desk.write(movement("P1", 1, "A-1", "B-1"))
@@ -104,7 +104,7 @@ async def test_operations_after_last_surviving_entry_are_looked_up(shop: Shop) -
         await shop.time.until(lambda: shop.applied(MOVE, "P2") == 2, WITHIN_S)
 
 
-async def test_what_others_have_changed_since_is_for_a_person(shop: Shop) -> None:
+async def test_lost_operation_changed_by_others_needs_person(shop: Shop) -> None:
     async with shop.working() as courier:
         await shop.prove()
         await shop.time.pass_(5)

@@ -53,7 +53,7 @@ def test_why_a_line_is_short_goes_only_to_a_service_that_keeps_it(host: Host) ->
     }
 
 
-def test_what_nobody_gave_a_reference_is_found_together_in_the_log(host: Host) -> None:
+def test_operation_without_reference_gets_a_common_log_source(host: Host) -> None:
     host.desk.write(movement("P1", 1, "A-1", "B-1"), movement("P1", 1, "A-1", "B-1", "mine"))
     own = Features(idempotency=True)
     bare, named = host.desk.all()
@@ -105,7 +105,7 @@ def test_a_timetable_hurries_and_then_keeps_its_pace() -> None:
     assert table.pop_due(103.0) == ("headers", "walked", "stock")
 
 
-def test_who_hurries_a_look_hears_whether_it_comes_sooner_for_it() -> None:
+def test_hurry_tells_whether_task_runs_sooner() -> None:
     table = Timetable(PullIntervals(changes=2))
     table.select_tasks(True, 100.0)
     assert table.pop_due(100.0)[0] == "changes"
@@ -116,7 +116,7 @@ def test_who_hurries_a_look_hears_whether_it_comes_sooner_for_it() -> None:
     assert table.next_at() == 101.0
 
 
-def test_what_an_operation_touched_is_read_from_lanes_and_body(host: Host) -> None:
+def test_topics_of_operation_come_from_lanes_and_body(host: Host) -> None:
     host.desk.write(update("O1", {1: 1, 2: 1}), movement("P7", 1, "A-1", "B-1"))
     picked, moved = host.desk.all()
     assert topics_of_operation(picked) == (Topic("order", "O1"), Topic("product", "P1"), Topic("product", "P2"))

@@ -88,7 +88,7 @@ class Foreign:
         for name, how in FOREIGN.items()
     ],
 )
-async def test_what_moves_is_seen_within_a_slow_round(host: Host, how: tuple[float, Filter, bool]) -> None:
+async def test_movements_are_seen_within_one_slow_interval(host: Host, how: tuple[float, Filter, bool]) -> None:
     foreign = Foreign(host, *how)
     async with host.running(host.courier()) as courier:
         await host.time.until(lambda: courier.full_sync.progress.completed)

@@ -39,7 +39,7 @@ def put_back(world: Own, root: Path, copy: bytes) -> None:
     world.service = open_service(root / "service.db", clock=world.host.time.clock)
 
 
-async def test_what_a_restored_service_has_lost_is_told_to_it_again(aisle_home: Path) -> None:
+async def test_operations_lost_by_restore_are_sent_again(aisle_home: Path) -> None:
     world = Own(aisle_home)
     await world.begin()
     async with world.host.courier() as world.courier:
@@ -94,7 +94,7 @@ async def test_a_host_whose_changes_were_purged_reads_all_lists_and_is_right(ais
     world.close()
 
 
-async def test_what_found_no_room_is_in_nobodys_hand_a_second_time(aisle_home: Path) -> None:
+async def test_excess_after_restore_is_reported_once(aisle_home: Path) -> None:
     world = Own(aisle_home)
     await world.begin()
     async with world.host.courier() as world.courier:
@@ -114,7 +114,7 @@ async def test_what_found_no_room_is_in_nobodys_hand_a_second_time(aisle_home: P
     world.close()
 
 
-async def test_so_is_what_found_no_room_on_many_lines(aisle_home: Path) -> None:
+async def test_excess_on_many_lines_after_restore_is_reported_once(aisle_home: Path) -> None:
     world, lines = Own(aisle_home), range(1, 16)
     await world.begin()
     ordered = [{"line_number": n, "product_number": "P1", "quantity": 1} for n in lines]
@@ -235,7 +235,7 @@ async def test_new_work_waits_for_what_it_follows_from(aisle_home: Path) -> None
     world.close()
 
 
-async def test_what_a_service_goes_on_refusing_is_for_a_person_in_the_end(aisle_home: Path) -> None:
+async def test_replay_refused_for_good_needs_person(aisle_home: Path) -> None:
     world = Own(aisle_home)
     await world.begin()
     async with world.host.courier() as world.courier:

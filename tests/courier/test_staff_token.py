@@ -98,7 +98,7 @@ def deeds(shop: StaffShop) -> list[Write]:
     ]
 
 
-async def test_each_deed_is_refused_to_the_host_and_done_for_the_person(shop: StaffShop) -> None:
+async def test_supervisor_actions_need_user_token(shop: StaffShop) -> None:
     async with shop.courier() as courier:
         said = deeds(shop)
         mine = shop.says(Author(STORE, "U6"), *said)

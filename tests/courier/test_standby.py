@@ -58,7 +58,7 @@ def first(lock: Path) -> Iterator[Child]:
                 os.kill(int(line.split()[0]), signal.SIGKILL)
 
 
-def test_each_heir_is_in_office_when_the_one_before_is_killed(first: Child, lock: Path) -> None:
+def test_standby_leads_after_kill_of_leader(first: Child, lock: Path) -> None:
     expected = first.pid
     for number in range(1, 5):
         assert first.hear(number)
@@ -92,7 +92,7 @@ def test_an_heir_that_is_gone_is_missed_by_nobody(first: Child, lock: Path) -> N
     assert first.lines[1] == "left"
 
 
-def test_where_the_lock_is_gone_nobody_inherits(first: Child, lock: Path) -> None:
+def test_standby_does_not_lead_without_lock_file(first: Child, lock: Path) -> None:
     first.hear(1)
     lock.unlink()
     os.kill(first.pid, signal.SIGKILL)
@@ -110,7 +110,7 @@ def test_behind_a_lock_whose_file_is_gone_nobody_waits(lock: Path) -> None:
     seat.release()
 
 
-def test_what_kills_one_at_once_is_not_fed_for_ever(lock: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standby_stops_after_short_terms(lock: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(standby, "SHORT_TERM_S", 1e9)
     child = Child(reigns(lock))
     with running(child):

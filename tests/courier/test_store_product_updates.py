@@ -50,7 +50,7 @@ def seen(host: Host | OwnShop, product: str = "P1") -> dict[str, Any]:
 # A service of the document alone
 
 
-async def test_it_is_laid_over_sent_without_what_was_seen_and_read_back(shop: Shop) -> None:
+async def test_update_is_overlaid_sent_without_base_and_read_back(shop: Shop) -> None:
     async with shop.working() as courier:
         (op_id,) = shop.desk.write(setting({"min": Decimal(6), "attention_codes": ["COLD", "GLASS"]}, min="4"))
         row = seen(shop)
@@ -68,7 +68,7 @@ async def test_it_is_laid_over_sent_without_what_was_seen_and_read_back(shop: Sh
 
 
 @pytest.mark.parametrize("fault", [answer_lost, not_applied])
-async def test_what_is_doubtful_is_found_in_the_stock_list_or_sent_again(shop: Shop, fault: Any) -> None:
+async def test_update_in_doubt_is_found_in_stock_list_or_resent(shop: Shop, fault: Any) -> None:
     async with shop.working() as courier:
         shop.fake.fail(UPDATE, fault)
         (op_id,) = shop.desk.write(setting({"min": Decimal(6)}, min="4"))
@@ -81,7 +81,7 @@ async def test_what_is_doubtful_is_found_in_the_stock_list_or_sent_again(shop: S
     assert shop.fake.stock["P1"]["min"] == 6
 
 
-async def test_what_the_service_never_shows_is_a_persons(shop: Shop) -> None:
+async def test_update_of_hidden_field_in_doubt_needs_person(shop: Shop) -> None:
     async with shop.working() as courier:
         shop.fake.fail(UPDATE, not_applied)
         (op_id,) = shop.desk.write(setting({"discount_price": Decimal("1.5")}))
@@ -118,7 +118,7 @@ async def test_nobody_is_written_over_unseen(shop: Shop) -> None:
     assert shop.applied(UPDATE) == 1
 
 
-async def test_what_stood_at_nothing_is_not_written_over_unseen_either(shop: Shop) -> None:
+async def test_empty_previous_value_is_checked_before_writing(shop: Shop) -> None:
     async with shop.working() as courier:
         shop.fake.stock["P1"].update(min=12, max=None)
         free, taken = shop.desk.write(setting({"max": Decimal(20)}, order_level="5"), setting({"min": Decimal(5)}))
@@ -130,7 +130,7 @@ async def test_what_stood_at_nothing_is_not_written_over_unseen_either(shop: Sho
     assert shop.applied(UPDATE) == 1
 
 
-async def test_what_the_service_refuses_is_told_and_laid_over_no_more(shop: Shop) -> None:
+async def test_refused_update_is_reported_and_leaves_overlay(shop: Shop) -> None:
     async with shop.working() as courier:
         shop.fake.fail(UPDATE, says(422, body={"success": False, "message": "min may be 2 to 6"}))
         (op_id,) = shop.desk.write(setting({"min": Decimal(9)}, min="4"))
@@ -161,7 +161,7 @@ def test_the_stock_list_proves_it(aisle_home: Path, there: Any, verdict: str) ->
     desk.close()
 
 
-def test_what_stood_so_before_and_what_is_never_shown_prove_nothing(aisle_home: Path) -> None:
+def test_unchanged_or_hidden_value_proves_nothing(aisle_home: Path) -> None:
     desk = Desk(aisle_home, lambda: 0.0)
     same, hidden = desk.write(setting({"min": Decimal(4)}), setting({"is_promotion": True}))
     for op_id, verdict in ((same, MATCHES), (hidden, UNREADABLE)):

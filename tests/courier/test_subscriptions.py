@@ -59,7 +59,7 @@ def settled(home: StoreFolder) -> None:
     os.utime(socket_folder(home), (1e9, 1e9))
 
 
-def test_who_comes_goes_and_turns_the_page_is_followed(home: StoreFolder) -> None:
+def test_subscriptions_follow_sessions_and_pages(home: StoreFolder) -> None:
     time, topics = Time(), ["order/1", "order", "product/1", "outbox"]
     with closing(CourierSocket(home)) as socket, ExitStack() as stack:
         ringer = Notifier(socket, time.clock, time.sleep)

@@ -124,7 +124,7 @@ class Somebody:
         self.go_home()
         self.session.close()
         used_s = time.process_time() - began_s
-        ended = Ended(self.session._session_id, self.journal.took_ms, self.journal.errors, self.looks, used_s)
+        ended = Ended(self.session.store.session_id, self.journal.took_ms, self.journal.errors, self.looks, used_s)
         self.tell(json.dumps({"ended": ended._asdict()}))
 
     def pick(self, until: float) -> None:

@@ -133,7 +133,7 @@ class Shop(RuleBasedStateMachine):
         with self.seen(order):
             if not self.open_order(person, order):
                 return
-            take = person.session._stack.top.state.current_line
+            take = person.session.stack.top.state.current_line
             there = 0 if take is None else self.floor.lies[take.product, take.location]
             part = min(quantity, there, 0 if take is None else int(take.remaining))
             if part:
@@ -147,12 +147,12 @@ class Shop(RuleBasedStateMachine):
         with self.seen(order):
             if not self.open_order(person, order):
                 return
-            take = person.session._stack.top.state.current_line
+            take = person.session.stack.top.state.current_line
             if take is None or not self.floor.lies[take.product, take.location]:
                 return
             person.say(CODES[take.product])
             most = int(take.picked) + self.floor.lies[take.product, take.location]
-            if person.session._stack.top.state.is_quantity_open:
+            if person.session.stack.top.state.is_quantity_open:
                 person.say(str(min(quantity, most)))
 
     @rule(who=PEOPLE, order=ORDER, quantity=FEW)
@@ -167,7 +167,7 @@ class Shop(RuleBasedStateMachine):
         """What is in hand of an order that is picked waits for the customer."""
         person = self.people[who]
         with self.seen(order):
-            if self.open_order(person, order) and person.session._stack.top.state.phase == "done":
+            if self.open_order(person, order) and person.session.stack.top.state.phase == "done":
                 person.say(PICK_UP)
 
     @rule(who=PEOPLE, order=ORDER)
@@ -216,7 +216,7 @@ class Shop(RuleBasedStateMachine):
         """What is asked before a count is sent."""
         for _ in range(12):
             if person.at == "count.recount":
-                product = person.session._stack.top.state.item.product
+                product = person.session.stack.top.state.item.product
                 person.count(self.floor.lies[product, place])
             elif person.at == "count.summary":
                 person.say("1")
@@ -282,11 +282,11 @@ class Shop(RuleBasedStateMachine):
         person.home()
         person.say(order)
         for _ in range(3):
-            top = person.session._stack.top
+            top = person.session.stack.top
             ways = [way.kind for way in getattr(top.state, "ways", ())]
             for kind in {"take_over", "open_free"} & {*ways}:
                 person.say(str(ways.index(kind) + 1))
-        return bool(person.session._stack.top.job.name == "pick")
+        return bool(person.session.stack.top.job.name == "pick")
 
     def seen(self, order: str) -> _Hands:
         """What the screens say of the order before and after is what hands did in between."""

@@ -60,7 +60,7 @@ class Picker:
         """The session's process is killed, and the terminal is opened again."""
         self.close()
         with closing(open_outbox(self.home.folder)) as outbox:
-            outbox.execute("UPDATE session SET birth = 'gone' WHERE session_id = ?", (self.session._session_id,))
+            outbox.execute("UPDATE session SET birth = 'gone' WHERE session_id = ?", (self.session.store.session_id,))
         self._open()
 
     def close(self) -> None:
@@ -105,9 +105,7 @@ def picking(home: StoreFolder, courier: Sequence[str], dice: Random) -> Iterator
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_nobody_else_is_said_to_have_changed_what_one_person_picks_alone(
-    aisle_home: Path, tmp_path: Path, seed: int
-) -> None:
+def test_single_picker_never_sees_changes_by_others(aisle_home: Path, tmp_path: Path, seed: int) -> None:
     dice, plan = Random(f"alone/{seed}"), soak.Plan(1, 0.0, (0.0, 0.0), 4)
     with (
         soak.at_work(aisle_home, tmp_path, plan, seed) as (home, courier, served),

@@ -48,7 +48,7 @@ async def test_a_quiet_day(aisle_home: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_each_thing_that_can_happen_happens_and_does_no_harm(aisle_home: Path, kind: str) -> None:
+async def test_each_fault_occurs_and_does_no_harm(aisle_home: Path, kind: str) -> None:
     async with world(aisle_home) as shop:
         shop.host.line.plan = lambda request: Fault(kind, 30.0, 12) if request.method != "GET" else Fault()
         work(shop.host.person("dock-1", "anna"))
@@ -91,7 +91,7 @@ async def test_two_hosts_and_a_black_out(aisle_home: Path) -> None:
         assert shop.host.query("order", order_number="O-1")[0]["lines"][0]["picked_quantity"] == 4
 
 
-async def test_what_is_read_after_a_confirmation_begins_later(aisle_home: Path) -> None:
+async def test_read_back_begins_after_confirmation(aisle_home: Path) -> None:
     async with world(aisle_home) as shop:
         anna, line = shop.host.person("dock-1", "anna"), shop.host.line
         line.plan = lambda request: Fault(LOST_BEFORE if request.method != "GET" else NONE)
@@ -109,7 +109,7 @@ async def test_what_is_read_after_a_confirmation_begins_later(aisle_home: Path) 
         assert [int(each["picked_quantity"]) for each in order["lines"]] == [4, 0, 0]
 
 
-async def test_who_is_killed_stands_on_the_same_step(aisle_home: Path) -> None:
+async def test_killed_session_resumes_on_same_step(aisle_home: Path) -> None:
     async with world(aisle_home) as shop:
         anna = shop.host.person("dock-1", "anna")
         anna.say("O-1", CODES["P1"], CODES["P1"])
@@ -148,7 +148,7 @@ async def test_the_checker_sees_what_was_lost_doubled_or_made_up(
         monkeypatch.undo()
 
 
-async def test_it_is_quiet_when_what_could_not_be_read_has_been_read(aisle_home: Path) -> None:
+async def test_quiet_waits_for_failed_reads(aisle_home: Path) -> None:
     async with world(aisle_home) as shop:
         shop.host.line.plan = lambda asked: Fault(GATEWAY_BEFORE if b"order_number=O-9" in asked.url.query else NONE)
         async with shop.integrator() as client:
@@ -172,7 +172,7 @@ async def test_a_seed_is_a_run(aisle_home: Path) -> None:
     assert runs[0] == runs[1]
 
 
-async def test_it_is_not_quiet_while_a_list_is_missing(aisle_home: Path) -> None:
+async def test_missing_list_is_not_quiet(aisle_home: Path) -> None:
     async with world(aisle_home) as shop:
         (host,) = shop.hosts
         await shop.quiet()

@@ -84,7 +84,7 @@ def test_a_stopped_courier_is_ended_after_two_minutes(home: StoreFolder) -> None
         reads.close()
 
 
-def test_one_that_came_and_died_is_followed_at_the_next_look(home: StoreFolder) -> None:
+def test_dead_courier_is_replaced_at_next_check(home: StoreFolder) -> None:
     clock, called = Clock(), []
     with closing(open_outbox(home.folder)) as outbox, closing(SessionSocket(home)) as bell:
         reads = CacheReader(home, outbox)
@@ -207,7 +207,7 @@ def test_for_how_long_it_has_stood_still_is_known_to_who_comes_later(home: Store
         reads.close()
 
 
-def test_that_one_is_stopped_is_said_at_the_next_look(home: StoreFolder) -> None:
+def test_stopped_courier_is_reported_at_next_check(home: StoreFolder) -> None:
     clock, child = Clock(), Child(courier(home))
     with running(child):
         child.hear(1)
@@ -224,7 +224,7 @@ def test_that_one_is_stopped_is_said_at_the_next_look(home: StoreFolder) -> None
         assert not pulse.is_hung
 
 
-def test_somebody_else_who_is_stopped_is_not_the_courier(home: StoreFolder) -> None:
+def test_other_stopped_process_is_not_the_courier(home: StoreFolder) -> None:
     def stranger(tell: Callable[[str], None]) -> None:
         tell("here")
         signal.pause()

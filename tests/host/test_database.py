@@ -83,7 +83,7 @@ def test_a_reader_cannot_write(tmp_path: Path) -> None:
         reader.execute("INSERT INTO t VALUES (1)")
 
 
-def test_only_a_checkpoint_empties_the_log(tmp_path: Path) -> None:
+def test_only_checkpoint_truncates_wal(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     first, second = connect(path), connect(path)
     first.execute("CREATE TABLE t (x)")
@@ -309,7 +309,7 @@ def test_a_lock_is_one_of_the_file_on_its_disk(
     assert is_locked(tmp_path) == locked
 
 
-def test_what_is_another_account_s_is_a_trouble_that_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_another_account_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever has begun as root leaves folders behind that nobody else may look into."""
 
     def shut(path: Path, **_: object) -> None:

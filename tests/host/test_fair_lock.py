@@ -34,7 +34,7 @@ def stands(path: Path) -> Callable[[Callable[[str], None]], None]:
     return work
 
 
-def test_who_comes_alone_is_the_first_at_once(tmp_path: Path) -> None:
+def test_single_waiter_gets_lock_at_once(tmp_path: Path) -> None:
     mine = FairLock(tmp_path / "x.line")
     assert not mine.is_held
     assert mine.wait(0.0)
@@ -72,7 +72,7 @@ def test_a_place_that_was_given_up_holds_up_nobody(tmp_path: Path) -> None:
     second.release()
 
 
-def test_who_dies_at_the_front_makes_room(tmp_path: Path) -> None:
+def test_dead_waiter_at_front_makes_room(tmp_path: Path) -> None:
     child = Child(stands(tmp_path / "x.line"))
     mine = FairLock(tmp_path / "x.line")
     with running(child):
@@ -85,7 +85,7 @@ def test_who_dies_at_the_front_makes_room(tmp_path: Path) -> None:
     mine.release()
 
 
-def test_where_no_line_can_be_made_everybody_looks_for_himself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_lock_file_everybody_polls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not FairLock(tmp_path / "nowhere" / "x.line").wait(0.0)
 
     def no_locks(*_: object) -> None:

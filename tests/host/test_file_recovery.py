@@ -55,7 +55,7 @@ PARTS = {
 
 
 @pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
-def test_what_is_deleted_is_put_back_by_whoever_has_it_open(home: StoreFolder, parts: tuple[str, ...]) -> None:
+def test_deleted_file_is_restored_by_process_that_has_it_open(home: StoreFolder, parts: tuple[str, ...]) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0])
         deleted(home, *parts)
@@ -101,7 +101,7 @@ def test_all_sessions_go_on_with_one_file(home: StoreFolder) -> None:
     assert not file_recovery.list_copies(home.folder)
 
 
-def test_what_changed_before_it_was_put_back_is_seen_at_the_next_look(home: StoreFolder) -> None:
+def test_changes_before_recovery_are_seen_at_next_poll(home: StoreFolder) -> None:
     with at(home, user="U1") as one, at(home, user="U2") as other:
         say(one, "4101")
         shown = polled(other).view
@@ -126,7 +126,7 @@ def test_it_can_be_deleted_twice(home: StoreFolder) -> None:
     assert noted(home) == ["4101", *BARCODES[:2]]
 
 
-def test_where_another_is_in_its_place_what_was_noted_is_kept_beside_it(home: StoreFolder) -> None:
+def test_operations_of_replaced_file_are_kept_beside_it(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0])
         deleted(home)
@@ -158,7 +158,7 @@ def test_an_older_copy_put_in_its_place_is_worked_with_from_there(home: StoreFol
     assert noted(home) == ["4101", BARCODES[0], BARCODES[2]]
 
 
-def test_as_long_as_it_cannot_be_put_back_nothing_is_taken(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_input_is_taken_until_recovery(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_room(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -196,7 +196,7 @@ def test_a_log_in_the_place_of_the_one_that_is_open_is_noticed(home: StoreFolder
     assert sent(home) == {1: 1, 2: 1}
 
 
-def test_who_comes_while_a_log_is_missing_waits_until_it_is_put_back(home: StoreFolder) -> None:
+def test_new_session_waits_until_missing_wal_is_restored(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0])
         deleted(home, "-wal")
@@ -221,7 +221,7 @@ def test_who_waits_for_nobody_is_told_so(home: StoreFolder, monkeypatch: pytest.
     assert noted(home) == ["4101"]
 
 
-def test_nobody_writes_to_a_file_that_nobody_will_read(home: StoreFolder) -> None:
+def test_replaced_file_is_not_written(home: StoreFolder) -> None:
     first, second = open_outbox(home.folder), open_outbox(home.folder)
     with transaction(first):
         (op_id,) = OperationQueue(first).enqueue(intents(update("4101", {1: 1})), ANNA)

@@ -84,7 +84,7 @@ def test_a_courier_knows_its_own_doorbell(home: StoreFolder) -> None:
         assert bell.drain() == {"order"}
 
 
-def test_what_a_session_shows_is_noted_and_wakes_nobody_for_work(home: StoreFolder) -> None:
+def test_subscription_does_not_wake_courier_for_work(home: StoreFolder) -> None:
     with (
         closing(CourierSocket(home)) as courier,
         closing(SessionSocket(home)) as bell,
@@ -184,7 +184,7 @@ def test_a_folder_that_others_can_use_is_refused(home: StoreFolder, monkeypatch:
     folder.chmod(0o700)
 
 
-def test_one_wins_and_the_lock_of_a_killed_holder_is_free_at_once(home: StoreFolder) -> None:
+def test_one_leader_and_lock_of_killed_one_is_free(home: StoreFolder) -> None:
     program = (
         "import sys, pathlib\n"
         "from aisle.host.leader_lock import LeaderLock, Leader\n"

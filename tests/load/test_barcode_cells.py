@@ -72,7 +72,7 @@ def test_words_for_no_code_are_empty_cells(cell: str, column: str, write: Write,
     ],
 )
 @pytest.mark.parametrize("column", ["barcode", "barcodes_array"])
-def test_what_is_hardly_a_code_is_warned_of(cell: str, column: str, write: Write, tmp_path: Path) -> None:
+def test_unlikely_code_is_warned_of(cell: str, column: str, write: Write, tmp_path: Path) -> None:
     notes = product(write, tmp_path, **{column: cell}).notes
     assert any(note.startswith(f"products.csv:2: warning: {column} h") and "hardly" in note for note in notes)
 

@@ -70,7 +70,7 @@ def test_all_marks_around_a_code_are_taken_off(cell: str, column: str, write: Wr
 
 @pytest.mark.parametrize("cell", ['="0400638133393', "=0400638133393", '="04"&"00"', "=A1", '=T("0400638133393")'])
 @pytest.mark.parametrize("column", ["barcode", "supplier_product_number"])
-def test_what_is_no_quoted_code_is_a_formula(cell: str, column: str, write: Write, tmp_path: Path) -> None:
+def test_unquoted_equals_sign_is_a_formula(cell: str, column: str, write: Write, tmp_path: Path) -> None:
     assert "is a formula" in product(write, tmp_path, **{column: cell}).bad[2]
 
 
@@ -93,7 +93,7 @@ def test_right_codes_in_one_cell_are_taken_apart(sign: str, column: str, write: 
         *(f"{CODE} {OTHER} 123", f"{CODE}\n95200", "12345678,12345678", "1,2", "123;456"),
     ],
 )
-def test_what_is_neither_one_code_nor_several_is_refused(cell: str, write: Write, tmp_path: Path) -> None:
+def test_cell_that_is_no_code_list_is_refused(cell: str, write: Write, tmp_path: Path) -> None:
     found = product(write, tmp_path, barcode=cell)
     assert found.bodies == []
     assert found.bad[2].startswith("barcode ")

@@ -72,7 +72,7 @@ def test_a_wrong_header_is_told_name_by_name(content: bytes, words: str, tmp_pat
         *(("orders.csv", "Bestelnummer", "order_number"), ("deliveries.csv", "EAN", "barcode")),
     ],
 )
-def test_what_people_call_a_column_is_told_by_its_name(file: str, name: str, column: str, tmp_path: Path) -> None:
+def test_common_column_names_suggest_the_right_one(file: str, name: str, column: str, tmp_path: Path) -> None:
     (tmp_path / file).write_text(f"{name};x\n1;2\n")
     with pytest.raises(LoadError, match=f"'{name.casefold()}'; the nearest known one is {column}[. ]"):
         open_tables(tmp_path)

@@ -70,7 +70,7 @@ async def test_further_codes_that_came_in_one_cell_and_stay_are_told(world: Worl
         ("product_name", "A product has a name"),
     ],
 )
-async def test_what_cannot_be_taken_away_is_refused(column: str, words: str, world: World) -> None:
+async def test_empty_marker_is_refused_where_value_is_required(column: str, words: str, world: World) -> None:
     await loaded(world, HEADER, FIRST)
     _, bad, _ = await loaded(world, f"product_number,{column}", "P,(empty)")
     assert len(bad) == 1

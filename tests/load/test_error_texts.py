@@ -55,7 +55,7 @@ def test_a_month_by_its_name_is_read(cell: str, day: str, write: Write, tmp_path
 
 
 @pytest.mark.parametrize("cell", ["00-01-1900", "0-1-1900", "31 feb 2026", "27 foo 2026", "week 48", "31/02/2026"])
-def test_what_is_no_day_is_refused_as_such(cell: str, write: Write, tmp_path: Path) -> None:
+def test_invalid_date_is_refused_as_date(cell: str, write: Write, tmp_path: Path) -> None:
     reason = product(write, tmp_path, deprecation_date=cell).bad[2]
     assert "is no day of the calendar" in reason or "is no date that can be read" in reason
 
@@ -69,7 +69,7 @@ def test_a_role_is_read_in_any_case(cell: str, write: Write, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("sign", "word"), [("\t", "tabs or line ends"), ("\n", "tabs or line ends"), ("\u00a0", "no-")]
 )
-def test_what_was_inside_a_key_is_called_by_its_name(sign: str, word: str, write: Write, tmp_path: Path) -> None:
+def test_control_character_in_key_is_named(sign: str, word: str, write: Write, tmp_path: Path) -> None:
     write("products.csv", "product_number", f'"A{sign}B"')
     found = Found(tmp_path)
     assert found.bodies == [{"product_number": "A B"}]

@@ -104,7 +104,7 @@ async def test_what_is_there_beside_is_counted(world: World) -> None:
     assert await world.stock("P") == 17
 
 
-async def test_what_has_moved_is_counted_as_the_report_advises(world: World) -> None:
+async def test_moved_stock_is_corrected_by_the_advised_count(world: World) -> None:
     stocked(world, "1,P,A,1,10")
     await loaded(world)
     world.clear()

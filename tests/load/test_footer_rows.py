@@ -81,7 +81,7 @@ WHOLE = f"{ORDER}\n1,A,1,P,1,x\n1,B,1,P,1,x\n1,B,2,P,1,x\n"
     ],
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be"])
-def test_what_is_cut_off_takes_its_order_along(last: str, encoding: str, tmp_path: Path) -> None:
+def test_truncated_row_drops_its_order(last: str, encoding: str, tmp_path: Path) -> None:
     (tmp_path / "orders.csv").write_bytes((WHOLE + last).encode(encoding))
     found = Found(tmp_path)
     assert [body["order_number"] for body in found.bodies] == ["A"]

@@ -151,7 +151,7 @@ FORMULAS = [
 
 @pytest.mark.parametrize("cell", [*ERRORS, *FORMULAS])
 @pytest.mark.parametrize("column", ["product_name", "brand_description", "base_unit_name", "color"])
-def test_what_a_formula_left_in_a_text_is_refused(cell: str, column: str, write: Write, tmp_path: Path) -> None:
+def test_formula_error_in_text_is_refused(cell: str, column: str, write: Write, tmp_path: Path) -> None:
     found = product(write, tmp_path, **{column: cell})
     assert found.bodies == []
     words = "is a formula; write its value" if cell in FORMULAS else "an error of the spreadsheet; write the value"

@@ -26,7 +26,7 @@ async def test_a_pin_of_the_file_signs_in(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pin", ["48a1", "123", "1234567890123"])
-async def test_what_is_no_pin_is_told_without_it(tmp_path: Path, pin: str) -> None:
+async def test_invalid_pin_is_reported_without_the_pin(tmp_path: Path, pin: str) -> None:
     with a_world(tmp_path) as world:
         world.write("stores.csv", *STORE)
         world.write("people.csv", HEADER, f"0042,B1,ann,Ann,,{pin}")

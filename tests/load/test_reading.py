@@ -286,7 +286,7 @@ def test_every_field_of_the_interface_is_a_column() -> None:
     assert {name for name in DELIVERIES.line_fields if name.startswith("order_lines.")} == {"order_lines.description"}
 
 
-def test_what_the_interface_can_create_can_be_loaded() -> None:
+def test_everything_creatable_can_be_loaded() -> None:
     assert set(TARGETS) == {layout.file for layout in LAYOUTS}
     made = {row.name for row in OPERATIONS.values() if row.write and row.name.startswith(("create-", "update-product"))}
     other = {

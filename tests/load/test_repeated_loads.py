@@ -221,7 +221,7 @@ async def test_the_same_of_what_a_store_has(name: str, header: str, first: str, 
         assert seen[0] == seen[2] != seen[1]
 
 
-async def test_what_somebody_changed_in_between_is_set_again(tmp_path: Path) -> None:
+async def test_reload_restores_values_changed_in_between(tmp_path: Path) -> None:
     with a_world(tmp_path) as world:
         world.write("products.csv", "product_number,price", "P,20")
         await world.load()
@@ -290,7 +290,7 @@ async def test_new_places_pools_and_products_are_counted(tmp_path: Path) -> None
         ({"location_code": "A", "stock_pool_2": 20, "reference": "other pool"}, " by other pool"),
     ],
 )
-async def test_what_was_counted_in_another_way_is_left_and_named(
+async def test_stock_counted_without_reference_is_left_and_named(
     entry: dict[str, Any], by: str, tmp_path: Path
 ) -> None:
     """As by the loads of earlier programs, which gave no reference: losses since then would come back."""
@@ -319,7 +319,7 @@ async def test_what_was_counted_in_another_way_is_left_and_named(
         assert_books(world.service)
 
 
-async def test_where_no_reference_is_kept_a_load_counts_nothing_twice(tmp_path: Path) -> None:
+async def test_load_without_kept_references_counts_nothing_twice(tmp_path: Path) -> None:
     with a_world(tmp_path) as world:
         stocked(world, *(f"1,{one},A,1,20" for one in "PQR"), *(f"1,{one},B,1,5" for one in "PQR"))
         world.drops_references = True

@@ -204,9 +204,7 @@ async def test_a_refused_batch_is_halved_until_the_bad_rows_are_found(
     assert len(service.requests) < 4 + 2 * 2 * 7
 
 
-async def test_what_was_refused_is_taken_once_another_file_is_mended(
-    tmp_path: Path, service: FakeService, naps: Naps
-) -> None:
+async def test_refused_row_loads_after_other_file_is_fixed(tmp_path: Path, service: FakeService, naps: Naps) -> None:
     write_shop(tmp_path)
     products = tmp_path / "products.csv"
     products.rename(tmp_path / "kept-away")
@@ -219,9 +217,7 @@ async def test_what_was_refused_is_taken_once_another_file_is_mended(
     assert len(service.kept["storeproductlog"]) == 2
 
 
-async def test_what_was_loaded_so_long_ago_that_its_answer_is_gone_is_loaded(
-    tmp_path: Path, service: FakeService, naps: Naps
-) -> None:
+async def test_row_with_expired_answer_counts_as_loaded(tmp_path: Path, service: FakeService, naps: Naps) -> None:
     write_shop(tmp_path)
     fields = [{"field": "Idempotency-Key", "message": "This was carried out before."}]
     service.trouble = [httpx.Response(409, json={"success": False, "message": "long ago", "errors": fields})]
@@ -352,7 +348,7 @@ async def test_a_service_that_stays_away_ends_the_load_with_a_plain_word(
         ("locations.csv", refusal(404, "Not Found"), r"cannot create locations: Not Found\. Remove locations\.csv"),
     ],
 )
-async def test_what_no_row_can_mend_ends_the_load(
+async def test_error_beyond_rows_ends_the_load(
     file: str, answer: httpx.Response, words: str, tmp_path: Path, service: FakeService, naps: Naps
 ) -> None:
     write_shop(tmp_path)

@@ -593,7 +593,7 @@ def test_a_decimal_comma_is_said_in_one_line(write: Write, tmp_path: Path) -> No
         ),
     ],
 )
-def test_what_another_cell_has_shown_is_said(
+def test_note_names_the_cell_that_decided_the_notation(
     cells: tuple[str, ...], values: tuple[Any, ...], words: str, separator: str, write: Write, tmp_path: Path
 ) -> None:
     found = prices(write, tmp_path, *cells, separator=separator)
@@ -691,7 +691,7 @@ def test_a_year_of_two_digits_is_the_one_that_is_near(year: int, later: int) -> 
     assert notation._last_year - 99 <= said <= notation._last_year
 
 
-def test_what_years_of_two_digits_are_read_as_is_said(write: Write, tmp_path: Path) -> None:
+def test_two_digit_years_are_explained(write: Write, tmp_path: Path) -> None:
     last = datetime.now().year + YEARS_AHEAD
     notes = " ".join(dates(write, tmp_path, "2026-11-27", "27.11.26").notes)
     assert f"years of two digits as {last - 99} to {last} (27.11.26 in row 3)" in notes

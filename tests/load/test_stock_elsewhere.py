@@ -54,7 +54,7 @@ async def test_goods_that_were_moved_are_not_lost_or_doubled(rows: tuple[str, ..
         ("A", 4, 1, "1,P,,,9"),
     ],
 )
-async def test_what_was_booked_before_the_first_load_is_left(
+async def test_stock_booked_before_first_load_is_left(
     place: str, quantity: int, pool: int, row: str, world: World
 ) -> None:
     stocked(world)
@@ -68,7 +68,7 @@ async def test_what_was_booked_before_the_first_load_is_left(
     assert await world.stock("P") == 9
 
 
-async def test_what_the_service_has_already_is_loaded(world: World) -> None:
+async def test_row_equal_to_service_counts_as_loaded(world: World) -> None:
     stocked(world)
     await loaded(world)
     await changed(world, "A", 9)

@@ -26,7 +26,7 @@ AT_NO_PLACE = "a row without a place, beside rows with places, is read as the go
         (("1,P,A,1,5", "1,P,B,1,7", "1,P,,2,3"), 15, ""),
     ],
 )
-async def test_its_meaning_does_not_depend_on_the_order(
+async def test_row_without_location_means_the_same_in_any_order(
     rows: tuple[str, ...], total: int, words: str, order: tuple[int, ...], world: World
 ) -> None:
     stocked(world, *(rows[at] for at in order))

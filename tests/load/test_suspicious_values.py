@@ -42,9 +42,7 @@ ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_da
         ("products.csv", ["product_number", "2-jan"], "looks like a date that a spreadsheet has made of a code"),
     ],
 )
-def test_what_is_hardly_meant_is_warned_of(
-    name: str, lines: list[str], words: str, write: Write, tmp_path: Path
-) -> None:
+def test_suspicious_values_are_warned_of(name: str, lines: list[str], words: str, write: Write, tmp_path: Path) -> None:
     write(name, *lines)
     assert any(words in note for note in Found(tmp_path).notes)
 

@@ -79,7 +79,7 @@ def test_closed_days_go_and_young_or_open_work_stays(desk: Desk) -> None:
     assert {str(row[0]) for row in fetch(desk.db, "SELECT job_id FROM job")} == {"open", "young"}
 
 
-def test_what_a_wrong_clock_has_noted_keeps_nothing_here(desk: Desk) -> None:
+def test_future_timestamps_do_not_stop_archiving(desk: Desk) -> None:
     """Somebody set it a year ahead for an hour, before all that is old by now."""
     desk.work("ahead", -400, 2)
     desk.work("old", 40, 4)
@@ -145,7 +145,7 @@ def test_an_outbox_that_was_made_anew_overwrites_nothing(desk: Desk) -> None:
     assert {job for job, _ in desk.there()} == {"old", "other"}
 
 
-def test_what_is_over_for_long_is_dropped_and_all_else_stays(desk: Desk) -> None:
+def test_old_closed_operations_are_deleted_and_others_stay(desk: Desk) -> None:
     def at(days_ago: float, *products: str, order: str = "O1") -> tuple[str, ...]:
         desk.clock.now = NOW - days_ago * DAY_S
         with transaction(desk.db):

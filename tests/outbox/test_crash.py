@@ -55,7 +55,7 @@ def sends(folder: Path) -> Callable[[Callable[[str], None]], None]:
 
 
 @pytest.mark.parametrize("rounds", ROUNDS)
-def test_nothing_acknowledged_is_lost_when_processes_are_killed(home: StoreFolder, rounds: int) -> None:
+def test_killed_processes_lose_nothing_acknowledged(home: StoreFolder, rounds: int) -> None:
     open_outbox(home.folder).close()
     dice = random.Random(7)
     said: list[str] = []

@@ -77,7 +77,7 @@ def test_everything_of_a_batch_is_kept_together(journal: Journal, outbox_db: aps
     assert (resumed.snapshot, raws(resumed.events)) == ("after two", ["3"])
 
 
-def test_nothing_of_a_batch_is_kept_when_a_part_of_it_fails(journal: Journal, outbox_db: apsw.Connection) -> None:
+def test_failed_batch_keeps_nothing(journal: Journal, outbox_db: apsw.Connection) -> None:
     unsendable = Write("update-customer-order", ("order/A",), {}, {}, {"orders": object()})
     with pytest.raises(TypeError, match="object cannot be kept"):
         journal.commit(

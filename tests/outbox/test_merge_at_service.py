@@ -85,7 +85,7 @@ async def after(writes: Sequence[Write]) -> tuple[dict[tuple[Any, ...], Decimal]
         return books, lines
 
 
-def test_what_was_taken_at_two_places_stays_taken_at_both() -> None:
+def test_merge_keeps_picks_of_both_locations() -> None:
     writes = [write(Take(1, 2, "A1", None)), write(Take(1, 3, "BACK", None))]
     books, _ = asyncio.run(after(merge_batch(writes)[0]))
     assert books["P1", "BACK", 1] == 1

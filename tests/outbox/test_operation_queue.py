@@ -85,7 +85,7 @@ def test_a_waiting_row_is_merged_and_remembered(outbox: OperationQueue, clock: C
     assert outbox.pending_counts() == (1, 0)
 
 
-def test_what_was_ever_sending_is_never_merged(outbox: OperationQueue) -> None:
+def test_operation_once_sending_is_never_merged(outbox: OperationQueue) -> None:
     (first,) = put(outbox, update("A", {1: 1}))
     outbox.begin_sending(first, b"1")
     outbox.retry_later(first, store_text("no route"), 0)
@@ -100,7 +100,7 @@ def moved(product: str) -> Any:
     return movement("", product)._replace(lanes=(f"product/{product}",))
 
 
-def test_what_takes_goods_lets_go_first_what_was_said_of_them(outbox: OperationQueue) -> None:
+def test_pick_waits_for_earlier_movements_of_its_goods(outbox: OperationQueue) -> None:
     brought, taken, other = put(outbox, moved("P1"), update("A", {1: 2}), update("B", {2: 1}))
     assert [row.op_id for row in outbox.sendable()] == [brought, other]
     outbox.begin_sending(brought, b"[]", has_key=True)
@@ -112,7 +112,9 @@ def test_what_takes_goods_lets_go_first_what_was_said_of_them(outbox: OperationQ
     assert [row.op_id for row in outbox.sendable()] == [taken, other], "what stands still holds nothing up"
 
 
-def test_what_waits_is_not_read_to_find_what_may_go(outbox: OperationQueue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finding_sendable_operations_reads_no_waiting_ones(
+    outbox: OperationQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ids = put(outbox, *(update(f"O{number}", {number: 1}) for number in range(60)))
     read: list[str] = []
 
@@ -125,7 +127,7 @@ def test_what_waits_is_not_read_to_find_what_may_go(outbox: OperationQueue, monk
     assert read == list(ids[1:3])
 
 
-def test_what_is_said_of_goods_between_two_takes_keeps_them_apart(outbox: OperationQueue) -> None:
+def test_movement_between_two_picks_prevents_merge(outbox: OperationQueue) -> None:
     (first,) = put(outbox, update("A", {1: 2}))
     put(outbox, moved("P2"))
     (second,) = put(outbox, update("A", {1: 3}))
@@ -138,7 +140,7 @@ def test_what_is_said_of_goods_between_two_takes_keeps_them_apart(outbox: Operat
     assert fourth != fifth
 
 
-def test_nobody_merges_into_the_work_of_another(outbox: OperationQueue) -> None:
+def test_operations_of_other_authors_are_not_merged(outbox: OperationQueue) -> None:
     (first,) = put(outbox, update("A", {1: 1}))
     (second,) = put(outbox, update("A", {1: 2}), author=BEN)
     assert outbox.get(first).state == outbox.get(second).state == "queued"
@@ -151,7 +153,7 @@ def test_merging_does_not_overtake_what_stands_between(outbox: OperationQueue) -
     assert [row.op_id for row in outbox.unfinished()] == [first, between, last]
 
 
-def test_what_depends_on_a_merged_row_depends_on_its_successor(outbox: OperationQueue) -> None:
+def test_dependency_moves_to_successor_of_merged_row(outbox: OperationQueue) -> None:
     (first,) = put(outbox, update("A", {1: 1}))
     with transaction(outbox._db):
         (other,) = outbox.enqueue([Intent(update("B", {1: 1}), depends_on=first)], ANNA)

@@ -34,7 +34,7 @@ def reachable(start: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("state", "event"), list(itertools.product(STATES, EVENTS)))
-def test_what_is_not_in_the_table_cannot_happen(state: str, event: str) -> None:
+def test_transitions_outside_the_table_raise(state: str, event: str) -> None:
     if (state, event) in TRANSITIONS:
         assert next_state(state, event) in STATES
     else:

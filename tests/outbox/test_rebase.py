@@ -112,7 +112,7 @@ def laid(stands: int, *operations: Operation, of: int = 5) -> tuple[int, bool]:
     return int(lines[0]["picked_quantity"]), header["is_picked"]
 
 
-def test_what_has_not_left_is_added_to_what_the_service_says() -> None:
+def test_unsent_picks_are_added_to_service_figure() -> None:
     assert laid(0, operation(based(0, 1)), operation(based(0, 2))) == (3, False)
     assert laid(3, operation(based(0, 1)), operation(based(1, 2))) == (5, True)
     assert laid(5, operation(based(0, 1)), operation(based(3, 1))) == (3, False)

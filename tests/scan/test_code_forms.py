@@ -172,7 +172,7 @@ def test_a_guess_that_fits_two_is_asked() -> None:
     assert has_valid_check_digit(other)
 
 
-def test_what_is_known_as_it_stands_is_never_guessed() -> None:
+def test_exact_code_wins_over_derived_forms() -> None:
     assert only(what(EAN[:-1], (EAN, "A"), (EAN[:-1], "B"))).key == "B"
     assert only(what("425261", (UPC_E, "A"), ("425261", "B"))).key == "B"
 
@@ -285,7 +285,7 @@ def test_a_batch_through_another_keyboard_is_read_back() -> None:
         "Aß01ß2",
     ],
 )
-def test_what_is_not_known_through_another_keyboard_is_named(text: str) -> None:
+def test_unknown_code_of_other_keyboard_layout_is_named(text: str) -> None:
     assert what(text, ("4006381333931", "PEN")) == RefusedInput("input.layout", text)
 
 

@@ -165,7 +165,7 @@ def test_a_tail_that_comes_after_its_time_is_data(data: bytes) -> None:
     assert said(items) == [BACK, (data[:-1].decode(), "cr")]
 
 
-def test_what_only_looks_like_a_late_tail_is_data() -> None:
+def test_text_like_a_late_escape_tail_is_data() -> None:
     decoder = Decoder()
     items = decoder.feed(b"\x1b", 1.0) + decoder.tick(1.1) + decoder.feed(b"[12]\r", 1.2)
     items += decoder.feed(b"\x1b", 2.0) + decoder.tick(2.1) + decoder.feed(b"[k1\r", 2.2)
@@ -247,7 +247,7 @@ def test_a_scan_of_controls_alone_is_no_enter(scan: bytes) -> None:
     assert item.text == item.dropped == scan.decode().strip("\x03\r\n")
 
 
-def test_what_a_line_says_by_itself_leaves_the_enter_key_alone() -> None:
+def test_ignored_characters_leave_enter_alone() -> None:
     assert fed(b"\x00\x11\r") == [ENTER]
     decoder = Decoder()
     assert decoder.feed(b"\x02", 1.0) + decoder.feed(b"\r", 1.1 + SECOND_TERMINATOR_S) == [ENTER]
@@ -308,7 +308,7 @@ def test_a_key_that_no_code_could_have_ended_leaves_a_line_alone(sequence: bytes
     assert (item.text, item.possible_prefix) == ("8712", "")
 
 
-def test_what_is_read_long_after_a_key_is_none_of_it() -> None:
+def test_text_long_after_a_key_is_not_its_tail() -> None:
     decoder = Decoder()
     items = decoder.feed(b"\x1b[A", 1.0) + decoder.feed(b"8712\r", 1.0 + CUT_OFF_S) + decoder.feed(b"\x1b[A\r9\r", 2.0)
     assert [(item.text, item.possible_prefix) for item in items if isinstance(item, Line)] == [("8712", ""), ("9", "")]
@@ -412,7 +412,7 @@ def test_times_and_pauses_are_evidence() -> None:
         ([(EAN.encode() + b"\r", 2.0)], 0),
     ],
 )
-def test_what_stood_on_the_line_before_a_burst_is_told_apart(reads: list[tuple[bytes, float]], apart: int) -> None:
+def test_text_typed_before_a_scan_is_told_apart(reads: list[tuple[bytes, float]], apart: int) -> None:
     decoder = Decoder()
     (line,) = [item for data, at in reads for item in decoder.feed(data, at) if isinstance(item, Line)]
     assert line.before_pause == apart

@@ -510,7 +510,7 @@ def test_what_nobody_knows() -> None:
     assert said("777", three) == UnknownCode("777")
 
 
-def test_what_nobody_knows_is_multiplied_where_how_many_is_asked() -> None:
+def test_unknown_multiplication_is_quantity_at_open_quantity() -> None:
     asked, loose = Accepts(quantity=True, choices=2, choice_letters="yx"), Accepts(quantity=True, decimals=True)
     for text in ("3x4", "3X4", "3*4", "3 x 4", "3*004", "3×4"):
         answer = said(text, asked)
@@ -549,7 +549,7 @@ def test_a_number_with_a_unit_is_no_search_where_how_many_is_asked(text: str) ->
     assert not isinstance(said(text), RefusedInput), "where no quantity is open, it may be a part of a name"
 
 
-def test_only_whole_ones_of_what_is_sold_by_the_piece() -> None:
+def test_pieces_take_whole_quantities_only() -> None:
     assert said(f"1,5*{EAN}") == RefusedInput("input.decimal", f"1,5*{EAN}")
     assert brief("0,5*15400141288763") == [(PRODUCT, "P3", Decimal(6), True)]  # half a case of twelve
 
@@ -594,7 +594,7 @@ def test_a_code_of_a_number_that_nobody_has_is_no_quantity(factor: str) -> None:
         (f"0,0001*{EAN}", ""),
     ],
 )
-def test_what_a_label_weighs_has_the_places_that_can_be_kept(text: str, quantity: str) -> None:
+def test_label_weight_keeps_three_decimals(text: str, quantity: str) -> None:
     """A fourth one would be refused by the service, long after the goods were taken."""
     ways = parse(text, NOTHING, compile_patterns(("28IIIIIWWWWWC",)))
     assert needs_look_up(ways)

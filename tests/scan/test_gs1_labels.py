@@ -110,7 +110,7 @@ def test_an_identifier_with_two_values_is_two_labels(ai: str) -> None:
         "392212345678901234567",
     ],
 )
-def test_where_no_separator_is_sent_that_is_said(prefix: str, tail: str) -> None:
+def test_missing_separator_is_reported(prefix: str, tail: str) -> None:
     text = f"{prefix}01{GTIN}{tail}"
     if tail == "10LOT7|":
         assert only(what(text, gtin=GTIN)).batch == "LOT7"  # one at the end says nothing
@@ -201,7 +201,7 @@ def test_data_that_is_damaged_is_refused_as_a_whole(tail: str) -> None:
 
 
 @pytest.mark.parametrize("text", [f"(01){GTIN}(17)261301", f"(01){GTIN}(10){'L' * 21}", f"(01){GTIN}(99999)1"])
-def test_what_is_printed_is_held_to_the_same(text: str) -> None:
+def test_printed_brackets_follow_the_same_rules(text: str) -> None:
     assert what(text, gtin=GTIN) == RefusedInput("input.gs1", text)
     assert only(what(f"(01) {GTIN} (10) LOT7 (30) 12", gtin=GTIN)).quantity == 12
 
@@ -298,7 +298,7 @@ def test_identifiers_are_those_of_biip() -> None:
 
 
 @given(st.text("0123456789ABCLOT~|^{}<>GS\x1d \\x", max_size=40), st.sampled_from(["", "]C1"]))
-def test_nothing_that_cannot_be_read_is_one(tail: str, prefix: str) -> None:
+def test_unreadable_quantity_is_never_one(tail: str, prefix: str) -> None:
     """Whatever follows the number of a thing: it is read to its end, or refused, or the product is asked about."""
     text = f"{prefix}01{GTIN}{tail}"
     said = what(text, gtin=GTIN)
@@ -405,7 +405,7 @@ def test_the_measure_that_fits_is_taken_of_several() -> None:
     assert only(what(text, "ml")).quantity == Decimal(3000)
 
 
-def test_of_several_measures_the_first_counts_and_without_a_unit_none() -> None:
+def test_first_measure_of_matching_unit_counts() -> None:
     both = f"01{WEIGHED}31030015003112000200"
     assert only(what(both, "kg")).quantity == Decimal("1.5")
     assert only(what(both, "m")).quantity == Decimal(2)
@@ -439,7 +439,7 @@ def test_an_amount_of_money_is_no_quantity(tail: str) -> None:
     assert (piece.quantity, piece.needs_quantity, piece.price) == (Decimal(1), False, Decimal(5))
 
 
-def test_what_is_counted_in_whole_grams_is_no_single_gram() -> None:
+def test_whole_gram_product_takes_weight_in_grams() -> None:
     assert only(what(f"01{WEIGHED}3103001750", "g", decimal=False)).quantity == 1750
     meaning = only(what(f"01{WEIGHED}3104001755", "g", decimal=False))
     assert meaning.needs_quantity
@@ -464,7 +464,7 @@ def test_the_shop_s_own_scale_weighs_in_kg_or_in_what_it_sells(code: str, unit: 
 
 
 @pytest.mark.parametrize("unit", ["oz", "oz t", "l", "ml", "m", "m2", "ft", "stuk", "Stück", "bunch", "2 lb", "piece"])
-def test_what_the_scale_weighs_is_asked_of_goods_that_are_not_weighed(unit: str) -> None:
+def test_weight_label_on_unweighed_product_asks_quantity(unit: str) -> None:
     meaning = only(what("2812345003503", unit))
     assert (meaning.quantity, meaning.is_explicit, meaning.needs_quantity) == (Decimal(1), False, True), unit
     assert meaning.measure is not None

@@ -205,7 +205,7 @@ def test_a_count_or_a_price_of_too_many_digits_is_none(ai: str) -> None:
     assert parse_element_strings(code[:26]) is not None
 
 
-def test_what_the_scanner_calls_gs1_is_read_whole_or_not_at_all() -> None:
+def test_gs1_symbol_is_read_whole_or_refused() -> None:
     assert parse_element_strings("0109501101530003ZZ", from_gs1_symbol=True) is None, (
         "what is left out could be how many there are"
     )

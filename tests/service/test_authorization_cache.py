@@ -58,7 +58,7 @@ async def test_a_token_that_ended_hears_nothing_but_that(world: World, reads: li
         assert len(reads) == 1
 
 
-async def test_of_whom_a_body_was_refused_no_other_is_taken_unasked(world: World) -> None:
+async def test_caller_with_refused_body_is_authorised_anew_each_time(world: World) -> None:
     secret = world.token("staff", ["S1"])
     taken = 0
 
@@ -93,7 +93,7 @@ def test_a_guest_is_forgotten_after_a_while_or_when_turned_away() -> None:
     assert step.get(COME) is None
 
 
-def test_so_many_are_remembered_and_no_more() -> None:
+def test_authorization_cache_is_bounded() -> None:
     step = AuthorizationCache(lambda: 0.0)
     for n in range(10_001):
         step.add(COME._replace(token_hash=str(n)), GUEST)

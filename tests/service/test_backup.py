@@ -107,7 +107,7 @@ async def test_a_copy_is_put_back_under_a_service_at_work(tmp_path: Path) -> Non
     await world.close()
 
 
-def test_what_is_put_back_where_nothing_was(tmp_path: Path) -> None:
+def test_restore_creates_missing_database(tmp_path: Path) -> None:
     prepare(tmp_path / "old.db", demo=True)
     with closing(open_service(tmp_path / "old.db")):
         back_up(tmp_path / "old.db", tmp_path / "copy.db")
@@ -170,7 +170,7 @@ def _torn(file: Path) -> None:
         (Path.unlink, "There is no file"),
     ],
 )
-def test_what_is_not_sound_is_not_put_back(tmp_path: Path, spoil: Callable[[Path], None], says: str) -> None:
+def test_restore_refuses_damaged_copy(tmp_path: Path, spoil: Callable[[Path], None], says: str) -> None:
     database, file = tmp_path / "service.db", tmp_path / "copy.db"
     prepare(database, demo=True)
     with closing(open_service(database)):

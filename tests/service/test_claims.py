@@ -79,7 +79,7 @@ async def test_the_claim_that_was_made_last_stands_whenever_it_is_heard_of(world
     assert (await claimed(world))["claimed_by"] == "anna"
 
 
-async def test_who_let_go_before_the_claim_was_made_does_not_end_it(world: World, order: None) -> None:
+async def test_release_older_than_claim_does_not_end_it(world: World, order: None) -> None:
     await claim(world, "ben", "t2", Aisle_Occurred_At="2026-05-28T20:10:00Z")
     before = await claimed(world)
     for user, terminal in (("anna", "t1"), ("ben", "t1")):
@@ -174,7 +174,7 @@ async def test_what_each_picked_is_added_up(world: World, order: None) -> None:
     assert world.books()[("P1", "", 1, "O1", 1)] == 1
 
 
-async def test_what_finds_no_room_is_told_and_the_rest_is_taken(world: World, order: None) -> None:
+async def test_excess_is_returned_and_rest_is_picked(world: World, order: None) -> None:
     await take(world, 0, 2, user="ben")
     answer = await take(world, 0, 2, is_picked=False)
     (left,) = answer["left"]
@@ -200,7 +200,7 @@ async def test_a_line_that_somebody_thought_full_is_not_closed_short(world: Worl
     assert (line["picked_quantity"], line["is_picked"]) == (2, True)
 
 
-async def test_what_is_at_a_place_is_not_put_back_by_hand(world: World, order: None) -> None:
+async def test_goods_put_down_are_not_reduced_by_a_pick(world: World, order: None) -> None:
     await take(world, 0, 2)
     await world.move("P1", 1, line_end("O1", 1), line_end("O1", 1, "DESK"))
     answer = await take(world, 2, 0, user="ben")
@@ -209,7 +209,7 @@ async def test_what_is_at_a_place_is_not_put_back_by_hand(world: World, order: N
     assert await stands(world) == 1
 
 
-async def test_one_key_adds_once_and_answers_the_same_again(world: World, order: None) -> None:
+async def test_pick_under_one_key_adds_once_with_same_answer(world: World, order: None) -> None:
     said = {"line_number": 1, "product_number": "P1", "base_picked_quantity": 0, "picked_quantity": 2}
     body, headers = {"orders": {"order_number": "O1", "order_lines": [said]}}, {"Idempotency-Key": '"' + "k" * 20 + '"'}
     await take(world, 0, 2, user="ben")

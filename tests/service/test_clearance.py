@@ -43,7 +43,7 @@ async def held(world: World) -> World:
     return world
 
 
-async def test_what_is_held_on_tagged_places_is_assigned_and_nothing_else(held: World) -> None:
+async def test_clearance_assigns_goods_on_tagged_locations_only(held: World) -> None:
     before = held.books()
     await clear(held)
     assert await assigned(held) == [
@@ -78,7 +78,7 @@ async def test_a_movement_from_the_line_to_free_carries_it_out(held: World) -> N
     assert ("BACK", "P1", 1, "O1", 1, 3) in await assigned(held)
 
 
-async def test_what_is_no_longer_held_there_needs_no_moving(held: World) -> None:
+async def test_goods_no_longer_held_leave_the_assignments(held: World) -> None:
     await clear(held)
     await held.update("O2", is_active=False)
     await held.move("P1", 2, line_end("O1", 1, "BACK"), line_end("O1", 1, "DESK"))
@@ -103,7 +103,7 @@ async def test_goods_arriving_later_were_not_assigned(held: World) -> None:
     assert held.service.database.read_now(lambda tx: tx.all(waiting)) == [(0,)], "and none is kept for ever"
 
 
-async def test_only_a_supervisor_of_the_store_clears_and_only_there(held: World) -> None:
+async def test_only_supervisor_of_store_may_clear(held: World) -> None:
     for role, status in (("staff", 403), ("integration", 403), ("supervisor", 200)):
         client = held.open_client(held.token(role, ["S2"]))
         answer = await held.send("POST", CLEARANCE, {}, query={"location_code_tag": "wh"}, client=client)
@@ -115,7 +115,7 @@ async def test_only_a_supervisor_of_the_store_clears_and_only_there(held: World)
     assert await assigned(held) == []
 
 
-async def test_where_nothing_is_to_be_moved_the_answer_says_why(held: World) -> None:
+async def test_clearance_without_goods_explains_why(held: World) -> None:
     assert await clear(held) == {"success": True}
     assert await clear(held) == {"success": True}, "what is assigned already is to be moved"
     nowhere = {"success": True, "message": "No place has the tag 'pickup'; nothing is to be moved."}

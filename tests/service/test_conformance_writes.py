@@ -58,7 +58,7 @@ async def test_the_header_that_replaces_a_delivery(world: World, path: str) -> N
     assert [row["no_of_containers"] for row in await world.rows("/orders/deliveries")] == [2]
 
 
-async def test_who_did_it_and_what_kind_of_entry_it_is(world: World) -> None:
+async def test_log_parameters_set_user_and_kind_of_entry(world: World) -> None:
     entry: dict[str, Any] = {"product_number": "P1", "quantity": 5, "reference": "D1"}
     delivery = {"order_number": "D1", "no_of_containers": 1, "order_lines": [{"product_number": "P1", "quantity": 9}]}
     await world.post("/stores/S1/orders/deliveries", {"orders": [delivery]})

@@ -75,7 +75,7 @@ def ended(caller: socket.socket) -> bytes:
 
 
 @pytest.mark.parametrize("said", [b"", HALF, WHOLE[:-2]], ids=["nothing", "half a line", "a head without its end"])
-def test_who_does_not_send_a_head_in_time_is_left(said: bytes) -> None:
+def test_connection_without_timely_head_is_closed(said: bytes) -> None:
     with serving(ConnectionLimits(head_seconds=0.1)) as (port, _), closing(connected(port, said)) as caller:
         assert ended(caller) == b""
 
@@ -229,7 +229,7 @@ def test_those_that_hardly_read_make_room_for_those_that_ask() -> None:
         assert httpx.get(f"http://127.0.0.1:{port}/", timeout=SECONDS).text == "ok"
 
 
-def test_who_asks_is_answered_again_and_again_on_one_connection() -> None:
+def test_keep_alive_connection_answers_repeatedly() -> None:
     with serving(ConnectionLimits()) as (port, server), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
         for _ in range(3):
             assert client.get("/", timeout=SECONDS).text == "ok"
@@ -267,7 +267,7 @@ def test_a_head_without_end_is_refused_as_soon_as_it_is_too_long(said: bytes) ->
 
 
 @pytest.mark.parametrize("tail", [b"A: " + b"b" * 100_000, b"A: b\r\n" * 50_000], ids=["a value", "many headers"])
-def test_what_comes_behind_a_body_has_an_end_too(tail: bytes) -> None:
+def test_chunked_trailer_has_a_time_limit(tail: bytes) -> None:
     head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"
     with serving(ConnectionLimits()) as (port, server), closing(connected(port, head)) as caller:
         until = monotonic() + SECONDS
@@ -338,7 +338,7 @@ def posted(said: bytes = b"") -> bytes:
 
 
 @pytest.mark.parametrize("parts", ["together", "byte by byte", "in two"])
-def test_who_offers_another_protocol_is_heard_in_this_one(parts: str) -> None:
+def test_upgrade_offer_is_answered_in_http_1(parts: str) -> None:
     said = posted(OFFER) + posted() + posted(OFFER)
     step = {"byte by byte": 1, "in two": 40}.get(parts, len(said))
     bodies = Bodies()
@@ -369,7 +369,7 @@ def test_a_body_in_parts_behind_an_offer_is_that_requests_own() -> None:
     ids=["no head", "no body"],
 )
 @pytest.mark.parametrize("before", [1, 3])
-def test_what_is_no_request_is_answered_in_its_turn(noise: bytes, before: int) -> None:
+def test_invalid_request_is_answered_in_order(noise: bytes, before: int) -> None:
     bodies = Bodies(may=False)
     said = posted() * before + noise
     with serving(ConnectionLimits(), app=bodies) as (port, _), closing(connected(port, said)) as caller:
@@ -416,7 +416,7 @@ def test_ambiguous_request_framing_is_refused_and_connection_closed(head: bytes)
     assert bodies.heard == []
 
 
-def test_nothing_is_carried_on_to_somebody_else() -> None:
+def test_connect_method_tunnels_nothing() -> None:
     said = b"CONNECT / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" + posted()
     bodies = Bodies()
     with serving(ConnectionLimits(), app=bodies) as (port, _), closing(connected(port, said)) as caller:
@@ -425,7 +425,7 @@ def test_nothing_is_carried_on_to_somebody_else() -> None:
     assert bodies.heard == [b""]
 
 
-def test_what_anybody_can_make_us_say_is_said_once_a_minute() -> None:
+def test_repeated_log_messages_are_limited_to_one_a_minute() -> None:
     now = 0.0
     repeats = RepeatFilter(lambda: now)
 

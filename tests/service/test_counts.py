@@ -134,7 +134,7 @@ async def test_a_bad_entry_refuses_the_whole_request(world: World, entry: dict[s
     assert await world.rows("/products/stock/storeproductlogs") == []
 
 
-async def test_there_is_never_more_than_sums_have_room_for(world: World) -> None:
+async def test_quantities_stay_within_64_bit_sums(world: World) -> None:
     """A database has whole numbers of 64 bits: what outgrows them would be wrong for everybody who sums it up."""
     most = 10**9
     for quantity in (most + 1, -most - 1):
@@ -286,7 +286,7 @@ async def test_a_total_counted_after_a_place_holds_what_the_place_absorbs(world:
     assert world.books() == {("P1", "A1", 1): 7, ("P1", "", 1, "O1", 1): 3}
 
 
-async def test_only_what_goes_down_below_none_is_flagged(world: World) -> None:
+async def test_only_decrease_below_zero_is_flagged(world: World) -> None:
     for change in (-5, 2, -1):
         await world.log(product_number="P1", quantity=change)
     rows = await world.rows("/products/stock/storeproductlogs")

@@ -28,7 +28,7 @@ from tests.service.serve_process import SECONDS, command_of
 from tests.terminal.lifeline import Lifeline
 
 
-def test_it_is_said_once_and_once_when_it_is_back(
+def test_outage_is_logged_once_and_recovery_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(waiting, "MIN_PAUSE_S", 0.001)
@@ -48,7 +48,7 @@ def test_it_is_said_once_and_once_when_it_is_back(
     ]
 
 
-def test_what_waiting_does_not_mend_is_not_waited_for() -> None:
+def test_permanent_error_is_not_waited_for() -> None:
     def opened() -> None:
         raise StorageError("It is of a newer program.")
 
@@ -119,7 +119,7 @@ def started(url: str, folder: Path, workers: int) -> Iterator[Starting]:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_it_is_started_before_its_database_and_loses_it_later(
+def test_service_starts_before_database_and_survives_its_loss(
     mortal: Server, tmp_path: Path, aisle_home: Path, lifeline: Lifeline, workers: int
 ) -> None:
     mortal.kill()
@@ -157,7 +157,7 @@ def _is_ready(url: str) -> bool:
 
 
 @pytest.mark.parametrize("end", ["SIGTERM", "SIGINT", "lifeline"])
-def test_who_waits_leaves_when_it_is_told_to(tmp_path: Path, aisle_home: Path, lifeline: Lifeline, end: str) -> None:
+def test_waiting_service_stops_on_request(tmp_path: Path, aisle_home: Path, lifeline: Lifeline, end: str) -> None:
     with started("postgresql://aisle@127.0.0.1:1/none", tmp_path, 1) as service:
         until(lambda: service.messages("database lost"))
         if end == "lifeline":

@@ -201,7 +201,7 @@ async def test_filters_of_deliveries(world: World) -> None:
     assert answer.status_code == 400
 
 
-async def test_what_comes_fills_lines_in_order_and_the_receipt_shows_it(world: World) -> None:
+async def test_received_goods_fill_lines_in_order_and_show_on_receipt(world: World) -> None:
     await announce(
         world,
         "D1",

@@ -196,7 +196,7 @@ def test_order_numbers_can_be_typed_and_the_first_needs_scans_alone(demo: DemoSt
             assert not products[line["product_number"]]["allow_decimal"]
 
 
-def test_it_is_the_same_every_time_and_moves_with_the_day(demo: DemoStore) -> None:
+def test_demo_store_is_reproducible_and_moves_with_date(demo: DemoStore) -> None:
     assert demo_bodies(TODAY) == demo
     dates = {line["pickup_date"] for order in demo.orders for line in order["order_lines"]}
     assert min(dates) == (TODAY - timedelta(days=1)).isoformat()

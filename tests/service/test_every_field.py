@@ -632,7 +632,7 @@ def test_every_parameter_has_a_case_in_the_tests_of_parameters(name: str) -> Non
             assert known or (name, param.name) in test_conformance.ELSEWHERE
 
 
-def test_what_is_never_told_stands_in_the_readme() -> None:
+def test_readme_lists_fields_never_sent() -> None:
     text = files("aisle.service").joinpath("README.md").read_text(encoding="utf-8")
     _, _, section = text.partition("### Never sent\n")
     section = section.partition("\n#")[0]

@@ -91,7 +91,7 @@ async def test_followers_hear_each_key_once_and_in_the_end_everything(world: Wor
     assert seen == {("order", "O1"), ("product", "P2")}
 
 
-async def test_what_the_chain_changed_is_told_apart_from_what_the_store_did(world: World) -> None:
+async def test_change_feed_separates_chain_and_store_changes(world: World) -> None:
     since, _ = await follow(world, 0)
     await world.count("P1", "A1", stock_pool_1=5)
     await world.post("/products", {"products": [{"product_number": "P1", "product_name": "Jelly"}]})
@@ -158,7 +158,7 @@ async def test_health_needs_no_token(world: World) -> None:
     await stranger.aclose()
 
 
-def test_what_is_announced_is_what_the_readme_tells() -> None:
+def test_announced_features_match_readme() -> None:
     readme = (Path(aisle.service.__file__).parent / "README.md").read_text()
     table = readme.partition("\n## Extensions\n")[2].partition("\n## ")[0]
     told = {row.partition("=")[0] for row in re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)}

@@ -210,7 +210,7 @@ def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[apsw.Conne
 
 
 @pytest.mark.sqlite
-def test_who_comes_while_another_fills_it_waits_for_that(
+def test_second_process_waits_while_demo_store_is_filled(
     held: apsw.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[int] = []
@@ -228,7 +228,7 @@ def test_who_comes_while_another_fills_it_waits_for_that(
 
 @pytest.mark.sqlite
 @pytest.mark.usefixtures("held")
-def test_who_fills_it_without_end_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_filling_by_other_process_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_Watched, "waited", lambda _: None, raising=False)
     monkeypatch.setattr(factory, "_SEED_TIMEOUT_S", 0.0)
     with pytest.raises(Busy, match="Another process has been filling the database for 0 seconds"):
@@ -237,7 +237,7 @@ def test_who_fills_it_without_end_is_told_of(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.sqlite
 @pytest.mark.usefixtures("held")
-def test_one_that_is_filled_is_opened_whoever_writes_to_it(tmp_path: Path, held: apsw.Connection) -> None:
+def test_filled_database_opens_during_a_write(tmp_path: Path, held: apsw.Connection) -> None:
     held.execute("ROLLBACK")
     open_service(tmp_path / "service.db", demo=True).close()
     held.execute("BEGIN IMMEDIATE")

@@ -33,7 +33,7 @@ async def test_without_a_key_it_is_done_again(world: World) -> None:
     assert world.books() == {("P1", "A1", 1): 4}
 
 
-async def test_what_has_no_key_is_named_by_its_time(world: World) -> None:
+async def test_operation_without_key_is_named_by_time(world: World) -> None:
     """So that the rows of one moment stand side by side in the database."""
 
     async def named(tx: Transaction) -> list[Any]:

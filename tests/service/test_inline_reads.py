@@ -81,7 +81,7 @@ async def test_a_short_read_wakes_no_thread(storage: SqliteDatabase) -> None:
     assert await storage.read(work) == (100, threading.current_thread())
 
 
-def test_what_was_too_long_is_left_to_the_others_for_a_while(near: InlineReader) -> None:
+def test_slow_statement_goes_to_reader_threads_for_a_while(near: InlineReader) -> None:
     tried: list[str] = []
 
     near._connection.exec_trace = noting(tried)
@@ -96,7 +96,7 @@ def test_what_was_too_long_is_left_to_the_others_for_a_while(near: InlineReader)
     assert not near._connection.in_transaction
 
 
-def test_nothing_is_left_of_what_was_too_long(near: InlineReader) -> None:
+def test_interrupted_long_read_leaves_nothing_behind(near: InlineReader) -> None:
     for last in range(LONG, LONG + 300):
         with pytest.raises(ReadTooLong):
             near.run(long)
@@ -112,7 +112,7 @@ def test_a_read_that_waits_for_its_disk_is_too_long_too(near: InlineReader, monk
         near.run(lambda tx: upto(tx, 1000))
 
 
-def test_what_python_makes_of_many_rows_is_made_elsewhere(near: InlineReader) -> None:
+def test_converting_many_rows_leaves_event_loop(near: InlineReader) -> None:
     made: list[int] = []
 
     async def rows(tx: Transaction, each: int, times: int) -> None:
@@ -132,7 +132,7 @@ def test_what_python_makes_of_many_rows_is_made_elsewhere(near: InlineReader) ->
         assert list(near._transaction._slow_statements) == [ROWS]
 
 
-def test_nothing_is_begun_once_the_time_is_over(near: InlineReader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_statement_begins_after_time_limit(near: InlineReader, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(tx: Transaction) -> None:
         await upto(tx, 100)
         monkeypatch.setattr(nearby, "monotonic", lambda: 1.0)  # Python took so long
@@ -155,7 +155,7 @@ def test_the_dearest_statement_is_passed_over_and_not_the_last(near: InlineReade
     assert list(near._transaction._slow_statements) == [COUNTING]
 
 
-async def test_whoever_has_to_wait_waits_elsewhere(storage: SqliteDatabase) -> None:
+async def test_blocked_read_waits_off_event_loop(storage: SqliteDatabase) -> None:
     here = threading.current_thread()
 
     async def work(tx: Transaction) -> str:

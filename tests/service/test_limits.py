@@ -117,7 +117,7 @@ async def test_bytes_of_bodies_are_counted_by_token(world: World) -> None:
 
 
 @pytest.mark.parametrize("role", ["staff", "supervisor", "integration", "admin"])
-async def test_who_works_on_the_floor_sends_no_body_in_bulk(world: World, role: str) -> None:
+async def test_staff_bodies_are_limited_in_size(world: World, role: str) -> None:
     entry = {"product_number": "NONE", "loss_comment": "x" * 9000}
     async with world.open_client(world.token(role)) as client:
         few, many = ({"storeproductlog": [entry] * count} for count in (100, 120))
@@ -126,7 +126,7 @@ async def test_who_works_on_the_floor_sends_no_body_in_bulk(world: World, role: 
         assert (await world.send("POST", LOGS, many, client=client)).status_code == status
 
 
-async def test_others_are_answered_while_large_bodies_are_parsed(world: World) -> None:
+async def test_requests_are_answered_while_large_bodies_are_parsed(world: World) -> None:
     """Eight of the largest: nobody waits for one of them, and not for the other seven either."""
     details = {"product_details": "Leaves from the mountains. " * 10, "category_code": "tea", "price": 1.5}
     products = [{"product_number": f"P{n}", "product_name": "T" * 50, **details} for n in range(tries(10_000, 38_000))]
@@ -177,7 +177,7 @@ async def test_items_are_counted_with_their_lines(world: World) -> None:
     assert HANDLERS["create-or-update-products"].max_items("admin") == 10 * most
 
 
-async def test_of_a_large_body_the_first_object_that_does_not_fit_is_told(world: World) -> None:
+async def test_large_body_reports_first_invalid_object(world: World) -> None:
     """To collect all that is wrong with thousands takes as long as nobody else is answered."""
     bad = {f"f{n}": "x" * 20 for n in range(30)}
     good = {"product_number": "P1", "quantity": 1}
@@ -327,7 +327,7 @@ async def test_number_of_any_length_is_refused_in_plain_words(world: World) -> N
         ("/aisle/v1/locations", "locations", "location_code", {"store_number": "S1"}),
     ],
 )
-async def test_what_no_path_can_name_is_not_made(
+async def test_codes_unusable_in_paths_are_refused(
     world: World, at: str, rows: str, number: str, more: dict[str, Any]
 ) -> None:
     for code in ("", ".", "..", "x" * (MAX_CODE_LENGTH + 1)):

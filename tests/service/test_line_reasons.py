@@ -59,7 +59,7 @@ async def test_new_reason_is_new_entry_and_letter_code_is_text(world: World) -> 
 
 
 @pytest.mark.parametrize("later", [{"is_picked": False}, {"picked_quantity": 5}, {"picked_quantity": 3}])
-async def test_it_goes_when_the_line_is_no_longer_short(world: World, later: dict[str, Any]) -> None:
+async def test_reason_goes_when_line_is_no_longer_short(world: World, later: dict[str, Any]) -> None:
     await ordered(world)
     await world.pick("O1", 1, "P1", 2, is_picked=True, **GONE)
     await world.update("O1", {"line_number": 1, "product_number": "P1", **later})

@@ -24,7 +24,7 @@ async def ordered(world: World) -> None:
     await world.move("P1", 1, line_end("O1", 1), line_end("O1", 1, "DESK"))
 
 
-async def test_its_goods_become_free_where_they_lie_and_the_log_says_why(world: World) -> None:
+async def test_rejected_line_frees_goods_and_logs_reason(world: World) -> None:
     await ordered(world)
     await reject(world, {"line_number": 1, **WHY})
     line = await world.line("O1")
@@ -45,7 +45,7 @@ async def test_its_goods_become_free_where_they_lie_and_the_log_says_why(world: 
     )
 
 
-async def test_it_wants_nothing_any_more_and_the_rest_makes_the_order_picked(world: World) -> None:
+async def test_rejected_line_reserves_nothing_and_order_counts_as_picked(world: World) -> None:
     await ordered(world)
     await reject(world, {"line_number": 1, **WHY})
     [row] = await world.rows(
@@ -92,7 +92,7 @@ async def test_nobody_picks_it_meanwhile(world: World, said: dict[str, Any]) -> 
     assert world.books() == before
 
 
-async def test_who_picked_it_meanwhile_is_told_what_to_put_back(world: World) -> None:
+async def test_pick_of_rejected_line_returns_what_to_put_back(world: World) -> None:
     await ordered(world)
     await reject(world, {"line_number": 1, **WHY})
     said = {
@@ -107,7 +107,7 @@ async def test_who_picked_it_meanwhile_is_told_what_to_put_back(world: World) ->
     assert (await world.line("O1"))["picked_quantity"] == 0
 
 
-async def test_it_stays_rejected_when_the_order_is_and_comes_back(world: World) -> None:
+async def test_line_stays_rejected_through_order_reject_and_reopen(world: World) -> None:
     await ordered(world)
     await reject(world, {"line_number": 2, **WHY})
     await world.update("O1", is_rejected=True)

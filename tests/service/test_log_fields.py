@@ -151,7 +151,7 @@ async def test_a_reference_has_the_id_of_what_it_names(world: World) -> None:
     assert (row["reference"], row["reference_id"]) == ("O1", (await world.line("O1"))["id"])
 
 
-async def test_one_entry_is_told_with_what_its_list_has_no_field_for(world: World) -> None:
+async def test_single_log_entry_shows_fields_its_list_lacks(world: World) -> None:
     await world.log(product_number="P1", quantity=-1, loss_image="data:image/png;base64,AAAA", loss_comment="fell")
     await world.post(LOGS.replace("S1", "S2"), {"storeproductlog": [{"product_number": "P1", "quantity": 1}]})
     mine, other = await world.rows(ENTRIES)

@@ -176,7 +176,7 @@ def _get(url: str, headers: dict[str, str]) -> Any:
         return answer.read().decode()
 
 
-def test_it_finishes_what_runs_refuses_what_comes_and_leaves(aisle_home: Path, lifeline: Lifeline) -> None:
+def test_shutdown_finishes_running_and_refuses_new_requests(aisle_home: Path, lifeline: Lifeline) -> None:
     with serving(aisle_home, "--json-logs") as (process, url):
         [token] = list(aisle_home.rglob("embedded.token"))
         secret = token.read_text().strip()

@@ -67,7 +67,7 @@ async def test_every_page_of_a_few_stores_is_right(
     await client.aclose()
 
 
-async def test_what_changed_is_found_whether_few_products_did_or_many(world: World, monkeypatch: Any) -> None:
+async def test_changed_products_are_found_for_few_and_many(world: World, monkeypatch: Any) -> None:
     await uneven(world)
     world.now += 86400
     day = "2026-05-29"
@@ -109,7 +109,7 @@ def _key(row: dict[str, Any]) -> tuple[str, int]:
         (0, [(0, 3, None), (4, 7, (5, 1))]),
     ],
 )
-async def test_of_each_store_only_the_numbers_of_the_page_are_read(
+async def test_each_store_reads_only_rows_of_the_page(
     world: World, monkeypatch: Any, handful: int, bounds: list[tuple[object, ...]]
 ) -> None:
     monkeypatch.setattr(multi_store_list, "MAX_MERGED_STORES", handful)

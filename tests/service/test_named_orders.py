@@ -21,7 +21,7 @@ async def made(world: World) -> None:
     await world.update("O3", is_active=False)
 
 
-async def test_each_is_as_the_list_shows_it_whatever_has_become_of_it(world: World) -> None:
+async def test_named_order_equals_its_list_row_in_any_state(world: World) -> None:
     await made(world)
     found = await world.get(ORDERS, numbers=asked("O3", "O1", 'O,"2"', "O1", "O9"))
     assert [row["order_number"] for row in found["list"]] == ["O1", 'O,"2"', "O3"]
@@ -34,12 +34,12 @@ async def test_each_is_as_the_list_shows_it_whatever_has_become_of_it(world: Wor
         assert row == alone
 
 
-async def test_of_orders_that_are_not_there_nothing_is_said(world: World) -> None:
+async def test_missing_named_orders_are_omitted(world: World) -> None:
     assert (await world.get(ORDERS, numbers=asked("O1")))["list"] == []
 
 
 @pytest.mark.parametrize("numbers", ["", "\n\n", "%' OR 1=1 --", "O" * 9000])
-async def test_what_can_be_no_number_is_not_there(world: World, numbers: str) -> None:
+async def test_impossible_order_number_matches_nothing(world: World, numbers: str) -> None:
     await made(world)
     assert (await world.get(ORDERS, numbers=numbers))["list"] == []
 

@@ -196,7 +196,7 @@ def _until(done: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-def test_what_it_cannot_begin_with_is_json_too(aisle_home: Path, tmp_path: Path) -> None:
+def test_startup_error_is_json_too(aisle_home: Path, tmp_path: Path) -> None:
     (tmp_path / "none.db").write_text("no database at all, and long enough to be looked at" * 50)
     command = [sys.executable, "-m", "aisle", "serve", "--json-logs", "--database", f"sqlite:///{tmp_path}/none.db"]
     found = subprocess.run([*command, "--port", "0"], capture_output=True, text=True, timeout=LONG)

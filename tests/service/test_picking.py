@@ -86,7 +86,7 @@ async def test_lowering_puts_goods_back_where_they_came_from_the_last_first(worl
     assert sources == ["count", "count", "pick", "pick", "in_hand", *back]
 
 
-async def test_what_was_moved_has_to_be_moved_back_before_it_is_lowered(world: World) -> None:
+async def test_moved_goods_must_move_back_before_pick_is_lowered(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=4)
     await world.order("O1", {"product_number": "P1", "quantity": 4})
     await world.pick("O1", 1, "P1", 3)
@@ -132,7 +132,7 @@ async def test_closing_a_touched_line_closes_it_short_and_opening_it_opens_it(wo
     assert (order["is_picked"], order["is_active"], order["status_id"]) == (False, True, 2)
 
 
-async def test_what_a_line_cannot_take_is_refused_with_the_line_as_it_is(world: World) -> None:
+async def test_excess_pick_is_refused_with_current_line(world: World) -> None:
     await world.order("O1", {"product_number": "P1", "quantity": 3})
     await world.pick("O1", 1, "P1", 2)
     before = await world.see("O1")
@@ -289,7 +289,7 @@ async def test_goods_moved_from_a_shelf_to_a_line_s_place_know_that_shelf(world:
     assert [row["location_code"] for row in (await world.get("/aisle/v1/stores/S1/put-backs"))["put_backs"]] == ["A1"]
 
 
-async def test_what_was_counted_away_at_the_desk_has_no_origin_any_more(world: World) -> None:
+async def test_goods_counted_away_have_no_source_location(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=3)
     await world.order("O1", {"product_number": "P1", "quantity": 3})
     await world.pick("O1", 1, "P1", 3)

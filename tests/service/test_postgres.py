@@ -252,7 +252,7 @@ async def test_two_that_wait_for_each_other_both_come_through(storage: PostgresD
     assert values == ([3, 3],)
 
 
-async def test_nobody_is_told_stored_when_the_commit_was_lost(storage: PostgresDatabase, url: str) -> None:
+async def test_lost_commit_is_never_reported_as_stored(storage: PostgresDatabase, url: str) -> None:
     execute(
         url,
         """CREATE FUNCTION dies() RETURNS trigger LANGUAGE plpgsql
@@ -289,9 +289,7 @@ def test_workers_that_start_at_once_make_the_tables_once(server: Server) -> None
         PostgresDatabase(fresh)
 
 
-async def test_who_waited_for_another_to_make_the_tables_makes_none_again(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_waiting_process_does_not_create_tables_again(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres_schema, "MIGRATIONS", (("CREATE TABLE made_once (name TEXT)",),))
     fresh = server.fresh()
     first, second = await asyncpg.connect(fresh), await asyncpg.connect(fresh)

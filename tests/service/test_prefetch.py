@@ -100,7 +100,7 @@ COUNT = ("POST", LOGS, {"storeproductlog": [{"product_number": "P1", "location_c
         (6, COUNT),
     ],
 )
-async def test_so_often_a_write_goes_to_the_database(
+async def test_number_of_round_trips_of_a_write(
     far: World, monkeypatch: pytest.MonkeyPatch, most: int, request_: tuple[str, str, Any]
 ) -> None:
     method, path, body = request_
@@ -123,7 +123,7 @@ async def test_so_often_a_write_goes_to_the_database(
         (4, {"is_active": True}),
     ],
 )
-async def test_so_often_a_read_goes_to_the_database_before_it_is_answered(
+async def test_number_of_round_trips_of_a_read(
     far: World, monkeypatch: pytest.MonkeyPatch, most: int, query: dict[str, Any]
 ) -> None:
     path = "/stores/S1/orders/customerorders"
@@ -185,7 +185,7 @@ async def test_prefetched_order_is_hidden_from_unauthorised_callers(far: World) 
     assert answer.status_code == 403
 
 
-async def test_what_was_put_down_is_asked_ahead_too(far: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_put_down_goods_are_prefetched_too(far: World, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (await far.send(*pick("O1", line(1, "P1", "A1")))).status_code == 200
     with ways(monkeypatch) as sent:
         assert (await far.send(*moved(line_of="O1"), headers=KEY)).status_code == 200
@@ -203,7 +203,7 @@ async def test_a_refusal_is_kept_and_does_nothing(far: World, monkeypatch: pytes
     assert far.books() == before
 
 
-async def test_what_was_asked_ahead_is_forgotten_when_its_table_is_written(far: World) -> None:
+async def test_prefetched_rows_are_dropped_when_their_table_changes(far: World) -> None:
     async def work(tx: Transaction) -> list[Any]:
         await tx.run(ADD, "S1", "ours", 5)
         await tx.prefetch([VALUE, NAMES, VALUE])
@@ -228,9 +228,7 @@ async def test_what_was_asked_ahead_is_forgotten_when_its_table_is_written(far: 
     ]
 
 
-async def test_what_was_asked_ahead_and_read_once_more_costs_nothing(
-    far: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_rereading_prefetched_rows_costs_nothing(far: World, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(tx: Transaction) -> None:
         await tx.prefetch([VALUE, NAMES])
         with ways(monkeypatch) as sent:

@@ -253,7 +253,7 @@ async def test_predicted_figures_keep_decimal_places(world: World) -> None:
         await levels(world, status=400, **bad)
 
 
-async def test_what_a_store_may_not_change_at_all(world: World) -> None:
+async def test_fields_fixed_by_chain_cannot_be_changed_by_store(world: World) -> None:
     fixed = {"product_number": "P1", "is_edit_min_max": False, "is_edit_replenishment": False}
     await world.post("/products", {"products": [fixed]})
     await world.post(
@@ -268,7 +268,7 @@ async def test_what_a_store_may_not_change_at_all(world: World) -> None:
 
 
 @pytest.mark.parametrize("value", [1.5, 1 << 31, -(1 << 31) - 1])
-async def test_what_is_told_as_a_whole_number_of_32_bits_is_one(world: World, value: Any) -> None:
+async def test_int32_fields_refuse_other_numbers(world: World, value: Any) -> None:
     before = await product(world, "P1")
     for name in ("edit_min_max_percentage", "shelf_label_quantity", "expiration_min_range", "shelf_label_layout"):
         if value > 0 or name != "edit_min_max_percentage":

@@ -51,7 +51,7 @@ async def test_a_count_of_the_place_closes_what_was_ordered_there(world: World) 
     assert (await order(world, wanted[0]))["data"] != ids[:1], "and may be ordered again"
 
 
-async def test_of_an_entry_it_is_what_the_entry_is_of(world: World) -> None:
+async def test_recount_of_entry_takes_its_product_and_location(world: World) -> None:
     [entry] = (await world.count("P2", "A2", stock_pool_1=7))["data"]
     [made] = (await order(world, {"log_id": entry}))["data"]
     [row] = await listed(world)
@@ -97,7 +97,7 @@ async def test_one_that_has_ended_stays_so(world: World) -> None:
     assert ([row["id"] for row in page["recounts"]], page["more"]) == ([second], False)
 
 
-async def test_what_is_not_there_is_not_counted(world: World) -> None:
+async def test_recount_of_unknown_thing_is_refused(world: World) -> None:
     for wrong in (
         {},
         {"product_number": "NONE"},

@@ -85,7 +85,7 @@ UNIT = {"unit_quantity": -6, "unit_barcode": "1"}
         ("/stores/S1/orders/deliveries", {"orders": [DELIVERY | {"no_of_containers": -1}]}, "orders[0]"),
     ],
 )
-async def test_what_is_reckoned_with_is_not_below_zero(world: World, path: str, body: Any, field: str) -> None:
+async def test_calculated_fields_refuse_negative_values(world: World, path: str, body: Any, field: str) -> None:
     answer = await world.post(path, body, 422)
     assert answer["detail"] == "There is no less than none."
     assert answer["errors"][0]["field"].rpartition(".")[0] == field
@@ -117,7 +117,7 @@ async def test_a_body_that_is_not_there_is_an_object_without_fields(world: World
 
 
 @pytest.mark.parametrize("path", ["/stores/S1/orders/customerorders", "/orders/customerorders", "/stores"])
-async def test_what_takes_away_what_it_does_not_name_says_so_in_a_body(world: World, path: str) -> None:
+async def test_flush_needs_a_body(world: World, path: str) -> None:
     await world.order("O1", {"product_number": "P1", "quantity": 1})
     answer = await world.send("POST", path, query={"flush": True})
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "body")

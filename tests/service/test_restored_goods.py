@@ -112,7 +112,7 @@ def came_to(said: Iterable[Said], place: str) -> int:
 
 
 @pytest.mark.parametrize("seed", range(tries(4, 100)))
-async def test_what_lies_where_is_what_it_came_to(world: World, seed: int) -> None:
+async def test_stock_by_location_is_right_after_restores(world: World, seed: int) -> None:
     if isinstance(world.database, str):
         pytest.skip("the lives of the fault suite try PostgreSQL")
     for place in PLACES:

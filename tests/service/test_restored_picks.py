@@ -108,7 +108,7 @@ async def _line(tx: Transaction) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("seed", range(tries(4, 100)))
-async def test_what_was_picked_is_what_the_line_says(world: World, seed: int) -> None:
+async def test_line_shows_what_was_picked_after_restores(world: World, seed: int) -> None:
     if isinstance(world.database, str):
         pytest.skip("the lives of the fault suite try PostgreSQL")
     await world.count("P1", "A1", stock_pool_1=STOCK)

@@ -100,7 +100,7 @@ async def test_settings_that_are_no_later_ones_are_said_again(world: World, good
     assert (row["min"], row["price"]) == (3, 5)
 
 
-async def test_what_is_said_for_the_first_time_is_never_a_late_word(world: World, goods: Said) -> None:
+async def test_first_time_values_apply_in_order_of_arrival(world: World, goods: Said) -> None:
     await world.put(SETTINGS, setting(min=9), headers=at(world, 30))
     await world.put(SETTINGS, setting(min=3), headers=at(world, 60))
     assert (await shown(world))["min"] == 3

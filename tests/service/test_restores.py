@@ -132,7 +132,7 @@ async def test_a_cursor_from_before_the_copy_goes_on(world: World, goods: Said) 
     assert page["changes"]
 
 
-async def test_what_the_chain_changed_has_a_mark_too(world: World, goods: Said) -> None:
+async def test_chain_changes_have_a_cursor_mark(world: World, goods: Said) -> None:
     copy = copied(world)
     await world.post("/products", {"products": [{"product_number": "P1", "product_name": "Jelly"}]})
     told = await world.get(CHANGES)
@@ -173,7 +173,7 @@ async def test_keys_that_a_copy_does_not_have_are_unknown(world: World, goods: S
     assert (await world.send("GET", KEYS, query={"keys": ",".join(["k"] * 201)})).status_code == 422
 
 
-async def test_nothing_is_done_that_follows_from_what_is_lost(world: World, goods: Said) -> None:
+async def test_operation_following_a_lost_one_is_refused(world: World, goods: Said) -> None:
     copy = copied(world)
     await goods("before", "PUT", ORDERS, {"orders": line(1, 0, 1)})
     follows = {"Aisle-Follows": named("before")}
@@ -231,7 +231,7 @@ async def test_picks_of_three_hosts_come_to_the_same_in_any_order(
     assert (await world.line("O1"))["picked_quantity"] == 4
 
 
-async def test_what_finds_no_room_for_good_is_told_to_who_asks_for_it(world: World, goods: Said) -> None:
+async def test_final_replay_returns_excess(world: World, goods: Said) -> None:
     copy = copied(world)
     await goods("a1", "PUT", ORDERS, {"orders": line(1, 0, 3)})
     restored(world, copy)
@@ -251,7 +251,7 @@ async def test_what_finds_no_room_for_good_is_told_to_who_asks_for_it(world: Wor
 
 
 @pytest.mark.parametrize("word", [{"is_active": False}, {"is_rejected": True}], ids=["finished", "rejected"])
-async def test_so_it_is_where_the_order_has_ended_meanwhile(world: World, goods: Said, word: dict[str, Any]) -> None:
+async def test_final_replay_on_ended_order_returns_excess(world: World, goods: Said, word: dict[str, Any]) -> None:
     copy = copied(world)
     await goods("a1", "PUT", ORDERS, {"orders": line(1, 0, 3)})
     restored(world, copy)
@@ -340,7 +340,7 @@ async def test_goods_that_were_put_down_for_an_order_leave_with_it(
     assert answer.status_code == 409, "nobody else may put them down any more"
 
 
-async def test_what_others_have_to_say_first_can_be_said_once_they_have(world: World, goods: Said) -> None:
+async def test_refused_replay_succeeds_after_other_hosts_replay(world: World, goods: Said) -> None:
     copy = copied(world)
     await goods("a1", "PUT", ORDERS, {"orders": line(1, 0, 3)})
     held = {**line_end("O1", 1), "location_code": "DESK"}

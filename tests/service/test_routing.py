@@ -55,7 +55,7 @@ def _fits(route: BaseRoute, scope: Scope) -> TypeGuard[Route]:
     return isinstance(route, Route) and route.matches(scope)[0] == Match.FULL
 
 
-async def test_what_is_no_operation_goes_on_to_the_app(world: World) -> None:
+async def test_unknown_paths_fall_through_to_the_app(world: World) -> None:
     went: list[str] = []
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:

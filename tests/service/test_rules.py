@@ -25,7 +25,7 @@ RULES: dict[str, tuple[str, ...]] = {
     ),
     "Pick falls": (
         "test_picking::test_lowering_puts_goods_back_where_they_came_from_the_last_first",
-        "test_picking::test_what_was_moved_has_to_be_moved_back_before_it_is_lowered",
+        "test_picking::test_moved_goods_must_move_back_before_pick_is_lowered",
     ),
     "Move to an order line": (
         "test_movements::test_move_to_line_uses_goods_in_hand_first_and_picks_excess",
@@ -56,11 +56,11 @@ RULES: dict[str, tuple[str, ...]] = {
         "test_movements::test_a_bad_item_refuses_the_whole_request",
         "test_movements::test_overage_takes_the_place_below_none_and_is_flagged",
     ),
-    "Reserved": ("test_rules::test_what_open_lines_still_want_is_reserved_and_nothing_else",),
+    "Reserved": ("test_rules::test_only_open_quantity_of_lines_is_reserved",),
     "Line update": (
         "test_picking::test_closing_an_untouched_line",
         "test_picking::test_closing_a_touched_line_closes_it_short_and_opening_it_opens_it",
-        "test_picking::test_what_a_line_cannot_take_is_refused_with_the_line_as_it_is",
+        "test_picking::test_excess_pick_is_refused_with_current_line",
         "test_picking::test_lines_that_are_not_named_stay_untouched_and_named_fields_change",
         "test_picking::test_an_ordered_quantity_cannot_fall_below_what_is_picked",
     ),
@@ -73,13 +73,13 @@ RULES: dict[str, tuple[str, ...]] = {
         "test_rules::test_a_receipt_that_names_a_warehouse_line_makes_its_goods_held",
     ),
     "Clearance": (
-        "test_clearance::test_what_is_held_on_tagged_places_is_assigned_and_nothing_else",
+        "test_clearance::test_clearance_assigns_goods_on_tagged_locations_only",
         "test_clearance::test_categories_restrict_and_none_clears_all",
         "test_clearance::test_a_movement_from_the_line_to_free_carries_it_out",
-        "test_clearance::test_only_a_supervisor_of_the_store_clears_and_only_there",
+        "test_clearance::test_only_supervisor_of_store_may_clear",
     ),
     "Receipt": (
-        "test_deliveries::test_what_comes_fills_lines_in_order_and_the_receipt_shows_it",
+        "test_deliveries::test_received_goods_fill_lines_in_order_and_show_on_receipt",
         "test_deliveries::test_excess_and_unannounced_goods_are_received_and_flagged",
         "test_deliveries::test_receipt_names_line_and_respects_pool_and_order_line",
     ),
@@ -113,7 +113,7 @@ def _defined(file: str) -> set[str]:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_each_rule_has_tests_that_are_there(rule: str) -> None:
+def test_each_rule_names_existing_tests(rule: str) -> None:
     assert RULES[rule]
     for name in RULES[rule]:
         file, _, function = name.partition("::")
@@ -142,7 +142,7 @@ async def test_an_order_whose_lines_are_all_picked_is_picked_and_goes_on(world: 
     assert not (await world.see("O1"))["is_picked"], "until it is finished it can be opened again"
 
 
-async def test_what_open_lines_still_want_is_reserved_and_nothing_else(world: World) -> None:
+async def test_only_open_quantity_of_lines_is_reserved(world: World) -> None:
     await world.count("P1", "A1", stock_pool_1=10, stock_pool_2=4)
 
     async def free() -> tuple[object, object]:

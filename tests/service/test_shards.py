@@ -232,7 +232,7 @@ def test_what_forgets_its_store_is_found(text: str) -> None:
         " AND EXISTS (SELECT 1 FROM balance b WHERE b.store_number = s.store_number)",
     ],
 )
-def test_what_a_split_server_cannot_join_is_found(text: str) -> None:
+def test_checker_finds_joins_across_shards(text: str) -> None:
     assert unbound("X", text) == []
     assert apart(text)
 

@@ -66,7 +66,7 @@ async def test_pin_gives_token_with_role_for_store_and_one_hour(world: World, by
 
 
 @pytest.mark.usefixtures("patient")
-async def test_whatever_is_wrong_the_answer_is_the_same(world: World) -> None:
+async def test_failed_sign_ins_have_equal_answers(world: World) -> None:
     await people(world)
     async with world.open_client(world.token("staff", ["S1"])) as desk:
         answers = [

@@ -65,7 +65,7 @@ async def heard(answer: "asyncio.Future[Any]") -> Any:
         return type(problem)
 
 
-async def test_what_comes_after_the_end_is_refused(writer: SqliteWriter) -> None:
+async def test_work_after_close_is_refused(writer: SqliteWriter) -> None:
     writer.close()
     with pytest.raises(Busy):
         writer.submit(partial(keep, name="late")).result(LONG_S)
@@ -73,7 +73,7 @@ async def test_what_comes_after_the_end_is_refused(writer: SqliteWriter) -> None
     writer.close()
 
 
-async def test_what_a_loop_sends_while_another_thread_closes_is_answered(writer: SqliteWriter) -> None:
+async def test_work_sent_during_close_is_answered(writer: SqliteWriter) -> None:
     begun, let_go = threading.Event(), threading.Event()
 
     async def slow(tx: Transaction) -> str:
@@ -98,7 +98,7 @@ async def test_what_a_loop_sends_while_another_thread_closes_is_answered(writer:
     assert said[-1] is Busy
 
 
-def test_whoever_sends_while_it_closes_is_answered_each_time(tmp_path: Path) -> None:
+def test_work_sent_during_close_is_always_answered(tmp_path: Path) -> None:
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
@@ -156,7 +156,7 @@ async def test_work_that_ends_like_a_thread_takes_nobody_with_it(writer: SqliteW
     assert await heard(writer.submit_async(names)) == {"a", "b"}
 
 
-async def test_only_what_failed_once_it_had_written_is_marked_and_done_again(writer: SqliteWriter) -> None:
+async def test_only_failed_writes_are_marked_and_repeated(writer: SqliteWriter) -> None:
     said: list[str] = []
 
     def note(_cursor: apsw.Cursor, sql: str, _given: object) -> bool:
@@ -277,7 +277,7 @@ async def test_a_disk_that_can_neither_keep_nor_undo_is_told_to_all(
     assert await heard(writer.submit_async(partial(keep, name="c"))) == "c"
 
 
-async def test_what_is_neither_stored_nor_undone_is_undone_before_the_next(
+async def test_open_transaction_is_rolled_back_before_next_work(
     writer: SqliteWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(self: SqliteTransaction, statement: str) -> None:
@@ -302,7 +302,7 @@ async def test_a_thread_that_breaks_down_refuses_what_waits_and_what_comes(
     assert await heard(writer.submit_async(partial(keep, name="c"))) is Busy
 
 
-async def test_what_fails_for_want_of_memory_while_it_is_undone_is_told_to_all(
+async def test_out_of_memory_in_rollback_is_reported_to_all(
     writer: SqliteWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fails_at = {"COMMIT", "ROLLBACK"}
@@ -338,7 +338,7 @@ async def test_a_thread_that_ends_while_it_stores_has_told_all(
     assert {type(each) for each in said} <= {DatabaseFailed, SystemExit}
 
 
-async def test_what_was_done_beside_what_breaks_the_thread_down_is_told_too(
+async def test_work_beside_a_thread_failure_is_answered_too(
     writer: SqliteWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was carried out, and not stored yet."""

@@ -91,7 +91,7 @@ def plan(connection: apsw.Connection, sql: str, args: tuple[object, ...]) -> str
     return "\n".join(str(row[3]) for row in rows)
 
 
-def test_what_belongs_to_a_category_or_is_ordered_is_found_by_indexes(tmp_path: Path) -> None:
+def test_category_and_order_searches_use_indexes(tmp_path: Path) -> None:
     SqliteDatabase(tmp_path / "s.db").close()
     SqliteDatabase(tmp_path / "s.db").close()
     connection = apsw.Connection(str(tmp_path / "s.db"))

@@ -95,7 +95,7 @@ def test_database_being_filled_or_migrated_is_waited_for_at_start(
         other.execute(f"PRAGMA user_version = {version}")
 
 
-def test_one_that_another_has_alone_is_said_to_be_held(tmp_path: Path) -> None:
+def test_exclusively_locked_database_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "service.db"
     with closing(apsw.Connection(str(path))) as other:
         other.execute("CREATE TABLE x(y)")
@@ -166,7 +166,7 @@ async def test_caller_lookup_is_shared_within_one_commit_until_tokens_change(tmp
         assert await storage.write(ask) == "elsewhere"
 
 
-async def test_what_a_write_asks_is_planned_once_whatever_it_asks_for(tmp_path: Path) -> None:
+async def test_write_statements_are_planned_once(tmp_path: Path) -> None:
     looked_at: list[object] = []
 
     def allow(*what: object) -> int:
@@ -238,7 +238,7 @@ def test_the_engine_is_new_enough_for_several_processes() -> None:
         check_sqlite_version("3.40.1")
 
 
-def test_what_service_and_session_each_have_to_say_is_the_same() -> None:
+def test_service_and_session_need_same_sqlite_version() -> None:
     # Neither may import the other; the floor of the engine is theirs in common.
     assert database.MIN_SQLITE_VERSION == MIN_SQLITE_VERSION
 
@@ -274,7 +274,7 @@ def test_a_list_reaches_the_database_as_it_is(said: list[object]) -> None:
     assert json.loads(_json_list(said)) == said
 
 
-async def test_what_is_written_again_and_again_is_copied_to_its_place_but_once(tmp_path: Path) -> None:
+async def test_repeated_writes_are_checkpointed_once(tmp_path: Path) -> None:
     file = tmp_path / "service.db"
     with closing(SqliteDatabase(file)) as storage:
         written = file.stat().st_mtime_ns

@@ -192,7 +192,7 @@ async def test_each_store_has_its_own_zone(world: World) -> None:
     await here.client.aclose()
 
 
-async def test_what_a_zone_would_push_out_of_the_calendar_is_held_at_its_edge(here: Here) -> None:
+async def test_dates_at_calendar_edge_survive_time_zones(here: Here) -> None:
     edges = [delivery("FIRST", datetime_expected="0001-01-01"), delivery("LAST", datetime_expected="9999-12-31")]
     await here.post("/stores/S1/orders/deliveries", {"orders": edges})
     assert len(await here.rows("/orders/deliveries", delivery_date="9999-12-31", store_number="S1")) == 1

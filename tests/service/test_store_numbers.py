@@ -34,7 +34,9 @@ async def said(world: World, store: str, client: Any = None) -> str:
         ("0100", "100", "0100"),
     ],
 )
-async def test_who_knows_all_stores_hears_which_one_was_meant(known: str, given: str, meant: str, world: World) -> None:
+async def test_caller_with_all_stores_gets_nearest_store_number(
+    known: str, given: str, meant: str, world: World
+) -> None:
     await make(world, known)
     assert await said(world, given) == f"There is no store {given.replace('%20', ' ')}; {meant}?"
 

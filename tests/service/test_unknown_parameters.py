@@ -125,7 +125,7 @@ async def test_all_that_are_unknown_are_named(world: World) -> None:
     assert len(answer.content) < 20_000
 
 
-async def test_who_may_not_ask_hears_nothing_of_names(world: World) -> None:
+async def test_unauthorised_caller_gets_no_parameter_hint(world: World) -> None:
     async with world.open_client("no token") as stranger:
         answer = await stranger.get(API + ORDERS, params={"Show_Lines": 1})
         assert answer.status_code == 401

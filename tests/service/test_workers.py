@@ -69,9 +69,7 @@ def test_workers_that_never_come_up_are_not_tried_for_ever() -> None:
         run_workers(ends_at_once, 3, at, lambda: None, commands=Commands())
 
 
-def test_where_one_came_up_others_are_tried_for_as_long_as_it_takes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workers_are_restarted_without_limit_after_first_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database that is away for a while ends no service."""
     monkeypatch.setenv(COUNTED, str(tmp_path / "starts"))
     monkeypatch.setattr(workers, "_PAUSE", 0.05)

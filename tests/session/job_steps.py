@@ -46,7 +46,7 @@ def cache(home: StoreFolder) -> CacheWriter:
 
 def arrive(home: StoreFolder, session: Session) -> None:
     """The service has confirmed all that waits."""
-    outbox = session._store.operations
+    outbox = session.store.operations
     for operation in outbox.unfinished():
         outbox.begin_sending(operation.op_id, b"{}")
         outbox.confirm(operation.op_id, '{"data": [7]}')
@@ -87,7 +87,7 @@ def choose(id_: str) -> Happening:
     """The number of a way on, by what it says."""
 
     def chosen(home: StoreFolder, session: Session) -> None:
-        view = session._build_frame().view
+        view = session.frames.build().view
         assert isinstance(view, DetailView)
         rows = [row for block in view.blocks for row in block.rows[: block.numbered_rows]]
         offered = [*(row[0].id for row in rows), *(choice.id for choice in view.choices)]
@@ -221,12 +221,12 @@ def stand(home: StoreFolder, session: Session, way: str) -> View:
     """Goes there; the view of the step."""
     scans = WAYS[way].scans
     if scans and scans[0] in JOBS:
-        session._begin_batch()
-        session._apply_result(session._stack.open(Start(str(scans[0]), {}), session._context()), "")
-        session._commit()
+        session.start_batch()
+        session.work.open(Start(str(scans[0]), {}))
+        session.work.commit()
         scans = scans[1:]
     for scan in scans:  # each is kept before the next: the log reads what was kept
         say(session, scan) if isinstance(scan, str) else scan(home, session)
-    view = session._build_frame().view
-    assert view.name == step_of(way), (view.name, session._build_frame().verdict)
+    view = session.frames.build().view
+    assert view.name == step_of(way), (view.name, session.frames.build().verdict)
     return view

@@ -23,7 +23,7 @@ class Scanner:
         self.now = now
         self._decoder = Decoder()
         self._lines = LineGrouper()
-        self._frame = session._build_frame()
+        self._frame = session.frames.build()
 
     def send(self, data: bytes | str, pace_s: float = 0.0, cuts: Iterable[int] = ()) -> Frame:
         """One scan: in one read, cut at these places, or byte by byte so far apart; then nothing for a while."""

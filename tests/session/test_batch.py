@@ -89,7 +89,7 @@ def told(frame: Frame) -> tuple[str, str]:
 
 def state(session: Session) -> PickState:
     """What the round stands at."""
-    top = session._stack.top.state
+    top = session.stack.top.state
     assert isinstance(top, PickState)
     return top
 
@@ -140,7 +140,7 @@ def test_scanned_letter_is_tote_and_typed_letter_is_back(home: StoreFolder) -> N
         say(session, "6", "4102", "4101")
         assert told(say(session, "0")) == (WRONG, "batch.unknown"), "scanned, it is no way back"
         assert told(by_hand("B")) == (ASK, "session.label_back")
-        asked = session._build_frame().verdict
+        asked = session.frames.build().verdict
         assert asked
         assert msg("batch.leave", count=2) in dict(asked.text.args).values()
         assert told(say(session, "b")) == (INFO, "session.dropped")
@@ -174,7 +174,7 @@ def test_a_round_is_taken_up_where_it_was_left(home: StoreFolder, count: int) ->
         assert told(before) == (WRONG, "pick.for_other")
         kept = state(session)
     with at(home) as session:
-        frame = session._build_frame()
+        frame = session.frames.build()
         assert (frame.verdict, frame.view) == (before.verdict, before.view), "with the reason of what is offered"
         assert state(session) == kept
         assert told(say(session, CODES["P3"])) == (GOOD, "pick.picked_for_tote")
@@ -185,7 +185,7 @@ def test_the_gathering_is_taken_up_too(home: StoreFolder) -> None:
     with at(home) as session:
         before = say(session, "6", "4103", "TOTE-A", "2")
     with at(home) as session:
-        frame = session._build_frame()
+        frame = session.frames.build()
         assert frame.view == before.view
         assert told(say(session, "g")) == (GOOD, "pick.batch_opened")
         assert [(tote.order, tote.code) for tote in state(session).totes] == [
@@ -212,7 +212,7 @@ def test_batch_of_older_job_version_closes_without_loss(
             say(session, *scans)
             noted = sent(home)
     with at(home) as session:
-        assert told(session._build_frame()) == (WRONG, "session.other_version")
+        assert told(session.frames.build()) == (WRONG, "session.other_version")
         assert sent(home) == noted
         assert told(say(session, "6", "4102", "g")) == (GOOD, "pick.opened")
         picked = {(take.order, take.line): take.picked for take in state(session).lines if take.picked}
@@ -305,14 +305,14 @@ def test_what_is_typed_on_after_a_page_came_by_itself_counts_alone(home: StoreFo
 def test_the_same_key_twice_on_what_is_back_takes_nothing_out_of_a_tote(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "6", "3", "g", f"5*{CODES['P1']}")
-        assert session._stack.top.job.accepts(state(session)).quantity
+        assert session.stack.top.job.accepts(state(session)).quantity
         rejected(home)
         frame = session.poll()
         assert frame is not None
         assert frame.view.name == "pick.return"
         before = sent(home)
         assert told(say(session, "y")) == (GOOD, "pick.put_back_done")
-        assert not session._stack.top.job.accepts(state(session)).quantity
+        assert not session.stack.top.job.accepts(state(session)).quantity
         assert told(say(session, "1"))[0] == WRONG
         assert sent(home) == before
         say(session, CODES["P2"])
@@ -324,7 +324,7 @@ def test_short_takes_two_entries_and_closes_the_stop_for_all_its_orders(home: St
         say(session, "6", "3", "g", f"4*{CODES['P1']}")
         frame = say(session, "s")
         assert frame.view.name == "shortage.choices"
-        numbers = [n for n, way in enumerate(session._stack.top.state.choices, 1) if way.kind == "reason"]
+        numbers = [n for n, way in enumerate(session.stack.top.state.choices, 1) if way.kind == "reason"]
         frame = say(session, str(numbers[0]))
         assert told(frame) == (GOOD, "pick.short")
         assert frame.view.name == "pick.product"

@@ -55,7 +55,7 @@ def put(home: StoreFolder, order: dict[str, Any], began: float) -> None:
 
 def listed(session: Session) -> list[str]:
     """The ids of what home says in the second column."""
-    view = session._build_frame().view
+    view = session.frames.build().view
     assert isinstance(view, ListView)
     return [each.cells[1].id for each in view.rows]
 
@@ -93,7 +93,7 @@ def test_two_people_on_one_host_are_asked_told_and_added_up(home: StoreFolder) -
         lines = {line["line_number"]: line["picked_quantity"] for line in row(home)["lines"]}
         assert lines == {1: 0, 2: 9, 3: 0}
         ben.poll()
-        assert told(ben._build_frame()) == (INFO, "pick.changed")
+        assert told(ben.frames.build()) == (INFO, "pick.changed")
     sent = [op for op in OperationQueue(open_outbox(home.folder)).unfinished() if "order_lines" in op.body["orders"]]
     shares: dict[str, Decimal] = {}
     for op in sent:
@@ -111,7 +111,7 @@ def test_goods_put_back_by_previous_picker_are_not_picked_after_take_over(
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
         say(anna, "4101", f"3*{BARCODES[1]}")
         say(ben, "4101", "1")
-        assert told(anna.poll() or anna._build_frame()) == (ASK, "pick.taken_over")
+        assert told(anna.poll() or anna.frames.build()) == (ASK, "pick.taken_over")
         assert say(anna, "o").view.name == "pick.return"
         ben.poll()
         assert [each["user"] for each in row(home)["at_work"]] == ["U1", "U2"]
@@ -119,7 +119,7 @@ def test_goods_put_back_by_previous_picker_are_not_picked_after_take_over(
         ben.poll()
         assert [each["user"] for each in row(home)["at_work"]] == ["U2"]
         assert {line["line_number"]: line["picked_quantity"] for line in row(home)["lines"]}[2] == picked
-        view = ben._build_frame().view
+        view = ben.frames.build().view
         assert isinstance(view, Step)
         assert view.done == picked
 
@@ -144,14 +144,14 @@ def test_goods_in_hand_of_taken_over_order_are_booked_by_choice_number(home: Sto
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
         say(anna, "4103", f"2*{BARCODES[1]}")
         give(home, "4103", "U2")
-        assert told(anna.poll() or anna._build_frame()) == (WRONG, "pick.removed_with_goods")
+        assert told(anna.poll() or anna.frames.build()) == (WRONG, "pick.removed_with_goods")
         assert walker(home, "4103") == "", "who only has its goods in hand walks it no more"
         say(ben, "4103")
         assert told(say(ben, "PU-1")) == (ASK, "pick.goods_of_others")
         assert moved(home, "4103") == 0
         assert walker(home, "4103") == "U2"
         assert told(say(ben, "1")) == (GOOD, "pick.put_down")
-        assert told(anna.poll() or anna._build_frame()) == (WRONG, "pick.put_down_by_other_at")
+        assert told(anna.poll() or anna.frames.build()) == (WRONG, "pick.put_down_by_other_at")
         assert say(anna, "y").view.name == "home"
         assert moved(home, "4103") == 2
         (line,) = row(home, "4103")["lines"]
@@ -173,7 +173,7 @@ def test_handed_over_goods_belong_to_current_picker(home: StoreFolder) -> None:
         anna.poll()
         say(ben, "4103")
         assert say(anna, "o").view.name == "home"
-        assert told(ben.poll() or ben._build_frame()) == (INFO, "pick.other_picker_left_goods")
+        assert told(ben.poll() or ben.frames.build()) == (INFO, "pick.other_picker_left_goods")
         assert told(say(ben, "PU-1")) == (GOOD, "pick.put_down")
         assert moved(home, "4103") == 2
 
@@ -208,7 +208,7 @@ def test_one_person_takes_an_order_along_to_another_terminal(home: StoreFolder) 
         assert shown is not None
         assert (shown.view.name, told(shown)) == ("home", (INFO, "pick.moved_to_terminal"))
         say(hand, BARCODES[1])
-        view = hand._build_frame().view
+        view = hand.frames.build().view
         assert isinstance(view, Step)
         assert view.done == 2
 
@@ -263,9 +263,9 @@ def test_the_work_of_a_dead_terminal_is_adopted_and_nobody_is_asked(
         dock.start()
         say(dock, "4101", BARCODES[1])
     with at(home, "t2", "U1") as hand:
-        assert (hand._build_frame().view.name, told(hand._build_frame())) == ("pick.product", (INFO, "session.resumed"))
+        assert (hand.frames.build().view.name, told(hand.frames.build())) == ("pick.product", (INFO, "session.resumed"))
         hand.poll()
-        assert told(hand._build_frame())[1] != "pick.taken_over"
+        assert told(hand.frames.build())[1] != "pick.taken_over"
     dock.close()
 
 
@@ -307,5 +307,5 @@ def test_the_next_order_is_one_that_nobody_else_has(home: StoreFolder) -> None:
         say(anna, "4101")
         ben.poll()
         assert told(say(ben, "1")) == (GOOD, "pick.opened")
-        view = ben._build_frame().view
+        view = ben.frames.build().view
         assert dict(view.title.args)["order"] == "4102"

@@ -129,7 +129,7 @@ def test_full_width_numbers_are_quantities_and_choices(home: StoreFolder) -> Non
 
 def test_a_full_width_number_chooses(home: StoreFolder) -> None:
     with at(home) as session:
-        first = session._build_frame().view.name
+        first = session.frames.build().view.name
         assert Scanner(session)("１").view.name != first
 
 
@@ -259,7 +259,7 @@ KEYS = {
 def sent(session: Session, data: bytes, ms: float) -> Frame:
     """The frame after bytes that came at this pace, in one read for 0."""
     decoder, at_ = Decoder(), 1.0
-    frame = session._build_frame()
+    frame = session.frames.build()
     for piece in [bytes([byte]) for byte in data] if ms else [data]:
         frame = session.take([each for each in decoder.feed(piece, at_) if not isinstance(each, EscapeInput)], at_)
         at_ += ms / 1000
@@ -323,7 +323,7 @@ def test_a_control_in_a_plain_code_is_refused_and_around_it_is_padding(
         for cut in (1, 4, len(EAN) - 1):
             frame = scan(f"{EAN[:cut]}{control}{EAN[cut:]}")
             assert told(frame) == (WRONG, "input.control"), cut
-            assert not session._stack.top.state.counted_lines
+            assert not session.stack.top.state.counted_lines
         assert counted(scan(f"{control}{EAN}{control}{control}")) == 1
         assert told(scan(f"1{control}2"))[0] == WRONG, "nor is it a quantity"
         assert counted(scan(EAN)) == 2

@@ -71,7 +71,7 @@ class Scanner:
         self._session, self._pause, self._decoder, self._at = session, ms / 1000, Decoder(), 1.0
 
     def __call__(self, *codes: str) -> Frame:
-        frame = self._session._build_frame()
+        frame = self._session.frames.build()
         for code in codes:
             sent = code.encode() + b"\r"
             for piece in [bytes([byte]) for byte in sent] if self._pause else [sent]:
@@ -93,7 +93,7 @@ def said(frame: Frame) -> str:
 def open_job(session: Session, scan: Scanner, job: str) -> None:
     """Opens a job from home, by its number in the menu or behind it."""
     for wanted in (f"home.{job}", "home.more", f"home.{job}"):
-        choices = [choice.id for choice in session._build_frame().view.choices]
+        choices = [choice.id for choice in session.frames.build().view.choices]
         if wanted in choices:
             scan(str(choices.index(wanted) + 1))
             if wanted != "home.more":
@@ -353,13 +353,13 @@ def test_a_number_of_the_store_is_no_weight_after_all(home: StoreFolder) -> None
             assert told(scan("u")) == (INFO, "session.dropped")
         scan("01095200011005123202000275")
         session.take([Line(text, "cr", 0.0, 0.0, 0.0) for text in ("4101", "y")], 0.0)
-        assert not session._stack.top.state.counted_lines, "what came with the question does not answer it"
+        assert not session.stack.top.state.counted_lines, "what came with the question does not answer it"
         frame = scan("01095200011005123202000275")
         assert told(frame)[0] == ASK, "another label asks for itself"
         scan("b")
         assert told(scan("0109520001100512" + "3202000275", "2000"))[1] == "count.confirm_quantity"
         assert told(scan("x"))[0] == INFO
-        assert not session._stack.top.state.counted_lines
+        assert not session.stack.top.state.counted_lines
 
 
 def test_a_batch_of_an_in_store_code_is_kept_beside_its_price(home: StoreFolder) -> None:
@@ -495,5 +495,5 @@ def test_beside_a_quantity_a_guess_counts_where_one_thing_fits(home: StoreFolder
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_products([service_rows.product(f"G{n}", f"Guess {n}", "165100004324") for n in range(count)])
     with at(home) as session:
-        rows, _ = session._store.reader.query("records_by_number", {"code": "654321"})
+        rows, _ = session.store.reader.query("records_by_number", {"code": "654321"})
         assert [row["key"] for row in rows] == found

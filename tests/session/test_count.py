@@ -70,7 +70,7 @@ def told(frame: Frame) -> tuple[str, str]:
 
 def open_count(session: Session) -> Frame:
     """From home, by its number in the menu."""
-    choices = [choice.id for choice in session._build_frame().view.choices]
+    choices = [choice.id for choice in session.frames.build().view.choices]
     return say(session, str(choices.index("home.count") + 1))
 
 
@@ -97,11 +97,11 @@ def test_cases_stars_weights_and_fractions_are_counted_as_what_they_are(home: St
         open_count(session)
         say(session, "A-1", CASE, f"3*{CODES[0]}")
         say(session, f"12*{CODES[1]}", "]C10109780201379624307", WEIGHED)
-        weight = session._stack.top.state.current_line.counted
+        weight = session.stack.top.state.current_line.counted
         assert told(say(session, "2,5")) == (GOOD, "count.counted_of")
         assert told(say(session, CODES[3], "2.5")) == (WRONG, "input.decimal")
         assert weight == Decimal("1.234")
-        items = {item.product: item.counted for item in session._stack.top.state.lines}
+        items = {item.product: item.counted for item in session.stack.top.state.lines}
     assert items == {"P1": 15, "P2": 12, "P3": 7, "P4": 1, "P5": Decimal("2.5")}
 
 
@@ -110,7 +110,7 @@ def test_a_quantity_prompt_never_takes_a_barcode_for_a_quantity(home: StoreFolde
         open_count(session)
         say(session, "A-1", CODES[0])
         assert told(say(session, "96385074"))[0] == WRONG
-        assert session._stack.top.state.current_line.counted == 1
+        assert session.stack.top.state.current_line.counted == 1
 
 
 @pytest.mark.parametrize("lines", [1, 20, 70])
@@ -119,10 +119,10 @@ def test_counts_in_hand_are_there_after_an_end_in_mid_work(home: StoreFolder, li
         open_count(session)
         before = say(session, "A-1", *[CODES[0]] * lines)
     with at(home) as session:
-        frame = session._build_frame()
+        frame = session.frames.build()
         assert (frame.view, told(frame)) == (before.view, (INFO, "session.resumed"))
         assert told(say(session, CODES[0])) == (GOOD, "count.counted_of")
-        assert session._stack.top.state.current_line.counted == lines + 1
+        assert session.stack.top.state.current_line.counted == lines + 1
         assert not sent(home)
 
 
@@ -141,7 +141,7 @@ def test_each_question_stands_after_an_end_in_mid_work(home: StoreFolder) -> Non
             before = say(session, *lines)
             assert before.view.name == step
         with at(home) as session:
-            assert session._build_frame().view == before.view
+            assert session.frames.build().view == before.view
     with at(home) as session:
         assert told(say(session, "1")) == (GOOD, "count.sent_differing")
     assert [entry["product_number"] for entry in sent(home)[0].body["storeproductlog"]] == ["P1"]
@@ -153,7 +153,7 @@ def test_a_loss_in_the_middle_of_a_count_comes_back_to_it(home: StoreFolder) -> 
         say(session, "A-1", CODES[1])
         assert say(session, "l").view.name == "adjust.quantity"
     with at(home) as session:
-        assert session._build_frame().view.name == "adjust.quantity"
+        assert session.frames.build().view.name == "adjust.quantity"
         assert told(say(session, "2")) == (ASK, "adjust.which_reason")
         frame = say(session, "1")
         assert (frame.view.name, told(frame)) == ("count.product", (GOOD, "adjust.lost"))
@@ -176,7 +176,7 @@ def test_the_log_shows_what_was_counted_a_moment_ago(home: StoreFolder) -> None:
         frame = say(session, "1")
         assert frame.view.name == "my_entries.entry"
     with at(home) as session:
-        assert session._build_frame().view.name == "my_entries.entry"
+        assert session.frames.build().view.name == "my_entries.entry"
 
 
 def test_settings_make_counts_blind_and_thresholds_strict(home: StoreFolder) -> None:
@@ -186,7 +186,7 @@ def test_settings_make_counts_blind_and_thresholds_strict(home: StoreFolder) -> 
         assert told(frame) == (GOOD, "count.counted")
         say(session, "d")
         say(session, "a")
-        assert session._build_frame().view.name == "count.recount"
+        assert session.frames.build().view.name == "count.recount"
 
 
 def test_store_without_locations_is_counted_as_whole(aisle_home: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_page_leads_to_the_count_and_the_move_of_what_it_shows_and_back(home: 
         assert page.name == "look_up.product"
         assert say(session, "c").view.name == "count.stop"
         assert told(say(session, "10", "d"))[1] == "count.sent"
-        assert session._build_frame().view.name == "look_up.product"
+        assert session.frames.build().view.name == "look_up.product"
         assert say(session, "t").view.name == "move.take"
         frame = say(session, "b")
         assert (frame.view.name, told(frame)) == ("move.leave", (ASK, "move.leave"))
@@ -221,7 +221,7 @@ def test_a_page_leads_to_the_count_and_the_move_of_what_it_shows_and_back(home: 
         assert page.name == "locations.location"
         assert say(session, "c").view.name == "count.product"
     with at(home) as session:
-        assert session._build_frame().view.name == "count.product"
+        assert session.frames.build().view.name == "count.product"
         assert say(session, "b").view == page
         assert say(session, "t").view.name == "move.take"
         assert told(say(session, CODES[0], "A-2"))[1] == "move.moved"

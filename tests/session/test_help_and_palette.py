@@ -62,7 +62,7 @@ def test_help_names_the_letters_that_turn_pages_where_there_are_several(
     home: StoreFolder, size: tuple[int, int], turns: bool
 ) -> None:
     with at(home, user="U1") as session:
-        session.is_fully_shown = fits_whole
+        session.terminal.fits_screen = fits_whole
         session.resize(*size)
         say(session, f"?{BARCODES[1]}")
         view = say(session, "h").view
@@ -129,7 +129,7 @@ def test_what_is_typed_on_help_is_said_below(home: StoreFolder) -> None:
 @pytest.mark.parametrize("path", [(), ("4101",), ("3",), ("4",), ("7", "3"), ("7", "6"), ("7", "9", "4")])
 def test_both_pages_open_everywhere(home: StoreFolder, path: tuple[str, ...]) -> None:
     with at(home, user="U1") as session:
-        before = say(session, *path).view if path else session._build_frame().view
+        before = say(session, *path).view if path else session.frames.build().view
         for page, name in (("h", "help"), (".", "palette")):
             assert say(session, page).view.name == name
             assert say(session, "b").view.name == before.name
@@ -152,7 +152,7 @@ def rows(frame: Frame) -> list[str]:
 
 def test_commands_are_found_by_words_and_run_by_number(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
-        session.message_text = spoken
+        session.terminal.message_text = spoken
         session.resize(80, 24)
         picking(session)
         listed = rows(say(session, "."))
@@ -165,13 +165,13 @@ def test_commands_are_found_by_words_and_run_by_number(home: StoreFolder) -> Non
         assert say(session, "b").view.name == "pick.product"
         undo = rows(say(session, ".")).index("hint.undo") + 1
         assert told(say(session, str(undo)))[1].startswith("pick.")
-        assert session._build_frame().view.name == "pick.product"
+        assert session.frames.build().view.name == "pick.product"
 
 
 @pytest.mark.parametrize("typed", ["francais", "Français", "FRANÇ", "fran"])
 def test_commands_are_found_without_their_accents(home: StoreFolder, typed: str) -> None:
     with at(home, user="U1") as session:
-        session.message_text = spoken
+        session.terminal.message_text = spoken
         session.resize(80, 24)
         say(session, ".")
         assert rows(session.take([OpenLine(typed)], 0.0)) == ["palette.language"]
@@ -284,14 +284,14 @@ def test_nobody_signs_out_unaware_of_what_is_not_sent(home: StoreFolder) -> None
         say(session, "4102", f"2*{BARCODES[1]}", "A-1", "1")
         frame = say(session, "b")
         assert frame.view.name == "home"
-        assert (told(say(session, "o")), session._build_frame().view.name) == ((ASK, "home.unsent"), "home")
+        assert (told(say(session, "o")), session.frames.build().view.name) == ((ASK, "home.unsent"), "home")
         assert told(say(session, "b", "o")) == (ASK, "home.unsent"), "something else was said meanwhile"
         assert say(session, "o").view.name == "sign_in"
 
 
 def test_the_list_of_commands_signs_nobody_out_unaware_either(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
-        session.message_text = spoken
+        session.terminal.message_text = spoken
         assert picking(session).view.name == "pick.product"
         frame = say(session, ".", "sign out")
         assert (told(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "palette")
@@ -310,33 +310,33 @@ def test_a_number_that_chooses_nothing_is_told_what_does(home: StoreFolder) -> N
     with at(home, user="U1") as session:
         frame = say(session, "0")
         assert frame.verdict is not None
-        last = session._accepts().choices
+        last = session.page.accepts().choices
         assert last > 1
         assert frame.verdict.detail == msg("input.type", keys=f"1-{last}")
         frame = say(session, "?P1", "0")
         assert frame.view.name.startswith("look_up")
-        assert session._accepts().choices == 1
+        assert session.page.accepts().choices == 1
         assert frame.verdict is not None
         assert frame.verdict.detail == msg("input.type", keys="1")
 
 
 def test_language_and_colours_change_at_once(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
-        session.message_text, session.has_themes = spoken, True
+        session.terminal.message_text, session.terminal.has_themes = spoken, True
         frame = say(session, ".", "deutsch")
         assert (frame.language, told(frame)) == ("de", (INFO, "palette.language_set"))
         assert say(session, ".", "kontrast").theme == "contrast"
         assert (frame.language, say(session, "o").language) == ("de", "en")
-        assert session._build_frame().theme == ""
+        assert session.frames.build().theme == ""
 
 
 def test_what_somebody_has_of_his_own_is_his_alone(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever scans his badge over another's home has what the settings say; who could not sign out still has his."""
     with at(home, user="U1") as session:
-        session.message_text, session.has_themes = spoken, True
+        session.terminal.message_text, session.terminal.has_themes = spoken, True
         assert say(session, ".", "deutsch", ".", "kontrast").language == "de"
         with monkeypatch.context() as full:
-            full.setattr(session._store.journal, "commit", no_room)
+            full.setattr(session.store.journal, "commit", no_room)
             frame = say(session, "o")
         assert (told(frame), frame.language, frame.theme) == ((WRONG, "session.not_saved"), "de", "contrast")
         assert say(session, "BADGE-U1").language == "de"
@@ -346,14 +346,14 @@ def test_what_somebody_has_of_his_own_is_his_alone(home: StoreFolder, monkeypatc
 
 def test_a_language_comes_back_with_whoever_chose_it(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
-        session.message_text = spoken
+        session.terminal.message_text = spoken
         assert say(session, ".", "deutsch").language == "de"
         assert say(session, "BADGE-U2").language == "en"
         assert say(session, ".", "fran").language == "fr"
         assert say(session, "BADGE-U1").language == "de"
         assert (say(session, "o").language, say(session, "BADGE-U2").language) == ("en", "fr")
     with at(home) as session:
-        session.message_text = spoken
+        session.terminal.message_text = spoken
         assert say(session, "BADGE-U1", ".", "english").language == "en"
         assert say(session, "BADGE-U2", "BADGE-U1").language == "en"
 
@@ -366,10 +366,10 @@ def no_room(_: object) -> None:
 def test_themes_are_for_terminals_that_have_the_colours(home: StoreFolder) -> None:
     with at(home, user="U1", theme="dark") as session:
         session.resize(200, 50)
-        assert session._build_frame().theme == ""
+        assert session.frames.build().theme == ""
         assert "palette.theme" not in rows(say(session, "."))
-        session.has_themes = True
-        assert session._build_frame().theme == "dark"
+        session.terminal.has_themes = True
+        assert session.frames.build().theme == "dark"
 
 
 def test_every_page_of_home_is_among_the_commands(home: StoreFolder) -> None:
@@ -419,14 +419,14 @@ def test_keys_mean_what_the_settings_say_and_the_page_shows_it(home: StoreFolder
         assert [hint.letter for hint in frame.view.key_hints if hint.text.id == "hint.undo"] == ["z"]
         assert session.take([Key("f8")], 0.0).view.name == "palette"
         assert say(session, "/").view.name == "help"
-        assert ("u", "z") in session._stack.top.state.keys
+        assert ("u", "z") in session.stack.top.state.keys
         assert told(say(session, "b", "b", "z"))[1].startswith("pick.undone")
 
 
 def test_a_page_that_takes_text_has_its_own_commands_and_no_others(home: StoreFolder) -> None:
     keys = validate_keys({"z": "undo", "y": "quit", "j": "help"}, "x")
     with at(home, keys=keys) as session:
-        assert [hint.letter for hint in session._build_frame().view.key_hints] == ["y"]
+        assert [hint.letter for hint in session.frames.build().view.key_hints] == ["y"]
         assert told(say(session, "z"))[1] == "sign_in.name_too_short"
         assert say(session, "j").view.name == "help"
         say(session, "b", "y")
@@ -497,17 +497,17 @@ def test_picked_order_is_listed_and_offered_until_put_down(home: StoreFolder) ->
         say(session, number)
         assert told(say(session, BARCODES[0])) == (GOOD, "pick.all_picked")
         assert told(say(session, "b")) == (INFO, "pick.left_not_put_down")
-        assert listed(session._build_frame())[0] == (number, "home.not_put_down")
+        assert listed(session.frames.build())[0] == (number, "home.not_put_down")
         assert dict(say(session, "1").view.title.args)["order"] != number, "the next is one to be picked"
         say(session, "b")
         say(session, "o")
         say(session, "o")
     with at(home, user="U2") as session:
-        assert number not in dict(listed(session._build_frame()))
+        assert number not in dict(listed(session.frames.build()))
         assert say(session, "lund").view.name in ("pick.done", "pick.wait"), "whoever looks for it finds it"
         say(session, "b")
     with at(home, user="U1") as session:
-        assert listed(session._build_frame())[0] == (number, "home.not_put_down")
+        assert listed(session.frames.build())[0] == (number, "home.not_put_down")
         outbox = OperationQueue(open_outbox(home.folder))
         for op in outbox.unfinished():
             outbox.begin_sending(op.op_id, b"{}")
@@ -517,17 +517,17 @@ def test_picked_order_is_listed_and_offered_until_put_down(home: StoreFolder) ->
         cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
         cache.write_orders([{**picked, "lines": lines, "is_picked": True}], lines_known=True, read_began=4e9)
         session.poll()
-        assert listed(session._build_frame())[0] == (number, "home.not_put_down"), "the service knows that it is picked"
+        assert listed(session.frames.build())[0] == (number, "home.not_put_down"), "the service knows that it is picked"
         found = session.take([OpenLine("lund")], 0.0)
         assert listed(found) == [(number, "home.not_put_down")]
         session.take([OpenLine("")], 0.0)
         say(session, number)
         say(session, "A-2")
-        if told(session._build_frame())[1].startswith("pick.put_down_at"):
+        if told(session.frames.build())[1].startswith("pick.put_on"):
             say(session, "1")
-        assert told(session._build_frame()) == (GOOD, "pick.put_down")
+        assert told(session.frames.build()) == (GOOD, "pick.put_down")
         say(session, "b")
-        assert number not in dict(listed(session._build_frame()))
+        assert number not in dict(listed(session.frames.build()))
 
 
 @pytest.mark.parametrize(("moved", "place", "found"), [(0, "A-1", True), (1, "A-1", False), (0, "", False)])

@@ -70,7 +70,7 @@ def test_after_a_restart_of_the_host_the_next_one_stands_on_the_same_step(
     """The process that has the dead session's id now is another one: this one."""
     before, _ = at(home, "dock", "U1")
     shown = say(before, "4101", CODE, f"2*{CODE}")
-    before._store.socket._socket.close()  # what the kernel does; the name in the folder stays
+    before.store.socket._socket.close()  # what the kernel does; the name in the folder stays
     another_start(monkeypatch, tmp_path)
     session, frame = at(home, "dock", "U1")
     assert told(frame) == "session.resumed"
@@ -114,6 +114,6 @@ def test_somebody_at_two_terminals_works_on_two_things(home: StoreFolder) -> Non
     here.close()
     again, frame = at(home, "dock-1", "U1")
     assert told(frame) == "session.resumed", "and who comes back after both are closed has both, one above the other"
-    names = [level.job.name for level in again._stack.jobs]
+    names = [level.job.name for level in again.stack.jobs]
     assert names == ["home", "pick", "pick"]
     again.close()

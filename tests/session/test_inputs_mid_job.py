@@ -58,7 +58,7 @@ def test_so_many_of_a_code_that_nobody_knows_are_no_quantity(
 ) -> None:
     with at(home, user="U1") as session:
         before = say(session, *scans) if job == "pick" else opened(session, job, *scans)
-        top = session._stack.top
+        top = session.stack.top
         assert top.job.accepts(top.state).quantity
         frame = say(session, code)
         kind, id_ = told(frame)
@@ -138,11 +138,11 @@ def test_a_letter_that_was_left_on_the_line_is_none_of_the_scan_behind_it(home: 
         assert told(frame) == (GOOD, "session.typed_before")
         assert frame.verdict
         assert "“n” was typed before: not taken" in MessageWriter().write(frame.verdict.text)
-        assert session._stack.top.state.lines[0].picked == 1
+        assert session.stack.top.state.lines[0].picked == 1
         assert told(left(session, f"n{BARCODES[0]}", 0)) == (WRONG, "pick.unknown"), "a scan of that is another code"
         assert told(left(session, "n123456789", 1)) == (WRONG, "pick.unknown")
         assert told(left(session, f"nothing{BARCODES[0]}", 7)) == (WRONG, "pick.unknown")
-        assert session._stack.top.state.lines[0].picked == 1
+        assert session.stack.top.state.lines[0].picked == 1
 
 
 def test_what_is_known_as_a_whole_is_that_whatever_pause_was_in_it(home: StoreFolder) -> None:

@@ -61,16 +61,16 @@ def store(home: StoreFolder) -> StoreFolder:
 def stand(session: Session, way: Way) -> None:
     """Goes there, from whatever page is open."""
     job, *scans = way.scans
-    session._begin_batch()
-    session._apply_result(session._stack.open(Start(job, {}), session._context()), "")
-    session._commit()
+    session.start_batch()
+    session.work.open(Start(job, {}))
+    session.work.commit()
     for text in scans:
         say(session, text)
 
 
 def figures(session: Session) -> Any:
     """What stands on the page beside the question."""
-    view = session._build_frame().view
+    view = session.frames.build().view
     return getattr(view, "lines", ())
 
 
@@ -82,9 +82,9 @@ def test_so_many_are_taken_back_by_the_keys_of_every_question(store: StoreFolder
     with at(store, user="U1") as session:
         stand(session, way)
         before = figures(session)
-        for key in ("x", "b", *("u" * ("u" in session._accepts().command_letters))):
+        for key in ("x", "b", *("u" * ("u" in session.page.accepts().command_letters))):
             assert told(say(session, large))[1] == "count.confirm_quantity"
-            shown = session._build_frame().view
+            shown = session.frames.build().view
             assert "x" in shown.choice_letters  # type: ignore[union-attr]
             for more in ("5000001", f"5000*{way.code}"):
                 assert told(say(session, more, "y"))[1] in ("input.by_hand", "input.moved"), (
@@ -119,7 +119,7 @@ def test_whatever_is_over_the_limit_asks_for_itself(store: StoreFolder, name: st
 
 def asked_of(session: Session) -> Decimal:
     """How many are asked about; 0 where that is not asked."""
-    frame = session._build_frame()
+    frame = session.frames.build()
     asked = frame.verdict and frame.verdict.text.id == "count.confirm_quantity"
     return dict(frame.verdict.text.args)["value"] if asked and frame.verdict else Decimal(0)  # type: ignore[return-value]
 

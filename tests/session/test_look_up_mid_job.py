@@ -76,11 +76,11 @@ def headers_only(home: StoreFolder) -> None:
 def test_back_lands_on_the_step_that_was_left(home: StoreFolder, way: str) -> None:
     with begin(home, way) as session:
         before = stand(home, session, way)
-        depth = len(session._stack.jobs)
+        depth = len(session.stack.jobs)
         for asked in ASKED:
-            assert say(session, asked).view.name.startswith(("look_up.", "locations."))
-            assert len(session._stack.jobs) > depth
-            while len(session._stack.jobs) > depth:
+            assert say(session, asked).view.name.startswith(("lookup.", "browse."))
+            assert len(session.stack.jobs) > depth
+            while len(session.stack.jobs) > depth:
                 frame = session.take(BACK, 0.0)
             assert frame.view == before
 
@@ -129,7 +129,7 @@ def test_unused_words_are_searched_and_back_returns_to_step(home: StoreFolder, w
     if not lasts(way):
         return
     with begin(home, way) as session:
-        assert session._build_frame().view == looking
+        assert session.frames.build().view == looking
         assert session.take(BACK, 0.0).view == before
         frame = say(session, "zzzz")
         assert (frame.view.name.partition(".")[0], told(frame)[0]) == (step_of(way).partition(".")[0], WRONG)
@@ -142,10 +142,10 @@ def test_after_a_kill_the_look_stands_again_and_back_lands_on_the_step(home: Sto
         before = stand(home, session, way)
     for asked in (f"?{BARCODES[2]}", "?A-2"):
         with begin(home, way) as session:
-            assert session._build_frame().view == before
+            assert session.frames.build().view == before
             looking = say(session, asked).view
         with begin(home, way) as session:
-            assert session._build_frame().view == looking
+            assert session.frames.build().view == looking
             assert session.take(BACK, 0.0).view == before
 
 
@@ -156,9 +156,9 @@ def test_a_page_that_holds_no_work_begins_at_home_after_a_kill(home: StoreFolder
         stand(home, session, way)
         say(session, "?A-2")
     with begin(home, way) as session:
-        assert session._build_frame().view.name in ("home", "locations.location")
+        assert session.frames.build().view.name in ("home", "locations.location")
         session.take(BACK, 0.0)
-        assert session._build_frame().view.name == "home"
+        assert session.frames.build().view.name == "home"
 
 
 @pytest.mark.sampled(2)
@@ -173,12 +173,12 @@ def test_a_look_in_a_look_takes_its_place_and_back_leads_to_the_job(home: StoreF
             say(session, asked)
         looking = say(session, "?A-3").view
     with at(home, user="U1") as session:
-        assert session._build_frame().view == looking
-        for _ in range(len(session._stack.jobs)):
-            if session._build_frame().view == before:
+        assert session.frames.build().view == looking
+        for _ in range(len(session.stack.jobs)):
+            if session.frames.build().view == before:
                 break
             session.take(BACK, 0.0)
-        assert session._build_frame().view == before
+        assert session.frames.build().view == before
 
 
 def test_a_scan_that_the_job_takes_ends_the_look(home: StoreFolder) -> None:
@@ -188,15 +188,15 @@ def test_a_scan_that_the_job_takes_ends_the_look(home: StoreFolder) -> None:
         assert (frame.view.name, told(frame)) == ("pick.product", (GOOD, "pick.picked"))
     assert sent(home) == {1: Decimal(1)}
     with at(home, user="U1") as session:
-        assert session._build_frame().view.name == "pick.product"
+        assert session.frames.build().view.name == "pick.product"
 
 
 def test_a_scan_that_ends_several_looks_at_once(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", "?A-2", "?A-3", f"?{BARCODES[1]}")
-        assert len(session._stack.jobs) == 4
+        assert len(session.stack.jobs) == 4
         assert told(say(session, BARCODES[0])) == (GOOD, "pick.picked")
-        assert len(session._stack.jobs) == 2
+        assert len(session.stack.jobs) == 2
 
 
 ASKING = {
@@ -215,7 +215,7 @@ def test_a_scan_after_a_look_is_said_to_a_job_that_asks_something(home: StoreFol
     asks, scan, answer = ASKING[row]
     with begin(home, way) as session:
         stand(home, session, way)
-        asking = say(session, *filter(None, [asks])).view if asks else session._build_frame().view
+        asking = say(session, *filter(None, [asks])).view if asks else session.frames.build().view
         for look in (f"?{ELSEWHERE}", "?A-2"):
             assert say(session, look).view.name.startswith(LOOKS)
             frame = say(session, scan)
@@ -297,14 +297,14 @@ def test_home_opens_the_page_and_one_digit_picks_an_order_that_needs_it(home: St
         assert [dict(choice.args)["key"] for choice in frame.view.choices] == ["4101", "4102"]
         frame = say(session, "2")
         assert (frame.view.name, told(frame)) == ("pick.product", (GOOD, "pick.opened"))
-        assert [level.job.name for level in session._stack.jobs] == ["home", "pick"]
+        assert [level.job.name for level in session.stack.jobs] == ["home", "pick"]
 
 
 def test_from_home_an_order_that_is_scanned_is_opened(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         frame = say(session, BARCODES[1], "4102")
         assert told(frame) == (GOOD, "pick.opened")
-        assert [level.job.name for level in session._stack.jobs] == ["home", "pick"]
+        assert [level.job.name for level in session.stack.jobs] == ["home", "pick"]
 
 
 @pytest.mark.parametrize("way", [("7", "9", "2", BARCODES[2], "1"), ("7", "9", "1", f"?{BARCODES[2]}")])
@@ -317,7 +317,7 @@ def test_from_a_page_of_the_chain_an_order_that_a_look_offers_is_opened(
         assert view.name == "look_up.product"
         offered = [choice.id for choice in view.choices].index("look_up.choice_order") + 1
         assert say(session, str(offered)).view.name == "pick.product"
-        assert [level.job.name for level in session._stack.jobs] == ["home", "pick"]
+        assert [level.job.name for level in session.stack.jobs] == ["home", "pick"]
 
 
 def test_three_letters_bring_a_product_from_home(home: StoreFolder) -> None:
@@ -338,7 +338,7 @@ def test_a_tail_of_a_barcode_is_enough(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "2")
         assert session.take([OpenLine("9624")], 0.0).view.name == "look_up.list"
-        assert [row.key for row in session._build_frame().view.rows] == ["P3"]  # type: ignore[union-attr]
+        assert [row.key for row in session.frames.build().view.rows] == ["P3"]  # type: ignore[union-attr]
         assert say(session, "9624").view.title.args == (("number", "P3"),)
 
 
@@ -364,7 +364,7 @@ def test_a_place_of_the_list_is_found_again_after_a_kill(home: StoreFolder) -> N
         page = session.take([Key("enter")], 0.0).view
         assert page.title.args == (("place", "A-2"),)
     with at(home, user="U1") as session:
-        assert session._build_frame().view == page
+        assert session.frames.build().view == page
         frame = session.take(BACK, 0.0)
         assert frame.view.name == "locations.list"
         assert session.take(BACK, 0.0).view.name == "home"
@@ -401,6 +401,6 @@ def test_a_long_note_is_read_whole_and_the_next_scan_goes_on_picking(home: Store
         assert session.take(BACK, 0.0).view == before
         say(session, "i")
     with at(home, user="U1") as session:
-        assert session._build_frame().view == note
+        assert session.frames.build().view == note
         assert told(say(session, BARCODES[0])) == (GOOD, "pick.picked")
         assert say(session, "4102").view.name.startswith("pick.")

@@ -20,7 +20,6 @@ from aisle.cache.writer import CacheWriter, open_cache
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.session.session import Session, open_session
-from aisle.session.unit_of_work import JournalDraft
 from aisle.settings import Settings
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
@@ -207,7 +206,7 @@ def _numbers(folder: Path, out: Mapping[str, frozenset[str]]) -> dict[str, set[s
     found: dict[str, set[str]] = {}
     for number, (screen, keys) in enumerate(SCREENS.items()):
         with _walked(home, f"dock-{number}", keys) as session:
-            text = "\n".join(plain_lines(layout_screen(session._build_frame(), WIDE, HIGH)))
+            text = "\n".join(plain_lines(layout_screen(session.frames.build(), WIDE, HIGH)))
             found[screen] = set(re.findall(NUMBER.pattern, text))
     return found
 
@@ -216,7 +215,7 @@ def _numbers(folder: Path, out: Mapping[str, frozenset[str]]) -> dict[str, set[s
 def _walked(home: StoreFolder, terminal: str, keys: tuple[str, ...]) -> Iterator[Session]:
     """A session of which nothing is kept, where these lines lead."""
     with closing(open_session(home, Settings(terminal=terminal))) as session:
-        session._commit = lambda: _forgotten(session)  # type: ignore[method-assign]
+        session.work.commit = lambda: _forgotten(session)  # type: ignore[method-assign]
         session.start()
         session.resize(WIDE, HIGH)
         for key in ("BADGE-U1", *keys):
@@ -225,7 +224,7 @@ def _walked(home: StoreFolder, terminal: str, keys: tuple[str, ...]) -> Iterator
 
 
 def _forgotten(session: Session) -> bool:
-    session._unit_of_work._draft = JournalDraft(tuple(session._stack.jobs))
+    session.store.unit_of_work.discard()
     return True
 
 

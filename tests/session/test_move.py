@@ -242,7 +242,7 @@ def test_goods_go_to_an_order_and_its_line_stands_higher_at_once(home: StoreFold
         say(session, "A-1", CODES[0], "3", "4101")
         assert told(say(session, "B-1")) == (GOOD, "move.moved")
     with at(home) as session:
-        rows, _ = session._store.reader.query("order", {"order_number": "4101"})
+        rows, _ = session.store.reader.query("order", {"order_number": "4101"})
         assert (rows[0]["lines"][0]["picked_quantity"], rows[0]["lines"][0]["moved_quantity"]) == (3, 3)
     (operation,) = operations(home)
     assert operation.lanes == ("order/4101", "product/P1")

@@ -20,7 +20,6 @@ from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.inputs import Key
 from aisle.scan.meaning import Candidate
 from aisle.session.session import Session
-from aisle.session.unit_of_work import JournalDraft
 from tests.cache import service_rows
 from tests.session.job_steps import WAYS, stand
 from tests.session.multi_line_codes import PAYLOADS, PAYMENT, drawn
@@ -72,18 +71,18 @@ def forgetful(home: StoreFolder, way: str) -> Iterator[tuple[Session, Scanner]]:
         stand(home, session, way)
 
         def forget() -> bool:
-            assert not session._unit_of_work.has_writes
-            session._unit_of_work._draft = JournalDraft(tuple(session._stack.jobs))
+            assert not session.store.unit_of_work.has_writes
+            session.store.unit_of_work.discard()
             return True
 
-        session._commit = forget  # type: ignore[method-assign]
+        session.work.commit = forget  # type: ignore[method-assign]
         yield session, Scanner(session)
 
 
 def standing(session: Session) -> Any:
     """All that an input could have changed, but for the rows that a list follows what is typed with."""
-    levels = [(level.job.name, _without_rows(level.state)) for level in session._stack.jobs if level.job.journalled]
-    return levels, session._build_frame().view, session._question, session._typed_line.text, session.is_ending
+    levels = [(level.job.name, _without_rows(level.state)) for level in session.stack.jobs if level.job.journalled]
+    return levels, session.frames.build().view, session.page.question, session.typed_line.text, session.is_ending
 
 
 def _without_rows(state: Any) -> Any:
@@ -159,7 +158,7 @@ def test_number_typed_after_unknown_scan_is_quantity(home: StoreFolder, stall: f
         scanner.write("BCD\n", 0.002)
         scanner.rest(stall)
         scanner.send("17\r", 0.1)
-        assert session._stack.top.state.current_line.counted == 17
+        assert session.stack.top.state.current_line.counted == 17
 
 
 @pytest.mark.parametrize("stall", [0.15, 0.3, 0.8])
@@ -181,7 +180,7 @@ def test_a_number_a_while_after_an_unknown_scan_is_the_quantity(home: StoreFolde
         scanner.write("BCD\n", 0.002)
         scanner.rest(1.2)
         scanner.send("17\r", 0.002)
-        assert session._stack.top.state.current_line.counted == 17
+        assert session.stack.top.state.current_line.counted == 17
 
 
 BURSTS = {
@@ -210,7 +209,7 @@ def test_known_codes_in_one_write_are_scans_of_their_own(home: StoreFolder, name
     cache.write_products([service_rows.product(NUMBER, "Elsewhere", "5012345678900")])
     with begin(home, "pick.product") as session:
         stand(home, session, "pick.product")
-        before = session._build_frame().view.done  # type: ignore[union-attr]
+        before = session.frames.build().view.done  # type: ignore[union-attr]
         frame = Scanner(session).send(data.replace("\n", end))
         assert (told(frame) == UNKNOWN) == (taken is None)
         assert frame.view.name.startswith("pick.")
@@ -228,10 +227,10 @@ def test_known_numbers_in_one_write_are_not_refused_as_a_whole(home: StoreFolder
 def test_first_line_read_alone_counts_and_rest_of_scan_is_refused(home: StoreFolder) -> None:
     with begin(home, "pick.product") as session:
         stand(home, session, "pick.product")
-        scanner, before = Scanner(session), session._build_frame().view
+        scanner, before = Scanner(session), session.frames.build().view
         assert told(scanner.write(f"{BARCODES[1]}\n")) == (GOOD, "pick.picked")
         assert told(scanner.send("1\ny\n40\n")) == (WRONG, "input.lines_after")
-        after = session._build_frame().view
+        after = session.frames.build().view
         assert (before.done, after.done) == (before.done, before.done + 1)  # type: ignore[union-attr]
 
 
@@ -241,7 +240,7 @@ def test_batch_scanner_codes_are_separate_scans(home: StoreFolder, pace: float, 
     with begin(home, "pick.product") as session:
         stand(home, session, "pick.product")
         scanner = Scanner(session)
-        before = session._build_frame().view.done  # type: ignore[union-attr]
+        before = session.frames.build().view.done  # type: ignore[union-attr]
         sent = [BARCODES[2], BARCODES[1], "96385074", BARCODES[2], "4000000000006", BARCODES[2]]
         frame = scanner.send("".join(code + end for code in sent), pace)
         assert frame.view.done - before == 4, "two of them are of no line of the order"  # type: ignore[union-attr]
@@ -255,7 +254,7 @@ def test_scans_in_quick_succession_are_answered_one_by_one(home: StoreFolder, pa
     with begin(home, "pick.product") as session:
         stand(home, session, "pick.product")
         scanner = Scanner(session)
-        before = session._build_frame().view.done  # type: ignore[union-attr]
+        before = session.frames.build().view.done  # type: ignore[union-attr]
         for number in range(1, 51):
             frame = scanner.write(f"{BARCODES[2]}\r")
             assert (told(frame), frame.view.done) == ((GOOD, "pick.picked"), before + number)  # type: ignore[union-attr]
@@ -275,7 +274,7 @@ def test_a_line_is_looked_up_once_however_long_it_is_held(
         return found(reads, asked[-1])
 
     with at(home, user="U1") as session:
-        while len(session._stack.jobs) > 1:
+        while len(session.stack.jobs) > 1:
             say(session, "b")
         monkeypatch.setattr(CacheReader, "find", find)
         Scanner(session).send(f"{text}\r", pace)
@@ -285,7 +284,7 @@ def test_a_line_is_looked_up_once_however_long_it_is_held(
 
 def test_a_line_that_is_held_means_what_the_cache_says_when_it_is_decided(home: StoreFolder) -> None:
     with at(home, user="U1") as session, closing(open_cache(home.folder, writer=True)) as db:
-        while len(session._stack.jobs) > 1:
+        while len(session.stack.jobs) > 1:
             say(session, "b")
         scanner = Scanner(session)
         scanner.write("9-9-9\r", 0.003)
@@ -303,7 +302,7 @@ def test_what_a_person_types_is_answered_at_once(home: StoreFolder) -> None:
             scanner.write(key)
         scanner.rest(0.08)
         assert told(scanner.write("\r"))[0] == GOOD
-        assert session._stack.top.state.current_line.counted == 17
+        assert session.stack.top.state.current_line.counted == 17
 
 
 @pytest.mark.parametrize("pace", PACES)
@@ -314,7 +313,7 @@ def test_a_payment_code_leaves_the_count_that_was_typed(home: StoreFolder, pace:
         scanner.send(f"{BARCODES[0]}\r")
         scanner.send("17\r", 0.1)
         assert told(scanner.send(PAYMENT, pace)) == UNKNOWN
-        assert session._stack.top.state.current_line.counted == 17
+        assert session.stack.top.state.current_line.counted == 17
 
 
 @pytest.mark.parametrize("pace", [0.055, 0.06, 0.08, 0.1])
@@ -329,11 +328,11 @@ def test_a_payment_code_over_a_link_as_slow_as_a_person_leaves_the_count(
         scanner.send(f"{BARCODES[0]}\r")
         scanner.send("17\r", 0.1)
         assert told(scanner.send(PAYMENT.replace("BCD", first, 1).replace("\n", end), pace))[0] == WRONG
-        assert session._stack.top.state.current_line.counted == 17
+        assert session.stack.top.state.current_line.counted == 17
         scanner.rest(0.5)
         assert told(scanner.send("18\r", 0.1))[1] in ("input.wrong_page", "count.counted_of")
         scanner.send("18\r", 0.1)
-        assert session._stack.top.state.current_line.counted == 18
+        assert session.stack.top.state.current_line.counted == 18
 
 
 def test_a_line_right_after_an_unknown_one_is_told_by_itself(home: StoreFolder) -> None:
@@ -355,7 +354,7 @@ def test_a_letter_that_somebody_presses_again_is_taken_after_a_second(home: Stor
             verdicts.append(told(scanner.send("h\r"))[1])
             scanner.rest(0.1)
         assert verdicts[0] == "input.too_soon"
-        assert session._build_frame().view.name.startswith("help")
+        assert session.frames.build().view.name.startswith("help")
 
 
 @pytest.mark.parametrize("digits", ["0", "00", "7", "12"])
@@ -368,9 +367,9 @@ def test_digits_that_were_left_on_the_line_before_a_scan_are_told(home: StoreFol
         scanner.write(digits, 0.1)
         scanner.rest(1.0)
         assert told(scanner.send(f"{BARCODES[0]}\r", 0.003)) == (WRONG, "input.code_number")
-        assert session._stack.top.state.current_line.counted == 5
+        assert session.stack.top.state.current_line.counted == 5
         assert told(scanner.send(f"{BARCODES[0]}\r", 0.003))[0] == GOOD
-        assert session._stack.top.state.current_line.counted == 6
+        assert session.stack.top.state.current_line.counted == 6
 
 
 @pytest.mark.parametrize("pace", PACES)
@@ -389,7 +388,7 @@ def test_a_single_line_at_scanner_pace_means_what_it_meant(home: StoreFolder, te
     with at(home, user="U1") as session:
         wanted = say(session, text)
     with at(home, user="U1") as session:
-        while len(session._stack.jobs) > 1:
+        while len(session.stack.jobs) > 1:
             say(session, "b")
         frame = Scanner(session).send(f"{text}\r")
         assert (told(frame), frame.view.name) == (told(wanted), wanted.view.name)
@@ -403,7 +402,7 @@ def test_a_word_that_a_list_has_followed_is_looked_for_when_it_ends(home: StoreF
         scanner.rest(1.0)
         frame = scanner.send("\r")
         assert (frame.view.name, told(frame)[0]) != ("look_up.list", WRONG)
-        assert "Elsewhere" in str(session._stack.top.state)
+        assert "Elsewhere" in str(session.stack.top.state)
 
 
 def test_enter_alone_opens_where_the_cursor_is(home: StoreFolder) -> None:

@@ -38,7 +38,7 @@ def test_a_session_keeps_what_is_scanned_and_leaves_with_a_sentence(home: StoreF
     (last, *_) = OperationQueue(open_outbox(home.folder)).recent(1)
     assert last.body["orders"]["order_lines"][0]["picked_quantity"] == 3
     with at(home) as session:
-        assert session._build_frame().view.name == "pick.product"
+        assert session.frames.build().view.name == "pick.product"
 
 
 def test_session_with_newer_cache_asks_for_restart_and_keeps_state(home: StoreFolder) -> None:
@@ -46,7 +46,7 @@ def test_session_with_newer_cache_asks_for_restart_and_keeps_state(home: StoreFo
         say(session, "4102", CODES["P1"])
         with closing(apsw.Connection(str(home.cache))) as newer:
             newer.execute(f"PRAGMA user_version={SCHEMA_VERSION + 1}").fetchall()
-        assert told(session.poll() or session._build_frame()) == (GOOD, "pick.picked")
+        assert told(session.poll() or session.frames.build()) == (GOOD, "pick.picked")
         frame = rested(session)
         assert frame.link.state == "renewed"
         assert told(frame) == (WRONG, "session.join")
@@ -58,6 +58,6 @@ def test_session_with_newer_cache_asks_for_restart_and_keeps_state(home: StoreFo
             assert newer.execute("PRAGMA user_version").fetchall() == [(SCHEMA_VERSION + 1,)]
             newer.execute(f"PRAGMA user_version={SCHEMA_VERSION}").fetchall()
         session.poll()
-        assert session._build_frame().link.state != "renewed"
+        assert session.frames.build().link.state != "renewed"
         assert told(say(session, CODES["P1"])) == (GOOD, "pick.picked")
     assert sent(home)["4102", 1] == 2

@@ -33,7 +33,7 @@ __all__ = ["home"]
 def at(home: StoreFolder, terminal: str = "dock", user: str = "U1") -> Iterator[tuple[Session, Clock]]:
     """A session that has just looked at everything, and its clock."""
     session, clock = open_session(home, Settings(terminal=terminal, user=user)), Clock(1_800_000_000.0)
-    session._clock = clock
+    session.context.clock = clock
     with closing(session):
         session.start()
         session.poll()
@@ -76,7 +76,7 @@ def statements(session: Session) -> list[str]:
     def note(statement: str, _took: int) -> None:
         asked.append(statement)
 
-    for connection in (session._store.reader._cache, session._store.reader._outbox):
+    for connection in (session.store.reader._cache, session.store.reader._outbox):
         connection.set_profile(note)
     return asked
 
@@ -244,13 +244,13 @@ def test_several_changes_that_lead_to_the_same_questions_ask_them_once(
 ) -> None:
     with at(home) as (session, _):
         asked: list[str] = []
-        answer = session._stack.answer_query
+        answer = session.stack.answer_query
 
         def note(query: Query | Export) -> Rows:
             asked.append(query.name if isinstance(query, Query) else "")
             return answer(query)
 
-        session._stack.answer_query = note
+        session.stack.answer_query = note
         for order in ("4101", "4102"):
             picked(home, order)
         with closing(open_outbox(home.folder)) as connection, transaction(connection):

@@ -46,8 +46,8 @@ def home(aisle_home: Path) -> StoreFolder:
 
 def opened(session: Session, job: str, *scans: str) -> Frame:
     """The job on the screen, after these scans."""
-    session._apply_result(session._stack.open(Start(job, {}), session._context()), "")
-    frame = session._build_frame()
+    session.work.open(Start(job, {}))
+    frame = session.frames.build()
     for scan in scans:
         frame = say(session, scan)
     return frame
@@ -71,8 +71,8 @@ REFUSED = {"unknown": UNKNOWN, "broken": "4006381333930", "words of a code": "AB
 
 def quantity(session: Session) -> Decimal:
     """How many of tea there are by now."""
-    state = session._stack.top.state
-    match session._stack.top.job.name:
+    state = session.stack.top.state
+    match session.stack.top.job.name:
         case "count":
             return Decimal(sum(each.counted or 0 for each in state.lines if each.product == "P1"))
         case "adjust":
@@ -137,7 +137,7 @@ def test_a_number_while_it_is_asked_what_is_counted_next_counts_nothing(home: St
 def test_the_last_number_of_the_last_place_counts(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         opened(session, "count", TEA, "4", "5", "6")
-        items = session._stack.top.state.lines
+        items = session.stack.top.state.lines
         assert {(each.location, each.counted) for each in items} >= {("A-1", Decimal(4)), ("A-2", Decimal(6))}
         assert {each.counted for each in items if not each.location} == {None}
 
@@ -161,17 +161,17 @@ def test_a_plain_code_of_weighed_goods_is_asked_about(home: StoreFolder, job: st
         assert told(frame) == (ASK, "session.no_network_for")
         assert "Rice" in shown(frame)
         say(session, "2.75")
-        job_, state = session._stack.top.job, session._stack.top.state
-        assert "2.75" in shown(session._build_frame()), (job_.name, state)
+        job_, state = session.stack.top.job, session.stack.top.state
+        assert "2.75" in shown(session.frames.build()), (job_.name, state)
         say(session, form)
         say(session, "b")
-        assert "2.75" in shown(session._build_frame()), "what is dropped adds nothing"
+        assert "2.75" in shown(session.frames.build()), "what is dropped adds nothing"
 
 
 def test_a_count_of_weighed_goods_begins_without_one_kilogram(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         opened(session, "count", RICE)
-        assert {each.counted for each in session._stack.top.state.lines} == {None}
+        assert {each.counted for each in session.stack.top.state.lines} == {None}
 
 
 @pytest.mark.parametrize("said", ["2*", "1*"])

@@ -53,16 +53,16 @@ def opened(session: Session, job: str) -> None:
     """At that step of that job."""
     name = {"count of a product": "count", "recount": "count", "missing": "count", "put": "move"}.get(job, job)
     if name != "pick":
-        session._begin_batch()
-        session._apply_result(session._stack.open(Start(name, {}), session._context()), "")
-        session._commit()
+        session.start_batch()
+        session.work.open(Start(name, {}))
+        session.work.commit()
     for scan in JOBS[job]:
         say(session, scan)
 
 
 def quantities(session: Session) -> dict[str, Decimal]:
     """How many of each product are counted, taken or in hand, by the job on the screen; what is none is left out."""
-    top = session._stack.top
+    top = session.stack.top
     state: Any = top.state
     found: dict[str, Decimal] = {}
     if top.job.name == "count":

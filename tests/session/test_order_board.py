@@ -205,13 +205,15 @@ def test_page_reports_missing_order_after_service_answer(home: StoreFolder, sess
         return [line.text.id for line in frame.view.lines]
 
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
-    cache.delete_absent_orders(["2468"], read_began=session._clock() - 60)
-    session._apply_result(session._stack.open(Start("order", {"order_number": "2468"}), session._context()), "")
+    cache.delete_absent_orders(["2468"], read_began=session.context.clock() - 60)
+    session.work.open(Start("order", {"order_number": "2468"}))
     assert "order.unknown" in notes(session.poll()), "what it said a minute ago may be otherwise now"
-    assert cache.delete_absent_orders(["2468"], read_began=session._clock()) == (), "who works on it hears of it once"
+    assert cache.delete_absent_orders(["2468"], read_began=session.context.clock()) == (), (
+        "who works on it hears of it once"
+    )
     assert "order.absent" in notes(session.poll())
-    assert "absent/2468" in session._stack.top.topics
+    assert "absent/2468" in session.stack.top.topics
     cache.write_orders([service_rows.order("2468", service_rows.line(1, "P1", 3))], lines_known=True, read_began=2.0)
     assert "order.absent" not in notes(session.poll())
-    cache.delete_absent_orders([str(number) for number in range(5000, 5150)], read_began=session._clock())
+    cache.delete_absent_orders([str(number) for number in range(5000, 5150)], read_began=session.context.clock())
     assert len(cache.cursor(ABSENT_ORDERS) or ()) == MAX_ABSENT_ORDERS

@@ -92,7 +92,7 @@ def test_what_was_moved_before_an_end_in_mid_work_is_ones_own_after_it(home: Sto
         say(session, "4101", BARCODES[0])
     write(home, movement("4101", "P1"), ANNA)
     with at(home, user="U1") as session:
-        assert told(session._build_frame())[1] == "session.resumed"
+        assert told(session.frames.build())[1] == "session.resumed"
         write(home, update("4101", {2: 3}), BEN)
         assert look(session) == "pick.changed"
 

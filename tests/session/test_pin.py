@@ -234,7 +234,7 @@ def test_typed_before_anybody_has_signed_in_it_is_kept_nowhere(
         frame = desk.says(*[before] * bool(before), typed)
         desk.session.on_painted((), 1.0)
         if before == "fr":
-            assert desk.session._user.user == ""
+            assert desk.session.context.user.user == ""
         assert frame.verdict is not None
         assert frame.verdict.text.id == "pin.early"
         assert typed.encode() not in written(desk, trace)
@@ -249,7 +249,7 @@ def test_a_number_that_is_somebody_s_name_signs_in(home: StoreFolder, tmp_path: 
         desk.session.start()
         desk.session.resize(80, 24)
         desk.says("100234")
-        assert desk.session._user.user == "100234"
+        assert desk.session.context.user.user == "100234"
 
 
 @pytest.mark.parametrize("link", ["live", "offline"])
@@ -324,7 +324,7 @@ def test_offline_action_waits_and_owner_hears_when_link_returns(desk: Desk, tmp_
 def test_what_waits_is_told_with_whose_pin_and_can_be_given_up(desk: Desk) -> None:
     desk.link("offline")
     desk.rejects("4101")
-    ((row,), _) = desk.session._store.reader.query("unconfirmed", {})
+    ((row,), _) = desk.session.store.reader.query("unconfirmed", {})
     assert (row["principal"], row["pin"], row["ways"]) == ("Fred Harper", "Fred Harper", [CLOSED_BY_HAND])
     desk.says("b", "b")
     listed = desk.opened("home.unconfirmed").view

@@ -67,7 +67,7 @@ def told(frame: Frame) -> tuple[str, str]:
 
 
 def picked(session: Session) -> dict[int, Decimal]:
-    (operation,) = OperationQueue(open_outbox(session._store.reader._store_folder.folder)).unfinished()
+    (operation,) = OperationQueue(open_outbox(session.store.reader._store_folder.folder)).unfinished()
     return {line["line_number"]: line["picked_quantity"] for line in operation.body["orders"]["order_lines"]}
 
 
@@ -96,7 +96,7 @@ def test_what_is_sold_by_the_piece_is_one_and_its_price_is_said(session: Session
 
 
 def test_the_price_of_the_store_comes_before_that_of_the_catalogue(session: Session) -> None:
-    home = session._store.reader._store_folder
+    home = session.store.reader._store_folder
     CacheWriter(open_cache(home.folder, writer=True), "0001").write_stock([service_rows.stock("P1", 20, price=5)])
     say(session, label(PRICED, "0432"))
     assert picked(session) == {1: Decimal("0.864")}

@@ -68,7 +68,7 @@ def test_no_place_is_called_empty_by_a_service_that_names_none(home: StoreFolder
         cache.write_stock([service_rows.stock(f"P{n}", 20, places={}) for n in (1, 2, 3)])
     with at(home, user="U1") as session:
         if not way[0].startswith("?"):
-            menu = [choice.id for choice in session._build_frame().view.choices]
+            menu = [choice.id for choice in session.frames.build().view.choices]
             way = (str(menu.index(f"home.{page}") + 1), "A-1")
         frame = say(session, *way)
         assert told(frame)[1] in (verdict, "")

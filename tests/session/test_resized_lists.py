@@ -72,14 +72,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> StoreFolder:
 
 def opened(session: Session, name: str) -> ListView | None:
     """The list on the screen; None where this store has none of it."""
-    session.rows_in_view = partial(visible_row_count, is_ascii=True)
-    while len(session._stack.jobs) > 1:
+    session.terminal.rows_in_view = partial(visible_row_count, is_ascii=True)
+    while len(session.stack.jobs) > 1:
         say(session, "b")
     job, args, said = LISTS[name]
     if job:
-        session._begin_batch()
-        session._apply_result(session._stack.open(Start(job, args), session._context()), "")
-        session._commit()
+        session.start_batch()
+        session.work.open(Start(job, args))
+        session.work.commit()
     frame = say(session, *said)
     return frame.view if isinstance(frame.view, ListView) and frame.view.total > 1 else None
 
@@ -87,7 +87,7 @@ def opened(session: Session, name: str) -> ListView | None:
 def is_full(frame: Frame, session: Session) -> bool:
     """Whether the page shows as many rows as there are, or as have room."""
     assert isinstance(frame.view, ListView)
-    room = min(frame.view.total, session._screen_size.list_rows)
+    room = min(frame.view.total, session.terminal.size.list_rows)
     return len(frame.view.rows) >= room
 
 
@@ -138,13 +138,13 @@ def test_this_store_has_most_of_the_lists(home: StoreFolder) -> None:
 def test_the_locations_of_a_count_use_the_whole_page(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         session.resize(*SMALL)
-        while len(session._stack.jobs) > 1:
+        while len(session.stack.jobs) > 1:
             say(session, "b")
-        session._begin_batch()
-        session._apply_result(session._stack.open(Start("count", {}), session._context()), "")
+        session.start_batch()
+        session.work.open(Start("count", {}))
         frame = say(session, "3", *(f"A-{number}" for number in range(1, 41)))
         assert frame.view.name == "count.list"
         session.take([Key("end")], 0.0)
         view = session.resize(*LARGE).view
         assert isinstance(view, ListView)
-        assert (view.total, len(view.rows)) >= (40, session._screen_size.list_rows - 2)
+        assert (view.total, len(view.rows)) >= (40, session.terminal.size.list_rows - 2)

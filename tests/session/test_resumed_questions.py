@@ -6,7 +6,7 @@ import pytest
 
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG
-from aisle.session.typed_line import page_identity
+from aisle.session.job_stack import page_identity
 from aisle.session.unit_of_work import MAX_REPLAYED
 from tests.cache import service_rows
 from tests.session.job_steps import WAYS, lasts, stand
@@ -34,9 +34,9 @@ UNKNOWN = "4000000000006"
 def test_a_question_stands_as_it_was(home: StoreFolder, way: str) -> None:
     with begin(home, way) as session:
         stand(home, session, way)
-        before = session._build_frame()
+        before = session.frames.build()
     with begin(home, way) as session:
-        after = session._build_frame()
+        after = session.frames.build()
     assert after.view == before.view
     assert before.verdict is None or before.verdict.kind != ASK or after.verdict == before.verdict
     if way in ASKED:
@@ -50,10 +50,10 @@ def test_what_was_not_taken_since_hides_no_question(home: StoreFolder, way: str)
     """The screen said last why the scan was not taken; after a start it says what is asked."""
     with begin(home, way) as session:
         stand(home, session, way)
-        asked = session._build_frame().verdict
+        asked = session.frames.build().verdict
         assert told(say(session, UNKNOWN))[0] == WRONG
     with begin(home, way) as session:
-        assert session._build_frame().verdict == asked
+        assert session.frames.build().verdict == asked
 
 
 @pytest.mark.parametrize(
@@ -68,17 +68,17 @@ def test_a_question_stands_however_much_was_scanned_before_it(home: StoreFolder,
         assert before.verdict is not None
         assert before.verdict.kind == ASK
     with begin(home, "pick.product") as session:
-        assert (session._build_frame().view, session._build_frame().verdict) == (before.view, before.verdict)
+        assert (session.frames.build().view, session.frames.build().verdict) == (before.view, before.verdict)
 
 
 def test_a_question_that_was_answered_is_not_asked_again(home: StoreFolder) -> None:
     with begin(home, "pick.product/asked") as session:
         stand(home, session, "pick.product/asked")
-        page = page_identity(session._stack.jobs)
+        page = page_identity(session.stack.jobs)
         say(session, "0")
-        assert page_identity(session._stack.jobs) != page
+        assert page_identity(session.stack.jobs) != page
     with begin(home, "pick.product/asked") as session:
-        assert told(session._build_frame()) == (INFO, "session.resumed")
+        assert told(session.frames.build()) == (INFO, "session.resumed")
 
 
 @pytest.mark.parametrize(
@@ -98,13 +98,13 @@ def test_what_the_session_itself_asks_stands_too(home: StoreFolder, way: str, te
         before = say(session, text)
         assert told(before)[1] in ("session.times", "session.ambiguous")
     with begin(home, way) as session:
-        after = session._build_frame()
+        after = session.frames.build()
         assert (after.view, after.verdict, after.typed) == (before.view, before.verdict, before.typed)
     with begin(home, way) as session:
-        assert session._build_frame() == after, "it stands until it is answered"
+        assert session.frames.build() == after, "it stands until it is answered"
         say(session, "b")
     with begin(home, way) as session:
-        assert session._build_frame().verdict != before.verdict
+        assert session.frames.build().verdict != before.verdict
 
 
 HAPPENS: dict[str, tuple[str, ...]] = {
@@ -132,9 +132,9 @@ def test_a_multiplier_that_is_kept_stands_after_an_end_in_mid_work(home: StoreFo
             with _writer(home) as cache:
                 cache.write_stock([service_rows.stock("P1", 9, places={"A-1": 9})], read_began=5.0)
             session.poll(notified=False)
-        before = session._question
+        before = session.page.question
     with begin(home, way) as session:
-        assert session._question == before, "kept or not, the same after an end in mid-work"
+        assert session.page.question == before, "kept or not, the same after an end in mid-work"
         if happens != "goods that are not wanted":
             assert before.multiplier == "12"
 
@@ -151,8 +151,8 @@ def test_how_much_is_on_a_label_is_asked_again_after_an_end_in_mid_work(home: St
             say(session, label)
             for text in more:
                 say(session, text)
-            asked = session._question.measured_scan
+            asked = session.page.question.measured_scan
         with begin(home, "count.product") as session:
-            assert session._question.measured_scan == asked, more
+            assert session.page.question.measured_scan == asked, more
             assert (asked is None) == (more == (UNKNOWN,))
             say(session, "b", "b", "b")

@@ -93,22 +93,22 @@ def test_a_badge_signs_in_and_the_terminal_remembers_it(home: StoreFolder) -> No
         frame = say(session, "BADGE-U1")
         assert (frame.view.name, frame.user) == ("home", "Anna Kovac")
     with at(home) as session:
-        assert session._build_frame().view.name == "home"
+        assert session.frames.build().view.name == "home"
         assert say(session, "o").view.name == "sign_in"
     with at(home) as session:
-        assert session._build_frame().view.name == "sign_in"
+        assert session.frames.build().view.name == "sign_in"
 
 
 def test_reused_terminal_name_remembers_nobody(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     with at(home) as session:
         say(session, "BADGE-U1", "4101")
-        signed_in = session._clock()
+        signed_in = session.context.clock()
     monkeypatch.setattr(profile, "terminal_assigned_at", lambda _settings: signed_in - 3600)
     with at(home) as session:
-        assert session._build_frame().user == "Anna Kovac"
+        assert session.frames.build().user == "Anna Kovac"
     monkeypatch.setattr(profile, "terminal_assigned_at", lambda _settings: signed_in + 3600)
     with at(home) as session:
-        assert session._build_frame().view.name == "sign_in"
+        assert session.frames.build().view.name == "sign_in"
         assert say(session, "BADGE-U1").view.name.startswith("pick."), "her work is where she left it"
 
 
@@ -160,7 +160,7 @@ def test_a_new_session_stands_on_the_same_step(home: StoreFolder, count: int) ->
         for _ in range(count):
             before = say(session, BARCODES[2])
     with at(home, user="U1") as session:
-        frame = session._build_frame()
+        frame = session.frames.build()
         assert frame.view == before.view
         assert told(frame) == (INFO, "session.resumed")
         assert told(say(session, BARCODES[2])) == (GOOD, "pick.picked")
@@ -172,7 +172,7 @@ def test_what_cannot_be_kept_has_not_happened(home: StoreFolder, monkeypatch: py
         before = say(session, "4101", BARCODES[1])
         broken = open_outbox(home.folder)
         broken.execute("BEGIN IMMEDIATE")
-        session._store.journal._db.set_busy_timeout(1)
+        session.store.journal._db.set_busy_timeout(1)
         frame = say(session, BARCODES[1])
         assert told(frame) == (WRONG, "session.not_saved")
         assert frame.view == before.view
@@ -198,7 +198,7 @@ def test_how_much_of_what_was_scanned_at_once_was_not_kept_is_said(home: StoreFo
         before = say(session, "4101", BARCODES[1])
         broken = open_outbox(home.folder)
         broken.execute("BEGIN IMMEDIATE")
-        session._store.journal._db.set_busy_timeout(1)
+        session.store.journal._db.set_busy_timeout(1)
         frame = say(session, BARCODES[1], BARCODES[1], BARCODES[0])
         assert told(frame) == (WRONG, "session.rest_lost")
         assert frame.verdict is not None
@@ -251,7 +251,7 @@ def test_number_after_refused_scan_is_not_open_quantity(home: StoreFolder) -> No
         assert "input.after" in repr(frame.verdict)
         assert sent(home) == {2: Decimal(1)}
         say(session, "96385074", "1")
-        assert session._build_frame().view.name.startswith("pick."), "nor does it choose what the refusal offers"
+        assert session.frames.build().view.name.startswith("pick."), "nor does it choose what the refusal offers"
         say(session, "12345678", BARCODES[1], "3")
         assert sent(home) == {2: Decimal(3)}, "it was meant for the scan before it"
         say(session, "12345678")
@@ -328,7 +328,7 @@ def test_letters_page_through_the_orders_and_digits_find_them(home: StoreFolder)
         session.resize(40, 16)
         seen = []
         for _ in range(5):
-            view = session._build_frame().view
+            view = session.frames.build().view
             seen += [row.key for row in view.rows]  # type: ignore[union-attr]
             say(session, "n")
         assert len(seen) == len(set(seen)) == 22
@@ -359,7 +359,7 @@ def test_a_courier_is_called_while_there_is_none(home: StoreFolder) -> None:
     calls: list[float] = []
     now = [1000.0]
     session = open_session(home, Settings(terminal="dock"), lambda: calls.append(now[0]))
-    session._clock = lambda: now[0]
+    session.context.clock = lambda: now[0]
     session.start()
     for moment in (1000.0, 1005.0, 1010.0):
         now[0] = moment
@@ -389,7 +389,7 @@ def test_lists_ask_for_no_more_rows_than_the_screen_shows(home: StoreFolder) -> 
     with at(home, user="U1") as session:
         for rows, wanted in ((8, 2), (16, 5), (20, 7), (24, 10), (50, 36)):
             session.resize(40, rows)
-            assert session._context().window_rows == wanted
+            assert session.context.current().window_rows == wanted
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,10 @@ from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.session_requests import take_read_requests
 from aisle.scan.inputs import Key, OpenLine
-from aisle.session.background_verdicts import STANDS_S
 from aisle.session.notifications import HEARTBEAT_S, REPEAT_S, STALE_S
-from aisle.session.profile import list_height
 from aisle.session.session import Session, open_session
+from aisle.session.terminal import list_height
+from aisle.session.verdicts import STANDS_S
 from aisle.settings import Settings
 from tests.cache import service_rows
 from tests.session.test_session import BARCODES, _writer, at, home, say, sent, told
@@ -41,7 +41,7 @@ __all__ = ["home"]
 
 def locked(home: StoreFolder, session: Session) -> apsw.Connection:
     """Somebody holds this host's outbox, and the session has no patience; ROLLBACK gives it back."""
-    session._store.journal._db.set_busy_timeout(1)
+    session.store.journal._db.set_busy_timeout(1)
     other = open_outbox(home.folder)
     other.execute("BEGIN IMMEDIATE")
     return other
@@ -49,7 +49,7 @@ def locked(home: StoreFolder, session: Session) -> apsw.Connection:
 
 def opened(session: Session, job: str, *scans: str) -> Frame:
     """What is on the screen with this job on top, after these scans."""
-    session._apply_result(session._stack.open(Start(job, {}), session._context()), "")
+    session.work.open(Start(job, {}))
     return say(session, *scans)
 
 
@@ -60,22 +60,22 @@ def test_nobody_is_signed_in_as_somebody_who_works_there_already(home: StoreFold
     with at(home) as first:
         say(first, "BADGE-U1", "4101", BARCODES[0])
         with at(home) as second:
-            assert second._build_frame().view.name == "sign_in"
+            assert second.frames.build().view.name == "sign_in"
             assert say(second, "BADGE-U2").user == "Anna Berg"
     with at(home) as later:
-        assert later._build_frame().view.name == "sign_in", "two people had a terminal of this name"
+        assert later.frames.build().view.name == "sign_in", "two people had a terminal of this name"
         assert say(later, "BADGE-U1").view.name == "pick.product"
     with at(home) as again:
-        assert again._build_frame().user == "Anna Kovac"
+        assert again.frames.build().user == "Anna Kovac"
 
 
 def test_a_session_that_was_killed_holds_no_terminal(home: StoreFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     with at(home) as session:
         say(session, "BADGE-U1", "4101", BARCODES[0])
-        before = session._build_frame().view
+        before = session.frames.build().view
         monkeypatch.setattr("aisle.outbox.journal.is_running", lambda _pid, _birth: False)
         with at(home) as resumed:
-            assert (resumed._build_frame().view, resumed._build_frame().user) == (before, "Anna Kovac")
+            assert (resumed.frames.build().view, resumed.frames.build().user) == (before, "Anna Kovac")
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_a_poll_bears_a_locked_outbox_and_a_host_without_processes(
 
     session = open_session(home, Settings(terminal="dock", user="U1"), no_process)
     session.start()
-    now = [session._clock() + 2 * HEARTBEAT_S]
-    session._clock = lambda: now[0]
+    now = [session.context.clock() + 2 * HEARTBEAT_S]
+    session.context.clock = lambda: now[0]
     other = locked(home, session)
     frame = session.poll()
     assert frame is not None
@@ -116,14 +116,14 @@ def test_a_poll_bears_a_locked_outbox_and_a_host_without_processes(
     now[0] += HEARTBEAT_S
     other.execute("ROLLBACK")
     session.poll()
-    (running,) = session._store.journal.running_sessions()
+    (running,) = session.store.journal.running_sessions()
     assert running.last_seen > running.started
     session.close()
 
 
 def word(session: Session) -> Msg:
     """What came by itself, before what an input was answered with."""
-    verdict = session._build_frame().verdict
+    verdict = session.frames.build().verdict
     assert verdict is not None
     more = dict(verdict.text.args)["more"]
     assert isinstance(more, Msg)
@@ -132,8 +132,8 @@ def word(session: Session) -> Msg:
 
 def test_a_token_that_is_refused_is_asked_for_while_work_goes_on(home: StoreFolder) -> None:
     with at(home, user="U1", token_file="/etc/aisle/dock.token") as session, closing(CourierSocket(home)):
-        now = [session._clock()]
-        session._clock = lambda: now[0]
+        now = [session.context.clock()]
+        session.context.clock = lambda: now[0]
 
         def told_at(state: str, later: float) -> tuple[str, str]:
             now[0] += later
@@ -192,7 +192,7 @@ def test_a_token_file_that_cannot_be_read_is_not_said_of_the_service(home: Store
         )
         with _writer(home) as cache:
             cache.set_link(LinkRow(state="refused", server="Unknown token"))
-        session._clock = lambda: time.time() + REPEAT_S + 1
+        session.context.clock = lambda: time.time() + REPEAT_S + 1
         frame = session.poll()
         assert frame is not None
         assert told(frame) == (WRONG, "session.storage_failed")
@@ -221,7 +221,7 @@ def test_saying_goodbye_hides_nothing(home: StoreFolder, monkeypatch: pytest.Mon
     def fails(_session: str) -> None:
         raise StorageError("the disk is full")
 
-    monkeypatch.setattr(session._store.journal, "end_session", fails)
+    monkeypatch.setattr(session.store.journal, "end_session", fails)
     session.close()
     assert not list(home.sockets.glob("s-*.sock"))
 
@@ -247,7 +247,7 @@ def test_rows_that_nobody_can_read_are_not_resumed(home: StoreFolder) -> None:
     assert database.changes()
     database.close()
     with at(home, user="U1") as session:
-        assert (session._build_frame().view.name, told(session._build_frame())) == (
+        assert (session.frames.build().view.name, told(session.frames.build())) == (
             "home",
             (WRONG, "session.not_resumed"),
         )
@@ -262,7 +262,7 @@ def test_fields_of_any_name_are_resumed(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         before = say(session, "4103", BARCODES[0]).view
     with at(home, user="U1") as session:
-        assert (session._build_frame().view, told(session._build_frame())) == (before, (INFO, "session.resumed"))
+        assert (session.frames.build().view, told(session.frames.build())) == (before, (INFO, "session.resumed"))
 
 
 def test_a_job_of_another_version_is_not_resumed_and_says_so(
@@ -272,7 +272,7 @@ def test_a_job_of_another_version_is_not_resumed_and_says_so(
         say(session, "4101", BARCODES[0])
     monkeypatch.setattr("aisle.jobs.pick.job.PickJob.version", 99)
     with at(home, user="U1") as session:
-        assert told(session._build_frame()) == (WRONG, "session.other_version")
+        assert told(session.frames.build()) == (WRONG, "session.other_version")
         assert told(say(session, "4101")) == (GOOD, "pick.opened")
 
 
@@ -287,7 +287,7 @@ def test_whatever_a_job_makes_of_its_journal_the_program_starts(
 
     monkeypatch.setattr("aisle.jobs.pick.job.PickJob.view", breaks)
     with at(home, user="U1") as session:
-        assert told(session._build_frame()) == (WRONG, "session.not_resumed")
+        assert told(session.frames.build()) == (WRONG, "session.not_resumed")
 
 
 # Sizes
@@ -402,7 +402,7 @@ def test_what_was_asked_goes_with_the_job_it_was_asked_for(home: StoreFolder) ->
         assert told(say(session, "4102", said))[1] == "session.times"
         plain = say(session, "b").view
         say(session, said)
-        session._stack.jobs.pop()
+        session.stack.jobs.pop()
         frame = session.take([OpenLine("4")], 0.0)
         assert (frame.view.name, frame.typed) == ("home", "4")
         assert frame.view.prompt != plain.prompt
@@ -423,7 +423,7 @@ def young(home: StoreFolder) -> StoreFolder:
 @pytest.mark.parametrize("way", [(), ("2",), ("7", "3"), ("7", "5"), ("7", "9", "1"), ("7", "9", "2")])
 def test_a_badge_that_nobody_can_know_yet_is_no_search(young: StoreFolder, way: tuple[str, ...]) -> None:
     with at(young, user="U1") as session:
-        before = say(session, *way).view if way else session._build_frame().view
+        before = say(session, *way).view if way else session.frames.build().view
         frame = say(session, "BADGE-Z9")
         assert told(frame) == (WRONG, "session.unknown_yet")
         assert frame.view == before, "what is listed stays, under the same words"
@@ -534,7 +534,7 @@ def test_live_is_said_only_of_a_link_that_somebody_keeps_up(home: StoreFolder) -
         cache.set_link(LinkRow(state="live", last_ok=1000.0))
     session = open_session(home, Settings(terminal="dock", user="U1"))
     now = [1001.0]
-    session._clock = lambda: now[0]
+    session.context.clock = lambda: now[0]
 
     def state() -> str:
         frame = session.poll()
@@ -587,7 +587,7 @@ def lines(home: StoreFolder) -> list[dict[str, Any]]:
 def test_what_is_picked_and_not_sent_yet_is_in_hand_and_at_no_place(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[1], BARCODES[1])
-        reads = session._store.reader
+        reads = session.store.reader
         (row,), _ = reads.query("product", {"product_number": "P2"})
         assert (sum(place["quantity"] for place in row["places"]), row["in_hand"]) == (18, 2)
         say(session, "u")
@@ -595,11 +595,11 @@ def test_what_is_picked_and_not_sent_yet_is_in_hand_and_at_no_place(home: StoreF
         assert (sum(place["quantity"] for place in row["places"]), row["in_hand"]) == (19, 1)
         say(session, "b")
         opened(session, "count", BARCODES[1])
-        while session._stack.top.job.name == "count" and session._stack.top.state.phase == "count":
-            if session._stack.top.state.current_line and session._stack.top.state.current_line.counted is None:
+        while session.stack.top.job.name == "count" and session.stack.top.state.phase == "count":
+            if session.stack.top.state.current_line and session.stack.top.state.current_line.counted is None:
                 say(session, "19")
             say(session, "d")
-        assert session._build_frame().view.name == "count.start", "nobody is asked for what is in the tote"
+        assert session.frames.build().view.name == "count.start", "nobody is asked for what is in the tote"
 
 
 @pytest.mark.parametrize("asked", ["1", "2", "3", " 1 ", "0001", "42"])

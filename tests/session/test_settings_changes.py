@@ -130,7 +130,7 @@ def test_chosen_language_survives_restart_and_settings_change(
 ) -> None:
     """Whether somebody signs in or the terminal is his already; where it cannot be read, in that of the settings."""
     with at(home) as session:
-        session.message_text = spoken
+        session.terminal.message_text = spoken
         assert say(session, ".", "deutsch").language == "de"
     with at(home) as session:
         assert say(session).language == "de"
@@ -140,8 +140,8 @@ def test_chosen_language_survives_restart_and_settings_change(
     with at(home) as session:
         assert say(session).language == "de"
     with monkeypatch.context() as broken, at(home) as session:
-        broken.setattr(session._store.reader, "query", unread)
-        session._use_language_of("U1")
+        broken.setattr(session.store.reader, "query", unread)
+        session.sign_in.use_language_of("U1")
     with closing(open_outbox(home.folder)) as outbox:
         outbox.execute("UPDATE remark SET text = 'tlh' WHERE topic = 'language'")
     with at(home) as session:
@@ -188,7 +188,7 @@ def test_what_needs_a_new_start_is_said_and_left_alone(home: StoreFolder) -> Non
             INFO,
             "Settings changed: blind counts are on; from the next start on: store, rich",
         )
-        assert session._build_frame().store == "0001"
+        assert session.frames.build().store == "0001"
         assert say(session, "4101").view.name == "pick.product"
 
 
@@ -274,12 +274,12 @@ def test_an_order_goes_on_as_it_was_begun_also_after_an_end(home: StoreFolder) -
         session.poll()
         frame = say(session, EAN)
         assert told(frame)[0] == GOOD
-        assert session._build_frame().view.name == "pick.location", "of the next stop, the place is asked for"
+        assert session.frames.build().view.name == "pick.location", "of the next stop, the place is asked for"
         assert say(session, "A-2").view.name == "pick.product"
         before = say(session, OTHER)
         assert before.view.name == "pick.product"
     with at(home) as session:
-        frame = session._build_frame()
+        frame = session.frames.build()
         assert frame.view == before.view
         assert say(session, OTHER).view.name == "pick.done"
         (operation,) = OperationQueue(open_outbox(home.folder)).unfinished()
@@ -309,7 +309,7 @@ def test_the_bell_of_good_scans_is_turned_on(home: StoreFolder) -> None:
 
 def pools_of(session: Session) -> list[str]:
     """The pools that a job is told of."""
-    rows, _ = session._store.reader.query("store", {})
+    rows, _ = session.store.reader.query("store", {})
     return [f"{number} {name}" for number, name in rows[0]["pools"].items()] if rows else []
 
 
@@ -321,7 +321,7 @@ def test_pools_in_use_have_the_names_that_the_store_gives_them(home: StoreFolder
         assert pools_of(session) == ["1 Floor", "2 Backroom"]
     with at(home) as session:
         assert pools_of(session) == ["1 Floor", "2 Backroom"]
-        reads = session._store.reader
+        reads = session.store.reader
         assert reads.query("store", {"store_number": "0009"}) == ([], 0)
 
 
@@ -329,7 +329,7 @@ def test_a_store_that_nobody_has_read_yet_has_the_pools_of_the_settings(home: St
     write(home, 'pools = ["3 Web"]')
     (home.folder / "cache.db").unlink()
     with at(home) as session:
-        assert session._store.reader.query("store", {})[0][0]["pools"] == {"3": "Web"}
+        assert session.store.reader.query("store", {})[0][0]["pools"] == {"3": "Web"}
 
 
 def test_a_look_names_pools_by_the_store_then_by_the_settings(home: StoreFolder) -> None:
@@ -339,7 +339,7 @@ def test_a_look_names_pools_by_the_store_then_by_the_settings(home: StoreFolder)
             [service_rows.stock("P1", 9, most_likely_pool_1=4, most_likely_pool_2=3, most_likely_pool_5=2)]
         )
     with at(home) as session:
-        rows, _ = session._store.reader.query("product", {"product_number": "P1"})
+        rows, _ = session.store.reader.query("product", {"product_number": "P1"})
         assert [(pool["pool"], pool["name"]) for pool in rows[0]["pools"]] == [(1, "Floor"), (2, "Backroom"), (5, "")]
 
 
@@ -354,7 +354,7 @@ def test_session_starting_with_wrong_settings_file_reports_and_works(home: Store
         )
         assert told(session.poll())[0] == INFO
         say(session, "4101")
-        assert session._build_frame().view.name == "pick.location", "verified, as before"
+        assert session.frames.build().view.name == "pick.location", "verified, as before"
         write(home, "verified = true\n")
         assert told(rested(session))[1].startswith("The settings file is right again")
     write(home, "verified = false\nx = 1\n")
@@ -369,4 +369,4 @@ def test_what_was_right_while_a_session_ran_is_what_the_next_begins_with(home: S
     write(home, "verified = ")
     with at(home) as session:
         say(session, "4101")
-        assert session._build_frame().view.name == "pick.location"
+        assert session.frames.build().view.name == "pick.location"

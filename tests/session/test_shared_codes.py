@@ -47,7 +47,7 @@ def home(aisle_home: Path) -> StoreFolder:
 
 def opened(session: Session, job: str, *scans: str, **args: Any) -> Frame:
     """What is on the screen with this job on top, after these scans."""
-    session._apply_result(session._stack.open(Start(job, args), session._context()), "")
+    session.work.open(Start(job, args))
     return say(session, *scans)
 
 
@@ -60,17 +60,17 @@ def choices(frame: Frame) -> list[str]:
 def test_shared_code_means_product_at_current_location(home: StoreFolder) -> None:
     with at(home) as session:
         assert told(opened(session, "count", "A-1", CODE)) == (GOOD, "count.counted_of")
-        item = session._stack.top.state.current_line
+        item = session.stack.top.state.current_line
         assert (item.product, item.counted) == ("P3", Decimal(1))
     with at(home) as session:
         opened(session, "move", "A-1", f"3*{CODE}")
-        assert [(part.product, part.quantity) for part in session._stack.top.state.in_hand] == [("P3", Decimal(3))]
+        assert [(part.product, part.quantity) for part in session.stack.top.state.in_hand] == [("P3", Decimal(3))]
 
 
 def test_the_product_of_a_code_that_a_delivery_brings_is_received(home: StoreFolder) -> None:
     with at(home) as session:
         assert told(opened(session, "receive", "D-1", CODE))[0] == GOOD
-        assert session._stack.top.state.in_hand.product == "P3"
+        assert session.stack.top.state.in_hand.product == "P3"
 
 
 @pytest.mark.parametrize(("choice", "product"), [("1", "P1"), ("2", "P3")])
@@ -80,21 +80,21 @@ def test_which_product_is_meant_is_asked_where_nothing_tells(home: StoreFolder, 
         assert told(frame) == (ASK, "session.ambiguous")
         assert choices(frame) == ["2 x Apple juice", "2 x Cherry juice"]
         say(session, choice)
-        state = session._stack.top.state
+        state = session.stack.top.state
         assert (state.line.product, state.quantity) == (product, 2)
     with at(home) as session:
         assert told(opened(session, "look_up", CODE)) == (ASK, "session.ambiguous")
         say(session, choice)
-        assert session._stack.top.state.product_number == product
+        assert session.stack.top.state.product_number == product
 
 
 def test_a_look_at_one_of_several_products_is_asked_for_as_well(home: StoreFolder) -> None:
     with at(home) as session:
         assert told(opened(session, "count", "A-2", f"?{CODE}")) == (ASK, "session.ambiguous")
         say(session, "2")
-        assert (session._stack.top.job.name, session._stack.top.state.product_number) == ("look_up", "P3")
+        assert (session.stack.top.job.name, session.stack.top.state.product_number) == ("look_up", "P3")
         assert told(say(session, CODE)) == (GOOD, "count.counted_of")
-        assert session._stack.top.state.current_line.product == "P1", "it lies where somebody counts"
+        assert session.stack.top.state.current_line.product == "P1", "it lies where somebody counts"
 
 
 def test_more_than_two_equal_names_are_reported_by_number(home: StoreFolder) -> None:
@@ -103,7 +103,7 @@ def test_more_than_two_equal_names_are_reported_by_number(home: StoreFolder) -> 
         assert told(frame) == (ASK, "session.ambiguous_of")
         assert choices(frame) == ["Same name P4", "Same name P5", "Grape juice P6"]
         say(session, "3")
-        assert session._stack.top.state.line.product == "P6"
+        assert session.stack.top.state.line.product == "P6"
 
 
 def test_a_scan_of_which_nobody_says_what_it_was_is_said_not_to_be_taken(home: StoreFolder) -> None:
@@ -116,7 +116,7 @@ def test_a_scan_of_which_nobody_says_what_it_was_is_said_not_to_be_taken(home: S
         assert told(frame) == (ASK, "session.not_applied"), "where it was is asked"
         assert frame.verdict
         assert "2 not taken: Apple juice or Cherry juice?" in MessageWriter().write(frame.verdict.text)
-        assert session._stack.top.state.line.product == "P2"
+        assert session.stack.top.state.line.product == "P2"
         say(session, "b", CODE)
         assert told(say(session, "1"))[1] != "session.not_all"
         say(session, "b", CODE)
@@ -146,13 +146,13 @@ def test_every_product_of_a_code_can_be_chosen_however_many_there_are(home: Stor
             frame = say(session, "m" if keys else str(len(frame.view.choices)))
             assert told(frame)[0] == ASK
         assert seen == [f"Twin {n:02}" for n in range(count)]
-        at_last = session._question.scans[session._question.first]
+        at_last = session.page.question.scans[session.page.question.first]
         first = keys[0] if keys else "1"
         if count > 9:
             assert told(say(session, "m" if keys else "9", first))[1] == "input.by_hand", "not seen yet"
-            at_last = session._question.scans[session._question.first]
+            at_last = session.page.question.scans[session.page.question.first]
         say(session, first)
-        top = session._stack.top.state
+        top = session.stack.top.state
         assert at_last.matches[0].key in str(top)
 
 
@@ -163,6 +163,6 @@ def test_more_guesses_than_are_asked_about_at_once_are_no_unknown_code(home: Sto
         [service_rows.product(f"M{n}", f"Month {n}", code) for n, code in enumerate(list(issn_13_of("12345679"))[:30])]
     )
     with at(home) as session:
-        frame = opened(session, "adjust", "1234-5679")
+        frame = opened(session, "loss", "1234-5679")
         assert told(frame) == (ASK, "session.ambiguous_of")
-        assert len(session._question.scans) == 30
+        assert len(session.page.question.scans) == 30

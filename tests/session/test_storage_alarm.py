@@ -42,7 +42,7 @@ def test_a_damaged_outbox_is_said_in_the_verdict_and_in_the_last_line(home: Stor
             checkpoint(db, truncate=True)
         with home.outbox.open("r+b") as stream:
             stream.write(b"\xa5" * home.outbox.stat().st_size)
-        session._store.journal._db.execute("PRAGMA shrink_memory").fetchall()  # it has to read again
+        session.store.journal._db.execute("PRAGMA shrink_memory").fetchall()  # it has to read again
         frame = say(session, BARCODES[1])
         watched = session.poll()
         assert watched is not None

@@ -115,7 +115,7 @@ def test_all_that_was_typed_in_one_read_goes_where_it_was_meant(session: Session
     """An order is opened, the store is changed over it, and what follows in the same read is the other store's; the
     yes itself is none before the question was on the screen."""
     enter(session, "0001-1", EAN)
-    session._apply_result(session._stack.open(Start("stores", {"change": True}), session._context()), "")
+    session.work.open(Start("stores", {"change": True}))
     asked = enter(session, "0002", "1")
     assert (asked.store, asked.view.name, asked.verdict and asked.verdict.text.id) == (
         *("0001", "stores.change"),
@@ -134,7 +134,7 @@ def test_all_that_was_typed_in_one_read_goes_where_it_was_meant(session: Session
     assert current_store_settings(settled).settings.store == "0002"
     assert {home.store for home in visited_stores(settled.data_folder, "embedded")} == {"0001", "0002"}
     enter(session, "b", "b")
-    session._apply_result(session._stack.open(Start("stores", {"change": True}), session._context()), "")
+    session.work.open(Start("stores", {"change": True}))
     enter(session, "0001")
     frame = enter(session, "1")
     assert (frame.store, frame.view.name) == ("0001", "pick.product")
@@ -148,9 +148,9 @@ def test_all_that_was_typed_in_one_read_goes_where_it_was_meant(session: Session
 def test_what_somebody_has_of_his_own_goes_with_him(session: Session, settled: LoadedSettings) -> None:
     """The language that he reads; who comes after him there reads that store's."""
     settled.files[-1].write_text('[store."0002"]\nlanguage = "fr"\n')
-    session.message_text = spoken
+    session.terminal.message_text = spoken
     assert enter(session, ".", "deutsch").language == "de"
-    session._apply_result(session._stack.open(Start("stores", {"change": True}), session._context()), "")
+    session.work.open(Start("stores", {"change": True}))
     enter(session, "0002")
     frame = enter(session, "1")
     assert (frame.store, frame.language) == ("0002", "de")
@@ -171,7 +171,7 @@ def test_a_store_that_cannot_be_opened_is_told_and_nothing_changes(
     enter(session, "0001-1")
     for opens, why in ((broken, "session.not_moved"), (None, "session.one_store")):
         session.open_store = opens
-        session._apply_result(session._stack.open(Start("stores", {"change": True}), session._context()), "")
+        session.work.open(Start("stores", {"change": True}))
         enter(session, "0002")
         frame = enter(session, "1")
         assert frame.verdict is not None
@@ -197,16 +197,16 @@ def test_a_change_that_fails_halfway_leaves_the_terminal_where_it_was(
             raise Full("The disk is full.")
         return whole(journal, *args, **named)
 
-    session._apply_result(session._stack.open(Start("stores", {"change": True}), session._context()), "")
+    session.work.open(Start("stores", {"change": True}))
     enter(session, "0002")
-    rooms = session._store
+    rooms = session.store.access
     with monkeypatch.context() as patch:
         patch.setattr(Journal, step, fails)
         frame = enter(session, "1")
     assert frame.verdict is not None
     told = "session.not_moved" if where == "0002" else "session.not_saved"
     assert (frame.store, frame.user, frame.verdict.kind, frame.verdict.text.id) == ("0001", "U1", WRONG, told)
-    assert session._store is rooms
+    assert session.store.access is rooms
     with closing(open_outbox(one.folder)) as here, closing(open_outbox(two.folder)) as there:
         assert [row.store for row in Journal(here).running_sessions()] == ["0001"]
         assert Journal(there).signed_in("dock") is None
@@ -214,7 +214,7 @@ def test_a_change_that_fails_halfway_leaves_the_terminal_where_it_was(
     assert load_terminal_store(settled.data_folder, "dock") is None
     enter(session, "b", "b", "b", "b")
     assert enter(session, "0001-1").view.name == "pick.product"
-    session._apply_result(session._stack.open(Start("stores", {"change": True}), session._context()), "")
+    session.work.open(Start("stores", {"change": True}))
     enter(session, "0002")
     assert enter(session, "1").store == "0002", "the next time it can be kept"
 
@@ -237,7 +237,7 @@ def fred(aisle_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
 
 def changes(desk: Desk, store: str) -> Any:
     """Changes the store by the command; what stands on the screen after the yes."""
-    desk.session._apply_result(desk.session._stack.open(Start("stores", {"change": True}), desk.session._context()), "")
+    desk.session.work.open(Start("stores", {"change": True}))
     assert desk.says(store).view.name == "stores.change", "it may be looked at, and what is typed is no PIN"
     return desk.says("1")
 
@@ -269,7 +269,7 @@ def test_it_is_asked_once_and_a_change_that_is_left_is_none(fred: Desk) -> None:
 
 
 def test_digits_that_match_no_store_may_be_pin_and_are_not_stored(fred: Desk) -> None:
-    fred.session._apply_result(fred.session._stack.open(Start("stores", {"change": True}), fred.session._context()), "")
+    fred.session.work.open(Start("stores", {"change": True}))
     for text in ("2468", PIN):
         told = fred.says(text).verdict
         assert told is not None
@@ -360,7 +360,7 @@ async def test_what_was_left_unsent_is_sent_by_its_own_courier(
         return lambda: called.append((loaded.settings.store, threading.get_ident()))
 
     enter(session, "0001-1", EAN)
-    session._apply_result(session._stack.open(Start("stores", {"change": True}), session._context()), "")
+    session.work.open(Start("stores", {"change": True}))
     enter(session, "0002")
     enter(session, "1")
     for module in ("cache.store_queries", "outbox.operation_queue"):

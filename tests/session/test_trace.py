@@ -33,7 +33,7 @@ def test_what_could_not_be_kept_is_not_said_to_be_picked(
             raise StorageError("the disk is full")
 
         with monkeypatch.context() as broken:
-            broken.setattr(session._store.journal, "commit", fail)
+            broken.setattr(session.store.journal, "commit", fail)
             say(session, CODES["P1"], CODES["P1"])
             session.on_painted((), 0.0)
         assert told(say(session, CODES["P1"])) == (GOOD, "pick.picked")

@@ -54,7 +54,7 @@ def test_what_came_with_the_question_is_no_answer_to_it(
     with begin(home, way) as session:
         with monkeypatch.context() as patch:
             patch.setitem(WAYS, f"{way}/before", whole._replace(scans=whole.scans[:-1]))
-            patch.setattr("tests.session.job_steps.step_of", lambda _: session._build_frame().view.name)
+            patch.setattr("tests.session.job_steps.step_of", lambda _: session.frames.build().view.name)
             stand(home, session, f"{way}/before")
         yes = KEYS.get(way, "1")
         frame = say(session, last, yes)

@@ -75,7 +75,7 @@ def test_where_a_quantity_is_open_only_letters_choose(
         before(home)
     with at(home, user="U1", **ALL[way].terms) as session:
         view = stand(home, session, way)
-        open_ = session._stack.top.job.accepts(session._stack.top.state)
+        open_ = session.stack.top.job.accepts(session.stack.top.state)
         assert open_.choice_letters == getattr(view, "choice_letters", "")
         assert not open_.quantity or len(open_.choice_letters) == open_.choices
         assert not {*open_.choice_letters} & {*open_.command_letters, "b", "h", *"0123456789"}
@@ -109,7 +109,7 @@ def test_the_last_number_of_a_count_wins(home: StoreFolder, numbers: tuple[str, 
         for number in numbers:
             say(session, number)
         say(session, "d")
-        while session._build_frame().view.name.startswith("count.") and not waiting(home):
+        while session.frames.build().view.name.startswith("count.") and not waiting(home):
             say(session, "1")
         assert [entry.get("counted_quantity", entry.get("stock_pool_1")) for entry in waiting(home)] == [1]
 
@@ -134,12 +134,12 @@ def test_a_number_of_the_store_is_no_quantity_of_what_came_in(home: StoreFolder)
 @pytest.mark.parametrize("code", ["99999", "123", "00017", "4006381333948", "0099999", "７７７７", "100", "96385081"])
 def test_a_number_that_is_no_order_is_no_tote_before_somebody_says_so(home: StoreFolder, code: str) -> None:
     with at(home, user="U1") as session:
-        session._begin_batch()
+        session.start_batch()
         stand(home, session, "batch/gathered")
         assert told(say(session, code))[1] == "batch.looks_like_order"
         assert told(say(session, "b"))[1] == "session.dropped"
-        assert [each.tote_code for each in session._stack.top.state.orders] == ["", ""]
+        assert [each.tote_code for each in session.stack.top.state.orders] == ["", ""]
         say(session, code)
         assert told(say(session, "y"))[1] == "batch.tote"
-        assert [each.tote_code for each in session._stack.top.state.orders] == ["", unicodedata.normalize("NFKC", code)]
+        assert [each.tote_code for each in session.stack.top.state.orders] == ["", unicodedata.normalize("NFKC", code)]
         assert told(say(session, code))[1] == "batch.tote", "it is known as that"

@@ -58,7 +58,7 @@ def test_digits_that_are_no_number_of_a_row_are_a_search(home: StoreFolder) -> N
         session.resize(40, 20)
         say(session, "2", "tin")
         assert told(say(session, "38")) == (INFO, "look_up.found")
-        assert {"T038", "T138"} <= {row.key for row in listed(session._build_frame()).rows}
+        assert {"T038", "T138"} <= {row.key for row in listed(session.frames.build()).rows}
 
 
 @pytest.mark.parametrize("way", [("2",), ("7", "9", "2")])
@@ -76,7 +76,7 @@ def test_digits_that_are_typed_on_keep_their_list(home: StoreFolder, way: tuple[
 def test_a_letter_at_home_finds_and_opens_nothing_by_itself(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         assert told(say(session, "k")) == (ASK, "home.found_one")
-        assert session._build_frame().view.name == "home"
+        assert session.frames.build().view.name == "home"
         assert say(session, "x").view.name == "look_up.product"
 
 
@@ -90,7 +90,7 @@ def test_what_has_three_short_words_is_found_among_what_has_two_of_them(home: St
     put(home, 1000, *["Cd ef", "Ab cd", "Ab ef"] * 120, *["Ab cd ef"] * 3)
     with at(home, user="U1") as session:
         assert told(say(session, "2", "ab cd ef")) == (INFO, "look_up.found")
-        view = listed(session._build_frame())
+        view = listed(session.frames.build())
         assert (view.total, view.may_have_more) == (3, False)
 
 
@@ -98,7 +98,7 @@ def test_a_letter_is_looked_for_in_what_has_the_long_and_the_short_words(home: S
     put(home, 1000, *["Tea lemon"] * 20, *["Quinoa"] * 120, *["Tea aqua cl"] * 3)
     with at(home, user="U1") as session:
         assert told(say(session, "2", "tea q cl")) == (INFO, "look_up.found")
-        view = listed(session._build_frame())
+        view = listed(session.frames.build())
         assert (view.total, view.may_have_more) == (3, False)
 
 
@@ -106,7 +106,7 @@ def test_what_goes_on_in_another_script_is_not_passed_over(home: StoreFolder) ->
     put(home, 1000, *["Cd茶 ef"] * 3, "Cd ef")
     with at(home, user="U1") as session:
         assert told(say(session, "2", "cd ef")) == (INFO, "look_up.found_more")
-        assert listed(session._build_frame()).name == "look_up.list"
+        assert listed(session.frames.build()).name == "look_up.list"
 
 
 @pytest.mark.parametrize("way", [("2",), ("7", "9", "2")])
@@ -114,7 +114,7 @@ def test_a_hit_that_may_not_be_the_only_one_is_listed_and_not_opened(home: Store
     put(home, 1000, *["Mix"] * 120, "Tea xo", *["Tea maxi"] * 3)
     with at(home, user="U1") as session:
         say(session, *way, "tea x")
-        view = listed(session._build_frame())
+        view = listed(session.frames.build())
         assert (view.total, view.may_have_more) == (1, True)
 
 
@@ -123,11 +123,11 @@ def test_a_slip_leaves_the_list_as_it_is(home: StoreFolder, way: tuple[str, ...]
     put(home, 1000, "Mixed soap", "Mixed salt")
     with at(home, user="U1") as session:
         say(session, *way, "mixed")
-        before = listed(session._build_frame())
+        before = listed(session.frames.build())
         assert before.total == 2
         for slip, why in (("3", "input.choice"), ("n", "input.page"), ("P", "input.page")):
             assert told(say(session, slip)) == (WRONG, why)
-            assert listed(session._build_frame()).rows == before.rows
+            assert listed(session.frames.build()).rows == before.rows
 
 
 @pytest.mark.parametrize("text", ["tea x", "tea z x"])

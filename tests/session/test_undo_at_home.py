@@ -94,7 +94,7 @@ def test_undone_once_it_is_not_undone_again(home: StoreFolder) -> None:
         to_home(session)
         one_by_one(session, "u")
         to_home(session)
-        if session._build_frame().view.name == "move.leave":
+        if session.frames.build().view.name == "move.leave":
             one_by_one(session, "1")
         count = len(operations(home))
         assert told(one_by_one(session, "u")) == (WRONG, "home.not_undone")

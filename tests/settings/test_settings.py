@@ -184,7 +184,7 @@ def test_the_users_file_beats_the_sites_on_each_level(tmp_path: Path, monkeypatc
         ("blnd = true\nverifed = true", r"'blind'.*\(1 more: aisle doctor\)"),
     ],
 )
-def test_what_is_wrong_in_a_section_is_named(tmp_path: Path, text: str, says: str) -> None:
+def test_errors_in_a_section_are_named(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "settings.toml").write_text(text)
     with pytest.raises(SettingsError, match=says) as raised:
         load_settings({}, {"AISLE_HOME": str(tmp_path)})
@@ -201,7 +201,7 @@ def test_sections_of_other_stores_are_checked_and_all_errors_found(tmp_path: Pat
     assert read_settings_file(tmp_path / "none.toml").problems[0].startswith(f"{tmp_path / 'none.toml'} cannot be read")
 
 
-def test_who_cannot_ask_goes_by_what_is_right(tmp_path: Path) -> None:
+def test_lenient_load_keeps_valid_settings(tmp_path: Path) -> None:
     environ = {"AISLE_HOME": str(tmp_path)}
     (tmp_path / "settings.toml").write_text('blnd = true\nverified = true\n[terminals]\n"1.2.3.4" = 5\n')
     loaded = load_settings({"store": "7"}, environ, strict=False)
@@ -250,7 +250,7 @@ def test_a_file_with_an_error_changes_nothing(tmp_path: Path, text: str, strict:
     assert load_settings({}, environ).settings.store == "0043"
 
 
-def test_where_there_was_no_file_one_with_an_error_is_none(tmp_path: Path) -> None:
+def test_broken_file_after_no_file_counts_as_none(tmp_path: Path) -> None:
     environ = {"AISLE_HOME": str(tmp_path)}
     save_last_valid(load_settings({}, environ))
     (tmp_path / "settings.toml").write_text('store = "0042"\nverified = ')
@@ -260,7 +260,7 @@ def test_where_there_was_no_file_one_with_an_error_is_none(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("known", ["", "[]", '{"%s": 1}', '{"%s": "verified = "}'])
-def test_where_nobody_knows_how_it_was_an_error_is_one(tmp_path: Path, known: str) -> None:
+def test_broken_file_without_last_valid_is_an_error(tmp_path: Path, known: str) -> None:
     """The demo store, in place of the one that nobody can read of, would be somebody's day of work in the wrong one."""
     environ, file = {"AISLE_HOME": str(tmp_path)}, tmp_path / "settings.toml"
     file.write_text("verified = ")
@@ -270,7 +270,7 @@ def test_where_nobody_knows_how_it_was_an_error_is_one(tmp_path: Path, known: st
         load_settings({}, environ)
 
 
-def test_what_has_changed_since_it_was_read_is_not_kept(tmp_path: Path) -> None:
+def test_settings_changed_since_reading_are_not_saved(tmp_path: Path) -> None:
     environ, file = {"AISLE_HOME": str(tmp_path)}, tmp_path / "settings.toml"
     file.write_text(GOOD)
     loaded = load_settings({}, environ)

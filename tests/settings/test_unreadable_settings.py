@@ -59,7 +59,7 @@ def test_inaccessible_folder_is_reported_with_advice(tmp_path: Path, monkeypatch
     assert str(file) in read_settings_file(file).problems[0]
 
 
-def test_what_an_editor_puts_before_a_text_is_none_of_it(tmp_path: Path) -> None:
+def test_byte_order_mark_and_crlf_are_accepted(tmp_path: Path) -> None:
     environ, file = {"AISLE_HOME": str(tmp_path)}, tmp_path / "settings.toml"
     file.write_text(GOOD.replace("\n", "\r\n"), encoding="utf-8-sig", newline="")
     loaded = load_settings({}, environ)

@@ -139,7 +139,7 @@ def test_three_orders_in_one_walk_are_one_scan_a_take(
     app.shows("1 Pick")
 
 
-def test_one_tote_alone_undo_and_a_kill_in_the_middle(shop: Shop, goods: list[Goods], picker: Pick) -> None:
+def test_single_tote_batch_with_undo_and_kill(shop: Shop, goods: list[Goods], picker: Pick) -> None:
     before = shop.balances()
     app = picker()
     app.sign_in("BADGE-U2")

@@ -223,7 +223,7 @@ def test_a_look_from_home_and_in_the_middle_of_each_job_and_back(shop: Shop, fiv
         app.go_home()
 
 
-def test_each_job_takes_its_last_step_back_by_one_entry(shop: Shop, five: list[Line], begin: Begin) -> None:
+def test_each_job_undoes_last_step_with_one_entry(shop: Shop, five: list[Line], begin: Begin) -> None:
     place, (first, *_) = goods_at(shop, 5)
     before = shop.balances()
     hands = begin("FIVE")
@@ -255,7 +255,7 @@ def test_each_job_takes_its_last_step_back_by_one_entry(shop: Shop, five: list[L
     assert shop.balances() == before
 
 
-def test_nothing_is_done_to_go_on_after_a_kill(shop: Shop, five: list[Line], begin: Begin, picker: Pick) -> None:
+def test_resume_after_kill_takes_no_entry(shop: Shop, five: list[Line], begin: Begin, picker: Pick) -> None:
     hands = begin("FIVE")
     hands.app.take("FIVE", "pick.product", "pick.opened")
     hands.app.take(five[0].code, "pick.product", "pick.picked")

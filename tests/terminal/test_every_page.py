@@ -71,7 +71,7 @@ def test_every_operation_has_one_place() -> None:
     assert sorted(listed) == sorted(OPERATIONS)
 
 
-def test_what_a_page_is_said_to_use_is_asked_for_behind_it() -> None:
+def test_listed_operations_are_called_by_their_page() -> None:
     said = {name for page in PAGES if not page.name.startswith("aisle ") for name in page.operations}
     assert said - asked_for() == set()
     left_to_the_shell = {name for page in PAGES if page.name.startswith("aisle ") for name in page.operations}

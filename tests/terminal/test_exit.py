@@ -82,7 +82,7 @@ def rests(pid: int) -> bool:
     return busy_s(pid) - used <= 0.05
 
 
-def test_nothing_spins_when_the_terminal_is_gone(demo_home: Path, picker: Pick) -> None:
+def test_no_process_spins_after_terminal_hangup(demo_home: Path, picker: Pick) -> None:
     """The courier stays for a while after the last session; it waits for work and does not look for it."""
     app = picker()
     app.sign_in()
@@ -112,7 +112,7 @@ def test_run(aisle_home, picker):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["SIGINT", "SIGKILL"])
-def test_nothing_is_left_of_an_interrupted_test_run(tmp_path: Path, number: int) -> None:
+def test_interrupted_test_run_leaves_no_process(tmp_path: Path, number: int) -> None:
     """Two terminals, two couriers and a service, and then the run itself is gone."""
     test = tmp_path / "test_run.py"
     test.write_text(RUN, encoding="utf-8")

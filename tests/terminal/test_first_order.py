@@ -59,7 +59,7 @@ def arrived(picker: Picker, shop: Shop, number: str) -> None:
     shop.balances()
 
 
-def test_from_an_empty_machine_to_the_last_line_picked(aisle_home: Path, picker: Pick) -> None:
+def test_first_order_from_empty_machine_to_last_line(aisle_home: Path, picker: Pick) -> None:
     app = picker()
     app.terminal.wait_for("Sign in")
     assert app.seen() == []

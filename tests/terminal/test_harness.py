@@ -271,7 +271,7 @@ def test_the_lifeline_reaches_the_program_in_the_terminal(terminal: Open, lifeli
     assert shown.wait_exit() == 5
 
 
-def test_nothing_is_left_when_the_tests_themselves_are_killed(aisle_home: Path) -> None:
+def test_killed_test_run_leaves_no_process(aisle_home: Path) -> None:
     """The run dies by SIGKILL: terminals hang up and lifelines end by the kernel alone."""
     run = (
         "import os, signal, subprocess, sys\n"

@@ -75,7 +75,7 @@ def test_hostile_names_are_only_names(hostile_shop: list[str], picker: Pick, col
     assert_harmless(app.terminal.raw)
 
 
-def test_what_somebody_types_or_a_scanner_sends_is_text_too(hostile_shop: list[str], picker: Pick) -> None:
+def test_typed_and_scanned_text_is_cleaned_too(hostile_shop: list[str], picker: Pick) -> None:
     app = picker()
     app.sign_in()
     for place in ("", "4113"):

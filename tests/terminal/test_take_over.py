@@ -71,7 +71,7 @@ def test_two_people_one_order_both_are_told_and_all_picks_are_there(
     shop.balances()
 
 
-def test_one_person_on_two_terminals_takes_the_order_along(
+def test_person_on_second_terminal_takes_order_along(
     shop: Shop, demo_home: Path, codes: list[str], picker: Pick
 ) -> None:
     first, _ = codes
@@ -109,9 +109,7 @@ def test_the_order_of_a_dead_terminal_is_simply_gone_on_with(shop: Shop, codes: 
     hand.terminal.wait_for(lambda _: max(shop.picked(ORDER).values()) == 2, START_S)
 
 
-def test_who_leaves_with_nothing_picked_leaves_it_to_others(
-    shop: Shop, demo_home: Path, codes: list[str], picker: Pick
-) -> None:
+def test_leaving_unpicked_order_releases_it(shop: Shop, demo_home: Path, codes: list[str], picker: Pick) -> None:
     app = picker()
     app.sign_in("anna")
     app.shows(ORDER)

@@ -162,7 +162,7 @@ def test_a_resize_while_typing_loses_nothing(bench: Callable[..., Bench]) -> Non
 
 
 @pytest.mark.parametrize("flags", [(), ("--rich",)])
-def test_nothing_hostile_reaches_the_terminal(bench: Callable[..., Bench], flags: tuple[str, ...]) -> None:
+def test_hostile_text_never_reaches_the_terminal(bench: Callable[..., Bench], flags: tuple[str, ...]) -> None:
     app = bench(40, 20, *flags)
     for number, sample in [*enumerate(SAMPLES)][len(flags) % EACH :: EACH]:
         for text in HOSTILE.values():

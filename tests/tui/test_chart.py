@@ -68,7 +68,7 @@ def test_no_hour_of_a_day_is_left_out(size: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("count", [8, 10, 12, 16, 20])
 @pytest.mark.parametrize("size", SIZES)
-def test_what_stands_under_the_bars_is_never_cut(size: tuple[int, int], count: int) -> None:
+def test_bar_labels_are_never_cut(size: tuple[int, int], count: int) -> None:
     lines = drawn([bars(*[1] * count)], count, size).split("\n")
     keys = [line for line in lines if line.split() and all(word.isdecimal() for word in line.split())][-1]
     shown = [int(word) for word in keys.split()]
@@ -85,7 +85,7 @@ def test_a_label_is_not_cut_while_there_is_room() -> None:
 
 @pytest.mark.parametrize("size", [(20, 16), (40, 20)])
 @pytest.mark.parametrize("plain", [False, True])
-def test_where_a_map_is_a_list_its_bars_have_parts_of_a_cell(size: tuple[int, int], plain: bool) -> None:
+def test_bars_of_a_map_list_use_partial_cells(size: tuple[int, int], plain: bool) -> None:
     figures = (120, 119, 60, 55, 1, 0)
     aisles = tuple(bars(value, label=str(name)) for name, value in enumerate(figures))
     view = Chart("today.locations", msg("today.title_hours"), msg("today.prompt_map"), aisles, (), is_heat_map=True)
@@ -102,7 +102,7 @@ def test_where_a_map_is_a_list_its_bars_have_parts_of_a_cell(size: tuple[int, in
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_that_letters_turn_the_page_is_said_only_where_there_is_another(size: tuple[int, int]) -> None:
+def test_page_letters_are_hinted_only_when_there_are_pages(size: tuple[int, int]) -> None:
     whole = drawn([bars(3, 1)], 2, size)
     many = drawn([bars(*range(1, 25), label=f"Anna {number}") for number in range(60)], 24, size)
     words = [MessageWriter().write(hint.text, 0) for hint in PAGE_HINTS]

@@ -84,7 +84,7 @@ def test_figures_stay_on_the_line_on_which_they_are_whole() -> None:
     assert drawn(page(lines=lines), SMALL._replace(rows=10))[1:3] == ["≈ 51", ""]
 
 
-def test_where_nothing_is_listed_it_is_said_whole() -> None:
+def test_empty_list_message_is_shown_whole() -> None:
     empty = ListView(
         "unconfirmed", raw("Unsettled"), raw("Scan"), (), (), 0, 0, empty=Msg("unconfirmed.empty"), key_hints=(BACK,)
     )
@@ -180,7 +180,7 @@ def test_title_of_long_list_leaves_room_for_row_range(title: Msg, language: str)
 FEW = LayoutBox(40, 4, MessageWriter())
 
 
-def test_what_is_said_of_a_thing_is_there_while_lines_are_blank() -> None:
+def test_notes_are_shown_while_lines_are_blank() -> None:
     """On a terminal of eight rows an order that the service does not have was a number with nothing under it."""
     lines = Line("product", raw("4711")), Line("note", raw("Nobody knows it")), Line("note", raw("Ask again"))
     assert drawn(page(lines=lines), FEW)[:3] == ["4711", "Nobody knows it", "Ask again"]
@@ -198,7 +198,7 @@ def test_rows_that_the_first_page_has_no_room_for_are_on_the_next() -> None:
     assert all(re.search(rf"\b{key}\b", text) for text in pages for key in "12345nb")
 
 
-def test_what_has_to_be_known_before_yes_is_said_on_few_rows() -> None:
+def test_warning_before_yes_is_shown_on_few_rows() -> None:
     warning = Line("note", msg("order_actions.warn_hand_over_short", left=Decimal(15)))
     lines = Line("product", raw("Hand over 4101")), warning, Line("note", raw("4 of 19 picked"))
     view = Step(
@@ -231,7 +231,7 @@ def test_a_blank_row_has_the_second_of_what_comes() -> None:
 
 
 @pytest.mark.parametrize(("place", "large"), [(raw("DOCK"), True), (msg("receive.to_stock"), False)])
-def test_what_is_no_place_is_not_drawn_large(place: Msg, large: bool) -> None:
+def test_only_locations_are_drawn_large(place: Msg, large: bool) -> None:
     """`NO PLACE` stood over a delivery in letters of five lines."""
     view = Step("receive", raw("Delivery"), raw("Scan"), (Line("place", place),), key_hints=(BACK,))
     assert ("██" in "".join(drawn(view, LayoutBox(200, 44, MessageWriter())))) is large

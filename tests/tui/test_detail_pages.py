@@ -89,7 +89,7 @@ def test_the_letters_and_choices_of_a_page_stay_under_what_is_said(size: tuple[i
 
 
 @pytest.mark.parametrize("size", [size for size in SIZES if size != (20, 12)])
-def test_what_is_said_never_covers_a_product_and_how_many_there_are(size: tuple[int, int]) -> None:
+def test_verdict_never_covers_product_and_quantity(size: tuple[int, int]) -> None:
     for said in SAID:
         frame = _frame(0, said, 9, 0, 0, 3)
         view = frame.view
@@ -198,7 +198,7 @@ def _columns(*blocks: tuple[str, int]) -> list[list[str]]:
     return [[line[first : first + 39].strip() for line in lines] for first in (1, 40)]
 
 
-def test_what_goes_on_in_the_next_column_has_its_title_there() -> None:
+def test_section_continued_in_next_column_repeats_title() -> None:
     left, right = _columns(("Places", 2), ("Stores", 20), ("About", 20))
     assert (left[3], left[4]) == ("Stores", "Stores 0")
     at = left.index(max((line for line in left if line.startswith("Stores ")), key=lambda line: int(line[7:])))

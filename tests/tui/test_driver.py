@@ -80,7 +80,7 @@ def test_a_silence_ends_a_scan_and_is_told_once(rig: Rig) -> None:
         assert rig.lines() == ["A", "B"] * 2
 
 
-def test_what_is_sent_before_the_first_paint_survives(rig: Rig) -> None:
+def test_input_before_first_paint_survives(rig: Rig) -> None:
     with rig.run("late") as terminal:
         terminal.write(b"4006381333931\r")  # the program has not even been loaded
         terminal.wait_for(b"\x1b[?2004h")
@@ -176,7 +176,7 @@ def test_a_signal_before_the_app_is_ready_ends_the_program_too(rig: Rig) -> None
         assert terminal.wait_exit() == 0
 
 
-def test_whoever_was_stopped_takes_the_terminal_back(rig: Rig) -> None:
+def test_stopped_program_restores_terminal_when_continued(rig: Rig) -> None:
     """A shell has set it in its own way meanwhile, and written on it; what is given back at the end is as it was."""
     with rig.run() as terminal:
         pty = terminal._master
@@ -273,7 +273,7 @@ def test_only_the_last_echo_counts() -> None:
     assert driver._drop_outdated_typed_text(items) == [line, OpenLine("1"), up, OpenLine("123")]
 
 
-def test_what_it_uses_of_textual_is_still_there() -> None:
+def test_private_parts_of_textual_in_use_exist() -> None:
     """The private parts named in the driver's docstring; when this fails, look at the driver again."""
     source = inspect.getsource(Driver.__init__)
     assert "self._app = app" in source

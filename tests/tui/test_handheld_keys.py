@@ -24,10 +24,8 @@ from aisle.jobs.view import PAGING_TEXT_IDS, Chart, DetailView, Frame, ListView,
 from aisle.scan.inputs import Line, OpenLine
 from aisle.session.job_stack import StackedJob
 from aisle.session.pending_question import PendingQuestion
-from aisle.session.profile import list_height
 from aisle.session.session import Session, open_session
-from aisle.session.typed_line import TypedLine
-from aisle.session.unit_of_work import JournalDraft
+from aisle.session.terminal import list_height
 from aisle.settings import LANGUAGES, Settings
 from aisle.tui.layout.screen import layout_screen, visible_row_count
 from aisle.tui.layout.styled_lines import plain_lines
@@ -126,31 +124,31 @@ class Walker:
     def __init__(self, session: Session, size: tuple[int, int]) -> None:
         self.session = session
         self.size = size
-        session.rows_in_view = partial(visible_row_count, is_ascii=True)
-        session._commit = self._forget  # type: ignore[method-assign]  # nothing that is tried here is to last
+        session.terminal.rows_in_view = partial(visible_row_count, is_ascii=True)
+        session.work.commit = self._forget  # type: ignore[method-assign]  # nothing that is tried here is to last
         session.start()
         session.resize(*size)
 
     def _forget(self) -> bool:
-        self.session._unit_of_work._draft = JournalDraft(tuple(self.session._stack.jobs))
+        self.session.store.unit_of_work.discard()
         return True
 
     def stand(self) -> Stand:
         """Where it stands now."""
-        return Stand(tuple(self.session._stack.jobs), self.session._question, self.session._build_frame())
+        return Stand(tuple(self.session.stack.jobs), self.session.page.question, self.session.frames.build())
 
     def go(self, stand: Stand) -> None:
         """Back to where it stood."""
-        self.session._stack.jobs[:] = stand.levels
-        self.session._question = stand.asking
-        self.session._typed_line = TypedLine()
-        self.session._verdict = stand.frame.verdict
+        self.session.stack.jobs[:] = stand.levels
+        self.session.page.question = stand.asking
+        self.session.typed_line.end("")
+        self.session.verdicts.current = stand.frame.verdict
 
     def is_gone(self) -> bool:
         """Whether somebody has signed out or left; then nobody has."""
-        gone = self.session.is_ending or not self.session._user.user
+        gone = self.session.is_ending or not self.session.context.user.user
         self.session.is_ending = False
-        self.session._user = SignIn("U1", "Anna Kovac")
+        self.session.context.user = SignIn("U1", "Anna Kovac")
         return gone
 
     def scan(self, text: str) -> Stand:
@@ -306,7 +304,7 @@ def _leads_home(walk: Walk) -> set[tuple[Any, ...]]:
     ],
     ids=["small", "verified", "flat"],
 )
-def test_what_is_printed_leads_on_and_back_leads_home(
+def test_shown_choices_lead_on_and_back_leads_home(
     store: StoreFolder,
     size: tuple[int, int],
     verified: bool,

@@ -41,6 +41,9 @@ class Desk:
         self.calls.append(f"resize {columns}x{rows}")
         return self.frame
 
+    def confirm_pin(self, token: str, valid_until: float) -> None:
+        """Nobody is asked for a PIN here."""
+
     def on_painted(self, serials: Sequence[int], at: float) -> None:
         self.calls.append(f"painted {len(serials)}")
 
@@ -70,7 +73,7 @@ async def test_a_batch_is_one_take_and_one_paint() -> None:
         assert desk.calls[2:] == ["take 1", "painted 1"]
 
 
-async def test_nothing_lies_on_the_screen_but_the_board() -> None:
+async def test_screen_has_one_widget() -> None:
     app = open_app(Desk())
     async with app.run_test(size=(40, 20), tooltips=True, notifications=True) as pilot:
         app.notify("Nobody sees this, and nothing breaks by it.")

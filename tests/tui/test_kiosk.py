@@ -87,7 +87,7 @@ def _watch(monkeypatch: pytest.MonkeyPatch, owner: type[Any], name: str, ran: li
     monkeypatch.setattr(owner, name, noted, raising=False)
 
 
-def test_what_a_job_can_bring_about_is_known() -> None:
+def test_all_job_effects_are_allowed() -> None:
     members = set(job.Effect.__args__)
     assert {member.__name__ for member in members} <= ALLOWED_EFFECTS
 

@@ -161,7 +161,7 @@ def _drawn(frame: Frame, size: tuple[int, int], patch: pytest.MonkeyPatch) -> Dr
 
 
 @pytest.mark.parametrize("at", range(len(SAMPLES)), ids=lambda at: f"{SAMPLES[at].screen}-{SAMPLES[at].state}")
-def test_what_fits_in_english_fits_in_every_language(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_language_fits_where_english_fits(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """And every choice can be seen."""
     frame = SAMPLES[at].build("")
     after = numbered_rows(frame.view)
@@ -212,7 +212,7 @@ def test_one_of_something() -> None:
     assert french[0] == french[1] == french[2] != french[3]
 
 
-def test_what_a_language_lacks_is_said_in_english(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_messages_fall_back_to_english(monkeypatch: pytest.MonkeyPatch) -> None:
     load_messages.cache_clear()
     monkeypatch.setitem(sys.modules, "aisle.messages.nl.frame", None)
     try:

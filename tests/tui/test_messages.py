@@ -220,7 +220,7 @@ def test_help_of_finished_pick_does_not_claim_all_picked(language: str) -> None:
     assert not {"all", "alles", "tout"} & {*said.casefold().split(".")[0].split()}
 
 
-def test_of_two_that_may_be_cut_the_longer_one_is() -> None:
+def test_longer_of_two_cuttable_texts_is_cut() -> None:
     counted = msg("unconfirmed.describe_count", source="A-03-12", quantity=3, label="Cola Zero 33 cl can, tray of 24")
     assert MessageWriter().fit_line(counted, 40) == "Count A-03-12: 3 × Cola Zero 33 cl…of 24"
     names = msg("count.other_product", label="Orange lemonade 1.5 l", mine="Cola Zero 33 cl can")

@@ -57,13 +57,13 @@ def test_the_difference_is_all_that_is_needed(old: StyledScreen, new: StyledScre
     assert [row.rstrip() for row in fresh.display] == plain_lines(new)
 
 
-def test_nothing_is_written_when_nothing_changed() -> None:
+def test_unchanged_screen_writes_nothing() -> None:
     for sample in SAMPLES:
         painted = layout_screen(sample.build(""), 40, 20)
         assert find_changes(painted, layout_screen(sample.build(""), 40, 20)) == []
 
 
-def test_only_the_cells_that_differ_are_written() -> None:
+def test_only_changed_cells_are_written() -> None:
     old = StyledScreen(20, 1, [[("2 of 6", "quantity"), ("      ", ""), ("#14", "label")]])
     new = StyledScreen(20, 1, [[("3 of 6", "quantity"), ("      ", ""), ("#15", "label")]])
     assert find_changes(old, new) == [

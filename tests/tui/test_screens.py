@@ -57,7 +57,7 @@ LEADING = {
 """What leads on and back, whatever the page: a stop, a place, a row or a page."""
 
 
-def test_what_leads_on_and_back_has_the_same_letter_and_word_everywhere() -> None:
+def test_forward_and_back_have_the_same_letter_everywhere() -> None:
     said: dict[str, set[str]] = {}
     meant: dict[str, set[str]] = {}
     for sample in SAMPLES:
@@ -88,7 +88,7 @@ def test_no_snapshot_is_left_over() -> None:
 
 
 @samples
-def test_nothing_from_outside_steers_the_terminal(sample: Sample) -> None:
+def test_outside_text_cannot_control_the_terminal(sample: Sample) -> None:
     """Every text at the smallest and at the usual size, with and without UTF-8, and one of them at every size."""
     for name, text in HOSTILE.items():
         frame = sample.build(text)
@@ -262,7 +262,7 @@ def test_equal_verdicts_can_be_told_apart() -> None:
         )
 
 
-def test_what_is_typed_is_seen_at_its_end() -> None:
+def test_end_of_typed_text_is_visible() -> None:
     frame = SAMPLES[0].build("")._replace(typed="abcdefghijklmnopqrstuvwxyz0123456789")
     for columns, rows in SIZES:
         assert any("789" in line for line in plain_lines(layout_screen(frame, columns, rows)))

@@ -118,7 +118,7 @@ def told_ids() -> frozenset[str]:
     return frozenset(found | {str(node.value) for node in tables if str(node.value).startswith("stored_reason.")})
 
 
-def test_what_is_kept_goes_by_the_type_that_only_messages_have() -> None:
+def test_stored_messages_have_their_own_type() -> None:
     """Whoever hands a plain text to one of these is told by the type checker."""
     takers: list[Callable[..., Any]] = [
         OperationQueue.mark_in_doubt,
@@ -154,7 +154,7 @@ def test_nobody_else_makes_one() -> None:
         assert not any("StoredMessage" in ast.dump(node) for node in forced), name
 
 
-def test_what_reaches_a_row_beside_the_types_is_one_too() -> None:
+def test_untyped_rows_hold_stored_messages_too() -> None:
     """The columns of a change are handed on by name, and answers are JSON: what stands there is looked at here."""
     seen = 0
     for name in ("_change", "_apply"):
@@ -231,7 +231,7 @@ def _args(id_: str) -> dict[str, str | int | Decimal | Msg]:
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_each_is_said_in_every_language_and_in_no_other(language: str) -> None:
+def test_stored_messages_are_translated_in_every_language(language: str) -> None:
     alike = {*ANYWHERE.split(), *ALIKE[language].split(), "X"}
     for id_ in sorted(told_ids()):
         row = kept(id_, **_args(id_))

@@ -53,7 +53,7 @@ def test_a_session_has_no_network_and_no_models(module: str) -> None:
 
 
 @pytest.mark.parametrize("module", ["aisle.jobs", "aisle.session.session", "aisle.service.factory"])
-def test_only_the_screen_knows_textual_and_rich(module: str) -> None:
+def test_only_tui_imports_textual_and_rich(module: str) -> None:
     assert not loaded(module) & {"textual", "rich"}
 
 
@@ -71,7 +71,7 @@ def test_courier_without_embedded_service_imports_no_fastapi_or_models() -> None
     assert not loaded("aisle.courier.leader", "aisle.client.transport", "aisle.cli.sync") & service
 
 
-def test_who_waits_behind_a_courier_has_not_loaded_what_its_work_needs() -> None:
+def test_standby_courier_has_not_imported_work_modules() -> None:
     work = {"asyncio", "ssl", "apsw", "httpx", "logging", "aisle.client", "aisle.courier.courier", "aisle.jobs"}
     assert not loaded("aisle.cli.parser", "aisle.cli.courier") & work
     assert not loaded("aisle.cli.sync", "aisle.courier.leader") & {"httpx", "httpcore", "anyio"}

@@ -32,7 +32,7 @@ def test_so_does_what_an_operation_says(value: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ['{"@":"n","v":"x"}', '{"@":"n"}', '{"@":"n","v":[]}'])
-def test_what_no_program_wrote_is_a_value_error(text: str) -> None:
+def test_foreign_journal_text_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match="is no number"):
         from_text(Any, text)
 

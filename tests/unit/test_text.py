@@ -258,7 +258,7 @@ def test_both_ends_never_run_over(text: str, cells: int) -> None:
         (40, ["Lindén Shampoo 250 ml", "Lindén Shampoo Dry 250 ml", "Lindén Shampoo Kids 250 ml", "Oats 1 kg"]),
     ],
 )
-def test_what_names_have_in_common_is_cut_before_what_tells_them_apart(cells: int, shown: list[str]) -> None:
+def test_common_part_of_names_is_cut_first(cells: int, shown: list[str]) -> None:
     names = ["Lindén Shampoo 250 ml", "Lindén Shampoo Dry 250 ml", "Lindén Shampoo Kids 250 ml", "Oats 1 kg"]
     assert shorten_distinctly(names, cells) == shown
 
@@ -272,7 +272,7 @@ def test_what_names_have_in_common_is_cut_before_what_tells_them_apart(cells: in
         (["Sea salt 100 g", "Sea salt 200 g"], 7, ["H…100 g", "H…200 g"]),
     ],
 )
-def test_what_tells_names_apart_keeps_its_size(kinds: list[str], cells: int, shown: list[str]) -> None:
+def test_distinguishing_part_of_names_keeps_its_size(kinds: list[str], cells: int, shown: list[str]) -> None:
     assert shorten_distinctly([f"Hillmoor Chocolate {kind}" for kind in kinds], cells) == shown
 
 

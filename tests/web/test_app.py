@@ -176,7 +176,7 @@ async def test_with_tls_the_cookie_is_for_https_and_this_host_alone(house: House
         assert 'url="wss://store.example/ws"' in page
 
 
-async def test_nothing_is_given_without_a_cookie(house: House) -> None:
+async def test_nothing_is_served_without_cookie(house: House) -> None:
     async with house.open() as client:
         assert 'name="pin"' in await (await client.get("/")).text()
         for name in pages.FILES:
@@ -241,7 +241,7 @@ async def test_many_tries_at_once_are_no_more_than_one_by_one(house: House) -> N
         assert len(house.asked) == TRIES
 
 
-async def test_whoever_is_let_in_clears_no_tries_to_be_somebody_else(house: House) -> None:
+async def test_sign_in_clears_no_failed_attempts_of_others(house: House) -> None:
     async with house.open() as client:
         for number in range(TRIES - 1):
             assert (await sign_in(client, "boss", str(1000 + number))).status == 403
@@ -263,7 +263,7 @@ async def test_by_a_named_proxy_each_address_waits_for_itself(house: House) -> N
         assert (await sign_in(client, **{"X-Forwarded-For": "192.0.2.2"})).status == 303
 
 
-async def test_what_anybody_else_says_of_where_he_is_counts_for_nothing(house: House) -> None:
+async def test_forwarded_address_of_untrusted_client_is_ignored(house: House) -> None:
     async with house.open() as client:
         for number in range(TRIES):
             assert (await sign_in(client, pin="1", **{"X-Forwarded-For": f"192.0.2.{number}"})).status == 403

@@ -61,10 +61,10 @@ def open_app(loaded: LoadedSettings, view: BrowserView | None = None) -> int:
 
     if not view:
         session.open_store = _store_opener(configured)
-    session.message_text = _message_text
-    session.rows_in_view = partial(_visible_rows, plain=not (view or supports_utf8()))
-    session.is_fully_shown = partial(_fits_screen, plain=not (view or supports_utf8()))
-    session.has_themes = not colourless and (view is not None or has_256_colours(os.environ))
+    session.terminal.message_text = _message_text
+    session.terminal.rows_in_view = partial(_visible_rows, plain=not (view or supports_utf8()))
+    session.terminal.fits_screen = partial(_fits_screen, plain=not (view or supports_utf8()))
+    session.terminal.has_themes = not colourless and (view is not None or has_256_colours(os.environ))
 
     def painted() -> None:
         gc.collect()

@@ -1,7 +1,4 @@
-"""A label that does not say how much there is in what the goods are counted in: whoever scans it is asked.
-
-A part of aisle.session.session.
-"""
+"""Scans of goods sold by measure whose label does not say the quantity: the person is asked for it."""
 
 from __future__ import annotations
 
@@ -19,15 +16,15 @@ from aisle.session.job_stack import StackedJob
 
 
 def is_quantity_needed(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> bool:
-    """Whether a job may take what was scanned for one base unit, where its label does not say how much there is."""
+    """Return whether a job would count a scan as one unit although its label does not say the quantity."""
     if not isinstance(meaning, Scan) or meaning.is_look_up:
         return False
     return _lacks_quantity(meaning.matches[0]) and stacked_jobs[-1].job.name in COUNTS_SCANS
 
 
 def ask_if_measured(reader: CacheReader, stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> Meaning:
-    """A plain code of what is sold by measure says nothing of how much there is: it is asked, too. A pick asks itself;
-    where a count begins, the code only says what is counted."""
+    """Mark a plain code of a product sold by measure as needing a quantity. A pick asks itself; the start of a count
+    needs none."""
     top = stacked_jobs[-1]
     if not isinstance(meaning, Scan) or meaning.is_look_up or top.job.name not in COUNTS_SCANS - {"pick"}:
         return meaning
@@ -42,22 +39,22 @@ def ask_if_measured(reader: CacheReader, stacked_jobs: Sequence[StackedJob], mea
 
 
 def quantity_question(scan: Scan) -> Msg:
-    """How much of it is that, in its unit?"""
+    """Return the question for the quantity, in the unit of the product."""
     meaning = scan.matches[0]
-    name, unit, said = meaning.label or meaning.key, meaning.unit, _on_label(meaning)
+    name, unit, on_label = meaning.label or meaning.key, meaning.unit, _on_label(meaning)
     if meaning.by != 1:
         if unit:
             return msg("session.how_much_each_in", times=meaning.by, label=named(scan), unit=unit)
         return msg("session.how_much_each", times=meaning.by, label=named(scan))
-    if said is None:
+    if on_label is None:
         return msg("session.no_network_for", label=name, unit=unit) if unit else msg("session.no_network", label=name)
     if unit:
-        return msg("session.ask_quantity_in", said=said, label=name, unit=unit)
-    return msg("session.ask_quantity", said=said, label=name)
+        return msg("session.ask_quantity_in", said=on_label, label=name, unit=unit)
+    return msg("session.ask_quantity", said=on_label, label=name)
 
 
 def prompt(label: Scan) -> Msg:
-    """Names the product, and its unit, whose quantity is typed next: whatever else is said meanwhile."""
+    """Return the prompt that names the product, and its unit, whose quantity is typed next."""
     meaning = label.matches[0]
     name, unit = meaning.label or meaning.key, meaning.unit
     if meaning.by != 1:
@@ -68,14 +65,14 @@ def prompt(label: Scan) -> Msg:
 
 
 def named(label: Scan) -> Msg:
-    """Names what was scanned, and what its label says: of one product there are many labels."""
+    """Return the product's name with what its label says, for one product has many labels."""
     meaning = label.matches[0]
-    name, said = meaning.label or meaning.key, _on_label(meaning)
-    return msg("session.labelled", label=name, said=said) if said else raw(name)
+    name, on_label = meaning.label or meaning.key, _on_label(meaning)
+    return msg("session.labelled", label=name, said=on_label) if on_label else raw(name)
 
 
 def _on_label(meaning: Match) -> Msg | None:
-    """What one label says in a unit that is not the product's, or its price."""
+    """Return what the label says: a measure in another unit than the product's, or a price."""
     if meaning.measure:
         return msg(
             "session.amount", amount=meaning.measure.amount / meaning.by, unit=display_unit(meaning.measure.unit)
@@ -84,7 +81,7 @@ def _on_label(meaning: Match) -> Msg | None:
 
 
 def with_quantity(scan: Scan, quantity: Decimal) -> Scan:
-    """So much of the product that was scanned, as often as it was said; what else its code means stays."""
+    """Return the scan with this quantity, times the multiplier; its other matches stay."""
     return scan._replace(
         matches=tuple(
             each._replace(
@@ -103,14 +100,21 @@ def with_quantity(scan: Scan, quantity: Decimal) -> Scan:
 
 
 def _lacks_quantity(match: Match) -> bool:
-    """Whether that is a product of which a label does not say how much there is."""
+    """Return whether a match is a product whose label does not say the quantity."""
     return match.kind == PRODUCT and match.needs_quantity
 
 
 def find_number(reader: CacheReader, quantity: Quantity) -> Match | None:
-    """What in the store has the number that was said for a quantity."""
-    asked = quantities.query_by_number(quantity.value, quantity.code)
-    if asked is None:
+    """Return what in the store has the number that was typed as a quantity, if anything."""
+    query = quantities.query_by_number(quantity.value, quantity.code)
+    if query is None:
         return None
-    rows, _ = reader.query(asked.name, asked.args)
+    rows, _ = reader.query(query.name, query.args)
     return quantities.best_match(rows, quantity.value, ())
+
+
+def quantity_label(scan: Scan) -> str:
+    """Return a scan in a few characters: `12 x Oat drink`."""
+    meaning = scan.matches[0]
+    times = "" if meaning.quantity == 1 else f"{meaning.quantity.normalize():f} x "
+    return f"{times}{meaning.label or meaning.key}"

@@ -1,60 +1,72 @@
-"""What a session shows: the view of the job on the screen, what is typed, and how it stands with the link.
-
-A part of aisle.session.session.
-"""
+"""Frame of a session: the page, the verdict, what is typed, and the state of the link."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from aisle.cache.store_queries import count_waiting_in_other_stores
 from aisle.errors import StorageError
-from aisle.jobs.view import Frame, LinkState, View
-from aisle.session.job_stack import is_secret_text, rename_keys
-
-if TYPE_CHECKING:
-    from aisle.session.session_base import SessionBase
-
-
-def build_frame(session: SessionBase) -> Frame:
-    """All of it, which is what was to be shown last from now on."""
-    session._notifications.subscribe(session._stack.top.topics)
-    session._last_frame = Frame(
-        view=current_view(session),
-        link=_link_with_counts(session),
-        verdict=session._verdict,
-        typed=_shown_typed_text(session),
-        store=session._profile.store,
-        user=session._user.name or session._user.user,
-        scan_serial=session._serial,
-        language=session._profile.language,
-        theme=session._profile.theme if session.has_themes else "",
-    )
-    return session._last_frame
+from aisle.jobs.view import Frame, LinkState
+from aisle.session.context import SessionContext
+from aisle.session.input_batch import InputBatch
+from aisle.session.page import Page
+from aisle.session.profile import ProfileInForce
+from aisle.session.store_connection import StoreConnection
+from aisle.session.terminal import Terminal
+from aisle.session.typed_line import TypedLine
+from aisle.session.verdicts import Verdicts
 
 
-def current_view(session: SessionBase) -> View:
-    """What the job has to show, under what the session itself asks."""
-    top = session._stack.top
-    seen = top.job.view(top.state)
-    shown = rename_keys(seen, session._profile.names_by_letter) if session._profile.names_by_letter else seen
-    return session._question.show_on(shown, top.job.accepts(top.state)) if session._question.is_pending else shown
+class FrameBuilder:
+    """Builds the frame that the screen shows next."""
 
+    def __init__(
+        self,
+        page: Page,
+        batch: InputBatch,
+        context: SessionContext,
+        profile: ProfileInForce,
+        terminal: Terminal,
+        store: StoreConnection,
+        verdicts: Verdicts,
+        typed_line: TypedLine,
+    ) -> None:
+        self._page = page
+        self._batch = batch
+        self._context = context
+        self._profile = profile
+        self._terminal = terminal
+        self._store = store
+        self._verdicts = verdicts
+        self._typed_line = typed_line
+        self.last: Frame | None = None
+        """Frame that was built last."""
+        self._operation_counts = (0, 0)
+        """Operations that wait, and those that need a person, when they could be read last."""
 
-def _shown_typed_text(session: SessionBase) -> str:
-    """The open line; of a secret only how long it is."""
-    typed = session._question.with_multiplier(session._typed_line.text)
-    return "*" * len(typed) if is_secret_text(session._stack.jobs, typed) else typed
+    def build(self) -> Frame:
+        """Build the frame, and subscribe to the topics that it shows."""
+        self._store.notifications.subscribe(self._page.topics)
+        profile, user = self._profile.current, self._context.user
+        self.last = Frame(
+            view=self._page.view(profile.names_by_letter),
+            link=self._link_with_counts(),
+            verdict=self._verdicts.current,
+            typed=self._page.shown_text(self._typed_line.text),
+            store=profile.store,
+            user=user.name or user.user,
+            scan_serial=self._batch.serial,
+            language=profile.language,
+            theme=profile.theme if self._terminal.has_themes else "",
+        )
+        return self.last
 
-
-def _link_with_counts(session: SessionBase) -> LinkState:
-    """The state of the link, and what waits; while nothing can be kept, that, for nobody knows what is sent."""
-    link, kept = session._notifications.link(), not session._unit_of_work.has_failed
-    try:
-        session._operation_counts = session._store.operations.pending_counts()
-    except StorageError:
-        kept = False
-    waiting, doubtful = session._operation_counts
-    away = count_waiting_in_other_stores(session._store.socket.store_folder)
-    state = link.state if kept else "unkept"
-    return link._replace(waiting=waiting, needs_person=doubtful, waiting_other_stores=away, state=state)
+    def _link_with_counts(self) -> LinkState:
+        """Return the state of the link with the operations that wait; `unkept` while nothing can be written."""
+        link, is_writable = self._store.notifications.link(), not self._store.unit_of_work.has_failed
+        try:
+            self._operation_counts = self._store.operations.pending_counts()
+        except StorageError:
+            is_writable = False
+        waiting, doubtful = self._operation_counts
+        elsewhere = count_waiting_in_other_stores(self._store.folder)
+        state = link.state if is_writable else "unkept"
+        return link._replace(waiting=waiting, needs_person=doubtful, waiting_other_stores=elsewhere, state=state)

@@ -1,125 +1,267 @@
-"""From a line to what it means: the grammar's readings, the store's candidates, and the choice between them."""
+"""Meaning of a line on the page on the screen: grammar, lookup in the cache, and the choice between candidates."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from aisle.barcode_keys import has_valid_check_digit, lookup_keys
 from aisle.cache.reader import CacheReader
 from aisle.jobs import DETOURS
-from aisle.jobs.job import Event, Opened, Start
 from aisle.jobs.quantities import with_distinct_names
 from aisle.scan import grammar
-from aisle.scan.in_store_codes import InStorePattern
+from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, parse_aim_prefix
+from aisle.scan.inputs import TYPING_PAUSE_S, Line
 from aisle.scan.meaning import (
-    LOCATION,
+    NUMBER_BESIDE_CODE,
     PRODUCT,
     Accepts,
     Ambiguous,
+    Choice,
     Match,
     Meaning,
+    Quantity,
     RefusedInput,
     Scan,
     Text,
     UnknownCode,
 )
 from aisle.scan.resolve import resolve
+from aisle.session.input_batch import InputBatch
 from aisle.session.job_stack import StackedJob
+from aisle.session.page import Page
+from aisle.session.profile import ProfileInForce
+from aisle.session.store_connection import StoreConnection
+from aisle.session.typed_line import has_changed_meaning
+
+MIN_CODE_DIGITS = 6
+"""Digits of the shortest code of digits alone (UPC-E); fewer are a number."""
+
+MIN_KNOWN_CODE = 4
+"""Characters of the shortest code that is a scan because the store knows it."""
+
+MIN_SCAN = 5
+"""Characters of the shortest scan; fewer are a part of a search."""
+
+FAST_S = 0.02
+"""Seconds between the digits of a number below which a scanner sent them."""
+
+MIN_FAST_DIGITS = 3
+"""Digits of a number that may be a code cut off by its scanner; a slow link may send fewer keys together."""
+
+MAX_LEFTOVER_LETTERS = 3
+"""Letters that somebody leaves on the line without Enter at most; more are a word."""
+
+
+class PreparedLine(NamedTuple):
+    """Line to apply."""
+
+    line: Line
+    dropped: str = ""
+    """Letters that somebody left before the scan."""
+    reason: str = ""
+    """Message id of the reason to refuse it."""
 
 
 class MeaningResolver:
-    """Understands lines with the help of the cache. `table` holds the in-store codes that carry weight or price."""
+    """Resolver of lines. The same line at the same step is looked up once in a batch, and while it is held."""
 
-    def __init__(self, reader: CacheReader, in_store_patterns: tuple[InStorePattern, ...]) -> None:
-        self._reads = reader
-        self._in_store_patterns = in_store_patterns
+    def __init__(self, page: Page, batch: InputBatch, store: StoreConnection, profile: ProfileInForce) -> None:
+        self._page = page
+        self._batch = batch
+        self._store = store
+        self._profile = profile
+        self._reader: CacheReader | None = None
+        """Reader that `_meanings` come from."""
         self._cache_version: object = None
-        """The cache, as it was when the first line of `_meant` was looked up."""
+        """Version of the cache at the first lookup of `_meanings`."""
         self._meanings: dict[tuple[str, Accepts, tuple[str, ...]], Meaning] = {}
 
-    def start_batch(self, *, is_held: bool = False) -> None:
-        """A new queue begins. What was understood is forgotten, unless lines are held (`is_held`) and the cache is as
-        it was: a line that is held is looked up once."""
-        if not (is_held and self._meanings and self._cache_version == self._reads.cache_version()):
-            self._meanings.clear()
+    def start_batch(self, *, is_line_held: bool = False) -> None:
+        """Forget the meanings of the last batch unless a line is held and the cache is the same."""
+        if not (is_line_held and self._meanings and self._cache_version == self._store.reader.cache_version()):
+            self.forget()
 
-    def resolve(self, text: str, accepts: Accepts, preferred_kinds: tuple[str, ...]) -> Meaning:
-        """What a line means at this step; the same line at the same step means the same all through one queue, and as
-        long as it is held."""
-        asked = (text, accepts, preferred_kinds)
-        said = self._meanings.get(asked)
+    def forget(self) -> None:
+        """Forget all meanings: settings or files have changed."""
+        self._meanings.clear()
+
+    def resolve(self, text: str) -> Meaning:
+        """Return what a text means on the page on the screen, under its question and multiplier."""
+        page, question = self._page, self._page.question
+        accepts, kinds = page.accepts(), page.preferred_kinds()
+        meaning = self._look_up(text, accepts, kinds)
+        is_asked = question.is_pending
+        if is_asked and question.multiplies(meaning, text):
+            meaning = self._look_up(question.with_multiplier(text.strip(" ")), accepts, kinds)
+        meaning = choose_product(page.stack.jobs, meaning)
+        if is_asked:
+            meaning = question.apply_undo(meaning)
+        if accepts.typed_only and isinstance(meaning, Choice) and not self._was_on_screen():
+            return RefusedInput("input.by_hand", text)  # it came with the scan that opened the question
+        if isinstance(meaning, Choice | Quantity) and self._batch.refused.is_scan_refused and not accepts.text:
+            return RefusedInput("input.after", text)  # it was meant for the refused scan
+        page_before = self._batch.page_before
+        if not is_asked and has_changed_meaning(meaning, accepts, page.stack.jobs, page_before):
+            return RefusedInput("input.moved", text)
+        return meaning
+
+    def _was_on_screen(self) -> bool:
+        """Return whether the page and its question were on the screen before the batch."""
+        now, before = self._page.question, self._batch.question_before
+        is_same = (now.doubtful_quantity, now.scans, now.first) == (
+            before.doubtful_quantity,
+            before.scans,
+            before.first,
+        )
+        return is_same and self._page.identity == self._batch.page_before
+
+    def _look_up(self, text: str, accepts: Accepts, preferred_kinds: tuple[str, ...]) -> Meaning:
+        if self._reader is not self._store.reader:
+            self.forget()
+            self._reader = self._store.reader
+        key = (text, accepts, preferred_kinds)
+        meaning = self._meanings.get(key)
         if not self._meanings:
-            self._cache_version = self._reads.cache_version()
-        if said is None:
-            said = self._meanings[asked] = self._resolve_uncached(*asked)
-        return said
+            self._cache_version = self._reader.cache_version()
+        if meaning is None:
+            meaning = self._meanings[key] = self._resolve_uncached(self._reader, *key)
+        return meaning
 
-    def _resolve_uncached(self, text: str, accepts: Accepts, preferred_kinds: tuple[str, ...]) -> Meaning:
-        ways = grammar.parse(text, accepts, self._in_store_patterns)
-        if not grammar.needs_look_up(ways):
-            return ways
-        found = self._reads.find(grammar.look_up_keys(ways))
-        if any(way.price is not None for way in ways):
-            found = self._reads.with_prices(found)
-        said = resolve(text, accepts, ways, found, preferred_kinds)
-        if is_guess(said) and not self._reads.is_complete():
-            return UnknownCode(ways[0].code)  # nobody can tell yet that nothing else fits
-        return said
+    def _resolve_uncached(
+        self, reader: CacheReader, text: str, accepts: Accepts, preferred_kinds: tuple[str, ...]
+    ) -> Meaning:
+        interpretations = grammar.parse(text, accepts, self._profile.current.in_store_patterns)
+        if not grammar.needs_look_up(interpretations):
+            return interpretations
+        candidates = reader.find(grammar.look_up_keys(interpretations))
+        if any(interpretation.price is not None for interpretation in interpretations):
+            candidates = reader.with_prices(candidates)
+        meaning = resolve(text, accepts, interpretations, candidates, preferred_kinds)
+        if is_guess(meaning) and not reader.is_complete():
+            return UnknownCode(interpretations[0].code)  # an unread part of the store may fit better
+        return meaning
+
+    # What a text may be
+
+    def is_code(self, text: str, *, is_one: bool = False) -> bool:
+        """Return whether a text is a scan by itself: known, with a check digit or AIM prefix, or a printed command.
+
+        A bare number is not, unless it is a whole scan (`is_one`) and the number of something. A secret never is.
+        """
+        text = text.strip(" ")
+        if self._page.is_secret(text) or asks_look_up(text):
+            return False
+        aim = parse_aim_prefix(text)
+        if aim.symbol or has_valid_check_digit(text) or text.upper() in (*PRINTED_COMMANDS, *PRINTED_LETTERS):
+            return True
+        is_number = not is_one and len(text) < MIN_CODE_DIGITS and text.isdecimal()
+        return not is_number and isinstance(self.resolve(text), Scan | Ambiguous)
+
+    def is_known_code(self, text: str) -> bool:
+        """Return whether the store knows exactly this code, and it is too long for a quantity."""
+        text = text.strip(" ")
+        if len(text) < MIN_KNOWN_CODE or self._page.is_secret(text) or asks_look_up(text):
+            return False
+        return bool(self._store.reader.find(lookup_keys(text)))
+
+    def is_long_code(self, text: str) -> bool:
+        """Return whether a code is so long that a part of another code is hardly ever the same."""
+        return len(text.strip(" ")) >= MIN_SCAN and self.is_code(text)
+
+    def is_fast_number(self, line: Line) -> bool:
+        """Return whether digits came at the pace of a scanner: they may be a code that was cut off."""
+        text = line.text.strip(" ")
+        is_fast = bool(line.scan_number) and 0 < line.median_pause < FAST_S
+        return is_fast and text.isdecimal() and len(text) >= MIN_FAST_DIGITS
+
+    def is_unknown_yet(self, line: Line, meaning: Meaning) -> bool:
+        """Return whether an unknown scan on a search page may be known once the store has been read whole."""
+        if not isinstance(meaning, Text | UnknownCode):
+            return False
+        code, accepts = line.text.strip(" "), self._page.accepts()
+        if accepts.text or not (accepts.search or accepts.follows_typing):
+            return False
+        is_scanned = line.median_pause < TYPING_PAUSE_S and len(code) >= MIN_SCAN and _is_code_shaped(code)
+        return is_scanned and not asks_look_up(code) and not self._store.reader.is_complete()
+
+    # Lines with something missing, or something left over
+
+    def prepare(self, line: Line) -> PreparedLine:
+        """Return a line as a scan or person meant it: without leftovers, with the characters that a key cut off."""
+        left, code = line.text[: line.before_pause].strip(" "), line.text[line.before_pause :]
+        has_left = bool(left) and len(code) >= MIN_SCAN and not self._page.top.job.raw_input
+        if has_left and left.isascii() and left.isdigit() and isinstance(self.resolve(code), Scan | Ambiguous):
+            return PreparedLine(line, reason=NUMBER_BESIDE_CODE)  # digits may make another code of it
+        letters = self._count_leftover_letters(line) if has_left else 0
+        return self._complete(line._replace(text=line.text[letters:]))._replace(dropped=line.text[:letters])
+
+    def _complete(self, line: Line) -> PreparedLine:
+        """Add the characters that a preceding key cut off from a scan, or refuse it if that is in doubt.
+
+        Typed lines, and those for jobs that take raw input, stay as they are.
+        """
+        is_typed = line.median_pause >= TYPING_PAUSE_S or len(line.text) < 2  # one character has no pace
+        if not line.possible_prefix or is_typed or self._page.top.job.raw_input:
+            return PreparedLine(line)
+        is_known = not self._is_unknown(line.text)
+        longer = [text for text in line.longer_texts if self._is_certain_scan(text)]
+        if longer and not is_known:
+            return PreparedLine(line._replace(text=longer[0], possible_prefix=""))
+        is_doubtful = bool(longer) if is_known else _is_code_shaped(line.text)
+        return PreparedLine(line, reason="input.cut" if is_doubtful else "")
+
+    def _count_leftover_letters(self, line: Line) -> int:
+        """Return how many letters were left on the line before a scan: all of it means nothing, the rest is a code."""
+        left, code = line.text[: line.before_pause], line.text[line.before_pause :]
+        if not left.isalpha() or len(left) > MAX_LEFTOVER_LETTERS or not self._is_unknown(line.text):
+            return 0
+        return len(left) if isinstance(self.resolve(code), Scan | Ambiguous) else 0
+
+    def _is_unknown(self, text: str) -> bool:
+        return isinstance(self.resolve(text), UnknownCode | Text | RefusedInput)
+
+    def _is_certain_scan(self, text: str) -> bool:
+        meaning = self.resolve(text)
+        return isinstance(meaning, Scan) and not is_guess(meaning)
 
 
-def is_guess(said: Meaning) -> bool:
-    """Whether a code was completed, or something of it left out, to find what it means."""
-    things = said.scans if isinstance(said, Ambiguous) else (said,) if isinstance(said, Scan) else ()
-    return any(meaning.is_guess for thing in things for meaning in thing.matches)
+def _is_code_shaped(text: str) -> bool:
+    return " " not in text and any(map(str.isdigit, text))
 
 
-def look_up_of(said: Meaning, raw: str) -> tuple[Start, Event] | None:
-    """Where a `?` leads: the job that shows what stands behind it, and what that job is told where it is open already
-    or needs more than its arguments. Words are found, and a `?` alone opens an empty page. None where nobody asked."""
-    if isinstance(said, Scan) and said.is_look_up:
-        meaning = said.matches[0]
-        if meaning.kind == LOCATION:
-            return Start("locations", {"location_code": meaning.key}), said
-        return Start("look_up", {"product_number": meaning.key} if meaning.kind == PRODUCT else {}), said
-    if isinstance(said, Text | UnknownCode | RefusedInput) and raw.lstrip(" ")[:1] == "?":
-        words = raw.strip(" ?")
-        return (Start("look_up", {"search": words}), Text(words)) if words else (Start("look_up", {}), Opened({}))
-    return None
-
-
-def quantity_label(scan: Scan) -> str:
-    """A thing in a few characters: `12 x Oat drink`."""
-    meaning = scan.matches[0]
-    times = "" if meaning.quantity == 1 else f"{meaning.quantity.normalize():f} x "
-    return f"{times}{meaning.label or meaning.key}"
+def is_guess(meaning: Meaning) -> bool:
+    """Return whether a code had to be completed or shortened to find what it means."""
+    scans = meaning.scans if isinstance(meaning, Ambiguous) else (meaning,) if isinstance(meaning, Scan) else ()
+    return any(match.is_guess for scan in scans for match in scan.matches)
 
 
 def choose_product(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> Meaning:
-    """What was said, of one product alone: nobody can see which of those with its code was scanned.
+    """Return a scan of one product, or the choice between the products that share its code.
 
-    A job says by `uses` (state, product number) what it works with; of that alone is asked where there is any of it.
-    One that says `asks_which` does it by itself. A look is at any of them.
+    Products that the job works with come alone if there are any. A job that `resolves_ambiguity` gets them all.
     """
     if not isinstance(meaning, Scan) or meaning.matches[0].kind != PRODUCT:
         return meaning
     products = [each for each in meaning.matches if each.kind == PRODUCT]
-    level = _receiving_job(stacked_jobs, meaning)
-    wanted = any(PRODUCT in each.job.prefers(each.state) for each in (level, stacked_jobs[-1]))
-    if len(products) < 2 or not wanted or level.job.raw_input:
+    receiver = _receiving_job(stacked_jobs, meaning)
+    is_wanted = any(PRODUCT in each.job.prefers(each.state) for each in (receiver, stacked_jobs[-1]))
+    if len(products) < 2 or not is_wanted or receiver.job.raw_input:
         return meaning
-    used = [] if meaning.is_look_up else _used_products(level, products)
-    if len(used) != 1 and level is stacked_jobs[-1] and level.job.resolves_ambiguity and not meaning.is_look_up:
+    used = [] if meaning.is_look_up else _used_products(receiver, products)
+    if len(used) != 1 and receiver is stacked_jobs[-1] and receiver.job.resolves_ambiguity and not meaning.is_look_up:
         return meaning
     others = tuple(each for each in meaning.matches if each.kind != PRODUCT)
-    ways = tuple(Scan((each, *others), meaning.is_look_up) for each in with_distinct_names(used or products))
-    return ways[0] if len(ways) == 1 else Ambiguous(ways)
+    scans = tuple(Scan((each, *others), meaning.is_look_up) for each in with_distinct_names(used or products))
+    return scans[0] if len(scans) == 1 else Ambiguous(scans)
 
 
 def _receiving_job(stacked_jobs: Sequence[StackedJob], scan: Scan) -> StackedJob:
-    """Whose the scan is: of a page that somebody opened for a look, the job below it comes first."""
+    """Return the job that a scan is for: below a detour, the job that the detour was opened from."""
     top = stacked_jobs[-1]
     if scan.is_look_up or top.job.name not in DETOURS or top.job.keeps_next_scan(top.state):
         return top
-    return next((level for level in reversed(stacked_jobs) if level.job.name not in DETOURS), top)
+    return next((stacked for stacked in reversed(stacked_jobs) if stacked.job.name not in DETOURS), top)
 
 
 def _used_products(stacked_job: StackedJob, products: Sequence[Match]) -> list[Match]:

@@ -1,4 +1,4 @@
-"""Watches the courier and the notifications of other processes, and says what has changed."""
+"""Changes that other processes make, the state of the link, and the courier that keeps it."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ from aisle.outbox.journal import Journal
 from aisle.outbox.outcome_reasons import NO_STORE, NO_TOKEN, stored_detail
 
 HEARTBEAT_S = 60.0
-"""Seconds between two signs of life in the journal."""
+"""Seconds between two heartbeats in the journal."""
 
 COURIER_START_S = 10.0
-"""Seconds that a courier that was called has to come."""
+"""Seconds in which a courier starts."""
 
 RETRY_START_S = 2.0
-"""Seconds after which another is called for one that came and is gone already."""
+"""Seconds after which another courier is started if the last one has ended."""
 
 REPLACE_COURIER_S = 60.0
-"""Seconds after which another is called beside one of an older program, or with another token, that has not left."""
+"""Seconds after which another courier is started beside one of another version or token."""
 
 MAX_KEYED_CHANGES = 4
-"""Changes at once beyond which a job is only told of their topics."""
+"""Changes at once beyond which a job is told only their topics."""
 
 STALE_S = 90.0
-"""Seconds without an answer of the service after which nobody may call the link live."""
+"""Seconds without an answer of the service after which the link counts as offline."""
 
 
 _FULL_CHECK_TOPICS = frozenset((LINK, OUTBOX, REFUSAL, REQUEST))
-"""What is seen by a look at everything alone."""
+"""Topics that only a full check can look at."""
 
 LASTING_STATES = ("refused", "stuck", "renewed")
-"""States of the link that do not pass by themselves, or not soon: they are said, and not only shown."""
+"""States of the link that need a message because they do not pass soon."""
 
 REPEAT_S = 60.0
-"""Seconds after which it is told again: a scan may have hidden it."""
+"""Seconds after which a message is repeated: a scan may have hidden it."""
 
 
 RESTORE_REPORTED_S = 600.0
-"""So long after a restore who comes is told of it, too."""
+"""Seconds after a restore of the service within which a new session reports it."""
 
 FULL_CHECK_S = 5.0
-"""Seconds after which all is looked at, rung or not: so long at most a screen shows what is not so any more."""
+"""Seconds after which everything is checked even without a notification."""
 
 
 class Notifications:
-    """One session's. Not for use from several threads."""
+    """Subscription of one session to changes. Not for use from several threads."""
 
     def __init__(
         self,
@@ -64,62 +64,61 @@ class Notifications:
         start_courier: Callable[[], None],
         clock: Callable[[], float],
     ) -> None:
-        self._reads = reader
+        self._reader = reader
         self._journal = journal
         self._socket = socket
         self._session_id = session_id
         self._start_courier = start_courier
         self._clock = clock
         self.token_file = ""
-        """The whole path of the token that a courier goes by that is called from here."""
+        """Absolute path of the token file of a courier that this session starts."""
         self._courier_monitor = CourierMonitor(socket.store_folder, clock)
         self._courier_started_at = float("-inf")
-        self._has_come = False
-        """Whether the one that was called was seen at work."""
+        self._was_courier_seen = False
+        """Whether the courier that was started was seen."""
         self._heartbeat_at = 0.0
         self._is_courier_there = False
-        """Whether a courier's doorbell hung there at the last look."""
+        """Whether a courier was listening at the last check."""
         self._cache_position = 0
         self._outbox_version = 0
-        """What the outbox stood at when its changes were told last."""
+        """Version of the outbox at the last acknowledged check."""
         self._next_position: tuple[int, int] | None = None
-        """What `heard` makes of the two; None when only what was rung for was looked at."""
+        """Cache position and outbox version of the last full check, for `acknowledge`."""
         self._checked_at = float("-inf")
-        """When all was looked at last."""
+        """Moment of the last full check."""
         self._subscription: frozenset[str] | None = None
-        """What the courier was told that this screen shows; None when it may not know."""
+        """Topics that the courier has; None if it may not have them."""
         self._awaits_sending = False
-        """Whether it was told that something is shown to wait."""
+        """Whether the subscription covers operations that wait."""
         self._restore_number = 0
-        """The last restore of the service that was told."""
+        """Last restore of the service that was reported."""
         self._link_state: tuple[str, ...] = ()
-        """Of the link, as it was told last."""
+        """State of the link that pages have."""
         self._reported_state = ("", 0.0)
-        """Which of `TROUBLE` was told last, and when; empty while there is none."""
+        """Which of `LASTING_STATES` was reported last, and when."""
 
     def start(self) -> None:
-        """What is there now is no news."""
+        """Start from what the files hold now."""
         self._is_courier_there = self._socket.is_courier_listening()
-        self._cache_position = self._reads.changes(0)[0]
-        self._outbox_version = self._reads.data_version()[1]
+        self._cache_position = self._reader.changes(0)[0]
+        self._outbox_version = self._reader.data_version()[1]
         self._link_state = self._link_for_pages()
         self._restore_number = self._journal.last_restore_number(before=self._clock() - RESTORE_REPORTED_S)
 
     def resume(self) -> None:
-        """The same after another lookout, on files that were put back: nobody knows what has changed since its last
-        look, so all of it is news."""
+        """Start on files that replaced others: everything in them counts as changed."""
         self.start()
         self._cache_position = self._outbox_version = 0
 
     def _link_for_pages(self) -> tuple[str, ...]:
-        """What of the link changes what pages say."""
+        """Return what of the link changes pages."""
         link = self.link()
         return (link.state, *link.unread_lists)
 
     def heartbeat(self) -> None:
-        """A sign of life now and then; one that cannot be written now is written the next time.
+        """Write a heartbeat when it is due.
 
-        Raises StorageError when a newer program has taken the files over: then this one has to go.
+        Raises StorageError if a newer version has taken over the files: then this one has to end.
         """
         self._journal.check_not_newer()
         now = self._clock()
@@ -129,61 +128,58 @@ class Notifications:
                 self._journal.record_heartbeat(self._session_id)
 
     def keep_courier(self) -> None:
-        """Calls a courier where there is none; one that was called has a moment to come.
+        """Start a courier if none is there, or if the one there is of an older version or has a refused token.
 
-        One that is there and does nothing any more is ended, when that is sure: its heir takes over. Beside one of an
-        older program this program's is called, which asks it to leave; beside one that nobody lets in with its token,
-        one with the token of this session.
+        A courier that hangs is ended; its standby takes over.
         """
         self._is_courier_there = self._socket.is_courier_listening()
         if self._is_courier_there:
-            self._has_come = True
+            self._was_courier_seen = True
             self._courier_monitor.check()
             if not (self._courier_monitor.is_older_version or self._has_another_token()):
                 return
-            patience = REPLACE_COURIER_S
+            delay = REPLACE_COURIER_S
         else:
             self._courier_monitor.reset()
-            patience = RETRY_START_S if self._has_come else COURIER_START_S
-        if abs(self._clock() - self._courier_started_at) >= patience:
-            self._courier_started_at, self._has_come = self._clock(), False
-            with suppress(StorageError, OSError):  # no process to be had: called again later
+            delay = RETRY_START_S if self._was_courier_seen else COURIER_START_S
+        if abs(self._clock() - self._courier_started_at) >= delay:
+            self._courier_started_at, self._was_courier_seen = self._clock(), False
+            with suppress(StorageError, OSError):  # no process can be started: tried again later
                 self._start_courier()
 
     def _has_another_token(self) -> bool:
-        """Whether the courier in office is let in by nobody, and goes by another token than this session's."""
+        """Return whether the leading courier was refused with another token than this session's."""
         if self.token_file in ("", self._courier_monitor.token_file):
             return False
         try:
-            return self._reads.link(self._clock()).state == "refused"
+            return self._reader.link(self._clock()).state == "refused"
         except (apsw.Error, StorageError):
             return False
 
     # What is on the screen
 
     def subscribe(self, topics: frozenset[str]) -> None:
-        """Tells the courier what this session is to be rung for, when it is something else than before."""
+        """Tell the courier what the page shows if that has changed."""
         if topics != self._subscription:
             self._subscription = topics if self._socket.subscribe(topics) else None
 
     def subscribe_waiting(self) -> None:
-        """Says, too, that something is shown to wait that others have noted: once, until nothing waits any more."""
+        """Subscribe to operations that wait, once until they are sent."""
         if self._subscription is not None and not self._awaits_sending:
             self._awaits_sending = self._socket.subscribe((*self._subscription, WAITING))
 
     def is_full_check_due(self) -> bool:
-        """Whether it is time to look at everything."""
+        """Return whether a full check is due."""
         return not 0 <= self._clock() - self._checked_at < FULL_CHECK_S
 
     def changes_of_topics(self, notified: Collection[str], subscription: frozenset[str]) -> list[Changed] | None:
-        """What these rings say of what is shown; None where all has to be looked at to know it.
+        """Return the changes of these topics on the page; None if only a full check can tell. Raises StorageError.
 
-        Who is rung for what he does not show tells again what he does: the courier may be another one. Raises
-        StorageError where nothing can be read.
+        Other topics make the session subscribe again, for the courier may be another one.
         """
         if not _FULL_CHECK_TOPICS.isdisjoint(notified):
             return None
-        self._reads.data_version()  # or nothing can be read
+        self._reader.data_version()  # or nothing can be read
         found, _ = matching_topics(notified, subscription | {WAITING})
         if not found:
             self._subscription = None
@@ -196,38 +192,38 @@ class Notifications:
         return [Changed(name, key) for name, _, key in (topic.partition("/") for topic in topics)]
 
     def all_changes(self) -> list[Changed]:
-        """What has changed since it was last `heard`."""
+        """Return all changes since the last acknowledged check."""
         self._checked_at = self._clock()
-        position, changes = self._reads.changes(self._cache_position)
-        told = (
-            changes if len(changes) <= MAX_KEYED_CHANGES else list(dict.fromkeys((topic, "") for topic, _ in changes))
-        )
-        overdue = self._expire_requests()
-        sent = self._reads.data_version()[1]
-        if sent != self._outbox_version or overdue:
-            told = [*told, ("outbox", "")]
+        position, changes = self._reader.changes(self._cache_position)
+        if len(changes) > MAX_KEYED_CHANGES:
+            changes = list(dict.fromkeys((topic, "") for topic, _ in changes))
+        has_expired = self._expire_requests()
+        outbox_version = self._reader.data_version()[1]
+        if outbox_version != self._outbox_version or has_expired:
+            changes = [*changes, ("outbox", "")]
         state = self._link_for_pages()
         if state != self._link_state:
-            told, self._link_state = [*told, ("link", "")], state
-        self._next_position = position, sent
-        return [Changed(*change) for change in told]
+            changes, self._link_state = [*changes, ("link", "")], state
+        self._next_position = position, outbox_version
+        return [Changed(*change) for change in changes]
 
     def _expire_requests(self) -> bool:
-        """Whether something that was asked for has run out of time. A file that cannot be read or written is told of by
-        whoever has something to keep there."""
+        """Expire overdue requests; return whether there were any. Others report a file that cannot be written."""
         try:
             return self._journal.expire_requests()
         except (apsw.Error, StorageError):
             return False
 
     def acknowledge(self) -> None:
-        """What followed from the news is kept; they are told no more."""
+        """Report the changes of the last full check no more."""
         if self._next_position is not None:
             self._cache_position, self._outbox_version = self._next_position
 
     def link_message(self) -> str:
-        """What has come of the link that has to be said: a state of `TROUBLE` when it begins, and every minute as long
-        as it lasts; `open` when the service lets this host in again, `going` when the courier works again."""
+        """Return a message on the link that is due, or an empty text.
+
+        It is one of `LASTING_STATES`, `open` when the token is accepted again, or `going` when the courier works again.
+        """
         state, now = self.link().state, self._clock()
         before, at = self._reported_state
         if state in LASTING_STATES and (state != before or abs(now - at) >= REPEAT_S):
@@ -239,31 +235,30 @@ class Notifications:
         return ""
 
     def resent_after_restore(self) -> int | None:
-        """How many operations are sent again, or looked for, after a restore of the service that nobody was told of
-        here; None without one."""
+        """Return how many operations are sent again after an unreported restore of the service; None without one."""
         found = self._journal.restores_after(self._restore_number)
         return sum(one.again + one.looked_for for one in found) if found else None
 
     def acknowledge_restore(self) -> None:
-        """It was told."""
+        """Report the last restore no more."""
         self._restore_number = self._journal.last_restore_number()
 
     def token_error(self) -> str:
-        """What is wrong with the file of the token, where that is why nobody is let in; else empty."""
-        return stored_detail(self._reads.why_refused(), NO_TOKEN)
+        """Return what is wrong with the token file if that is why the service refuses; else empty."""
+        return stored_detail(self._reader.why_refused(), NO_TOKEN)
 
     def suggested_store(self) -> str:
-        """The store that may have been meant by that of the settings, where there is none of its number; else empty."""
-        return stored_detail(self._reads.why_refused(), NO_STORE)
+        """Return the store that the settings may mean if there is none of their number; else empty."""
+        return stored_detail(self._reader.why_refused(), NO_STORE)
 
     def refused_token_file(self) -> str:
-        """The file whose token was refused, as the courier in office says it; empty where that is this session's."""
+        """Return the refused token file of the leading courier; empty if it is this session's."""
         return "" if self._courier_monitor.token_file == self.token_file else self._courier_monitor.token_file
 
     def link(self) -> LinkState:
-        """The state of the link as it can be vouched for: who keeps it up may be gone, or stuck."""
-        link = self._reads.link(self._clock())
-        if self._reads.is_outdated:
+        """Return the state of the link, given that the courier may be gone or stuck."""
+        link = self._reader.link(self._clock())
+        if self._reader.is_outdated:
             return link._replace(state="renewed")
         if self._is_courier_there and self._courier_monitor.is_hung:
             return link._replace(state="stuck", heartbeat_age_s=self._courier_monitor.heartbeat_age)

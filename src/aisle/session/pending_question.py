@@ -1,18 +1,14 @@
-"""What a session itself has asked or keeps in mind: two readings to choose from, `12*` for the next scan."""
+"""Question of the session itself, or multiplier for the next scan: which meaning, how much, `12*`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from aisle.cache.reader import CacheReader
 from aisle.jobs import COUNTS_SCANS, quantities
 from aisle.jobs.choice_keys import MAX_CHOICES, assign_letters
-from aisle.jobs.job import Context, Start
-from aisle.jobs.job import money_message as as_price
 from aisle.jobs.quantities import letter_prompt, other_choice_text
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Msg, Step, Verdict, View, msg, without_row_numbers
-from aisle.jobs.view import raw as as_it_came
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Msg, Step, Verdict, View, msg, raw, without_row_numbers
 from aisle.scan.grammar import is_multiplied
 from aisle.scan.meaning import (
     PRODUCT,
@@ -26,56 +22,53 @@ from aisle.scan.meaning import (
     Multiplier,
     Quantity,
     Scan,
-    Text,
     UnknownCode,
 )
 from aisle.session import ask_quantity
-from aisle.session.job_stack import JobResult, JobStack, StackedJob, is_help_page
-from aisle.session.meaning_resolver import quantity_label
+from aisle.session.job_stack import StackedJob, page_key
 
 MORE_LETTER = "m"
-"""The letter for more of what is asked about."""
+"""Letter for the next page of choices."""
 
 ANSWER_LETTERS = "yx"
-"""The letters that answer whether the number of something is a quantity all the same."""
+"""Letters that answer whether a number that also names something is a quantity."""
 
 
 class PendingQuestion(NamedTuple):
-    """One thing kept in mind, for the page that it was said on."""
+    """What the session asks on one page, or keeps for its next scan."""
 
     page: tuple[int, str, str] = (0, "", "")
     scans: tuple[Scan, ...] = ()
-    """Two readings are left of an input, or several products have its code: which?"""
+    """Possible meanings of a scan to choose from."""
     first: int = 0
-    """So many of them stand on pages before this one."""
+    """Index of the first one that is shown."""
     multiplier: str = ""
-    """The next scan is so many of it."""
+    """Quantity of the next scan."""
     passed: int = 0
-    """So many scans before this one were asked about, and nobody has answered."""
+    """Number of earlier scans whose question nobody has answered."""
     measured_scan: Scan | None = None
-    """What was scanned, sold by measure, whose label does not say how much there is: how much?"""
+    """Scan whose quantity is asked for."""
     doubtful_quantity: Quantity | None = None
-    """What was typed for that and is the number of something: `y` takes it all the same, `x` does not."""
+    """Number typed for it that also names something: `y` takes it as a quantity, `x` does not."""
     number_match: Match | None = None
-    """What that is the number of."""
+    """What has that number."""
 
     @property
     def is_pending(self) -> bool:
-        """Whether there is anything to keep in mind."""
+        """Return whether there is a question or multiplier."""
         return bool(self.scans or self.multiplier or self.measured_scan)
 
     @property
     def is_asked(self) -> bool:
-        """Whether a scan waits for an answer."""
+        """Return whether a scan waits for an answer."""
         return bool(self.scans or self.measured_scan)
 
     def still_on_page(self, stacked_jobs: Sequence[StackedJob]) -> PendingQuestion:
-        """What is left of it now: nothing, once its page is gone."""
+        """Return this question while its page is on the screen, else none."""
         return self if self.page == page_key(stacked_jobs) else NO_QUESTION
 
     def accepts(self, accepts: Accepts) -> Accepts:
-        """What an input may be: a choice of the readings while they are asked, or a quantity where that is. Where a
-        quantity is open below, letters choose, and a number is none."""
+        """Return what an input may be while this is asked on a page that accepts `accepts`."""
         if self.measured_scan:
             keys = ANSWER_LETTERS if self.doubtful_quantity else ""
             return Accepts(
@@ -93,29 +86,29 @@ class PendingQuestion(NamedTuple):
 
     @property
     def _is_paged(self) -> bool:
-        """Whether there are more readings than are asked about at once."""
+        """Return whether there are more meanings than fit on a page."""
         return len(self.scans) > MAX_CHOICES
 
     @property
     def _shown_scans(self) -> tuple[Scan, ...]:
-        """The readings that are asked about now."""
+        """Return the meanings on the page of choices."""
         return self.scans[self.first : self.first + MAX_CHOICES - 1] if self._is_paged else self.scans
 
     def _keys(self, accepts: Accepts) -> str:
-        """A letter for each of them, where a quantity is open below, and always the same one for the next of them."""
+        """Return a letter for each of them where numbers are quantities, else none."""
         if not (accepts.quantity or accepts.choice_letters):
             return ""
         return assign_letters(("" for _ in self._shown_scans), MORE_LETTER) + MORE_LETTER * self._is_paged
 
     def next_page(self, meaning: Meaning) -> PendingQuestion | None:
-        """The next readings, or the first ones after the last; None where nobody asks for them."""
+        """Return the question with its next page, the first one after the last; None if `meaning` asks for none."""
         if not self._is_paged or meaning != Choice(len(self._shown_scans) + 1):
             return None
         first = self.first + MAX_CHOICES - 1
         return self._replace(first=first if first < len(self.scans) else 0)
 
     def apply_choice(self, meaning: Meaning) -> Meaning:
-        """The reading of that number, where one was asked for; so much of what was scanned, where that was."""
+        """Return the chosen meaning, or the scan with the typed quantity; other inputs as they are."""
         if self.doubtful_quantity and meaning == Choice(1):
             meaning = self.doubtful_quantity
         if self.measured_scan and isinstance(meaning, Quantity):
@@ -125,13 +118,13 @@ class PendingQuestion(NamedTuple):
         return meaning
 
     def apply_undo(self, meaning: Meaning) -> Meaning:
-        """An undo while it is asked how much there is: the number that was typed is none, or the label goes."""
+        """Turn an undo while a quantity is asked into the answer that takes back the number, or the scan."""
         if not self.measured_scan or meaning != Command("u"):
             return meaning
         return Choice(2) if self.doubtful_quantity else Back()
 
     def to_store(self) -> Ambiguous | Multiplier | Scan | None:
-        """What has to be kept of it for whoever goes on after an end in mid-work."""
+        """Return what the journal keeps of it, for a session that resumes the work."""
         if self.measured_scan:
             return self.measured_scan
         if self.scans:
@@ -139,15 +132,14 @@ class PendingQuestion(NamedTuple):
         return Multiplier(self.multiplier) if self.multiplier else None
 
     def multiplies(self, meaning: Meaning, text: str) -> bool:
-        """Whether that is the code or number that the multiplier waits for, no look and no multiplier of its own."""
+        """Return whether the multiplier applies: to a code or number without `?` or a multiplier of its own."""
         is_code = isinstance(meaning, UnknownCode | Ambiguous | Quantity) or (
             isinstance(meaning, Scan) and not meaning.is_look_up
         )
         return bool(self.multiplier) and is_code and not text.lstrip().startswith("?") and not is_multiplied(text)
 
     def add_unanswered(self, meaning: Meaning, verdict: Verdict | None) -> Verdict | None:
-        """What is said where it was asked what a scan is, and nobody has answered: the answer to what was said since,
-        which may be a question of its own, and then that this scan is not taken."""
+        """Add to a verdict that the scan asked about is not taken, because the next input did not answer."""
         if not self.is_asked or isinstance(meaning, Choice | Quantity | Back):
             return verdict
         count, why = (
@@ -162,7 +154,7 @@ class PendingQuestion(NamedTuple):
     def keeps_multiplier(
         self, meaning: Meaning, raw: str, verdict: Verdict | None, stacked_jobs: Sequence[StackedJob]
     ) -> bool:
-        """Whether the multiplier still waits: it was neither used nor taken back, and its page is still there."""
+        """Return whether the multiplier stays: neither used nor taken back, and its page on the screen."""
         if (
             not self.multiplier
             or self.still_on_page(stacked_jobs) != self
@@ -174,14 +166,13 @@ class PendingQuestion(NamedTuple):
         return not is_taken
 
     def multiplier_kept(self, verdict: Verdict | None) -> Verdict:
-        """What is said where the multiplier still waits."""
+        """Add to a verdict that the multiplier stays."""
         if verdict is None:
             return Verdict(INFO, msg("session.times", times=self.multiplier))
         return verdict._replace(text=msg("session.times_kept", times=self.multiplier, said=verdict.text))
 
     def multiplier_dropped(self, meaning: Meaning, raw: str, verdict: Verdict | None, job: str) -> Verdict | None:
-        """What is said where the multiplier was for nothing, and is gone: so many are taken of goods alone, by a job
-        that counts them (`job`: the one on the screen now). A multiplier of its own is the younger one."""
+        """Add to a verdict that the multiplier was dropped unused. Only `job`s that count scans of goods use one."""
         is_goods = isinstance(meaning, Scan) and any(each.kind == PRODUCT for each in meaning.matches)
         took = is_goods and verdict is not None and verdict.kind in (GOOD, ASK) and job in COUNTS_SCANS
         if not self.multiplier or took or isinstance(meaning, Quantity | Back | Multiplier) or is_multiplied(raw):
@@ -192,28 +183,28 @@ class PendingQuestion(NamedTuple):
         return Verdict(kind, msg("session.times_unused", times=self.multiplier, said=verdict.text))
 
     def with_multiplier(self, text: str) -> str:
-        """The open line as a person has it in mind: `12*` stands before what is typed now."""
+        """Return the typed text with the multiplier before it."""
         return f"{self.multiplier}*{text}" if self.multiplier else text
 
     def show_on(self, view: View, accepts: Accepts = Accepts()) -> View:  # noqa: B008 - a tuple
-        """The page, which has this open, with the question on it."""
+        """Return the page, which accepts `accepts`, with the question on it."""
         if self.measured_scan:
             plain = without_row_numbers(view)
             plain = plain._replace(choice_letters="") if isinstance(plain, Step | DetailView) else plain
             if not self.doubtful_quantity or not self.number_match or not isinstance(plain, Step | DetailView):
                 return plain._replace(choices=(), prompt=ask_quantity.prompt(self.measured_scan))
-            ways = (
+            answers = (
                 msg("count.choice_quantity", quantity=self.doubtful_quantity.value),
                 other_choice_text(self.number_match),
             )
             return plain._replace(
-                choices=ways,
+                choices=answers,
                 choice_letters=ANSWER_LETTERS,
                 prompt=quantities.quantity_prompt(ANSWER_LETTERS, scans=False),
             )
         if not self.scans:
             return view
-        choices, keys = tuple(as_it_came(quantity_label(way)) for way in self._shown_scans), self._keys(accepts)
+        choices, keys = tuple(raw(ask_quantity.quantity_label(scan)) for scan in self._shown_scans), self._keys(accepts)
         if self._is_paged:
             choices = *choices, msg("session.more_choices", count=len(self.scans) - len(choices))
         view = without_row_numbers(view)
@@ -226,15 +217,10 @@ class PendingQuestion(NamedTuple):
 NO_QUESTION = PendingQuestion()
 
 
-def page_key(stacked_jobs: Sequence[StackedJob]) -> tuple[int, str, str]:
-    """Which job stands on the screen, told from all others before and after it."""
-    return len(stacked_jobs), stacked_jobs[-1].job.name, stacked_jobs[-1].job_id
-
-
 def restore_question(
     meaning: Ambiguous | Multiplier | Scan, stacked_jobs: Sequence[StackedJob]
 ) -> tuple[PendingQuestion, Verdict]:
-    """What is kept in mind again after an end in mid-work, and what is said of it."""
+    """Return the question of a session that ended, and its verdict, for the session that resumes."""
     if isinstance(meaning, Ambiguous):
         return PendingQuestion(page_key(stacked_jobs), scans=meaning.scans), Verdict(
             ASK, choice_question(meaning.scans)
@@ -249,62 +235,8 @@ def restore_question(
 
 
 def choice_question(scans: Sequence[Scan]) -> Msg:
-    """Which of these readings is meant?"""
+    """Return the question which of these meanings is meant."""
     if len(scans) > 2:
         return msg("session.ambiguous_of", count=len(scans))
-    return msg("session.ambiguous", **{f"way{number}": quantity_label(way) for number, way in enumerate(scans, 1)})
-
-
-def feed_or_search(stack: JobStack, meaning: Meaning, context: Context, reader: CacheReader) -> JobResult:
-    """What the job on the screen makes of it. Words that it has no use for open the page of what they find, on top of
-    it, as if a `?` stood before them; where they find nothing, the job's own answer stands."""
-    before = list(stack.jobs)
-    outcome = stack.feed(meaning, context)
-    if not isinstance(meaning, Text) or not context.user or is_help_page(before[-1]):
-        return outcome
-    if not _has_no_use(outcome, before, stack.jobs):
-        return outcome
-    if not reader.query("search", {"search": meaning.text, "size": 1})[1]:
-        return outcome
-    stack.jobs[:] = before
-    return stack.open(Start("look_up", {"search": meaning.text}), context)
-
-
-_UNUSED_VERDICTS = (".unknown", "pick.waiting", "pick.answer_first", "pick.put_back_first")
-"""How the verdict of a job ends that could do nothing with words."""
-
-
-def _has_no_use(result: JobResult, before: Sequence[StackedJob], after: Sequence[StackedJob]) -> bool:
-    """Whether a job has said that it knows no such thing, or has not stirred at all."""
-    if result.verdict:
-        return result.verdict.kind == WRONG and result.verdict.text.id.endswith(_UNUSED_VERDICTS)
-    return before == after and not any(note.writes or note.resolutions for note in result.events)
-
-
-def unless_incomplete(result: JobResult, meaning: Meaning, is_complete: Callable[[], bool]) -> JobResult:
-    """Nobody is told that there is no such thing while the store has never been read whole."""
-    before = result.verdict
-    after = before and _unknown_yet(before, meaning)
-    if after == before or is_complete():
-        return result
-    notes = tuple(note._replace(verdict=after) if note.verdict == before else note for note in result.events)
-    return result._replace(events=notes, verdict=after)
-
-
-def add_price(result: JobResult, meaning: Meaning) -> JobResult:
-    """A label whose price could not be turned into a quantity is answered with that price before all else."""
-    price = meaning.matches[0].price if isinstance(meaning, Scan) else None
-    if price is None or result.verdict is None:
-        return result
-    told = msg("session.price_label", price=as_price(price), said=result.verdict.text)
-    return result._replace(verdict=result.verdict._replace(text=told))
-
-
-def _unknown_yet(verdict: Verdict, meaning: Meaning) -> Verdict:
-    """What a verdict on something unknown becomes; others as they are."""
-    id_, asked = verdict.text.id, str(verdict.text.args[0][1]) if verdict.text.args else ""
-    if id_ == "sign_in.unknown":
-        return verdict._replace(text=msg("sign_in.unknown_yet", asked=asked))
-    if isinstance(meaning, Scan) or not id_.endswith((".unknown", ".not_found")):
-        return verdict
-    return verdict._replace(text=msg("session.unknown_yet", text=asked))
+    labels = {f"way{number}": ask_quantity.quantity_label(scan) for number, scan in enumerate(scans, 1)}
+    return msg("session.ambiguous", **labels)

@@ -1,183 +1,215 @@
-"""What a session makes of what happens elsewhere: of what it is rung for, at once; of everything, every few seconds.
-
-A part of aisle.session.session.
-"""
+"""Changes from elsewhere: those of notified topics at once, of everything every few seconds."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 from aisle.errors import StorageError
 from aisle.jobs.job import Changed, SignOut
 from aisle.jobs.view import INFO, WRONG, Frame, Msg, Verdict, msg
-from aisle.scan.meaning import TypedText
-from aisle.session import background_verdicts
-from aisle.session.frame import build_frame
-from aisle.session.job_stack import is_secret_text
+from aisle.session.apply_input import InputHandler
+from aisle.session.context import SessionContext
+from aisle.session.frame import FrameBuilder
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.notifications import LASTING_STATES
-from aisle.session.permissions import remind_of_pin
-from aisle.session.storage_alarm import retry_saving
-from aisle.session.typed_line import page_identity, typed_text_dropped
+from aisle.session.page import Page
+from aisle.session.permissions import Permissions
+from aisle.session.profile import ProfileChange, ProfileInForce, SettingsWatch
+from aisle.session.sign_in import SignInFlow
+from aisle.session.store_connection import StoreConnection
+from aisle.session.verdicts import ALARM_MESSAGES, Verdicts
+from aisle.session.work import Work
 
-if TYPE_CHECKING:
-    from aisle.session.profile import ProfileChange, SettingsWatch
-    from aisle.session.session_base import SessionBase
 
+class ChangePoller:
+    """Tells jobs and people what others have changed."""
 
-def poll(session: SessionBase, notified: Iterable[str] | None) -> Frame | None:
-    """The frame after a look: at what was rung for, where that is enough (None when nothing came of it), or at all."""
-    topics = frozenset(notified or ())
-    if notified is None or session._notifications.is_full_check_due():
-        return _poll_everything(session)
-    if not topics:
-        return None
-    try:
-        news = session._notifications.changes_of_topics(topics, session._stack.top.topics)
-    except StorageError as error:
-        return _report_unreadable(session, error)
-    if news is None:
-        return _poll_everything(session)
-    before = session._last_frame
-    _notify_jobs(session, news)
-    after = build_frame(session)
-    return None if before and not session.bells and _is_same_but_age(before, after) else after
+    def __init__(
+        self,
+        page: Page,
+        context: SessionContext,
+        profile: ProfileInForce,
+        store: StoreConnection,
+        verdicts: Verdicts,
+        permissions: Permissions,
+        work: Work,
+        resolver: MeaningResolver,
+        inputs: InputHandler,
+        sign_in: SignInFlow,
+        frames: FrameBuilder,
+        recover_files: Callable[[], None],
+        explain_error: Callable[[StorageError], Msg],
+    ) -> None:
+        self._page = page
+        self._context = context
+        self._profile = profile
+        self._store = store
+        self._verdicts = verdicts
+        self._permissions = permissions
+        self._work = work
+        self._resolver = resolver
+        self._inputs = inputs
+        self._sign_in = sign_in
+        self._frames = frames
+        self._recover_files = recover_files
+        self._explain_error = explain_error
+        self._known_person = ""
+        """User who is signed in, once seen among the people of the store."""
+        self._unreported_link = ""
+        """Message on the link that waits until the screen is free for it."""
+
+    def poll(self, notified: Iterable[str] | None) -> Frame | None:
+        """Check the notified topics, or everything (None or due); return None if the screen stays the same."""
+        topics = frozenset(notified or ())
+        if notified is None or self._store.notifications.is_full_check_due():
+            return self._check_everything()
+        if not topics:
+            return None
+        try:
+            changes = self._store.notifications.changes_of_topics(topics, self._page.topics)
+        except StorageError as error:
+            return self._report_unreadable(error)
+        if changes is None:
+            return self._check_everything()
+        before = self._frames.last
+        self._notify_jobs(changes)
+        after = self._frames.build()
+        return None if before and not self._verdicts.bells and _is_same_but_age(before, after) else after
+
+    def _check_everything(self) -> Frame:
+        if self._store.journal.is_replaced:
+            self._recover_files()
+            return self._frames.build()
+        notifications = self._store.notifications
+        notifications.heartbeat()
+        notifications.keep_courier()
+        self._work.resend_secrets()
+        try:
+            changes = notifications.all_changes()
+        except StorageError as error:
+            return self._report_unreadable(error)
+        self._notify_jobs(changes)
+        self._retry_saving()
+        if self._profile.watch:
+            self._check_settings(self._profile.watch)
+        self._report_link(self._store.notifications.link_message())
+        self._report_restore()
+        self._check_person()
+        self._permissions.remind()
+        frame = self._frames.build()
+        if frame.link.waiting:
+            self._store.notifications.subscribe_waiting()
+        return frame
+
+    def _notify_jobs(self, changes: Sequence[Changed]) -> None:
+        """Tell the job on the screen, and commit what follows; after a failure, tell it again later."""
+        verdict, bells, page = self._verdicts.current, self._verdicts.bells, self._page.identity
+        is_secret = self._inputs.is_typing_secret()
+        if changes:
+            self._work.notify(changes)
+        if self._work.commit():
+            self._store.notifications.acknowledge()
+            if self._page.identity != page:
+                self._inputs.drop_typed(is_secret=is_secret)
+        else:  # nobody did anything that was lost
+            self._verdicts.current, self._verdicts.bells = verdict, bells
+
+    def _retry_saving(self) -> None:
+        """End the alarm that nothing can be written once it can be written again."""
+        verdict = self._verdicts.current
+        alarm = verdict.text if verdict and verdict.text.id in ALARM_MESSAGES else None
+        if not (alarm or self._store.unit_of_work.has_failed):
+            return
+        if self._store.unit_of_work.retry() and alarm:
+            has_lost_input = alarm.id != "session.no_file"
+            text_id = "session.saving_works_again" if has_lost_input else "session.can_save"
+            self._verdicts.current = Verdict(INFO, msg(text_id))
+
+    def _check_person(self) -> None:
+        """Sign out who was removed from the store's people, or is unknown where only known people work."""
+        user = self._context.user.user
+        if not user:
+            return
+        rows, is_list_known = self._store.reader.query("person", {"user": user})
+        if rows:
+            self._known_person = user
+            return
+        known_people_only = self._profile.current.policy.known_people_only
+        if not is_list_known or not (self._known_person == user or known_people_only):
+            return
+        name = self._context.user.name or user
+        self._work.run_effect(SignOut())
+        if not self._context.user.user:
+            self._verdicts.show(Verdict(WRONG, msg("session.no_longer_works_here", name=name)))
+
+    def _check_settings(self, watch: SettingsWatch) -> None:
+        """Apply changed settings; report them once no refusal or question stands."""
+        change = watch.check()
+        if change:
+            watch.unreported = change.verdict
+            self._apply_settings(change)
+        if watch.unreported and not self._verdicts.is_busy:
+            self._verdicts.notify(watch.unreported)
+            watch.unreported = None
+
+    def _apply_settings(self, change: ProfileChange) -> None:
+        """Apply a new profile to what follows; open jobs go on as they are."""
+        if change.profile:
+            self._profile.apply_settings(change.profile)
+            self._resolver.forget()
+            self._store.apply_pool_names()
+            self._context.forget()
+            self._sign_in.use_language_of(self._context.user.user)
+
+    def _report_link(self, link_message: str) -> None:
+        """Report trouble with the link, or its end, once the screen is free for it."""
+        is_over = link_message in ("open", "going") and self._unreported_link in LASTING_STATES
+        self._unreported_link = "" if is_over else link_message or self._unreported_link
+        if self._unreported_link and not self._verdicts.is_busy:
+            self._verdicts.notify(self._link_verdict(self._unreported_link))
+            self._unreported_link = ""
+
+    def _link_verdict(self, link_message: str) -> Verdict:
+        match link_message:
+            case "refused":
+                return Verdict(WRONG, self._access_refused_message())
+            case "open":
+                return Verdict(INFO, msg("session.signed_in_by_pin"))
+            case "going":
+                return Verdict(INFO, msg("session.ending"))
+            case "stuck":
+                return Verdict(WRONG, msg("session.stuck"))
+            case _:
+                return Verdict(WRONG, msg("session.program_outdated"))
+
+    def _access_refused_message(self) -> Msg:
+        """Return why the service refuses this host."""
+        notifications, profile = self._store.notifications, self._profile.current
+        other_file = notifications.refused_token_file()
+        if reason := notifications.token_error():
+            path = other_file or notifications.token_file
+            short = reason.replace(path, os.path.basename(path)) if path else reason
+            return msg("session.no_token", why=reason, short=short)
+        if nearest := notifications.suggested_store():
+            return msg("session.no_store", store=profile.store, nearest=nearest)
+        file = other_file or os.path.basename(profile.token_file) or "token_file"
+        return msg("session.storage_failed", store=profile.store, file=file)
+
+    def _report_restore(self) -> None:
+        """Report that the service was restored from a copy and what it lost is sent again."""
+        count = self._store.notifications.resent_after_restore()
+        if count is not None and not self._verdicts.is_busy:
+            text = msg("session.restored", count=count) if count else msg("session.restored_whole")
+            self._verdicts.notify(Verdict(INFO, text))
+            self._store.notifications.acknowledge_restore()
+
+    def _report_unreadable(self, error: StorageError) -> Frame:
+        """Report that the files cannot even be read, as long as it is so."""
+        self._verdicts.show(Verdict(WRONG, msg("session.no_file", why=self._explain_error(error))))
+        return self._frames.build()
 
 
 def _is_same_but_age(before: Frame, after: Frame) -> bool:
-    """Whether nothing differs but the age of the data, which goes on at the next look."""
+    """Return whether two frames differ in nothing but the age of the data."""
     return after._replace(link=after.link._replace(age_s=before.link.age_s)) == before
-
-
-def _poll_everything(session: SessionBase) -> Frame:
-    if session._store.journal.is_replaced:
-        from aisle.session.file_recovery import recover_and_show  # hardly ever, and no start pays for it
-
-        return recover_and_show(session)
-    session._notifications.heartbeat()
-    session._notifications.keep_courier()
-    session._resend_secrets()
-    try:
-        news = session._notifications.all_changes()
-    except StorageError as error:
-        return _report_unreadable(session, error)
-    _notify_jobs(session, news)
-    retry_saving(session)
-    if session._settings_watch:
-        _check_settings(session, session._settings_watch)
-    _report_link(session, session._notifications.link_message())
-    _report_restore(session)
-    _check_person(session)
-    remind_of_pin(session)
-    after = build_frame(session)
-    if after.link.waiting:
-        session._notifications.subscribe_waiting()
-    return after
-
-
-def _notify_jobs(session: SessionBase, changes: Sequence[Changed]) -> None:
-    """Tells the job on the screen, and keeps what follows from it."""
-    before, page = (session._verdict, session.bells), page_identity(session._stack.jobs)
-    secret = is_secret_text(session._stack.jobs, session._typed_line.text)
-    if changes:
-        session._apply_result(session._stack.notify(changes, session._context()), "")
-    if session._commit():
-        session._notifications.acknowledge()
-        if page_identity(session._stack.jobs) != page:
-            _drop_typed(session, secret=secret)
-    else:  # nobody did anything: told again the next time
-        session._verdict, session.bells = before
-
-
-def _check_person(session: SessionBase) -> None:
-    """Whoever works here no more is signed out; what was done stays under that name. So is, where only known people
-    work, whoever the store does not know. As long as there is no list of people nobody is known to be gone."""
-    user = session._user.user
-    if not user:
-        return
-    rows, known = session._store.reader.query("person", {"user": user})
-    if rows:
-        session._known_person = user
-        return
-    if not known or not (session._known_person == user or session._profile.policy.known_people_only):
-        return
-    name = session._user.name or user
-    session._run_effect(SignOut())
-    if not session._user.user:
-        session._show_verdict(Verdict(WRONG, msg("session.no_longer_works_here", name=name)))
-
-
-def _check_settings(session: SessionBase, settings_watch: SettingsWatch) -> None:
-    """What is wrong or asked stays on the screen until somebody has done something; word of the settings comes then."""
-    retuned = settings_watch.check()
-    if retuned:
-        settings_watch.unreported = retuned.verdict
-        _apply_settings(session, retuned)
-    if settings_watch.unreported and not background_verdicts.is_busy(session):
-        background_verdicts.show_notification(session, settings_watch.unreported)
-        settings_watch.unreported = None
-
-
-def _apply_settings(session: SessionBase, change: ProfileChange) -> None:
-    """The settings have changed. Open jobs go on as they were begun; what is scanned from now on is read anew."""
-    if change.profile:
-        session._overridden = {}
-        session._profile = session._profile.with_settings(change.profile)
-        session._resolver = MeaningResolver(session._store.reader, session._profile.in_store_patterns)
-        session._store.reader.pools = session._profile.pools
-        session._cached_context = None
-        session._use_language_of(session._user.user)
-
-
-def _report_link(session: SessionBase, link_message: str) -> None:
-    """Work goes on without the service and the courier; but nobody else would ask for what they need."""
-    over = link_message in ("open", "going")
-    session._unreported_link = (
-        "" if over and session._unreported_link in LASTING_STATES else link_message or session._unreported_link
-    )
-    if session._unreported_link and not background_verdicts.is_busy(session):
-        said = {
-            "refused": Verdict(WRONG, _access_refused_message(session)),
-            "open": Verdict(INFO, msg("session.signed_in_by_pin")),
-            "stuck": Verdict(WRONG, msg("session.stuck")),
-            "renewed": Verdict(WRONG, msg("session.program_outdated")),
-            "going": Verdict(INFO, msg("session.ending")),
-        }
-        background_verdicts.show_notification(session, said[session._unreported_link])
-        session._unreported_link = ""
-
-
-def _report_restore(session: SessionBase) -> None:
-    """The service was put back from an earlier copy: what it lost is sent again, and figures may change meanwhile."""
-    count = session._notifications.resent_after_restore()
-    if count is not None and not background_verdicts.is_busy(session):
-        said = msg("session.restored", count=count) if count else msg("session.restored_whole")
-        background_verdicts.show_notification(session, Verdict(INFO, said))
-        session._notifications.acknowledge_restore()
-
-
-def _access_refused_message(session: SessionBase) -> Msg:
-    """Why nothing is sent: the service was asked and refused, or the courier has nothing to ask with."""
-    another = session._notifications.refused_token_file()
-    if why := session._notifications.token_error():
-        path = another or session._notifications.token_file
-        return msg("session.no_token", why=why, short=why.replace(path, os.path.basename(path)) if path else why)
-    if nearest := session._notifications.suggested_store():
-        return msg("session.no_store", store=session._profile.store, nearest=nearest)
-    file = another or os.path.basename(session._profile.token_file) or "token_file"
-    return msg("session.storage_failed", store=session._profile.store, file=file)
-
-
-def _drop_typed(session: SessionBase, *, secret: bool) -> None:
-    """This page came by itself: what was typed before it is not its answer."""
-    if text := session._typed_line.drop(secret=secret):
-        session._apply_result(session._stack.feed(TypedText(""), session._context()), "")
-        session._verdict = typed_text_dropped(text, session._verdict)
-
-
-def _report_unreadable(session: SessionBase, error: StorageError) -> Frame:
-    """What was noted cannot even be read: says so, as long as it is so."""
-    session._show_verdict(Verdict(WRONG, msg("session.no_file", why=session._error_message(error))))
-    return build_frame(session)

@@ -1,4 +1,4 @@
-"""What a session is given: its rooms, the terms of its terminal, and what the keys of a terminal stand for."""
+"""Settings in force for a terminal, the choices of its user, and the files that the settings come from."""
 
 from __future__ import annotations
 
@@ -40,23 +40,13 @@ MEANING_BY_KEY: dict[str, Meaning] = {
     "f4": Command("u"),
     "f5": Command("."),
 }
-"""Keys that stand for a command, unless the settings say otherwise; F9 is left out on purpose, some scanners send
-it before a code."""
+"""Meanings of keys, unless the settings give them another one. F9 has none: some scanners send it before a code."""
 
 CURSOR_KEYS = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter"})
 
-_ROWS_BESIDE_LIST = ((22, 14), (17, 13), (11, 11), (0, 6))
-"""(rows of the screen from which, rows that a list screen needs for all but the list)."""
-
-_FOOTER_ROWS = 3
-"""Of those, the ones for the commands under a list."""
-
-_MIN_WIDE_COLUMNS, _MIN_WIDE_ROWS = 102, 20
-"""From so many columns on they stand beside it; on fewer rows there is nothing to be won."""
-
 
 class StoreAccess(NamedTuple):
-    """What a session works with; opened by aisle.session.session."""
+    """Files of a store on this host, and the socket that its courier notifies."""
 
     reader: CacheReader
     journal: Journal
@@ -64,25 +54,8 @@ class StoreAccess(NamedTuple):
     socket: SessionSocket
 
 
-class ScreenSize(NamedTuple):
-    """Columns and rows of a screen, once they are known."""
-
-    columns: int = 0
-    rows: int = 0
-
-    @property
-    def list_rows(self) -> int:
-        """How many rows of a list it shows."""
-        return list_height(self.rows) if any(self) else 12
-
-    @property
-    def extra_list_rows(self) -> int:
-        """How many more of them it shows where commands stand beside the list."""
-        return _FOOTER_ROWS if self.columns >= _MIN_WIDE_COLUMNS and self.rows >= _MIN_WIDE_ROWS else 0
-
-
 class Profile(NamedTuple):
-    """What is settled for this terminal before anybody works on it."""
+    """Settings of one terminal as a session uses them."""
 
     store: str
     terminal: str
@@ -92,33 +65,33 @@ class Profile(NamedTuple):
     in_store_patterns: tuple[InStorePattern, ...] = ()
     """In-store codes that carry weight or price."""
     pools: Mapping[int, str] = {}
-    """Stock pools in use, with their names; empty for those that the store names."""
+    """Names of the stock pools in use; empty where the store names them."""
     token_file: str = ""
-    """Where the service's token is; empty where the store makes its own."""
+    """Path of the service's token; empty where the store issues its own."""
 
     may_export: bool = True
-    """Files may be written from here; not at a terminal that shows nothing else than aisle."""
+    """Whether files may be written; not at a terminal that shows nothing but aisle."""
 
     language: str = ENGLISH
-    """What people read here."""
+    """Language of the screen."""
 
     time_zone: str = ""
-    """The zone of the store; empty for that of the host."""
+    """Time zone of the store; empty for that of the host."""
 
     theme: str = ""
-    """How it is coloured; empty for the sixteen colours of the terminal."""
+    """Name of the colour theme; empty for the sixteen colours of the terminal."""
 
     terminal_since: float = 0.0
-    """From when on the terminal's name is that of this one: whoever signed in before then sat at another one."""
+    """Moment when this terminal got its name: earlier sign-ins under the name were at another one."""
 
     letter_by_key: Mapping[str, str] = {}
-    """Keys that were given a command: the letter of it by the key."""
+    """Command letters by the keys that were assigned to them."""
 
     names_by_letter: Mapping[str, str] = {}
-    """The letters that are called otherwise here, with what they are called."""
+    """Key names by the command letters that have another key here."""
 
     def with_settings(self, profile: Profile) -> Profile:
-        """The same terminal, store and person, on the terms of new settings."""
+        """Return this profile with the settings of another one that may change while a session runs."""
         return self._replace(
             policy=profile.policy,
             rings_when_good=profile.rings_when_good,
@@ -132,41 +105,9 @@ class Profile(NamedTuple):
         )
 
 
-def list_height(rows: int) -> int:
-    """How many rows of a list a screen of so many rows has room for."""
-    return max(1, rows - next(used for height, used in _ROWS_BESIDE_LIST if rows >= height))
-
-
 def iso_time(at: float) -> str:
-    """Seconds since 1970 as ISO 8601 UTC, with milliseconds."""
+    """Return seconds since 1970 as ISO 8601 UTC with milliseconds."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def set_preference(
-    profile: Profile, overridden: Mapping[str, Any], preference: SetPreference
-) -> tuple[Profile, dict[str, Any]]:
-    """Another language or other colours, for whoever is here now; and what the settings say of all he has changed."""
-    named: dict[str, Any] = {preference.name: preference.value}
-    return profile._replace(**named), {preference.name: getattr(profile, preference.name), **overridden}
-
-
-def set_language(profile: Profile, overridden: Mapping[str, Any], language: str) -> tuple[Profile, dict[str, Any]]:
-    """The same in the language that this person chose when he was here last, where it is one of ours."""
-    return (
-        set_preference(profile, overridden, SetPreference("language", language))
-        if language in LANGUAGES
-        else (profile, dict(overridden))
-    )
-
-
-def move_preferences(
-    profile: Profile, overridden: Mapping[str, Any], new_profile: Profile
-) -> tuple[Profile, dict[str, Any]]:
-    """The same at the same terminal in another store, whose settings may say something else."""
-    mine = {name: getattr(profile, name) for name in overridden}
-    return new_profile._replace(terminal=profile.terminal, **mine), {
-        name: getattr(new_profile, name) for name in overridden
-    }
 
 
 _POLICY_SETTINGS = (
@@ -182,7 +123,7 @@ _POLICY_SETTINGS = (
     "short_reasons",
     "receiving_place",
 )
-"""The setting of each field of `Policy`, in the order of its fields."""
+"""Settings of the fields of `Policy`, in their order."""
 
 APPLIED_AT_ONCE = (
     *_POLICY_SETTINGS,
@@ -194,7 +135,7 @@ APPLIED_AT_ONCE = (
     "theme",
     "keys",
 )
-"""Settings that are in force as soon as they are read; all others are from the next start on."""
+"""Settings that take effect as soon as they are read; all others at the next start."""
 
 _SWITCH_MESSAGES = {
     "verified": ("settings.verified_on", "settings.verified_off"),
@@ -205,20 +146,20 @@ _RECOUNT_PREFIX = "recount_"
 
 
 class ProfileChange(NamedTuple):
-    """What a changed file comes to."""
+    """Effect of a changed settings file."""
 
     verdict: Verdict
     profile: Profile | None = None
-    """None where the old ones stay in force."""
+    """None where the current profile stays in force."""
 
 
 def profile_from_settings(settings: Settings, sources: Mapping[str, str] | None = None) -> Profile:
-    """What these settings mean for a session. Raises SettingsError for a pattern of in-store codes that is none."""
+    """Return the profile of these settings. Raises SettingsError for an invalid pattern of in-store codes."""
     try:
-        table = compile_patterns(settings.restricted_codes)
+        patterns = compile_patterns(settings.restricted_codes)
     except ValueError as error:
-        where = (sources or {}).get("restricted_codes", "")
-        raise SettingsError(f"restricted_codes{' in ' * bool(where)}{where}: {error}.") from error
+        source = (sources or {}).get("restricted_codes", "")
+        raise SettingsError(f"restricted_codes{' in ' * bool(source)}{source}: {error}.") from error
     language = effective_language(settings) or ENGLISH
     profile = Profile(
         store=settings.store,
@@ -227,7 +168,7 @@ def profile_from_settings(settings: Settings, sources: Mapping[str, str] | None 
         user=settings.user,
         policy=_policy_from_settings(settings, language),
         rings_when_good=settings.bell_good,
-        in_store_patterns=table,
+        in_store_patterns=patterns,
         pools=parse_pool_names(settings.pools),
         token_file=settings.token_file,
         may_export=not settings.kiosk,
@@ -239,7 +180,7 @@ def profile_from_settings(settings: Settings, sources: Mapping[str, str] | None 
 
 
 def _with_key_bindings(profile: Profile, texts: tuple[str, ...]) -> Profile:
-    """Add the keys that have another command; the parser is loaded only if there are any."""
+    """Add the keys that are assigned to another command; load their parser only if there are any."""
     if not texts:
         return profile
     from aisle.settings.key_bindings import keys_by_letter, letters_by_key
@@ -248,7 +189,7 @@ def _with_key_bindings(profile: Profile, texts: tuple[str, ...]) -> Profile:
 
 
 def _policy_from_settings(settings: Settings, language: str) -> Policy:
-    """How this store wants its jobs done; reasons that nobody has set are said in the language of the terminal."""
+    """Return the policy of the store; default reasons are in the language of the terminal."""
     policy = Policy(*(getattr(settings, name) for name in _POLICY_SETTINGS))
     if language == ENGLISH:
         return policy
@@ -264,33 +205,32 @@ def _policy_from_settings(settings: Settings, language: str) -> Policy:
 
 
 class SettingsWatch:
-    """Looks after the files of these settings. `again` reads them anew, as at the start."""
+    """Watcher of the files that settings were loaded from. `reload` loads them again."""
 
     def __init__(
         self, loaded: LoadedSettings, reload: Callable[[Mapping[str, Any]], LoadedSettings] = load_settings
     ) -> None:
         self._loaded = loaded
         self._reload = reload
-        self._stamp = loaded.stamps
+        self._stamps = loaded.stamps
         self._is_error_reported = False
-        """Whether the file, as it is, has an error that was told."""
+        """Whether the error of the current file was reported."""
         self.unreported: Verdict | None = None
-        """What came of the last look, until there is room for it on the screen."""
+        """Verdict on the last change until it is shown."""
 
     def check(self) -> ProfileChange | None:
-        """What has changed since the last look, if anything has that a person should know; at the first, too, whether
-        a file has an error."""
+        """Return what has changed since the last check if people should know it. The first one reports errors too."""
         if self._loaded.problems and not self._is_error_reported:
             return self._report_error(self._loaded.problems[0])
-        stamp = file_stamps(self._loaded.files)
-        if stamp == self._stamp:
+        stamps = file_stamps(self._loaded.files)
+        if stamps == self._stamps:
             return None
-        self._stamp = stamp
+        self._stamps = stamps
         try:
             loaded = self._reload(self._loaded.command_line_values)
-            terms = profile_from_settings(loaded.settings, loaded.sources)
+            profile = profile_from_settings(loaded.settings, loaded.sources)
             if not loaded.problems:
-                set_process_zone(terms.time_zone)
+                set_process_zone(profile.time_zone)
         except SettingsError as error:
             return self._report_error(str(error))
         if loaded.problems:
@@ -298,39 +238,39 @@ class SettingsWatch:
         from aisle.settings.files import save_last_valid  # hardly ever, and no start pays for it
 
         save_last_valid(loaded)
-        told = _describe_changes(self._loaded.settings, loaded.settings)
-        mended, self._is_error_reported = self._is_error_reported, False
+        changes = _describe_changes(self._loaded.settings, loaded.settings)
+        is_repaired, self._is_error_reported = self._is_error_reported, False
         self._loaded = loaded
-        if not told and not mended:
+        if not changes and not is_repaired:
             return None
-        return ProfileChange(Verdict(INFO, told or msg("settings.fixed")), terms)
+        return ProfileChange(Verdict(INFO, changes or msg("settings.fixed")), profile)
 
     def _report_error(self, error: str) -> ProfileChange:
         self._is_error_reported = True
         return ProfileChange(Verdict(INFO, msg("settings.wrong", file=self._file_and_line(error))))
 
     def _file_and_line(self, error: str) -> str:
-        """Which file is wrong, by its name, and in which line; what is wrong in it, `aisle doctor` says."""
+        """Return the name of the file with the error, and its line; `aisle doctor` says what is wrong."""
         named = next((path.name for path in self._loaded.files if str(path) in error), "settings.toml")
         line = re.search(r"\(at\sline\s(\d+)", error)
         return f"{named}:{line[1]}" if line else named
 
 
 def _describe_changes(old: Settings, new: Settings) -> Msg | None:
-    """What is different, in a sentence."""
+    """Return a sentence on what has changed; None if nothing has."""
     changed = [name for name in Settings._fields if getattr(old, name) != getattr(new, name)]
     parts = list(
         dict.fromkeys(_describe_change(name, bool(getattr(new, name))) for name in changed if name in APPLIED_AT_ONCE)
     )
-    late = ", ".join(name for name in changed if name not in APPLIED_AT_ONCE)
-    if late:
-        parts.append(msg("settings.restart", names=late))
+    at_restart = ", ".join(name for name in changed if name not in APPLIED_AT_ONCE)
+    if at_restart:
+        parts.append(msg("settings.restart", names=at_restart))
     if not parts:
         return None
-    what = parts.pop()
+    text = parts.pop()
     for part in reversed(parts):
-        what = msg("settings.join", one=part, other=what)
-    return msg("settings.changed", what=what)
+        text = msg("settings.join", one=part, other=text)
+    return msg("settings.changed", what=text)
 
 
 def _describe_change(name: str, on: bool) -> Msg:
@@ -341,16 +281,75 @@ def _describe_change(name: str, on: bool) -> Msg:
     return msg("settings.recounts") if name.startswith(_RECOUNT_PREFIX) else msg("settings.table", name=name)
 
 
+class _Snapshot(NamedTuple):
+    current: Profile
+    overridden: Mapping[str, Any]
+    watch: SettingsWatch | None
+
+
+class ProfileInForce:
+    """Profile of the terminal with the language and theme that its user chose, and the watcher of its settings."""
+
+    def __init__(self, profile: Profile, watch: SettingsWatch | None = None) -> None:
+        self.current = profile
+        self.watch = watch
+        self._overridden: Mapping[str, Any] = {}
+        """Values from the settings of what the user has changed."""
+        set_process_zone(profile.time_zone)
+
+    @property
+    def has_personal_language(self) -> bool:
+        """Return whether the user chose the language."""
+        return "language" in self._overridden
+
+    def personalise(self, preference: SetPreference) -> None:
+        """Change a setting for the user who is signed in."""
+        name = preference.name
+        values: dict[str, Any] = {name: preference.value}
+        self._overridden = {name: getattr(self.current, name), **self._overridden}
+        self.current = self.current._replace(**values)
+
+    def use_language(self, language: str) -> None:
+        """Use the language that the user chose earlier, if there still is one of that name."""
+        if language in LANGUAGES:
+            self.personalise(SetPreference("language", language))
+
+    def reset_personal(self) -> None:
+        """Go back to the settings: another person uses the terminal."""
+        self.current, self._overridden = self.current._replace(**self._overridden), {}
+
+    def apply_settings(self, profile: Profile) -> None:
+        """Apply new settings, which replace the user's choices."""
+        self.current, self._overridden = self.current.with_settings(profile), {}
+
+    def move_to(self, opened: OpenedStore) -> None:
+        """Use the settings of another store at the same terminal; the user's choices stay."""
+        values = {name: getattr(self.current, name) for name in self._overridden}
+        self._overridden = {name: getattr(opened.profile, name) for name in self._overridden}
+        self.current = opened.profile._replace(terminal=self.current.terminal, **values)
+        self.watch = opened.settings_watch
+        set_process_zone(self.current.time_zone)
+
+    def snapshot(self) -> _Snapshot:
+        """Return the state to go back to with `restore`."""
+        return _Snapshot(self.current, self._overridden, self.watch)
+
+    def restore(self, snapshot: _Snapshot) -> None:
+        """Go back to a snapshot."""
+        self.current, self._overridden, self.watch = snapshot
+        set_process_zone(self.current.time_zone)
+
+
 class OpenedStore(NamedTuple):
-    """Another store, opened."""
+    """Another store that was opened for this terminal."""
 
     store_access: StoreAccess
     profile: Profile
     settings_watch: SettingsWatch | None
     start_courier: Callable[[], None]
     configured_store: str
-    """The store that this terminal works in when nobody changes it."""
+    """Store that the settings give this terminal."""
 
 
 OpenStore = Callable[[str], OpenedStore]
-"""Opens a store by its number. Raises AisleError."""
+"""Opens a store by its number; raises AisleError."""

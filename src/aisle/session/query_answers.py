@@ -1,4 +1,4 @@
-"""For jobs that listen: inputs as they came, and the terminal that they came from."""
+"""Results of the queries of jobs, and raw inputs for the jobs that want them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from aisle.jobs.job import Export, Query, RawInput, Rows
 from aisle.jobs.view import TRUE_COLOUR
 from aisle.scan.inputs import Line
 from aisle.scan.meaning import Meaning
-from aisle.session.job_stack import MessageText, answer_words
-from aisle.session.profile import Profile, ScreenSize
+from aisle.session.profile import Profile
+from aisle.session.terminal import MessageText, Terminal
 from aisle.text import supports_utf8
 
 
 def raw_input(line: Line, meaning: Meaning) -> RawInput:
-    """A line with all that the decoder knows of it, and what it would mean."""
+    """Return a line with all that the decoder knows of it, and its meaning."""
     pace = round(line.median_pause * 1000)
     return RawInput(line.text, line.terminator, round(line.longest_pause * 1000), line.dropped, meaning, pace_ms=pace)
 
 
 def terminal_properties(columns: int, rows: int, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """The answer to the query `terminal`: size in cells, TERM, the encoding that is drawn with, and colours."""
+    """Return the row of the query `terminal`: size in cells, TERM, encoding and number of colours."""
     env = os.environ if environ is None else environ
     encoding = "UTF-8" if supports_utf8(env) else "ASCII"
     term = env.get("TERM", "")
@@ -31,7 +31,7 @@ def terminal_properties(columns: int, rows: int, environ: Mapping[str, str] | No
 
 
 def colour_count(environ: Mapping[str, str]) -> int:
-    """How many colours this kind of terminal has; 0 for none, and where nobody knows it."""
+    """Return the number of colours of the terminal; 0 for none or unknown."""
     import curses
 
     if environ.get("COLORTERM", "") in ("truecolor", "24bit"):
@@ -43,16 +43,10 @@ def colour_count(environ: Mapping[str, str]) -> int:
         return 0
 
 
-def answer_query(
-    query: Query | Export,
-    reader: CacheReader,
-    profile: Profile,
-    screen_size: ScreenSize,
-    message_text: MessageText | None,
-) -> Rows:
-    """The rows that were asked for. `say` is what messages say, where somebody knows it."""
+def answer_query(query: Query | Export, reader: CacheReader, profile: Profile, terminal: Terminal) -> Rows:
+    """Return the rows of a query, or the outcome of an export."""
     if isinstance(query, Export):
-        from aisle.cache.csv_export import write_csv  # not every day, and no start pays for it
+        from aisle.cache.csv_export import write_csv  # rarely needed
 
         return write_csv(reader.query, query, allowed=profile.may_export)
     if query.name == "file":
@@ -60,8 +54,15 @@ def answer_query(
 
         return check_export_file(query, allowed=profile.may_export)
     if query.name == "terminal":
-        return Rows(query.id, (terminal_properties(*screen_size),), 1)
+        return Rows(query.id, (terminal_properties(*terminal.size),), 1)
     if query.name == "message_texts":
-        return answer_words(query, profile.language, message_text)
-    rows, total, partly = reader.query_window(query.name, query.args)
-    return Rows(query.id, tuple(rows), total, partly)
+        return _message_words(query, profile.language, terminal.message_text)
+    rows, total, is_partial = reader.query_window(query.name, query.args)
+    return Rows(query.id, tuple(rows), total, is_partial)
+
+
+def _message_words(query: Query, language: str, message_text: MessageText | None) -> Rows:
+    """Return the rows of the query `words`: the full texts of messages, for search."""
+    texts = (message_text(each, language) if message_text else each.id for each in query.args["messages"])
+    rows = tuple({"words": text} for text in texts)
+    return Rows(query.id, rows, len(rows))

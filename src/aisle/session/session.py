@@ -1,4 +1,9 @@
-"""The session of one terminal: takes inputs and clock ticks, and returns frames."""
+"""State of one running app: inputs and clock ticks in, frames out.
+
+`Session` wires its parts together. An input passes `MultiLineScans` (is its scan complete), `InputHandler` (line or
+key), `MeaningResolver` (what it means), `MeaningHandler` (question or job), `Permissions`, `JobStack`, `Work` and
+`UnitOfWork`; then `FrameBuilder` shows the result.
+"""
 
 from __future__ import annotations
 
@@ -12,186 +17,348 @@ from typing import TYPE_CHECKING, Any
 from aisle.cache.reader import CacheReader
 from aisle.errors import StorageError
 from aisle.host.database import FileReplaced
-from aisle.host.notify_sockets import SessionSocket, user_token_name
+from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.job import (
-    Changed,
+    Export,
     PinConfirmed,
+    Query,
     Quit,
     Resumed,
+    Rows,
     SessionEffect,
     SetPreference,
     SignIn,
     SignOut,
     SwitchStore,
+    UndoLast,
 )
 from aisle.jobs.view import Frame, ListView, Msg, Step
 from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
+from aisle.outbox.operation_record import new_id
 from aisle.scan.inputs import DecodedInput
-from aisle.session.apply_input import reject_rest
-from aisle.session.frame import build_frame, current_view
-from aisle.session.multi_line_scans import apply_items, is_only_silence
-from aisle.session.poll_changes import poll
-from aisle.session.profile import Profile, ScreenSize, SettingsWatch, StoreAccess, profile_from_settings
-from aisle.session.session_base import SessionBase
-from aisle.session.storage_alarm import error_message
-from aisle.session.typed_line import page_identity
+from aisle.session.apply_input import InputHandler
+from aisle.session.apply_meaning import MeaningHandler
+from aisle.session.context import SessionContext
+from aisle.session.frame import FrameBuilder
+from aisle.session.help_pages import HelpPages
+from aisle.session.input_batch import InputBatch
+from aisle.session.job_stack import JobStack
+from aisle.session.meaning_resolver import MeaningResolver
+from aisle.session.multi_line_scans import MultiLineScans
+from aisle.session.page import Page
+from aisle.session.permissions import Permissions
+from aisle.session.poll_changes import ChangePoller
+from aisle.session.profile import (
+    OpenStore,
+    Profile,
+    ProfileInForce,
+    SettingsWatch,
+    StoreAccess,
+    profile_from_settings,
+)
+from aisle.session.query_answers import answer_query
+from aisle.session.sign_in import SignInFlow
+from aisle.session.store_connection import StoreConnection
+from aisle.session.terminal import ScreenSize, Terminal
+from aisle.session.typed_line import TypedLine
+from aisle.session.verdicts import Verdicts, error_message
+from aisle.session.work import Work
 from aisle.settings import LoadedSettings, Settings
 
 if TYPE_CHECKING:
-    from aisle.session.profile import SettingsWatch
+    from aisle.session.trace import Trace
 
 
-class Session(SessionBase):
-    """What a screen has of the desk behind it. Not for use from several threads."""
+class Session:
+    """Session of one terminal. Not for use from several threads."""
+
+    open_store: OpenStore | None = None
+    """Opens another store for this terminal; None if it stays in its own."""
+
+    def __init__(
+        self,
+        store_access: StoreAccess,
+        profile: Profile,
+        *,
+        person: SignIn | None = None,
+        trace: Trace | None = None,
+        settings_watch: SettingsWatch | None = None,
+        start_courier: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.time,
+        make_id: Callable[[], str] = new_id,
+    ) -> None:
+        self._trace = trace
+        self._is_closed = False
+        self.terminal = Terminal()
+        self.profile = ProfileInForce(profile, settings_watch)
+        self.context = SessionContext(self.profile, self.terminal, clock)
+        self.verdicts = Verdicts(self.profile, self.context)
+        self.stack = JobStack(self._answer_query, make_id)
+        self.page = Page(self.stack)
+        self.store = StoreConnection(
+            store_access, self.profile, self.stack, start_courier, lambda: self.context.clock(), make_id
+        )
+        self.permissions = Permissions(self.page, self.context, self.store, self.verdicts)
+        self._wire_work()
+        self._wire_inputs(person)
+
+    def _wire_work(self) -> None:
+        """Make the parts that run jobs and build frames."""
+        self.batch = InputBatch()
+        self.typed_line = TypedLine()
+        self.work = Work(
+            self.page,
+            self.batch,
+            self.context,
+            self.profile,
+            self.store,
+            self.verdicts,
+            self.permissions,
+            self._trace,
+            self._run_effect,
+            self._explain_error,
+        )
+        self.frames = FrameBuilder(
+            self.page,
+            self.batch,
+            self.context,
+            self.profile,
+            self.terminal,
+            self.store,
+            self.verdicts,
+            self.typed_line,
+        )
+
+    def _wire_inputs(self, person: SignIn | None) -> None:
+        """Make the parts that inputs and changes enter by."""
+        self.resolver = MeaningResolver(self.page, self.batch, self.store, self.profile)
+        meanings = MeaningHandler(
+            self.page,
+            self.batch,
+            self.context,
+            self.profile,
+            self.terminal,
+            self.store,
+            self.verdicts,
+            self.permissions,
+            self.work,
+            self.frames.build,
+        )
+        help_pages = HelpPages(self.page, self.profile, self.terminal, self.verdicts, self.work, self.frames.build)
+        self.inputs = InputHandler(
+            self.page,
+            self.batch,
+            self.profile,
+            self.verdicts,
+            self.permissions,
+            self.work,
+            self.resolver,
+            meanings,
+            help_pages,
+            self.typed_line,
+            self._trace,
+        )
+        self.scans = MultiLineScans(self.page, self.batch, self.verdicts, self.resolver, self.inputs)
+        self.sign_in = SignInFlow(
+            self.page,
+            self.context,
+            self.profile,
+            self.store,
+            self.verdicts,
+            self.permissions,
+            self.work,
+            person,
+        )
+        self.changes = ChangePoller(
+            self.page,
+            self.context,
+            self.profile,
+            self.store,
+            self.verdicts,
+            self.permissions,
+            self.work,
+            self.resolver,
+            self.inputs,
+            self.sign_in,
+            self.frames,
+            self._recover_files,
+            self._explain_error,
+        )
+
+    # What the screen calls
 
     def start(self) -> Frame:
-        """Signs in whoever this terminal belongs to, on the step where the work was left."""
-        self._begin_batch()
-        self._start()
-        self._commit()
-        return self._build_frame()
+        """Sign in the person of this terminal, at the step where the work was left."""
+        self.start_batch()
+        self.sign_in.start()
+        self.work.commit()
+        return self.frames.build()
 
     def take(self, items: Sequence[DecodedInput], at: float) -> Frame:
-        """Applies all inputs in their order, makes them durable in one transaction, and says what to show."""
-        if self._last_frame and is_only_silence(self, items):
-            return self._last_frame
-        self._begin_batch(page_identity(self._stack.jobs))
-        self._answered_at = self._batch.at
-        number = apply_items(self, items, at)
-        if self._batch.failed:
-            reject_rest(self, items[number:])
-            return self._build_frame()
-        wrote = self._unit_of_work.has_writes
-        if self._commit():
-            if wrote:
-                self._requery_after_write()
-            self._verdict = self._batch.refused.final_verdict(self._verdict)
+        """Apply inputs in their order, commit them in one transaction, and return the frame to show."""
+        if self.frames.last and self.scans.skip_silence(items):
+            return self.frames.last
+        self.start_batch()
+        self.verdicts.start_batch()
+        number = self.scans.apply(items, at)
+        if self.batch.has_failed:
+            self.inputs.reject_rest(items[number:])
+            return self.frames.build()
+        if self.work.commit_batch():
+            self.verdicts.current = self.batch.refused.final_verdict(self.verdicts.current)
         else:
-            reject_rest(self, ())
-        return self._build_frame()
+            self.inputs.reject_rest(())
+        return self.frames.build()
 
-    def _requery_after_write(self) -> None:
-        """A page that shows what a job over it, or itself, has just written asked for it before that was durable."""
-        if self._stack.top.job.requery_after_write:
-            self._apply_result(self._stack.notify([Changed("outbox", "")], self._context())._replace(verdict=None), "")
+    def start_batch(self) -> None:
+        """Begin a batch: all that happens in it happens at one moment."""
+        self.context.start_batch()
+        self.batch.restart(self.page.identity if self.stack.jobs else (), self.page.question)
+        self.resolver.start_batch(is_line_held=self.scans.has_held_lines)
 
     def poll(self, *, notified: bool = False) -> Frame | None:
-        """What news make of the screen; called every few seconds, and when the bell has rung, for which only that is
-        looked at which it rang for. None where nothing on the screen is different."""
-        self._begin_batch()
-        topics = self._store.socket.drain()
-        return poll(self, topics if notified else None)
+        """Check for changes, only those of the topics notified of if `notified`; return None if nothing changes."""
+        self.start_batch()
+        topics = self.store.socket.drain()
+        return self.changes.poll(topics if notified else None)
 
     def keep_courier(self) -> None:
-        """Calls a courier where there is none."""
-        self._notifications.keep_courier()
+        """Start a courier if there is none."""
+        self.store.notifications.keep_courier()
 
     def resize(self, columns: int, rows: int) -> Frame:
-        """The screen has another size: lists ask for as many rows as it can show."""
-        self._begin_batch()
-        self._screen_size = ScreenSize(columns, rows)
-        self._stack.resize_lists(self._context())
-        if isinstance(current_view(self), ListView | Step) or self._stack.top.job.raw_input:
-            # What it shows is wanted again; nothing has happened that is to be kept.
-            self._apply_result(self._stack.feed(Resumed(), self._context())._replace(refreshes=()), "")
-        self._commit()
-        return self._build_frame()
+        """Fit lists to another size of the screen."""
+        self.start_batch()
+        self.terminal.size = ScreenSize(columns, rows)
+        self.stack.resize_lists(self.context.current())
+        view = self.page.view(self.profile.current.names_by_letter)
+        if isinstance(view, ListView | Step) or self.stack.top.job.raw_input:
+            result = self.stack.feed(Resumed(), self.context.current())
+            self.work.apply(result._replace(refreshes=()))  # the same rows again need no refresh
+        self.work.commit()
+        return self.frames.build()
 
     def on_painted(self, serials: Sequence[int], at: float) -> None:
-        """The answers to these scans are on the screen since this monotonic moment."""
+        """Note that the verdicts on these lines are on the screen since this monotonic moment."""
         if self._trace:
             self._trace.write_painted(at)
 
     def fileno(self) -> int | None:
-        """What becomes readable when the courier has news."""
-        return self._store.socket.fileno()
+        """Return the descriptor that becomes readable when the courier notifies."""
+        return self.store.socket.fileno()
+
+    def confirm_pin(self, token: str, valid_until: float) -> None:
+        """Accept the token of a PIN that was checked outside; only the session of one person takes it."""
 
     def close(self) -> None:
-        """Says goodbye; everything is durable already. May be called twice."""
+        """End the session; everything is durable already. May be called twice."""
         if self._is_closed:
             return
         self._is_closed = True
-        ends = (self._store.socket.close, lambda: self._store.journal.end_session(self._session_id))
-        for end in (self._trace.close, *ends) if self._trace else ends:
-            with suppress(StorageError, OSError):  # what made the program end matters more
-                end()
+        closes = (self.store.socket.close, self.store.end_session)
+        for close in (self._trace.close, *closes) if self._trace else closes:
+            with suppress(StorageError, OSError):  # the reason why the program ends matters more
+                close()
 
-    def _build_frame(self) -> Frame:
-        return build_frame(self)
+    @property
+    def bells(self) -> int:
+        """Return the bells to ring. Whoever rings them sets it to 0."""
+        return self.verdicts.bells
 
-    # What hardly ever happens, and no start pays for
+    @bells.setter
+    def bells(self, bells: int) -> None:
+        self.verdicts.bells = bells
 
-    def _switch_store(self, store: str) -> None:
-        from aisle.session.switch_store import switch_store
+    @property
+    def is_ending(self) -> bool:
+        """Return whether the session has ended."""
+        return self.work.is_ending
 
-        switch_store(self, store)
+    @is_ending.setter
+    def is_ending(self, is_ending: bool) -> None:
+        self.work.is_ending = is_ending
 
-    def _undo_last(self) -> None:
-        from aisle.session.undo_last import undo_last
+    # What its parts call
 
-        undo_last(self)
+    def _answer_query(self, query: Query | Export) -> Rows:
+        return answer_query(query, self.store.reader, self.profile.current, self.terminal)
 
-    def _error_message(self, error: StorageError) -> Msg:
+    def _run_effect(self, effect: SessionEffect) -> None:
+        match effect:
+            case Quit():
+                self.work.is_ending = True
+            case SwitchStore():
+                self._switch_store(effect.store)
+            case PinConfirmed():
+                self.permissions.accept_pin(effect.until)
+            case UndoLast():
+                self.work.undo_last()
+            case SetPreference():
+                self.profile.personalise(effect)
+            case SignIn() | SignOut():
+                self.sign_in.change(effect)
+
+    # Rarely needed: imported when it is
+
+    def _switch_store(self, number: str) -> None:
+        from aisle.session.switch_store import StoreSwitch
+
+        switch = StoreSwitch(
+            self.page,
+            self.context,
+            self.profile,
+            self.store,
+            self.verdicts,
+            self.permissions,
+            self.work,
+            self.sign_in,
+        )
+        switch.switch(number, self.open_store)
+
+    def _recover_files(self) -> None:
+        from aisle.session.file_recovery import recovery_verdict
+
+        self.verdicts.show(recovery_verdict(self.store, self.sign_in))
+
+    def _explain_error(self, error: StorageError) -> Msg:
+        """Return why nothing could be written, after a recovery of the files if they were replaced."""
         if not isinstance(error, FileReplaced):
             return error_message(error)
         from aisle.session.file_recovery import recovery_message
 
-        return recovery_message(self)
+        return recovery_message(self.store, self.sign_in)
 
 
 class SingleUserSession(Session):
-    """A session of one person, signed in before it was opened: nobody else signs in, and signing out ends it."""
+    """Session of one person who was signed in before it began. It ends when somebody else signs in."""
 
     def __init__(self, person: SignIn, store_access: StoreAccess, profile: Profile, **options: Any) -> None:
-        super().__init__(store_access, profile._replace(user=person.user), **options)
+        super().__init__(store_access, profile._replace(user=person.user), person=person, **options)
         self._person = person
-        self._unsent_token: tuple[str, float] = ("", 0.0)
 
     def confirm_pin(self, token: str, valid_until: float) -> None:
-        """This person has said the PIN before the session began: the courier gets the token that came of it."""
-        self._unsent_token, self._pin_state = (token, valid_until), self._pin_state._replace(valid_until=valid_until)
-        self._resend_secrets()
-
-    @property
-    def has_user_token(self) -> bool:
-        """What goes with it may wait for a courier that has still to be told."""
-        return self._has_unsent_token or super().has_user_token
-
-    @property
-    def _has_unsent_token(self) -> bool:
-        return time.time() < self._unsent_token[1]
-
-    def _resend_secrets(self) -> None:
-        """Again and again, until the courier has it; then it is the courier's, and forgotten here."""
-        super()._resend_secrets()
-        token, until = self._unsent_token
-        if not self._has_unsent_token or super().has_user_token:
-            self._unsent_token = ("", 0.0)
-        else:
-            self._store.socket.send_secret(user_token_name(self._person.user), f"{until} {token}")
-
-    def _initial_user(self) -> SignIn:
-        """Whatever is remembered of this terminal."""
-        return self._person
+        """Accept the token of a PIN that was checked before the session began, and send it to the courier."""
+        self.permissions.accept_token(self._person.user, token, valid_until)
+        self.work.resend_secrets()
 
     def _run_effect(self, effect: SessionEffect) -> None:
-        """Whoever scans another badge, or signs out, has to prove again who he is; he did so for one store."""
+        """End the session where another one would change its person: the next one has to prove who it is."""
         if isinstance(effect, SwitchStore | SetPreference | PinConfirmed):
             super()._run_effect(effect)
             return
         if isinstance(effect, SignIn) and effect.user == self._person.user:
             return
         if not isinstance(effect, Quit):
-            self._unit_of_work.set_sign_in(SignOut())
-            if not self._commit():
+            self.store.unit_of_work.set_sign_in(SignOut())
+            if not self.work.commit():
                 return
-        self.is_ending = True
+        self.work.is_ending = True
 
 
 def open_store(store_folder: StoreFolder) -> StoreAccess:
-    """The files of a store on this host, and a doorbell there. Raises StorageError."""
+    """Open the files of a store on this host, and a socket there. Raises StorageError."""
     outbox = open_outbox(store_folder.folder)
     return StoreAccess(
         CacheReader(store_folder, outbox), Journal(outbox), OperationQueue(outbox), SessionSocket(store_folder)
@@ -205,22 +372,18 @@ def open_session(
     loaded: LoadedSettings | None = None,
     person: SignIn | None = None,
 ) -> Session:
-    """The session of this terminal; `start_courier` starts one. Raises StorageError or SettingsError.
+    """Open the session of this terminal. Raises StorageError or SettingsError.
 
-    With `loaded`, where the settings come from, it goes along with changes of their files. With `person` it is that
-    person's alone.
+    With `loaded` it follows changes of the settings files. With `person` it is that person's alone.
     """
-    terms = profile_from_settings(settings, loaded.sources if loaded else None)
+    profile = profile_from_settings(settings, loaded.sources if loaded else None)
     trace = None
     if settings.trace:
-        from aisle.session.trace import Trace  # hardly ever, and no start pays for it
+        from aisle.session.trace import Trace
 
         trace = Trace(Path(settings.trace), time.monotonic())
-    rooms = open_store(store_folder)
+    store_access = open_store(store_folder)
     watch = SettingsWatch(loaded) if loaded else None
-    kind: Callable[..., Session] = Session
-    if person:
-        kind = partial(SingleUserSession, person)
-    if start_courier is None:
-        return kind(rooms, terms, trace=trace, settings_watch=watch)
-    return kind(rooms, terms, trace=trace, settings_watch=watch, start_courier=start_courier)
+    make: Callable[..., Session] = partial(SingleUserSession, person) if person else Session
+    options = {} if start_courier is None else {"start_courier": start_courier}
+    return make(store_access, profile, trace=trace, settings_watch=watch, **options)

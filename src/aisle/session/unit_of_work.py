@@ -1,4 +1,4 @@
-"""What has happened since the last commit, gathered until it is made durable in one transaction."""
+"""Events and effects since the last commit, written to the journal in one transaction."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from aisle.session.profile import StoreAccess
 
 
 class JournalDraft:
-    """One batch in the making; `levels` is where the jobs stood when it began, to go back to if it cannot be kept."""
+    """Content of the next transaction, and the jobs as they were when it began."""
 
     def __init__(self, stacked_jobs: tuple[StackedJob, ...] = ()) -> None:
-        self.levels = stacked_jobs
+        self.stacked_jobs = stacked_jobs
         self.entries: list[EventEntry] = []
         self.writes: list[tuple[int, Write]] = []
         self.resolutions: list[Resolve] = []
@@ -35,7 +35,7 @@ class JournalDraft:
 
     @property
     def is_empty(self) -> bool:
-        """True while there is nothing to keep."""
+        """Return whether there is nothing to write."""
         return not (self.entries or self.opened or self.closed or self.refreshes or self.sign_in is not None)
 
     def add_event(
@@ -49,7 +49,7 @@ class JournalDraft:
         step_after: str,
         verdict: Verdict | None,
     ) -> int:
-        """Adds one event and returns its index; what it was resolved to and what it was based on are kept with it."""
+        """Add an event with its meaning and the facts that it was decided on; return its index."""
         if context is not self._context:
             self._context, self._facts = context, json_codec.to_text(context)
         self.entries.append(
@@ -76,7 +76,7 @@ class JournalDraft:
         states: list[tuple[str, str]],
         orders_in_work: Iterable[tuple[str, tuple[str, ...]]] = (),
     ) -> JournalBatch:
-        """All of it for the journal; `states` are (job_id, state) after the last entry, `holds` (job_id, orders)."""
+        """Return the batch for the journal. `states` are (job id, state) after the last entry."""
         last = len(self.entries) - 1
         return JournalBatch(
             session_id=session_id,
@@ -97,19 +97,19 @@ class JournalDraft:
 
 
 class UnsentSecrets:
-    """The secrets that one session has to hand on, by the names of what was asked with them."""
+    """Secrets of requests to the courier that no file may hold, by the name of the request."""
 
     def __init__(self) -> None:
         self._secrets: dict[str, str] = {}
 
     def send(self, store_access: StoreAccess, secrets: Mapping[str, str]) -> None:
-        """What was asked with these is durable now."""
+        """Send the secrets of requests that are durable now."""
         self._secrets |= secrets
         for name, secret in secrets.items():
             store_access.socket.send_secret(name, secret)
 
     def resend(self, store_access: StoreAccess) -> None:
-        """A courier that was not there yet, or did not hear it, is told again; what is begun or over is forgotten."""
+        """Send the secrets of pending requests again, for a courier that did not get them; forget all others."""
         for name, secret in list(self._secrets.items()):
             if store_access.journal.is_request_pending(name):
                 store_access.socket.send_secret(name, secret)
@@ -118,14 +118,14 @@ class UnsentSecrets:
 
 
 MAX_REPLAYED = 50
-"""Events after which a job's state is kept whole, so that a resume replays no more."""
+"""Events after which a snapshot of a job is stored, so that a resume replays no more."""
 
 MAX_REPLAYED_WITH_QUESTION = 4 * MAX_REPLAYED
 """The same while a question of the job may be open."""
 
 
 class UnitOfWork:
-    """Between the jobs on the screen and the journal."""
+    """Collector of effects that commits them, or rolls the jobs back."""
 
     def __init__(self, journal: Journal, stack: JobStack, session_id: str) -> None:
         self._journal = journal
@@ -133,45 +133,45 @@ class UnitOfWork:
         self._session_id = session_id
         self._draft = JournalDraft()
         self._events_since_snapshot: dict[str, int] = {}
-        """Events of each job since its state was kept whole."""
+        """Events of each job since its last snapshot."""
         self._questions: set[str] = set()
-        """The jobs that have asked something last: who resumes them finds the question among their events."""
+        """Jobs with an open question, which a resume finds among their events."""
         self.has_failed = False
-        """Whether the last that was to be kept could not be."""
+        """Whether the last commit failed."""
         self.unanswered: Ambiguous | Multiplier | Scan | None = None
-        """What of a session that ended in mid-work waits for a number, or for a scan."""
+        """Question or multiplier of the session whose work was resumed."""
         self._orders_in_work: Mapping[str, tuple[str, ...]] = {}
-        """The orders that each job was said to work on."""
+        """Orders of each job as the journal has them."""
 
     @property
     def has_writes(self) -> bool:
-        """Whether something is not durable yet that pages show."""
+        """Return whether writes that pages show are not durable yet."""
         return bool(self._draft.writes or self._draft.local_notes)
 
     @property
     def supervises(self) -> bool:
-        """Whether something of it is what only a supervisor does."""
+        """Return whether one of the writes needs a supervisor."""
         return any(write.needs_supervisor for _, write in self._draft.writes)
 
     @property
     def secrets(self) -> dict[str, str]:
-        """What has to be handed on by word of mouth as soon as this is durable, by the name of what was asked."""
+        """Return the secrets of the collected requests, by name."""
         return {name: ask.secret for name, ask in self._draft.requests if ask.secret}
 
     @property
     def can_roll_back(self) -> bool:
-        """Whether there is something to go back to."""
-        return bool(self._draft.levels)
+        """Return whether the jobs can go back to an earlier state."""
+        return bool(self._draft.stacked_jobs)
 
     def replace_journal(self, journal: Journal) -> None:
-        """The journal is another one from now on, with all that was in the one before."""
+        """Use a journal that holds all that the old one held."""
         self._journal = journal
         self.has_failed = False
 
     # What happens
 
     def add(self, result: JobResult, at: float, raw: str, context: Context) -> None:
-        """What came of an input; `raw` stays with the first event, `at` is seconds since 1970."""
+        """Add the effects of an input; its `raw` text goes with the first event, `at` is in seconds since 1970."""
         draft = self._draft
         for note in result.events:
             entry = draft.add_event(
@@ -195,75 +195,75 @@ class UnitOfWork:
             self._questions.discard(job_id)
 
     def add_answer(self, event: Event, at: float, raw: str, context: Context, verdict: Verdict) -> None:
-        """An answer of the session's own."""
+        """Add an answer that the session itself gave."""
         top = self._stack.top
         step = top.job.step_name(top.state)
         self._draft.add_event("", at, raw, event, context, step, step, verdict)
 
     def is_last_event(self, event: Event) -> bool:
-        """Whether nothing has happened since that was said, which a start after an end in mid-work asks again."""
+        """Return whether an event of the session is the last one, so that a resume will find it."""
         entries = self._draft.entries
         return not entries or (not entries[-1].job_id and entries[-1].event == json_codec.to_text(event))
 
     def set_sign_in(self, effect: SignIn | SignOut) -> None:
-        """Whose the terminal is from now on."""
+        """Add that somebody signs in or out."""
         self._draft.sign_in = effect
 
     def add_local_note(self, note: LocalNote) -> None:
-        """What is to be remembered on this host, and no job's."""
+        """Add a note on this host that belongs to no job."""
         self._draft.local_notes.append(note)
 
     # Making it durable
 
     def commit(self, author: Author) -> bool:
-        """One transaction for all that happened since the last one; whether the courier has something to do by it.
+        """Write everything in one transaction; return whether the courier has something to do.
 
-        Raises StorageError: then nothing has happened, and the jobs stand where they stood.
+        Raises StorageError after rolling the jobs back.
         """
-        levels = self._stack.jobs
-        draft, self._draft = self._draft, JournalDraft(tuple(levels))
+        draft, self._draft = self._draft, JournalDraft(self._stack.snapshot())
         if draft.is_empty:
             return False
-        held = orders_by_job(levels)
-        holds = [(job_id, held[job_id]) for job_id in held if held[job_id] != self._orders_in_work.get(job_id, ())]
-        states = self._due_snapshots(levels) if draft.entries else []
+        orders = orders_by_job(self._stack.jobs)
+        changed = [(job_id, held) for job_id, held in orders.items() if held != self._orders_in_work.get(job_id, ())]
+        states = self._due_snapshots(self._stack.jobs) if draft.entries else []
         try:
-            self._journal.commit(draft.to_batch(self._session_id, author.terminal, author, states, holds))
+            self._journal.commit(draft.to_batch(self._session_id, author.terminal, author, states, changed))
         except StorageError:
             self.has_failed = True
-            if draft.levels:
-                levels[:] = draft.levels
-            self._draft = JournalDraft(draft.levels)
+            if draft.stacked_jobs:
+                self._stack.restore(draft.stacked_jobs)
+            self._draft = JournalDraft(draft.stacked_jobs)
             raise
         self.has_failed = False
-        self._orders_in_work = held
+        self._orders_in_work = orders
         for job_id in draft.closed:
             self._events_since_snapshot.pop(job_id, None)
         return bool(draft.writes or draft.resolutions or draft.refreshes or draft.requests)
 
+    def discard(self) -> None:
+        """Forget what is not committed; the jobs stay as they are."""
+        self._draft = JournalDraft(self._stack.snapshot())
+
     def retry(self) -> bool:
-        """Whether something can be kept now; that nothing could be is over then."""
+        """Return whether the journal can be written again."""
         if self._journal.can_write(self._session_id):
             self.has_failed = False
         return not self.has_failed
 
     def _due_snapshots(self, stacked_jobs: list[StackedJob]) -> list[tuple[str, str]]:
-        """(job_id, state) of the jobs whose replay has become long."""
+        """Return (job id, state) of the jobs whose replay has become long."""
         states = []
-        for level in stacked_jobs:
-            since = self._events_since_snapshot.get(level.job_id, 0)
-            if level.job_id and since >= (
-                MAX_REPLAYED_WITH_QUESTION if level.job_id in self._questions else MAX_REPLAYED
-            ):
-                states.append((level.job_id, json_codec.to_text(level.state)))
-                self._events_since_snapshot[level.job_id] = 0
+        for job_id, state in ((stacked.job_id, stacked.state) for stacked in stacked_jobs if stacked.job_id):
+            limit = MAX_REPLAYED_WITH_QUESTION if job_id in self._questions else MAX_REPLAYED
+            if self._events_since_snapshot.get(job_id, 0) >= limit:
+                states.append((job_id, json_codec.to_text(state)))
+                self._events_since_snapshot[job_id] = 0
         return states
 
     # What was left
 
     def reopen(self, row: OpenJob) -> bool:
-        """Puts a closed job up again on top; False where it cannot be read, or has nothing to undo. Raises
-        StorageError."""
+        """Reopen a closed job on top; return False if it cannot be read or undone. Raises StorageError."""
         if not self._stack.replay(row):
             return False
         top = self._stack.top
@@ -275,8 +275,8 @@ class UnitOfWork:
         return True
 
     def resume(self, store: str, user: str) -> Verdict | None:
-        """Puts up the jobs that a person left open, those that nobody else works on; what is to be said of it."""
-        said, before = None, ""
+        """Reopen the jobs that a person left and nobody else works on; return a verdict on it."""
+        verdict, session_id = None, ""
         jobs = self._journal.open_jobs(store, user, self._session_id)
         adopted = (
             set(self._journal.take_over_jobs(self._session_id, [row.job.job_id for row in jobs])) if jobs else set()
@@ -286,32 +286,32 @@ class UnitOfWork:
                 continue
             if self._stack.replay(row):
                 self._events_since_snapshot[row.job.job_id] = len(row.events)
-                before = row.job.session_id
-                said = self._stack.question or Verdict(INFO, msg("session.resumed"))
-                self._track_question(row.job.job_id, said)
+                session_id = row.job.session_id
+                verdict = self._stack.question or Verdict(INFO, msg("session.resumed"))
+                self._track_question(row.job.job_id, verdict)
             else:
                 self._draft.closed.append(row.job.job_id)
-                why = "session.not_resumed" if is_readable(row.job) else "session.other_version"
-                said = Verdict(WRONG, msg(why, job=_job_title(row.job.name)))
-        self.unanswered = self._find_unanswered(before) if before else None
-        return said
+                text_id = "session.not_resumed" if is_readable(row.job) else "session.other_version"
+                verdict = Verdict(WRONG, msg(text_id, job=_job_title(row.job.name)))
+        self.unanswered = self._find_unanswered(session_id) if session_id else None
+        return verdict
 
     def _find_unanswered(self, session_id: str) -> Ambiguous | Multiplier | Scan | None:
-        """What the session itself asked last, or keeps in mind for the next scan, on the page that is up again."""
+        """Return the last question or multiplier of an ended session if its page is on the screen again."""
         last, top = self._journal.last_event(session_id), self._stack.top
         if last is None or last.job_id or last.step_after != top.job.step_name(top.state):
             return None
         try:
-            said = json_codec.from_text(Event, last.event)
-        except Exception:  # an older program wrote it
+            event = json_codec.from_text(Event, last.event)
+        except Exception:  # another version wrote it
             return None
-        if isinstance(said, Scan):
-            return said if ask_quantity.is_quantity_needed(self._stack.jobs, said) else None
-        return said if isinstance(said, Ambiguous | Multiplier) else None
+        if isinstance(event, Scan):
+            return event if ask_quantity.is_quantity_needed(self._stack.jobs, event) else None
+        return event if isinstance(event, Ambiguous | Multiplier) else None
 
 
 def _job_title(job: str) -> Msg:
-    """A job as people know it."""
+    """Return a job's name for people."""
     from aisle.jobs.supervisor.today import JOB_NAMES
 
     return msg(JOB_NAMES.get(job, "raw"), text=job)

@@ -58,6 +58,10 @@ class SessionProtocol(Protocol):
         """Take the terminal's new size, and return the frame."""
         ...
 
+    def confirm_pin(self, token: str, valid_until: float) -> None:
+        """Accept the token of a PIN that was checked in the browser; a session of many people ignores it."""
+        ...
+
     def on_painted(self, serials: Sequence[int], at: float) -> None:
         """Record that the verdicts of these scans were written to the terminal at `at` (monotonic seconds)."""
         ...
@@ -212,9 +216,7 @@ class AisleApp(PaintedApp):
 
     def confirm_pin(self, token: str, valid_until: float) -> None:
         """Pass on the user token obtained at the browser, if the session takes one."""
-        confirm = getattr(self._session, "confirm_pin", None)
-        if confirm is not None:
-            confirm(token, valid_until)
+        self._session.confirm_pin(token, valid_until)
 
     def _watch_notifications(self) -> None:
         """Watch the session's present notification socket; it changes with the store."""

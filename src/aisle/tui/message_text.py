@@ -85,9 +85,10 @@ class MessageWriter(NamedTuple):
         sentence = entry[min(length, len(entry) - 1)]
         if not message.args:
             return _write_constant(self, sentence)
-        return self._fill(_prepare_parts(self, sentence), dict(message.args), length, cut)
+        return self.fill(_prepare_parts(self, sentence), dict(message.args), length, cut)
 
-    def _fill(self, parts: Iterable[MessagePart], args: Mapping[str, Value], length: int, cut: int) -> str:
+    def fill(self, parts: Iterable[MessagePart], args: Mapping[str, Value], length: int, cut: int) -> str:
+        """Return prepared parts with their arguments filled in."""
         out: list[str] = []
         given: list[int] = []
         for piece in parts:
@@ -168,7 +169,7 @@ def _prepare_parts(writer: MessageWriter, sentence: str) -> tuple[MessagePart, .
 @lru_cache(maxsize=1024)
 def _write_constant(writer: MessageWriter, sentence: str) -> str:
     """Return a sentence without arguments, such as the name of a command. Cached."""
-    return writer._fill(_prepare_parts(writer, sentence), {}, MAX_LENGTH, 0)
+    return writer.fill(_prepare_parts(writer, sentence), {}, MAX_LENGTH, 0)
 
 
 def age_message(seconds: float, spec: str = "age") -> Msg:

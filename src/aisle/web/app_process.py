@@ -79,7 +79,7 @@ class AppProcess:
         )
         started = cls(process, show, hang_up, on_left)
         if start.token:
-            await started._tell({"type": "pass", "token": start.token, "until": int(start.until)})
+            await started.tell({"type": "pass", "token": start.token, "until": int(start.until)})
         return started
 
     async def type(self, data: bytes) -> None:
@@ -88,12 +88,12 @@ class AppProcess:
 
     async def resize(self, columns: int, rows: int) -> None:
         """Send the new size of the browser's window."""
-        await self._tell({"type": "resize", "width": columns, "height": rows})
+        await self.tell({"type": "resize", "width": columns, "height": rows})
 
     async def stop(self) -> None:
         """End the session because the browser is gone. Its state is kept at the current step."""
         self._stopping = True
-        await self._tell({"type": "quit"})
+        await self.tell({"type": "quit"})
         self._stdin.close()
         for end in (None, self._process.terminate, self._process.kill):
             if end is not None:
@@ -103,7 +103,8 @@ class AppProcess:
             if done:
                 return
 
-    async def _tell(self, message: Mapping[str, Any]) -> None:
+    async def tell(self, message: Mapping[str, Any]) -> None:
+        """Send a message to the app."""
         await self._send(b"M", json.dumps(message).encode())
 
     async def _send(self, kind: bytes, data: bytes) -> None:

@@ -443,7 +443,7 @@ SCHEMA: tuple[str, ...] = (
         PRIMARY KEY (store_number, seq)
     )""",
     "CREATE INDEX audit_age ON audit (recorded_on)",
-    # Time of the last statement about an item, so that an older one repeated after a restore does not overwrite it.
+    # Time of the last write about an item, so that an older one repeated after a restore does not overwrite it.
     """CREATE TABLE said_last (
         store_number TEXT NOT NULL,
         subject TEXT NOT NULL,

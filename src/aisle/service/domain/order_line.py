@@ -82,7 +82,7 @@ class OrderLine:
             bool(rejected),
         )
         found.stored_state = found.state
-        found.stored_row = found._row()
+        found.stored_row = found.to_row()
         return found
 
     @property
@@ -139,7 +139,7 @@ class OrderLine:
         self.stored_state = self.state
         if not self.is_short and not self.is_rejected:
             self.item = {name: value for name, value in self.item.items() if name not in REASON_FIELDS}
-        row = self._row()
+        row = self.to_row()
         if row != self.stored_row:
             self.stored_row = row
             if deferred:
@@ -147,7 +147,7 @@ class OrderLine:
             else:
                 await ctx.tx.run(sql.LINE_SET, store_number, *self.key, *row)
 
-    def _row(self) -> tuple[object, ...]:
+    def to_row(self) -> tuple[object, ...]:
         """Return the columns that can change, in the order of `LINE_SET`."""
         return (
             self.quantity,

@@ -1,0 +1,308 @@
+"""Meaning of an input, applied to the page: first to what the session itself asks, then to the job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from aisle.jobs.job import Event, Opened, Start
+from aisle.jobs.job import money_message as price_message
+from aisle.jobs.pages import PAGE_LETTERS
+from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg
+from aisle.scan.in_store_codes import is_unknown_in_store_code
+from aisle.scan.meaning import (
+    LOCATION,
+    PERSON,
+    PRODUCT,
+    Accepts,
+    Ambiguous,
+    Back,
+    Choice,
+    Command,
+    Match,
+    Meaning,
+    Multiplier,
+    Quantity,
+    RefusedInput,
+    Scan,
+    Text,
+    UnknownCode,
+)
+from aisle.session import ask_quantity
+from aisle.session.context import SessionContext
+from aisle.session.input_batch import InputBatch
+from aisle.session.job_stack import JobResult, StackedJob, is_help_page
+from aisle.session.page import Page
+from aisle.session.pending_question import PendingQuestion, choice_question
+from aisle.session.permissions import Permissions
+from aisle.session.profile import ProfileInForce
+from aisle.session.store_connection import StoreConnection
+from aisle.session.terminal import Terminal
+from aisle.session.verdicts import ScanRemarks, Verdicts
+from aisle.session.work import Work
+
+
+class MeaningHandler:
+    """Applies meanings to the page on the screen."""
+
+    def __init__(
+        self,
+        page: Page,
+        batch: InputBatch,
+        context: SessionContext,
+        profile: ProfileInForce,
+        terminal: Terminal,
+        store: StoreConnection,
+        verdicts: Verdicts,
+        permissions: Permissions,
+        work: Work,
+        build_frame: Callable[[], Frame],
+    ) -> None:
+        self._page = page
+        self._batch = batch
+        self._context = context
+        self._profile = profile
+        self._terminal = terminal
+        self._store = store
+        self._verdicts = verdicts
+        self._permissions = permissions
+        self._work = work
+        self._build_frame = build_frame
+        self._remarks = ScanRemarks(verdicts)
+
+    def feed(self, event: Event, raw: str) -> None:
+        """Feed an event to the job on the screen, which may need a PIN for it."""
+        feed = self._page.stack.feed
+        self._work.apply(self._permissions.require_pin(event, lambda: feed(event, self._context.current())), raw)
+
+    def record(self, meaning: Meaning) -> None:
+        """Record the verdict on a line, so that later ones in its batch do not hide a refusal."""
+        choices = self._page.accepts().choices
+        self._batch.record(meaning, self._verdicts.current, choices, self._page.stack.jobs)
+
+    def measure_visible_rows(self) -> None:
+        """Tell the job how many rows of its list are visible, for commands that move through it."""
+        rows = self._terminal.visible_list_rows(self._build_frame, self._context.current().window_rows)
+        if rows is not None:
+            self._context.set_visible_rows(rows)
+
+    def apply(self, meaning: Meaning, raw: str) -> None:
+        """Apply a meaning; tell what becomes of a pending question or multiplier."""
+        asked = self._page.question
+        is_unknown_label = isinstance(meaning, UnknownCode) and self._is_unknown_label(meaning)
+        self._apply_with_question(meaning, raw)
+        self._remarks.add(meaning)
+        if asked.is_pending:
+            self._report_unanswered(asked, meaning)
+        if self._page.question.is_pending:
+            return
+        if asked.is_pending:
+            self._report_multiplier(asked, meaning, raw)
+        if is_unknown_label:
+            self._verdicts.add_detail(msg("session.store_label"))
+
+    def _report_multiplier(self, asked: PendingQuestion, meaning: Meaning, raw: str) -> None:
+        verdict = self._verdicts.current
+        if asked.keeps_multiplier(meaning, raw, verdict, self._page.stack.jobs):
+            self._page.question, self._verdicts.current = asked, asked.multiplier_kept(verdict)
+        else:
+            self._verdicts.current = asked.multiplier_dropped(meaning, raw, verdict, self._page.top.job.name)
+
+    def _report_unanswered(self, asked: PendingQuestion, meaning: Meaning) -> None:
+        if not asked.is_asked or self._page.question is asked:
+            return
+        self._verdicts.current = asked.add_unanswered(meaning, self._verdicts.current)
+        if self._page.question.is_asked and not isinstance(meaning, Choice | Quantity | Back):
+            self._page.question = self._page.question._replace(passed=asked.passed + 1)
+
+    def _is_unknown_label(self, meaning: UnknownCode) -> bool:
+        """Return whether an in-store code has an unknown pattern, on a page that takes products."""
+        if not self._context.user.user or PRODUCT not in self._page.preferred_kinds():
+            return False
+        return is_unknown_in_store_code(meaning.code, self._profile.current.in_store_patterns)
+
+    def _apply_with_question(self, meaning: Meaning, raw: str) -> None:
+        """Answer the session's own question with the input, or go on to the job."""
+        if isinstance(meaning, Command) and meaning.letter in PAGE_LETTERS:
+            self.measure_visible_rows()
+        self._verdicts.current = None
+        question = self._page.take_question()
+        if question.is_pending:
+            if self._answer_question(question, meaning, raw):
+                return
+            meaning = question.apply_choice(meaning)
+        if question.measured_scan and isinstance(meaning, Back):
+            self._work.answer(Verdict(INFO, msg("session.dropped")), meaning, raw)
+        elif not self._ask_for_rejected_scan(question, meaning, raw):
+            meaning = ask_quantity.ask_if_measured(self._store.reader, self._page.stack.jobs, meaning)
+            self._apply_unasked(question, meaning, raw)
+
+    def _answer_question(self, question: PendingQuestion, meaning: Meaning, raw: str) -> bool:
+        """Handle inputs that drop the question, turn its page, or need another answer; return whether it is done."""
+        if isinstance(meaning, Back):
+            self._work.answer(Verdict(INFO, msg("session.dropped")), meaning, raw)
+            return True
+        scan = question.measured_scan
+        if question.doubtful_quantity and scan and meaning == Choice(2):
+            self._page.question = question._replace(doubtful_quantity=None, number_match=None)
+            self._work.answer(Verdict(ASK, ask_quantity.quantity_question(scan)), meaning, raw)
+            return True
+        match = (
+            ask_quantity.find_number(self._store.reader, meaning) if scan and isinstance(meaning, Quantity) else None
+        )
+        if scan and match and isinstance(meaning, Quantity):
+            self._page.question = question._replace(doubtful_quantity=meaning, number_match=match)
+            text = msg("session.is_number", text=raw.strip(" "), said=ask_quantity.quantity_question(scan))
+            self._work.answer(Verdict(ASK, text), meaning, raw)
+            return True
+        if next_page := question.next_page(meaning):
+            self._page.question = next_page
+            self._work.answer(Verdict(ASK, choice_question(next_page.scans)), meaning, raw)
+            return True
+        return False
+
+    def _ask_for_rejected_scan(self, question: PendingQuestion, meaning: Meaning, raw: str) -> bool:
+        """Ask whether a number was meant for the scan that was refused before; return whether that is asked."""
+        if not isinstance(meaning, Quantity):
+            return False
+        verdict = self._batch.ask_for_rejected_scan(raw.strip(" "), self._page.stack.jobs)
+        if not verdict:
+            return False
+        self._page.question = question
+        self._work.answer(verdict, meaning, raw)
+        return True
+
+    def _apply_unasked(self, question: PendingQuestion, meaning: Meaning, raw: str) -> None:
+        """Apply an input that answers no question of the session; the job handles all that the session does not."""
+        answer, look_up = self._work.answer, _look_up_of(meaning, raw) if self._context.user.user else None
+        match meaning:
+            case Ambiguous(scans):
+                self._page.question = PendingQuestion(self._page.key, scans=scans)
+                answer(Verdict(ASK, choice_question(scans)), meaning, raw)
+            case Multiplier(number) if self._context.user.user:
+                self._page.question = PendingQuestion(self._page.key, multiplier=number)
+                answer(Verdict(INFO, msg("session.times", times=number)), meaning, raw)
+            case Multiplier(number):
+                answer(Verdict(WRONG, msg("input.times", text=f"{number}*")), meaning, raw)
+            case _ if look_up:
+                self._open_look_up(*look_up, meaning, raw)
+            case Scan(matches) if self._is_own_badge(matches):
+                self._page.question = question
+                name = matches[0].label or matches[0].key
+                answer(Verdict(INFO, msg("sign_in.already", name=name)), meaning, raw)
+            case Scan() if self._needs_quantity(meaning):
+                self._page.question = PendingQuestion(self._page.key, measured_scan=meaning)
+                answer(Verdict(ASK, ask_quantity.quantity_question(meaning)), meaning, raw)
+            case RefusedInput():
+                if meaning.reason == "input.by_hand":
+                    self._page.question = question  # it still stands
+                answer(self._refusal(meaning), meaning, raw)
+            case _:
+                self._apply_known(self._permissions.require_pin(meaning, lambda: self._feed(meaning)), meaning, raw)
+
+    def _needs_quantity(self, scan: Scan) -> bool:
+        return ask_quantity.is_quantity_needed(self._page.stack.jobs, scan) and not self._work.is_refused(scan)
+
+    def _refusal(self, refused: RefusedInput) -> Verdict:
+        if refused.reason != "input.choice":
+            return Verdict(WRONG, Msg(refused.reason, (("text", refused.text),)))
+        text_id = "input.choice" if _has_back_key(self._page.top) else "input.no_choice"
+        return Verdict(WRONG, msg(text_id, text=refused.text), detail=_choice_hint(self._page.accepts()))
+
+    def _is_own_badge(self, matches: Sequence[Match]) -> bool:
+        """Return whether the person scanned the own badge on a page that has no use for one."""
+        own = (PERSON, self._context.user.user)
+        is_own = all((match.kind, match.key) == own for match in matches)
+        return is_own and PERSON not in self._page.preferred_kinds()
+
+    def _open_look_up(self, start: Start, event: Event, meaning: Meaning, raw: str) -> None:
+        """Open what a `?` asks for on top of the job, or feed it to that page if it is open already."""
+        stack, context, is_open = self._page.stack, self._context.current(), self._page.top.job.name == start.job
+        if not is_open:
+            self._apply_known(stack.open(start, context), meaning, raw)
+        if is_open or not start.args:
+            self._apply_known(stack.feed(event, self._context.current()), meaning, raw if is_open else "")
+
+    def _feed(self, meaning: Meaning) -> JobResult:
+        """Feed a meaning to the job; words that it has no use for open the search page if anything is found."""
+        stack, context, before = self._page.stack, self._context.current(), self._page.stack.snapshot()
+        result = stack.feed(meaning, context)
+        if not isinstance(meaning, Text) or not context.user or is_help_page(before[-1]):
+            return result
+        if not _is_unused(result, before, stack.jobs):
+            return result
+        if not self._store.reader.query("search", {"search": meaning.text, "size": 1})[1]:
+            return result
+        stack.restore(before)
+        return stack.open(Start("look_up", {"search": meaning.text}), context)
+
+    def _apply_known(self, result: JobResult, meaning: Meaning, raw: str) -> None:
+        """Apply a result, with verdicts that hold for what this host knows of the store."""
+        self._work.apply(add_price(unless_incomplete(result, meaning, self._store.reader.is_complete), meaning), raw)
+
+
+def _look_up_of(meaning: Meaning, raw: str) -> tuple[Start, Event] | None:
+    """Return the job that a `?` opens, and the event for it if it is open already or has no arguments.
+
+    Return None for an input without `?`.
+    """
+    if isinstance(meaning, Scan) and meaning.is_look_up:
+        match = meaning.matches[0]
+        if match.kind == LOCATION:
+            return Start("locations", {"location_code": match.key}), meaning
+        return Start("look_up", {"product_number": match.key} if match.kind == PRODUCT else {}), meaning
+    if isinstance(meaning, Text | UnknownCode | RefusedInput) and raw.lstrip(" ")[:1] == "?":
+        words = raw.strip(" ?")
+        return (Start("look_up", {"search": words}), Text(words)) if words else (Start("look_up", {}), Opened({}))
+    return None
+
+
+def _has_back_key(stacked_job: StackedJob) -> bool:
+    """Return whether the page of a job offers the way back."""
+    return any(hint.letter == BACK.letter for hint in stacked_job.job.view(stacked_job.state).key_hints)
+
+
+def _choice_hint(accepts: Accepts) -> Msg | None:
+    """Return which numbers choose something on the page."""
+    last = "" if accepts.choices < 2 else f"-{accepts.choices}"
+    return msg("input.type", keys=f"1{last}") if accepts.choices else None
+
+
+_UNUSED_VERDICTS = (".unknown", "pick.waiting", "pick.answer_first", "pick.put_back_first")
+"""Ends of the verdicts of jobs that have no use for words."""
+
+
+def _is_unused(result: JobResult, before: Sequence[StackedJob], after: Sequence[StackedJob]) -> bool:
+    """Return whether a job knows nothing of that name, or did not react."""
+    if result.verdict:
+        return result.verdict.kind == WRONG and result.verdict.text.id.endswith(_UNUSED_VERDICTS)
+    has_written = any(event.writes or event.resolutions for event in result.events)
+    return list(before) == list(after) and not has_written
+
+
+def unless_incomplete(result: JobResult, meaning: Meaning, is_complete: Callable[[], bool]) -> JobResult:
+    """Replace a verdict that something does not exist while the store has not been read whole."""
+    before = result.verdict
+    after = before and _unknown_yet(before, meaning)
+    if after == before or is_complete():
+        return result
+    events = tuple(event._replace(verdict=after) if event.verdict == before else event for event in result.events)
+    return result._replace(events=events, verdict=after)
+
+
+def _unknown_yet(verdict: Verdict, meaning: Meaning) -> Verdict:
+    """Return a verdict with "unknown" replaced by "unknown yet"."""
+    text_id, name = verdict.text.id, str(verdict.text.args[0][1]) if verdict.text.args else ""
+    if text_id == "sign_in.unknown":
+        return verdict._replace(text=msg("sign_in.unknown_yet", asked=name))
+    if isinstance(meaning, Scan) or not text_id.endswith((".unknown", ".not_found")):
+        return verdict
+    return verdict._replace(text=msg("session.unknown_yet", text=name))
+
+
+def add_price(result: JobResult, meaning: Meaning) -> JobResult:
+    """Add the price on a label to the verdict if no quantity could be calculated from it."""
+    price = meaning.matches[0].price if isinstance(meaning, Scan) else None
+    if price is None or result.verdict is None:
+        return result
+    text = msg("session.price_label", price=price_message(price), said=result.verdict.text)
+    return result._replace(verdict=result.verdict._replace(text=text))

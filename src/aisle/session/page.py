@@ -1,0 +1,115 @@
+"""Page on the screen: the job on top, and what the session itself asks over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from aisle.jobs.view import DetailView, Step, View
+from aisle.scan.meaning import Accepts
+from aisle.session.job_stack import JobStack, StackedJob, is_secret_text, page_identity, page_key
+from aisle.session.pending_question import NO_QUESTION, PendingQuestion
+
+
+class _Snapshot(NamedTuple):
+    jobs: tuple[StackedJob, ...]
+    question: PendingQuestion
+
+
+class Page:
+    """Open jobs and the pending question, as one page that inputs are meant for."""
+
+    def __init__(self, stack: JobStack) -> None:
+        self.stack = stack
+        self.question = NO_QUESTION
+        self._cached_accepts: tuple[StackedJob, Accepts] | None = None
+
+    @property
+    def top(self) -> StackedJob:
+        """Return the job on the screen."""
+        return self.stack.jobs[-1]
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """Return the topics of what the page shows."""
+        return self.top.topics
+
+    @property
+    def key(self) -> tuple[int, str, str]:
+        """Return a key of the job on the screen that differs from those of all jobs before and after it."""
+        return page_key(self.stack.jobs)
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """Return what of the page decides on the meaning of a typed text."""
+        return page_identity(self.stack.jobs)
+
+    def accepts(self) -> Accepts:
+        """Return what an input may be here. A job is asked once for each of its states."""
+        top = self.top
+        if self._cached_accepts is None or self._cached_accepts[0] is not top:
+            self._cached_accepts = top, top.job.accepts(top.state)
+        accepts = self._cached_accepts[1]
+        return self.question.accepts(accepts) if self._has_question else accepts
+
+    def preferred_kinds(self) -> tuple[str, ...]:
+        """Return the kinds of things that the job prefers to scan."""
+        return self.top.job.prefers(self.top.state)
+
+    def is_secret(self, text: str) -> bool:
+        """Return whether a text is a secret here."""
+        return is_secret_text(self.stack.jobs, text)
+
+    @property
+    def _has_question(self) -> bool:
+        return self.question is not NO_QUESTION
+
+    def shown_text(self, typed: str) -> str:
+        """Return the open line with the multiplier before it; of a secret, only its length."""
+        text = self.question.with_multiplier(typed) if self._has_question else typed
+        return "*" * len(text) if self.is_secret(text) else text
+
+    def take_question(self) -> PendingQuestion:
+        """Remove the pending question and return it."""
+        question, self.question = self.question, NO_QUESTION
+        return question
+
+    def drop_left_question(self) -> None:
+        """Drop the question if another job is on the screen now."""
+        if self._has_question:
+            self.question = self.question.still_on_page(self.stack.jobs)
+
+    def view(self, names_by_letter: Mapping[str, str]) -> View:
+        """Return the view of the job with the keys as they are named here, under the session's question."""
+        view = self.top.job.view(self.top.state)
+        if names_by_letter:
+            view = rename_keys(view, names_by_letter)
+        if not (self._has_question and self.question.is_pending):
+            return view
+        return self.question.show_on(view, self.top.job.accepts(self.top.state))
+
+    def snapshot(self) -> _Snapshot:
+        """Return the state to go back to with `restore`."""
+        return _Snapshot(self.stack.snapshot(), self.question)
+
+    def restore(self, snapshot: _Snapshot) -> None:
+        """Go back to a snapshot."""
+        self.stack.restore(snapshot.jobs)
+        self.question = snapshot.question
+
+
+def rename_keys(view: View, names_by_letter: Mapping[str, str]) -> View:
+    """Return a page with its letters as they are named at this terminal."""
+    view = view._replace(
+        key_hints=tuple(hint._replace(letter=names_by_letter.get(hint.letter, hint.letter)) for hint in view.key_hints)
+    )
+    if isinstance(view, Step | DetailView) and view.choice_letters:
+        letters = "".join(_key_name(each, view.choice_letters, names_by_letter) for each in view.choice_letters)
+        return view._replace(choice_letters=letters)
+    return view
+
+
+def _key_name(letter: str, keys: str, names_by_letter: Mapping[str, str]) -> str:
+    """Return the key of a choice: its own letter if the other name is that of another choice."""
+    name = names_by_letter.get(letter, letter)
+    return name if len(name) == 1 and name not in keys else letter

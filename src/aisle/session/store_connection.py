@@ -1,0 +1,100 @@
+"""Files of the store in use, and what watches and writes them. Replaced whole when the store or its files change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+from aisle.cache.reader import CacheReader
+from aisle.errors import StorageError
+from aisle.host.leader_lock import absolute_path
+from aisle.host.notify_sockets import SessionSocket
+from aisle.host.store_folder import StoreFolder
+from aisle.outbox.journal import Journal
+from aisle.outbox.operation_queue import OperationQueue
+from aisle.session.job_stack import JobStack
+from aisle.session.notifications import Notifications
+from aisle.session.profile import ProfileInForce, StoreAccess
+from aisle.session.unit_of_work import UnitOfWork
+
+
+class _Snapshot(NamedTuple):
+    access: StoreAccess
+    session_id: str
+    start_courier: Callable[[], None]
+    notifications: Notifications
+    unit_of_work: UnitOfWork
+
+
+class StoreConnection:
+    """Store that the session works in now. Other parts keep no file of a store, but ask here."""
+
+    def __init__(
+        self,
+        access: StoreAccess,
+        profile: ProfileInForce,
+        stack: JobStack,
+        start_courier: Callable[[], None],
+        clock: Callable[[], float],
+        make_id: Callable[[], str],
+    ) -> None:
+        self._profile = profile
+        self._stack = stack
+        self._clock = clock
+        self._make_id = make_id
+        self.begin_session(access, start_courier)
+
+    def begin_session(self, access: StoreAccess, start_courier: Callable[[], None] | None = None) -> None:
+        """Use these files as a new session of the journal; its id is in `session_id`."""
+        self.session_id = self._make_id()
+        if start_courier:
+            self._start_courier = start_courier
+        self._use(access)
+        self.unit_of_work = UnitOfWork(access.journal, self._stack, self.session_id)
+
+    def continue_session(self, access: StoreAccess) -> None:
+        """Go on with files that replace the old ones and hold all that they held."""
+        self._use(access)
+        self.unit_of_work.replace_journal(access.journal)
+        self.notifications.resume()
+
+    def _use(self, access: StoreAccess) -> None:
+        self._set_access(access)
+        self.notifications = Notifications(
+            access.reader, access.journal, access.socket, self.session_id, self._start_courier, self._clock
+        )
+        self.notifications.token_file = absolute_path(self._profile.current.token_file)
+        self.apply_pool_names()
+
+    def _set_access(self, access: StoreAccess) -> None:
+        self.access = access
+        self.reader: CacheReader = access.reader
+        self.journal: Journal = access.journal
+        self.operations: OperationQueue = access.operations
+        self.socket: SessionSocket = access.socket
+        self.folder: StoreFolder = access.socket.store_folder
+
+    def apply_pool_names(self) -> None:
+        """Name the stock pools as the settings do."""
+        self.access.reader.pools = self._profile.current.pools
+
+    def end_session(self) -> None:
+        """Note in the journal that the session has ended. Raises StorageError."""
+        self.journal.end_session(self.session_id)
+
+    def snapshot(self) -> _Snapshot:
+        """Return the state to go back to with `restore`."""
+        return _Snapshot(self.access, self.session_id, self._start_courier, self.notifications, self.unit_of_work)
+
+    def restore(self, snapshot: _Snapshot) -> None:
+        """Go back to a snapshot."""
+        self._set_access(snapshot.access)
+        _, self.session_id, self._start_courier, self.notifications, self.unit_of_work = snapshot
+
+
+def close_store(access: StoreAccess) -> None:
+    """Close the files and the socket of a store."""
+    for close in (access.socket.close, access.reader.close, access.journal.close):
+        with suppress(StorageError, OSError):  # everything is durable
+            close()

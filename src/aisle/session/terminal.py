@@ -1,0 +1,69 @@
+"""Screen that a session is shown on: its size, and what the program around the session knows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from aisle.jobs.view import Frame, ListView, Msg
+
+_ROWS_BESIDE_LIST = ((22, 14), (17, 13), (11, 11), (0, 6))
+"""(minimum screen rows, rows that a list page needs for everything but its list)."""
+
+_FOOTER_ROWS = 3
+"""Rows of them that hold the commands under a list."""
+
+_MIN_WIDE_COLUMNS, _MIN_WIDE_ROWS = 102, 20
+"""Screen size from which the commands stand beside the list."""
+
+MessageText = Callable[[Msg, str], str]
+"""Returns the full text of a message in a language."""
+
+
+class ScreenSize(NamedTuple):
+    """Columns and rows of a screen; 0 while they are unknown."""
+
+    columns: int = 0
+    rows: int = 0
+
+    @property
+    def list_rows(self) -> int:
+        """Return the number of list rows that the screen shows."""
+        return list_height(self.rows) if any(self) else 12
+
+    @property
+    def extra_list_rows(self) -> int:
+        """Return the number of further rows where the commands stand beside the list."""
+        return _FOOTER_ROWS if self.columns >= _MIN_WIDE_COLUMNS and self.rows >= _MIN_WIDE_ROWS else 0
+
+
+def list_height(rows: int) -> int:
+    """Return the number of list rows that fit on a screen of so many rows."""
+    return max(1, rows - next(used for height, used in _ROWS_BESIDE_LIST if rows >= height))
+
+
+class Terminal:
+    """Size and abilities of the screen. The program sets the functions; without them the answers are cautious."""
+
+    def __init__(self) -> None:
+        self.size = ScreenSize()
+        self.message_text: MessageText | None = None
+        self.rows_in_view: Callable[[Frame, int, int, int], int] | None = None
+        """Returns the visible list rows of a frame, given columns, rows and the size of the list's window."""
+        self.fits_screen: Callable[[Frame, int, int], bool] | None = None
+        """Returns whether a screen of these columns and rows shows all of a page at once."""
+        self.has_themes = False
+        """Whether the terminal can show the colours of a theme."""
+
+    def visible_list_rows(self, build_frame: Callable[[], Frame], window_rows: int) -> int | None:
+        """Return the visible rows of the list on the screen if its window has more of them, else None."""
+        if self.rows_in_view is None or not self.size.rows:
+            return None
+        frame = build_frame()
+        size = max(window_rows, len(frame.view.rows) if isinstance(frame.view, ListView) else 0)
+        visible = self.rows_in_view(frame, *self.size, size)
+        return visible if visible < size else None
+
+    def is_fully_shown(self, build_frame: Callable[[], Frame]) -> bool:
+        """Return whether the screen is known to show all of the current page at once."""
+        return self.fits_screen is not None and bool(self.size.rows) and self.fits_screen(build_frame(), *self.size)

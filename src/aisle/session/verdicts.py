@@ -1,0 +1,152 @@
+"""Verdict on the screen with its bell: answers to inputs, and messages that no input caused, which never hide one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from aisle.errors import AisleError, SettingsError, StorageError
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
+from aisle.scan.meaning import Match, Meaning, Scan
+from aisle.session.context import SessionContext
+from aisle.session.profile import ProfileInForce
+
+ALARM_MESSAGES = ("session.not_saved", "session.rest_lost", "session.no_file")
+"""Messages that stand while nothing can be written."""
+
+STANDS_S = 10.0
+"""Seconds for which an answer stands alone before a message may be shown beside it."""
+
+
+class _Snapshot(NamedTuple):
+    current: Verdict | None
+    bells: int
+    answered_at: float
+    notification: tuple[Verdict | None, Verdict | None]
+
+
+class Verdicts:
+    """Verdict that the screen shows now, and the bells that go with it."""
+
+    def __init__(self, profile: ProfileInForce, context: SessionContext) -> None:
+        self._profile = profile
+        self._context = context
+        self.current: Verdict | None = None
+        self.bells = 0
+        """Bells to ring; whoever rings them sets it back to 0."""
+        self._answered_at = 0.0
+        """Moment of the last answer, in seconds since 1970."""
+        self._notification: tuple[Verdict | None, Verdict | None] = (None, None)
+        """The last message: the answer that it stands beside, and what is shown of both."""
+
+    def start_batch(self) -> None:
+        """Count the time that an answer stands from the inputs that follow."""
+        self._answered_at = self._context.at
+
+    def show(self, verdict: Verdict) -> None:
+        """Show a verdict and ring its bell."""
+        self.current = verdict
+        if verdict.kind in (WRONG, ASK):
+            self.bells = 3
+        elif verdict.kind == GOOD and self._profile.current.rings_when_good:
+            self.bells = max(self.bells, 1)
+
+    def answer(self, verdict: Verdict) -> None:
+        """Show the answer of a job to an input."""
+        self._answered_at = self._context.at
+        self.show(verdict)
+
+    def greet(self, verdict: Verdict) -> None:
+        """Show a message in silence if nothing else is shown."""
+        if self.current is None:
+            self.current = verdict
+            self._notification = (None, verdict)
+
+    @property
+    def is_busy(self) -> bool:
+        """Return whether messages wait: a refusal or question stands, or an answer was given a moment ago."""
+        answer = self._last_answer()
+        if answer is None:
+            return False
+        return answer.kind in (WRONG, ASK) or abs(self._context.at - self._answered_at) < STANDS_S
+
+    def notify(self, verdict: Verdict) -> None:
+        """Show a message that no input caused, before the answer that stands."""
+        answer = self._last_answer()
+        shown = verdict
+        if answer is not None:
+            shown = verdict._replace(text=msg("session.join", more=verdict.text, what=answer.text))
+        self._notification = (answer, shown)
+        self.show(shown)
+
+    def _last_answer(self) -> Verdict | None:
+        """Return the answer to the last input while it stands."""
+        answer, shown = self._notification
+        return answer if self.current is shown else self.current
+
+    def add_detail(self, detail: Msg) -> None:
+        """Add a detail to the verdict unless it has one."""
+        if self.current is None:
+            self.current = Verdict(INFO, detail)
+        elif not self.current.detail:
+            self.current = self.current._replace(detail=detail)
+
+    def snapshot(self) -> _Snapshot:
+        """Return the state to go back to with `restore`."""
+        return _Snapshot(self.current, self.bells, self._answered_at, self._notification)
+
+    def restore(self, snapshot: _Snapshot) -> None:
+        """Go back to a snapshot."""
+        self.current, self.bells, self._answered_at, self._notification = snapshot
+
+
+class ScanRemarks:
+    """Remarks on how a code was read. Each is made once in a session."""
+
+    def __init__(self, verdicts: Verdicts) -> None:
+        self._verdicts = verdicts
+        self._is_layout_reported = False
+        self._reported_guesses: set[str] = set()
+
+    def add(self, meaning: Meaning) -> None:
+        """Add to the verdict that a scan came in another keyboard layout, or was completed to a known code."""
+        match = meaning.matches[0] if isinstance(meaning, Scan) else None
+        if match is None:
+            return
+        if match.layout and not self._is_layout_reported:
+            self._is_layout_reported = True
+            verdict = self._verdict_for(match)
+            text = msg("session.layout", code=match.code, said=verdict.text)
+            self._verdicts.current = verdict._replace(text=text)
+        if isinstance(meaning, Scan) and meaning.is_look_up:
+            return
+        if match.is_guess and match.code not in self._reported_guesses:
+            self._reported_guesses.add(match.code)
+            verdict = self._verdict_for(match)
+            text = msg("session.guessed", code=match.code, label=match.label or match.key, said=verdict.text)
+            self._verdicts.current = verdict._replace(text=text)
+
+    def _verdict_for(self, match: Match) -> Verdict:
+        return self._verdicts.current or Verdict(INFO, raw(match.label or match.key))
+
+
+_MESSAGE_BY_ERROR_KIND = {
+    "full": "session.why_full",
+    "busy": "session.why_busy",
+    "damaged": "session.why_damaged",
+    "shut": "session.why_shut",
+    "read_only": "session.why_read_only",
+    "place": "session.why_location",
+    "newer": "session.why_newer",
+    "gone": "session.why_gone",
+    "gone_again": "session.why_gone_again",
+    "log_gone": "session.why_log_gone",
+}
+"""Message ids by the kind of a StorageError."""
+
+
+def error_message(error: AisleError) -> Msg:
+    """Return what is wrong and what to do."""
+    if isinstance(error, SettingsError):
+        return msg("session.why_settings")
+    kind = error.kind if isinstance(error, StorageError) else ""
+    return msg(_MESSAGE_BY_ERROR_KIND.get(kind, "session.why_files"))

@@ -1,0 +1,177 @@
+"""Work of a session: events go through the jobs, and what follows is committed in one transaction, or rolled back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from aisle import json_codec
+from aisle.errors import StorageError
+from aisle.jobs.job import Changed, Event, Resumed, SessionEffect, Start
+from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
+from aisle.outbox.operation_record import Author, principal_of
+from aisle.scan.meaning import Command
+from aisle.session.context import SessionContext
+from aisle.session.input_batch import InputBatch
+from aisle.session.job_stack import JobResult
+from aisle.session.page import Page
+from aisle.session.pending_question import NO_QUESTION
+from aisle.session.permissions import Permissions
+from aisle.session.profile import ProfileInForce
+from aisle.session.store_connection import StoreConnection
+from aisle.session.unit_of_work import UnsentSecrets
+from aisle.session.verdicts import Verdicts
+
+if TYPE_CHECKING:
+    from aisle.session.trace import Trace
+
+
+class Work:
+    """Jobs of the session with what they have done since the last commit.
+
+    `run_effect` carries out effects on the session itself; `explain_error` says why nothing could be written.
+    """
+
+    def __init__(
+        self,
+        page: Page,
+        batch: InputBatch,
+        context: SessionContext,
+        profile: ProfileInForce,
+        store: StoreConnection,
+        verdicts: Verdicts,
+        permissions: Permissions,
+        trace: Trace | None,
+        run_effect: Callable[[SessionEffect], None],
+        explain_error: Callable[[StorageError], Msg],
+    ) -> None:
+        self._page = page
+        self._batch = batch
+        self._context = context
+        self._profile = profile
+        self._store = store
+        self._verdicts = verdicts
+        self._permissions = permissions
+        self._trace = trace
+        self.run_effect = run_effect
+        self._explain_error = explain_error
+        self._secrets = UnsentSecrets()
+        self.is_ending = False
+        """Whether the session ends after this batch."""
+
+    # Events
+
+    def feed(self, event: Event, raw: str = "") -> None:
+        """Feed an event to the job on the screen and apply the result."""
+        self.apply(self._page.stack.feed(event, self._context.current()), raw)
+
+    def open(self, start: Start, raw: str = "") -> None:
+        """Open a job on top of the one on the screen and apply the result."""
+        self.apply(self._page.stack.open(start, self._context.current()), raw)
+
+    def notify(self, changes: Sequence[Changed]) -> None:
+        """Feed changes of the cache to the job on the screen and apply the result."""
+        self.apply(self._page.stack.notify(changes, self._context.current()))
+
+    def apply(self, result: JobResult, raw: str = "") -> None:
+        """Collect the result of an event, show its verdict and carry out its effects."""
+        has_unseen_writes = self._store.unit_of_work.has_writes
+        self._store.unit_of_work.add(result, self._context.at, raw, self._context.current())
+        if result.verdict:
+            self._verdicts.answer(result.verdict)
+        self._page.drop_left_question()
+        if has_unseen_writes and result.opens_page and not self.commit():
+            return  # the page was opened over a job that has written, and is gone with its writes
+        for effect in result.session_effects:
+            self.run_effect(effect)
+
+    def answer(self, verdict: Verdict, event: Event, raw: str) -> None:
+        """Answer an input that no job handles."""
+        self._store.unit_of_work.add_answer(event, self._context.at, raw, self._context.current(), verdict)
+        self._verdicts.show(verdict)
+
+    def undo_last(self) -> None:
+        """Reopen the last job of the person on this host to undo its last step; say what no job can undo."""
+        if not self.commit():
+            return
+        store, user = self._profile.current.store, self._context.user.user
+        operation = self._store.journal.last_operation(store, user)
+        if operation is None:
+            self._verdicts.show(Verdict(INFO, msg("home.nothing_to_undo")))
+        elif operation.job is None or not self._store.unit_of_work.reopen(operation.job):
+            self._verdicts.show(Verdict(WRONG, msg("home.not_undone", what=_record_number(operation.lanes))))
+        else:
+            self.feed(Resumed())
+            self.feed(Command("u"))
+
+    def is_refused(self, event: Event) -> bool:
+        """Return whether the job on the screen would refuse an event. Jobs are pure: it is tried and undone."""
+        before = self._page.stack.snapshot()
+        verdict = self._page.stack.feed(event, self._context.current()).verdict
+        self._page.stack.restore(before)
+        return verdict is not None and verdict.kind == WRONG
+
+    # Commit
+
+    def commit_batch(self) -> bool:
+        """Commit at the end of a batch; a page that shows what was written queries it again. Return success."""
+        has_writes = self._store.unit_of_work.has_writes
+        if not self.commit():
+            return False
+        if has_writes and self._page.top.job.requery_after_write:
+            result = self._page.stack.notify([Changed("outbox", "")], self._context.current())
+            self.apply(result._replace(verdict=None))
+        return True
+
+    def commit(self) -> bool:
+        """Commit everything since the last commit; if that fails, roll it back, say so and return False."""
+        try:
+            self.commit_or_raise()
+        except StorageError as error:
+            if not self._store.unit_of_work.can_roll_back:
+                raise
+            self._page.question = NO_QUESTION
+            self._batch.has_failed, self.is_ending = True, False
+            verdict = Verdict(WRONG, msg("session.not_saved", why=self._explain_error(error)))
+            self._verdicts.show(verdict)
+            if self._trace:
+                self._trace.mark_lost(verdict)
+            return False
+        return True
+
+    def commit_or_raise(self) -> None:
+        """Commit, and wake the courier if it has something to do. Raises StorageError."""
+        unit_of_work = self._store.unit_of_work
+        secrets = unit_of_work.secrets
+        self._store_question()
+        user, profile = self._context.user.user, self._profile.current
+        needs_principal = unit_of_work.supervises and self._permissions.token_state()["wanted"]
+        principal = principal_of(user) if needs_principal else ""
+        author = Author(profile.store, user, terminal=profile.terminal, supervisor_principal=principal)
+        has_courier_work = unit_of_work.commit(author)
+        self._batch.uncommitted = 0
+        if self._trace:
+            self._trace.mark_committed()
+        self._secrets.send(self._store.access, secrets)
+        if has_courier_work:
+            self._store.notifications.subscribe(self._page.topics)  # before the courier can notify anybody
+            self._store.socket.wake_courier()
+
+    def _store_question(self) -> None:
+        """Add the pending question to the journal unless it is the last event there."""
+        self._page.drop_left_question()
+        question, verdict = self._page.question.to_store(), self._verdicts.current
+        if question and verdict and not self._store.unit_of_work.is_last_event(question):
+            context = self._context.current()
+            self._store.unit_of_work.add_answer(question, self._context.at, "", context, verdict)
+
+    def resend_secrets(self) -> None:
+        """Send the courier again what no file may hold."""
+        self._secrets.resend(self._store.access)
+        self._permissions.resend_token()
+
+
+def _record_number(lanes: str) -> str:
+    """Return the number of the first order, delivery or product that an operation was about."""
+    first = json_codec.from_text(tuple[str, ...], lanes)[:1] or ("",)
+    return first[0].partition("/")[2]
