@@ -25,14 +25,14 @@ from tests.courier.simulated_time import Time
 
 @pytest.fixture
 def socket(home: StoreFolder) -> Iterator[CourierSocket]:
-    """The courier's doorbell."""
+    """The socket of the courier."""
     with closing(CourierSocket(home)) as made:
         yield made
 
 
 @asynccontextmanager
 async def ringing(socket: CourierSocket, time: Time) -> AsyncIterator[Notifier]:
-    """A ringer at work."""
+    """Run a notifier."""
     ringer = Notifier(socket, time.clock, time.sleep)
     work = asyncio.create_task(ringer.run())
     try:

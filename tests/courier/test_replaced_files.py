@@ -27,7 +27,7 @@ from tests.courier.writes import update
 
 
 class Incumbent:
-    """A courier in office, and those that it became."""
+    """A leading courier, and those that replaced it."""
 
     def __init__(self, host: Host) -> None:
         self.host = host
