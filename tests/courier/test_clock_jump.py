@@ -1,4 +1,4 @@
-"""Somebody sets the host's clock, forwards or back: nothing waits longer for it, and nothing is believed sooner."""
+"""The host's clock is set: no wait grows longer, and nothing is believed sooner."""
 
 from __future__ import annotations
 

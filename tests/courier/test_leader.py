@@ -1,4 +1,4 @@
-"""Who is the courier, until when, and what it leaves behind."""
+"""The leading courier: who leads, until when, and what it leaves behind."""
 
 import asyncio
 import json

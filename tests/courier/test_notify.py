@@ -1,4 +1,4 @@
-"""Who is rung, and when: only those whom it concerns, at once, and no more often than they can make use of."""
+"""Notifications reach subscribers of a topic at once, and not too often."""
 
 from __future__ import annotations
 

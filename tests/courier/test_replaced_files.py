@@ -1,4 +1,4 @@
-"""The files under a courier at work: deleted, or changed by a newer program."""
+"""Files deleted, replaced or migrated while the courier works."""
 
 from __future__ import annotations
 

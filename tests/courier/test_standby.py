@@ -22,7 +22,7 @@ def me() -> Leader:
 
 
 def reigns(lock: Path) -> Callable[[Callable[[str], None]], None]:
-    """Return the work of a process that leads with a standby behind it; each of them reports that it leads, and stays."""
+    """Return the work of a process that leads with a standby behind it; each reports that it leads, and stays."""
 
     def work(tell: Callable[[str], None]) -> None:
         seat = StandbyLock(lock)

@@ -1,4 +1,4 @@
-"""A courier that is stopped or stuck: sessions say that it does not answer, end it, and touch nobody else."""
+"""A stopped or hung courier: sessions report it, end it, and touch no other process."""
 
 from __future__ import annotations
 
