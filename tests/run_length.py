@@ -1,4 +1,4 @@
-"""How long tests try that could try for ever."""
+"""How many examples a test tries in the default and in the long run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is made once for a whole test run, however many workers it has, and whoever of them asks first."""
+"""Files made once for a whole test run, shared by all workers."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tests.terminal.lifeline import processes_under
 
 @measures("courier", Row("memory of the courier with its standby, after a full sync (PSS)", "MB", most=50))
 def memory(bench: Bench) -> Sequence[Pair]:
-    """One courier in office, when it has brought the whole store; `aisle sync` waits for that."""
+    """One leading courier that has read the whole store; `aisle sync` waits for that."""
     if bench.aisle is None:
         return [Pair(None, None)]
     with served(bench) as service:

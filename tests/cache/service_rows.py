@@ -1,4 +1,4 @@
-"""Answers of a service, small and by the interface's names."""
+"""Rows of a service for tests, with the field names of the interface."""
 
 from typing import Any
 

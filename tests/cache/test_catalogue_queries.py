@@ -1,4 +1,4 @@
-"""The catalogue as it is browsed: filters, words, categories with their names, variants and parts."""
+"""Queries of the catalogue: filters, search, categories, variants and parts."""
 
 from __future__ import annotations
 

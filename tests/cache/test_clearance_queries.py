@@ -1,4 +1,4 @@
-"""What a clearance asks this host: roles, tags, what is held, what is to be moved and who is at it."""
+"""Queries of a clearance: roles, tags, held goods, assignments and who works on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The day's counts as sessions read them: what this host noted, and what the service's log says."""
+"""Queries of the day's counts: pending ones of this host and entries of the service's log."""
 
 from __future__ import annotations
 

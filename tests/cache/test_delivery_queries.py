@@ -1,4 +1,4 @@
-"""Deliveries as sessions read them: what the service says, with this host's receipts laid over until they are in it."""
+"""Queries of deliveries: rows of the service with pending receipts of this host laid over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has to be settled is listed from what the cache keeps of it, as it would be from all that is there."""
+"""Queries of exceptions: incremental lists equal a fresh read of everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of a row as text is what the library writes, however it is written."""
+"""JSON columns of the cache are encoded as by the standard library."""
 
 import json
 from collections.abc import Callable

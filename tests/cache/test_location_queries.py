@@ -1,4 +1,4 @@
-"""Places as sessions read them: in the order of feet, with what lies there and what of it is held."""
+"""Queries of locations: walking order, goods and what of them is held."""
 
 from contextlib import closing
 from decimal import Decimal

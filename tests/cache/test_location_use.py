@@ -1,4 +1,4 @@
-"""What a place is used for, found out with little: the same as its page shows, whatever is on its way."""
+"""What a location is used for, read cheaply: the same as its page shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store's log as supervisors read it, losses by reason and week, and the file that a session writes of it."""
+"""Queries of the store's log for supervisors, losses by reason and week, and the CSV export."""
 
 from __future__ import annotations
 

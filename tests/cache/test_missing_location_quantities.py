@@ -1,4 +1,4 @@
-"""A place of which a foreign service does not say how much lies there: unknown, neither none nor empty."""
+"""Locations without a quantity from the service: unknown, neither none nor empty."""
 
 from __future__ import annotations
 

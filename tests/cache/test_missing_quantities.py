@@ -1,4 +1,4 @@
-"""What a foreign service leaves out is no figure: nothing is reckoned from it, whatever waits to be sent."""
+"""Quantities that a service leaves out: nothing is calculated from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of open orders over what waits: an order is laid over once, and again when something of it changes."""
+"""The list of open orders with pending operations: each order is overlaid once, and again when it changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order board over what waits: however many orders that are, one scan is one order's work."""
+"""The order board with pending operations: one scan costs the work of one order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order board: whatever is asked for, its windows are those of a list that was sorted and filtered by hand."""
+"""The order board: every window equals a plainly filtered and sorted list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies of an order's products is read by whoever picks it, and by nobody else."""
+"""Stock of an order's products is read only for its picker."""
 
 from __future__ import annotations
 

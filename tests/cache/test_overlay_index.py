@@ -1,4 +1,4 @@
-"""A pending operation is known by the names in its text, and read when somebody asks for it."""
+"""The overlay finds pending operations by the names in their text and parses them on demand."""
 
 from __future__ import annotations
 

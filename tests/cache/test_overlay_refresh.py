@@ -1,4 +1,4 @@
-"""Whoever knows what waits reads again only what was written since, and all of it where he cannot tell."""
+"""The overlay reads only operations written since the last read, or all when it cannot tell."""
 
 from __future__ import annotations
 

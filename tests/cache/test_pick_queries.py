@@ -1,4 +1,4 @@
-"""What picking asks of the books where something does not fit, from a cache with the outbox over it."""
+"""Queries of picking where something does not fit, with pending operations laid over."""
 
 from __future__ import annotations
 

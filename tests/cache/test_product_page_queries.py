@@ -1,4 +1,4 @@
-"""What the page of a product reads beside its stock: who needs or holds it, and what the stores around have."""
+"""Queries of the product page: orders that need or hold it, and stock of stores nearby."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Words that are looked for: whatever marks stand in a name or a number, and however a measure is written."""
+"""Product search: accents, punctuation and notations of measures."""
 
 import pytest
 

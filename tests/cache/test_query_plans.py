@@ -1,4 +1,4 @@
-"""What is asked with every scan must not become slower with the history: no statement reads a whole precious table."""
+"""Queries made at every scan use indexes and read no whole table of the outbox."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a page is rung for, told by the reads that it has asked for."""
+"""Topics of a page, derived from its queries."""
 
 from __future__ import annotations
 

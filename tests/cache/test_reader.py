@@ -1,4 +1,4 @@
-"""What sessions read: orders with the outbox over them, places, people, products, search."""
+"""Queries of sessions: orders with pending operations, locations, people, products, search."""
 
 from collections.abc import Sequence
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Whatever becomes of operations, one after another: who looks now and then sees what one sees who has just come."""
+"""After any sequence of operations, a reader that polls sees what a new reader sees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept for the next time has a bound."""
+"""The cache of recently read values is bounded."""
 
 from hypothesis import given
 from hypothesis import strategies as st

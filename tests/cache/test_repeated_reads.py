@@ -1,4 +1,4 @@
-"""Who looks again and again keeps what he knows and reads what changed: he sees what one sees who has just come."""
+"""A reader that polls rereads only what changed, and sees what a new reader sees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows along an index, with rows on their way between those that it has."""
+"""Windows along an index, merged with pending rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shortage asks: where else some of it lies that nobody holds, with what waits to be sent laid over it."""
+"""Queries of a shortage: free stock at other locations, with pending operations laid over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pending movements, counts and losses over the cached stock: whoever did something sees it at once, everywhere."""
+"""Pending movements, counts and losses laid over the cached stock, on every page at once."""
 
 from __future__ import annotations
 

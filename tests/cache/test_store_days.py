@@ -1,4 +1,4 @@
-"""What a host keeps of dates is read as the store means them: late orders, the order of deliveries, hours of a day."""
+"""Dates in the cache follow the time zone of the store: late orders, deliveries, hours of a day."""
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta

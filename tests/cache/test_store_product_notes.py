@@ -1,4 +1,4 @@
-"""What was said of a product from this host, and by whom."""
+"""Changes of product data from this host, and who made them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store's day in figures: sums that the cache keeps are those of its log, whatever comes, changes and goes."""
+"""Figures of the day: sums kept in the cache equal those of its log after any change."""
 
 from __future__ import annotations
 

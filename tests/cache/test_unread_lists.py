@@ -1,4 +1,4 @@
-"""Which lists were never read to their end, from what the sync keeps of itself."""
+"""Which lists were never read completely, from the sync progress."""
 
 from __future__ import annotations
 

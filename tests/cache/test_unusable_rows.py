@@ -1,4 +1,4 @@
-"""Whatever a service has in one field of a row: the row is left out, with the reason, or every page reads it."""
+"""Any value in any field of a row: the row is left out with a reason, or every page reads it."""
 
 from __future__ import annotations
 

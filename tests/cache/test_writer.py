@@ -1,4 +1,4 @@
-"""The writer's side of the cache: bulk rows, codes, sweeps, cursors, the change feed, files of other versions."""
+"""The cache writer: bulk rows, codes, sweeps, cursors, the change feed, other schema versions."""
 
 import re
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""What the cache keeps in the time of the store is right again when the store's time zone is another one."""
+"""After a change of the time zone, cached days are computed again."""
 
 from collections.abc import Callable
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""`aisle sync`, alone and beside a courier in office: what it waits for, and what its exit status says."""
+"""`aisle sync`, alone and beside a leading courier: what it waits for, and what its exit status says."""
 
 from __future__ import annotations
 

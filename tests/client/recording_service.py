@@ -1,4 +1,4 @@
-"""A service that writes down what it was sent and answers what it was told to, behind httpx's own transport."""
+"""A fake service behind httpx that records requests and answers as told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every operation goes out with its exact method, raw path, query, headers and body, and comes back as its model."""
+"""Every operation sends its exact method, path, query, headers and body, and returns its model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person and the outbox are told when a call goes wrong, and what is tried again."""
+"""Error messages of failed calls, and which calls are retried."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The connection itself: what is sent beside the request, what is kept secret, and how real sockets fail."""
+"""The connection: headers, secrets, and failures of real sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walking through pages: every row once, in order, and never for ever."""
+"""Paging: every row once, in order, and always an end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in by a PIN: what each answer says, for everybody who asks."""
+"""Sign-in by PIN: the result of each answer."""
 
 from __future__ import annotations
 

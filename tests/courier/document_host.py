@@ -1,4 +1,4 @@
-"""A host at a service of the document alone, its courier looking for whatever nobody answered."""
+"""A host whose service implements only the interface document, with a courier that reconciles."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

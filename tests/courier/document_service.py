@@ -1,4 +1,4 @@
-"""A service that implements the document alone, as differently as it may: what it filters, keeps and shows."""
+"""A fake service of the interface document alone; fields choose what it filters, keeps and shows."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A service of the tests' own: the few operations the courier uses, in memory, counting calls, failing on demand."""
+"""A fake service in memory with the operations of the courier: counts calls, fails on demand."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A host with a home, a courier on it, and a fake service at the other end."""
+"""A host with a home, a courier and a fake service."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

@@ -1,4 +1,4 @@
-"""The courier keeps the outbox small, and lets everybody work meanwhile."""
+"""The courier keeps the outbox small without blocking writers."""
 
 from contextlib import closing
 

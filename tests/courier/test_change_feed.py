@@ -1,4 +1,4 @@
-"""The change feed of our own service, and what a courier that begins anew knows of it."""
+"""The change feed of our own service, and where a new courier resumes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Somebody sets the host's clock, forwards or back: nothing waits longer for it, and nothing is believed sooner."""
+"""The host's clock is set: no wait grows longer, and nothing is believed sooner."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def clock(host: Host) -> Clock:
 
 
 class Incumbent:
-    """A courier in office, and those that it became when the clock was set."""
+    """A leading courier, and those that replaced it after a clock jump."""
 
     def __init__(self, host: Host, clock: Clock, boot: str = "first") -> None:
         self.offices: list[Leadership] = []

@@ -1,4 +1,4 @@
-"""How far the clocks of host and service are from each other: by what answers say, however late they come."""
+"""The offset between the clocks of host and service, from answers that may come late."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The courier at work: what sessions write and wish for goes out, what changes comes in, whatever the link does."""
+"""The courier as a whole: it pushes operations, answers requests and pulls changes over any link."""
 
 import asyncio
 from contextlib import closing

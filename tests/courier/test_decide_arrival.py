@@ -1,4 +1,4 @@
-"""What a look proves: the table of operations, and the judge, without a service."""
+"""What a lookup proves about an operation, without a service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deliveries at the courier: read with the store, again when they change, and after what this host has received."""
+"""Deliveries: read with the store, after changes, and after receipts of this host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""At a service of the document alone: movements of several items, and answers in no words."""
+"""The document service: movements of several items, and empty responses."""
 
 import json
 from collections.abc import Iterator

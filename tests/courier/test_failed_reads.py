@@ -1,4 +1,4 @@
-"""What goes wrong beside the link: lost files, lost rings, full disks, rows without sense, strangers on the way."""
+"""Failures beside the link: lost files and notifications, full disks, unusable rows."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""One list of the service fails while all others answer: it is missing, with its reason, and nothing else is."""
+"""One list of the service fails: it alone is missing, with its reason."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator

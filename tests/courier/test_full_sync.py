@@ -1,4 +1,4 @@
-"""The full sync: all of the store, once, in pages, from wherever it was left."""
+"""The full sync: every row once, in pages, resumed where it stopped."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""What somebody waits for: begun once, answered or expired, never sent late, and unknown where nobody saw its end."""
+"""Immediate requests: begun once, answered or expired, never late, unknown after a crash."""
 
 from __future__ import annotations
 

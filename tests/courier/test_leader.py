@@ -1,4 +1,4 @@
-"""Who is the courier, until when, and what it leaves behind."""
+"""The leading courier: who leads, until when, and what it leaves behind."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ from tests.terminal.lifeline import Lifeline
 
 
 class Incumbent:
-    """A courier in office, in a task of the test's."""
+    """A leading courier in a task of the test."""
 
     def __init__(
         self, host: Host, *, version: str = "1.0.0", token_file: str = "", lifeline: int = -1, **more: Any
@@ -58,7 +58,7 @@ class Incumbent:
         return self.task.done()
 
     async def begun(self) -> None:
-        """Waits until it is in office."""
+        """Wait until it leads."""
         await self.host.time.until(lambda: self.office is not None)
 
     async def leave(self) -> int:

@@ -1,4 +1,4 @@
-"""One line when link, token or certificate is lost, and one when it is regained."""
+"""One log line when link, token or certificate is lost, and one when it is back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store's log, read when a session asks for it: whole once, then what is new, also what others have written."""
+"""The store's log is read on request: completely once, then new entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orders that change at the same time are read in one request, where the service takes several numbers."""
+"""Orders that change together are read in one request where the service allows it."""
 
 import json
 

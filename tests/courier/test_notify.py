@@ -1,4 +1,4 @@
-"""Who is rung, and when: only those whom it concerns, at once, and no more often than they can make use of."""
+"""Notifications reach subscribers of a topic at once, and not too often."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from tests.courier.simulated_time import Time
 
 @pytest.fixture
 def socket(home: StoreFolder) -> Iterator[CourierSocket]:
-    """The courier's doorbell."""
+    """The socket of the courier."""
     with closing(CourierSocket(home)) as made:
         yield made
 
 
 @asynccontextmanager
 async def ringing(socket: CourierSocket, time: Time) -> AsyncIterator[Notifier]:
-    """A ringer at work."""
+    """Run a notifier."""
     ringer = Notifier(socket, time.clock, time.sleep)
     work = asyncio.create_task(ringer.run())
     try:

@@ -1,4 +1,4 @@
-"""A read of stock while something that changes it is on its way: never shown twice, never lost."""
+"""A stock read during a write is never counted twice and never lost."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Picks and movements as people make them, through session, outbox and courier, on our own service."""
+"""Picks and movements through session, outbox and courier to our own service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has to be read before an operation goes is refused, while the service answers all else: it alone waits."""
+"""A read before a push is refused: only its operation waits."""
 
 import itertools
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The outbox is delivered: once, in order, whatever happens on the way."""
+"""The push loop sends each operation once and in order, whatever fails."""
 
 import asyncio
 from collections.abc import AsyncIterator

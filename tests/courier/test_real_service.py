@@ -1,4 +1,4 @@
-"""The courier and our own service, face to face: the demo store, over the whole way of the interface."""
+"""The courier with our own service and the demo store."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""Two people on one line, from two hosts: what each picked is added up, and what found no room is told."""
+"""Two pickers on one line from two hosts: picks are added up and excess is reported."""
 
 from __future__ import annotations
 

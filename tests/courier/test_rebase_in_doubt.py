@@ -1,4 +1,4 @@
-"""An update that adds to what others picked is doubted: whatever is found of it, no share is done twice or lost."""
+"""A rebased update in doubt: no share of it is done twice or lost."""
 
 from collections.abc import Iterator
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""At a service of the document alone: what may have arrived is looked for, and sent again where it surely did not."""
+"""The document service: operations in doubt are looked up, and resent where they are surely absent."""
 
 import asyncio
 import itertools

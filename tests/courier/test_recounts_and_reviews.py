@@ -1,4 +1,4 @@
-"""What only our own service takes: recounts and reviews, once each; and never said to a service that takes none."""
+"""Recounts and reviews go once to our own service, and never to one without them."""
 
 from __future__ import annotations
 

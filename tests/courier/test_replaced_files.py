@@ -1,4 +1,4 @@
-"""The files under a courier at work: deleted, or changed by a newer program."""
+"""Files deleted, replaced or migrated while the courier works."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.courier.writes import update
 
 
 class Incumbent:
-    """A courier in office, and those that it became."""
+    """A leading courier, and those that replaced it."""
 
     def __init__(self, host: Host) -> None:
         self.host = host

@@ -1,4 +1,4 @@
-"""What is asked of our own service, and how often: nothing twice, and of several things together what can be."""
+"""Number of requests to our own service: nothing twice, and several things together."""
 
 import itertools
 import json

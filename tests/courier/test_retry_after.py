@@ -1,4 +1,4 @@
-"""A service that asks for patience: whoever waits for its end goes on then, whenever exactly he looks at the clock."""
+"""Retry-After of a service: waiting operations go on exactly then."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator

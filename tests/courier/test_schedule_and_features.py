@@ -1,4 +1,4 @@
-"""The small parts, each by itself."""
+"""Small parts of the courier: features, schedule, request bodies, read topics."""
 
 import asyncio
 import json

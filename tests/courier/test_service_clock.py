@@ -1,4 +1,4 @@
-"""Services whose clocks are wrong, and services that filter by days: what moved there is seen here all the same."""
+"""Services with wrong clocks or day filters: movements are seen all the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The service is put back from an earlier copy: what it lost is told to it again, and nothing is done twice."""
+"""A restored service: lost operations are sent again, and nothing is done twice."""
 
 from __future__ import annotations
 

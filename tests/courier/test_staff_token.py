@@ -1,4 +1,4 @@
-"""A host whose token has the rights of staff, at our own service: what a supervisor does goes by his PIN alone."""
+"""A host with a staff token: supervisor actions use the supervisor's user token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The heir of a courier: in office a moment after its death, gone with it when it leaves, nowhere without its files."""
+"""The standby courier: leads at once when the leader dies, leaves with it, and never leads without the lock file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def me() -> Leader:
 
 
 def reigns(lock: Path) -> Callable[[Callable[[str], None]], None]:
-    """A process that takes office with an heir behind it, and each of its heirs; they tell it, and stay."""
+    """Return the work of a process that leads with a standby behind it; each reports that it leads, and stays."""
 
     def work(tell: Callable[[str], None]) -> None:
         seat = StandbyLock(lock)
@@ -41,7 +41,7 @@ def reigns(lock: Path) -> Callable[[Callable[[str], None]], None]:
 
 @pytest.fixture
 def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The lock's file, in a world where nobody is in office too shortly for an heir."""
+    """The lock file; no term counts as too short for a standby."""
     monkeypatch.setattr(standby, "SHORT_TERM_S", 0.0)
     return tmp_path / "courier.lock"
 

@@ -1,4 +1,4 @@
-"""The stores of the chain: all of them, one with what only our own service says of it, and those that are no more."""
+"""The stores of the chain: all are read, with the extra fields of our own service, and removed ones leave."""
 
 from __future__ import annotations
 

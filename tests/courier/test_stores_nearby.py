@@ -1,4 +1,4 @@
-"""What the stores around have: asked for when somebody wishes, kept with its age, and said when nobody tells."""
+"""Stock of stores nearby: read on request, kept with its age, and missing when unavailable."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Sessions by what they show: as if each of them was asked, whatever has come, gone and changed before."""
+"""Subscriptions of sessions equal asking each session, after any change."""
 
 from __future__ import annotations
 

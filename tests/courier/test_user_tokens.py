@@ -1,4 +1,4 @@
-"""What a supervisor does goes with his own token: it waits while there is none, and goes once he has said his PIN."""
+"""A supervisor's operations wait for the user token that the PIN gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the long runs of this room share: they say how far they have come, and a seed that fails says how to run it."""
+"""Progress output of the long fault runs, and how to repeat a seed that failed."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def at_work(
 
 
 def host(root: Path, url: str, courier: Sequence[str]) -> StoreFolder:
-    """The home of the store in that folder, which the environment names, synced and with a courier in office."""
+    """The home of the store in that folder, which the environment names, synced and with a leading courier."""
     home = StoreFolder(root, url, STORE)
     door("sync", *courier[4:])
     start_courier(courier)

@@ -194,7 +194,7 @@ class Somebody:
         self.wait(self.random.uniform(*self.plan.pause))
 
     def wait(self, seconds: float) -> None:
-        """Looks whenever the doorbell rings, and every few seconds, as the app does."""
+        """Poll at each notification and every few seconds, as the app does."""
         until = time.monotonic() + seconds
         while (now := time.monotonic()) < until:
             rung, _, _ = select.select([self.bell.fileno()], [], [], max(0.0, min(until, self.due) - now))

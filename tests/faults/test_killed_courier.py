@@ -29,9 +29,9 @@ from tests.faults.host_results import Desk, check_books, percentile
 from tests.terminal.service_process import read_book
 
 BUDGET_MS = 100.0
-"""From the death of a courier to the next one in office."""
+"""Seconds from the death of a courier until the next one leads."""
 HEIR_S = 0.3
-"""So long an heir is waited for; behind couriers that die so soon none waits at times, and a session calls one."""
+"""Seconds to wait for a standby; behind couriers that die soon there may be none, and a session starts one."""
 SEED = 9
 ROUNDS = [2, pytest.param(1000, marks=pytest.mark.full)]
 
@@ -77,7 +77,7 @@ def test_killed_between_send_and_answer(
 
 @pytest.mark.full
 def test_stopped_and_never_let_go(aisle_home: Path, tmp_path: Path) -> None:
-    """A session that only looks ends it, its heir takes over, and what waits is sent."""
+    """A polling session ends it, its standby leads, and waiting operations are sent."""
     plan = soak.Plan(1, 200.0, (1.0, 1.0), 1)
     with soak.at_work(aisle_home, tmp_path, plan, SEED) as (home, courier, _):
         holder = LeaderLock(home.lock).read_leader()
@@ -114,7 +114,7 @@ def pick(order: str, one: soak.Goods) -> Write:
 
 
 def killed(home: StoreFolder, courier: list[str], bell: SessionSocket) -> tuple[float, bool]:
-    """Kills who is in office; when that was, and whether its heir took over. Otherwise one is called."""
+    """Kill the leader. Return when that was, and whether its standby took over; otherwise start a courier."""
     holder = LeaderLock(home.lock).read_leader()
     assert holder is not None
     os.kill(holder.pid, signal.SIGKILL)

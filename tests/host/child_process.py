@@ -1,4 +1,4 @@
-"""Forked processes that tell what they have done, and are killed at any moment."""
+"""Forked processes that report their progress and can be killed at any moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A courier that is stopped or stuck: sessions say that it does not answer, end it, and touch nobody else."""
+"""A stopped or hung courier: sessions report it, end it, and touch no other process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.host.child_process import Child, running
 
 
 def courier(home: StoreFolder) -> Callable[[Callable[[str], None]], None]:
-    """A process that holds the lock and a doorbell, and does nothing."""
+    """Return the work of a process that holds the lock and a socket, and does nothing."""
 
     def work(tell: Callable[[str], None]) -> None:
         LeaderLock(home.lock).try_acquire(Leader(os.getpid(), "1", 0.0))

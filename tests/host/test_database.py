@@ -1,4 +1,4 @@
-"""How databases are opened: engine, place, rights, durability, migrations, damage."""
+"""Opening databases: engine, folder, permissions, durability, migrations, damage."""
 
 import os
 import stat

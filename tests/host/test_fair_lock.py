@@ -1,4 +1,4 @@
-"""The line of those who wait for a file: in the order in which they came, whatever becomes of those before them."""
+"""The fair lock serves waiting writers in order, whatever happens to those before them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""outbox.db is deleted or replaced under people at work: nothing is written into the void, and nothing is lost."""
+"""outbox.db is deleted or replaced in use: nothing is written to a lost file, and nothing is lost."""
 
 from __future__ import annotations
 

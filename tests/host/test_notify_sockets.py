@@ -1,4 +1,4 @@
-"""Doorbells and the election, between real processes where it matters."""
+"""Notification sockets and leader election between real processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is old leaves outbox.db, in small batches, and no event is ever in neither file."""
+"""Old rows leave outbox.db in small batches, and no event is missing from both files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes that die at any moment lose nothing that they were told is kept; many at once wait for each other."""
+"""Killed processes lose nothing acknowledged, and many writers wait for each other."""
 
 import random
 from collections.abc import Callable

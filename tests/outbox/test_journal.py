@@ -1,4 +1,4 @@
-"""The journal: one transaction for all that follows from an input, resume from a snapshot, one owner for a job."""
+"""The journal: one transaction an input, resume from a snapshot, one owner a job."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Merging keeps what was said: the same lines at the end, in the same order where order matters."""
+"""Merged operations keep the final lines, and their order where it matters."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Merged or one by one: the service's books end the same, and so do the lines."""
+"""Merged or single operations leave the same stock and lines at the service."""
 
 from __future__ import annotations
 

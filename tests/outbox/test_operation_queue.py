@@ -1,4 +1,4 @@
-"""The outbox: lanes, merging, freezing, and what every path through the machine keeps true."""
+"""The operation queue: lanes, merging, frozen bytes, and invariants on every path."""
 
 from decimal import Decimal
 from typing import Any

@@ -1,4 +1,4 @@
-"""The table of an operation's states is whole: no dead ends, no way round."""
+"""The transition table of operations is complete, without dead ends."""
 
 import itertools
 

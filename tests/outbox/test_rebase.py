@@ -1,4 +1,4 @@
-"""Two people on one line: their shares are added up, in whatever order they are heard of, merged or not."""
+"""Picks of two people on one line add up in any order, merged or not."""
 
 from decimal import Decimal
 from typing import Any

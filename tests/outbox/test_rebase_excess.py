@@ -1,4 +1,4 @@
-"""What found no room on a line stays on this host until somebody says that it is put back."""
+"""Excess on a line stays on this host until somebody confirms that it is put back."""
 
 from __future__ import annotations
 

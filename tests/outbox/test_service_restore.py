@@ -1,4 +1,4 @@
-"""What was confirmed and is sent again after a restore: which keys are named, and what is noted of it."""
+"""Replay of confirmed operations after a restore: which keys are named, and what is recorded."""
 
 from __future__ import annotations
 

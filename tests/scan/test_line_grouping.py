@@ -1,4 +1,4 @@
-"""Which lines belong to one scan, by the times of their bytes alone."""
+"""Which lines belong to one scan, by the times of their bytes."""
 
 from __future__ import annotations
 

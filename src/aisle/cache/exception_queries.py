@@ -467,10 +467,6 @@ def _inconsistent_row(order: str, line: int, product: str, raw: str, name: str |
     return {**_negative_stock_row(kind, str(product), label, "", quantity), **order_fields, "of": limit}
 
 
-def _over_picked_row(found: OverPickedProduct) -> Row:
-    return _negative_stock_row("overdrawn", found.product_number, found.name, "", to_decimal(found.excess))
-
-
 def _negative_stock_row(kind: str, product: str, label: str, location: str, quantity: Decimal) -> Row:
     return {
         "key": f"{kind}/{product}/{location}",

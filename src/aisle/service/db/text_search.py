@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from aisle.search_text import find_measures, index_text
+from aisle.search_text import index_text
 
 _DIGITS = re.compile(r"\d+")
 
@@ -26,13 +26,8 @@ def search_key(parts: Iterable[object]) -> str:
 
 
 def refold_search_key(text: str) -> str:
-    """Return the search text of a text with one part per line, however it was folded before."""
+    """Return the search text of a text with one part per line."""
     return "\n".join(words for line in text.split("\n") if (words := index_text(line)))
-
-
-def add_measures(text: str, name: str) -> str:
-    """Add the measures in the name to a search text that was stored without them."""
-    return " ".join([text, *(each for each in find_measures(name) if each not in text.split())]) if text else text
 
 
 def natural_sort_key(code: str) -> str:

@@ -40,7 +40,6 @@ else:
     detail_view = LazyModule("aisle.tui.layout.detail_view")
     missing_data = LazyModule("aisle.tui.layout.missing_data")
     list_view = LazyModule("aisle.tui.layout.list_view")
-    missing_data = LazyModule("aisle.tui.layout.missing_data")
 
 MIN_MARGIN_COLUMNS = 60
 """Width from which text has a margin of one cell."""
