@@ -48,7 +48,9 @@ class RefusedInputs(NamedTuple):
         if verdict is None or verdict == Verdict(WRONG, self.reason):  # one message is enough
             return Verdict(WRONG, msg("session.input_not_applied", count=self.lines, why=self.reason))
         if verdict.kind == ASK and not self.is_last:  # what is asked now comes first
-            return verdict._replace(text=msg("session.not_applied", count=self.lines, why=self.reason, said=verdict.text))
+            return verdict._replace(
+                text=msg("session.not_applied", count=self.lines, why=self.reason, said=verdict.text)
+            )
         text = msg("session.not_all", count=self.lines, why=self.reason, said=verdict.text)
         if self.is_last and self.choices:
             text = msg("session.not_all", count=self.lines, why=verdict.text, said=self.reason)
