@@ -262,7 +262,7 @@ async def test_old_rows_are_deleted_in_short_transactions(world: World, monkeypa
     rows = [("S1", "x", f"k{n}", f"2020-01-01T00:00:{n // 2:02}Z") for n in range(45)] + [("S1", "x", "new", "2030")]
 
     async def fill(tx: Transaction) -> None:
-        await tx.run_many(access.SAID_SET, rows)
+        await tx.run_many(access.LATEST_WRITE_SET, rows)
 
     await database.write(fill)
     deleted: list[int] = []
@@ -270,14 +270,16 @@ async def test_old_rows_are_deleted_in_short_transactions(world: World, monkeypa
 
     async def count(work: Any, **options: Any) -> Any:
         async def counted(tx: Transaction) -> Any:
-            before = len(await tx.all("SELECT item_key FROM said_last"))
+            before = len(await tx.all("SELECT item_key FROM latest_write"))
             more = await work(tx)
-            deleted.append(before - len(await tx.all("SELECT item_key FROM said_last")))
+            deleted.append(before - len(await tx.all("SELECT item_key FROM latest_write")))
             return more
 
         return await write(counted, **options)
 
     monkeypatch.setattr(database, "write", count)
-    await world.service.app.endpoint._delete_in_batches(access.SAID_STEP, access.SAID_FORGET, "2021")
+    await world.service.app.endpoint._delete_in_batches(
+        access.OLD_LATEST_WRITES_STEP, access.OLD_LATEST_WRITES_DELETE, "2021"
+    )
     assert sum(deleted) == 45
     assert max(deleted) <= 12

@@ -30,7 +30,7 @@ from aisle.cache.product_writer import delete_codes, encode_keys, insert_codes, 
 from aisle.cache.schema import IS_CLAIMED_SQL, MIN_SEARCH_PART, ORDER_CLOSED, ORDER_OPEN, ORDER_PICKED, STATUS_SQL
 from aisle.host.database import fetch
 from aisle.jobs import store_time
-from aisle.jobs.quantities import to_decimal as amount
+from aisle.jobs.quantities import to_decimal
 from aisle.scan.meaning import ORDER, PRODUCT, REFERENCE
 from aisle.search_text import natural_key
 
@@ -141,8 +141,8 @@ def find_inconsistency(raw: RawRow) -> tuple[str, Decimal, Decimal] | None:
     """
     if not (raw.get("picked_quantity") or raw.get("moved_quantity")):
         return None
-    picked, moved = amount(raw.get("picked_quantity")), amount(raw.get("moved_quantity"))
-    ordered, entries = amount(raw.get("quantity")), raw.get("store_locations")
+    picked, moved = to_decimal(raw.get("picked_quantity")), to_decimal(raw.get("moved_quantity"))
+    ordered, entries = to_decimal(raw.get("quantity")), raw.get("store_locations")
     if picked > ordered:
         return "more", picked - ordered, ordered
     if moved > 0 and isinstance(entries, list) and entries:
@@ -150,7 +150,7 @@ def find_inconsistency(raw: RawRow) -> tuple[str, Decimal, Decimal] | None:
         quantities = [each.get("quantity") for each in at_locations if each.get("customer_order_number")]
         if None in quantities:
             return None
-        at_location = sum((amount(quantity) for quantity in quantities), Decimal(0))
+        at_location = sum((to_decimal(quantity) for quantity in quantities), Decimal(0))
         if moved > at_location:
             return "missing", moved - at_location, at_location
     return None

@@ -50,7 +50,7 @@ class ClearanceRequestJob(Job[ClearanceRequestState]):
 
     name = "clearance_request"
     steps: tuple[str, ...] = ("clearance_request.confirm", "clearance_request.wait", "clearance_request.done")
-    version = 3
+    version = 1
     journalled = True
     raw_input = True
 

@@ -28,7 +28,7 @@ from aisle.service.errors import JSON_TYPE, Refusal, to_json_bytes
 from aisle.service.handlers.registry import Handler, OperationResult, ServedOperation
 from aisle.service.http.endpoint import OperationEndpoint, OperationRoute, refusal_response, result_response
 from aisle.service.http.openapi.document import HEALTH_PATH, READY_PATH, build_document
-from aisle.service.http.request import query_values
+from aisle.service.http.request_parsing import query_values
 
 log = logging.getLogger("aisle.service")
 
