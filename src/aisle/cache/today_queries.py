@@ -256,7 +256,7 @@ def terminals_in_use(cache: apsw.Connection, outbox: apsw.Connection) -> QueryRe
 
 def _signed_in_user(outbox: apsw.Connection, session: SessionRow) -> str:
     """Return the user now at the terminal of a session; another one may have signed in since it began."""
-    row = fetch_one(outbox, "SELECT user FROM stay WHERE terminal = ?", session.terminal)
+    row = fetch_one(outbox, "SELECT user FROM sign_in WHERE terminal = ?", session.terminal)
     if row:
         return str(row[0])
     job = fetch_one(outbox, "SELECT user FROM job WHERE session_id = ? AND closed IS NULL", session.session_id)
