@@ -29,7 +29,7 @@ def test_what_waits_is_found_by_its_index(outbox_db: apsw.Connection) -> None:
     OperationQueue(outbox_db).pending_operations()
     OperationQueue(outbox_db).pending_counts()
     outbox_db.trace_v2(0, None)
-    queries = [sql for sql in asked if sql.lstrip().startswith("SELECT") and "operation" in sql]
+    queries = [sql for sql in asked if re.search(r"^\s*SELECT .*\boperation\b", sql, re.DOTALL)]
     assert len(queries) == 3
     for sql in queries:
         plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]

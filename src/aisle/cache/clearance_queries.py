@@ -29,7 +29,7 @@ from aisle.outbox.operation_record import CREATE_MOVEMENT
 DEFAULT_SIZE = 20
 
 _HELD_LINES = """
-SELECT l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l INDEXED BY line_too_much
+SELECT l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l INDEXED BY line_over_picked
 JOIN orders o ON o.order_number = l.order_number LEFT JOIN product p ON p.product_number = l.product_number
 WHERE ((l.raw ->> 'picked_quantity') > (l.raw ->> 'quantity') OR (l.raw ->> 'moved_quantity') > 0) AND o.state < 2
 """

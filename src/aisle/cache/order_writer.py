@@ -64,7 +64,7 @@ class OrderLineRow(NamedTuple):
     raw: str
     in_hand: str
     """Picked quantity at no location, as text."""
-    wrong: int
+    is_inconsistent: int
     """1 if more is picked than was ordered, or more was put down than its locations hold; else 0."""
     held: HeldQuantities
     """Goods held for the order, by location."""
@@ -127,9 +127,9 @@ def _parse_order_line(order_number: str, raw: RawRow) -> OrderLineRow:
     picked = number_field(raw, "picked_quantity") or 0
     product, pickup, barcode = (text_field(raw, name) for name in ("product_number", "pickup_date", "barcode"))
     in_hand, held = _in_hand_and_held(order_number, line_number, raw, picked)
-    wrong = int(bool(find_inconsistency(raw)))
+    is_inconsistent = int(bool(find_inconsistency(raw)))
     return OrderLineRow(
-        order_number, line_number, product, dump_row(raw), in_hand, wrong, held, picked, pickup, barcode
+        order_number, line_number, product, dump_row(raw), in_hand, is_inconsistent, held, picked, pickup, barcode
     )
 
 
@@ -363,14 +363,14 @@ class _OrderBatch:
         )
         many("DELETE FROM line WHERE order_number = ?", self._replaced_lines)
         many("DELETE FROM line WHERE order_number = ? AND line_number = ?", self._deleted_lines)
-        many("DELETE FROM held WHERE order_number = ? AND line_number = ?", self._moved_lines)
+        many("DELETE FROM put_down WHERE order_number = ? AND line_number = ?", self._moved_lines)
         many(
-            "INSERT OR REPLACE INTO line (order_number, line_number, product_number, raw, in_hand, wrong)"
+            "INSERT OR REPLACE INTO line (order_number, line_number, product_number, raw, in_hand, is_inconsistent)"
             " VALUES (?, ?, ?, ?, ?, ?)",
             self._lines,
         )
         many(
-            "INSERT OR REPLACE INTO held (order_number, line_number, product_number, location_code, quantity)"
+            "INSERT OR REPLACE INTO put_down (order_number, line_number, product_number, location_code, quantity)"
             " VALUES (?, ?, ?, ?, ?)",
             self._held,
         )
@@ -435,7 +435,7 @@ def find_unseen_orders(connection: apsw.Connection, generation: int) -> tuple[st
     """Return the cached open and picked orders that a pass of the list has not seen."""
     rows = fetch(
         connection,
-        "SELECT o.order_number FROM orders o WHERE o.state < 2 AND NOT EXISTS (SELECT 1 FROM seen s"
+        "SELECT o.order_number FROM orders o WHERE o.state < 2 AND NOT EXISTS (SELECT 1 FROM seen_key s"
         " WHERE s.topic = 'order' AND s.generation = ? AND s.key = o.order_number) ORDER BY o.sort",
         generation,
     )

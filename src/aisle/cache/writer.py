@@ -295,19 +295,19 @@ class CacheWriter:
         """Record keys as seen by a complete pass, although a later read has written their rows already."""
         with self.transaction():
             self._db.executemany(
-                "INSERT OR IGNORE INTO seen (topic, generation, key) VALUES (?, ?, ?)",
+                "INSERT OR IGNORE INTO seen_key (topic, generation, key) VALUES (?, ?, ?)",
                 [(topic, generation, key) for key in sorted(keys)],
             )
 
     def count_seen(self, topic: str, generation: int) -> int:
         """Return the number of keys that a complete pass has seen."""
-        row = fetch_one(self._db, "SELECT count(*) FROM seen WHERE topic = ? AND generation = ?", topic, generation)
+        row = fetch_one(self._db, "SELECT count(*) FROM seen_key WHERE topic = ? AND generation = ?", topic, generation)
         return int(row[0]) if row else 0
 
     def begin_pass(self, topic: str) -> None:
         """Begin a complete pass: delete what an unfinished earlier pass has seen."""
         with self.transaction():
-            self._db.execute("DELETE FROM seen WHERE topic = ?", (topic,))
+            self._db.execute("DELETE FROM seen_key WHERE topic = ?", (topic,))
 
     def delete_unseen(self, topic: str, generation: int) -> int:
         """End a complete pass: delete the rows of the topic that it has not seen. Return their number.
@@ -326,7 +326,7 @@ class CacheWriter:
                 delete_orphan_codes(self._db)
             else:
                 deleted = delete_unseen_locations(self._db, generation)
-            self._db.execute("DELETE FROM seen WHERE topic = ? AND generation <= ?", (topic, generation))
+            self._db.execute("DELETE FROM seen_key WHERE topic = ? AND generation <= ?", (topic, generation))
             self._log_changes(PRODUCT_TOPIC if topic == STOCK_TOPIC else topic, deleted)
         return len(deleted)
 
@@ -375,7 +375,7 @@ class CacheWriter:
             self._log_changes(PRODUCT_TOPIC if topic == STOCK_TOPIC else topic, changed)
             if generation:
                 self._db.executemany(
-                    "INSERT OR IGNORE INTO seen (topic, generation, key) VALUES (?, ?, ?)",
+                    "INSERT OR IGNORE INTO seen_key (topic, generation, key) VALUES (?, ?, ?)",
                     [(topic, generation, name) for name in sorted(keys)],
                 )
         return WriteResult(keys, changed, bad)
