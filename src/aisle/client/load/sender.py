@@ -33,6 +33,7 @@ from aisle.client.load.columns import (
 from aisle.client.load.confirmed import Confirmed, lost_meanwhile
 from aisle.client.load.csv_table import CsvTable, RecordKey
 from aisle.client.load.existing_stock import LoadedStock, ProductStock, TrackedStock, with_load_reference
+from aisle.client.load.product_units import read_units
 from aisle.client.load.records import NO_FINDINGS, BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
 from aisle.client.load.row_checks import comparable_key
@@ -247,6 +248,7 @@ class FileLoad:
         )
 
     async def send_all(self) -> None:
+        await read_units(self._table, self._client)
         self._findings = await compare_with_service(self._table, self._client)
         for found in self._batches():
             if isinstance(found, BadRows):
