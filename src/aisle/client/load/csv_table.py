@@ -21,7 +21,7 @@ from aisle.client.load.csv_dialect import (
     open_csv,
     split_first_row,
 )
-from aisle.client.load.footer_rows import total_reason
+from aisle.client.load.footer_rows import incomplete_total_reason, subtotal_reason, total_reason
 from aisle.client.load.report import FileNotes, LoadError
 from aisle.client.load.value_notation import Notation, split_unit
 
@@ -76,7 +76,10 @@ class CsvTable:
         self.units: dict[str, str] = {}
         """Units of the products whose quantities have a unit, by product (`product_units`)."""
         self._quantity_indexes = tuple(names.index(name) if name in names else -1 for name in _QUANTITY_COLUMNS)
-        self._made_at = names.index("location_code") if layout is LOCATIONS else -1
+        named = ("location_code",) if layout is LOCATIONS else ("product_number", "location_code", "stock_pool")
+        self._total_indexes = [at for at, name in enumerate(names) if name in named]
+        self._subtotal_indexes = [at for at, name in enumerate(names) if name in _SUBTOTAL_COLUMNS]
+        self._row_before: list[str] = []
         self._notation = Notation(dotted_codes)
         self._is_scanned = False
         self._last_row_without_end: int | None = None
@@ -107,7 +110,9 @@ class CsvTable:
             if error or line in bad:
                 yield TableRow(line, {}, error or bad[line], key)
             else:
-                yield self._parse_row(line, found, key)
+                row = self._parse_row(line, found, key)
+                self._row_before = self._row_before if row.reason else found
+                yield row
                 if self._last_row_without_end == line or (self.position == self.size and self._is_cut_off(line)):
                     self.notes.add_warning(
                         "the last row has no line end; look whether it is whole", repr(found[-1]), line
@@ -329,7 +334,7 @@ class CsvTable:
                 warnings += _add_further_codes(values, column.name, cleaned.further_codes)
         for name in self._required:
             if name not in values:
-                return TableRow(line, values, f"{name} is empty, but every row needs it", key)
+                return TableRow(line, values, self._empty_reason(name, values), key)
         for change in changes:
             self.notes.add_change(change, line)
         for what, value in warnings:
@@ -363,10 +368,31 @@ class CsvTable:
         return self._total_inside(found) or self._separator_reason(found)
 
     def _total_inside(self, found: list[str]) -> str:
-        """Return why a row is a total, by the location code in it, after the store number; empty if it is none."""
-        cell = cell_cleaning.trim_blanks(found[self._made_at]) if 0 <= self._made_at < len(found) else ""
-        is_word = cell[:1].isalpha() and not cell[-1:].isdigit()
-        return total_reason(cell, is_complete=True) if is_word else ""
+        """Return why a row is a total, by the last of its product and location; empty if it is none."""
+        cells = [(at, cell_cleaning.trim_blanks(found[at])) for at in self._total_indexes if at < len(found)]
+        index, cell = next(((at, one) for at, one in reversed(cells) if one), (0, ""))
+        is_word = index and cell[0].isalpha() and not cell[-1].isdigit()
+        if is_word and (reason := total_reason(cell, is_complete=True)):
+            return reason
+        for index in self._subtotal_indexes:
+            cell = found[index] if index < len(found) else ""
+            above = self._row_before[index] if index < len(self._row_before) else ""
+            if above and len(cell) > len(above) and (reason := subtotal_reason(cell, above)):
+                return reason
+        return ""
+
+    def _empty_reason(self, name: str, values: Values) -> str:
+        """Return why a row without a required cell is refused; a total often has figures and nothing else."""
+        if total := next(filter(None, map(incomplete_total_reason, self._words(values))), ""):
+            return total
+        reason = f"{name} is empty, but every row needs it"
+        if values and not any(key in values for key in self.key_columns):
+            return f"{reason}; delete the row if it is a total, or write what it is of"
+        return reason
+
+    def _words(self, values: Values) -> Iterator[str]:
+        kinds = (cell_cleaning.TEXT, cell_cleaning.CODE, cell_cleaning.DOTTED_CODE)
+        return (str(values[one.name]) for _, one in self._named_columns if one.kind in kinds and one.name in values)
 
     def _is_header(self, found: list[str]) -> bool:
         """Return True if all cells of a row are the names of their columns."""
@@ -430,6 +456,7 @@ class CsvTable:
                 self.notes.add_warning(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
 
 
+_SUBTOTAL_COLUMNS = ("store_number", "product_number", "location_code", "order_number", "badge")
 _QUANTITY_COLUMNS = ("product_number", "quantity")
 
 
