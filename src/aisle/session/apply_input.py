@@ -207,7 +207,7 @@ class InputHandler:
         if not is_secret and (verdict := self._permissions.unexpected_pin(line, meaning)):
             is_secret = True
             self._verdicts.show(verdict)
-        elif not confirmed and isinstance(meaning, Quantity) and self._resolver.is_fast_number(line):
+        elif not confirmed and isinstance(meaning, Quantity) and self._resolver.is_fast_number(line, meaning):
             self._ask_for_number(line, meaning)
         elif self._resolver.is_unknown_yet(line, meaning):
             text = msg("session.unknown_yet", text=line.text.strip(" "))
