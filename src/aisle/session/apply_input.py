@@ -154,6 +154,13 @@ class InputHandler:
         text = "" if is_secret else "\n".join(line.text for line in lines)[:MAX_LINE]
         self._refuse(lines[-1]._replace(text=text), reason, at)
 
+    def refuse_further(self, line: Line, reason: Msg, at: float) -> None:
+        """Refuse one more line of a scan that was refused: the new reason replaces the last one."""
+        self._batch.serial += 1
+        meaning = UnknownCode(line.text)
+        self._work.answer(Verdict(WRONG, reason), meaning, line.text)
+        self._add_to_trace(line, meaning, at)
+
     def _refuse(self, line: Line, reason: Msg, at: float) -> None:
         meaning = UnknownCode(line.text)
         self._work.answer(Verdict(WRONG, reason), meaning, line.text)

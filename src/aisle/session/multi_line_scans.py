@@ -163,7 +163,7 @@ class MultiLineScans:
         reason = _bad_line_message(held)
         if reason is not None and held.refused_codes > self._held.refused_codes:
             self._inputs.take_own_line(line)
-            self._inputs.refuse_lines((line,), reason, at, is_secret=held.is_secret)
+            self._inputs.refuse_further(line, reason, at)
         else:
             self._inputs.end_typing(line.text)
         self._held = held
