@@ -206,7 +206,7 @@ class CsvTable:
         numbers = [
             index
             for index, column in self._named_columns
-            if column.kind in (cell_cleaning.NUMBER, cell_cleaning.NUMBERS)
+            if column.kind in (cell_cleaning.NUMBER, cell_cleaning.MONEY, cell_cleaning.NUMBERS)
         ]
         dates = [index for index, column in self._named_columns if column.kind == cell_cleaning.DATE]
         codes = [index for index, column in self._named_columns if column.kind == cell_cleaning.DOTTED_CODE]
