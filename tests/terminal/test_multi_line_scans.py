@@ -59,7 +59,7 @@ def test_a_payment_code_changes_no_count(shop: Shop, picker: Pick, pace: float) 
     open_count(app)
     app.take(place, "count.product", "count.at_place")
     app.take(rows[0]["barcode"], "count.product", "count.counted_of")
-    app.take("17", "count.product", "count.counted_of")
+    app.take("17", "count.product", "count.counted_of", typed=True)
     stood = app.told()
     for name in ("EPC payment", "EPC payment, CR", "Swiss QR bill", "numbers", "letters"):
         if not is_refused(app, PAYLOADS[name], pace):
@@ -79,7 +79,7 @@ def test_random_codes_of_several_lines_change_no_count(shop: Shop, picker: Pick)
     open_count(app)
     app.take(place, "count.product", "count.at_place")
     app.take(rows[0]["barcode"], "count.product", "count.counted_of")
-    app.take("17", "count.product", "count.counted_of")
+    app.take("17", "count.product", "count.counted_of", typed=True)
     stood = app.told()
     for _ in range(RANDOM):
         payload = drawn(dice, [row["barcode"] for row in rows])
