@@ -87,8 +87,9 @@ def came(shop: Shop, number: str) -> dict[str, Decimal]:
 
 def take_all(app: Picker, goods: list[Row], wanted: dict[str, int]) -> None:
     """Product after product with its quantity, as fast as somebody could."""
-    texts = [text for row in goods for text in (code(row), str(wanted[row["product_number"]]))]
-    app.pour(*texts)
+    for row in goods:
+        app.enter(code(row))
+        app.type(str(wanted[row["product_number"]]))
     assert app.seen()[-1]["verdict"] == "receive.taken", (app.seen()[-1], app.terminal.text)
 
 
