@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.load.test_repeated_loads import World, stocked
 from tests.load.test_spreadsheets import NARROW, NBSP, Found, Write, dates, prices, write
 
 __all__ = ["write"]
@@ -108,3 +109,74 @@ def test_refused_figure_says_why(cell: str, words: str, file: str, write: Write,
     assert found.bodies == []
     assert found.bad[2].startswith("quantity ")
     assert words in found.bad[2]
+
+
+def with_units(world: World, *rows: str) -> None:
+    """Writes a store whose products have units, and these rows of stock."""
+    stocked(world, *rows)
+    world.write("products.csv", "product_number,base_unit_name,allow_decimal", "P,kg,1", "Q,St.,0", "R,,0", "S,100 g,1")
+
+
+@pytest.mark.parametrize(
+    ("product", "cell", "stock"),
+    [
+        ("P", "12 kg", 12),
+        ("P", "12kg", 12),
+        ("P", "12 KG", 12),
+        ("P", "12 kg.", 12),
+        ("P", f"12{NBSP}kg", 12),
+        ("P", '"12,5 kg"', 12.5),
+        ("P", ".5 kg", 0.5),
+        ("P", '"1.234,5 kg"', 1234.5),
+        ("Q", "7 St", 7),
+        ("Q", "7 st.", 7),
+    ],
+)
+async def test_unit_of_product_is_taken_off_and_reported(product: str, cell: str, stock: float, world: World) -> None:
+    with_units(world, f"1,{product},A,1,{cell}")
+    report = await world.load()
+    assert report is not None
+    assert report.bad == ()
+    assert await world.stock(product) == stock
+    assert any("in row 2: quantity: the unit " in note for note in report.files[-1].notes)
+
+
+@pytest.mark.parametrize(
+    ("product", "cell", "words"),
+    [
+        ("P", "12 g", "the unit 'g'; write the number alone, in 'kg', the product's base_unit_name"),
+        ("P", "12 St", "the unit 'St'; write the number alone, in 'kg', the product's base_unit_name"),
+        ("Q", "12 pcs", "the unit 'pcs'; write the number alone, in 'St.', the product's base_unit_name"),
+        ("R", "12 Stk", "the unit 'Stk'; write the number alone (the product has no base_unit_name)"),
+        ("S", "12 g", "the unit 'g'; write the number alone, in '100 g', the product's base_unit_name"),
+        ("P", "1.000 kg", "'1.000' can be 1.000 or 1000"),
+        ("P", "12 %", "a share of one"),
+    ],
+)
+async def test_other_unit_is_refused(product: str, cell: str, words: str, world: World) -> None:
+    with_units(world, f"1,{product},A,1,{cell}")
+    report = await world.load()
+    assert report is not None
+    [row] = report.bad
+    assert row.line == 2
+    assert words in row.reason
+
+
+async def test_units_of_many_products_are_read_at_once(world: World) -> None:
+    stocked(world, *(f"1,P{n},A,1,{n} kg" for n in range(30)), "1,P0,B,1,5")
+    world.write("products.csv", "product_number,base_unit_name", *(f"P{n},kg" for n in range(30)))
+    report = await world.load()
+    assert report is not None
+    assert report.bad == ()
+    assert await world.stock("P29") == 29
+
+
+async def test_unit_of_ordered_and_delivered_quantity_is_read(world: World) -> None:
+    with_units(world)
+    world.write("orders.csv", "store_number,order_number,line_number,product_number,quantity", "1,O,1,P,2 kg")
+    header = "store_number,order_number,no_of_containers,line_number,product_number,quantity"
+    world.write("deliveries.csv", header, "1,D,1,1,P,3 kg", "1,E,1,1,P,3 g")
+    report = await world.load()
+    assert report is not None
+    assert [(row.file, row.line) for row in report.bad] == [("deliveries.csv", 3)]
+    assert [file.records for file in report.files[-2:]] == [1, 1]

@@ -263,8 +263,14 @@ def number_changes(cell: str, value: str) -> list[str]:
 _SHARE = re.compile(r"[^%]*%")
 _IN_BRACKETS = re.compile(r"\(\s*([\d.,]+)\s*\)", re.ASCII)
 _SHORTENED = re.compile(r"[+-]?\d*[.,]?\d*E[+-]?\d+", re.IGNORECASE | re.ASCII)
-QUANTITY_AND_UNIT = re.compile(r"([+-]?[\d.,'\u2019\s]*\d)\s*([^\W\d_][^\d%]*|[^\W\d_]+[23\u00b2\u00b3])")
+_QUANTITY_AND_UNIT = re.compile(r"([+-]?[\d.,'\u2019\s]*\d)\s*([^\W\d_][^\d%]*|[^\W\d_]+[23\u00b2\u00b3])")
 """Number with a unit behind it."""
+
+
+def split_unit(cell: str) -> tuple[str, str]:
+    """Return a number and the unit behind it; the cell and an empty text if there is no unit."""
+    found = _QUANTITY_AND_UNIT.fullmatch(cell)
+    return (found[1], found[2]) if found and not _SHORTENED.fullmatch(cell) else (cell, "")
 
 
 def no_number_reason(cell: str) -> str:
@@ -277,7 +283,7 @@ def no_number_reason(cell: str) -> str:
         return f"{cell!r} is no number with all its digits, because a spreadsheet has shortened it; write them all"
     if currency_of(cell):
         return f"{cell!r} is no number of things, but money; look whether columns are mixed up, and write the number"
-    if (found := QUANTITY_AND_UNIT.fullmatch(cell)) and not found[2].startswith(("e", "E")):
+    if found := _QUANTITY_AND_UNIT.fullmatch(cell):
         return f"{cell!r} is no number, but one with the unit {found[2]!r}; write the number alone"
     return f"{cell!r} is no number; write digits and, where needed, a point"
 
