@@ -6,11 +6,13 @@ import asyncio
 import json
 import logging
 import threading
+from collections import Counter
 from contextlib import ExitStack, closing
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+import h11
 import pytest
 
 from aisle.addresses import address_key
@@ -21,7 +23,7 @@ from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
 from aisle.service.db.statements import access
 from aisle.service.http import fastapi_app
 from aisle.service.http.json_logging import AccessLog
-from tests.service.test_connections import SECONDS, app, connected, serving
+from tests.service.test_connections import CHUNKED, SECONDS, answers, app, connected, ended, serving
 from tests.service.world import API, World
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -226,6 +228,7 @@ async def test_the_document_is_made_once(world: World, monkeypatch: pytest.Monke
     made: list[dict[str, int]] = []
 
     def build() -> dict[str, int]:
+        assert threading.current_thread() is not threading.main_thread(), "others wait for it"
         made.append({"a": 1})
         return made[-1]
 
@@ -281,3 +284,41 @@ async def test_old_rows_are_deleted_in_short_transactions(world: World, monkeypa
     await world.service.app.endpoint._delete_in_batches(access.SAID_STEP, access.SAID_FORGET, "2021")
     assert sum(deleted) == 45
     assert max(deleted) <= 12
+
+
+@pytest.mark.parametrize("is_read", [True, False], ids=["a body that is read", "a body that nobody wants"])
+def test_small_parts_of_bodies_are_read_in_turn(monkeypatch: pytest.MonkeyPatch, *, is_read: bool) -> None:
+    rounds, read, parse = [0], Counter[int](), h11.Connection.next_event
+    tasks: list[asyncio.Task[None]] = []
+
+    def count(self: h11.Connection) -> Any:
+        read[rounds[0]] += 1
+        return parse(self)
+
+    async def tick() -> None:
+        while True:
+            rounds[0] += 1
+            await asyncio.sleep(0)
+
+    async def sink(scope: Any, receive: Any, send: Any) -> None:
+        tasks.append(asyncio.create_task(tick()))
+        while is_read and (await receive()).get("more_body"):
+            pass
+        await app(scope, receive, send)
+
+    monkeypatch.setattr(h11.Connection, "next_event", count)
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with serving(ConnectionLimits(), sink) as (port, _), closing(connected(port, head)) as caller:
+        caller.sendall(b"1\r\nx\r\n" * 5_000 + CHUNKED + GET)
+        assert answers(caller, 2) == [b"200", b"200"]
+    assert sum(read.values()) > 5_000
+    assert max(read.values()) < 300
+
+
+def test_noise_behind_an_early_answer_only_ends_the_connection(caplog: pytest.LogCaptureFixture) -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with serving(ConnectionLimits()) as (port, _), closing(connected(port, head)) as caller:
+        assert answers(caller, 1) == [b"200"]
+        caller.sendall(b"zz\r\n")
+        assert ended(caller) == b""
+    assert not [one for one in caplog.records if one.exc_info]

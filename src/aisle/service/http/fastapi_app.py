@@ -158,8 +158,12 @@ def add_docs(app: FastAPI) -> None:
             _asset(name), media_type=_ASSETS[name], headers=_DOCS_HEADERS | {"Cache-Control": "max-age=3600"}
         )
 
+    building = asyncio.Lock()
+
     async def schema() -> Response:
-        return Response(_document(), media_type=JSON_TYPE)
+        async with building:  # Outside the event loop, since other requests would wait until it is built.
+            document = await asyncio.to_thread(_document)
+        return Response(document, media_type=JSON_TYPE)
 
     app.add_api_route(SCHEMA_PATH, schema, include_in_schema=False)
     app.add_api_route(DOCS_PATH, docs, include_in_schema=False)
