@@ -312,7 +312,7 @@ def test_small_parts_of_bodies_are_read_in_turn(monkeypatch: pytest.MonkeyPatch,
         caller.sendall(b"1\r\nx\r\n" * 5_000 + CHUNKED + GET)
         assert answers(caller, 2) == [b"200", b"200"]
     assert sum(read.values()) > 5_000
-    assert max(read.values()) < 300
+    assert max(read.values()) < 1_000
 
 
 def test_noise_behind_an_early_answer_only_ends_the_connection(caplog: pytest.LogCaptureFixture) -> None:
