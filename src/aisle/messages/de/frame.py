@@ -467,6 +467,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Mehrzeiliger Code: unbekannt",
         "Ein Code mit mehreren Zeilen: unbekannt, nichts davon gilt",
     ),
+    "input.bad_line": (
+        "{count} ungültig",
+        "{count} nicht gebucht: {text:~}",
+        "{count} Scans nicht gebucht: „{text:~}“ ist kein Code. Noch einmal einzeln scannen",
+    ),
     "input.lines_after": ("Rest gilt nicht", "Die Zeilen nach diesem Code sind keine Codes: nicht genommen"),
     "input.too_soon": (
         "Zu früh",

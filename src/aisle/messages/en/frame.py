@@ -453,6 +453,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "A code of several lines: unknown",
         "A code of several lines: unknown, nothing of it is taken",
     ),
+    "input.bad_line": (
+        "{count} not taken",
+        "{count} not taken: {text:~} no code",
+        "{count} scans are not taken: “{text:~}” is no code. Scan them again one by one",
+    ),
     "input.lines_after": ("Rest not taken", "The lines after that code are no codes: not taken"),
     "input.too_soon": (
         "Too soon",

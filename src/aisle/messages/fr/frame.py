@@ -464,6 +464,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Code de plusieurs lignes : inconnu",
         "Un code de plusieurs lignes : inconnu, rien n'en est pris",
     ),
+    "input.bad_line": (
+        "{count} refusés",
+        "{count} refusés : {text:~}",
+        "{count} scans refusés : « {text:~} » n’est pas un code. Scannez-les un par un",
+    ),
     "input.lines_after": ("Suite ignorée", "Les lignes après ce code ne sont pas des codes : ignorées"),
     "input.too_soon": (
         "Trop tôt",

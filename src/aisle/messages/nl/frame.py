@@ -456,6 +456,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Code van meer regels: onbekend",
         "Een code van meer regels: onbekend, niets ervan is genomen",
     ),
+    "input.bad_line": (
+        "{count} niet",
+        "{count} niet geboekt: {text:~}",
+        "{count} scans niet geboekt: “{text:~}” is geen code. Scan ze opnieuw, één voor één",
+    ),
     "input.lines_after": ("Rest niet genomen", "De regels na die code zijn geen codes: niet genomen"),
     "input.too_soon": (
         "Te vroeg",
