@@ -8,6 +8,7 @@ import logging
 import threading
 from collections import Counter
 from contextlib import ExitStack, closing
+from itertools import pairwise
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -259,31 +260,45 @@ async def test_a_database_that_cannot_be_written_to_is_not_ready(world: World, m
     assert "written" in answers[0].json()["detail"]
 
 
-async def test_old_rows_are_deleted_in_short_transactions(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+OLD = [f"2020-01-01T00:00:{n // 2:02}Z" for n in range(45)]
+
+
+@pytest.mark.parametrize(
+    ("table", "add", "rows", "left"),
+    [
+        ("said_last", access.SAID_SET, [("S1", "x", f"k{n}", on) for n, on in enumerate([*OLD, "9"])], 1),
+        ("write_history", access.WRITE_HISTORY_ADD, [("S1", n, f"w{n}", on) for n, on in enumerate([*OLD, OLD[0]])], 1),
+    ],
+)
+async def test_old_rows_are_deleted_in_short_transactions(
+    world: World, monkeypatch: pytest.MonkeyPatch, table: str, add: str, rows: list[Any], left: int
+) -> None:
     monkeypatch.setattr("aisle.service.http.endpoint._BATCH_ROWS", 10)
     database = world.service.database
-    rows = [("S1", "x", f"k{n}", f"2020-01-01T00:00:{n // 2:02}Z") for n in range(45)] + [("S1", "x", "new", "2030")]
 
     async def fill(tx: Transaction) -> None:
-        await tx.run_many(access.SAID_SET, rows)
+        await tx.run(f"DELETE FROM {table}")
+        await tx.run_many(add, rows)
+        await tx.run(access.COUNTER_SET, "S1", "change", len(rows) - 1)
+        await tx.run("UPDATE token SET last_used_on = NULL")
 
     await database.write(fill)
-    deleted: list[int] = []
+    counts: list[int] = []
     write = database.write
 
     async def count(work: Any, **options: Any) -> Any:
         async def counted(tx: Transaction) -> Any:
-            before = len(await tx.all("SELECT item_key FROM said_last"))
-            more = await work(tx)
-            deleted.append(before - len(await tx.all("SELECT item_key FROM said_last")))
-            return more
+            done = await work(tx)
+            counts.append(len(await tx.all(f"SELECT 1 FROM {table}")))
+            return done
 
         return await write(counted, **options)
 
     monkeypatch.setattr(database, "write", count)
-    await world.service.app.endpoint._delete_in_batches(access.SAID_STEP, access.SAID_FORGET, "2021")
-    assert sum(deleted) == 45
-    assert max(deleted) <= 12
+    answered = await world.client.get(API + "/stores")
+    assert answered.status_code == 200
+    assert counts[-1] == left
+    assert max(before - after for before, after in pairwise([len(rows), *counts])) <= 12
 
 
 @pytest.mark.parametrize("is_read", [True, False], ids=["a body that is read", "a body that nobody wants"])
