@@ -168,7 +168,7 @@ def test_a_place_and_what_is_summed_of_it_say_the_same(
             books = {
                 page["product_number"]: (each["quantity"], each["pools"])
                 for page in pages
-                for each in page["places"]
+                for each in page["locations"]
                 if each["location_code"] == code and (each["quantity"] or each["pools"])
             }
             assert {number: (row["quantity"], row["pools"]) for number, row in there.items()} == books

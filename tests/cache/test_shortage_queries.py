@@ -74,7 +74,7 @@ def moved(source: str, target: str, quantity: float, **to: Any) -> Write:
 
 
 def others(reads: CacheReader, place: str = "A-3", pools: tuple[int, ...] = ()) -> list[tuple[str, Any, int]]:
-    rows, total = reads.query("other_locations", {"product_number": "P1", "place": place, "pools": list(pools)})
+    rows, total = reads.query("other_locations", {"product_number": "P1", "location": place, "pools": list(pools)})
     assert total == len(rows)
     assert from_text(Any, to_text(rows)) == rows
     return [(row["location_code"], row["quantity"], row["pool"]) for row in rows]
@@ -144,7 +144,7 @@ def test_reasons_that_orders_and_lines_have_named(cache: CacheWriter, reads: Cac
         1.0,
     )
     rows, _ = reads.query("short_reasons", {})
-    assert rows == [{"code": "31", "words": "Spilt"}, {"code": "7", "words": "Customer cancelled"}]
+    assert rows == [{"code": "31", "text": "Spilt"}, {"code": "7", "text": "Customer cancelled"}]
 
 
 def test_what_the_service_announces(cache: CacheWriter, reads: CacheReader) -> None:

@@ -434,7 +434,7 @@ async def happened(case: Case, root: Path) -> AsyncIterator[tuple[World, str]]:
 async def test_a_card_says_what_happened_and_what_both_sides_say(case: Case, aisle_home: Path) -> None:
     async with happened(case, aisle_home) as (world, op_id):
         card = world.card(op_id)
-        assert card["word"] == case.word, card
+        assert card["outcome"] == case.word, card
         assert re.search(case.why, reason_text(card["why"])), card["why"]
         sides = tuple(
             tuple(side[name] for name in ("subject", "location", "before", "ours", "after")) for side in card["sides"]
@@ -467,11 +467,11 @@ async def test_each_way_out_does_what_it_says(case: Case, way: str, aisle_home: 
         (effect,) = (each for each in hand.effects if not isinstance(each, Refresh))
         if way == "first":
             assert isinstance(effect, Query)
-            assert world.card(str(effect.args["op_id"]))["word"] == "unclear"
+            assert world.card(str(effect.args["op_id"]))["outcome"] == "unclear"
         elif way == "count":
-            assert effect == Start("count", {"location_code": card["place"]})
+            assert effect == Start("count", {"location_code": card["location"]})
         elif way == "look":
-            assert effect == Start("pick", {"order_number": "O1", "looks": True})
+            assert effect == Start("pick", {"order_number": "O1", "view_only": True})
         else:
             assert isinstance(effect, Resolve)
             await world.settle(op_id, effect.decision, effect.note)

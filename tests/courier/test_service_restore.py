@@ -64,7 +64,7 @@ async def test_operations_lost_by_restore_are_sent_again(aisle_home: Path) -> No
         assert [card["op_id"] for card in world.cards()] == [refused], "nothing new is asked"
         assert world.host.line("O1")["picked_quantity"] == 3
         (row,) = world.host.reads.query("product", {"product_number": "P1"})[0]
-        assert {place["location_code"]: place["quantity"] for place in row["places"]} == {"A-1": 4, "B-1": 5}
+        assert {place["location_code"]: place["quantity"] for place in row["locations"]} == {"A-1": 4, "B-1": 5}
         before = len(world.courier.operator_log.recent)
         await world.courier.sync_once()
         assert len(world.courier.operator_log.recent) == before, "it is told once"

@@ -133,7 +133,7 @@ class Foreign(Shop):
     def is_listed(self, host: Host, op: Operation) -> None:
         """An operation that a person has to settle is on the list, with what both sides say. Raises AssertionError."""
         (shown,) = host.query("unconfirmed", op_id=op.op_id)
-        assert shown["word"] == "unclear"
+        assert shown["outcome"] == "unclear"
         assert shown["asked"]
         assert ARRIVED in shown["ways"]
         assert shown["why"]
@@ -212,7 +212,7 @@ class Foreign(Shop):
                 assert ours == (line["quantity"], line["picked_quantity"], line["is_picked"]), (number, n, host.home)
         for product in self.transport.products:
             (row,) = host.query("product", product_number=product)
-            there = {each["location_code"]: int(each["quantity"]) for each in row["places"]}
+            there = {each["location_code"]: int(each["quantity"]) for each in row["locations"]}
             lying = {place: self.transport.lying[product, place] for place in (*SHELVES, PICK_UP)}
             if self.transport.tells_places:
                 assert {place: there.get(place, 0) for place in lying} == lying, product

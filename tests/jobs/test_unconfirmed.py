@@ -34,12 +34,12 @@ def row(op_id: str, word: str = "unclear", **fields: Any) -> dict[str, Any]:
     item = {"product_number": "P1", "label": "Cola", "quantity": Decimal(2), "line": None, "from": "A-1", "to": "B-1"}
     side = {"subject": "P1", "location": "A-1", "before": "12", "ours": "-2", "after": "10"}
     told: dict[str, Any] = {
-        "op_id": op_id, "word": word, "asked": word in ("unclear", "refused"), "operation": "create-movement",
-        "kind": "move", "who": "U1", "terminal": "t", "at": "2026-11-20T09:41:00Z", "why": "no", "tries": 1,
-        "settles_at": 0.0, "verdict": "unreadable", "items": [item], "sides": [side], "looks": "there",
+        "op_id": op_id, "outcome": word, "asked": word in ("unclear", "refused"), "operation": "create-movement",
+        "kind": "move", "user": "U1", "terminal": "t", "at": "2026-11-20T09:41:00Z", "why": "no", "tries": 1,
+        "settles_at": 0.0, "verdict": "unreadable", "items": [item], "sides": [side], "evidence": "there",
         "ways": [ARRIVED, RESEND, CLOSED_BY_HAND] if word == "unclear" else [CLOSED_BY_HAND]
         if word == "refused" else [],
-        "order": "", "place": "A-1", "product": "P1", "waits_for": "",
+        "order": "", "location": "A-1", "product": "P1", "waits_for": "",
     }  # fmt: skip
     return {**told, **fields}
 
@@ -155,7 +155,7 @@ def test_the_place_can_be_counted_and_the_order_opened() -> None:
     hand = Hand(row("A", "refused", order="O1")).does(Choice(1), Choice(2))
     assert hand.effects == (Start("count", {"location_code": "A-1"}),)
     hand.does(Choice(3))
-    assert hand.effects == (Start("pick", {"order_number": "O1", "looks": True}),)
+    assert hand.effects == (Start("pick", {"order_number": "O1", "view_only": True}),)
     hand.does(Closed("pick"))
     assert hand.asked() == ["unconfirmed", "unconfirmed"]
     assert hand.at == "unconfirmed.entry", "back where it was"
@@ -196,7 +196,7 @@ def test_what_a_store_says_of_a_product_is_shown_field_by_field() -> None:
         {"subject": "min", "location": "", "before": "4", "ours": "6", "after": "5"},
         {"subject": "is_promotion", "location": "", "before": None, "ours": "yes", "after": ""},
     ]
-    told = {"kind": "setting", "operation": "update-store-products", "items": [item], "sides": sides, "place": ""}
+    told = {"kind": "setting", "operation": "update-store-products", "items": [item], "sides": sides, "location": ""}
     hand = Hand(row("A", "refused", **told)).does(Choice(1))
     view = JOB.view(hand.state)
     assert isinstance(view, DetailView)

@@ -55,10 +55,10 @@ JOIN session s ON s.session_id = j.session_id WHERE h.order_number = ? ORDER BY 
 def add_claims(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[Row]) -> None:
     """Add the local knowledge about claims to each order, in place.
 
-    A claimed order gets `claimed_by`, `claimed_name`, `claimed_on`, `claimed_terminal` and `claim_open` (True or False;
-    missing if this host cannot know). It gets `claim_left`, the time at which the work was closed, if that was after
-    the claim. An order with lines gets `at_work` (user, name, terminal): everybody who has it open on this host. Its
-    lines get `picked_name`, the name of the last picker.
+    A claimed order gets `claimed_by`, `claimed_name`, `claimed_on`, `claimed_terminal` and `is_claim_active` (True or
+    False; missing if this host cannot know). It gets `claim_ended_at`, the time at which the work was closed, if that
+    was after the claim. An order with lines gets `at_work` (user, name, terminal): everybody who has it open on this
+    host. Its lines get `picked_name`, the name of the last picker.
     """
     for row in rows:
         for line in row.get("lines") or ():
@@ -104,10 +104,12 @@ def _add_claim(cache: apsw.Connection, outbox: apsw.Connection, row: Row) -> Non
         row["claimed_name"] = person_name(cache, user)
     if fetch_one(outbox, "SELECT 1 FROM session WHERE terminal = ? LIMIT 1", terminal) is not None:
         sessions = fetch(outbox, _OPEN_WORK, row["order_number"], user, terminal)
-        row["claim_open"] = any(session_from_row(session).is_running for session in sessions)
-        closed = None if row["claim_open"] else fetch_one(outbox, _CLOSED_WORK, row["order_number"], user, terminal)
+        row["is_claim_active"] = any(session_from_row(session).is_running for session in sessions)
+        closed = (
+            None if row["is_claim_active"] else fetch_one(outbox, _CLOSED_WORK, row["order_number"], user, terminal)
+        )
         if closed and closed[0] and not is_later(str(row.get("claimed_on") or ""), _iso_time(closed[0])):
-            row["claim_left"] = _iso_time(closed[0])
+            row["claim_ended_at"] = _iso_time(closed[0])
 
 
 _BATCH_PICKERS = """
@@ -123,27 +125,30 @@ SELECT o.order_number FROM orders o WHERE o.order_number IN (SELECT value FROM j
 def add_priority(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[Row]) -> None:
     """Add the supervisors' notes to each order, in place.
 
-    `urgent`, `urgent_by`; `given_to`, `given_name`, `given_by`, `given_on`; `released_on`: time at which its claim was
-    released here; `redirected`: the stored other locations of its stops.
+    `is_priority`, `priority_by`; `assigned_to`, `assigned_name`, `assigned_by`, `assigned_on`; `released_on`: time at
+    which its claim was released here; `redirected`: the stored other locations of its stops.
     """
     notes = notes_of_keys(outbox, [str(row["order_number"]) for row in rows], PRIORITY, ASSIGNED, RELEASED, REDIRECTED)
     for row in rows:
         number = str(row["order_number"])
         priority, assigned, released = (notes.get((topic, number)) for topic in (PRIORITY, ASSIGNED, RELEASED))
-        row["urgent"], row["urgent_by"] = priority is not None, person_name(cache, priority.user) if priority else ""
-        row["given_to"], row["given_name"] = (
+        row["is_priority"], row["priority_by"] = (
+            priority is not None,
+            person_name(cache, priority.user) if priority else "",
+        )
+        row["assigned_to"], row["assigned_name"] = (
             (assigned.text, person_name(cache, assigned.text)) if assigned else ("", "")
         )
         row["released_on"] = _iso_time_of_note(released) if released else ""
         redirected = notes.get((REDIRECTED, number))
         row["redirected"] = redirected.text if redirected else ""
-        row["given_by"], row["given_on"] = (
+        row["assigned_by"], row["assigned_on"] = (
             (person_name(cache, assigned.user), _iso_time_of_note(assigned)) if assigned else ("", "")
         )
 
 
 def add_batch_pickers(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[Row]) -> None:
-    """Add `walker`, `walker_name` and `walker_terminal` to each order, in place: the person with it in an open batch.
+    """Add `picker`, `picker_name` and `picker_terminal` to each order, in place: the person with it in an open batch.
 
     They are empty if there is none. If it is in several batches of this host, the last opened one counts. If the order
     is assigned to a person, only the batches of that person count until it is opened; opening ends the assignment (see
@@ -160,8 +165,8 @@ def add_batch_pickers(cache: apsw.Connection, outbox: apsw.Connection, rows: Seq
         if assignees.get(str(number), user) == user
     }
     for row in rows:
-        row["walker"], row["walker_terminal"] = pickers.get(str(row["order_number"]), ("", ""))
-        row["walker_name"] = person_name(cache, row["walker"]) if row["walker"] else ""
+        row["picker"], row["picker_terminal"] = pickers.get(str(row["order_number"]), ("", ""))
+        row["picker_name"] = person_name(cache, row["picker"]) if row["picker"] else ""
 
 
 def orders_ahead(outbox: apsw.Connection, user: str) -> list[str]:

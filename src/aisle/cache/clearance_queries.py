@@ -1,8 +1,8 @@
 """Queries of the clearance job.
 
 * `clearance_permission` (user): one row with what the service announces (`people`, `listed`), and the `role` of the
-  user, empty if unknown. `heard` is False if the service was never reached.
-* `tags`: tags of locations, each with its number of locations (`places`).
+  user, empty if unknown. `is_known` is False if the service was never reached.
+* `tags`: tags of locations, each with its number of locations (`locations`).
 * `held_by_category` (tag): categories of the goods held at the locations of a tag, with `lines` and `quantity`.
 * `assignments` (tag, first, size): goods that clearances want moved and nobody of this host has moved yet.
 * `request_state` (request_id): state of a request.
@@ -44,7 +44,7 @@ def clearance_permission(cache: apsw.Connection, args: Mapping[str, Json]) -> Qu
     """Return the row of `clearance_permission` (see the module)."""
     rights = load_person_rights(cache, str(args["user"]))
     row: Row = {
-        "heard": rights.service_known,
+        "is_known": rights.service_known,
         "people": rights.knows_people,
         "listed": "assignments" in rights.features,
         "role": rights.role,
@@ -54,7 +54,7 @@ def clearance_permission(cache: apsw.Connection, args: Mapping[str, Json]) -> Qu
 
 def tag_rows(cache: apsw.Connection) -> QueryResult:
     """Return the rows of `tags` (see the module)."""
-    rows: list[Row] = [{"tag": tag, "places": count} for tag, count in count_tags(cache)]
+    rows: list[Row] = [{"tag": tag, "locations": count} for tag, count in count_tags(cache)]
     return rows, len(rows)
 
 

@@ -220,7 +220,7 @@ def missing_quantity(lines: Iterable[Row]) -> Decimal | None:
 
 def is_received_unknown(line: Row) -> bool:
     """Return True if the received quantity of a line is unknown and no pending receipt adds to it."""
-    return bool(line.get("untold")) and line["received"] <= 0
+    return bool(line.get("is_quantity_unknown")) and line["received"] <= 0
 
 
 def _delivery_row(header: DeliveryHeader, sums: DeliverySums) -> Row:
@@ -348,14 +348,15 @@ def apply_service_receipt(
 ) -> None:
     """Set the received quantity of rows whose delivery does not name it, in place, from the receipt of the delivery.
 
-    `lines` are the lines of the delivery as the service sent them. `untold` becomes True if no receipt names it either.
+    `lines` are the lines of the delivery as the service sent them. `is_quantity_unknown` becomes True if no receipt
+    names it either.
     """
     if all(line.received is not None for line in lines):
         return
     found = fetch(cache, "SELECT raw FROM receipt WHERE order_number = ?", number)
     receipt = parse_row(str(found[0][0])).get("receipt_lines") if found else None
     for row, received in zip(rows, delivery_writer.received_quantities(lines, receipt), strict=True):
-        row["received"], row["untold"] = to_decimal(received), received is None
+        row["received"], row["is_quantity_unknown"] = to_decimal(received), received is None
 
 
 def _name_unannounced(cache: apsw.Connection, lines: list[Row]) -> None:

@@ -218,7 +218,7 @@ def _recount_row(
         "label": str(name[0]) if name and name[0] else label or product,
         "location_code": location,
         "at": at,
-        "who": person_name(cache, user),
+        "user_name": person_name(cache, user),
     }
 
 
@@ -391,7 +391,7 @@ def _difference_row(key: str, at: str, product: str, user: str, raw: str, name: 
     return {
         "key": str(key),
         "at": str(at),
-        "who": str(person or user),
+        "user_name": str(person or user),
         "product_number": str(product),
         "label": str(name or product),
         "location_code": str(entry.get("location_code") or ""),
@@ -468,7 +468,7 @@ def _inconsistent_row(order: str, line: int, product: str, raw: str, name: str |
         "line_number": int(line),
         "picked": to_decimal(entry.get("picked_quantity")),
     }
-    return {**_negative_stock_row(kind, str(product), label, "", quantity), **order_fields, "of": limit}
+    return {**_negative_stock_row(kind, str(product), label, "", quantity), **order_fields, "other_quantity": limit}
 
 
 def _negative_stock_row(kind: str, product: str, label: str, location: str, quantity: Decimal) -> Row:
@@ -482,7 +482,7 @@ def _negative_stock_row(kind: str, product: str, label: str, location: str, quan
         "order_number": "",
         "line_number": 0,
         "picked": Decimal(0),
-        "of": Decimal(0),
+        "other_quantity": Decimal(0),
     }
 
 

@@ -129,9 +129,9 @@ def load_location(
 ) -> QueryResult:
     """Return one location with everything at it.
 
-    `before`, `after`: its neighbours in walking order, empty at an end. `unsaid`: no stock is cached at all. `unnamed`:
-    no stock entry names a location. `total` and `quantity` cover everything at the location. `products` are sorted by
-    name, at most `size` of them, or only `product_number` if given.
+    `before`, `after`: its neighbours in walking order, empty at an end. `is_stock_unknown`: no stock is cached at all.
+    `unnamed`: no stock entry names a location. `total` and `quantity` cover everything at the location. `products` are
+    sorted by name, at most `size` of them, or only `product_number` if given.
     """
     code = str(args["location_code"])
     at = walk_order.position_by_code.get(code)
@@ -156,7 +156,7 @@ def load_location(
     location: Row = {
         **header,
         "tags": header["tags"] or tags,
-        "unsaid": not fetch(cache, "SELECT 1 FROM stock LIMIT 1"),
+        "is_stock_unknown": not fetch(cache, "SELECT 1 FROM stock LIMIT 1"),
         "unnamed": not fetch(cache, "SELECT 1 FROM location_tally LIMIT 1"),
         "total": sums["products"],
         "quantity": sums["quantity"],

@@ -102,7 +102,7 @@ def entries_of_day(
     found += fetch(cache, _LOG_ENTRIES_BY_ID, to_text([row["id"] for row in local_rows if row["id"]]), since)
     logged = {str(key): log_row(str(key), str(at), parse_row(raw)) for key, at, raw in found}
     for row in local_rows:
-        row["id"] = row["id"] or (_matching_log_entry(row, logged) if row["word"] == OUTCOME_CONFIRMED else "")
+        row["id"] = row["id"] or (_matching_log_entry(row, logged) if row["outcome"] == OUTCOME_CONFIRMED else "")
         if row["id"] in logged:
             logged[row["id"]] |= {"key": row["key"], "said": row["said"]}
     rows = [row for row in logged.values() if _is_listed(row)]
@@ -152,7 +152,7 @@ def _matching_log_entry(row: Row, logged: Mapping[str, Row]) -> str:
 
 
 def is_undo(row: Row) -> bool:
-    return str(row["reference"]).startswith(UNDO_PREFIX) and row["word"] not in (OUTCOME_REFUSED, OUTCOME_RESOLVED)
+    return str(row["reference"]).startswith(UNDO_PREFIX) and row["outcome"] not in (OUTCOME_REFUSED, OUTCOME_RESOLVED)
 
 
 def _is_listed(row: Row) -> bool:
@@ -215,7 +215,7 @@ def log_row(key: str, at: str, raw: Row) -> Row:
         "difference": difference,
         "reason": str(raw.get("reason_code_description") or ""),
         "source": str(raw.get("source") or ""),
-        "word": OUTCOME_CONFIRMED,
+        "outcome": OUTCOME_CONFIRMED,
         "why": "",
     }
 
@@ -279,7 +279,7 @@ def _local_entry(operation: Operation, index: int, entry: Mapping[str, Any], ent
         "difference": _difference_of_count(entry, quantity) if counting else quantity,
         "reason": "",
         "source": str(entry.get("source") or ""),
-        "word": OUTCOME_BY_STATE[operation.state],
+        "outcome": OUTCOME_BY_STATE[operation.state],
         "why": reason_of_operation(operation),
     }
 

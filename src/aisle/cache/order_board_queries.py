@@ -191,7 +191,7 @@ class OrderBoard:
         The anchor yields if the whole list fits the window, or with `fills`, rather than leave rows blank. `near`:
         order_number and `position` of a row read before, to search from. Rows are those of the query `order` without
         lines. They have `position`, `status` and `short` (number of lines closed short), and `seen_at`, the time of the
-        first read here. `silent_since` is the time of the last event if somebody works on the order.
+        first read here. `idle_since` is the time of the last event if somebody works on the order.
         """
         pending = self._overlay.by_order()
         self._refresh(cache, pending)
@@ -240,9 +240,9 @@ class OrderBoard:
         in_work = [row for row in rows if _is_in_work(row)]
         last_event_by_order = last_events(cache, self._outbox, [row["order_number"] for row in in_work])
         for row in rows:
-            row["silent_since"] = ""
+            row["idle_since"] = ""
         for row in in_work:
-            row["silent_since"] = max(
+            row["idle_since"] = max(
                 to_utc_text(str(row.get("claimed_on") or "")), last_event_by_order.get(row["order_number"], "")
             )
         return rows

@@ -74,20 +74,20 @@ ORDER BY CASE o.state WHEN 'rejected' THEN 0 WHEN 'needs_person' THEN 1 WHEN 'in
 def order_history(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
     """Return the history of an order (`order_number`), youngest first.
 
-    Columns: `at`, `who`, `what`, `label`, `quantity`, `place`, `why`, `word` (state of the operation, for entries of
-    this host).
+    Columns: `at`, `user`, `event`, `label`, `quantity`, `location`, `why`, `outcome` (state of the operation, for
+    entries of this host).
     """
     number = str(args["order_number"])
     first, size = window_bounds(args, DEFAULT_SIZE)
     limit = first + size
     rows = list(_local_rows(outbox, cache, number, limit))
-    local_keys = {(row["what"], row["label"], row["at"][:19]) for row in rows}
+    local_keys = {(row["event"], row["label"], row["at"][:19]) for row in rows}
     rows += [
-        row for row in _log_rows(cache, number, limit) if (row["what"], row["label"], row["at"][:19]) not in local_keys
+        row for row in _log_rows(cache, number, limit) if (row["event"], row["label"], row["at"][:19]) not in local_keys
     ]
     names = names_by_user(cache)
     for row in rows:
-        row["who"] = names.get(row["who"], row["who"])
+        row["user"] = names.get(row["user"], row["user"])
     rows.sort(key=lambda row: str(row["at"]), reverse=True)
     return rows[first:limit], len(rows)
 
@@ -97,20 +97,20 @@ def _log_rows(cache: apsw.Connection, number: str, limit: int) -> Iterator[Row]:
         entry = parse_row(raw)
         yield {
             "at": str(at),
-            "who": str(user),
-            "what": str(work or "log"),
+            "user": str(user),
+            "event": str(work or "log"),
             "label": str(name or product),
             "quantity": abs(to_decimal(entry.get("quantity"))),
-            "place": str(entry.get("location_code") or ""),
+            "location": str(entry.get("location_code") or ""),
             "why": store_text(str(entry.get("reason_code_description") or "")),
-            "word": "",
+            "outcome": "",
         }
 
 
 def _local_rows(outbox: apsw.Connection, cache: apsw.Connection, number: str, limit: int) -> Iterator[Row]:
     for found in fetch(outbox, _UPDATES_OF_ORDER, number, limit):
         op = operation_from_row(found)
-        head = {"at": to_utc_text(op.occurred_at), "who": op.app_user, "word": OUTCOME_BY_STATE[op.state]}
+        head = {"at": to_utc_text(op.occurred_at), "user": op.app_user, "outcome": OUTCOME_BY_STATE[op.state]}
         head["why"] = reason_of_operation(op)
         for part in _parts_of_update(op, cache):
             yield {**part, **head, "why": part["why"] or head["why"]}
@@ -128,14 +128,14 @@ def _parts_of_update(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
         if name in order:
             what = yes if order[name] else no
             why = reason if what == "rejected" else ""
-            yield {"what": what, "label": "", "quantity": Decimal(0), "place": "", "why": why}
+            yield {"event": what, "label": "", "quantity": Decimal(0), "location": "", "why": why}
     for line in order.get("order_lines") or ():
         name = _product_name(cache, str(line.get("product_number") or ""))
         reason = store_text(str(line.get("rejection_reason_code_description") or ""))
         more = to_decimal(line.get("picked_quantity")) - to_decimal(line.get("base_picked_quantity"))
         what = "pick" if more > 0 else "unpick" if more < 0 else "short" if line.get("is_picked") else "opened"
         location = "" if what == "opened" else str(line.get("preferred_location_code") or "")
-        yield {"what": what, "label": name, "quantity": abs(more), "place": location, "why": reason}
+        yield {"event": what, "label": name, "quantity": abs(more), "location": location, "why": reason}
 
 
 def _product_name(cache: apsw.Connection, product: str) -> str:
@@ -144,7 +144,8 @@ def _product_name(cache: apsw.Connection, product: str) -> str:
 
 
 def order_outcomes(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return the state of the pending operations of these `orders`: `order_number`, `word` and `why`, worst one each.
+    """Return the state of the pending operations of these `orders`: `order_number`, `outcome` and `why`, worst one
+    each.
 
     `confirmed` if nothing is pending. With `since` (ISO 8601 UTC) only updates from then on count.
     """
@@ -161,7 +162,7 @@ def order_outcomes(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryRe
             ]
         worst = next((op for op in pending if op.operation != CREATE_MOVEMENT or op.state != "done"), None)
         word = OUTCOME_BY_STATE[worst.state] if worst else "confirmed"
-        rows.append({"order_number": number, "word": word, "why": _reason_of(worst)})
+        rows.append({"order_number": number, "outcome": word, "why": _reason_of(worst)})
     return rows, len(rows)
 
 

@@ -372,7 +372,7 @@ def _apply_movement(order: str, lines: list[Row], item: Mapping[str, Json]) -> N
 
 def _add_held(line: Row, code: str, change: Decimal) -> None:
     """Change the quantity held for the line at a location, in place, if these quantities were read."""
-    held = line.get("kept")
+    held = line.get("put_down")
     if held is None:
         return
     for entry in held:

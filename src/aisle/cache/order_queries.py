@@ -340,9 +340,9 @@ def _load_full_lines(cache: apsw.Connection, number: str) -> list[Row]:
         number,
     )
     lines = [_full_line(*row) for row in rows]
-    walk = load_walk_orders(cache, {location["location_code"] for line in lines for location in line["places"]})
+    walk = load_walk_orders(cache, {location["location_code"] for line in lines for location in line["locations"]})
     for line in lines:
-        line["places"] = sort_by_walk_order(line["places"], walk)
+        line["locations"] = sort_by_walk_order(line["locations"], walk)
     return lines
 
 
@@ -368,8 +368,8 @@ def _full_line(
         picked_quantity=to_decimal(line.get("picked_quantity")),
         moved_quantity=to_decimal(line.get("moved_quantity")),
         is_picked=bool(line.get("is_picked")),
-        places=locations,
-        kept=held,
+        locations=locations,
+        put_down=held,
         allow_decimal=bool(decimals),
         unit=unit or "",
         is_stock=is_stock not in (0, "false"),

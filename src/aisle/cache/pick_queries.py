@@ -100,7 +100,7 @@ def stock_of_product_at(product: RunQuery, args: Mapping[str, Json]) -> QueryRes
     rows, _ = product({"product_number": args["product_number"]})
     code = str(args["location_code"]).casefold()
     found = [
-        location for row in rows for location in row["places"] if str(location["location_code"]).casefold() == code
+        location for row in rows for location in row["locations"] if str(location["location_code"]).casefold() == code
     ]
     if not found:
         return [], 0
@@ -113,7 +113,7 @@ def stock_of_product_at(product: RunQuery, args: Mapping[str, Json]) -> QueryRes
 
 
 def pickup_locations(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return one row with the codes of some pick-up locations (`places`), and the number of all (`count`).
+    """Return one row with the codes of some pick-up locations (`locations`), and the number of all (`count`).
 
     Codes most similar to `like` come first.
     """
@@ -121,7 +121,7 @@ def pickup_locations(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryR
     found = list(tagged_locations(cache, waiting))
     like = _code_parts(str(args.get("like") or ""))
     found.sort(key=lambda code: (_code_parts(code) != like, natural_key(code)))
-    return ([{"places": found[:MAX_LOCATIONS], "count": len(found)}], 1) if found else ([], 0)
+    return ([{"locations": found[:MAX_LOCATIONS], "count": len(found)}], 1) if found else ([], 0)
 
 
 def _code_parts(code: str) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ def other_locations(
     product: Row | None,
     args: Mapping[str, Json],
 ) -> QueryResult:
-    """Return the other locations with stock of a product that belongs to no order, nearest to `place` first.
+    """Return the other locations with stock of a product that belongs to no order, nearest to `location` first.
 
     `product` is the row of the query `product`; `pools` names the pools to pick from, none: any. Columns:
     `location_code`, free `quantity` in these pools, `pool`: the first of them with stock, 0 without pools. Picks that
@@ -172,7 +172,7 @@ def other_locations(
     held = _held_by_location(cache, number)
     began = lines_read_times(cache, pending.get(number, ()))
     found: list[Row] = []
-    for location in product["places"]:
+    for location in product["locations"]:
         code = str(location["location_code"])
         held_here = held.get(code, [])
         still_held = apply_to_held([dict(row) for row in held_here], code, number, pending.get(number, ()), began)
@@ -180,9 +180,9 @@ def other_locations(
             continue  # the quantity there is unknown
         free_in_all = to_decimal(location["quantity"]) - sum((row["quantity"] for row in still_held), Decimal(0))
         pool, free = _free_quantity(location, held_here, allowed, free_in_all)
-        if free > 0 and code.casefold() != str(args.get("place") or "").casefold():
+        if free > 0 and code.casefold() != str(args.get("location") or "").casefold():
             found.append({"location_code": code, "quantity": free, "pool": pool})
-    steps = _distances(walk_order, str(args.get("place") or ""), [str(row["location_code"]) for row in found])
+    steps = _distances(walk_order, str(args.get("location") or ""), [str(row["location_code"]) for row in found])
     found.sort(key=lambda row: steps[row["location_code"]])
     return found, len(found)
 
@@ -236,13 +236,13 @@ def _distances(walk_order: WalkOrder, here: str, codes: Sequence[str]) -> dict[s
 
 
 def recent_reasons(cache: apsw.Connection) -> QueryResult:
-    """Return the rejection reasons that orders and lines named lately: `code` and `words`, each code once."""
+    """Return the rejection reasons that orders and lines named lately: `code` and `text`, each code once."""
     found: dict[str, str] = {}
     for sql in (_ORDER_REASONS, _LINE_REASONS):
         for state in (2, 1, 0):
             for code, words in fetch(cache, sql, state, MAX_RECENT):
                 found.setdefault(str(code), str(words))
-    rows: list[Row] = [{"code": code, "words": found[code]} for code in sorted(found)]
+    rows: list[Row] = [{"code": code, "text": found[code]} for code in sorted(found)]
     return rows, len(rows)
 
 

@@ -126,9 +126,9 @@ def load_store_product(
 ) -> QueryResult:
     """Return the row of the query `product` (product_number) with the store's settings.
 
-    Added: `is_ranged` (in the store's stock list), `read_at` (ISO 8601), `may` (this `user` may change it, as far as
-    known). `keeps_all` is True if the service returns every field it accepts; ours does. `said` has the changes from
-    this host, youngest first, with `word`, `why`, `who`, `at` and `fields` (name, before, after).
+    Added: `is_ranged` (in the store's stock list), `read_at` (ISO 8601), `may_edit` (this `user` may change it, as far
+    as known). `keeps_all` is True if the service returns every field it accepts; ours does. `said` has the changes from
+    this host, youngest first, with `outcome`, `why`, `user_name`, `at` and `fields` (name, before, after).
     """
     rows, total = product(args)
     if not rows:
@@ -141,7 +141,7 @@ def load_store_product(
         **rows[0],
         "is_ranged": stock is not None,
         "read_at": iso_time(stock[0]) if stock else "",
-        "may": load_person_rights(cache, str(args.get("user") or "")).may_supervise,
+        "may_edit": load_person_rights(cache, str(args.get("user") or "")).may_supervise,
         "keeps_all": _service_keeps_all_fields(cache),
         "said": list(_change_rows(cache, outbox, number)),
     }
@@ -161,9 +161,9 @@ def _change_rows(cache: apsw.Connection, outbox: apsw.Connection, number: str) -
         if fields:
             yield {
                 "op_id": op.op_id,
-                "word": OUTCOME_BY_STATE[op.state],
+                "outcome": OUTCOME_BY_STATE[op.state],
                 "fields": fields,
-                "who": names.get(op.app_user) or op.app_user,
+                "user_name": names.get(op.app_user) or op.app_user,
                 "at": to_utc_text(op.occurred_at),
                 "why": _FIELD_PREFIX.sub("", op.last_error) if op.state != "done" else "",
             }

@@ -316,7 +316,7 @@ def load_product(
             {"pool": int(pool), "name": str(named.get(pool) or ""), "quantity": to_decimal(quantity)}
             for pool, quantity in pool_quantities(stock_entry, "most_likely_pool_").items()
         ],
-        "places": sort_by_walk_order(
+        "locations": sort_by_walk_order(
             locations, load_walk_orders(cache, {str(location["location_code"]) for location in locations})
         ),
         "in_catalogue": bool(catalogue),

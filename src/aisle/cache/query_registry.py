@@ -6,7 +6,7 @@ Orders and picking:
 
 * `orders` (search, product_number, user, lying, first, size): open orders with progress and claim. First those assigned
   to this user and those with priority, then by pickup date and number; with search words a hundred at most. With
-  `lying`, before all others those picked and not put down (aisle.cache.goods_in_hand_queries).
+  `not_put_down`, before all others those picked and not put down (aisle.cache.goods_in_hand_queries).
 * `assigned_orders` (user): see aisle.cache.claim_queries.
 * `order` (order_number): one row with `lines`; `lines_known` is False if only the header is cached.
 * `order_to_pick` (order_number): the same, with the `stock` of each line; see aisle.cache.order_queries.
@@ -145,10 +145,10 @@ def _query_orders(context: QueryContext, args: Args) -> WindowRows:
     in_hand: Mapping[str, Json] = {}
     not_put_down = (
         claim_queries.orders_not_put_down(context.outbox, user, of_everybody=bool(args.get("search")))
-        if args.get("lying")
+        if args.get("not_put_down")
         else []
     )
-    if not_put_down or (args.get("lying") and args.get("search")):
+    if not_put_down or (args.get("not_put_down") and args.get("search")):
         list_change, in_hand = goods_in_hand_queries.add_orders_in_hand(
             context.cache, context.overlay.by_order(), list_change, args, not_put_down
         )
@@ -158,7 +158,7 @@ def _query_orders(context: QueryContext, args: Args) -> WindowRows:
         open_orders(context.cache, context.overlay.by_order(), context.overlaid_orders, list_change, order_args),
     )
     for row in found[0] if in_hand else ():
-        row["lying"] = in_hand.get(str(row["order_number"]), 0)
+        row["not_put_down"] = in_hand.get(str(row["order_number"]), 0)
     return found
 
 

@@ -239,7 +239,7 @@ def _store_row(
         "is_warehouse": warehouse,
         "area": str(raw.get("areaDescription") or raw.get("areaId") or ""),
         "country": str(raw.get("countryCode") or ""),
-        "here": number == store_folder.store,
+        "is_current": number == store_folder.store,
         "near": near and number != store_folder.store,
         "waiting": waits,
     }
@@ -264,9 +264,9 @@ def load_store_page(
 ) -> QueryResult:
     """Return one store (`store_number`) with the field names of its creation, and `pools` by number.
 
-    `told`: `yes`; `unasked` (more may come); `refused`. For a switch by `user` at `terminal`: `may`; `waiting` and
-    `jobs` of the current store; `there_waiting` and `there_jobs` of the other one; `there_known`: True if it is cached
-    here.
+    `details`: `yes`; `unasked` (more may come); `refused`. For a switch by `user` at `terminal`: `may_switch`;
+    `waiting` and `jobs` of the current store; `there_waiting` and `there_jobs` of the other one; `there_known`: True if
+    it is cached here.
     """
     number = str(args["store_number"])
     row = fetch_one(cache, "SELECT raw FROM store WHERE store_number = ?", number)
@@ -284,10 +284,10 @@ def load_store_page(
         **details,
         "store_number": number,
         "pools": pool_quantities(listed, "storeStockPool") | pool_quantities(details, "store_stock_pool_"),
-        "told": "yes" if details else "refused" if more else "unasked",
+        "details": "yes" if details else "refused" if more else "unasked",
         "read_at": iso_time(more[2]) if more else "",
-        "here": number == store_folder.store,
-        "may": _may_switch(cache, number, user, note),
+        "is_current": number == store_folder.store,
+        "may_switch": _may_switch(cache, number, user, note),
         "back": bool(note and number == note.configured_store),
         "waiting": OperationQueue(outbox).pending_counts()[0],
         "jobs": open_job_names(outbox, store_folder.store, user),

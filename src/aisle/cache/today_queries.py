@@ -154,7 +154,7 @@ def _heartbeat_time(cache: apsw.Connection) -> float:
 
 
 def work_by_hour(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return the rows of `today_hours`: `user`, `name`, `here` (known on this host only), and `hours`.
+    """Return the rows of `today_hours`: `user`, `name`, `is_here` (known on this host only), and `hours`.
 
     `hours` has by hour since midnight the amount of each kind.
     """
@@ -177,7 +177,7 @@ def work_by_hour(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[
                 )
     names = names_by_user(cache)
     rows: list[Row] = [
-        {"user": user, "name": str(names.get(user) or user), "here": local_users, "hours": by_hour}
+        {"user": user, "name": str(names.get(user) or user), "is_here": local_users, "hours": by_hour}
         for (user, local_users), by_hour in found.items()
     ]
     rows.sort(key=lambda row: (-_total_work(row), row["name"]))
@@ -216,7 +216,7 @@ class LocationFigures:
         return self._codes
 
     def read(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-        """Return the rows of `today_places`: `place` and `n`; locations missing in the list come last."""
+        """Return the rows of `today_locations`: `location` and `n`; locations missing in the list come last."""
         began, kind = store_time.start_of_today(str(args["now"])), str(args["kind"])
         if kind == "short":
             since = began.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -225,7 +225,9 @@ class LocationFigures:
             counted = dict(fetch(cache, _WORK_BY_LOCATION, kind, _hour_key(began)))
         walk = self.codes_in_walk_order(cache)
         unlisted = sorted((str(location) for location in counted.keys() - set(walk) if location), key=natural_key)
-        rows: list[Row] = [{"place": location, "n": int(counted.get(location, 0))} for location in (*walk, *unlisted)]
+        rows: list[Row] = [
+            {"location": location, "n": int(counted.get(location, 0))} for location in (*walk, *unlisted)
+        ]
         return rows, len(rows)
 
 

@@ -194,15 +194,15 @@ def _open_cache(store_folder: StoreFolder) -> apsw.Connection:
 
 def _print_operation(row: Mapping[str, Any]) -> None:
     """Print an operation: its items, its state, and the stock on both sides."""
-    for name in ("op_id", "word", "operation", "who", "principal", "terminal", "at", "why", "tries"):
+    for name in ("op_id", "outcome", "operation", "user", "principal", "terminal", "at", "why", "tries"):
         shown = reason_text(row[name]) if name == "why" else clean(str(row[name]))
         print(f"{name.replace('_', ' ')}: {shown}")
     _print_table(("meant", "of", "from", "to"), [_item_cells(item) for item in row["items"]])
     if row["sides"]:
         print()
         _print_table(("of", "place", "before", "meant", "now"), [_side_cells(side) for side in row["sides"]])
-    if row["looks"]:
-        print(_STOCK_EVIDENCE[row["looks"]])
+    if row["evidence"]:
+        print(_STOCK_EVIDENCE[row["evidence"]])
     if row["pin"]:
         print(f"waits for the PIN of {clean(str(row['pin']))}, given in the app: . and then PIN")
     resolutions = ", ".join(

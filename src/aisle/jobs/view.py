@@ -77,7 +77,7 @@ def undo_verdict(text: Msg) -> Verdict:
 class Line(NamedTuple):
     """Important line of a step. `role` decides its position and weight on every screen size.
 
-    Roles: `place`, `product`, `quantity`, `who`, `note`, `tote`.
+    Roles: `location`, `product`, `quantity`, `user`, `note`, `tote`.
     """
 
     role: str

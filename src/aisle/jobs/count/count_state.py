@@ -99,7 +99,7 @@ class Pool(NamedTuple):
 
 
 class CountTarget(NamedTuple):
-    """Target of a count: a `place`, or a `product` at all its locations.
+    """Target of a count: a `location`, or a `product` at all its locations.
 
     As a choice it may also be a `quantity`, or one of `UNCOUNTABLE_KINDS`.
     """
@@ -148,7 +148,7 @@ class CountState(NamedTuple):
     phase: str = "start"
     """`start`, `list`, `count`, `missing`, `recount`, `summary`, `pool` or `leave`."""
     mode: str = ""
-    """`place` or `product`."""
+    """`location` or `product`."""
     location: str = ""
     product: str = ""
     """Product that is counted location by location."""
@@ -243,7 +243,7 @@ def query_location(id_: str, location: str, only_product: str = "") -> Query:
 
 
 def parse_location_lines(row: Mapping[str, Any]) -> tuple[CountLine, ...]:
-    """Return the lines of a location (row of the read `place`), by name."""
+    """Return the lines of a location (row of the query `location`), by name."""
     code, default = str(row.get("location_code") or ""), parse_default_pool(row)
     return tuple(item for product in row.get("products") or () for item in _parse_lines(product, code, default))
 
@@ -254,7 +254,7 @@ def with_location(state: CountState, row: Mapping[str, Any]) -> CountState:
     read = len({item.product for item in items})
     total = int(to_decimal(row.get("total"), Decimal(read)))
     has_unread = total > read and not state.only_product
-    is_expected_unknown = bool(row.get("unsaid"))
+    is_expected_unknown = bool(row.get("is_stock_unknown"))
     product_count = total if has_unread else read
     are_locations_unknown = bool(row.get("unnamed"))
     state = state._replace(
@@ -311,7 +311,7 @@ def parse_product_lines(row: Mapping[str, Any]) -> tuple[CountLine, ...]:
         "unit": row.get("unit"),
         "price": row.get("price"),
     }
-    locations = [each for each in row.get("places") or () if each.get("location_code")]
+    locations = [each for each in row.get("locations") or () if each.get("location_code")]
     items = [
         item
         for each in locations
@@ -577,7 +577,7 @@ def _log_entry(state: CountState, line: CountLine, user: str) -> dict[str, Any]:
             at_locations += line.held
         counted, expected = counted + at_locations, expected + at_locations
     location = {"location_code": line.location} if line.location else {}
-    is_default_pool = line.pool in (0, state.default_pool if state.mode == "place" and line.location else 0)
+    is_default_pool = line.pool in (0, state.default_pool if state.mode == "location" and line.location else 0)
     quantity = "counted_quantity" if is_default_pool else f"stock_pool_{line.pool}"
     return {
         "product_number": line.product,

@@ -150,7 +150,7 @@ def handle_product(state: MoveState, row: Mapping[str, Any] | None) -> Result:
 
 def _parse_locations(row: Mapping[str, Any] | None) -> list[tuple[str, Decimal]]:
     """Return the locations with stock and their quantities; `UNKNOWN_QUANTITY` if a quantity is unknown."""
-    rows = (row or {}).get("places") or ()
+    rows = (row or {}).get("locations") or ()
     found = [(str(each["location_code"]), to_decimal(each.get("quantity"), UNKNOWN_QUANTITY)) for each in rows]
     return [(location, quantity) for location, quantity in found if quantity > 0 or quantity == UNKNOWN_QUANTITY]
 

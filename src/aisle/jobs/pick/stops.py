@@ -243,7 +243,7 @@ def _parse_line(row: Mapping[str, Any], order: str) -> PickLine:
         has_stock=row.get("is_stock") is not False,
         stocked_locations=_find_stocked_locations(row, pools),
         put_down_at=tuple(
-            str(each["location_code"]) for each in row.get("kept") or () if to_decimal(each.get("quantity")) > 0
+            str(each["location_code"]) for each in row.get("put_down") or () if to_decimal(each.get("quantity")) > 0
         ),
     )
     return take.with_picked(picked, own=False)._replace(stock_when_read=_parse_stock(row), picked_when_read=picked)
@@ -263,7 +263,7 @@ def _choose_location(line: Mapping[str, Any], pools: tuple[int, ...]) -> str:
     preferred = line.get("preferred_location_code")
     if preferred:
         return str(preferred)
-    locations = [location for location in line.get("places") or () if location.get("location_code")]
+    locations = [location for location in line.get("locations") or () if location.get("location_code")]
     if not locations:
         return str(line.get("stock_location") or "")
     locations.sort(
@@ -287,7 +287,8 @@ def is_pool_allowed(pools: tuple[int, ...], stock: Mapping[str, Any]) -> bool:
 
 def _find_barred_pools(line: Mapping[str, Any], location: str, pools: tuple[int, ...]) -> tuple[int, ...]:
     stock = next(
-        (place.get("pools") or {} for place in line.get("places") or () if place.get("location_code") == location), {}
+        (place.get("pools") or {} for place in line.get("locations") or () if place.get("location_code") == location),
+        {},
     )
     if is_pool_allowed(pools, stock):
         return ()
@@ -297,7 +298,7 @@ def _find_barred_pools(line: Mapping[str, Any], location: str, pools: tuple[int,
 def _find_stocked_locations(line: Mapping[str, Any], pools: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
     """Return the locations that have stock allowed for the line."""
     stocked_locations = []
-    for place in line.get("places") or ():
+    for place in line.get("locations") or ():
         stock = place.get("pools") or {}
         if place.get("location_code") and to_decimal(place.get("quantity")) > 0 and is_pool_allowed(pools, stock):
             stocked = [pool for pool in pools if to_decimal(stock.get(str(pool))) > 0]
@@ -306,7 +307,7 @@ def _find_stocked_locations(line: Mapping[str, Any], pools: tuple[int, ...]) -> 
 
 
 def _location_order(line: Mapping[str, Any], location: str) -> Decimal:
-    for place in line.get("places") or ():
+    for place in line.get("locations") or ():
         if place.get("location_code") == location:
             return to_decimal(place.get("location_order"), NO_WALK_ORDER)
     return NO_WALK_ORDER

@@ -427,7 +427,7 @@ def _parse_person(row: Mapping[str, Any]) -> Person:
         (int(hour), tuple(sorted((str(kind), int(count)) for kind, count in kinds.items())))
         for hour, kinds in sorted(row["hours"].items())
     )
-    return Person(str(row["name"] or row["user"]), bool(row["here"]), hours)
+    return Person(str(row["name"] or row["user"]), bool(row["is_here"]), hours)
 
 
 def _parse_terminal(row: Mapping[str, Any], now: str) -> Terminal:
@@ -452,7 +452,7 @@ def group_by_aisle(rows: tuple[Mapping[str, Any], ...]) -> tuple[Aisle, ...]:
     """Group locations by aisle. Aisles are in the order of their first location."""
     found: dict[str, list[tuple[str, int]]] = {}
     for row in rows:
-        found.setdefault(aisle_of(str(row["place"])), []).append((str(row["place"]), int(to_decimal(row["n"]))))
+        found.setdefault(aisle_of(str(row["location"])), []).append((str(row["location"]), int(to_decimal(row["n"]))))
     aisles = []
     for name, places in found.items():
         place, most = max(places, key=lambda each: each[1])

@@ -571,7 +571,7 @@ def _follow_choice(state: UnconfirmedState, operation: UnconfirmedOperation, cho
     if choice == COUNT:
         return Turn(state, (Start("count", {"location_code": operation.location}),))
     if choice == OPEN_ORDER:
-        return Turn(state, (Start("pick", {"order_number": operation.order, "looks": True}),))
+        return Turn(state, (Start("pick", {"order_number": operation.order, "view_only": True}),))
     if choice == OPEN_STORE_PRODUCT:
         return Turn(state, (Start("store_product", {"product_number": operation.product}),))
     if choice == OPEN_BLOCKING:
@@ -598,20 +598,20 @@ def _resolve(state: UnconfirmedState, operation: UnconfirmedOperation, decision:
 def _parse_operation(row: Mapping[str, Any]) -> UnconfirmedOperation:
     return UnconfirmedOperation(
         op_id=str(row["op_id"]),
-        state=str(row["word"]),
+        state=str(row["outcome"]),
         needs_person=bool(row["asked"]),
         kind=str(row["kind"]),
         operation=str(row["operation"]),
-        user=str(row["who"]),
+        user=str(row["user"]),
         at=str(row["at"]),
         why=str(row["why"]),
         finding=str(row["verdict"]),
-        evidence=str(row["looks"]),
+        evidence=str(row["evidence"]),
         items=tuple(_parse_item(item) for item in row["items"]),
         comparisons=tuple(Comparison(**side) for side in row["sides"]),
         choices=tuple(str(choice) for choice in row["ways"]),
         order=str(row["order"]),
-        location=str(row["place"]),
+        location=str(row["location"]),
         product=str(row["product"]),
         blocked_by=str(row["waits_for"]),
         token_owner=str(row.get("principal") or ""),

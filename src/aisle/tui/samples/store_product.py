@@ -26,7 +26,7 @@ def _row(text: str, **fields: Any) -> dict[str, Any]:
         "product_number": text or "4001",
         "product_name": text or "Cola Zero 33 cl can, tray of 24",
         "is_ranged": True,
-        "may": True,
+        "may_edit": True,
         "read_at": "2026-11-20T09:58:00+00:00",
         "most_likely_quantity": 34,
         "min": 12,
@@ -61,7 +61,14 @@ def _row(text: str, **fields: Any) -> dict[str, Any]:
 
 def _change_row(text: str, word: str, why: str = "") -> dict[str, Any]:
     fields = [("min", "12", "8")]
-    return {"op_id": "A", "word": word, "fields": fields, "who": text or "U6", "at": "2026-11-20T09:59:00Z", "why": why}
+    return {
+        "op_id": "A",
+        "outcome": word,
+        "fields": fields,
+        "user_name": text or "U6",
+        "at": "2026-11-20T09:59:00Z",
+        "why": why,
+    }
 
 
 def _state(text: str, given: dict[str, Any] | None = None, **fields: Any) -> StoreProductState:

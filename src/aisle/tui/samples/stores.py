@@ -56,8 +56,8 @@ STORE_FIELDS: dict[str, Any] = {
     ],
     "free_fields": [{"key": "Key holder", "sort_order": 1, "value": "J. Lamb"}],
     "something_new": 12,
-    "told": "yes",
-    "may": True,
+    "details": "yes",
+    "may_switch": True,
 }
 
 
@@ -75,7 +75,7 @@ def _rows(text: str) -> tuple[StoreRow, ...]:
 def _store(text: str, **fields: Any) -> Store:
     data = {**STORE_FIELDS, **fields}
     if text:
-        named = {name: text for name, value in data.items() if isinstance(value, str) and name not in ("told",)}
+        named = {name: text for name, value in data.items() if isinstance(value, str) and name not in ("details",)}
         data |= {**named, "pools": {"1": text}, "opening_hours": [{"key": text, "value": text}]}
         data |= {"free_fields": [{"key": text, "value": text}], "store_printers": [{"printer_name": text}]}
     return parse_store(data)
@@ -121,7 +121,7 @@ def _listed(text: str) -> Frame:
     data = {
         name: STORE_FIELDS[name] for name in ("store_number", "store_name", "area_description", "country_code", "pools")
     }
-    sheet = parse_store({**data, "store_name": text or data["store_name"], "told": "unasked", "may": True})
+    sheet = parse_store({**data, "store_name": text or data["store_name"], "details": "unasked", "may_switch": True})
     return _frame(StoresState(store_number="0043", store=sheet), None, LinkState("offline", 900.0))
 
 
