@@ -286,7 +286,7 @@ def test_what_is_told_again_in_other_words_is_seen_by_those_who_stay(
             overlay.refresh()
         outbox.requeue(op_id, store_text("not all"), {}, (), after)
         if sent:
-            outbox.begin_sending(op_id, b"{}", replace_frozen=True)
+            outbox.begin_sending(op_id, b"{}", replace_sent_body=True)
         assert [each.body for each in overlay.by_order()["4101"]] == [after]
 
 

@@ -117,7 +117,7 @@ def test_what_was_picked_and_not_yet_told_is_gone_once(
     assert others(reads) == [("A-4", 5, 2), ("A-2", 3, 1)]
     for op_id in (first, second):
         with transaction(outbox._db):
-            outbox._apply_event(op_id, SEND, frozen=b"[]", sent=1)
+            outbox._apply_event(op_id, SEND, sent_body=b"[]", sent=1)
             outbox._apply_event(op_id, CONFIRM)
     cache.write_stock([{**stock("P1", 27), "store_locations": [entry("A-1", p1=0), entry("A-2", p1=3, p2=4)]}], 0, 9e9)
     assert others(reads) == [("A-2", 3, 1)]

@@ -41,7 +41,7 @@ def enqueue(outbox: OperationQueue, *writes: Write) -> tuple[str, ...]:
 def send(outbox: OperationQueue, op_id: str) -> None:
     """It is on its way."""
     with transaction(outbox._db):
-        outbox._apply_event(op_id, SEND, frozen=b"[]", sent=1)
+        outbox._apply_event(op_id, SEND, sent_body=b"[]", sent=1)
 
 
 def end(place: str = "", pool: int = 0, order_: str = "", line_: int = 0) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class Named(Line):
 
     def _name(self, request: httpx.Request) -> None:
         """Raises AssertionError for a write that is not durably on its way."""
-        sql = "SELECT op_id, parts FROM operation WHERE live = 1 AND state = 'sending' AND frozen = ?"
+        sql = "SELECT op_id, parts FROM operation WHERE live = 1 AND state = 'sending' AND sent_body = ?"
         found = fetch(self._host._db, sql, request.content)
         assert len(found) == 1, f"{len(found)} operations are being sent with these bytes: {request.content[:200]!r}"
         request.headers[OP] = found[0][0]
@@ -105,8 +105,8 @@ class Foreign(Shop):
         count = 0
         for host in self.hosts:
             for op in host.outbox.live_operations():
-                settled_at = (op.doubted_at or 0) + SETTLE_S
-                if op.state == NEEDS_PERSON and self.time.now > max(op.settles_at or 0, settled_at):
+                settled_at = (op.in_doubt_at or 0) + SETTLE_S
+                if op.state == NEEDS_PERSON and self.time.now > max(op.absence_final_at or 0, settled_at):
                     self.is_listed(host, op)
                     how = self._truth(op)
                     with transaction(host._db):

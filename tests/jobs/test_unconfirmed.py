@@ -36,7 +36,7 @@ def row(op_id: str, word: str = "unclear", **fields: Any) -> dict[str, Any]:
     told: dict[str, Any] = {
         "op_id": op_id, "outcome": word, "asked": word in ("unclear", "refused"), "operation": "create-movement",
         "kind": "move", "user": "U1", "terminal": "t", "at": "2026-11-20T09:41:00Z", "why": "no", "tries": 1,
-        "settles_at": 0.0, "verdict": "unreadable", "items": [item], "sides": [side], "evidence": "there",
+        "absence_final_at": 0.0, "verdict": "unreadable", "items": [item], "sides": [side], "evidence": "there",
         "ways": [ARRIVED, RESEND, CLOSED_BY_HAND] if word == "unclear" else [CLOSED_BY_HAND]
         if word == "refused" else [],
         "order": "", "location": "A-1", "product": "P1", "waits_for": "",

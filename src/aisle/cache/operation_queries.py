@@ -340,7 +340,7 @@ def unconfirmed_row(op: Operation, cache: apsw.Connection, outbox: apsw.Connecti
         "at": op.occurred_at,
         "why": op.last_error,
         "tries": op.attempts,
-        "settles_at": op.settles_at,
+        "absence_final_at": op.absence_final_at,
         "verdict": str(op.evidence.get("verdict") or ""),
         "items": [_item_row(each, names) for each in items_of_operation(op)],
         "sides": list(compare_figures(op, cache)) if op.state in (IN_DOUBT, NEEDS_PERSON, REFUSED) else [],

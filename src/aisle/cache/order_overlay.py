@@ -29,7 +29,7 @@ CLAIM_FIELDS = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
 
 Row = dict[str, Json]
 
-_STATUS_FIELDS = """n, op_id, parts, state, confirmed_at, first_sent_at, doubted_at,
+_STATUS_FIELDS = """n, op_id, parts, state, confirmed_at, first_sent_at, in_doubt_at,
   CASE WHEN state IN ('in_doubt', 'needs_person', 'done') THEN evidence END"""
 """Columns of `OperationStatus`."""
 
@@ -244,7 +244,7 @@ def is_included(operation: Operation, read_began: float | None) -> bool:
     confirmed_at = None if _was_lost_by_restore(operation) else operation.confirmed_at
     if confirmed_at is not None and confirmed_at < read_began:
         return True
-    return any(confirmed < read_began <= replayed for confirmed, replayed in operation.was_in or ())
+    return any(confirmed < read_began <= replayed for confirmed, replayed in operation.read_intervals or ())
 
 
 def _was_lost_by_restore(operation: Operation) -> bool:
