@@ -105,10 +105,10 @@ def test_what_this_host_noted_is_there_at_once_with_what_became_of_it(desk: Desk
     op_id = desk.note(count("P1", 5, 7), count("P2", 3, 3, stock_pool_4=3))
     first, second = desk.rows()[::-1]
     assert (first["description"], first["counted_quantity"], first["difference"]) == ("Oat drink", 5, -2)
-    assert (first["outcome"], first["app_user_name"], first["id"]) == ("noted", "U1", "")
+    assert (first["outcome"], first["app_user_name"], first["id"]) == ("queued", "U1", "")
     assert (second["pool"], second["difference"]) == (4, 0)
     desk.outbox.begin_sending(op_id, b"{}")
-    assert {row["outcome"] for row in desk.rows()} == {"sent"}
+    assert {row["outcome"] for row in desk.rows()} == {"sending"}
     desk.outbox.refuse(op_id, store_text("No such product"))
     assert {(row["outcome"], row["why"]) for row in desk.rows()} == {("refused", "No such product")}
 

@@ -56,7 +56,7 @@ def state(home: Path, op_id: str) -> str:
 def test_the_list_speaks_in_the_five_words(ids: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = run(capsys)
     assert status == 0
-    assert [line.split()[2] for line in out.splitlines()[1:]] == ["unclear", "noted"]
+    assert [line.split()[2] for line in out.splitlines()[1:]] == ["in_doubt", "queued"]
     assert "1 waiting, 1 for a person to settle." in err
     assert "movement_readback no" in err
 

@@ -355,17 +355,17 @@ CASES = (
         "B claim document",
         Document,
         _doubted_claim,
-        "unclear",
+        "in_doubt",
         sides=(("is_claimed", "", "no", "yes", "no"),),
         ways=("arrived", "close_by_hand", "look"),
         after={"arrived": _done},
     ),
-    Case("C behind a doubt document", Document, _count_behind_a_doubt, "noted", ways=("first", "count")),
+    Case("C behind a doubt document", Document, _count_behind_a_doubt, "queued", ways=("first", "count")),
     Case(
         "C count document",
         Document,
         _doubted_count,
-        "unclear",
+        "in_doubt",
         why="arrived",
         sides=(("P1", "A-1", "10", "=12", "10"),),
         ways=("arrived", "resend", "difference", "close_by_hand", "count"),
@@ -467,7 +467,7 @@ async def test_each_way_out_does_what_it_says(case: Case, way: str, aisle_home: 
         (effect,) = (each for each in hand.effects if not isinstance(each, Refresh))
         if way == "first":
             assert isinstance(effect, Query)
-            assert world.card(str(effect.args["op_id"]))["outcome"] == "unclear"
+            assert world.card(str(effect.args["op_id"]))["outcome"] == "in_doubt"
         elif way == "count":
             assert effect == Start("count", {"location_code": card["location"]})
         elif way == "look":

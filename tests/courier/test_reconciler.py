@@ -436,7 +436,7 @@ def _check(shop: Shop, ids: tuple[str, ...]) -> None:
             assert min(times) == 1
         else:
             assert op.state == "needs_person"
-            assert shown[op.op_id]["outcome"] == "unclear"
+            assert shown[op.op_id]["outcome"] == "in_doubt"
             assert ARRIVED in shown[op.op_id]["ways"]
             assert shown[op.op_id]["sides"], "with evidence"
     for name in {name for _, name in shop.fake.sent}:

@@ -56,7 +56,7 @@ async def test_update_is_overlaid_sent_without_base_and_read_back(shop: Shop) ->
         row = seen(shop)
         assert (row["min"], row["storeproduct_attention_codes"]) == (6, "COLD,GLASS")
         assert row["is_ranged"]
-        assert [each["outcome"] for each in row["said"]] == ["noted"]
+        assert [each["outcome"] for each in row["said"]] == ["queued"]
         assert row["said"][0]["fields"] == [("min", "4", "6"), ("attention_codes", "", "COLD,GLASS")]
         courier.wake()
         await shop.until(op_id, "done")

@@ -164,7 +164,7 @@ def test_a_count_is_taken_back_by_its_opposite_after_a_question() -> None:
 
 
 def test_unconfirmed_or_unchanged_entry_cannot_be_undone() -> None:
-    for more in ({"outcome": "noted"}, {"id": ""}, {"difference": Decimal(0)}, {"undone": True}):
+    for more in ({"outcome": "queued"}, {"id": ""}, {"difference": Decimal(0)}, {"undone": True}):
         hand = Hand(entry(3, **more))
         hand.feed(Choice(1))
         assert hand.job.accepts(hand.state).choices == 0
@@ -173,7 +173,7 @@ def test_unconfirmed_or_unchanged_entry_cannot_be_undone() -> None:
 
 
 def test_what_becomes_of_an_entry_reaches_the_screen() -> None:
-    hand = Hand(entry(3, outcome="noted"))
+    hand = Hand(entry(3, outcome="queued"))
     hand.feed(Choice(1))
     hand.rows[0] = entry(3, outcome="refused", why="Counted by somebody else")
     asked = len([effect for effect in hand.effects if effect == Refresh("logs")])
@@ -210,7 +210,7 @@ def test_no_sequence_raises_and_every_step_is_reached() -> None:
                 n,
                 random.choice(["P1", "P2"]),
                 random.choice(["ann", "ben"]),
-                outcome=random.choice(["confirmed", "sent"]),
+                outcome=random.choice(["confirmed", "sending"]),
             )
             for n in range(random.randint(0, 8))
         ]

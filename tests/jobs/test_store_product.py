@@ -263,18 +263,18 @@ def test_who_lost_the_right_meanwhile_sends_nothing() -> None:
 
 
 def test_what_becomes_of_a_change_is_told() -> None:
-    hand = Hand(row(said=[said("noted")]))
+    hand = Hand(row(said=[said("queued")]))
     assert hand.view.blocks[0].rows[0][2].id == "operation_state.queued"
     hand.row = row(said=[said("confirmed")])
     assert hand.feed(Changed("outbox", "")) == "store_product.confirmed"
-    hand.row = row(said=[said("noted", "B"), said("confirmed")])
+    hand.row = row(said=[said("queued", "B"), said("confirmed")])
     assert hand.feed(Changed("outbox", "")) == ""
     hand.row = row(said=[said("refused", "B", "min is above max."), said("confirmed")])
     assert hand.feed(Changed("outbox", "")) == "store_product.refused"
     assert hand.view.lines[-1].text.id == "store_product.refused"
     hand.feed(Command("d"))
     assert hand.effects == [Start("unconfirmed", {})]
-    hand.row = row(said=[said("unclear", "B")])
+    hand.row = row(said=[said("in_doubt", "B")])
     hand.feed(Closed("unconfirmed"))
     assert hand.view.lines[-1].text.id == "store_product.in_doubt"
 

@@ -96,7 +96,7 @@ class World:
             case "absent_order":
                 rows = [{"order_number": args["order_number"]}] if self.answered >= args["since"] else []
             case "order_outcomes":
-                rows = [{"order_number": number, "outcome": "sent", "why": ""} for number in args["orders"]]
+                rows = [{"order_number": number, "outcome": "sending", "why": ""} for number in args["orders"]]
             case "people":
                 known = [{"user": "U2", "name": "Ben Okafor"}, {"user": "U3", "name": "Carla Fernandes"}]
                 rows = [row for row in known if str(args.get("search") or "").lower() in row["name"].lower()]
@@ -144,7 +144,7 @@ class World:
                 "other_quantity": Decimal(0),
                 "order_number": "O1" * number,
             }
-        said["kind"] = "kept"
+        said["kind"] = "at_service"
         known = {"difference": Decimal(-2), "counted": Decimal(3), "value": Decimal(-4), "known": number != 1}
         return {**said, **known, "review_status": "1" if number else "0", "at": MOMENT}
 
@@ -759,18 +759,18 @@ def test_one_difference_is_counted_again_by_somebody_or_here() -> None:
     assert [note.key for note in hand.of(LocalNote) if note.topic == "review"] == ["901"]
 
 
-@pytest.mark.parametrize("kind", ["kept", "noted", "here"])
+@pytest.mark.parametrize("kind", ["at_service", "queued", "local"])
 def test_a_recount_is_withdrawn_where_it_is_kept(kind: str) -> None:
     hand = Hand("exceptions").does(Command("n"), Choice(1))
     assert hand.at == "exceptions.recounts"
     hand.state = hand.state._replace(rows=tuple(row._replace(kind=kind) for row in hand.state.rows), cursor=1)
     hand.does(Command("x"))
     gone = [LocalNote("recount", "P1/A-1", "", needs_supervisor=True, mirrors_write=kind == "kept")]
-    assert hand.of(LocalNote) == ([] if kind == "noted" else gone)
+    assert hand.of(LocalNote) == ([] if kind == "queued" else gone)
     bodies = [write.body["recounts"] for write in hand.of(Write)]
     assert bodies == ([[{"id": 901, "state": "withdrawn"}]] if kind == "kept" else [])
-    assert len(hand.numbers) == (3 if kind == "noted" else 2)
-    assert hand.told == ("exceptions.not_yet_there" if kind == "noted" else "exceptions.withdrawn")
+    assert len(hand.numbers) == (3 if kind == "queued" else 2)
+    assert hand.told == ("exceptions.not_yet_there" if kind == "queued" else "exceptions.withdrawn")
 
 
 def test_a_service_without_extensions_is_told_nothing() -> None:

@@ -31,7 +31,7 @@ DEFAULT_DELIVERIES_SIZE = 20
 """Rows of a window if the query names no size."""
 
 _DELIVERIES_BY_NUMBER = """
-SELECT d.order_number, d.expected, d.began, d.raw FROM json_each(?) e
+SELECT d.order_number, d.expected, d.read_began, d.raw FROM json_each(?) e
 JOIN delivery d ON d.order_number = e.value ORDER BY e.key
 """
 

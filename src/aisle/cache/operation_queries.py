@@ -262,13 +262,13 @@ def _format_number(value: Any) -> str | None:
 DEFAULT_SIZE = 20
 
 OUTCOME_QUEUED, OUTCOME_SENT, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_UNCLEAR = (
-    "noted",
-    "sent",
+    "queued",
+    "sending",
     "confirmed",
     "refused",
-    "unclear",
+    "in_doubt",
 )
-OUTCOME_RESOLVED = "settled"
+OUTCOME_RESOLVED = "resolved"
 """Words for the state of an operation."""
 
 OUTCOME_BY_STATE: Mapping[str, str] = {

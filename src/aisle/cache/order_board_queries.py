@@ -36,7 +36,7 @@ SortKey = tuple[Any, ...]
 
 SORT_COLUMNS = {
     "pickup": ("pickup", "sort", "order_number"),
-    "age": ("first_began", "sort", "order_number"),
+    "age": ("first_read_began", "sort", "order_number"),
     "number": ("sort", "order_number"),
 }
 """Columns of the cache by sort order."""
@@ -137,8 +137,8 @@ _END_KEYS = {"pickup": "\U0010ffff", "age": 1e18, "number": "\U0010ffff"}
 """Keys that sort after all others."""
 
 _ORDER_COLUMNS = (
-    "o.order_number, o.status, o.pickup, o.sort, o.first_began, o.text, o.reference, o.claimed, o.header_began,"
-    " o.lines_began"
+    "o.order_number, o.status, o.pickup, o.sort, o.first_read_began, o.text, o.reference, o.claimed,"
+    " o.header_read_began, o.lines_read_began"
 )
 """Cached columns of an order; the last two change with every read of it."""
 
@@ -291,7 +291,7 @@ class OrderBoard:
         row = load_order_header(cache, pending, number, self._overlaid)
         if row is None:
             return None
-        began = fetch_one(cache, "SELECT first_began FROM orders WHERE order_number = ?", number)
+        began = fetch_one(cache, "SELECT first_read_began FROM orders WHERE order_number = ?", number)
         row["status"] = order_status(row)
         row["seen_at"] = iso_time(began[0]) if began and began[0] else ""
         row["short"] = self._count_short(cache, pending, number)

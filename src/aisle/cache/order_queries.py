@@ -308,7 +308,7 @@ def load_order(cache: apsw.Connection, pending: PendingByOrder, number: str) -> 
     operation of this host may or may not be included in the read; its figures may be off until the next read.
     `moved_by`: by user of this host, the number of their last movement or rejection that is not included.
     """
-    found = fetch_one(cache, "SELECT raw, lines_began, pickup FROM orders WHERE order_number = ?", number)
+    found = fetch_one(cache, "SELECT raw, lines_read_began, pickup FROM orders WHERE order_number = ?", number)
     if found is None:
         return [], 0
     raw, began, pickup = found
@@ -386,7 +386,7 @@ def _full_line(
 
 
 _STOCK_OF_PRODUCTS = """
-SELECT p.product_number, s.raw, s.began FROM json_each(?) e
+SELECT p.product_number, s.raw, s.read_began FROM json_each(?) e
 JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id
 """
 _LOCATIONS_MARK = '"store_locations"'

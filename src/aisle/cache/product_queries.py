@@ -38,10 +38,10 @@ DELIVERY_BATCH = 20
 """Deliveries that are read at once."""
 
 _NEXT_DELIVERIES = f"""
-SELECT DISTINCT d.due, d.sort, d.order_number, d.expected, d.began
+SELECT DISTINCT d.due, d.sort, d.order_number, d.expected, d.read_began
 FROM delivery_line l INDEXED BY delivery_line_missing JOIN delivery d ON d.order_number = l.order_number
 WHERE l.product_number = ?1 AND ({IS_MISSING_SQL}) AND d.is_received = 0
-UNION SELECT d.due, d.sort, d.order_number, d.expected, d.began
+UNION SELECT d.due, d.sort, d.order_number, d.expected, d.read_began
 FROM json_each(?2) e JOIN delivery d ON d.order_number = e.value
 ORDER BY 1, 2, 3 LIMIT ?3 OFFSET ?4
 """  # noqa: S608 - a condition of our own
@@ -135,7 +135,7 @@ def load_store_product(
         return rows, total
     number = str(args["product_number"])
     stock = fetch_one(
-        cache, "SELECT s.began FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?", number
+        cache, "SELECT s.read_began FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?", number
     )
     row: Row = {
         **rows[0],

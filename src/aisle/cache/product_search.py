@@ -294,7 +294,7 @@ def load_product(
     """
     found = fetch_one(
         cache,
-        "SELECT p.raw, s.raw, s.began, s.quantity, p.product_number, p.name, p.brand, p.barcode, p.unit,"
+        "SELECT p.raw, s.raw, s.read_began, s.quantity, p.product_number, p.name, p.brand, p.barcode, p.unit,"
         " p.allow_decimal FROM product p LEFT JOIN stock s ON s.id = p.id WHERE p.product_number = ?",
         number,
     )
@@ -330,7 +330,7 @@ def load_surrounding(cache: apsw.Connection, number: str, store: str) -> QueryRe
     One row: `stores` (those with stock first), `read_at` (ISO 8601), `refused` (reason for a refusal, or empty).
     interface: Surrounding stock entry.
     """
-    found = fetch_one(cache, "SELECT began, refused, raw FROM surrounding WHERE product_number = ?", number)
+    found = fetch_one(cache, "SELECT read_began, refused, raw FROM surrounding WHERE product_number = ?", number)
     if found is None:
         return [], 0
     began, refused, raw = found

@@ -105,11 +105,15 @@ def _is_visible_in_stock(operation: Operation, read_began: float | None) -> bool
 
 
 def apply_to_held(
-    held: list[Row], code: str, product: str, operations: Iterable[Operation], lines_began: Mapping[str, float | None]
+    held: list[Row],
+    code: str,
+    product: str,
+    operations: Iterable[Operation],
+    lines_read_began: Mapping[str, float | None],
 ) -> list[Row]:
     """Return the goods held at a location of a product after these operations: rows with order, line and quantity.
 
-    `lines_began`: time by order at which the read of its lines began.
+    `lines_read_began`: time by order at which the read of its lines began.
     """
     found = {(row["order_number"], row["line_number"]): dict(row) for row in held}
     for operation in operations:
@@ -121,7 +125,7 @@ def apply_to_held(
                 if end.get("location_code") != code or not end.get("customer_order_number"):
                     continue
                 order, line = str(end["customer_order_number"]), int(end.get("customer_order_line_number") or 0)
-                if is_included(operation, lines_began.get(order)):
+                if is_included(operation, lines_read_began.get(order)):
                     continue
                 empty = {"order_number": order, "line_number": line, "quantity": Decimal(0)}
                 row = found.setdefault((order, line), empty)

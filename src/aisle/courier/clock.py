@@ -180,8 +180,8 @@ def _clamp_outbox(outbox: apsw.Connection, now: float) -> None:
 
 
 _READ_TIME_COLUMNS = (
-    *(("orders", column) for column in ("header_began", "lines_began", "first_began")),
-    *((table, "began") for table in ("stock", "surrounding", "delivery", "store_details")),
+    *(("orders", column) for column in ("header_read_began", "lines_read_began", "first_read_began")),
+    *((table, "read_began") for table in ("stock", "surrounding", "delivery", "store_details")),
 )
 """Columns of the cache that keep when a read began: a later read must not count as older."""
 

@@ -168,12 +168,12 @@ def recount_effects(state: ExceptionsState, rows: Sequence[ExceptionRow], store:
 
 def withdrawal_effects(row: ExceptionRow, store: str) -> list[Effect]:
     """Return the effects that withdraw a recount; none while it is being sent and has no number yet."""
-    if row.kind == "noted":
+    if row.kind == "queued":
         return []
     here = LocalNote(
-        "recount", f"{row.product}/{row.location}", "", needs_supervisor=True, mirrors_write=row.kind == "kept"
+        "recount", f"{row.product}/{row.location}", "", needs_supervisor=True, mirrors_write=row.kind == "at_service"
     )
-    if row.kind != "kept":
+    if row.kind != "at_service":
         return [here]
     body = {"recounts": [{"id": int(row.key), "state": "withdrawn"}]}
     path = {"store_number": store}

@@ -206,18 +206,18 @@ _EVENT_TEXTS = {
 }
 
 _STATE_TEXTS = {
-    "noted": "order.state_queued",
-    "sent": "order.state_sending",
+    "queued": "order.state_queued",
+    "sending": "order.state_sending",
     "refused": "order.state_refused",
-    "unclear": "order.state_in_doubt",
+    "in_doubt": "order.state_in_doubt",
 }
 """Notes for states of an operation that is not confirmed."""
 
 _LAST_STATE_TEXTS = {
-    "noted": "order.last_queued",
-    "sent": "order.last_sending",
+    "queued": "order.last_queued",
+    "sending": "order.last_sending",
     "refused": "order.last_refused",
-    "unclear": "order.last_in_doubt",
+    "in_doubt": "order.last_in_doubt",
 }
 
 

@@ -624,7 +624,7 @@ def _run_actions(state: OrderActionState, found: Mapping[str, Mapping[str, Any]]
         )
         effects += done.writes
         undo += [(order, done.undo)] if done.undo and not state.is_undo else []
-        rows.append(Outcome(order, "" if done.why else "noted", done.why))
+        rows.append(Outcome(order, "" if done.why else "queued", done.why))
     refreshes = [Refresh("order", row.order) for row in rows[:MAX_REFRESHES]]
     state = state._replace(outcomes=tuple(rows), undo=tuple(undo), page=RESULTS_PAGE, first=0, cursor=-1)
     state = state._replace(size=page_size(context), done_at=context.now)

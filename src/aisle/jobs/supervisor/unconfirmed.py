@@ -151,7 +151,7 @@ class UnconfirmedState(NamedTuple):
 def operation_choices(operation: UnconfirmedOperation) -> tuple[str, ...]:
     """Return all choices for the operation, in the order of their numbers."""
     first = (OPEN_BLOCKING,) if operation.blocked_by else ()
-    counted = (COUNT,) if operation.location and (first or operation.state in ("refused", "unclear")) else ()
+    counted = (COUNT,) if operation.location and (first or operation.state in ("refused", "in_doubt")) else ()
     page = (OPEN_STORE_PRODUCT,) if operation.kind == "setting" and operation.product else ()
     return (*first, *operation.choices, *counted, *page, *((OPEN_ORDER,) if operation.order else ()))
 
@@ -184,8 +184,8 @@ _OPERATION_TEXTS = {
     "change": "unconfirmed.describe_change",
 }
 _STATE_NOTES = {
-    "noted": "unconfirmed.note_queued",
-    "sent": "unconfirmed.note_sending",
+    "queued": "unconfirmed.note_queued",
+    "sending": "unconfirmed.note_sending",
     "confirmed": "unconfirmed.note_confirmed",
 }
 _EVIDENCE_TEXTS = {
@@ -320,7 +320,7 @@ def _notes(operation: UnconfirmedOperation) -> tuple[Msg, ...]:
         return (msg("unconfirmed.note_blocked"),)
     if operation.waits_for_pin_of:
         return (msg("unconfirmed.note_pin", name=operation.waits_for_pin_of),)
-    if operation.state != "unclear":
+    if operation.state != "in_doubt":
         return (msg(_STATE_NOTES[operation.state]),)
     if not operation.needs_person:
         first = msg("unconfirmed.note_reconciling")
@@ -575,7 +575,7 @@ def _follow_choice(state: UnconfirmedState, operation: UnconfirmedOperation, cho
     if choice == OPEN_STORE_PRODUCT:
         return Turn(state, (Start("store_product", {"product_number": operation.product}),))
     if choice == OPEN_BLOCKING:
-        first = UnconfirmedOperation(operation.blocked_by, "unclear")
+        first = UnconfirmedOperation(operation.blocked_by, "in_doubt")
         return Turn(state._replace(entry=first, page=0), (_query_entry(first),))
     if choice in (PUT_BACK, OTHER_ORDER):
         return _resolve(state, operation, CLOSED_BY_HAND, choice)

@@ -231,7 +231,7 @@ def _adjust_reason(text: str) -> Frame:
 
 
 def _entries(text: str) -> tuple[Entry, ...]:
-    words = ("noted", "sent", "confirmed", "refused", "unclear")
+    words = ("queued", "sending", "confirmed", "refused", "in_doubt")
     entries = []
     for index, ((number, label, quantity, _), word) in enumerate(zip(EXPECTED, words, strict=True)):
         counted = Decimal(quantity) - index

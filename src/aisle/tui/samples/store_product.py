@@ -90,7 +90,7 @@ def _all(text: str) -> Frame:
 
 
 def _noted(text: str) -> Frame:
-    state = _state(text, _row(text, min=8, said=[_change_row(text, "noted")]))
+    state = _state(text, _row(text, min=8, said=[_change_row(text, "queued")]))
     what = msg("store_product.change", what=msg("store_product.of_min"), before="12", after="8")
     return _frame(state, Verdict(GOOD, msg("store_product.queued", what=what)), LinkState("offline", 900.0, 1), 2)
 
