@@ -89,7 +89,8 @@ def test_code_among_quantities_is_warned_of(file: str, write: Write, tmp_path: P
         ),
     }[file]
     write(file, header, row)
-    assert f"{file}:2: warning: quantity is over 10000: 96385074 of P." in Found(tmp_path).notes
+    noted = Found(tmp_path).notes
+    assert any(re.match(rf"{file}:2: warning: quantity is over 10+: 96385074 of P\.", note) for note in noted)
 
 
 EMPTY = "location_code is empty, while other rows have one, and the goods are counted at no place"

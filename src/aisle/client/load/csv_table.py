@@ -493,7 +493,7 @@ def _unit_key(unit: str) -> str:
 
 _SIZES = frozenset({"size", "volume"})
 _DATE_LIKE = re.compile(
-    r"\d{1,2}([-/])\d{1,2}\1(?:19|20)\d\d"
+    r"\d{1,2}([-/.])\d{1,2}\1(?:19|20)\d\d"
     r"|\d{1,2}[-.] ?(jan|feb|mar|mrt|mär|apr|avr|may|mei|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|déc)\w*[-.]?(\d{2,4})?"
     r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-\d{2}|(?:19|20)\d\d-\d\d-\d\d(?: 00:00:00)?",
     re.IGNORECASE,
