@@ -765,10 +765,10 @@ def test_a_recount_is_withdrawn_where_it_is_kept(kind: str) -> None:
     assert hand.at == "exceptions.recounts"
     hand.state = hand.state._replace(rows=tuple(row._replace(kind=kind) for row in hand.state.rows), cursor=1)
     hand.does(Command("x"))
-    gone = [LocalNote("recount", "P1/A-1", "", needs_supervisor=True, mirrors_write=kind == "kept")]
+    gone = [LocalNote("recount", "P1/A-1", "", needs_supervisor=True, mirrors_write=kind == "at_service")]
     assert hand.of(LocalNote) == ([] if kind == "queued" else gone)
     bodies = [write.body["recounts"] for write in hand.of(Write)]
-    assert bodies == ([[{"id": 901, "state": "withdrawn"}]] if kind == "kept" else [])
+    assert bodies == ([[{"id": 901, "state": "withdrawn"}]] if kind == "at_service" else [])
     assert len(hand.numbers) == (3 if kind == "queued" else 2)
     assert hand.told == ("exceptions.not_yet_there" if kind == "queued" else "exceptions.withdrawn")
 

@@ -102,7 +102,7 @@ def _refused(text: str) -> Frame:
 
 
 def _staff(text: str) -> Frame:
-    return _frame(_state(text, _row(text, may=False)), None, LinkState("live", 4.0))
+    return _frame(_state(text, _row(text, may_edit=False)), None, LinkState("live", 4.0))
 
 
 def _fixed_fields(text: str) -> Frame:

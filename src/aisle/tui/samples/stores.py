@@ -112,7 +112,7 @@ def _page(text: str) -> Frame:
 
 
 def _staff(text: str) -> Frame:
-    sheet = _store(text, may=False, is_warehouse=True)
+    sheet = _store(text, may_switch=False, is_warehouse=True)
     return _frame(StoresState(store_number=text or "0900", store=sheet), None, LinkState("live", 4.0))
 
 
@@ -147,7 +147,7 @@ def _switch_to_new(text: str) -> Frame:
 
 def _no_right(text: str) -> Frame:
     state = StoresState(
-        store_number=text or "0043", store=_store(text, may=False), is_asking_switch=True, is_switching=True
+        store_number=text or "0043", store=_store(text, may_switch=False), is_asking_switch=True, is_switching=True
     )
     return _frame(state, None, LinkState("live", 4.0))
 
