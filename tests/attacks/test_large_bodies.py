@@ -16,7 +16,7 @@ from aisle.service.errors import Refusal
 from aisle.service.factory import open_service
 from aisle.service.handlers.registry import BULK_BODY_LIMIT
 from aisle.service.http.large_body_turns import ADDRESS_BYTES, MIB, MOST_BYTES, MOST_OF_TOKEN, SMALL, TOKEN_BYTES, Turns
-from aisle.service.http.request import MOST_VALUES
+from aisle.service.http.request_parsing import MOST_VALUES
 from tests.service.serve_process import Served, served
 from tests.service.world import API, LOGS, World
 
@@ -150,7 +150,7 @@ async def test_names_of_fields_are_not_without_number(world: World) -> None:
 async def test_body_with_too_many_values_is_not_parsed(
     world: World, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aisle.service.http.request.json", None)
+    monkeypatch.setattr("aisle.service.http.request_parsing.json", None)
     body = f"[{','.join([value] * (MOST_VALUES + 1))}]".encode()
     answer = await world.client.post(PRODUCTS, content=body)
     assert answer.status_code == 413
@@ -161,7 +161,7 @@ async def test_body_with_too_many_values_is_not_parsed(
 async def test_lists_of_no_length_are_not_read_where_few_rows_may_come(
     world: World, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aisle.service.http.request.json", None)
+    monkeypatch.setattr("aisle.service.http.request_parsing.json", None)
     body = f"[{','.join([value] * (MIB // (len(value) + 1) - 2))}]".encode()
     async with world.open_client(world.token("staff", ["S1"])) as client:
         answer = await client.post(API + LOGS, content=body)

@@ -70,7 +70,9 @@ def test_what_is_kept_follows_the_lines(cache: CacheWriter, cache_db: apsw.Conne
         return kept()
 
     def kept() -> list[tuple[Any, ...]]:
-        return fetch(cache_db, "SELECT order_number, line_number, location_code, quantity FROM held ORDER BY 1, 2, 3")
+        return fetch(
+            cache_db, "SELECT order_number, line_number, location_code, quantity FROM put_down ORDER BY 1, 2, 3"
+        )
 
     first = line(1, "P", 3, 3, store_locations=[laid("O1", "PU-1", 1.5), laid("O1", "PU-1", 0.5), laid("O1", "PU-2")])
     second = line(2, "Q", 3, 3, store_locations=[laid("O1", "PU-1", 2, 2), laid("O2", "PU-1", 4), laid("O1", "", 1, 2)])

@@ -80,7 +80,7 @@ def test_the_sums_of_a_place_follow_its_products(cache: CacheWriter, reads: Cach
     def sums() -> list[tuple[Any, ...]]:
         rows, _ = reads.query("locations", {})
         kept: list[tuple[Any, ...]] = reads._cache.execute(
-            "SELECT location_code, products, quantity FROM place_tally ORDER BY 1"
+            "SELECT location_code, products, quantity FROM location_tally ORDER BY 1"
         ).fetchall()
         listed = [(row["location_code"], row["products"], row["quantity"]) for row in rows if row["products"]]
         assert [(code, count, Decimal(str(round(quantity, 6)))) for code, count, quantity in kept] == sorted(listed)
@@ -125,12 +125,12 @@ def test_the_sums_of_places_are_what_lies_there_whatever_comes(
         cache.write_stock(page, generation)
         if dice.random() < 0.2:
             cache.delete_unseen("stock", generation)
-        sums = "SELECT location_code, count(*), round(sum(quantity), 6) FROM place"
-        lying = reads._cache.execute(f"{sums} WHERE lies AND location_code <> '' GROUP BY 1").fetchall()
-        kept = reads._cache.execute("SELECT location_code, products, round(quantity, 6) FROM place_tally").fetchall()
+        sums = "SELECT location_code, count(*), round(sum(quantity), 6) FROM stock_location"
+        lying = reads._cache.execute(f"{sums} WHERE has_goods AND location_code <> '' GROUP BY 1").fetchall()
+        kept = reads._cache.execute("SELECT location_code, products, round(quantity, 6) FROM location_tally").fetchall()
         assert kept == lying
     cache.delete_unseen("stock", 30)
-    assert reads._cache.execute("SELECT count(*) FROM place_tally").fetchall() == [(0,)]
+    assert reads._cache.execute("SELECT count(*) FROM location_tally").fetchall() == [(0,)]
 
 
 def test_a_place_of_the_list_says_how_much_lies_there(cache: CacheWriter, reads: CacheReader) -> None:

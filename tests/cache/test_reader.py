@@ -234,7 +234,7 @@ def test_every_window_is_a_piece_of_the_whole_list(
 ) -> None:
     for table in ("line", "orders", "code"):
         cache._db.execute(f"DELETE FROM {table}")
-    outbox._db.execute("DELETE FROM op_lane").execute("DELETE FROM operation")
+    outbox._db.execute("DELETE FROM operation_lane").execute("DELETE FROM operation")
     rows = [
         order(f"{n}", is_picked=state == "picked", is_active=state != "closed", pickup_date=f"2026-03-{n % 3 + 1:02d}")
         for n, state in enumerate(states)

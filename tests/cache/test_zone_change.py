@@ -53,7 +53,7 @@ def kept(home: StoreFolder) -> list[list[tuple[object, ...]]]:
         "due_tally": "status, day, n",
         "log": "key, at",
         "log_hour": "hour, kind, n",
-        "log_many": "hour, n",
+        "log_tally": "hour, n",
         "loss_sum": "span, at, reason, n, quantity",
     }
     with closing(apsw.Connection(str(home.cache))) as connection:

@@ -199,7 +199,7 @@ async def test_a_wrong_pin_and_a_wrong_role_give_no_token(desk: Host) -> None:
         said = await prove(desk, courier, name="p3")
         assert said == {"how": "refused", "why": "Too many wrong PINs."}, "the PIN may be right"
         assert courier.token_store.usable_principals == ("store",)
-    assert fetch(desk.desk.db, "SELECT * FROM pass") == []
+    assert fetch(desk.desk.db, "SELECT * FROM user_token") == []
 
 
 async def test_a_courier_that_dies_in_between_makes_it_unknown(desk: Host) -> None:

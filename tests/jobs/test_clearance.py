@@ -269,10 +269,10 @@ def asked(**rows: Any) -> Hand:
     ],
 )
 def test_how_it_ended_is_told_and_what_was_made_is_shown(state: str, answer: Any, told: str, how: str) -> None:
-    hand = asked(request_state=[{"state": "asked", "answer": {}}])
+    hand = asked(request_state=[{"state": "requested", "answer": {}}])
     assert hand.feed(Changed("outbox", "")) == ""
     assert hand.feed(typed("2468")) == "clearance_request.wait"
-    hand.rows["request_state"] = [{"state": "begun", "answer": {}}]
+    hand.rows["request_state"] = [{"state": "started", "answer": {}}]
     hand.feed(Changed("outbox", ""))
     assert hand.state.is_running
     hand.rows["request_state"] = [{"state": state, "answer": answer}]
@@ -298,7 +298,7 @@ def test_expired_pin_is_asked_again_from_tag_step() -> None:
 
 
 def test_leaving_while_it_is_under_way_takes_nothing_back() -> None:
-    hand = asked(request_state=[{"state": "begun", "answer": {}}])
+    hand = asked(request_state=[{"state": "started", "answer": {}}])
     hand.feed(Back())
     (close,) = hand.of(Close)
     assert close.verdict.text.id == "clearance_request.continues"

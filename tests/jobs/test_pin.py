@@ -53,7 +53,7 @@ class Hand:
         assert self.effects == [Request("sign-in", {}, 30.0, secret="2468")]
         self.feed(Requested("a1"))
         assert self.feed(Changed("outbox", "")) == ""
-        assert self.effects == [Query("request_state", "request_state", {"ask_id": "a1"}, is_live=True)]
+        assert self.effects == [Query("request_state", "request_state", {"request_id": "a1"}, is_live=True)]
 
     def answered(self, **answer: Any) -> str:
         return self.feed(Rows("request_state", ({"state": "answered", "answer": answer},), 1))

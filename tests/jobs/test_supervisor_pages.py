@@ -386,7 +386,7 @@ def test_missing_order_is_requested_until_service_denies_it() -> None:
     hand.does(Changed("order", "O9"))
     assert note(hand) == "order.absent"
     hand.does(Scan((Match(ORDER, "O8"),)))
-    assert [wish.key for wish in hand.of(Refresh) if wish.topic == "order"] == ["O8"]
+    assert [read.key for read in hand.of(Refresh) if read.topic == "order"] == ["O8"]
     world.orders = [order_row(8)]
     hand.does(Changed("order", "O8"))
     assert note(hand) != "order.absent"
@@ -684,7 +684,7 @@ def test_differences_are_approved_at_service_and_locally() -> None:
     assert hand.at == "exceptions.many"
     hand.does(Choice(1))
     kept = {"900": False, "901": True, "902": True}
-    assert {remark.key: remark.mirrors_write for remark in hand.of(LocalNote)} == kept
+    assert {note.key: note.mirrors_write for note in hand.of(LocalNote)} == kept
     (write,) = hand.of(Write)
     assert write.operation == "review-logs"
     assert [each["id"] for each in write.body["reviews"]] == [901, 902], "of the first there is nothing to review"
@@ -736,7 +736,7 @@ def test_one_difference_is_counted_again_by_somebody_or_here() -> None:
     hand = Hand("exceptions").does(Choice(2), Choice(1), Choice(3))
     assert hand.of(Start)[0].job == "count"
     hand = Hand("exceptions").does(Choice(2), Command("m"), Choice(1), Choice(2), Choice(1), Command("r"), Choice(1))
-    assert [remark.key for remark in hand.of(LocalNote) if remark.topic == "review"] == ["901"]
+    assert [note.key for note in hand.of(LocalNote) if note.topic == "review"] == ["901"]
 
 
 @pytest.mark.parametrize("kind", ["kept", "noted", "here"])

@@ -106,3 +106,73 @@ async def test_a_recount_below_what_lies_at_places_says_so(world: World) -> None
         "P also lies at no place (-7), A (12); its total is now 5."
     ]
     assert await world.stock("P") == 5
+
+
+@pytest.mark.parametrize(
+    ("rows", "left"),
+    [
+        (("1,P,A,,10",), 1),
+        (("1,P,A,1,10",), 1),
+        (("1,P,A,2,4",), 1),
+        (("1,P,A,1,10", "1,P,A,2,4"), 2),
+        (("1,P,A,,10", "1,P,B,,0"), 2),
+        (("1,P,A,,10", "1,P,B,,10"), 1),
+        (("1,P,,,10",), 0),
+        (("1,P,A,,0",), 0),
+        (("1,P,A,,0", "1,P,B,,10"), 0),
+        (("1,P,B,,10",), 0),
+    ],
+)
+async def test_goods_that_were_all_moved_before_first_load_are_not_doubled(
+    rows: tuple[str, ...], left: int, world: World
+) -> None:
+    stocked(world)
+    await loaded(world)
+    await changed(world, "A", 10)
+    await moved(world, 10, "A", "B")
+    stocked(world, *rows, "1,Q,A,,3")
+    report = await loaded(world)
+    assert (await world.stock("P"), await world.stock("Q")) == (10, 3)
+    assert len(noted(report, CHANGED)) == left
+    again = await loaded(world)
+    assert await world.stock("P") == 10
+    assert len(noted(again, CHANGED)) == left
+
+
+@pytest.mark.parametrize("row", ["1,P,A,,10", "1,P,A,1,10", "1,P,,,10", "1,P,,1,10"])
+@pytest.mark.parametrize("place", ["A", ""])
+async def test_goods_that_all_left_before_first_load_do_not_come_back(place: str, row: str, world: World) -> None:
+    stocked(world)
+    await loaded(world)
+    await changed(world, place, 10)
+    await changed(world, place, -10)
+    stocked(world, row)
+    report = await loaded(world)
+    is_same_place = place == "A" or ",A," not in row
+    assert await world.stock("P") == (0 if is_same_place else 10)
+    assert len(noted(report, CHANGED)) == is_same_place
+    await loaded(world, recount=True)
+    assert await world.stock("P") == 10
+
+
+async def test_row_of_goods_moved_away_is_named_with_what_to_do(world: World) -> None:
+    stocked(world)
+    await loaded(world)
+    await changed(world, "A", 10)
+    await moved(world, 10, "A", "B")
+    stocked(world, "1,Q,A,,3", "1,P,A,,10")
+    [said] = [line for line in (await loaded(world)).lines() if CHANGED in line]
+    assert said.startswith("stock.csv:3: warning: ")
+    assert "load that with --recount" in said
+    assert "P at A: 0 in the service, 10 in the file; it also lies at B (10), and its total would be 20." in said
+
+
+async def test_pool_that_was_emptied_after_load_of_another_stays_empty(world: World) -> None:
+    stocked(world, "1,P,A,1,12")
+    await loaded(world)
+    await changed(world, "A", 4, 2)
+    await changed(world, "A", -4, 2)
+    stocked(world, "1,P,A,1,12", "1,P,A,2,4", "1,P,A,3,1")
+    report = await loaded(world)
+    assert await world.stock("P") == 13
+    assert len(noted(report, CHANGED)) == 1

@@ -83,7 +83,7 @@ def test_failed_batch_keeps_nothing(journal: Journal, outbox_db: apsw.Connection
         journal.commit(
             batch(opened=[NewJob("J1", "pick", 1)], entries=entries("J1", 1), writes=[(0, unsendable)], closed=["J1"])
         )
-    for table in ("event", "job", "operation", "op_lane", "wish", "stay"):
+    for table in ("event", "job", "operation", "operation_lane", "read_request", "sign_in"):
         assert fetch(outbox_db, f"SELECT count(*) FROM {table}") == [(0,)]
 
 

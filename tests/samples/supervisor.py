@@ -12,8 +12,7 @@ from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState
 from aisle.jobs.supervisor.order_filter import OrderFilter
 from aisle.jobs.supervisor.orders import OrdersJob
 from aisle.jobs.supervisor.orders_view import OrderRow, OrdersState, SavedView
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg, raw
-from aisle.jobs.view import View as Shown
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg, raw
 
 LIVE_LINK = LinkState("live", 4.0)
 OFFLINE_LINK = LinkState("offline", 1260.0, waiting=3)
@@ -22,7 +21,7 @@ _NAMES = ("J. Jansen", "Bakery The Little Corner", "De Vries", "Öztürk & Sons"
 _STATES = ("open", "partial", "picked", "open", "rejected", "partial", "open", "picked")
 
 
-def _frame(view: Shown, verdict: Verdict | None = None, link: LinkState = LIVE_LINK, typed: str = "") -> Frame:
+def _frame(view: View, verdict: Verdict | None = None, link: LinkState = LIVE_LINK, typed: str = "") -> Frame:
     return Frame(view, link, verdict, typed, "0042", "Anna", 7 if verdict else 0)
 
 

@@ -413,6 +413,28 @@ def test_first_measure_of_matching_unit_counts() -> None:
     assert only(what(f"01{WEIGHED}31030015003202000275", "kg")).quantity == Decimal("1.5")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"01{WEIGHED}3103001500303",
+        f"01{WEIGHED}303{GS}3103001500",
+        f"01{WEIGHED}303~3103001500",
+        f"]C102{WEIGHED}3103001500373",
+        f"02{WEIGHED}373|3103001500",
+        f"(02){WEIGHED}(37)3(3103)001500",
+    ],
+)
+def test_a_net_weight_is_that_of_all_pieces_on_the_label(text: str) -> None:
+    assert only(what(text, "kg")).quantity == Decimal("1.5")
+    assert only(what(text, "g", decimal=False)).quantity == 1500
+    pieces = only(what(text, "piece", decimal=False))
+    assert (pieces.quantity, pieces.needs_quantity) == (Decimal(3), False)
+    unnamed = only(what(text, ""))
+    assert unnamed.needs_quantity, "three pieces, or 1.5 of what it is sold by"
+    assert unnamed.measure is not None
+    assert not only(what(text, "", decimal=False)).needs_quantity
+
+
 GROSS = (
     *range(330, 338),
     *range(340, 350),

@@ -295,11 +295,11 @@ def test_who_worked_on_an_order_is_forgotten_in_the_end(home: StoreFolder) -> No
         say(anna, "4101", BARCODES[1])
         say(anna, "b")
     database = open_outbox(home.folder)
-    assert [number for (number,) in database.execute("SELECT order_number FROM hold")] == ["4101"]
-    database.execute("UPDATE hold SET since = since - ?", (journal._ORDER_KEPT_S + 1,))
+    assert [number for (number,) in database.execute("SELECT order_number FROM order_in_work")] == ["4101"]
+    database.execute("UPDATE order_in_work SET since = since - ?", (journal._ORDER_KEPT_S + 1,))
     with at(home, "dock", "U1") as anna:
         say(anna, "4102")
-    assert [number for (number,) in database.execute("SELECT order_number FROM hold")] == ["4102"]
+    assert [number for (number,) in database.execute("SELECT order_number FROM order_in_work")] == ["4102"]
 
 
 def test_the_next_order_is_one_that_nobody_else_has(home: StoreFolder) -> None:

@@ -76,7 +76,7 @@ def test_who_comes_back_to_the_terminal_reads_what_became_of_it(home: StoreFolde
     type_(session, SECRET)
     proven(home, session)
     outbox = open_outbox(home.folder)
-    ((name, now),) = outbox.execute("SELECT ask_id, asked_at FROM ask WHERE kind = 'clearance'").fetchall()
+    ((name, now),) = outbox.execute("SELECT request_id, requested_at FROM request WHERE kind = 'clearance'").fetchall()
     assert session_requests.start_request(outbox, str(name), float(str(now)))
     session.close()
     assert session_requests.mark_interrupted(outbox, float(str(now)) + 1) == 1
@@ -96,7 +96,7 @@ def written(home: StoreFolder, *others: Path) -> bytes:
 def answer(home: StoreFolder, how: str, **more: object) -> None:
     """A courier answers what is asked."""
     outbox = open_outbox(home.folder)
-    ((name, now),) = outbox.execute("SELECT ask_id, asked_at FROM ask WHERE state = 'asked'").fetchall()
+    ((name, now),) = outbox.execute("SELECT request_id, requested_at FROM request WHERE state = 'requested'").fetchall()
     assert session_requests.start_request(outbox, str(name), float(str(now)))
     session_requests.finish_request(
         outbox, str(name), session_requests.ANSWERED, {"how": how, "why": "No.", **more}, float(str(now))

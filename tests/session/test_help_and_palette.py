@@ -523,7 +523,7 @@ def test_picked_order_is_listed_and_offered_until_put_down(home: StoreFolder) ->
         session.take([OpenLine("")], 0.0)
         say(session, number)
         say(session, "A-2")
-        if told(session.frames.build())[1].startswith("pick.put_on"):
+        if told(session.frames.build())[1].startswith("pick.put_down_at"):
             say(session, "1")
         assert told(session.frames.build()) == (GOOD, "pick.put_down")
         say(session, "b")

@@ -78,7 +78,7 @@ def test_back_lands_on_the_step_that_was_left(home: StoreFolder, way: str) -> No
         before = stand(home, session, way)
         depth = len(session.stack.jobs)
         for asked in ASKED:
-            assert say(session, asked).view.name.startswith(("lookup.", "browse."))
+            assert say(session, asked).view.name.startswith(("look_up.", "locations."))
             assert len(session.stack.jobs) > depth
             while len(session.stack.jobs) > depth:
                 frame = session.take(BACK, 0.0)

@@ -1,4 +1,4 @@
-"""A number at the pace of a scanner may be a code that was cut off: three digits and more are asked back."""
+"""A number at the pace of a scanner may be a code that was cut off: two digits and more are asked back."""
 
 from __future__ import annotations
 
@@ -17,34 +17,40 @@ from tests.session.test_session import at, say, told
 home = store
 
 
-@pytest.mark.parametrize("number", ["952", "9520", "017"])
+PACES = (0.0, 0.001, 0.006, 0.012)
+"""Seconds from byte to byte; none: all in one read."""
+
+
+@pytest.mark.parametrize("pace", PACES)
+@pytest.mark.parametrize("number", ["12", "952", "9520", "017", "1234567"])
 @pytest.mark.parametrize("job", JOBS)
-def test_a_number_at_scanner_pace_is_asked_back(home: StoreFolder, job: str, number: str) -> None:
+def test_a_number_at_scanner_pace_is_asked_back(home: StoreFolder, job: str, number: str, pace: float) -> None:
     with at(home, user="U1") as session:
         begun(session, job)
         scan = Scanner(session)
         scan.send(f"{TEA}\r", 0.006)
         before = quantities(session)
         scan.rest(2.5)
-        assert told(scan.send(f"{number}\r", 0.006)) == (ASK, "input.paced")
+        assert told(scan.send(f"{number}\r", pace)) == (ASK, "input.paced")
         assert quantities(session) == before
         say(session, "x")
         say(session, "y")
         assert quantities(session) == before, "another input was said since"
 
 
-def test_it_is_taken_with_y(home: StoreFolder) -> None:
+@pytest.mark.parametrize("pace", PACES)
+def test_it_is_taken_with_y(home: StoreFolder, pace: float) -> None:
     with at(home, user="U1") as session:
         begun(session, "count")
         scan = Scanner(session)
         scan.send(f"{TEA}\r", 0.006)
         scan.rest(2.5)
-        scan.send("120\r", 0.006)
-        say(session, "y")
+        scan.send("120\r", pace)
+        scan.send("y\r")
         assert quantities(session) == {"P4": Decimal(120)}
 
 
-@pytest.mark.parametrize(("number", "pace"), [("12", 0.006), ("120", 0.1), ("120", 0.0)])
+@pytest.mark.parametrize(("number", "pace"), [("7", 0.0), ("7", 0.006), ("12", 0.1), ("120", 0.1)])
 def test_what_may_have_been_typed_is_taken(home: StoreFolder, number: str, pace: float) -> None:
     with at(home, user="U1") as session:
         begun(session, "count")

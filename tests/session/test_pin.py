@@ -68,7 +68,7 @@ class Desk:
 
     def answers(self, how: str, until: float = 0.0) -> Frame:
         """A courier answers; the frame that follows."""
-        ((name,),) = fetch(self.outbox, "SELECT ask_id FROM ask WHERE state = 'asked'")
+        ((name,),) = fetch(self.outbox, "SELECT request_id FROM request WHERE state = 'requested'")
         assert session_requests.start_request(self.outbox, str(name), time.time())
         if how == "done":
             user_tokens.record_token(self.outbox, "U6", until)
@@ -335,9 +335,9 @@ def test_what_waits_is_told_with_whose_pin_and_can_be_given_up(desk: Desk) -> No
     with transaction(desk.outbox):
         (staff,) = outbox.enqueue([Intent(update("4102", {1: 1}))], Author("0001", "U1"))
         assert not outbox.resolve(Resolve(staff, CLOSED_BY_HAND), "U6"), "it goes by itself"
-        desk.outbox.execute("INSERT INTO pass VALUES (?, ?)", (principal_of("U6"), time.time() + 900))
+        desk.outbox.execute("INSERT INTO user_token VALUES (?, ?)", (principal_of("U6"), time.time() + 900))
         assert not outbox.resolve(Resolve(op.op_id, CLOSED_BY_HAND), "U6"), "it can be sent"
-        desk.outbox.execute("DELETE FROM pass")
+        desk.outbox.execute("DELETE FROM user_token")
         assert outbox.resolve(Resolve(op.op_id, CLOSED_BY_HAND), "U6")
     assert outbox.get(op.op_id).state == "closed"
     assert [each.op_id for each in outbox.sendable()] == [staff]
@@ -414,4 +414,4 @@ def test_a_scan_is_no_try(desk: Desk) -> None:
     frame = desk.session.take([Line("4006381333931", "cr", 0.0, 0.01, 0.5, median_pause=0.001)], 1.0)
     assert frame.verdict is not None
     assert frame.verdict.text.id == "pin.scanned"
-    assert fetch(desk.outbox, "SELECT 1 FROM ask") == []
+    assert fetch(desk.outbox, "SELECT 1 FROM request") == []

@@ -28,7 +28,7 @@ from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.session_requests import take_read_requests
 from aisle.scan.inputs import Key, OpenLine
-from aisle.session.notifications import HEARTBEAT_S, REPEAT_S, STALE_S
+from aisle.session.notifications import REPEAT_S, SESSION_HEARTBEAT_S, STALE_S
 from aisle.session.session import Session, open_session
 from aisle.session.terminal import list_height
 from aisle.session.verdicts import STANDS_S
@@ -106,14 +106,14 @@ def test_a_poll_bears_a_locked_outbox_and_a_host_without_processes(
 
     session = open_session(home, Settings(terminal="dock", user="U1"), no_process)
     session.start()
-    now = [session.context.clock() + 2 * HEARTBEAT_S]
+    now = [session.context.clock() + 2 * SESSION_HEARTBEAT_S]
     session.context.clock = lambda: now[0]
     other = locked(home, session)
     frame = session.poll()
     assert frame is not None
     assert frame.view.name == "home"
     session.keep_courier()
-    now[0] += HEARTBEAT_S
+    now[0] += SESSION_HEARTBEAT_S
     other.execute("ROLLBACK")
     session.poll()
     (running,) = session.store.journal.running_sessions()

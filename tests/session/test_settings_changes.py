@@ -143,7 +143,7 @@ def test_chosen_language_survives_restart_and_settings_change(
         broken.setattr(session.store.reader, "query", unread)
         session.sign_in.use_language_of("U1")
     with closing(open_outbox(home.folder)) as outbox:
-        outbox.execute("UPDATE remark SET text = 'tlh' WHERE topic = 'language'")
+        outbox.execute("UPDATE local_note SET text = 'tlh' WHERE topic = 'language'")
     with at(home) as session:
         assert say(session).language == "nl"
 

@@ -163,6 +163,6 @@ def test_more_guesses_than_are_asked_about_at_once_are_no_unknown_code(home: Sto
         [service_rows.product(f"M{n}", f"Month {n}", code) for n, code in enumerate(list(issn_13_of("12345679"))[:30])]
     )
     with at(home) as session:
-        frame = opened(session, "loss", "1234-5679")
+        frame = opened(session, "adjust", "1234-5679")
         assert told(frame) == (ASK, "session.ambiguous_of")
         assert len(session.page.question.scans) == 30

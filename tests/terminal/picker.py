@@ -26,6 +26,9 @@ SOON_S = 3.0
 
 READING_S = 1.2
 """Seconds before the next input after a text that is no code: what comes sooner is taken for a part of it."""
+KEY_S = 0.12
+"""From key to key."""
+
 HANDS_S = 0.15
 """The shortest time between two inputs of a person."""
 
@@ -119,9 +122,25 @@ class Picker:
         (seen,) = self.write(text.encode() + b"\r")
         return seen
 
-    def take(self, text: str, step: str, verdict: str = "pick.picked") -> Seen:
-        """One input that has to end at this step with this verdict."""
-        seen = self.enter(text)
+    def type(self, text: str) -> Seen:
+        """Something typed key by key; where a busy host has read the keys of a number together, `y` says it was so."""
+        before = len(self.seen())
+        self.rest()
+        for char in text:
+            self.terminal.write(char.encode())
+            self.terminal.pump(KEY_S)
+        self.terminal.write(b"\r")
+        self.scans += 1
+        seen = self.answered(before + 1)[-1]
+        self._hands_free(HANDS_S, seen)
+        if seen["verdict"] == "input.paced":
+            self.scans -= 1  # the answer is no entry of its own
+            return self.enter("y")
+        return seen
+
+    def take(self, text: str, step: str, verdict: str = "pick.picked", *, typed: bool = False) -> Seen:
+        """One input that has to end at this step with this verdict; at once, as scanned or pasted, or typed."""
+        seen = self.type(text) if typed else self.enter(text)
         assert (seen["step"], seen["verdict"]) == (step, verdict), (seen, self.terminal.text)
         return seen
 

@@ -72,7 +72,7 @@ def test_hands_for_a_place_of_five_products(shop: Shop, picker: Pick, size: tupl
     for row in rows:
         app.take(row["barcode"], "count.product", "count.counted_of")
         short = 1 if row is rows[2] else 0
-        app.take(str(int(row["here"]) - short), "count.product", "count.counted_of")
+        app.take(str(int(row["here"]) - short), "count.product", "count.counted_of", typed=True)
     app.take("d", "count.summary", "count.differ_value")
     app.take("1", "count.start", "count.sent_differing")
     assert app.scans == 1 + 5 * (1 + 1) + 2
@@ -105,7 +105,7 @@ def test_a_product_over_all_its_places_a_loss_and_the_log(shop: Shop, picker: Pi
     app.take(row["barcode"], "count.stop", "count.product_locations")
     for code in have:
         app.take(code, "count.stop", "count.at_stop")
-        app.enter(str(int(have[code]) - 1))
+        app.type(str(int(have[code]) - 1))
     app.take("d", "count.summary", "count.differ_value")
     app.take("1", "count.start", "count.sent_differing")
     awaited(app, shop, 2)
@@ -138,7 +138,7 @@ def test_counts_in_hand_survive_a_death_and_are_sent_once(shop: Shop, picker: Pi
     app.take(place, "count.product", "count.at_location")
     for row in rows[:2]:
         app.take(row["barcode"], "count.product", "count.counted_of")
-        app.take(str(int(row["here"])), "count.product", "count.counted_of")
+        app.take(str(int(row["here"])), "count.product", "count.counted_of", typed=True)
     app.terminal.kill(signal.SIGKILL)
     assert app.terminal.wait_exit() == -signal.SIGKILL
     app = picker("--terminal", "dock")

@@ -49,7 +49,7 @@ def count_it(app: Picker, row: Row, have: int) -> None:
     """One place with one product on it, whatever the difference leads to."""
     app.take(place(row), "count.product", "count.at_location")
     app.enter(code(row))
-    app.enter(str(have))
+    app.type(str(have))
     seen = app.enter("d")
     while seen["step"] in ("count.missing", "count.recount", "count.summary"):
         seen = app.enter({"count.missing": "k", "count.recount": "d"}.get(seen["step"], "1"))

@@ -76,7 +76,7 @@ def test_products_are_counted_as_the_whole_store(app: Picker, served: Served) ->
     app.take("9", "count.product", "count.counted_of")
     app.take("P2", "count.product", "count.counted_of")
     app.take("k", "count.product", "count.one_pool")
-    app.take("10", "count.product", "count.counted_of")
+    app.take("10", "count.product", "count.counted_of", typed=True)
     app.take("d", "count.summary", "count.differ")
     app.take("1", "count.start", "count.sent_differing")
     found = logged(app, served, 2)
@@ -88,7 +88,7 @@ def test_products_are_counted_as_the_whole_store(app: Picker, served: Served) ->
     app.take("d", "count.product", "count.no_location")
     app.take("9", "count.product", "count.counted_of")
     app.take("d", "count.product", "count.sent_and")
-    app.take("10", "count.product", "count.counted_of")
+    app.take("10", "count.product", "count.counted_of", typed=True)
     app.take("d", "count.start", "count.sent")
     assert stock(served) == {"P1": 9, "P2": 10, "P3": 10}
     logged(app, served, 4)

@@ -44,7 +44,7 @@ class Hands:
         """Something typed, and Enter."""
         self.did["C"] += 1
         self.keys += len(text) + 1
-        self.app.take(text, step, verdict)
+        self.app.take(text, step, verdict, typed=text.isdecimal())
 
     def key(self, key: bytes) -> None:
         """One key by itself."""

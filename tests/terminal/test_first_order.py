@@ -45,7 +45,7 @@ def pick_by_quantity(picker: Picker, lines: list[Line], *, verified: bool = Fals
             picker.take(line.place, "pick.product", "pick.at_location")
         if index % 2:
             picker.take(line.code, "pick.product")
-            picker.take(str(line.quantity), after, verdict)
+            picker.take(str(line.quantity), after, verdict, typed=True)
         else:
             picker.take(f"{line.quantity}*{line.code}", after, verdict)
 
@@ -123,7 +123,7 @@ def test_twelve_of_a_line_are_a_scan_and_one_entry(shop: Shop, picker: Pick) -> 
     app.take("DOZEN-1", "pick.product", "pick.opened")
     app.scans = 0
     app.take("2000000000015", "pick.product")
-    app.take("12", "pick.done", "pick.all_picked")
+    app.take("12", "pick.done", "pick.all_picked", typed=True)
     assert app.scans == 2
     arrived(app, shop, "DOZEN-1")
 

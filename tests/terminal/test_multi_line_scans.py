@@ -46,7 +46,9 @@ def is_refused(app: Picker, payload: str, pace: float) -> bool:
         app.read()
         return False
     seen = app.answered(before + 1)[before:]
-    assert [each["verdict"] for each in seen] == ["input.lines"], (payload, pace, seen)
+    first, *further = [each["verdict"] for each in seen]
+    assert first in ("input.lines", "input.bad_line"), (payload, pace, seen)
+    assert {*further} <= {"input.bad_line"}, (payload, pace, seen)
     app.read()
     return True
 
@@ -59,7 +61,7 @@ def test_a_payment_code_changes_no_count(shop: Shop, picker: Pick, pace: float) 
     open_count(app)
     app.take(place, "count.product", "count.at_location")
     app.take(rows[0]["barcode"], "count.product", "count.counted_of")
-    app.take("17", "count.product", "count.counted_of")
+    app.take("17", "count.product", "count.counted_of", typed=True)
     stood = app.told()
     for name in ("EPC payment", "EPC payment, CR", "Swiss QR bill", "numbers", "letters"):
         if not is_refused(app, PAYLOADS[name], pace):
@@ -79,7 +81,7 @@ def test_random_codes_of_several_lines_change_no_count(shop: Shop, picker: Pick)
     open_count(app)
     app.take(place, "count.product", "count.at_location")
     app.take(rows[0]["barcode"], "count.product", "count.counted_of")
-    app.take("17", "count.product", "count.counted_of")
+    app.take("17", "count.product", "count.counted_of", typed=True)
     stood = app.told()
     for _ in range(RANDOM):
         payload = drawn(dice, [row["barcode"] for row in rows])

@@ -66,7 +66,7 @@ def test_supervisor_enters_pin_once_and_again_after_courier_death(
     holder = LeaderLock(StoreFolder(demo_home, EMBEDDED, STORE).lock).read_leader()
     assert holder is not None
     os.kill(holder.pid, signal.SIGKILL)
-    until(app, lambda: on_this_host(demo_home, "SELECT count(*) FROM pass") == [(0,)])
+    until(app, lambda: on_this_host(demo_home, "SELECT count(*) FROM user_token") == [(0,)])
     app.shows("live")
     reject(app, "PIN-3", "pin", "pin.enter_pin")
     typed(app, SUPERVISOR_PIN, "****")

@@ -87,8 +87,9 @@ def came(shop: Shop, number: str) -> dict[str, Decimal]:
 
 def take_all(app: Picker, goods: list[Row], wanted: dict[str, int]) -> None:
     """Product after product with its quantity, as fast as somebody could."""
-    texts = [text for row in goods for text in (code(row), str(wanted[row["product_number"]]))]
-    app.pour(*texts)
+    for row in goods:
+        app.enter(code(row))
+        app.type(str(wanted[row["product_number"]]))
     assert app.seen()[-1]["verdict"] == "receive.taken", (app.seen()[-1], app.terminal.text)
 
 
@@ -119,7 +120,7 @@ def receive_it(picker: Pick, shop: Shop, service: Served, arguments: tuple[str, 
     take_all(app, rest, wanted)
     less, more = wanted[short["product_number"]] - 1, wanted[over["product_number"]] + 2
     app.take(code(short), "receive.goods", "receive.taken")
-    app.take(str(less + 0), "receive.goods", "receive.taken" if less else "receive.none")
+    app.take(str(less + 0), "receive.goods", "receive.taken" if less else "receive.none", typed=True)
     app.take(f"{more}*{code(over)}", "receive.goods", "receive.more_than_announced")
     app.take("y", "receive.goods", "receive.taken")
     app.take(code(extra), "receive.goods", "receive.not_announced")

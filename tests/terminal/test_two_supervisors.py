@@ -89,7 +89,7 @@ def is_done(verdict: str) -> bool:
 
 
 _HELD = """
-SELECT h.order_number, s.terminal, j.job_id, j.user FROM hold h JOIN job j ON j.job_id = h.job_id
+SELECT h.order_number, s.terminal, j.job_id, j.user FROM order_in_work h JOIN job j ON j.job_id = h.job_id
 JOIN session s ON s.session_id = j.session_id WHERE j.closed IS NULL
 """
 

@@ -5,7 +5,7 @@
 * `tags`: tags of locations, each with its number of locations (`places`).
 * `held_by_category` (tag): categories of the goods held at the locations of a tag, with `lines` and `quantity`.
 * `assignments` (tag, first, size): goods that clearances want moved and nobody of this host has moved yet.
-* `request_state` (ask_id): state of a request.
+* `request_state` (request_id): state of a request.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from aisle.outbox.operation_record import CREATE_MOVEMENT
 DEFAULT_SIZE = 20
 
 _HELD_LINES = """
-SELECT l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l INDEXED BY line_too_much
+SELECT l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l INDEXED BY line_over_picked
 JOIN orders o ON o.order_number = l.order_number LEFT JOIN product p ON p.product_number = l.product_number
 WHERE ((l.raw ->> 'picked_quantity') > (l.raw ->> 'quantity') OR (l.raw ->> 'moved_quantity') > 0) AND o.state < 2
 """
 _ASSIGNMENTS = "SELECT a.id, a.raw FROM assignment a ORDER BY a.n"
 _ASSIGNMENTS_IN_WORK = """
-SELECT h.order_number, j.user, s.* FROM hold h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
+SELECT h.order_number, j.user, s.* FROM order_in_work h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
 JOIN session s ON s.session_id = j.session_id WHERE h.order_number >= ? AND h.order_number < ?
 """
 

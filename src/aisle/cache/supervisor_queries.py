@@ -64,7 +64,7 @@ class SupervisorQueries:
             "today_hours": lambda cache, args: today_queries.work_by_hour(cache, outbox, args),
             "today_locations": today_queries.LocationFigures().read,
             "today_terminals": lambda cache, _: today_queries.terminals_in_use(cache, outbox),
-            "request_state": lambda _, args: session_requests.read_answer(outbox, str(args["ask_id"])),
+            "request_state": lambda _, args: session_requests.read_answer(outbox, str(args["request_id"])),
         }
 
     def read(self, name: str, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:

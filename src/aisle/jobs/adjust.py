@@ -214,7 +214,7 @@ class AdjustJob(Job[AdjustState]):
 
     name = "adjust"
     steps: tuple[str, ...] = ("adjust.product", "adjust.location", "adjust.quantity", "adjust.reason")
-    version = 10
+    version = 1
     journalled = True
 
     def begin(self) -> AdjustState:

@@ -227,7 +227,7 @@ class BatchJob(Job[BatchState]):
 
     name = "batch"
     steps: tuple[str, ...] = ("batch",)
-    version = 7
+    version = 1
     journalled = True
 
     def begin(self) -> BatchState:

@@ -302,7 +302,7 @@ class LocationsJob(Job[LocationsState]):
 
     name = "locations"
     steps: tuple[str, ...] = ("locations.list", "locations.location")
-    version = 3
+    version = 1
     journalled = True
 
     def begin(self) -> LocationsState:

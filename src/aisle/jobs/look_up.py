@@ -387,7 +387,7 @@ class LookUpJob(Job[LookUpState]):
 
     name = "look_up"
     steps: tuple[str, ...] = ("look_up.list", "look_up.product")
-    version = 3
+    version = 1
     journalled = True
 
     def begin(self) -> LookUpState:

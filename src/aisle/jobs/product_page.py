@@ -213,7 +213,7 @@ def parse_waiting_orders(rows: Iterable[Mapping[str, Any]]) -> tuple[WaitingOrde
 
 
 def parse_expected_deliveries(rows: Iterable[Mapping[str, Any]], now: str) -> tuple[ExpectedDelivery, ...]:
-    """Parse the answer of the query `coming`."""
+    """Parse the answer of the query `next_deliveries`."""
     return tuple(
         ExpectedDelivery(
             str(row["order_number"]),

@@ -207,4 +207,4 @@ class RestoreReplay(Reconciliation):
             self._apply_event(op.op_id, LOSE_BY_RESTORE, why=store_message("stored_reason.restored"), **times)
             self._db.execute("UPDATE operation SET read_back_at = NULL, replayed_at = ? WHERE n = ?", (now, op.n))
         lanes: Sequence[tuple[str, int]] = [(lane, op.n) for lane in set(op.lanes)]
-        self._db.executemany("INSERT OR IGNORE INTO op_lane (lane, n) VALUES (?, ?)", lanes)
+        self._db.executemany("INSERT OR IGNORE INTO operation_lane (lane, n) VALUES (?, ?)", lanes)

@@ -196,7 +196,8 @@ def _measured_quantity(interpretation: Interpretation, candidate: Candidate) -> 
 
     It is the first net measure that fits, else the price of the store's own label divided by the product's price. A
     measure fits if its unit can be converted and it is whole or the product allows fractions. For a product without a
-    unit, measures in several units fit nothing, because it is unknown which of them counts.
+    unit, measures in several units fit nothing, because it is unknown which of them counts; neither does a measure
+    beside a number of pieces. Otherwise the measure is that of all pieces together (GS1), so their number adds nothing.
     """
     fitting: dict[str, Decimal] = {}
     for measure in interpretation.measures:
@@ -204,7 +205,8 @@ def _measured_quantity(interpretation: Interpretation, candidate: Candidate) -> 
         if amount is not None and (candidate.allow_decimal or amount == amount.to_integral_value()):
             fitting.setdefault(measure.unit, amount)
     if fitting:
-        return next(iter(fitting.values())) if candidate.unit.strip() or len(fitting) == 1 else None
+        is_certain = bool(candidate.unit.strip()) or (len(fitting) == 1 and not interpretation.has_pieces)
+        return next(iter(fitting.values())) if is_certain else None
     if not interpretation.is_own_price or interpretation.price is None or not candidate.price or candidate.price <= 0:
         return None
     try:

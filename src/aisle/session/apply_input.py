@@ -154,6 +154,13 @@ class InputHandler:
         text = "" if is_secret else "\n".join(line.text for line in lines)[:MAX_LINE]
         self._refuse(lines[-1]._replace(text=text), reason, at)
 
+    def refuse_further(self, line: Line, reason: Msg, at: float) -> None:
+        """Refuse one more line of a scan that was refused: the new reason replaces the last one."""
+        self._batch.serial += 1
+        meaning = UnknownCode(line.text)
+        self._work.answer(Verdict(WRONG, reason), meaning, line.text)
+        self._add_to_trace(line, meaning, at)
+
     def _refuse(self, line: Line, reason: Msg, at: float) -> None:
         meaning = UnknownCode(line.text)
         self._work.answer(Verdict(WRONG, reason), meaning, line.text)
@@ -207,7 +214,7 @@ class InputHandler:
         if not is_secret and (verdict := self._permissions.unexpected_pin(line, meaning)):
             is_secret = True
             self._verdicts.show(verdict)
-        elif not confirmed and isinstance(meaning, Quantity) and self._resolver.is_fast_number(line):
+        elif not confirmed and isinstance(meaning, Quantity) and self._resolver.is_fast_number(line, meaning):
             self._ask_for_number(line, meaning)
         elif self._resolver.is_unknown_yet(line, meaning):
             text = msg("session.unknown_yet", text=line.text.strip(" "))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from aisle.jobs.job import Event, Opened, Start
-from aisle.jobs.job import money_message as price_message
+from aisle.jobs.job import Event, Opened, Start, money_message
 from aisle.jobs.pages import PAGE_LETTERS
 from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.scan.in_store_codes import is_unknown_in_store_code
@@ -304,5 +303,5 @@ def add_price(result: JobResult, meaning: Meaning) -> JobResult:
     price = meaning.matches[0].price if isinstance(meaning, Scan) else None
     if price is None or result.verdict is None:
         return result
-    text = msg("session.price_label", price=price_message(price), said=result.verdict.text)
+    text = msg("session.price_label", price=money_message(price), said=result.verdict.text)
     return result._replace(verdict=result.verdict._replace(text=text))

@@ -27,6 +27,7 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 from aisle.scan.resolve import resolve
+from aisle.session.ask_quantity import find_number
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_stack import StackedJob
 from aisle.session.page import Page
@@ -46,8 +47,8 @@ MIN_SCAN = 5
 FAST_S = 0.02
 """Seconds between the digits of a number below which a scanner sent them."""
 
-MIN_FAST_DIGITS = 3
-"""Digits of a number that may be a code cut off by its scanner; a slow link may send fewer keys together."""
+MIN_FAST_DIGITS = 2
+"""Digits of a number that has a pace: it may be a short code, or a code cut off by its scanner."""
 
 MAX_LEFTOVER_LETTERS = 3
 """Letters that somebody leaves on the line without Enter at most; more are a word."""
@@ -169,11 +170,16 @@ class MeaningResolver:
         """Return whether a code is so long that a part of another code is hardly ever the same."""
         return len(text.strip(" ")) >= MIN_SCAN and self.is_code(text)
 
-    def is_fast_number(self, line: Line) -> bool:
-        """Return whether digits came at the pace of a scanner: they may be a code that was cut off."""
+    def is_fast_number(self, line: Line, quantity: Quantity) -> bool:
+        """Return whether digits came at the pace of a scanner, or in one read, and are no number of the store.
+
+        They may be a code that was cut off. Jobs ask about numbers of the store themselves.
+        """
         text = line.text.strip(" ")
-        is_fast = bool(line.scan_number) and 0 < line.median_pause < FAST_S
-        return is_fast and text.isdecimal() and len(text) >= MIN_FAST_DIGITS
+        is_fast = bool(line.scan_number) and line.median_pause < FAST_S
+        if not (is_fast and text.isdecimal() and len(text) >= MIN_FAST_DIGITS):
+            return False
+        return find_number(self._store.reader, quantity) is None
 
     def is_unknown_yet(self, line: Line, meaning: Meaning) -> bool:
         """Return whether an unknown scan on a search page may be known once the store has been read whole."""

@@ -49,6 +49,12 @@ class _HeldScan(NamedTuple):
     """Whether one of them was a secret."""
     is_refused: bool = False
     """Whether the scan is unknown as a whole, with all of it that still comes."""
+    refused: int = 0
+    """Lines that were refused so far."""
+    refused_codes: int = 0
+    """Codes among them."""
+    first_bad_text: str = ""
+    """First of them that is no code."""
     is_late: bool = False
     """Whether it began so soon after an unknown scan that it may be a part of that."""
 
@@ -141,7 +147,7 @@ class MultiLineScans:
         held = self._held
         if held.is_refused:
             if isinstance(item, Line):
-                self._inputs.end_typing(item.text)
+                self._refuse_further(self._with_refused(held, item), item, at)
                 self._unknown_scan_until = item.ended_at + LATE_LINE_S
         elif isinstance(item, Line):
             line = self._inputs.take_own_line(item)
@@ -152,12 +158,35 @@ class MultiLineScans:
         elif isinstance(item, Key) and item.name == "enter":
             self._held = held._replace(has_enter=True)
 
+    def _refuse_further(self, held: _HeldScan, line: Line, at: float) -> None:
+        """Refuse one more line of a refused scan; if it is a code among others, say so again."""
+        reason = _bad_line_message(held)
+        if reason is not None and held.refused_codes > self._held.refused_codes:
+            self._inputs.take_own_line(line)
+            self._inputs.refuse_further(line, reason, at)
+        else:
+            self._inputs.end_typing(line.text)
+        self._held = held
+
+    def _with_refused(self, held: _HeldScan, *lines: Line) -> _HeldScan:
+        """Return the scan with these lines added to its refused ones."""
+        for line in lines:
+            is_code = not held.is_secret and self._is_code_line(line.text)
+            held = held._replace(
+                refused=held.refused + 1,
+                refused_codes=held.refused_codes + is_code,
+                first_bad_text=held.first_bad_text or ("" if is_code else line.text.strip(" ")),
+            )
+        return held
+
+    def _is_code_line(self, text: str) -> bool:
+        return self._resolver.is_code(text) or self._resolver.is_known_code(text)
+
     def _are_all_codes(self, held: _HeldScan) -> bool:
         texts = [line.text for line in held.lines]
         if len(texts) == 1 and not held.applied and not held.is_late:
             return self._resolver.is_code(texts[0], is_one=True)
-        is_code, is_known_code = self._resolver.is_code, self._resolver.is_known_code
-        return all(is_code(text) or is_known_code(text) or _is_noise(text) for text in texts)
+        return all(self._is_code_line(text) or _is_noise(text) for text in texts)
 
     def _decide(self, at: float, silence: Silence, *, has_next_line: bool = False) -> None:
         """Apply or refuse what is held once nothing that follows can change the decision."""
@@ -169,6 +198,7 @@ class MultiLineScans:
             return
         last, are_codes = held.lines[-1], self._are_all_codes(held)
         if not are_codes and len(held.lines) + held.applied + held.has_enter + has_next_line + held.is_late > 1:
+            held = self._with_refused(held, *held.lines)
             self._keep(silence, held._replace(lines=(), is_refused=True))
             self._refuse(held, at)
         elif silence.is_over or (
@@ -201,6 +231,8 @@ class MultiLineScans:
 
     def _refusal_message(self, held: _HeldScan) -> Msg:
         """Return what the lines were taken for: one line after an unknown code may be a part of it, or not."""
+        if bad_line := _bad_line_message(held):
+            return bad_line
         if held.applied:
             return msg("input.lines_after")
         is_one = held.is_late and len(held.lines) == 1
@@ -229,6 +261,14 @@ class MultiLineScans:
         is_short = text.isdecimal() or (len(text) == 1 and text.isalnum())
         is_refused = verdict is not None and verdict.kind == WRONG
         return is_refused and not is_short and not self._resolver.is_code(text)
+
+
+def _bad_line_message(held: _HeldScan) -> Msg | None:
+    """Return which line is no code in a burst of scans that are codes for the most part; None for another scan."""
+    bad = held.refused - held.refused_codes
+    if held.is_secret or not held.first_bad_text or held.refused_codes < bad:
+        return None
+    return msg("input.bad_line", count=held.refused, text=held.first_bad_text)
 
 
 def _is_noise(text: str) -> bool:

@@ -74,7 +74,7 @@ class Permissions:
     # User token and PIN
 
     def token_state(self) -> Mapping[str, Any]:
-        """Return the row of the query `pass`: whether a user token is needed, asked for, there, and what waits."""
+        """Return the row of the query `user_token`: whether one is needed, asked for, there, and what waits."""
         query = {"user": self._context.user.user, "now": self._context.current().now}
         (row,), _ = self._store.reader.query("user_token", query)
         return row

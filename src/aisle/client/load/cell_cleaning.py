@@ -18,11 +18,19 @@ from aisle.barcode_keys import (
     normalise_code,
     wrong_check_digit,
 )
-from aisle.client.load.value_notation import LOCAL_FLAGS, Notation, is_minus_behind
+from aisle.client.load.value_notation import (
+    LOCAL_FLAGS,
+    Notation,
+    currency_of,
+    is_serial_day,
+    no_number_reason,
+    number_changes,
+)
 
 TEXT, CODE, DOTTED_CODE, BARCODE, BARCODES = "text", "code", "dotted code", "barcode", "barcodes"
 CONTAINER = "container code"
 NUMBER, NUMBERS, POOL, FLAG, DATE, LIST, JSON = "number", "numbers", "pool", "flag", "date", "list", "json"
+MONEY = "amount of money"
 
 BLANKS = "\\s\u200b-\u200f\u2060\ufeff\u00ad"
 """Blanks of all kinds, including invisible ones."""
@@ -455,11 +463,17 @@ def _split_at_blanks(bare: str) -> list[str]:
     return parts if all(_CODE_DIGITS.fullmatch(part) for part in parts) else [bare]
 
 
-def _clean_number(cell: str, notation: Notation) -> CleanedCell:
+def _clean_number(cell: str, notation: Notation, *, is_money: bool = False) -> CleanedCell:
+    """Clean a number; a currency may stand beside an amount of money alone."""
     if cell.isascii() and cell.isdecimal():
         return CleanedCell(cell)
     bare, changes, *_rest = _clean_value(cell)
-    return CleanedCell(notation.normalize_number(bare) if bare else "", _with_minus(changes, bare))
+    if not bare:
+        return CleanedCell("", changes)
+    if currency_of(bare) and not is_money:
+        raise ValueError(no_number_reason(bare))
+    value = notation.normalize_number(bare)
+    return CleanedCell(value, ", ".join(filter(None, (changes, *number_changes(bare, value)))))
 
 
 def _clean_numbers(cell: str, notation: Notation) -> CleanedCell:
@@ -470,14 +484,9 @@ def _clean_numbers(cell: str, notation: Notation) -> CleanedCell:
         if len(parts) > bare.count("|") + 1
         else changes
     )
-    return CleanedCell("|".join(map(notation.normalize_number, parts)), _with_minus(changes, *parts))
-
-
-def _with_minus(undone: str, *parts: str) -> str:
-    """Return the changes, with a note if a number had a trailing minus, as SAP writes it."""
-    return (
-        _join_changes(undone, "minus behind the number put before it") if any(map(is_minus_behind, parts)) else undone
-    )
+    found = [_clean_number(part, notation) for part in parts]
+    said = dict.fromkeys(filter(None, (changes, *(one.changes for one in found))))
+    return CleanedCell("|".join(one.value for one in found if one.value), ", ".join(said))
 
 
 def split_numbers(cell: str) -> list[str]:
@@ -503,6 +512,10 @@ def _clean_flag(cell: str, _: Notation) -> CleanedCell:
 def _clean_date(cell: str, notation: Notation) -> CleanedCell:
     bare, changes, *_rest = _clean_value(cell)
     date_text = notation.normalize_date(bare) if bare else ""
+    if is_serial_day(bare):
+        return CleanedCell(
+            date_text, changes, warning="was the number of a day in a spreadsheet, and is read as this day"
+        )
     return CleanedCell(
         date_text, _join_changes(changes, "local date read as yyyy-mm-dd") if date_text != bare else changes
     )
@@ -551,6 +564,7 @@ CLEANERS: dict[str, CellCleaner] = {
     CONTAINER: partial(_clean_barcode, is_long=True),
     BARCODES: _clean_barcodes,
     NUMBER: _clean_number,
+    MONEY: partial(_clean_number, is_money=True),
     NUMBERS: _clean_numbers,
     POOL: _clean_pool,
     FLAG: _clean_flag,

@@ -16,6 +16,7 @@ _KIND_TEXTS = {
     cell_cleaning.CONTAINER: ("number of a container", "095200010000000012"),
     cell_cleaning.BARCODES: ("barcodes, commas between", "9520001100109,9520001100055"),
     cell_cleaning.NUMBER: ("number", "1.10"),
+    cell_cleaning.MONEY: ("number", "1.10"),
     cell_cleaning.NUMBERS: ("numbers, bars between", "1|2.5"),
     cell_cleaning.POOL: ("stock pool", "1"),
     cell_cleaning.FLAG: ("true or false", "true"),

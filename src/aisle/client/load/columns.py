@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, get_args, get_origin
 from pydantic import BaseModel
 
 from aisle.client.load import cell_cleaning
-from aisle.client.load.value_notation import Notation
+from aisle.client.load.value_notation import Notation, no_number_reason
 from aisle.contract.models.deliveries import StoreDeliveryCreate, StoreDeliveryLineCreate
 from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderLineCreate
 from aisle.contract.models.products import (
@@ -51,7 +51,7 @@ class Column(NamedTuple):
             raise ValueError(f"is {cell}, but every row needs it")
         if self.kind in (cell_cleaning.LIST, cell_cleaning.NUMBERS, cell_cleaning.JSON):
             return []
-        if self.kind in (cell_cleaning.NUMBER, cell_cleaning.POOL, cell_cleaning.FLAG):
+        if self.kind in (cell_cleaning.NUMBER, cell_cleaning.MONEY, cell_cleaning.POOL, cell_cleaning.FLAG):
             raise ValueError(f"is {cell}, but the interface cannot take this value away; write another one")
         return ""
 
@@ -97,7 +97,7 @@ def parse_text(cell: str) -> str:
 def parse_number(cell: str) -> int | Decimal:
     """Parse an integer or an exact decimal, written with a point."""
     if _NUMBER.fullmatch(cell) is None:
-        raise ValueError(f"{cell!r} is no number; write digits and, where needed, a point")
+        raise ValueError(no_number_reason(cell))
     return Decimal(cell) if "." in cell else int(cell)
 
 
@@ -197,6 +197,8 @@ _PARSERS: dict[Any, Parser] = {
 
 def _cell_kind(name: str, parse: Parser) -> str:
     """Return the kind of a column: by its parser, and for texts by the name of the field."""
+    if parse is parse_number and name.endswith("price"):
+        return cell_cleaning.MONEY
     if parse is not parse_text:
         return _KINDS[parse]
     if name == "barcodes_array":

@@ -21,9 +21,9 @@ from aisle.client.load.csv_dialect import (
     open_csv,
     split_first_row,
 )
-from aisle.client.load.footer_rows import total_reason
+from aisle.client.load.footer_rows import incomplete_total_reason, subtotal_reason, total_reason
 from aisle.client.load.report import FileNotes, LoadError
-from aisle.client.load.value_notation import Notation
+from aisle.client.load.value_notation import Notation, split_unit
 
 Values = dict[str, Any]
 RecordKey = tuple[str, ...]
@@ -73,7 +73,13 @@ class CsvTable:
         self._required_key_indexes = [at for at, name in enumerate(self._key_column_indexes) if self._is_needed(name)]
         self._required = [column.name for column in self._columns if column and column.required]
         self._named_columns = [(index, column) for index, column in enumerate(self._columns) if column]
-        self._made_at = names.index("location_code") if layout is LOCATIONS else -1
+        self.units: dict[str, str] = {}
+        """Units of the products whose quantities have a unit, by product (`product_units`)."""
+        self._quantity_indexes = tuple(names.index(name) if name in names else -1 for name in _QUANTITY_COLUMNS)
+        named = ("location_code",) if layout is LOCATIONS else ("product_number", "location_code", "stock_pool")
+        self._total_indexes = [at for at, name in enumerate(names) if name in named]
+        self._subtotal_indexes = [at for at, name in enumerate(names) if name in _SUBTOTAL_COLUMNS]
+        self._row_before: list[str] = []
         self._notation = Notation(dotted_codes)
         self._is_scanned = False
         self._last_row_without_end: int | None = None
@@ -104,7 +110,9 @@ class CsvTable:
             if error or line in bad:
                 yield TableRow(line, {}, error or bad[line], key)
             else:
-                yield self._parse_row(line, found, key)
+                row = self._parse_row(line, found, key)
+                self._row_before = self._row_before if row.reason else found
+                yield row
                 if self._last_row_without_end == line or (self.position == self.size and self._is_cut_off(line)):
                     self.notes.add_warning(
                         "the last row has no line end; look whether it is whole", repr(found[-1]), line
@@ -167,10 +175,10 @@ class CsvTable:
         self._scan_notation()
         for line, found, error in self._read_rows():
             if not error:
-                yield line, tuple([self._clean_joined(at, found[at]) if 0 <= at < len(found) else "" for at in wanted])
+                yield line, tuple([self._clean_joined(at, found) if 0 <= at < len(found) else "" for at in wanted])
 
-    def _clean_joined(self, index: int, cell: str) -> str:
-        column = self._columns[index]
+    def _clean_joined(self, index: int, found: list[str]) -> str:
+        column, (cell, _) = self._columns[index], self._split_unit(index, found)
         if column is None or not cell:
             return cell
         try:
@@ -178,6 +186,30 @@ class CsvTable:
         except ValueError:
             return cell
         return ",".join((cleaned.value, *cleaned.further_codes)) if cleaned.further_codes else cleaned.value
+
+    def products_with_units(self) -> set[str]:
+        """Return the products whose quantity has a unit behind it."""
+        product, quantity = self._quantity_indexes
+        found: set[str] = set()
+        for _, cells, error in self._read_rows() if min(product, quantity) >= 0 else ():
+            if error or len(cells) <= max(product, quantity) or cells[quantity].isdecimal():
+                continue
+            if split_unit(_unwrap_cell(cells[quantity]))[1]:
+                found.add(self._clean_cell(product, cells[product]))
+        return found
+
+    def _split_unit(self, index: int, found: list[str]) -> tuple[str, str]:
+        """Return a cell and, if it is a quantity in the product's own unit, that unit, which the cell lacks then."""
+        cell = found[index]
+        if not self.units or index != self._quantity_indexes[1] or cell.isdecimal():
+            return cell, ""
+        number, unit = split_unit(_unwrap_cell(cell))
+        return (number, unit) if unit and _unit_key(unit) == _unit_key(self._unit_of(found)) else (cell, "")
+
+    def _unit_of(self, found: list[str]) -> str:
+        """Return the unit of the product of a row, as far as it was needed and is known."""
+        index = self._quantity_indexes[0]
+        return self.units.get(self._clean_cell(index, found[index]), "") if 0 <= index < len(found) else ""
 
     def scattered_keys(self) -> dict[RecordKey, int]:
         """Return the keys whose rows are not adjacent, with the line of their last row; one pass.
@@ -206,7 +238,7 @@ class CsvTable:
         numbers = [
             index
             for index, column in self._named_columns
-            if column.kind in (cell_cleaning.NUMBER, cell_cleaning.NUMBERS)
+            if column.kind in (cell_cleaning.NUMBER, cell_cleaning.MONEY, cell_cleaning.NUMBERS)
         ]
         dates = [index for index, column in self._named_columns if column.kind == cell_cleaning.DATE]
         codes = [index for index, column in self._named_columns if column.kind == cell_cleaning.DOTTED_CODE]
@@ -221,7 +253,7 @@ class CsvTable:
 
     def _observe_row(self, line: int, found: list[str], numbers: Iterable[int], dates: Iterable[int]) -> None:
         for index in numbers:
-            cell = found[index] if index < len(found) else ""
+            cell, _ = self._split_unit(index, found) if index < len(found) else ("", "")
             if "," in cell or "." in cell:
                 for part in cell_cleaning.split_numbers(cell):
                     self._notation.observe_number(line, _unwrap_cell(part))
@@ -280,7 +312,7 @@ class CsvTable:
         changes: list[str] = []
         warnings: list[tuple[str, str]] = []
         for index, column in self._named_columns:
-            cell = found[index] if index < len(found) else ""
+            cell, unit = self._split_unit(index, found) if index < len(found) else ("", "")
             if not cell:
                 continue
             try:
@@ -291,7 +323,9 @@ class CsvTable:
                 if cleaned.value:
                     values[column.name] = column.parse(cleaned.value)
             except ValueError as error:
-                return TableRow(line, values, f"{column.name} {error}", key)
+                return TableRow(line, values, f"{column.name} {error}{self._unit_advice(index, found)}", key)
+            if unit:
+                changes.append(f"{column.name}: the unit {unit} taken off, which is the product's own")
             if cleaned.changes:
                 changes.append(f"{column.name}: {cleaned.changes}")
             if cleaned.warning:
@@ -300,7 +334,7 @@ class CsvTable:
                 warnings += _add_further_codes(values, column.name, cleaned.further_codes)
         for name in self._required:
             if name not in values:
-                return TableRow(line, values, f"{name} is empty, but every row needs it", key)
+                return TableRow(line, values, self._empty_reason(name, values), key)
         for change in changes:
             self.notes.add_change(change, line)
         for what, value in warnings:
@@ -309,6 +343,13 @@ class CsvTable:
             self.notes.add_change("fewer cells than the header; the last ones were read as empty", line)
         self._warn_of_values(line, values)
         return TableRow(line, values, "", key)
+
+    def _unit_advice(self, index: int, found: list[str]) -> str:
+        """Return in which unit a quantity is to be written, if it has another unit; otherwise empty."""
+        if not self.units or index != self._quantity_indexes[1] or not split_unit(_unwrap_cell(found[index]))[1]:
+            return ""
+        own = self._unit_of(found)
+        return f", in {own!r}, the product's base_unit_name" if own else " (the product has no base_unit_name)"
 
     def _stray_row_reason(self, found: list[str]) -> str:
         """Return why a row does not belong to the table: a repeated header, a total, another separator. Empty if it
@@ -327,10 +368,31 @@ class CsvTable:
         return self._total_inside(found) or self._separator_reason(found)
 
     def _total_inside(self, found: list[str]) -> str:
-        """Return why a row is a total, by the location code in it, after the store number; empty if it is none."""
-        cell = cell_cleaning.trim_blanks(found[self._made_at]) if 0 <= self._made_at < len(found) else ""
-        is_word = cell[:1].isalpha() and not cell[-1:].isdigit()
-        return total_reason(cell, is_complete=True) if is_word else ""
+        """Return why a row is a total, by the last of its product and location; empty if it is none."""
+        cells = [(at, cell_cleaning.trim_blanks(found[at])) for at in self._total_indexes if at < len(found)]
+        index, cell = next(((at, one) for at, one in reversed(cells) if one), (0, ""))
+        is_word = index and cell[0].isalpha() and not cell[-1].isdigit()
+        if is_word and (reason := total_reason(cell, is_complete=True)):
+            return reason
+        for index in self._subtotal_indexes:
+            cell = found[index] if index < len(found) else ""
+            above = self._row_before[index] if index < len(self._row_before) else ""
+            if above and len(cell) > len(above) and (reason := subtotal_reason(cell, above)):
+                return reason
+        return ""
+
+    def _empty_reason(self, name: str, values: Values) -> str:
+        """Return why a row without a required cell is refused; a total often has figures and nothing else."""
+        if total := next(filter(None, map(incomplete_total_reason, self._words(values))), ""):
+            return total
+        reason = f"{name} is empty, but every row needs it"
+        if values and not any(key in values for key in self.key_columns):
+            return f"{reason}; delete the row if it is a total, or write what it is of"
+        return reason
+
+    def _words(self, values: Values) -> Iterator[str]:
+        kinds = (cell_cleaning.TEXT, cell_cleaning.CODE, cell_cleaning.DOTTED_CODE)
+        return (str(values[one.name]) for _, one in self._named_columns if one.kind in kinds and one.name in values)
 
     def _is_header(self, found: list[str]) -> bool:
         """Return True if all cells of a row are the names of their columns."""
@@ -392,6 +454,15 @@ class CsvTable:
         for code in split_codes(value) if column.kind == cell_cleaning.BARCODES else (value,):
             if right := wrong_check_digit(code):
                 self.notes.add_warning(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
+
+
+_SUBTOTAL_COLUMNS = ("store_number", "product_number", "location_code", "order_number", "badge")
+_QUANTITY_COLUMNS = ("product_number", "quantity")
+
+
+def _unit_key(unit: str) -> str:
+    """Return a unit in the form in which units are compared."""
+    return cell_cleaning.fold_code(unit).rstrip(".")
 
 
 _SIZES = frozenset({"size", "volume"})

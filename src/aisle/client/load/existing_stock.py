@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -152,6 +153,20 @@ class CountLog(NamedTuple):
     """Counts of earlier loads, by product and location."""
     other_counts: dict[ProductLocation, tuple[str, str]]
     """Time and user of the last other count; empty until it is needed."""
+    other_work: dict[str, set[tuple[str, str]]]
+    """Locations (empty for none) and pools (empty if not said) with other entries, by product; empty until needed."""
+
+
+class SplitCount(NamedTuple):
+    """Count before it is sent: the part that is new, the rows that were loaded before, and where other work was done.
+
+    `worked` has the locations (empty for none) and pools (empty if not said) of the product at which the log has
+    entries that are no load.
+    """
+
+    new: Record | None
+    loaded_rows: tuple[int, ...] = ()
+    worked: AbstractSet[tuple[str, str]] = frozenset()
 
 
 class LoadedStock:
@@ -169,7 +184,7 @@ class LoadedStock:
         self._logs_by_store: dict[str, CountLog] = {}
         self._fully_read_stores: set[str] = set()
 
-    async def split_new(self, count: Record, notes: FileNotes) -> tuple[Record | None, tuple[int, ...]]:
+    async def split_new(self, count: Record, notes: FileNotes) -> SplitCount:
         """Return the part of a count that was not loaded before, if any, and the rows of the other part.
 
         Add warnings for rows with another figure than was loaded, or whose location was counted otherwise. Raise
@@ -183,16 +198,15 @@ class LoadedStock:
             del self._logs_by_store[count.store]  # the logs of a chain would fill the memory
         return found
 
-    async def _split_by_log(
-        self, log: CountLog, count: Record, notes: FileNotes
-    ) -> tuple[Record | None, tuple[int, ...]]:
+    async def _split_by_log(self, log: CountLog, count: Record, notes: FileNotes) -> SplitCount:
         product, code = _location_key(count.body)
         loaded = log.loaded.get(product, {}).get(code)
         if loaded is None:
             if other := self._loaded_elsewhere(log, count):
                 _warn_of_location(count, other, notes)
-                return None, tuple(count.field_rows.values())
-            return await self._skip_if_counted(log, count, notes), ()
+                return SplitCount(None, tuple(count.field_rows.values()))
+            new = await self._skip_if_counted(log, count, notes)
+            return SplitCount(new, (), log.other_work.get(product, set()))
         left = {name: line for name, line in count.field_rows.items() if name == _COUNT_FIELD or name in loaded}
         for name, line in left.items() if not count.is_beside else ():
             _warn_of_difference(count.body, name, line, loaded, notes)
@@ -201,12 +215,14 @@ class LoadedStock:
                 if name not in left:
                     value = f"{product}: {loaded[gone]:f} in {_format_pool(gone)} then, {_format_pool(name)} now"
                     notes.add_warning(f"the stock was loaded before in another pool{_MOVED_ADVICE}", value, line)
-            return None, tuple(count.field_rows.values())
+            return SplitCount(None, tuple(count.field_rows.values()))
         if len(left) == len(count.field_rows):
-            return None, tuple(left.values())
+            return SplitCount(None, tuple(left.values()))
         body = {name: value for name, value in count.body.items() if name not in left}
         at = {name: line for name, line in count.field_rows.items() if name not in left}
-        return count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at), tuple(left.values())
+        new = count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at)
+        await self._read_other_work(log, count.store)
+        return SplitCount(new, tuple(left.values()), log.other_work.get(product, set()))
 
     def _loaded_elsewhere(self, log: CountLog, count: Record) -> str:
         """Return where the product was loaded, if this count is of the same goods; otherwise empty.
@@ -248,12 +264,7 @@ class LoadedStock:
 
     async def _skip_if_counted(self, log: CountLog, count: Record, notes: FileNotes) -> Record | None:
         """Return the count, unless somebody has counted there otherwise; then add a warning."""
-        if count.store not in self._fully_read_stores:
-            async for row in self._log_rows(count.store, {}):
-                if row.get(_COUNT_FIELD) is not None and row.get("reference") != LOAD_REFERENCE:
-                    at, other = _location_key(row), _counted_by(row)
-                    log.other_counts[at] = max(other, log.other_counts.get(at, other))
-            self._fully_read_stores.add(count.store)
+        await self._read_other_work(log, count.store)
         found = log.other_counts.get(_location_key(count.body))
         if found is None:
             return count
@@ -270,6 +281,21 @@ class LoadedStock:
             )
         return None
 
+    async def _read_other_work(self, log: CountLog, store: str) -> None:
+        """Read the whole log of a store, once, for entries that are no load."""
+        if store in self._fully_read_stores:
+            return
+        async for row in self._log_rows(store, {}):
+            if row.get("reference") == LOAD_REFERENCE:
+                continue
+            at, other = _location_key(row), _counted_by(row)
+            if row.get(_COUNT_FIELD) is not None:
+                log.other_counts[at] = max(other, log.other_counts.get(at, other))
+            if row.get("quantity"):
+                pool = f"stock_pool_{row['stock_pool']}" if row.get("stock_pool") else ""
+                log.other_work.setdefault(at[0], set()).add((at[1], pool))
+        self._fully_read_stores.add(store)
+
     async def _read_log(self, store: str) -> CountLog:
         if store not in self._logs_by_store:
             self._fully_read_stores.discard(store)
@@ -278,7 +304,7 @@ class LoadedStock:
                 if row.get("reference") == LOAD_REFERENCE:
                     product, code = _location_key(row)
                     found.setdefault(product, {}).setdefault(code, {}).update(_pools_of_row(row))
-            self._logs_by_store[store] = CountLog(found, {})
+            self._logs_by_store[store] = CountLog(found, {}, {})
         return self._logs_by_store[store]
 
     async def _log_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Mapping[str, Any]]:

@@ -8,7 +8,7 @@ from datetime import date
 
 from aisle.barcode_keys import index_keys, lookup_keys, split_codes, wrong_check_digit
 from aisle.client.load.cell_cleaning import fold_code, join_digits
-from aisle.client.load.columns import DELIVERIES, ORDERS, PRICES
+from aisle.client.load.columns import DELIVERIES, ORDERS, PRICES, PRODUCTS
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow
 
 
@@ -162,6 +162,13 @@ _SSCC_PREFIX = re.compile(r"\(00\)\s*|00(?=\d{18}$)", re.ASCII)
 CONTAINER_COLUMN = "container_barcode"
 _TIME_START = 10
 """Index at which the time begins in a date."""
+_SALE_PRICES = {
+    "price": "the price",
+    "discount_price": "the discount price",
+    "promotion_price": "the promotion price",
+    "special_price": "the special price",
+}
+"""Columns of prices at which goods are sold, with words for them."""
 _MOST_ORDERED = 10_000
 _FIRST_YEAR = 2000
 _YEARS_AHEAD = 5
@@ -199,8 +206,9 @@ class ImplausibleValues:
         yield from _price_warnings(row)
         yield from self._dates(row)
         number = row.values.get("product_number")
-        if self._table.name == PRICES.file and row.values.get("price") == 0:
-            yield "price is 0, and becomes the price of the product", str(number)
+        for name, meaning in _SALE_PRICES.items() if number else ():
+            if row.values.get(name) == 0 and (name != "price" or self._table.name in (PRICES.file, PRODUCTS.file)):
+                yield f"{name} is 0, and becomes {meaning} of the product", str(number)
         if self._table.name == ORDERS.file and row.values.get("quantity", 0) > _MOST_ORDERED:
             yield f"quantity is over {_MOST_ORDERED}", f"{row.values['quantity']} of {number}"
         day = str(row.values.get("pickup_date", ""))

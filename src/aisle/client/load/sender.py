@@ -32,7 +32,14 @@ from aisle.client.load.columns import (
 )
 from aisle.client.load.confirmed import Confirmed, lost_meanwhile
 from aisle.client.load.csv_table import CsvTable, RecordKey
-from aisle.client.load.existing_stock import LoadedStock, ProductStock, TrackedStock, with_load_reference
+from aisle.client.load.existing_stock import (
+    LoadedStock,
+    ProductStock,
+    SplitCount,
+    TrackedStock,
+    with_load_reference,
+)
+from aisle.client.load.product_units import read_units
 from aisle.client.load.records import NO_FINDINGS, BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
 from aisle.client.load.row_checks import comparable_key
@@ -247,6 +254,7 @@ class FileLoad:
         )
 
     async def send_all(self) -> None:
+        await read_units(self._table, self._client)
         self._findings = await compare_with_service(self._table, self._client)
         for found in self._batches():
             if isinstance(found, BadRows):
@@ -282,8 +290,8 @@ class FileLoad:
             return batch
         found: list[Record] = []
         for count in batch:
-            new, left = (
-                (count, ())
+            new, left, worked = (
+                SplitCount(count)
                 if self._loaded_stock is None
                 else await self._loaded_stock.split_new(count, self._table.notes)
             )
@@ -294,7 +302,7 @@ class FileLoad:
             elif new and "location_code" not in new.body:
                 self._warn_of_other_pools(new, kept.pools)
             if new and self._loaded_stock is not None:
-                new = self._elsewhere.unchanged(new, kept)
+                new = self._elsewhere.unchanged(new, kept, worked)
             if new:
                 self._elsewhere.expect(new, kept)
                 new = _at_no_place(new, kept) if new.is_beside else new

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -36,12 +37,17 @@ class UnnamedStock:
         self._coming: dict[int, _Coming] = {}
         self._come: dict[tuple[str, str], tuple[int, _Coming]] = {}
 
-    def unchanged(self, count: Record, kept: ProductStock) -> Record | None:
-        """Return the part of a count whose stock no other work has changed, if any; add warnings for the rest."""
+    def unchanged(
+        self, count: Record, kept: ProductStock, worked: AbstractSet[tuple[str, str]] = frozenset()
+    ) -> Record | None:
+        """Return the part of a count whose stock no other work has changed, if any; add warnings for the rest.
+
+        `worked` are the product's locations and pools with other work: goods that it took away must not come back.
+        """
         changed = set()
         for name, line in count.field_rows.items():
             old, new = _book(count, name, kept), Decimal(str(count.body[name]))
-            if old and old != new:
+            if old != new and (old or _is_worked(count, name, worked)):
                 changed.add(name)
                 where = f"{count.body['product_number']} at {_place(count.body.get('location_code', ''))}"
                 others = _words(_others(kept, count.body.get("location_code", "")))
@@ -101,6 +107,13 @@ def _book(count: Record, name: str, kept: ProductStock) -> Decimal:
     if code or count.is_beside:
         return kept.spots.get((code, _pool(name)), Decimal(0))
     return kept.pools.get(_pool(name), Decimal(0))
+
+
+def _is_worked(count: Record, name: str, worked: AbstractSet[tuple[str, str]]) -> bool:
+    """Return True if other work was done where a field of a count counts."""
+    code = count.body.get("location_code", "")
+    of_product = not code and not count.is_beside
+    return any((of_product or at == code) and (not pool or name in (_BARE, pool)) for at, pool in worked)
 
 
 def _pool(name: str) -> str:

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 
 POINT, COMMA = ".", ","
 DAY_FIRST, MONTH_FIRST = "day first", "month first"
 
 _BLANKS = "\\s\u200b\u2060\ufeff"
 _THOUSANDS = re.compile(rf"([+-]?[1-9][0-9]{{0,2}})((?:[{_BLANKS}'\u2019][0-9]{{3}})+)(?![0-9])(.*)", re.DOTALL)
-_CURRENCY = re.compile(r"\A\s*(?:EUR|USD|GBP|CHF)(?=[\s\d+-])|(?<=[\s\d])(?:EUR|USD|GBP|CHF)\s*\Z")
+_CURRENCY = re.compile(r"\A\s*(?:EUR|USD|GBP|CHF)(?=[\s\d+.,-])|(?<=[\s\d.,-])(?:EUR|USD|GBP|CHF)\s*\Z")
+_CURRENCY_SIGNS = "€$£"
+_NO_ZERO = re.compile(r"([+-]?)([.,]\d+)", re.ASCII)
+"""Number without a digit before its decimal mark."""
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _AMBIGUOUS_NUMBER = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}", re.ASCII)
 
@@ -40,7 +44,12 @@ _DATE = re.compile(
     r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([AaPp])\.?[Mm]\.?)?)?", re.ASCII
 )
 _YEAR_FIRST = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})((?:[ T].*)?)", re.ASCII)
-_SERIAL_DAY = re.compile(r"[345]\d{4}([.,]\d+)?", re.ASCII)
+_SERIAL_DAY = re.compile(r"([2-7]\d{4})([.,]\d+)?", re.ASCII)
+"""Number of a day in a spreadsheet, with a part of the day behind it."""
+_SERIAL_START = datetime(1899, 12, 30)
+_SERIALS = range(43_200, 50_000)
+"""Numbers that can only be days: 2018 to 2036. Others can be a date like 41226 that has lost its zero (4-12-26)."""
+_SECONDS_OF_DAY = 86_400
 _TWO_DIGIT_YEAR = re.compile(
     r"(\d{1,2})([./-])(\d{1,2})\2(\d{2})(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([AaPp])\.?[Mm]\.?)?)?", re.ASCII
 )
@@ -153,8 +162,8 @@ class Notation:
         """Return a date as ISO 8601; what is no date unchanged. Raise ValueError if it is ambiguous."""
         if found := _YEAR_FIRST.fullmatch(cell):
             return f"{found[1]}-{int(found[2]):02d}-{int(found[3]):02d}{found[4]}"
-        if _SERIAL_DAY.fullmatch(cell):
-            raise ValueError(f"{cell!r} is the number of a day in a spreadsheet; format the column as yyyy-mm-dd")
+        if serial := _SERIAL_DAY.fullmatch(cell):
+            return _serial_day(serial)
         found = _DATE.fullmatch(cell) or _TWO_DIGIT_YEAR.fullmatch(cell)
         if not found:
             return _normalize_month_name(cell)
@@ -207,16 +216,83 @@ def _normalize_month_name(cell: str) -> str:
         raise ValueError(f"{cell!r} is no day of the calendar") from None
 
 
+def _serial_day(found: re.Match[str]) -> str:
+    """Return the day of a spreadsheet's number as ISO 8601. Raise ValueError if the number can be something else."""
+    seconds = round(Decimal(f"0{(found[2] or '').replace(COMMA, POINT)}") * _SECONDS_OF_DAY)
+    when = _SERIAL_START + timedelta(days=int(found[1]), seconds=seconds)
+    if int(found[1]) not in _SERIALS:
+        raise ValueError(
+            f"{found[0]!r} can be the number of a day in a spreadsheet, {when.date()}, or a date without signs; write"
+            " yyyy-mm-dd"
+        )
+    return when.isoformat() if seconds else when.date().isoformat()
+
+
+def is_serial_day(cell: str) -> bool:
+    """Return True if a cell of a column of dates has the number of a day in a spreadsheet."""
+    return _SERIAL_DAY.fullmatch(cell) is not None
+
+
 _ISO_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}", re.ASCII)
 
 
+_OUTER_BLANKS = " \t\r\n\u00a0\u2007\u202f\u200b\u2060\ufeff"
+
+
 def _without_currency(cell: str) -> str:
-    return _CURRENCY.sub("", cell).strip(" \t\r\n\u00a0\u2007\u202f\u200b\u2060\ufeff€$£")
+    return _CURRENCY.sub("", cell).strip(_OUTER_BLANKS + _CURRENCY_SIGNS)
+
+
+def currency_of(cell: str) -> str:
+    """Return the currency beside a number; empty if there is none."""
+    word = _CURRENCY.search(cell)
+    return word[0].strip() if word else next((sign for sign in _CURRENCY_SIGNS if sign in cell), "")
+
+
+def number_changes(cell: str, value: str) -> list[str]:
+    """Return what was changed in a cell to read it as this number, as texts for the report."""
+    bare = _without_currency(cell)
+    inside = bare.removesuffix("-").rstrip(_OUTER_BLANKS)
+    signs = len(re.findall(r"[^\d+-]", inside, re.ASCII)) - (POINT in value)
+    said = [f"currency {currency} taken off"] if (currency := currency_of(cell)) else []
+    said += ["minus behind the number put before it"] if is_minus_behind(cell) else []
+    said += ["0 put before the decimal mark"] if _NO_ZERO.fullmatch(bare) else []
+    return said + (["separators of thousands taken out"] if signs > 0 else [])
+
+
+_SHARE = re.compile(r"[^%]*%")
+_IN_BRACKETS = re.compile(r"\(\s*([\d.,]+)\s*\)", re.ASCII)
+_SHORTENED = re.compile(r"[+-]?\d*[.,]?\d*E[+-]?\d+", re.IGNORECASE | re.ASCII)
+_QUANTITY_AND_UNIT = re.compile(r"([+-]?[\d.,'\u2019\s]*\d)\s*([^\W\d_][^\d%]*|[^\W\d_]+[23\u00b2\u00b3])")
+"""Number with a unit behind it."""
+
+
+def split_unit(cell: str) -> tuple[str, str]:
+    """Return a number and the unit behind it; the cell and an empty text if there is no unit."""
+    found = _QUANTITY_AND_UNIT.fullmatch(cell)
+    return (found[1], found[2]) if found and not _SHORTENED.fullmatch(cell) else (cell, "")
+
+
+def no_number_reason(cell: str) -> str:
+    """Return why a cell is no number, and what to do."""
+    if found := _IN_BRACKETS.fullmatch(cell):
+        return f"{cell!r} is no number: brackets are a minus to an accountant; write -{found[1]} or {found[1]}"
+    if _SHARE.fullmatch(cell):
+        return f"{cell!r} is no number, but a share of one; write the figure itself"
+    if _SHORTENED.fullmatch(cell):
+        return f"{cell!r} is no number with all its digits, because a spreadsheet has shortened it; write them all"
+    if currency_of(cell):
+        return f"{cell!r} is no number of things, but money; look whether columns are mixed up, and write the number"
+    if found := _QUANTITY_AND_UNIT.fullmatch(cell):
+        return f"{cell!r} is no number, but one with the unit {found[2]!r}; write the number alone"
+    return f"{cell!r} is no number; write digits and, where needed, a point"
 
 
 def _strip_currency(cell: str) -> str:
     """Return a number without currency, blanks around it, and thousands separators of blanks or apostrophes."""
     bare = _without_currency(cell)
+    if short := _NO_ZERO.fullmatch(bare):
+        bare = f"{short[1]}0{short[2]}"
     if behind := _MINUS_BEHIND.fullmatch(bare):
         bare = f"-{behind[1]}"
     if found := _THOUSANDS.fullmatch(bare):

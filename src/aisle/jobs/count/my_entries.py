@@ -188,7 +188,7 @@ class MyEntriesJob(Job[MyEntriesState]):
 
     name = "my_entries"
     steps: tuple[str, ...] = ("my_entries", "my_entries.entry", "my_entries.undo")
-    version = 2
+    version = 1
     journalled = True
 
     def begin(self) -> MyEntriesState:

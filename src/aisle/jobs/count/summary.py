@@ -8,7 +8,6 @@ from typing import Any
 
 from aisle.jobs import refusals
 from aisle.jobs.count import count_state
-from aisle.jobs.count import count_state as count_send
 from aisle.jobs.count.count_state import CountState, CountTarget, SentSummary
 from aisle.jobs.job import Close, Context, Effect, Query, Refresh, Turn, money_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
@@ -228,11 +227,11 @@ def send_count(state: CountState, context: Context) -> Result:
     if not state.counted_lines:
         turn = end_count(state, Verdict(INFO, msg("count.nothing", what=label)))
         return turn if next_target is None else begin_count(reset_count(state), next_target)
-    effects = count_send.count_writes(state, context)
+    effects = count_state.count_writes(state, context)
     sent = SentSummary(label or state.counted_lines[0].label, len(state.counted_lines), len(state.differing_lines))
     id_ = "count.sent_differing" if sent.differing_count else "count.sent"
     verdict = Verdict(GOOD, msg(id_, what=sent.label, count=sent.line_count, differing=sent.differing_count))
-    changes = count_send.sent_count(sent.label, state)
+    changes = count_state.sent_count(sent.label, state)
     state = state._replace(sent=sent, last_sent=changes)
     turn = end_count(state, verdict) if next_target is None else begin_count(reset_count(state), next_target)
     return turn._replace(effects=(*effects, *turn.effects), verdict=verdict)
@@ -244,7 +243,7 @@ def undo_sent(state: CountState) -> Result:
     if sent is None:
         return reply(state, WRONG, "count.nothing_to_undo")
     if not sent.changes:
-        return Turn(state._replace(last_sent=None), (), count_send.no_undo_verdict(sent))
+        return Turn(state._replace(last_sent=None), (), count_state.no_undo_verdict(sent))
     return Turn(state, (refusals.query_refused_since(change.counted_at for change in sent.changes),))
 
 
@@ -252,12 +251,12 @@ def send_undo(state: CountState, rows: refusals.RefusalRows, context: Context) -
     """Reverse the changes of the count, except those that were refused."""
     if state.last_sent is None:
         return Turn(state)
-    remaining, refused = count_send.without_refused(state.last_sent, rows)
+    remaining, refused = count_state.without_refused(state.last_sent, rows)
     state = state._replace(last_sent=None)
     if refused and not remaining.changes:
         return Turn(state, (), refusals.refused_entry_verdict(refused))
-    effects: tuple[Effect, ...] = count_send.reversing_writes(remaining, context)
-    verdict = undo_verdict(count_send.undo_message(remaining))
+    effects: tuple[Effect, ...] = count_state.reversing_writes(remaining, context)
+    verdict = undo_verdict(count_state.undo_message(remaining))
     if state.closes_after_send and state.sent:  # opened for that count alone and resumed
         effects = (*effects, Close(verdict))
     return Turn(state, effects, verdict)

@@ -8,7 +8,7 @@ from typing import Any
 
 from aisle.jobs import message
 from aisle.jobs.job import Context, Query, Refresh, Turn
-from aisle.jobs.move import goods_in_hand as carrying
+from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state import (
     ZERO,
     Goods,
@@ -41,18 +41,18 @@ def put_at_location(state: MoveState, location: str, context: Context) -> Result
     parts = state.goods_to_put_down
     if not parts:
         return reply(state, WRONG, "move.nothing_on_cart")
-    exceeding = carrying.first_exceeding(parts)
+    exceeding = goods_in_hand.first_exceeding(parts)
     if exceeding is not None:
         return _ask_exceeding(_leave_location_question(state), exceeding)
-    items = carrying.movement_items(parts, location, state.to_pool, state.target_order, state.needs)
-    if any(carrying.is_no_change(item) for item in items):
+    items = goods_in_hand.movement_items(parts, location, state.to_pool, state.target_order, state.needs)
+    if any(goods_in_hand.is_no_change(item) for item in items):
         return _reject_same_location(state, location)
     return _send(state, parts, items, location, context)
 
 
 def _ask_exceeding(state: MoveState, goods: Goods) -> Result:
     """Ask about goods of which more is in hand than the last known stock."""
-    whole = state.in_hand[carrying.find_goods(state.in_hand, goods)]
+    whole = state.in_hand[goods_in_hand.find_goods(state.in_hand, goods)]
     return ask_exceeding(state, whole, whole.quantity)
 
 
@@ -75,8 +75,10 @@ def _send(
     state: MoveState, goods: tuple[Goods, ...], items: tuple[MovementItem, ...], location: str, context: Context
 ) -> Result:
     target = state.target_order
-    write = carrying.movement_write(items, context.store, context.user)
-    state = carrying.put_down(_leave_location_question(state)._replace(target_order=target), goods, items, context.now)
+    write = goods_in_hand.movement_write(items, context.store, context.user)
+    state = goods_in_hand.put_down(
+        _leave_location_question(state)._replace(target_order=target), goods, items, context.now
+    )
     quantity = sum((part.quantity for part in goods), ZERO)
     label = goods[0].label
     destination = _destination_text(location, target, state)
@@ -118,13 +120,13 @@ def put_without_location(state: MoveState, context: Context) -> Result:
 
 
 def _change_pool(state: MoveState, context: Context) -> Result:
-    exceeding = carrying.first_exceeding(state.in_hand)
+    exceeding = goods_in_hand.first_exceeding(state.in_hand)
     if exceeding is not None:
         return _ask_exceeding(state, exceeding)
     items = tuple(
-        item for part in state.in_hand for item in carrying.movement_items((part,), part.location, state.to_pool)
+        item for part in state.in_hand for item in goods_in_hand.movement_items((part,), part.location, state.to_pool)
     )
-    if any(carrying.is_no_change(item) for item in items):
+    if any(goods_in_hand.is_no_change(item) for item in items):
         return reply(state, WRONG, "move.same_pool", pool=state.to_pool)
     return _send(state, state.in_hand, items, "", context)
 
@@ -166,7 +168,7 @@ def _is_of_line(goods: Goods, need: OrderNeed, order: str) -> bool:
 
 
 def _ask_order_full(state: MoveState, goods: Goods, order: str, needed: Decimal) -> Result:
-    index = carrying.find_goods(state.in_hand, goods)
+    index = goods_in_hand.find_goods(state.in_hand, goods)
     alone = sum(each.product == goods.product for each in state.goods_to_put_down) == 1
     choices = (MoveChoice("fit_order", order, needed),) if needed > 0 and index >= 0 and alone else ()
     state = state._replace(choices=choices, current_index=index if index >= 0 else state.current_index)
@@ -190,7 +192,7 @@ def start_unloading(state: MoveState) -> Result:
     """Start to unload the cart, in walking order."""
     if not state.in_hand:
         return reply(state, WRONG, "move.nothing_on_cart")
-    in_hand = carrying.in_walk_order(state.in_hand)
+    in_hand = goods_in_hand.in_walk_order(state.in_hand)
     state = state._replace(in_hand=in_hand, phase="put", current_index=0, portion=ZERO, choices=())
     return reply(state, GOOD, "move.unload", count=len(in_hand))
 
@@ -251,8 +253,8 @@ def _undo_take(state: MoveState, step: UndoStep) -> Result:
     """Undo a take: the goods are no longer in hand; their stock never changed."""
     in_hand = state.in_hand
     for part in step.goods:
-        in_hand = carrying.add_to_hand(in_hand, part._replace(quantity=-part.quantity))
-    index = carrying.find_goods(in_hand, step.goods[0])
+        in_hand = goods_in_hand.add_to_hand(in_hand, part._replace(quantity=-part.quantity))
+    index = goods_in_hand.find_goods(in_hand, step.goods[0])
     index = index if index >= 0 else len(in_hand) - 1
     phase = "load" if state.phase == "put" and not in_hand else state.phase
     state = state._replace(
@@ -342,25 +344,29 @@ def undo_rest(state: MoveState, choice: MoveChoice, context: Context) -> Result:
 
 def _undo_move(state: MoveState, step: UndoStep, context: Context) -> Result:
     """Send the reverse movement; the goods are in hand again, and in stock where they came from."""
-    write = carrying.movement_write([carrying.reverse_item(item) for item in step.items], context.store, context.user)
+    write = goods_in_hand.movement_write(
+        [goods_in_hand.reverse_item(item) for item in step.items], context.store, context.user
+    )
     is_on_cart = state.phase in ("load", "put")
-    state = carrying.undo_put_down(state._replace(is_undoing=False, history=state.history[:-1], portion=ZERO), step)
+    state = goods_in_hand.undo_put_down(
+        state._replace(is_undoing=False, history=state.history[:-1], portion=ZERO), step
+    )
     part = step.goods[0]
     if not is_on_cart:
         state = _return_to_source(state, part)._replace(is_undone=True)
     if is_on_cart and state.phase == "put":
-        state = state._replace(current_index=max(0, carrying.find_goods(state.in_hand, part)))
+        state = state._replace(current_index=max(0, goods_in_hand.find_goods(state.in_hand, part)))
     source = message.list_locations(item.to_location or item.to_order for item in step.items)
     args = {"source": source, "target": _sources_text(step.goods)}
     text = message.goods_message("move.undone", "move.undone_many", _goods_amounts(step.goods), **args)
     return Turn(state, (write,), undo_verdict(text))
 
 
-def _goods_amounts(goods_in_hand: Iterable[Goods]) -> list[message.GoodsAmount]:
+def _goods_amounts(goods: Iterable[Goods]) -> list[message.GoodsAmount]:
     """Return the goods for a message."""
     return [
         message.GoodsAmount(part.product, part.label, part.quantity, part.unit if part.allows_decimals else "")
-        for part in goods_in_hand
+        for part in goods
     ]
 
 

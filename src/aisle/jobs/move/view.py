@@ -6,8 +6,7 @@ from decimal import Decimal
 
 from aisle.jobs import quantities
 from aisle.jobs.choice_keys import assign_letters
-from aisle.jobs.move import goods_in_hand as move_shelf
-from aisle.jobs.move import source as move_take
+from aisle.jobs.move import goods_in_hand, source
 from aisle.jobs.move.move_state import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, Pool, StockLine
 from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingStop, msg, raw
 from aisle.scan.meaning import Match
@@ -134,7 +133,7 @@ def _choice_text(state: MoveState, choice: MoveChoice) -> Msg:
     if choice.kind in ("is_delivery", "is_person"):
         return quantities.other_choice_text(Match(choice.kind[3:], choice.key, choice.key))
     if choice.kind == "over":
-        part = move_take.goods_of_choice(state, choice)
+        part = source.goods_of_choice(state, choice)
         return msg(CHOICE_TEXTS[choice.kind], quantity=choice.quantity, label=part.label if part else choice.key)
     if choice.kind == "from" and choice.quantity == UNKNOWN_QUANTITY:
         return msg("move.choice_from_unknown", place=choice.key)
@@ -211,8 +210,8 @@ def _take_lines(state: MoveState, goods: Goods | None) -> tuple[Line, ...]:
         empty = msg("location.locations_unknown" if state.are_locations_unknown else "move.note_empty")
         lines.append(Line("note", msg("move.note_products_here", count=here) if here else empty))
     if state.to_pool:
-        source, target = _pool_name(state, state.from_pool), _pool_name(state, state.to_pool)
-        lines.append(Line("note", msg("move.note_pools", source=source, target=target)))
+        from_pool, to_pool = _pool_name(state, state.from_pool), _pool_name(state, state.to_pool)
+        lines.append(Line("note", msg("move.note_pools", source=from_pool, target=to_pool)))
     return tuple(lines)
 
 
@@ -246,10 +245,10 @@ def _prompt(state: MoveState, goods: Goods | None) -> Msg:
     if state.phase == "where":
         return msg("move.prompt_where")
     if choices(state):
-        waits = move_take.is_number_asked(state) or (move_shelf.is_goods_question_open(state) and state.phase != "put")
+        waits = source.is_number_asked(state) or (goods_in_hand.is_goods_question_open(state) and state.phase != "put")
         if state.phase in ("from", "pool"):
             return msg("move.prompt_choice" if state.phase == "pool" else "pick.prompt_choice")
-        if move_take.open_quantity_goods(state):
+        if source.open_quantity_goods(state):
             return quantities.quantity_prompt(choice_letters(state), scans=not waits)
         return quantities.letter_prompt(choice_letters(state), scans=not waits and state.phase != "leave")
     match state.phase:

@@ -15,9 +15,7 @@ from aisle.jobs.choice_keys import MAX_CHOICES
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn
 from aisle.jobs.message import read_message
-from aisle.jobs.pick import goods_in_hand, pick_state
-from aisle.jobs.pick import take_over as pick_claim
-from aisle.jobs.pick import take_over as pick_passed
+from aisle.jobs.pick import goods_in_hand, pick_state, take_over
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.pick.undo import adjust_history, moved_stop_step
@@ -239,7 +237,7 @@ def update_order(state: PickState, order: str, row: Mapping[str, Any] | None, co
     """Update the pick with an order's row: the cached order with pending operations laid over it."""
     tote = pick_state.find_tote(state, order)
     if tote is None:
-        told = pick_passed.track_put_down_by_others(state, order, row or {})
+        told = take_over.track_put_down_by_others(state, order, row or {})
         return told if told.verdict else report_reopened(state, order, row or {})
     if row is None:
         # An order whose lines are known continues with them.
@@ -253,10 +251,10 @@ def update_order(state: PickState, order: str, row: Mapping[str, Any] | None, co
     row_lines = parse_lines(row.get("lines") or (), order)
     if not tote.has_lines and _is_done(state, row_lines):
         row = {**row, "is_claimed": False}  # all is picked and put down: there is nothing to take over
-    claim = pick_claim.check_claim(state, tote, row, context)
+    claim = take_over.check_claim(state, tote, row, context)
     if claim:
         reported = report_order_changes(tote, claim, row) if tote.has_lines else claim
-        return pick_claim.track_others(state, reported, order, row, context)
+        return take_over.track_others(state, reported, order, row, context)
     tote = tote._replace(customer=str(row.get("customer_name") or ""), comment=str(row.get("comment") or ""))
     if not row.get("lines_known", True):
         return Turn(pick_state.with_tote(state, tote))
@@ -270,9 +268,9 @@ def update_order(state: PickState, order: str, row: Mapping[str, Any] | None, co
     else:
         state, row_lines, notes = restore_redirections(state, row_lines, row, context)
         added = _add_order(state, tote._replace(has_lines=True, is_priority=bool(row.get("urgent"))), row_lines)
-        turn = clear_assignment(pick_claim.claim_opened(added, order, row, context), order, row)
+        turn = clear_assignment(take_over.claim_opened(added, order, row, context), order, row)
         turn = turn._replace(effects=(*notes, *turn.effects))
-    return pick_claim.track_others(state, turn, order, row, context)
+    return take_over.track_others(state, turn, order, row, context)
 
 
 def _with_own_changes(tote: Tote, row: Mapping[str, Any], user: str) -> Tote:

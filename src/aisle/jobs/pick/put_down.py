@@ -7,10 +7,7 @@ from typing import Any
 
 from aisle.jobs import message
 from aisle.jobs.job import Close, Context, LocalNote, Query, Turn, Write
-from aisle.jobs.pick import goods_in_hand, pick_state, take_over
-from aisle.jobs.pick import offered_choices as pick_why
-from aisle.jobs.pick import operations as pick_write
-from aisle.jobs.pick import take_over as pick_claim
+from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state, take_over
 from aisle.jobs.pick.offered_choices import reject_input
 from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,
@@ -56,7 +53,7 @@ def put_down_at(state: PickState, match: Match, context: Context) -> Result:
     )
     if location.casefold() in map(str.casefold, sources):
         return _ask_source_location(state, location)
-    return pick_why.query_store(state, pick_why.LOCATION_QUERY, match, location_code=location)
+    return offered_choices.query_store(state, offered_choices.LOCATION_QUERY, match, location_code=location)
 
 
 def may_be_location(state: PickState, code: str) -> bool:
@@ -127,7 +124,7 @@ def put_down(state: PickState, location: str, context: Context, *, includes_othe
         return reject_input(
             state, "pick.goods_of_others", PickChoice("put_others", location), place=location, count=in_hand
         )
-    down, writes = pick_write.put_down_goods(
+    down, writes = operations.put_down_goods(
         state, location, context.store, context.user, includes_others=includes_others
     )
     if not writes:
@@ -162,7 +159,7 @@ def select_tote(state: PickState, tote: Tote) -> Result:
 
 def return_goods(state: PickState, context: Context) -> Result:
     """Record that goods of orders that left the pick are put back; close the job if nothing is left to undo."""
-    resolved = pick_claim.resolve_surplus(state)
+    resolved = take_over.resolve_surplus(state)
     movable = tuple(goods for goods in state.to_return if goods.is_unassigned or goods.is_for_other_picker)
     put_down = tuple(goods for goods in state.to_return if goods.reason == PUT_DOWN_BY_OTHER)
     kept = put_down if len(put_down) < len(state.to_return) else ()  # this has its own answer, after the others
@@ -170,7 +167,7 @@ def return_goods(state: PickState, context: Context) -> Result:
     state = state._replace(to_return=kept, choices=(), phase=state.phase if state.totes else "done")
     if movable:
         state = add_undo_step(state, UndoStep(returned=movable))
-        return Turn(state, (*resolved, *pick_write.return_goods(movable, context.store, context.user)), verdict)
+        return Turn(state, (*resolved, *operations.return_goods(movable, context.store, context.user)), verdict)
     return Turn(state, resolved, verdict) if state.totes or kept else Turn(state, (*resolved, Close(verdict)))
 
 
@@ -178,7 +175,7 @@ def undo_return(state: PickState, step: UndoStep, context: Context) -> Result:
     """Take back into hand what was put back, or what was put down for another picker."""
     if step.location:
         return take_over.undo_put_down_for_others(state, step, context)
-    writes = pick_write.return_goods(step.returned, context.store, context.user, is_undo=True)
+    writes = operations.return_goods(step.returned, context.store, context.user, is_undo=True)
     amounts = [message.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
     source = message.list_locations(goods.location for goods in step.returned)
     text = message.goods_message("pick.put_back_undone", "pick.put_back_undone_many", amounts, place=source)

@@ -298,7 +298,7 @@ class ShortageJob(Job[ShortageState]):
 
     name = "shortage"
     steps: tuple[str, ...] = ("shortage.choices", "shortage.which_order", "shortage.which_reason")
-    version = 3
+    version = 1
     journalled = True
 
     def begin(self) -> ShortageState:

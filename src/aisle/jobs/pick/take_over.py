@@ -14,8 +14,7 @@ from aisle.jobs import message
 from aisle.jobs.claims import Claim, is_later, parse_claim
 from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn, Write
 from aisle.jobs.message import read_message
-from aisle.jobs.pick import goods_in_hand, offered_choices, pick_state
-from aisle.jobs.pick import operations as pick_write
+from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state
 from aisle.jobs.pick.operations import claim_write
 from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,
@@ -49,7 +48,7 @@ def is_location_for_others(state: PickState) -> bool:
 def put_down_for_others(state: PickState, location: str, context: Context) -> GoodsTurn:
     """Put goods of other pickers' orders down at a location, for those orders."""
     goods = goods_for_others(state)
-    writes = pick_write.put_down_for_others(goods, location, context.store, context.user)
+    writes = operations.put_down_for_others(goods, location, context.store, context.user)
     rest = tuple(back for back in state.to_return if back not in goods)
     down = add_undo_step(
         state._replace(to_return=rest, choices=()), UndoStep(returned=goods, location=location, at=context.now)
@@ -67,7 +66,7 @@ def returned_message(state: PickState) -> Msg:
 
 def undo_put_down_for_others(state: PickState, step: UndoStep, context: Context) -> GoodsTurn:
     """Take back into hand what was put down for another picker."""
-    writes = pick_write.put_down_for_others(step.returned, step.location, context.store, context.user, is_undo=True)
+    writes = operations.put_down_for_others(step.returned, step.location, context.store, context.user, is_undo=True)
     amounts = [message.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
     text = message.goods_message("pick.put_down_undone", "pick.put_down_undone_many", amounts, place=step.location)
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))

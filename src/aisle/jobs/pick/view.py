@@ -7,9 +7,7 @@ from decimal import Decimal
 
 from aisle.jobs import message, quantities
 from aisle.jobs.job import money_message
-from aisle.jobs.pick import goods_in_hand, offered_choices, pick_state
-from aisle.jobs.pick import goods_in_hand as pick_pools
-from aisle.jobs.pick import take_over as pick_passed
+from aisle.jobs.pick import goods_in_hand, offered_choices, pick_state, take_over
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import PickLine, count_pieces, is_nothing_picked
 from aisle.jobs.shell.note import Note
@@ -117,7 +115,7 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
         lines.append(Line("tote", _tote_text(tote)))
     lines += _other_picker_lines(state, {each.order for each in stop_lines})
     if line.barred_pools:
-        here, allowed = (pick_pools.format_pool_names(state, pools) for pools in (line.barred_pools, line.pools))
+        here, allowed = (goods_in_hand.format_pool_names(state, pools) for pools in (line.barred_pools, line.pools))
         lines.append(Line("note", msg("pick.note_pool", pool=here, allowed=allowed)))
     hints = [NEXT_PAGE, KeyHint("s", msg("hint.short"))]
     if state.history:
@@ -150,7 +148,9 @@ def _product_name(state: PickState, line: PickLine) -> Msg:
 def _distinguishing_pool(state: PickState, line: PickLine) -> str:
     """Return the pool name that distinguishes stops of one product at one location; empty if there is only one."""
     stops = (other for other in state.lines if (other.product, other.location) == (line.product, line.location))
-    return pick_pools.format_pool_names(state, (line.pool,)) if any(other.pool != line.pool for other in stops) else ""
+    return (
+        goods_in_hand.format_pool_names(state, (line.pool,)) if any(other.pool != line.pool for other in stops) else ""
+    )
 
 
 def _postponed_hints(state: PickState) -> tuple[KeyHint, ...]:
@@ -222,7 +222,7 @@ def _labelled_values(state: PickState, line: PickLine, stop: Sequence[PickLine])
     if line.price:
         facts.append(LabelledValue(msg("label.price"), money_message(line.price)))
     if line.pool:
-        facts.append(LabelledValue(msg("label.pool"), raw(pick_pools.format_pool_names(state, (line.pool,)))))
+        facts.append(LabelledValue(msg("label.pool"), raw(goods_in_hand.format_pool_names(state, (line.pool,)))))
     return tuple(facts)
 
 
@@ -467,7 +467,7 @@ def _return_note(goods: GoodsToReturn) -> str:
 def _all_returned_step(state: PickState) -> Step:
     """Return the step after everything is put back and no order is left."""
     undo = (KeyHint("u", msg("hint.undo")),) if state.history else ()
-    note = Line("note", pick_passed.returned_message(state))
+    note = Line("note", take_over.returned_message(state))
     return Step(
         state.step_name, _title(state), msg("pick.prompt_return_done"), lines=(note,), key_hints=(*undo, *_back_hints())
     )

@@ -17,6 +17,7 @@ from aisle.jobs.receive.receive_state import (
     ReceiveState,
     Result,
     UndoStep,
+    add_received,
     add_undo_step,
     announced_and_received,
     is_announced,
@@ -26,7 +27,6 @@ from aisle.jobs.receive.receive_state import (
     reply,
     split_over_lines,
 )
-from aisle.jobs.receive.receive_state import add_received as lines_after
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg, raw, undo_verdict
 from aisle.scan.meaning import PRODUCT, Match
 
@@ -339,7 +339,7 @@ def book_goods(state: ReceiveState, location: str, context: Context) -> Result:
     if item is None or item.quantity <= 0:
         return Turn(_empty_hand(state))
     entries = split_over_lines(state, item, location)
-    state = lines_after(_empty_hand(state), entries, item.label)
+    state = add_received(_empty_hand(state), entries, item.label)
     state = add_undo_step(state, UndoStep(item.label, item, entries, context.now))
     return Turn(state, (receipt_write(state, entries, context),))
 
@@ -384,7 +384,7 @@ def undo_step(state: ReceiveState, context: Context) -> Result:
         was = item.quantity if item else ZERO
         return Turn(state, (), undo_verdict(msg("receive.undone_scan", label=step.label, was=was, now=quantity)))
     quantity = sum((entry.quantity for entry in step.entries), ZERO)
-    state = lines_after(state, step.entries, step.label, sign=-1)
+    state = add_received(state, step.entries, step.label, sign=-1)
     if step.before:
         taken = UndoStep(step.label, step.before._replace(quantity=ZERO))
         state = add_undo_step(state._replace(in_hand=step.before), taken)

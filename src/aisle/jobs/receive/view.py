@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from aisle.jobs import pages, quantities
 from aisle.jobs.choice_keys import assign_letters
-from aisle.jobs.receive import put_away as receive_take
+from aisle.jobs.receive import put_away
 from aisle.jobs.receive.receive_state import (
     DeliveryLine,
     DeliveryRow,
@@ -27,6 +27,7 @@ from aisle.jobs.view import (
     PAGE_HINTS,
     KeyHint,
     LabelledValue,
+    Line,
     ListView,
     Msg,
     Row,
@@ -39,7 +40,6 @@ from aisle.jobs.view import (
     raw,
     signed_message,
 )
-from aisle.jobs.view import Line as Shown
 from aisle.scan.meaning import Match
 
 MAX_UPCOMING = 12
@@ -339,17 +339,17 @@ def _prompt(state: ReceiveState) -> Msg:
     if state.choices and not state.delivery_number:
         return msg("receive.prompt_choice")
     if state.choices:
-        waits = receive_take.is_number_asked(state) or receive_take.is_goods_question_open(state)
-        if receive_take.open_quantity_goods(state) is not None:
+        waits = put_away.is_number_asked(state) or put_away.is_goods_question_open(state)
+        if put_away.open_quantity_goods(state) is not None:
             return quantities.quantity_prompt(choice_letters(state), scans=not waits)
         return quantities.letter_prompt(choice_letters(state), scans=not waits)
     return msg("receive.prompt_item") if state.in_hand else msg("receive.prompt_product")
 
 
-def _goods_lines(state: ReceiveState) -> tuple[Shown, ...]:
+def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
     """Return the lines of the page: location, product, quantity and notes."""
     if not state.delivery_number:
-        return (Shown("note", msg("receive.note_which")),)
+        return (Line("note", msg("receive.note_which")),)
     destination = (
         msg("receive.to_location", place=state.receiving_location)
         if state.receiving_location
@@ -358,22 +358,20 @@ def _goods_lines(state: ReceiveState) -> tuple[Shown, ...]:
     if state.choices and state.pending_scan and state.phase == "goods":
         pending = state.pending_scan
         quantity = msg("receive.in_question", quantity=pending.quantity)
-        return Shown("product", raw(pending.label or pending.key)), Shown("quantity", quantity)
+        return Line("product", raw(pending.label or pending.key)), Line("quantity", quantity)
     item = state.in_hand
     if item is None:
         missing_count = len({line.product for line in state.lines if line.is_open})
         note = msg("receive.note_left", count=missing_count) if missing_count else msg("receive.note_all")
         place_text = msg("receive.unpacking", code=state.container) if state.container else destination
-        return (Shown("place", place_text), Shown("note", note))
+        return (Line("place", place_text), Line("note", note))
     lines = [
-        Shown(
-            "place", msg("receive.goes_to", place=item.suggested_location) if item.suggested_location else destination
-        )
+        Line("place", msg("receive.goes_to", place=item.suggested_location) if item.suggested_location else destination)
     ]
-    lines += [Shown("product", raw(item.label)), Shown("quantity", _quantity_text(state, item))]
+    lines += [Line("product", raw(item.label)), Line("quantity", _quantity_text(state, item))]
     order = next((line.order for line in lines_with_product(state, item.product) if line.order), "")
     if order:
-        lines.append(Shown("note", msg("receive.note_order", order=order)))
+        lines.append(Line("note", msg("receive.note_order", order=order)))
     return tuple(lines)
 
 

@@ -112,8 +112,8 @@ class PinJob(Job[PinState]):
                     can_wait=bool(args.get("may_wait")),
                 )
                 return Turn(state, (_query_waiting(context),), Verdict(ASK, msg("pin.enter_pin")))
-            case Requested(ask_id):
-                state = state._replace(phase="wait", request_id=ask_id, why=None)
+            case Requested(request_id):
+                state = state._replace(phase="wait", request_id=request_id, why=None)
                 return Turn(state, (_query_request(state),), Verdict(INFO, msg("pin.asked")))
             case Rows("user_token", rows, _) if rows:
                 return _with_waiting(state, rows[0])
@@ -137,7 +137,7 @@ def _query_waiting(context: Context) -> Query:
 
 
 def _query_request(state: PinState) -> Query:
-    return Query("request_state", "request_state", {"ask_id": state.request_id}, is_live=True)
+    return Query("request_state", "request_state", {"request_id": state.request_id}, is_live=True)
 
 
 def _with_waiting(state: PinState, row: Mapping[str, Any]) -> Result:
@@ -171,7 +171,7 @@ def _handle_raw_input(state: PinState, raw_input: RawInput) -> Result:
 
 
 def _handle_answer(state: PinState, row: Mapping[str, Any]) -> Result:
-    if row["state"] in ("asked", "begun"):
+    if row["state"] in ("requested", "started"):
         return Turn(state)
     answer: Mapping[str, Any] = row.get("answer") or {}
     result, why = str(answer.get("how") or ""), read_message(str(answer.get("why") or ""))

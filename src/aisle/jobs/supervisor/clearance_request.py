@@ -50,7 +50,7 @@ class ClearanceRequestJob(Job[ClearanceRequestState]):
 
     name = "clearance_request"
     steps: tuple[str, ...] = ("clearance_request.confirm", "clearance_request.wait", "clearance_request.done")
-    version = 3
+    version = 1
     journalled = True
     raw_input = True
 
@@ -94,11 +94,13 @@ class ClearanceRequestJob(Job[ClearanceRequestState]):
         match event:
             case Opened(args):
                 return _handle_opened(args)
-            case Requested(ask_id):
+            case Requested(request_id):
                 state = state._replace(
-                    phase="wait", request_id=ask_id, is_running=False, requested_at=context.now, outcome="", why=""
+                    phase="wait", request_id=request_id, is_running=False, requested_at=context.now, outcome="", why=""
                 )
-                shows = Query("asked", "request_state", {"ask_id": ask_id}, is_live=True)  # subscribes to this answer
+                shows = Query(
+                    "asked", "request_state", {"request_id": request_id}, is_live=True
+                )  # subscribes to this answer
                 return Turn(state, (shows,), Verdict(INFO, msg("clearance_request.requested")))
             case Rows(id_, rows, total):
                 return _handle_rows(state, id_, rows, total)
@@ -125,7 +127,7 @@ def _handle_opened(args: Mapping[str, Any]) -> Result:
 
 def _queries(state: ClearanceRequestState) -> tuple[Query, ...]:
     if state.phase == "wait":
-        return (Query("request_state", "request_state", {"ask_id": state.request_id}),)
+        return (Query("request_state", "request_state", {"request_id": state.request_id}),)
     if state.phase != "done":
         return ()
     return (
@@ -180,9 +182,9 @@ def _handle_request_state(state: ClearanceRequestState, row: Mapping[str, Any]) 
     """Handle the state of the request: under way or over."""
     answer: Mapping[str, Any] = row.get("answer") or {}
     match row["state"]:
-        case "asked":
+        case "requested":
             return Turn(state)
-        case "begun":
+        case "started":
             return Turn(state._replace(is_running=True))
         case "expired":
             return _finish(state, "expired", "", None)

@@ -39,6 +39,7 @@ from aisle.jobs.view import (
     Line,
     ListView,
     Msg,
+    Row,
     Step,
     Verdict,
     View,
@@ -46,7 +47,6 @@ from aisle.jobs.view import (
     raw,
     signed_message,
 )
-from aisle.jobs.view import Row as Shown
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Accepts, Back, Choice, Command, CursorKey, Scan
 
 EXCEPTION_KINDS = ("unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts")
@@ -252,7 +252,7 @@ def question_choices(state: ExceptionsState) -> tuple[Msg, ...]:
 def _summary_view(state: ExceptionsState) -> ListView:
     counts, value = dict(state.counts), money_message(state.difference_value)
     rows = tuple(
-        Shown(kind, (msg(_KIND_NAMES[kind]), msg("number", value=counts[kind]), msg(_KIND_TEXTS[kind], value=value)))
+        Row(kind, (msg(_KIND_NAMES[kind]), msg("number", value=counts[kind]), msg(_KIND_TEXTS[kind], value=value)))
         for kind in state.visible_kinds
         if kind in counts
     )
@@ -291,7 +291,7 @@ def _hints(state: ExceptionsState) -> tuple[KeyHint, ...]:
     return (KeyHint("x", msg("exceptions.withdraw")),) if state.kind == "recounts" and state.rows else undo
 
 
-def _table_rows(state: ExceptionsState) -> tuple[tuple[Msg, ...], tuple[Shown, ...]]:
+def _table_rows(state: ExceptionsState) -> tuple[tuple[Msg, ...], tuple[Row, ...]]:
     label, place = msg("exceptions.head_product"), msg("locations.head_location")
     if state.kind == "stuck":
         return order_table([row.order_row for row in state.rows if row.order_row], columns=IDLE_FIRST_COLUMNS)
@@ -314,7 +314,7 @@ def _value_message(row: ExceptionRow) -> Msg:
     return signed_message(row.value, money_message(abs(row.value)))
 
 
-def _difference_row(row: ExceptionRow, is_marked: bool) -> Shown:
+def _difference_row(row: ExceptionRow, is_marked: bool) -> Row:
     counted = msg("number", value=row.other_quantity)
     cells = (
         raw(row.label),
@@ -324,18 +324,18 @@ def _difference_row(row: ExceptionRow, is_marked: bool) -> Shown:
         counted,
         raw(row.user),
     )
-    return Shown(row.key, (*cells, msg("moment", at=row.at)), is_marked=is_marked)
+    return Row(row.key, (*cells, msg("moment", at=row.at)), is_marked=is_marked)
 
 
-def _negative_stock_row(row: ExceptionRow) -> Shown:
+def _negative_stock_row(row: ExceptionRow) -> Row:
     what = msg(_NEGATIVE_STOCK_TEXTS[row.kind], quantity=row.quantity, of=row.other_quantity)
     where = msg("exceptions.order", order=row.order) if row.order else raw(row.location)
-    return Shown(row.key, (raw(row.label), what, where if row.order or row.location else msg("exceptions.whole_store")))
+    return Row(row.key, (raw(row.label), what, where if row.order or row.location else msg("exceptions.whole_store")))
 
 
-def _recount_row(row: ExceptionRow) -> Shown:
+def _recount_row(row: ExceptionRow) -> Row:
     place = raw(row.location) if row.location else msg("exceptions.whole_store")
-    return Shown(row.key, (raw(row.label), place, raw(row.user), msg("moment", at=row.at)))
+    return Row(row.key, (raw(row.label), place, raw(row.user), msg("moment", at=row.at)))
 
 
 def _question_view(state: ExceptionsState, step_name: str) -> Step:

@@ -94,7 +94,7 @@ class LogJob(Job[LogState]):
         *("log", "log.entry", "log.filter", "log.value"),
         *("log.export", "log.confirm", "log.losses"),
     )
-    version = 5
+    version = 1
     journalled = True
 
     def begin(self) -> LogState:

@@ -40,8 +40,7 @@ from aisle.jobs.pages import PAGE_LETTERS, open_record, reject_input, turn_page
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.orders_view import STATUS_NAMES, OrderRow, parse_order_row
-from aisle.jobs.view import BACK, INFO, PAGE_HINTS, WRONG, Block, DetailView, KeyHint, Msg, Verdict, msg, raw
-from aisle.jobs.view import Line as TextLine
+from aisle.jobs.view import BACK, INFO, PAGE_HINTS, WRONG, Block, DetailView, KeyHint, Line, Msg, Verdict, msg, raw
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -256,13 +255,13 @@ def _hints(state: OrderState) -> tuple[KeyHint, ...]:
     )
 
 
-def _lines(state: OrderState) -> tuple[TextLine, ...]:
+def _lines(state: OrderState) -> tuple[Line, ...]:
     """Return the lines on customer, progress and obstacles."""
     order = state.order
     if order is None:
         return (
-            TextLine("product", msg("order_actions.one_order", order=state.number)),
-            TextLine("note", _missing_message(state)),
+            Line("product", msg("order_actions.one_order", order=state.number)),
+            Line("note", _missing_message(state)),
         )
     head = (
         msg("order.order_of_customer", order=order.number, who=order.customer)
@@ -272,18 +271,16 @@ def _lines(state: OrderState) -> tuple[TextLine, ...]:
     far = msg(
         "order.progress", state=msg(STATUS_NAMES[order.status]), done=order.picked, total=order.ordered, due=order.due
     )
-    lines = [TextLine("product", head), TextLine("quantity", far)]
+    lines = [Line("product", head), Line("quantity", far)]
     lines += [
-        TextLine("note", each)
-        for each in (claim_message(order), _batch_message(order), _priority_message(order))
-        if each
+        Line("note", each) for each in (claim_message(order), _batch_message(order), _priority_message(order)) if each
     ]
     if order.status == "rejected" and order.rejection_reason:
-        lines.append(TextLine("note", msg("order.rejected_why", why=order.rejection_reason)))
+        lines.append(Line("note", msg("order.rejected_why", why=order.rejection_reason)))
     if places := dict.fromkeys(place for line in state.lines for place, _ in line.put_down_at):
-        lines.append(TextLine("note", msg("order.waits_at_location", place=message.list_locations(places))))
+        lines.append(Line("note", msg("order.waits_at_location", place=message.list_locations(places))))
     if state.state in _LAST_STATE_TEXTS:
-        lines.append(TextLine("note", msg(_LAST_STATE_TEXTS[state.state], why=read_message(state.why))))
+        lines.append(Line("note", msg(_LAST_STATE_TEXTS[state.state], why=read_message(state.why))))
     return tuple(lines)
 
 

@@ -40,8 +40,7 @@ from aisle.jobs.supervisor.order_filter import (
     with_value,
 )
 from aisle.jobs.supervisor.orders_view import OrderRow, OrdersState, SavedView, parse_order_row
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
-from aisle.jobs.view import View as Page
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -102,7 +101,7 @@ class OrdersJob(Job[OrdersState]):
         """Return one of `steps`."""
         return f"orders.{state.page}" if state.page else "orders"
 
-    def view(self, state: OrdersState) -> Page:
+    def view(self, state: OrdersState) -> View:
         """Return the screen."""
         return orders_view.page_view(state)
 

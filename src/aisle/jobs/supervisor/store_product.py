@@ -77,7 +77,7 @@ class StoreProductJob(Job[StoreProductState]):
 
     name = "store_product"
     steps: tuple[str, ...] = ("store_product", "store_product.value", "store_product.confirm", "store_product.chart")
-    version = 3
+    version = 1
     journalled = True
     requery_after_write = True
 

@@ -46,6 +46,7 @@ from aisle.jobs.view import (
     Block,
     DetailView,
     KeyHint,
+    LabelledValue,
     Line,
     ListView,
     Msg,
@@ -56,7 +57,6 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.jobs.view import LabelledValue as Shown
 from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey, Scan, Text, UnknownCode
 
 TITLES = {
@@ -254,7 +254,7 @@ def _switch_lines(store: Store, number: str) -> tuple[Line, ...]:
     return tuple(lines) if store.has_data_there else (*lines, Line("note", msg("stores.no_data_yet")))
 
 
-def _unsent_values(store: Store) -> tuple[Shown, ...]:
+def _unsent_values(store: Store) -> tuple[LabelledValue, ...]:
     """Return the operations and jobs that remain in this store, and those that wait in the other one."""
     counts = (
         ("stores.fact_unsent", store.unsent),
@@ -262,7 +262,7 @@ def _unsent_values(store: Store) -> tuple[Shown, ...]:
         ("stores.fact_there_unsent", store.unsent_there),
         ("stores.fact_there_jobs", len(store.open_jobs_there)),
     )
-    return tuple(Shown(msg(label), msg("number", value=count)) for label, count in counts if count)
+    return tuple(LabelledValue(msg(label), msg("number", value=count)) for label, count in counts if count)
 
 
 SUBSETS = ("all", "near", "warehouse", "visited")

@@ -437,7 +437,7 @@ class UnconfirmedJob(Job[UnconfirmedState]):
 
     name = "unconfirmed"
     steps: tuple[str, ...] = ("unconfirmed", "unconfirmed.entry", "unconfirmed.resend", "unconfirmed.close_by_hand")
-    version = 3
+    version = 1
     journalled = True
 
     def begin(self) -> UnconfirmedState:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aisle.jobs.view import Line as ViewLine
-from aisle.jobs.view import Msg, Step, UpcomingStop, msg
+from aisle.jobs.view import Line, Msg, Step, UpcomingStop, msg
 from aisle.text import fit, shorten_distinctly, width, wrap
 from aisle.tui.layout.commands import (
     UNLIMITED_ROWS,
@@ -283,7 +282,7 @@ def _message_lines(message: Msg, role: str, box: LayoutBox, rows: int) -> list[S
     return [[(line, role)] for line in lines] or [[("", role)]]
 
 
-def _wrap_lines(lines: Sequence[ViewLine], box: LayoutBox, rows: int) -> list[StyledLine]:
+def _wrap_lines(lines: Sequence[Line], box: LayoutBox, rows: int) -> list[StyledLine]:
     return [drawn for line in lines for drawn in _message_lines(line.text, line.role, box, rows)]
 
 

@@ -7,8 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs import quantities
-from aisle.jobs.count import count_state, summary
-from aisle.jobs.count import view as count_view
+from aisle.jobs.count import count_state, summary, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import Context, Query, Turn
 from aisle.jobs.quantities import DROP_QUANTITY, name_of, to_decimal
@@ -157,7 +156,7 @@ def handle_scan(state: CountState, matches: tuple[Match, ...], context: Context)
 
 def is_quantity_asked(state: CountState) -> bool:
     """Return True if the question is about a quantity that is not stored yet."""
-    return count_view.is_quantity_asked(state)
+    return view.is_quantity_asked(state)
 
 
 def repeat_question(state: CountState, event: Scan | Command, context: Context) -> Result:
@@ -166,7 +165,7 @@ def repeat_question(state: CountState, event: Scan | Command, context: Context) 
     Nothing else is accepted before the answer, except `u`, which drops the quantity. A scan of the same product with a
     large quantity is added to the quantity in question.
     """
-    value, item = Decimal(state.choices[0].key), count_view.open_quantity_line(state)
+    value, item = Decimal(state.choices[0].key), view.open_quantity_line(state)
     assert item is not None
     if isinstance(event, Scan):
         first = event.matches[0]
@@ -190,7 +189,7 @@ def is_plausibility_asked(state: CountState) -> bool:
 
 def drop_quantity(state: CountState) -> Result:
     """Drop the quantity in question; the earlier one stays."""
-    item = count_view.open_quantity_line(state)
+    item = view.open_quantity_line(state)
     if not is_plausibility_asked(state) or item is None:
         return summary.reply(state._replace(choices=()), INFO, "count.dropped")
     value = Decimal(state.choices[0].key)
@@ -334,7 +333,7 @@ def _scan_at_stop(state: CountState, match: Match, context: Context) -> Result:
 
 def enter_quantity(state: CountState, value: Decimal, code: str, context: Context) -> Result:
     """Set the quantity, unless the digits are a record's number."""
-    if count_view.open_quantity_line(state) is None:
+    if view.open_quantity_line(state) is None:
         return Turn(state)
     query = quantities.query_by_number(value, code)
     return Turn(state._replace(typed_number=value), (query,)) if query else _enter_if_plausible(state, value, context)
@@ -363,7 +362,7 @@ def handle_records_by_number(state: CountState, rows: tuple[Mapping[str, Any], .
 
 def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> Result:
     """Set the quantity; ask first if it is far above the stock, so that a typed code is not taken for a count."""
-    item = count_view.open_quantity_line(state)
+    item = view.open_quantity_line(state)
     if item is None:
         return Turn(state)
     return _ask_if_plausible(state, item, value, context) or _set_quantity(state, value, context)

@@ -1,0 +1,182 @@
+"""Figures as people and spreadsheets write them: what is read differently is reported by row, the rest is refused."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from tests.load.test_repeated_loads import World, stocked
+from tests.load.test_spreadsheets import NARROW, NBSP, Found, Write, dates, prices, write
+
+__all__ = ["write"]
+
+SERIAL = "datetime_expected was the number of a day in a spreadsheet, and is read as this day"
+
+
+@pytest.mark.parametrize(
+    ("cell", "day"),
+    [
+        ("45987", "2025-11-26"),
+        ("45987.0", "2025-11-26"),
+        ("45987,5", "2025-11-26T12:00:00"),
+        ("45987.5", "2025-11-26T12:00:00"),
+        ("45987.354166666664", "2025-11-26T08:30:00"),
+        ("46352.99999999", "2026-11-27T00:00:00"),
+        ("46353", "2026-11-27"),
+        (" 46353 ", "2026-11-27"),
+        ('=""46353""', "2026-11-27"),
+        ("43200", "2018-04-10"),
+        ("49999", "2036-11-20"),
+    ],
+)
+def test_day_number_of_spreadsheet_is_reported_by_row(cell: str, day: str, write: Write, tmp_path: Path) -> None:
+    found = dates(write, tmp_path, "2026-11-27", cell)
+    assert [body["datetime_expected"] for body in found.bodies] == ["2026-11-27", day]
+    assert f"deliveries.csv:3: warning: {SERIAL}: '{day}'." in found.notes
+
+
+@pytest.mark.parametrize("cell", ["20000", "30126", "41226", "43199", "50000", "51226", "61126", "79999", "79999,25"])
+def test_digits_that_can_be_another_date_are_refused(cell: str, write: Write, tmp_path: Path) -> None:
+    found = dates(write, tmp_path, cell)
+    assert found.bodies == []
+    assert "can be the number of a day in a spreadsheet, " in found.bad[2]
+    assert found.bad[2].endswith("or a date without signs; write yyyy-mm-dd")
+
+
+@pytest.mark.parametrize(
+    ("cells", "value", "words"),
+    [
+        ((".5",), "0.5", "0 put before the decimal mark"),
+        ((",5",), "0.5", "0 put before the decimal mark"),
+        (("-,50",), "-0.50", "0 put before the decimal mark"),
+        ((",500", "1,10"), "0.500", "0 put before the decimal mark"),
+        (("€ 1,10",), "1.10", "currency € taken off"),
+        (("1.10 EUR",), "1.10", "currency EUR taken off"),
+        (("CHF.50",), "0.50", "currency CHF taken off, 0 put before the decimal mark"),
+        (("$1.10",), "1.10", "currency $ taken off"),
+        (("1,10 £",), "1.10", "currency £ taken off"),
+        (("12-",), "-12", "minus behind the number put before it"),
+        (("EUR 1.234,50-",), "-1234.50", "currency EUR taken off, minus behind the number put before it, separators"),
+        (("1.234,50",), "1234.50", "separators of thousands taken out"),
+        (("1,234.50",), "1234.50", "separators of thousands taken out"),
+        (("1'234.50",), "1234.50", "separators of thousands taken out"),
+        (("1\u2019234",), "1234", "separators of thousands taken out"),
+        (("1 234",), "1234", "separators of thousands taken out"),
+        ((f"12{NARROW}345,5",), "12345.5", "separators of thousands taken out"),
+        ((f"1{NBSP}234,50",), "1234.50", "separators of thousands taken out"),
+        (("1.234", "0,5"), "1234", "separators of thousands taken out"),
+    ],
+)
+def test_price_that_is_read_differently_is_reported(
+    cells: tuple[str, ...], value: str, words: str, write: Write, tmp_path: Path
+) -> None:
+    found = prices(write, tmp_path, *cells)
+    assert found.bad == {}
+    assert found.bodies[0]["price"] == Decimal(value)
+    assert any(note.startswith(f"products.csv: changed in row 2: price: {words}") for note in found.notes)
+
+
+@pytest.mark.parametrize("cell", ["5", "5.50", "5,50", "0", "1.2345", "-5", "+5", "1234,50"])
+def test_plain_number_is_not_reported(cell: str, write: Write, tmp_path: Path) -> None:
+    found = prices(write, tmp_path, cell)
+    assert found.bad == {}
+    assert not any("changed" in note for note in found.notes)
+
+
+STOCK = "store_number;product_number;quantity"
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        *((cell, "a spreadsheet has shortened it; write them all") for cell in ("1E+02", "1e2", "1,5E+01", "2.5E-1")),
+        *((cell, "brackets are a minus to an accountant; write -12 or 12") for cell in ("(12)", "( 12 )")),
+        *((cell, "a share of one; write the figure itself") for cell in ("12%", "12 %", "1,5 %")),
+        *((cell, "but money; look whether columns are mixed up") for cell in ("€ 12", "12 €", "1.10 EUR", "$5", "£5")),
+        *((cell, "but one with the unit 'kg'") for cell in ("12 kg", "12kg", "1.234,5 kg", "-3 kg", f"12{NBSP}kg")),
+        *((cell, "but one with the unit") for cell in ("12 Stk.", "12 pcs", "3 m²", "5 m2", "2 fl oz", "1 St")),
+        *((cell, "is no number; write digits and") for cell in ("1.", "1,", "1/2", "x", "½", "¥5", "kg 12", "5,-")),
+    ],
+)
+@pytest.mark.parametrize("file", ["stock.csv", "orders.csv"])
+def test_refused_figure_says_why(cell: str, words: str, file: str, write: Write, tmp_path: Path) -> None:
+    lines = {
+        "stock.csv": (STOCK, f"1;P;{cell}"),
+        "orders.csv": ("store_number;order_number;line_number;product_number;quantity", f"1;O;1;P;{cell}"),
+    }[file]
+    write(file, *lines)
+    found = Found(tmp_path)
+    assert found.bodies == []
+    assert found.bad[2].startswith("quantity ")
+    assert words in found.bad[2]
+
+
+def with_units(world: World, *rows: str) -> None:
+    """Writes a store whose products have units, and these rows of stock."""
+    stocked(world, *rows)
+    world.write("products.csv", "product_number,base_unit_name,allow_decimal", "P,kg,1", "Q,St.,0", "R,,0", "S,100 g,1")
+
+
+@pytest.mark.parametrize(
+    ("product", "cell", "stock"),
+    [
+        ("P", "12 kg", 12),
+        ("P", "12kg", 12),
+        ("P", "12 KG", 12),
+        ("P", "12 kg.", 12),
+        ("P", f"12{NBSP}kg", 12),
+        ("P", '"12,5 kg"', 12.5),
+        ("P", ".5 kg", 0.5),
+        ("P", '"1.234,5 kg"', 1234.5),
+        ("Q", "7 St", 7),
+        ("Q", "7 st.", 7),
+    ],
+)
+async def test_unit_of_product_is_taken_off_and_reported(product: str, cell: str, stock: float, world: World) -> None:
+    with_units(world, f"1,{product},A,1,{cell}")
+    report = await world.load()
+    assert report is not None
+    assert report.bad == ()
+    assert await world.stock(product) == stock
+    assert any("in row 2: quantity: the unit " in note for note in report.files[-1].notes)
+
+
+@pytest.mark.parametrize(
+    ("product", "cell", "words"),
+    [
+        ("P", "12 g", "the unit 'g'; write the number alone, in 'kg', the product's base_unit_name"),
+        ("P", "12 St", "the unit 'St'; write the number alone, in 'kg', the product's base_unit_name"),
+        ("Q", "12 pcs", "the unit 'pcs'; write the number alone, in 'St.', the product's base_unit_name"),
+        ("R", "12 Stk", "the unit 'Stk'; write the number alone (the product has no base_unit_name)"),
+        ("S", "12 g", "the unit 'g'; write the number alone, in '100 g', the product's base_unit_name"),
+        ("P", "1.000 kg", "'1.000' can be 1.000 or 1000"),
+        ("P", "12 %", "a share of one"),
+    ],
+)
+async def test_other_unit_is_refused(product: str, cell: str, words: str, world: World) -> None:
+    with_units(world, f"1,{product},A,1,{cell}")
+    report = await world.load()
+    assert report is not None
+    [row] = report.bad
+    assert row.line == 2
+    assert words in row.reason
+
+
+async def test_units_of_many_products_are_read_at_once(world: World) -> None:
+    stocked(world, *(f"1,P{n},A,1,{n} kg" for n in range(30)), "1,P0,B,1,5")
+    world.write("products.csv", "product_number,base_unit_name", *(f"P{n},kg" for n in range(30)))
+    report = await world.load()
+    assert report is not None
+    assert report.bad == ()
+    assert await world.stock("P29") == 29
+
+
+async def test_unit_of_ordered_and_delivered_quantity_is_read(world: World) -> None:
+    with_units(world)
+    world.write("orders.csv", "store_number,order_number,line_number,product_number,quantity", "1,O,1,P,2 kg")
+    header = "store_number,order_number,no_of_containers,line_number,product_number,quantity"
+    world.write("deliveries.csv", header, "1,D,1,1,P,3 kg", "1,E,1,1,P,3 g")
+    report = await world.load()
+    assert report is not None
+    assert [(row.file, row.line) for row in report.bad] == [("deliveries.csv", 3)]
+    assert [file.records for file in report.files[-2:]] == [1, 1]
