@@ -457,6 +457,7 @@ def _interpret_gtin(gs1_data: Gs1Data, rank: int) -> Interpretation:
         price=gs1_data.price,
         needs_quantity=gs1_data.lacks_net_quantity,
         has_pieces=gs1_data.pieces is not None,
+        may_hide_count=gs1_data.may_hide_count and gs1_data.pieces is None,
     )
 
 

@@ -164,6 +164,7 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
         or (interpretation.has_pieces and is_unit_of_measure(candidate.unit))
     )
     asks_quantity = lacks_measure and is_by_measure and lacks_net_quantity
+    may_hide_count = interpretation.may_hide_count and lacks_measure and not asks_quantity
     return Match(
         candidate.kind,
         candidate.key,
@@ -179,7 +180,8 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
         asks_quantity,
         interpretation.layout,
         interpretation.is_guess and not interpretation.layout,
-        interpretation.by if asks_quantity else Decimal(1),
+        interpretation.by if asks_quantity or may_hide_count else Decimal(1),
+        may_hide_count,
     )
 
 

@@ -14,6 +14,9 @@ from aisle.scan.meaning import PRODUCT, Match, Meaning, Quantity, Scan
 from aisle.scan.units import display_unit
 from aisle.session.job_stack import StackedJob
 
+_OPENING_STEPS = ("count.start", "count.list")
+"""Steps where a scan opens something, and no quantity is counted."""
+
 
 def is_quantity_needed(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> bool:
     """Return whether a job would count a scan as one unit although its label does not say the quantity."""
@@ -30,7 +33,7 @@ def ask_if_measured(reader: CacheReader, stacked_jobs: Sequence[StackedJob], mea
         return meaning
     first = meaning.matches[0]
     is_plain = first.kind == PRODUCT and not first.is_explicit and not first.needs_quantity and first.quantity == 1
-    if not is_plain or top.job.step_name(top.state) in ("count.start", "count.list"):
+    if not is_plain or top.job.step_name(top.state) in _OPENING_STEPS:
         return meaning
     known = [each for each in reader.find(lookup_keys(first.key)) if (each.kind, each.key) == (PRODUCT, first.key)]
     if not any(each.allow_decimal for each in known):
@@ -38,9 +41,21 @@ def ask_if_measured(reader: CacheReader, stacked_jobs: Sequence[StackedJob], mea
     return meaning._replace(matches=(first._replace(needs_quantity=True, unit=known[0].unit), *meaning.matches[1:]))
 
 
+def ask_if_count_hidden(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> Meaning:
+    """Mark a scan as needing a quantity if its lot may end in one."""
+    top = stacked_jobs[-1]
+    if not isinstance(meaning, Scan) or meaning.is_look_up or not meaning.matches[0].may_hide_count:
+        return meaning
+    if top.job.name not in COUNTS_SCANS or top.job.step_name(top.state) in _OPENING_STEPS:
+        return meaning
+    return meaning._replace(matches=(meaning.matches[0]._replace(needs_quantity=True), *meaning.matches[1:]))
+
+
 def quantity_question(scan: Scan) -> Msg:
     """Return the question for the quantity, in the unit of the product."""
     meaning = scan.matches[0]
+    if meaning.may_hide_count:
+        return msg("session.hidden_count", label=named(scan), lot=meaning.batch or meaning.code)
     name, unit, on_label = meaning.label or meaning.key, meaning.unit, _on_label(meaning)
     if meaning.by != 1:
         if unit:
@@ -91,6 +106,7 @@ def with_quantity(scan: Scan, quantity: Decimal) -> Scan:
                 measure=None,
                 price=None,
                 by=Decimal(1),
+                may_hide_count=False,
             )
             if _lacks_quantity(each)
             else each

@@ -221,6 +221,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~}: wie viel {unit:~}?",
         "Auf dem Etikett steht keine Nettomenge. Wie viel {label:~} ist das, in {unit:~}?",
     ),
+    "session.hidden_count": (
+        "{lot:~}: wie viele?",
+        "{label:~}, Charge {lot:~}: wie viele?",
+        "Charge {lot:~}, oder steht am Ende die Stückzahl? Wie viele {label:~}? 1, wenn alles Charge ist",
+    ),
     "session.type_how_much": ("Wie viel?", "{label:~}: wie viel?", "Wie viel {label:~} ist es? b verwirft den Scan"),
     "session.type_in": (
         "{unit:~}?",

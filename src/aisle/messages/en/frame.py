@@ -215,6 +215,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~}: how many {unit:~}?",
         "The label says no net quantity. How much of {label:~} is it, in {unit:~}?",
     ),
+    "session.hidden_count": (
+        "{lot:~}: how many?",
+        "{label:~}, lot {lot:~}: how many?",
+        "Lot {lot:~}, or a number of pieces at its end? How many {label:~}? 1 if all is lot",
+    ),
     "session.type_how_much": ("How much?", "{label:~}: how much?", "How much of {label:~} is it? b drops it"),
     "session.type_in": ("{unit:~}?", "{label:~}: how many {unit:~}?", "How many {unit:~} of {label:~}? b drops it"),
     "session.how_much_each": (

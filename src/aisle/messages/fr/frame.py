@@ -218,6 +218,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~} : combien de {unit:~} ?",
         "L'étiquette n'indique pas de quantité nette. Combien de {label:~} cela fait-il, en {unit:~} ?",
     ),
+    "session.hidden_count": (
+        "{lot:~} : combien ?",
+        "{label:~}, lot {lot:~} : combien ?",
+        "Lot {lot:~}, ou un nombre de pièces à la fin ? Combien de {label:~} ? 1 si tout est lot",
+    ),
     "session.type_how_much": ("Combien ?", "{label:~} : combien ?", "Combien de {label:~} ? b annule le scan"),
     "session.type_in": (
         "{unit:~} ?",

@@ -221,6 +221,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~}: hoeveel {unit:~}?",
         "Op het etiket staat geen nettohoeveelheid. Hoeveel {label:~} is het, in {unit:~}?",
     ),
+    "session.hidden_count": (
+        "{lot:~}: hoeveel?",
+        "{label:~}, partij {lot:~}: hoeveel?",
+        "Partij {lot:~}, of eindigt die op een aantal? Hoeveel {label:~}? 1 als alles partij is",
+    ),
     "session.type_how_much": ("Hoeveel?", "{label:~}: hoeveel?", "Hoeveel {label:~} is het? b laat het vallen"),
     "session.type_in": ("{unit:~}?", "{label:~}: hoeveel {unit:~}?", "Hoeveel {unit:~} {label:~}? b laat het vallen"),
     "session.how_much_each": (
