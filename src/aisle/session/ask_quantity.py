@@ -10,8 +10,8 @@ from aisle.cache.reader import CacheReader
 from aisle.jobs import COUNTS_SCANS, quantities
 from aisle.jobs.job import money_message
 from aisle.jobs.view import Msg, msg, raw
-from aisle.scan.meaning import PRODUCT, Match, Meaning, Quantity, Scan
-from aisle.scan.units import display_unit
+from aisle.scan.meaning import PRODUCT, Match, Meaning, Quantity, RefusedInput, Scan
+from aisle.scan.units import convert_typed, display_unit, is_unit_of_measure, parse_amount, round_quantity
 from aisle.session.job_stack import StackedJob
 
 _OPENING_STEPS = ("count.start", "count.list")
@@ -49,6 +49,30 @@ def ask_if_count_hidden(stacked_jobs: Sequence[StackedJob], meaning: Meaning) ->
     if top.job.name not in COUNTS_SCANS or top.job.step_name(top.state) in _OPENING_STEPS:
         return meaning
     return meaning._replace(matches=(meaning.matches[0]._replace(needs_quantity=True), *meaning.matches[1:]))
+
+
+def quantity_with_unit(text: str, unit: str, allows_decimals: bool) -> Meaning | None:
+    """Return the quantity that was typed with a unit, in base units of that name; None if the text is none.
+
+    Message ids of a RefusedInput: input.decimal, input.places, input.other_unit.
+    """
+    parsed = parse_amount(text)
+    amount = convert_typed(text, unit)
+    if parsed is None or amount is None:
+        is_other = parsed is not None and is_unit_of_measure(parsed[1]) and is_unit_of_measure(unit)
+        return RefusedInput("input.other_unit", text.strip(" ")) if is_other else None
+    rounded = round_quantity(amount)
+    if amount and not rounded:
+        return RefusedInput("input.places", text.strip(" "))
+    if not allows_decimals and rounded != rounded.to_integral_value():
+        return RefusedInput("input.decimal", text.strip(" "))
+    return Quantity(rounded.normalize() + 0, text.strip(" "))
+
+
+def unit_of_product(reader: CacheReader, product: str) -> str:
+    """Return the name of a product's base unit; empty if unknown."""
+    found = reader.find(lookup_keys(product))
+    return next((each.unit for each in found if (each.kind, each.key) == (PRODUCT, product)), "")
 
 
 def quantity_question(scan: Scan) -> Msg:

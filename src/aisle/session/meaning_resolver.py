@@ -27,7 +27,8 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 from aisle.scan.resolve import resolve
-from aisle.session.ask_quantity import find_number
+from aisle.scan.units import parse_amount
+from aisle.session.ask_quantity import find_number, quantity_with_unit, unit_of_product
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_stack import StackedJob
 from aisle.session.page import Page
@@ -95,6 +96,8 @@ class MeaningResolver:
         is_asked = question.is_pending
         if is_asked and question.multiplies(meaning, text):
             meaning = self._look_up(question.with_multiplier(text.strip(" ")), accepts, kinds)
+        if accepts.quantity and isinstance(meaning, RefusedInput | Text | UnknownCode):
+            meaning = self._read_with_unit(text, accepts, meaning)
         meaning = choose_product(page.stack.jobs, meaning)
         if is_asked:
             meaning = question.apply_undo(meaning)
@@ -106,6 +109,15 @@ class MeaningResolver:
         if not is_asked and has_changed_meaning(meaning, accepts, page.stack.jobs, page_before):
             return RefusedInput("input.moved", text)
         return meaning
+
+    def _read_with_unit(self, text: str, accepts: Accepts, meaning: Meaning) -> Meaning:
+        """Return the quantity if a text is a number with a unit of the product, else the meaning as it is."""
+        if not parse_amount(text):
+            return meaning
+        scan, top = self._page.question.measured_scan, self._page.top
+        product = scan.matches[0].key if scan else top.job.quantity_product(top.state)[0]
+        unit = unit_of_product(self._store.reader, product) if product else ""
+        return quantity_with_unit(grammar.normalise_input(text), unit, accepts.decimals) or meaning
 
     def _was_on_screen(self) -> bool:
         """Return whether the page and its question were on the screen before the batch."""

@@ -562,6 +562,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~}: nur die Zahl",
         "{text:~} ist hier keine Menge: die Zahl ohne Einheit eingeben",
     ),
+    "input.other_unit": (
+        "Andere Einheit",
+        "{text:~}: andere Einheit",
+        "{text:~} hat eine Einheit, die nicht passt: in der Einheit auf dem Schirm eingeben",
+    ),
     "input.times": ("{text:~} von was?", "{text:~} geht nicht; 12* tippen und scannen"),
     "frame.and_more": ("{what}, {more}", "{what}. {more}"),
 }

@@ -548,6 +548,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~}: only the number",
         "{text:~} is no quantity here: type the number without its unit",
     ),
+    "input.other_unit": (
+        "Other unit",
+        "{text:~}: another unit",
+        "{text:~} is in a unit that does not fit: type it in the unit on the screen",
+    ),
     "input.times": ("{text:~} what?", "{text:~} will not do; type 12* and scan"),
     "frame.and_more": ("{what}, {more}", "{what}. {more}"),
 }

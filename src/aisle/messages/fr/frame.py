@@ -555,6 +555,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} : le nombre seul",
         "{text:~} n'est pas une quantité ici : taper le nombre sans unité",
     ),
+    "input.other_unit": (
+        "Autre unité",
+        "{text:~} : autre unité",
+        "{text:~} : cette unité ne convient pas, taper dans celle de l'écran",
+    ),
     "input.times": ("{text:~} quoi ?", "{text:~} ne va pas ; taper 12* et scanner"),
     "frame.and_more": ("{what}, {more}", "{what}. {more}"),
 }

@@ -551,6 +551,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~}: alleen het getal",
         "{text:~} is hier geen aantal: typ het getal zonder eenheid",
     ),
+    "input.other_unit": (
+        "Andere eenheid",
+        "{text:~}: andere eenheid",
+        "{text:~} heeft een eenheid die niet past: typ het in de eenheid op het scherm",
+    ),
     "input.times": ("{text:~} wat?", "{text:~} kan niet; typ 12* en scan"),
     "frame.and_more": ("{what}, {more}", "{what}. {more}"),
 }
