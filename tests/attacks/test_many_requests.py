@@ -19,7 +19,7 @@ from aisle.server.fair_starts import FairStarts
 from aisle.service.db.database import Busy, DatabaseFailed, TooManyWaiting, Transaction
 from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
 from aisle.service.db.statements import access
-from aisle.service.http import fastapi_app
+from aisle.service.http import docs_pages
 from aisle.service.http.json_logging import AccessLog
 from tests.service.test_connections import SECONDS, app, connected, serving
 from tests.service.world import API, World
@@ -229,19 +229,19 @@ async def test_the_document_is_made_once(world: World, monkeypatch: pytest.Monke
         made.append({"a": 1})
         return made[-1]
 
-    monkeypatch.setattr(fastapi_app, "build_document", build)
-    fastapi_app._document.cache_clear()
+    monkeypatch.setattr(docs_pages, "build_document", build)
+    docs_pages._document.cache_clear()
     try:
         for _ in range(2):
             assert (await world.client.get("/openapi.json")).json() == {"a": 1}
     finally:
-        fastapi_app._document.cache_clear()
+        docs_pages._document.cache_clear()
     assert len(made) == 1
 
 
 async def test_a_database_that_cannot_be_written_to_is_not_ready(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.service.http.fastapi_app.WRITE_PROBE_S", 0)
-    monkeypatch.setattr("aisle.service.http.fastapi_app.FAILED_WRITE_PROBE_S", 0)
+    monkeypatch.setattr("aisle.service.http.health_pages.WRITE_PROBE_S", 0)
+    monkeypatch.setattr("aisle.service.http.health_pages.FAILED_WRITE_PROBE_S", 0)
     database, problems = world.service.database, [DatabaseFailed("full"), Busy("busy"), DatabaseFailed("full")]
     write = database.write
 

@@ -5,7 +5,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-PACKAGES = ("textual", "rich", "apsw", "httpx", "pydantic", "fastapi")
+PACKAGES = ("textual", "rich", "apsw", "httpx", "pydantic", "starlette")
 
 
 def machine() -> dict[str, str]:

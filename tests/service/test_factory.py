@@ -44,48 +44,12 @@ def test_opening_costs_no_web_framework(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from aisle.service.factory import open_service;"
         "open_service(Path(sys.argv[1]), demo=True).close();"
-        "print([name for name in ('fastapi', 'uvicorn', 'httpx', 'textual') if name in sys.modules])"
+        "print([name for name in ('uvicorn', 'httpx', 'textual') if name in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "s.db")], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
-
-
-ASKED = """
-import asyncio, sys
-from pathlib import Path
-import httpx
-from aisle.service.factory import open_service
-from aisle.service.http.server import Address
-from aisle.service.domain.timestamps import HOST_TIME_ZONE
-
-service = open_service(Path(sys.argv[1]), demo=True)
-token = service.ensure_admin_token(Path(sys.argv[1]).with_name("token"))
-
-async def asked(path):
-    transport = httpx.ASGITransport(service.app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
-        answer = await client.get(path, headers={"Authorization": f"Bearer {token}"})
-    print(answer.status_code, "fastapi" in sys.modules)
-
-asyncio.run(asked("/api/v2/public/stores"))
-asyncio.run(asked("/aisle/v1/stores/0001/people"))
-if sys.argv[2] == "served":
-    address = Address("", "127.0.0.1", 0, None, None, 0, 0, None, False, HOST_TIME_ZONE, False, 30, (), 0, None)
-    address.server(service, print)
-    print("fastapi" in sys.modules)
-asyncio.run(asked("/nowhere"))
-service.close()
-"""
-
-
-@pytest.mark.parametrize(("way", "before"), [("embedded", []), ("served", ["True"])])
-def test_operations_import_no_web_framework_and_server_preloads_it(tmp_path: Path, way: str, before: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", ASKED, str(tmp_path / "s.db"), way], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines() == ["200 False", "200 False", *before, "404 True"]
 
 
 async def test_the_demo_store_is_made_once_and_whole(tmp_path: Path) -> None:

@@ -218,11 +218,7 @@ class Address(NamedTuple):
         *,
         is_worker: bool = False,
     ) -> HttpServer:
-        """Create the server.
-
-        The whole application is loaded first, so that no later request blocks others by loading it.
-        """
-        service.app.load_fastapi()
+        """Create the server."""
         return HttpServer(
             self.config(service),
             ready,
