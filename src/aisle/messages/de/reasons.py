@@ -42,6 +42,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Dienst restauriert",
         "Der Dienst kam aus einer älteren Kopie zurück; das kann dort fehlen",
     ),
+    "told.changed_later": (
+        "Später geändert",
+        "Der Dienst kam aus einer älteren Kopie zurück. "
+        "Position {line} wurde seither geändert: das gilt, sie wird nicht wieder geschlossen",
+    ),
     "told.unsaid": ("Nicht bestätigt", "Der Dienst antwortete, sagte aber nicht, dass es getan ist"),
     "told.plain": ("Nein ({status})", "Jemand unterwegs sagte nein ({status}): {why:~}"),
     "told.status_no": ("Nein ({status})", "Der Dienst sagt nein, und nicht warum ({status})"),

@@ -30,6 +30,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.key_gone": ("It may be there twice", "It may have arrived, and the service would not know it again any more"),
     "told.key_old": ("Sent too long ago", "It was first sent so long ago that the service may not know it again"),
     "told.restored": ("Service restored", "The service was put back from an earlier copy; it may have lost this"),
+    "told.changed_later": (
+        "Changed later",
+        "The service was put back from an earlier copy. "
+        "Line {line} was changed since: that stands, and it is not closed again",
+    ),
     "told.unsaid": ("Not said to be done", "The service answered, and did not say that it was done"),
     "told.plain": ("No ({status})", "Somebody on the way said no ({status}): {why:~}"),
     "told.status_no": ("No ({status})", "The service says no, and not why ({status})"),

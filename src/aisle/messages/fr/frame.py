@@ -472,7 +472,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.bad_line": (
         "{count} refusés",
         "{count} refusés : {text:~}",
-        "{count} scans refusés : « {text:~} » n’est pas un code. Scannez-les un par un",
+        "{count} scans refusés : « {text:~} » n’est pas un code. Les scanner un par un",
     ),
     "input.lines_after": ("Suite ignorée", "Les lignes après ce code ne sont pas des codes : ignorées"),
     "input.too_soon": (

@@ -36,6 +36,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.key_gone": ("Double possible", "C'est peut-être arrivé, et le serveur ne le reconnaîtrait plus"),
     "told.key_old": ("Trop ancien", "Envoyé il y a si longtemps que le serveur ne le reconnaît peut-être plus"),
     "told.restored": ("Serveur restauré", "Le serveur a été restauré d'une copie ancienne ; cela peut y manquer"),
+    "told.changed_later": (
+        "Changé depuis",
+        "Le serveur a été restauré d'une copie ancienne. "
+        "La ligne {line} a changé depuis : cela reste, elle n'est pas refermée",
+    ),
     "told.unsaid": ("Non confirmé", "Le serveur a répondu sans dire que c'était fait"),
     "told.plain": ("Non ({status})", "Quelqu'un en route a dit non ({status}) : {why:~}"),
     "told.status_no": ("Non ({status})", "Le serveur dit non, sans dire pourquoi ({status})"),

@@ -36,6 +36,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.key_gone": ("Misschien dubbel", "Het kan aangekomen zijn, en de server herkent het niet meer"),
     "told.key_old": ("Te lang geleden", "Het is zo lang geleden gestuurd dat de server het misschien niet herkent"),
     "told.restored": ("Server hersteld", "De server is teruggezet naar een eerdere kopie; dit kan daar ontbreken"),
+    "told.changed_later": (
+        "Later gewijzigd",
+        "De server is teruggezet naar een eerdere kopie. "
+        "Regel {line} is sindsdien gewijzigd: dat blijft zo, hij wordt niet weer gesloten",
+    ),
     "told.unsaid": ("Niet bevestigd", "De server antwoordde, maar zei niet dat het gedaan is"),
     "told.plain": ("Nee ({status})", "Iets onderweg zei nee ({status}): {why:~}"),
     "told.status_no": ("Nee ({status})", "De server zegt nee, en niet waarom ({status})"),
