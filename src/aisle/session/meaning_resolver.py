@@ -183,13 +183,12 @@ class MeaningResolver:
         return len(text.strip(" ")) >= MIN_SCAN and self.is_code(text)
 
     def is_fast_number(self, line: Line, quantity: Quantity) -> bool:
-        """Return whether digits came at the pace of a scanner, or in one read, and are no number of the store.
+        """Return whether a quantity came at the pace of a scanner, or in one read, and is no number of the store.
 
-        They may be a code that was cut off. Jobs ask about numbers of the store themselves.
+        It may be a code that was cut off, or a label (`3x50`, `500 g`). Jobs ask about numbers of the store themselves.
         """
-        text = line.text.strip(" ")
         is_fast = bool(line.scan_number) and line.median_pause < FAST_S
-        if not (is_fast and text.isdecimal() and len(text) >= MIN_FAST_DIGITS):
+        if not is_fast or sum(char.isdecimal() for char in line.text) < MIN_FAST_DIGITS:
             return False
         return find_number(self._store.reader, quantity) is None
 
