@@ -48,6 +48,7 @@ OF_NOBODY = {
     "access.OLD_RESPONSES_STEP",
     "access.OLD_SIGN_IN_FAILURES_DELETE",
     "access.OLD_WRITE_HISTORY_DELETE",
+    "access.OLD_WRITE_HISTORY_STEP",
     "access.SAID_FORGET",
     "access.SAID_STEP",
 }

@@ -266,9 +266,9 @@ class WebApp:
 
     async def _check(self, address: str, who: str, pin: str) -> Person | SignInError:
         """Check a PIN in turn. Repeat it after a pause while the service takes no attempts of this host."""
-        until = asyncio.get_running_loop().time() + PATIENCE_S
+        until, pause = asyncio.get_running_loop().time() + PATIENCE_S, 0.0
         while True:
-            async with self._checks.turn(address, self._attempts.count(address)) as is_next:
+            async with self._checks.turn(address, self._attempts.count(address), pause) as is_next:
                 # Other attempts from this address may have failed meanwhile.
                 if wait := self._attempts.wait(address) if is_next else MIN_RETRY_S:
                     return SignInError("web.later", retry_after=wait)
@@ -280,10 +280,9 @@ class WebApp:
                 if answer.wrong:
                     return answer
                 self._attempts.forget(address, attempt)
-                pause = answer.retry_after or 0.0
-                if not 0 < pause <= MAX_PAUSE_S or asyncio.get_running_loop().time() + pause > until:
-                    return answer
-                await asyncio.sleep(pause)
+            pause = answer.retry_after or 0.0
+            if not 0 < pause <= MAX_PAUSE_S or asyncio.get_running_loop().time() + pause > until:
+                return answer
 
     async def _sign_out(self, request: Request) -> Response:
         if session := self._who(request):

@@ -368,7 +368,6 @@ class OperationEndpoint:
         async def note(tx: Transaction) -> None:
             await tx.run(access.TOKEN_USED_SET, principal.token_id, format_timestamp(now))
             yesterday = format_timestamp(now - _EXPIRED_RETENTION_S)
-            await tx.run(access.OLD_WRITE_HISTORY_DELETE, format_timestamp(now - WRITE_HISTORY_DAYS * 86400))
             await tx.run(access.OLD_SIGN_IN_FAILURES_DELETE, yesterday, format_timestamp(now))
             await tx.run(access.EXPIRED_TOKEN_STORES_DELETE, yesterday)
             await tx.run(access.EXPIRED_TOKENS_DELETE, yesterday)
@@ -378,8 +377,9 @@ class OperationEndpoint:
                 await self.database.write(note, stores=())
                 keys_before = format_timestamp(now - self._keys_days * 86400)
                 await self._delete_in_batches(access.OLD_RESPONSES_STEP, access.OLD_RESPONSES_DELETE, keys_before)
-                said_before = format_timestamp(now - WRITE_HISTORY_DAYS * 86400)
-                await self._delete_in_batches(access.SAID_STEP, access.SAID_FORGET, said_before)
+                before = format_timestamp(now - WRITE_HISTORY_DAYS * 86400)
+                await self._delete_in_batches(access.SAID_STEP, access.SAID_FORGET, before)
+                await self._delete_in_batches(access.OLD_WRITE_HISTORY_STEP, access.OLD_WRITE_HISTORY_DELETE, before)
             except Exception as problem:
                 log.warning("The use of a token is noted another time: %s", type(problem).__name__)
 

@@ -28,8 +28,12 @@ WRITE_AT_CHANGE = """
     SELECT op_id FROM write_history WHERE store_number = $1 AND seq >= $2 ORDER BY seq LIMIT 1"""
 WRITE_HISTORY_FIRST = "SELECT seq FROM write_history WHERE store_number = $1 ORDER BY seq LIMIT 1"
 # The last write of each store stays, so that a host that was offline for long still finds its position.
+OLD_WRITE_HISTORY_STEP = """
+    SELECT written_on FROM write_history WHERE written_on < $1 AND seq < (
+        SELECT c.value FROM counter c WHERE c.store_number = write_history.store_number AND c.name = 'change')
+    ORDER BY written_on LIMIT 1 OFFSET $2"""
 OLD_WRITE_HISTORY_DELETE = """
-    DELETE FROM write_history WHERE written_on < $1 AND seq < (
+    DELETE FROM write_history WHERE written_on <= $1 AND seq < (
         SELECT c.value FROM counter c WHERE c.store_number = write_history.store_number AND c.name = 'change')"""
 
 SAID_SET = """
