@@ -286,7 +286,7 @@ OLD = [f"2020-01-01T00:00:{n // 2:02}Z" for n in range(45)]
 @pytest.mark.parametrize(
     ("table", "add", "rows", "left"),
     [
-        ("said_last", access.SAID_SET, [("S1", "x", f"k{n}", on) for n, on in enumerate([*OLD, "9"])], 1),
+        ("latest_write", access.LATEST_WRITE_SET, [("S1", "x", f"k{n}", on) for n, on in enumerate([*OLD, "9"])], 1),
         ("write_history", access.WRITE_HISTORY_ADD, [("S1", n, f"w{n}", on) for n, on in enumerate([*OLD, OLD[0]])], 1),
     ],
 )

@@ -84,7 +84,7 @@ def an_event(random: Random, hand: Hand) -> Event:
         Command("z"),
         Choice(9),
         Quantity(Decimal(1)),
-        Rows("refusals", ({"op_id": str(random.random()), "why": "No.", "label": "P1", "body": []},), 1),
+        Rows("refused_operations", ({"op_id": str(random.random()), "why": "No.", "label": "P1", "body": []},), 1),
         Rows("target", ({"order_number": "4101", "is_active": True, "lines_known": False},), 1),
     ]
     return random.choice(events)

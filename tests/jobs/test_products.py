@@ -62,8 +62,12 @@ def test_a_product_is_found_shown_and_led_on_from() -> None:
     assert desk.effects == [Refresh("product", "P12")]
     view = desk.job.view(desk.state)
     assert isinstance(view, DetailView)
-    assert [choice.id for choice in view.choices] == ["products.way_lookup", "products.way_store", "products.way_kin"]
-    for choice, job in ((1, "lookup"), (2, "store_product")):
+    assert [choice.id for choice in view.choices] == [
+        "products.choice_look_up",
+        "products.choice_store",
+        "products.choice_related",
+    ]
+    for choice, job in ((1, "look_up"), (2, "store_product")):
         desk.said(Choice(choice))
         (start,) = desk.effects
         assert isinstance(start, Start)

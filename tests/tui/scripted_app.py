@@ -82,7 +82,7 @@ class Desk:
         if isinstance(view, Step):
             view = view._replace(done=view.done + 1)
         of = Decimal(999)
-        verdict = Verdict(GOOD, msg("pick.taken", label=text, done=Decimal(self._frame.scan_serial), of=of))
+        verdict = Verdict(GOOD, msg("pick.picked", label=text, done=Decimal(self._frame.scan_serial), of=of))
         self._frame = self._frame._replace(view=view, verdict=verdict)
 
     def poll(self, *, notified: bool = False) -> Frame | None:

@@ -48,7 +48,7 @@ ALIKE = {
 }
 """Words that are the same as in English: codes and units in every language, others in one."""
 
-CHOSEN = {"raw", "orders.both"}
+CHOSEN = {"raw", "orders.join"}
 """Messages that are as long as what somebody has chosen or typed; a cut is marked."""
 
 languages = pytest.mark.parametrize("language", OTHERS)
@@ -218,7 +218,7 @@ def test_missing_messages_fall_back_to_english(monkeypatch: pytest.MonkeyPatch) 
     try:
         assert message_lengths("hint.back", "nl") == message_lengths("hint.back")
         assert "hint.back" not in set(load_messages("nl"))
-        assert message_lengths("pick.same", "nl") != message_lengths("pick.same")
+        assert message_lengths("pick.unchanged", "nl") != message_lengths("pick.unchanged")
         assert message_lengths("no.such", "nl") == ("no.such",)
     finally:
         load_messages.cache_clear()
@@ -231,16 +231,16 @@ def test_a_frame_is_drawn_in_its_language() -> None:
 
 
 ONE = [
-    ("de", "short.opened", {"rest": Decimal(1), "label": "Cola"}, "1 fehlt: Cola"),
-    ("de", "short.missing", {"rest": Decimal(1), "of": Decimal(3)}, "Fehlt: 1 von 3"),
-    ("de", "pick.all_but", {"count": 1, "order": "7"}, "Fertig, 1 fehlt"),
-    ("de", "pick.all_but", {"count": 3, "order": "7"}, "Fertig, 3 fehlen"),
+    ("de", "shortage.opened", {"rest": Decimal(1), "label": "Cola"}, "1 fehlt: Cola"),
+    ("de", "shortage.missing", {"rest": Decimal(1), "of": Decimal(3)}, "Fehlt: 1 von 3"),
+    ("de", "pick.picked_with_shortage", {"count": 1, "order": "7"}, "Fertig, 1 fehlt"),
+    ("de", "pick.picked_with_shortage", {"count": 3, "order": "7"}, "Fertig, 3 fehlen"),
     ("de", "receive.differ_short", {"short": 1}, "1 fehlt"),
     ("de", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: schon 1 von 1 gepickt. Zurücklegen."),
     ("en", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: 1 of 1 already picked. Put it back."),
     ("nl", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: al 1 van 1 gepickt. Leg het terug."),
-    ("en", "move.way_from", {"place": "A-1", "quantity": Decimal(1)}, "From A-1, where 1 lies"),
-    ("nl", "pick.leave_round", {"count": 1}, "Ronde verlaten? 1 order is dan opnieuw te verzamelen."),
+    ("en", "move.choice_from", {"place": "A-1", "quantity": Decimal(1)}, "From A-1, where 1 lies"),
+    ("nl", "pick.leave_batch", {"count": 1}, "Ronde verlaten? 1 order is dan opnieuw te verzamelen."),
     ("fr", "count.note_left", {"count": 1}, "1 laissé."),
     ("fr", "stores.unsent", {"count": 1}, "1 non envoyé"),
 ]

@@ -115,7 +115,7 @@ def ids_of(node: ast.expr) -> list[str]:
 def told_ids() -> frozenset[str]:
     found = {id_ for _, call in calls("store_message") if call.args for id_ in ids_of(call.args[0])}
     tables = [node for file in files() for node in ast.walk(file.tree) if isinstance(node, ast.Constant)]
-    return frozenset(found | {str(node.value) for node in tables if str(node.value).startswith("told.")})
+    return frozenset(found | {str(node.value) for node in tables if str(node.value).startswith("stored_reason.")})
 
 
 def test_stored_messages_have_their_own_type() -> None:
@@ -212,9 +212,9 @@ def test_no_error_is_shown_as_it_is() -> None:
 
 
 def test_every_message_that_is_kept_is_there_and_said() -> None:
-    known = {id_ for id_ in load_messages("en") if id_.startswith("told.")}
+    known = {id_ for id_ in load_messages("en") if id_.startswith("stored_reason.")}
     assert len(known) > 25
-    assert {id_ for id_ in told_ids() if id_.startswith("told.")} == known
+    assert {id_ for id_ in told_ids() if id_.startswith("stored_reason.")} == known
 
 
 def _args(id_: str) -> dict[str, str | int | Decimal | Msg]:

@@ -27,7 +27,7 @@ from aisle.host.database import fetch, transaction
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import store_time
-from aisle.jobs.job import Resolve
+from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve
 from aisle.outbox import archive, user_tokens
 from aisle.outbox.journal import EventRow, Journal
 from aisle.outbox.observed_behaviour import ObservedBehaviour
@@ -48,6 +48,11 @@ _STOCK_EVIDENCE = {
     "not_there": "By the stock it looks as if it did not arrive.",
     "mixed": "The stock has changed in another way.",
 }
+
+_RESOLUTIONS = {"again": RESEND, "by-hand": CLOSED_BY_HAND}
+"""Resolutions that `outbox settle` calls by another word."""
+
+_WORDS = {resolution: word for word, resolution in _RESOLUTIONS.items()}
 
 
 def outbox(arguments: argparse.Namespace) -> int:
@@ -160,7 +165,7 @@ def _run_action(store_folder: StoreFolder, arguments: argparse.Namespace) -> int
         with closing(_open_cache(store_folder)) as cache:
             _print_operation(unconfirmed_row(op, cache, connection))
         return 0
-    resolution = arguments.how.replace("-", "_")
+    resolution = _RESOLUTIONS.get(arguments.how, arguments.how)
     with transaction(connection):
         done = store.resolve(Resolve(op.op_id, resolution, arguments.note), arguments.by or getpass.getuser())
     if not done:
@@ -200,7 +205,9 @@ def _print_operation(row: Mapping[str, Any]) -> None:
         print(_STOCK_EVIDENCE[row["looks"]])
     if row["pin"]:
         print(f"waits for the PIN of {clean(str(row['pin']))}, given in the app: . and then PIN")
-    resolutions = ", ".join(way.replace("_", "-") for way in row["ways"] if way not in (RETURNED, GIVEN_TO_OTHER_ORDER))
+    resolutions = ", ".join(
+        _WORDS.get(way, way.replace("_", "-")) for way in row["ways"] if way not in (RETURNED, GIVEN_TO_OTHER_ORDER)
+    )
     print(f"can be settled as: {resolutions or 'nothing, it goes on by itself'}")
 
 

@@ -185,7 +185,7 @@ def age_message(seconds: float, spec: str = "age") -> Msg:
     return (
         Msg("age.hours", (("count", hours),))
         if hours < 48
-        else Msg("ago.days" if spec == "ago" else "age.days", (("count", hours // 24),))
+        else Msg("age.days_since" if spec == "ago" else "age.days", (("count", hours // 24),))
     )
 
 

@@ -27,7 +27,7 @@ from starlette.websockets import WebSocket
 from aisle.addresses import address_key
 from aisle.server.connections import ConnectionLimits, repeats_filtered
 from aisle.server.http_server import HttpServer, server_config
-from aisle.server.websockets import HEARTBEAT_S, LimitedWebSocket
+from aisle.server.websockets import PING_INTERVAL_S, LimitedWebSocket
 from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.web import pages
 from aisle.web.app_process import AppProcess, Start
@@ -58,8 +58,8 @@ def http_server(
         lifespan="on",
         ws=LimitedWebSocket,
         ws_max_size=MESSAGE_BYTES,
-        ws_ping_interval=HEARTBEAT_S,
-        ws_ping_timeout=HEARTBEAT_S,
+        ws_ping_interval=PING_INTERVAL_S,
+        ws_ping_timeout=PING_INTERVAL_S,
     )
     return HttpServer(config, ready, before_end=web.end_screens)
 

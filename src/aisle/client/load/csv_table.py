@@ -80,6 +80,8 @@ class CsvTable:
         self._total_indexes = [at for at, name in enumerate(names) if name in named]
         self._subtotal_indexes = [at for at, name in enumerate(names) if name in _SUBTOTAL_COLUMNS]
         self._row_before: list[str] = []
+        self._number_indexes = {at for at, column in self._named_columns if column.kind in _DECIMAL_KINDS}
+        self._split_row = 0
         self._notation = Notation(dotted_codes)
         self._is_scanned = False
         self._last_row_without_end: int | None = None
@@ -236,15 +238,15 @@ class CsvTable:
             return
         self._is_scanned = True
         numbers = [
-            index
-            for index, column in self._named_columns
-            if column.kind in (cell_cleaning.NUMBER, cell_cleaning.MONEY, cell_cleaning.NUMBERS)
+            index for index, column in self._named_columns if column.kind in (*_DECIMAL_KINDS, cell_cleaning.NUMBERS)
         ]
         dates = [index for index, column in self._named_columns if column.kind == cell_cleaning.DATE]
         codes = [index for index, column in self._named_columns if column.kind == cell_cleaning.DOTTED_CODE]
         for line, found, error in self._read_rows():
             if not error:
                 self._observe_row(line, found, numbers, dates)
+                if not self._split_row and any(found[len(self._columns) :]) and self._split_number(found):
+                    self._split_row = line
                 for index in codes:
                     if index < len(found) and "." in found[index]:
                         self._notation.observe_code(_unwrap_cell(found[index]))
@@ -306,7 +308,7 @@ class CsvTable:
             return cell
 
     def _parse_row(self, line: int, found: list[str], key: RecordKey) -> TableRow:
-        if reason := self._stray_row_reason(found) or self._cell_count_reason(found):
+        if reason := self._stray_row_reason(found) or self._cell_count_reason(found) or self._split_reason(found):
             return TableRow(line, {}, reason, key)
         values: Values = {}
         changes: list[str] = []
@@ -424,8 +426,29 @@ class CsvTable:
         short = any(column.required for _, column in self._named_columns[-1:] if len(found) < len(self._columns))
         missing = {column.name for index, column in self._named_columns if index >= len(found)}
         if short or not missing.isdisjoint(self._required) or (unnamed and len(found) > len(self._columns)):
-            return f"has {_format_field_count(len(found))}, the header has {len(self._columns)}"
+            many = f"has {_format_field_count(len(found))}, the header has {len(self._columns)}"
+            if both := self._split_number(found) if len(found) > len(self._columns) else "":
+                return f"{many}; is {both} one number with a decimal comma? Save the file with semicolons between cells"
+            return many
         return f"has {unnamed[0]!r} in a column without a name; name the column or empty it" if unnamed else ""
+
+    def _split_number(self, found: list[str]) -> str:
+        """Return two cells that can be one number with a decimal comma (`1,10`); empty if there are none."""
+        if self._dialect.separator != ",":
+            return ""
+        pairs = ((found[at], found[at + 1]) for at in sorted(self._number_indexes) if at + 1 < len(found))
+        return next(
+            (f"{first},{second}" for first, second in pairs if _WHOLE.match(first) and _CENTS.match(second)), ""
+        )
+
+    def _split_reason(self, found: list[str]) -> str:
+        """Return why two numbers of a row are not read, if a longer row shows that decimal commas separate cells."""
+        if not self._split_row or self._notation.has_decimal_points or not (both := self._split_number(found)):
+            return ""
+        return (
+            f"has {both!r}, which can be two cells or one number with a decimal comma, as row {self._split_row} has it;"
+            " save the file with semicolons between cells"
+        )
 
     def _column_at(self, index: int) -> Column | None:
         return self._columns[index] if index < len(self._columns) else None
@@ -456,6 +479,9 @@ class CsvTable:
                 self.notes.add_warning(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
 
 
+_DECIMAL_KINDS = (cell_cleaning.NUMBER, cell_cleaning.MONEY)
+_WHOLE = re.compile(r"\s*[+-]?\d+\Z", re.ASCII)
+_CENTS = re.compile(r"\d{1,3}\s*\Z", re.ASCII)
 _SUBTOTAL_COLUMNS = ("store_number", "product_number", "location_code", "order_number", "badge")
 _QUANTITY_COLUMNS = ("product_number", "quantity")
 
@@ -467,7 +493,7 @@ def _unit_key(unit: str) -> str:
 
 _SIZES = frozenset({"size", "volume"})
 _DATE_LIKE = re.compile(
-    r"\d{1,2}([-/])\d{1,2}\1(?:19|20)\d\d"
+    r"\d{1,2}([-/.])\d{1,2}\1(?:19|20)\d\d"
     r"|\d{1,2}[-.] ?(jan|feb|mar|mrt|mär|apr|avr|may|mei|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|déc)\w*[-.]?(\d{2,4})?"
     r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-\d{2}|(?:19|20)\d\d-\d\d-\d\d(?: 00:00:00)?",
     re.IGNORECASE,
@@ -580,7 +606,8 @@ def _single_cell_reason(file: str, header: str, mark: str, dialect: CsvDialect) 
 def _unknown_column_reason(name: str, layout: FileLayout) -> str:
     joined = {known.replace("_", ""): known for known in layout.columns}
     meant = (one for one in _COLUMN_SYNONYMS.get(name.replace("_", ""), ()) if one in layout.columns)
-    near = joined.get(name.replace("_", "")) or next(meant, "")
+    bare = re.split(r"[^\w]", name)[0].strip("_")
+    near = joined.get(name.replace("_", "")) or joined.get(bare.replace("_", "")) or next(meant, "")
     near = near or next(iter(get_close_matches(name, list(layout.columns), n=1, cutoff=_MIN_SIMILARITY)), "")
     return f"has an unknown column {name!r}" + (f"; the nearest known one is {near}" if near else "")
 

@@ -13,7 +13,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{what} ist hier nicht rückgängig",
         "Das Letzte, an {what}, ist hier nicht rückgängig zu machen",
     ),
-    "home.halfway": ("Weiter {delivery:~}", "Weiter mit {delivery:~}"),
-    "home.halfway_many": ("Weiter: {count}", "{count} Lieferungen halb"),
-    "home.none_halfway": ("Nichts halb", "Keine Lieferung blieb halb liegen"),
+    "home.partly_received": ("Weiter {delivery:~}", "Weiter mit {delivery:~}"),
+    "home.partly_received_many": ("Weiter: {count}", "{count} Lieferungen halb"),
+    "home.none_partly_received": ("Nichts halb", "Keine Lieferung blieb halb liegen"),
 }

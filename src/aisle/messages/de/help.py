@@ -6,16 +6,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.help": "Hilfe",
     "help.title": "Hilfe",
     "help.prompt": ("Lesen, oder weiter", "Lesen, oder weiterarbeiten"),
-    "help.wants": ("Jetzt", "Was zu tun ist"),
-    "help.takes": ("Eingaben", "Scannen oder tippen"),
+    "help.purpose": ("Jetzt", "Was zu tun ist"),
+    "help.accepts": ("Eingaben", "Scannen oder tippen"),
     "help.letters": ("Tasten", "Buchstaben, je mit Enter"),
     "help.always": ("Immer", "Auf jeder Seite"),
     "help.letter": "{letter}: {text}",
-    "help.look": "? vor einem Scan schlägt nach",
-    "help.commands": "{key} zeigt alle Befehle",
+    "help.look_up_key": "? vor einem Scan schlägt nach",
+    "help.palette_key": "{key} zeigt alle Befehle",
     "help.back": "{key}, Rücktaste oder Esc: zurück",
     "help.product": "ein Artikel",
-    "help.place": "ein Platz",
+    "help.location": "ein Platz",
     "help.order": "ein Auftrag",
     "help.delivery": "eine Lieferung oder ihr Behälter",
     "help.badge": "ein Ausweis",
@@ -23,7 +23,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.choice_letter": "der Buchstabe einer Auswahl",
     "help.quantity": "wie viele, oder 3*4",
     "help.times": "12* und ein Scan: zwölf",
-    "help.words": "Wörter",
+    "help.text": "Wörter",
     "help.anything": "was die Seite verlangt",
     "help.sign_in": (
         "Ausweis scannen, oder den Namen oder einen Teil davon tippen. Was offen blieb, öffnet sich beim selben "
@@ -41,7 +41,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.pick_wait": (
         "Die Positionen dieses Auftrags werden geholt. Kurz warten, oder zurück und einen anderen Auftrag nehmen."
     ),
-    "help.pick_place": (
+    "help.pick_location": (
         "Zum Platz auf dem Bildschirm gehen und ihn scannen. Ist er leer oder versperrt, meldet {s} das und zeigt "
         "andere Plätze."
     ),
@@ -54,28 +54,28 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Hier ist nichts mehr zu picken. Was gepickt ist, am Abholplatz abstellen und den Platz scannen, oder den "
         "nächsten Auftrag scannen."
     ),
-    "help.pick_back": (
+    "help.pick_return": (
         "Diese Ware ist in deiner Hand und wird hier nicht mehr gepickt. Zurücklegen, wo sie war, oder dem geben, "
         "der den Auftrag jetzt pickt; der getippte Buchstabe sagt, welches von beiden."
     ),
-    "help.walk": (
+    "help.batch": (
         "Mehrere Aufträge in eine Runde nehmen: scannen, oder die Anzahl eingeben. Jeder bekommt eine Kiste mit "
         "einem Buchstaben; bei einer Nummer, die kein Auftrag ist, wird gefragt, ob es eine Kiste ist. {g} beginnt"
         " die Runde in der Laufreihenfolge."
     ),
-    "help.lookup_list": (
+    "help.look_up_list": (
         "Einen Artikel suchen: scannen, oder zwei oder mehr Buchstaben des Namens, die Nummer oder das Ende des "
         "Barcodes tippen. Eine Nummer öffnet ihn."
     ),
-    "help.lookup_product": (
+    "help.look_up_product": (
         "Alles über diesen Artikel: wo er liegt, wie viele, und was Filialen in der Nähe haben. Ein Scan zeigt "
         "den nächsten; Nummern und Buchstaben beginnen Arbeit damit."
     ),
-    "help.browse_list": (
+    "help.locations_list": (
         "Die Plätze der Filiale in Laufreihenfolge. Einen scannen, einen Teil des Codes tippen, oder die Nummer "
         "wählen, um zu sehen, was dort liegt."
     ),
-    "help.browse_place": (
+    "help.locations_location": (
         "Was an diesem Platz liegen soll. {n} und {p} führen zu den Nachbarplätzen; ein gescannter Artikel wird "
         "markiert, wenn er hierher gehört."
     ),
@@ -87,7 +87,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "help.move_load": "Den Wagen laden: Platz und Artikel scannen, so viele wie nötig. {d} beginnt das Einlagern.",
     "help.move_put": "Zum Platz bringen und ihn scannen; ein Artikel davor sagt, was hier abgelegt wird.",
-    "help.move_ask": (
+    "help.move_question": (
         "Vor dem Umlagern fehlt noch eine Angabe. Wählen, was auf der Seite steht; {b} verwirft die Frage."
     ),
     "help.count_start": (
@@ -107,25 +107,25 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Das weicht stark vom Buch ab. Noch einmal zählen; die zweite Zählung gilt, wie sie auch ist."
     ),
     "help.count_summary": "Was gezählt wurde und wie es abweicht. Den nächsten Platz scannen, oder zurück.",
-    "help.loss": (
+    "help.adjust": (
         "Verlust oder Fund melden: Artikel scannen, die Menge sagen und den Grund wählen. Eine Zahl ist immer die "
         "Menge, Buchstaben beantworten eine Frage. Der Bestand folgt sofort."
     ),
-    "help.short": (
+    "help.shortage": (
         "Hier ist zu wenig. Einen anderen Platz wählen, oder sagen, warum etwas fehlt; der Grund geht mit dem Auftrag."
     ),
-    "help.count_log": (
+    "help.my_entries": (
         "Was gezählt und gemeldet wurde, und was daraus wurde. Eine Nummer öffnet einen Eintrag; dort kann er "
         "zurückgenommen werden."
     ),
-    "help.doctor": (
+    "help.scanner_test": (
         "Irgendetwas scannen: Diese Seite zeigt, was der Scanner sendet und was es bedeuten würde. In der Filiale "
         "geschieht nichts."
     ),
-    "help.doubts": (
+    "help.unconfirmed": (
         "Was sich nicht von selbst klären ließ. Eine Nummer öffnet einen Fall und zeigt, was beide Seiten sagen."
     ),
-    "help.doubts_entry": (
+    "help.unconfirmed_entry": (
         "Lesen, was gemeint war und was der Dienst sagt, wenn nötig die Ware ansehen, und einen Ausweg nach "
         "Nummer wählen."
     ),
@@ -135,15 +135,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "help.orders_filter": "Wählen, was die Tafel zeigt: Eine Nummer ändert einen Filter. {b} führt zur Tafel zurück.",
     "help.orders_views": "Filter, die unter einem Namen aufbewahrt sind. Eine Nummer nimmt einen davon.",
-    "help.board_order": (
+    "help.order_page": (
         "Ein Auftrag mit Kunde, Positionen, Picks und Verlauf. Nummern tun etwas damit: freigeben, ablehnen, "
         "übergeben, jemandem geben."
     ),
-    "help.act": (
+    "help.order_actions": (
         "Wählen, was mit diesen Aufträgen geschehen soll, und warum, wo danach gefragt wird. Vor der letzten "
         "Frage geschieht nichts."
     ),
-    "help.act_results": "Was aus jedem Auftrag wurde. {u} nimmt zurück, was zurückgenommen werden kann.",
+    "help.order_actions_results": "Was aus jedem Auftrag wurde. {u} nimmt zurück, was zurückgenommen werden kann.",
     "help.exceptions": (
         "Was die Leitung klären muss: Differenzen, unmögliche Bestände, Aufträge, die hängen. Eine Nummer öffnet "
         "eine Art, dann den Fall."
@@ -162,14 +162,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Lieferungen, die erwartet werden oder da sind, und ihre Eingänge. Ein Scan oder eine Nummer öffnet eine; "
         "{v} wechselt die Liste."
     ),
-    "help.logs": (
+    "help.log": (
         "Was mit der Ware geschah, Neuestes zuerst. {f} filtert, {e} schreibt die Liste in eine Datei, {g} "
         "zeichnet die Verluste; eine Nummer öffnet einen Eintrag."
     ),
-    "help.logs_filter": (
+    "help.log_filter": (
         "Wählen, nach welchem Feld gefiltert wird, dann den Wert: aus der Liste, per Scan oder getippt."
     ),
-    "help.logs_export": "Den Namen der Datei für die Liste tippen. Gibt es sie schon, wird erst gefragt.",
+    "help.log_export": "Den Namen der Datei für die Liste tippen. Gibt es sie schon, wird erst gefragt.",
     "help.stores": "Die Filialen der Kette. Wörter finden eine, eine Nummer öffnet ihre Seite.",
     "help.stores_change": (
         "Die Filiale wählen, in der dieses Gerät ab jetzt arbeitet. Was hier offen oder nicht gesendet ist, "
@@ -180,13 +180,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "alles, was bekannt ist."
     ),
     "help.clearance": ("Wählen, welche Kundenware geräumt wird. Nichts wird geräumt, bevor es getippt bestätigt ist."),
-    "help.clear": (
+    "help.clearance_request": (
         "Das lässt sich nicht zurücknehmen. Genau tippen, was der Bildschirm verlangt; {b} lässt alles, wie es ist."
     ),
-    "help.clear_done": (
+    "help.clearance_request_done": (
         "Was geräumt wird, und welche Ware jetzt umzuräumen ist. Sie steht auf der Liste der umzuräumenden Ware."
     ),
-    "help.tasks": (
+    "help.clearance_tasks": (
         "Ware, die nach einer Räumung umzuräumen ist. Eine nach Nummer wählen, oder Platz oder Artikel scannen, "
         "und wegbringen."
     ),
@@ -203,16 +203,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Alles, was von hier aus geht. Ein Wort davon tippen, dann die Nummer. Ein Scan geht an die Arbeit, als "
         "wäre diese Seite nicht da."
     ),
-    "commands.title": "Befehle",
-    "commands.prompt": ("Nummer oder Wörter", "Nummer tippen, oder Wörter zum Suchen"),
-    "commands.head": "Befehl",
-    "commands.head_key": ("Taste", "Taste hier"),
-    "commands.empty": "Kein Befehl heißt so.",
-    "commands.no_such": ("Nicht gefunden", "Kein Befehl „{text:~}“"),
-    "commands.language": ("{name}", "Sprache: {name}"),
-    "commands.theme": ("{name}", "Farben: {name}"),
-    "commands.spoken": ("{what}", "{what}, auch beim nächsten Mal"),
-    "commands.tuned": ("{what}", "{what}, bis zur Abmeldung"),
+    "palette.title": "Befehle",
+    "palette.prompt": ("Nummer oder Wörter", "Nummer tippen, oder Wörter zum Suchen"),
+    "palette.head": "Befehl",
+    "palette.head_key": ("Taste", "Taste hier"),
+    "palette.empty": "Kein Befehl heißt so.",
+    "palette.no_such": ("Nicht gefunden", "Kein Befehl „{text:~}“"),
+    "palette.language": ("{name}", "Sprache: {name}"),
+    "palette.theme": ("{name}", "Farben: {name}"),
+    "palette.language_set": ("{what}", "{what}, auch beim nächsten Mal"),
+    "palette.preference_set": ("{what}", "{what}, bis zur Abmeldung"),
     "theme.lean": "des Geräts",
     "theme.light": "hell",
     "theme.dark": "dunkel",

@@ -3,85 +3,85 @@
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    "short.title": "Fehlt",
-    "short.title_at": ("Fehlt", "Fehlt an {place}"),
-    "short.title_reject": ("{order} ablehnen", "Auftrag {order} ablehnen"),
-    "short.prompt": ("Nummer, oder Scan", "Nummer wählen, oder Platz scannen"),
-    "short.prompt_asked": ("Nummer, oder Scan", "Nummer wählen, oder weiter scannen"),
-    "short.prompt_which": ("Welcher Auftrag?", "Welcher Auftrag? Seine Nummer wählen"),
-    "short.prompt_why": ("Grund? Nummer", "Grund? Nummer wählen, dann ist er abgelehnt"),
-    "short.missing": ("{rest:fehlt|fehlen}", "Fehlt: {rest} von {of}"),
-    "short.missing_measure": ("{rest:fehlt|fehlen}", "Fehlt: {rest} von {of} {unit}"),
-    "short.both": "{one} · {other}",
-    "short.around": ("≈ {quantity} nah", "Filialen in der Nähe ≈ {quantity}"),
-    "short.coming_on": (
+    "shortage.title": "Fehlt",
+    "shortage.title_location": ("Fehlt", "Fehlt an {place}"),
+    "shortage.title_reject": ("{order} ablehnen", "Auftrag {order} ablehnen"),
+    "shortage.prompt": ("Nummer, oder Scan", "Nummer wählen, oder Platz scannen"),
+    "shortage.prompt_asked": ("Nummer, oder Scan", "Nummer wählen, oder weiter scannen"),
+    "shortage.prompt_which": ("Welcher Auftrag?", "Welcher Auftrag? Seine Nummer wählen"),
+    "shortage.prompt_reason": ("Grund? Nummer", "Grund? Nummer wählen, dann ist er abgelehnt"),
+    "shortage.missing": ("{rest:fehlt|fehlen}", "Fehlt: {rest} von {of}"),
+    "shortage.missing_measure": ("{rest:fehlt|fehlen}", "Fehlt: {rest} von {of} {unit}"),
+    "shortage.join": "{one} · {other}",
+    "shortage.nearby": ("≈ {quantity} nah", "Filialen in der Nähe ≈ {quantity}"),
+    "shortage.expected_delivery_on": (
         "{quantity}: {day}",
         "{quantity} mit {order}, {day}",
         "nächste Lieferung: {quantity} mit {order}, {day}",
     ),
-    "short.coming": ("{at:day}", "nächste Lieferung {at:day} {at:time}"),
-    "short.kept_here": (
+    "shortage.expected_delivery": ("{at:day}", "nächste Lieferung {at:day} {at:time}"),
+    "shortage.reason_kept_on_host": (
         "Grund bleibt hier",
         "Der Dienst kennt keinen Grund je Position: er bleibt auf diesem Rechner.",
     ),
-    "short.ways": ("Auswege", "Anderswo, oder ein Grund"),
-    "short.way_place": ("{place}", "An {place} nehmen"),
-    "short.none": ("leer", "nichts mehr"),
-    "short.pool": ("", "{name}"),
-    "short.way_reject": ("{order} ablehnen…", "Den ganzen Auftrag {order} ablehnen…"),
-    "short.way_sure": ("{order} ablehnen", "Ja, Auftrag {order} ablehnen"),
-    "short.sure": (
+    "shortage.choices": ("Auswege", "Anderswo, oder ein Grund"),
+    "shortage.choice_location": ("{place}", "An {place} nehmen"),
+    "shortage.none_there": ("leer", "nichts mehr"),
+    "shortage.pool": ("", "{name}"),
+    "shortage.choice_reject": ("{order} ablehnen…", "Den ganzen Auftrag {order} ablehnen…"),
+    "shortage.choice_confirm": ("{order} ablehnen", "Ja, Auftrag {order} ablehnen"),
+    "shortage.confirm_reject": (
         "{order} ablehnen?",
         "Auftrag {order} ablehnen? {words:~}",
         "Den ganzen Auftrag {order} ablehnen? {words:~}",
     ),
-    "short.way_reject_one": ("Auftrag ablehnen…", "Einen der Aufträge ablehnen…"),
-    "short.way_all_the_same": ("Doch dort", "Trotzdem an {key} nehmen"),
-    "short.way_product": ("Zu {key}", "{key} ansehen"),
-    "short.needs": ("Für", "Wer darauf wartet"),
-    "short.orders": ("Aufträge", "Aufträge an diesem Platz"),
-    "short.reasons": "Gründe",
-    "short.tote": ("{tote}: {order}", "{tote}: Auftrag {order}"),
-    "short.opened": ("{rest:fehlt|fehlen}", "{rest:fehlt|fehlen}: {label:~}"),
-    "short.which": ("Welcher Auftrag?", "Welcher Auftrag wird abgelehnt?"),
-    "short.why": ("Warum ablehnen?", "Warum wird Auftrag {order} abgelehnt?"),
-    "short.unknown": (
+    "shortage.choice_reject_one": ("Auftrag ablehnen…", "Einen der Aufträge ablehnen…"),
+    "shortage.choice_take_anyway": ("Doch dort", "Trotzdem an {key} nehmen"),
+    "shortage.choice_product": ("Zu {key}", "{key} ansehen"),
+    "shortage.needed_by": ("Für", "Wer darauf wartet"),
+    "shortage.orders": ("Aufträge", "Aufträge an diesem Platz"),
+    "shortage.reasons": "Gründe",
+    "shortage.tote": ("{tote}: {order}", "{tote}: Auftrag {order}"),
+    "shortage.opened": ("{rest:fehlt|fehlen}", "{rest:fehlt|fehlen}: {label:~}"),
+    "shortage.which_order": ("Welcher Auftrag?", "Welcher Auftrag wird abgelehnt?"),
+    "shortage.which_reason": ("Warum ablehnen?", "Warum wird Auftrag {order} abgelehnt?"),
+    "shortage.unknown": (
         "Unbekannt: {code:~}",
         "{code:~} hier unbekannt",
         "Nichts heißt hier {code:~}. Nochmal scannen.",
     ),
-    "short.person": ("{name:~}: Ausweis", "Das ist der Ausweis von {name:~}; erst antworten oder zurück"),
-    "short.answer_first": (
+    "shortage.person": ("{name:~}: Ausweis", "Das ist der Ausweis von {name:~}; erst antworten oder zurück"),
+    "shortage.answer_first": (
         "Erst antworten",
         "{what:~}: erst antworten, oder zurück",
         "{what:~}: erst hier sagen, was fehlt.",
     ),
-    "short.other_product": (
+    "shortage.other_product": (
         "Das ist {what:~}",
         "Das ist {what:~}, nicht {label:~}",
         "Das ist {what:~}. Was hier fehlt, ist {label:~}.",
     ),
-    "short.here": (
+    "shortage.same_location": (
         "Hier fehlt es",
         "An {place} fehlt es gerade",
         "An {place} fehlt {label:~}. Einen anderen Platz scannen.",
     ),
-    "short.none_there": (
+    "shortage.no_stock_there": (
         "Nichts an {place:~}",
         "Kein {label:~} an {place} bekannt",
         "Niemand weiß von {label:~} an {place}. Liegt es dort?",
     ),
-    "short.elsewhere": ("Zu {place}", "Den Rest an {place} nehmen", "Den Rest an {place} nehmen: {label:~}"),
-    "short.closed": ("{rest:fehlt|fehlen}", "{rest:fehlt|fehlen}: {words:~}"),
-    "short.closed_here": (
+    "shortage.other_location": ("Zu {place}", "Den Rest an {place} nehmen", "Den Rest an {place} nehmen: {label:~}"),
+    "shortage.closed": ("{rest:fehlt|fehlen}", "{rest:fehlt|fehlen}: {words:~}"),
+    "shortage.closed_on_host": (
         "{rest:fehlt|fehlen}",
         "{rest:fehlt|fehlen}: {words:~}",
         "{rest:fehlt|fehlen}: {words:~}. Der Grund bleibt auf diesem Rechner.",
     ),
-    "short.rejected": (
+    "shortage.rejected": (
         "{order} abgelehnt",
         "Auftrag {order} ist abgelehnt",
         "Auftrag {order} ist abgelehnt: {words:~}",
     ),
-    "short.left": ("Abgebrochen", "Nichts geändert; es fehlt noch"),
+    "shortage.left": ("Abgebrochen", "Nichts geändert; es fehlt noch"),
 }

@@ -11,9 +11,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "web.sign_out": "Abmelden",
     "web.wrong": "Ausweis, Name oder PIN ist falsch.",
     "web.later": "Zu viele falsche Versuche. Einige Minuten warten.",
-    "web.not_you": "Nur die Filialleitung arbeitet im Browser.",
+    "web.wrong_person": "Nur die Filialleitung arbeitet im Browser.",
     "web.no_people": "Dieser Dienst kennt keine PINs; hier kann sich niemand anmelden.",
     "web.no_answer": "Der Dienst antwortet gerade nicht. Noch einmal versuchen.",
-    "web.ended": "Dieser Bildschirm ist beendet. Nichts ist verloren: Die Arbeit geht beim selben Schritt weiter.",
+    "web.session_ended": (
+        "Dieser Bildschirm ist beendet. Nichts ist verloren: Die Arbeit geht beim selben Schritt weiter."
+    ),
     "web.again": "Weiter",
 }

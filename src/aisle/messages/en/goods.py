@@ -13,7 +13,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{what} cannot be undone here",
         "What was done last, to {what}, cannot be undone here",
     ),
-    "home.halfway": ("Go on {delivery:~}", "Go on with {delivery:~}"),
-    "home.halfway_many": ("Go on: {count}", "{count} deliveries half way"),
-    "home.none_halfway": ("None half way", "No delivery was left half way"),
+    "home.partly_received": ("Go on {delivery:~}", "Go on with {delivery:~}"),
+    "home.partly_received_many": ("Go on: {count}", "{count} deliveries half way"),
+    "home.none_partly_received": ("None half way", "No delivery was left half way"),
 }

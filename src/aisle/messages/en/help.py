@@ -6,16 +6,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.help": "Help",
     "help.title": "Help",
     "help.prompt": ("Read, or go on", "Read, or go on with the job"),
-    "help.wants": ("Now", "What is to be done"),
-    "help.takes": ("Scan, type", "Scan or type"),
+    "help.purpose": ("Now", "What is to be done"),
+    "help.accepts": ("Scan, type", "Scan or type"),
     "help.letters": ("Letters", "Letters, each with Enter"),
     "help.always": ("Always", "On every page"),
     "help.letter": "{letter}: {text}",
-    "help.look": "? before a scan looks it up",
-    "help.commands": "{key} lists all commands",
+    "help.look_up_key": "? before a scan looks it up",
+    "help.palette_key": "{key} lists all commands",
     "help.back": "{key}, Backspace or Esc: back",
     "help.product": "a product",
-    "help.place": "a place",
+    "help.location": "a place",
     "help.order": "an order",
     "help.delivery": "a delivery or its container",
     "help.badge": "a badge",
@@ -23,7 +23,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.choice_letter": "the letter of a choice",
     "help.quantity": "how many, or 3*4",
     "help.times": "12* and a scan: twelve",
-    "help.words": "words",
+    "help.text": "words",
     "help.anything": "what the page asks for",
     "help.sign_in": (
         "Scan your badge, or type your name or a part of it. What you left open opens again on the same step."
@@ -38,7 +38,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{u} undoes what you did last."
     ),
     "help.pick_wait": "The lines of this order are being fetched. Wait a moment, or go back and take another order.",
-    "help.pick_place": (
+    "help.pick_location": (
         "Go to the place on the screen and scan it. If it is empty or blocked, {s} says so and shows other places."
     ),
     "help.pick_product": (
@@ -50,27 +50,27 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Nothing is left to pick here. Put what was picked down where the customer gets it and scan that place, "
         "or scan the next order."
     ),
-    "help.pick_back": (
+    "help.pick_return": (
         "These goods are in your hands, and you pick them for no order now. Put them back where they were, or hand"
         " them to whoever picks the order; the letter you type says which."
     ),
-    "help.walk": (
+    "help.batch": (
         "Put several orders into one round: scan them, or type how many. Each gets a tote with a letter; a number "
         "that is no order is asked about before it is a tote's. {g} starts the round in the order of your steps."
     ),
-    "help.lookup_list": (
+    "help.look_up_list": (
         "Find a product: scan it, or type two or more letters of its name, its number or the end of its barcode. "
         "Numbers open it."
     ),
-    "help.lookup_product": (
+    "help.look_up_product": (
         "All that is known of this product: where it lies, how many, what the stores around have. Another scan "
         "shows the next product; numbers and letters start work with it."
     ),
-    "help.browse_list": (
+    "help.locations_list": (
         "The places of the store in walking order. Scan one, type a part of its code, or choose its number to see "
         "what lies there."
     ),
-    "help.browse_place": (
+    "help.locations_location": (
         "What should lie at this place. {n} and {p} lead to the places beside it; a scanned product is marked if "
         "it belongs here."
     ),
@@ -84,7 +84,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.move_put": (
         "Bring it to its place and scan that place; a product before it says which of the goods is put down here."
     ),
-    "help.move_ask": (
+    "help.move_question": (
         "One thing is missing before the goods can be moved. Choose what stands on the page; {b} drops the question."
     ),
     "help.count_start": (
@@ -104,22 +104,22 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "This differs much from the books. Count it once more; the second count stands, whatever it is."
     ),
     "help.count_summary": "What was counted and how it differs. Scan the next place, or go back.",
-    "help.loss": (
+    "help.adjust": (
         "Say what was lost or found: scan the product, say how many and choose why. A number is always how many, "
         "letters answer what is asked. The stock follows at once."
     ),
-    "help.short": (
+    "help.shortage": (
         "There is not enough here. Choose another place to go to, or say why the line stays short; the reason "
         "goes along with the order."
     ),
-    "help.count_log": (
+    "help.my_entries": (
         "What you counted and wrote, and what became of it. A number opens an entry; there it can be taken back."
     ),
-    "help.doctor": (
+    "help.scanner_test": (
         "Scan anything: this page shows what the scanner sends and what it would mean. Nothing happens to the store."
     ),
-    "help.doubts": "What could not be settled without you. A number opens one and shows what both sides say.",
-    "help.doubts_entry": (
+    "help.unconfirmed": "What could not be settled without you. A number opens one and shows what both sides say.",
+    "help.unconfirmed_entry": (
         "Read what was meant and what the service says, look at the goods if need be, and choose a way out by its "
         "number."
     ),
@@ -129,15 +129,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "help.orders_filter": "Choose what the board shows: a number changes a filter. {b} goes back to the board.",
     "help.orders_views": "Filters that are kept under a name. A number takes one of them.",
-    "help.board_order": (
+    "help.order_page": (
         "One order with its customer, lines, picks and history. Numbers do something with it: release, reject, "
         "hand over, give to somebody."
     ),
-    "help.act": (
+    "help.order_actions": (
         "Choose what is to be done with these orders, and why where that is asked. Nothing happens before the "
         "last question."
     ),
-    "help.act_results": "What became of each order. {u} takes back what can be taken back.",
+    "help.order_actions_results": "What became of each order. {u} takes back what can be taken back.",
     "help.exceptions": (
         "What a supervisor has to settle: differences, stock that cannot be, orders that are stuck. A number "
         "opens a kind, then the case, where it can be settled."
@@ -156,14 +156,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Deliveries that are expected or came, and their receipts. A scan or a number opens one; {v} changes what "
         "is listed."
     ),
-    "help.logs": (
+    "help.log": (
         "What happened to the goods, newest first. {f} filters, {e} writes the list to a file, {g} draws the "
         "losses; a number opens an entry."
     ),
-    "help.logs_filter": (
+    "help.log_filter": (
         "Choose by which field the log is filtered, then the value: from the list, by a scan, or typed."
     ),
-    "help.logs_export": (
+    "help.log_export": (
         "Type the name of the file that the list is written to. A file that is there already is asked about first."
     ),
     "help.stores": "The stores of the chain. Words find one, a number opens its page.",
@@ -179,11 +179,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Choose which goods that wait for customers are to be cleared. Nothing is cleared before it is confirmed "
         "by typing."
     ),
-    "help.clear": (
+    "help.clearance_request": (
         "This cannot be taken back. Type what the screen asks for, letter by letter; {b} leaves everything as it is."
     ),
-    "help.clear_done": "What was cleared, and which goods are to be moved now. They are on the list of goods to move.",
-    "help.tasks": (
+    "help.clearance_request_done": (
+        "What was cleared, and which goods are to be moved now. They are on the list of goods to move."
+    ),
+    "help.clearance_tasks": (
         "Goods that a clearance wants moved. Choose one by number, or scan its place or the product, and bring it "
         "where it belongs."
     ),
@@ -200,16 +202,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "All that can be done from here. Type a word of it, then its number. A scan goes to the job as if this "
         "page were not there."
     ),
-    "commands.title": "Commands",
-    "commands.prompt": ("Number or words", "Type its number, or words to find it"),
-    "commands.head": "Command",
-    "commands.head_key": ("Key", "Key here"),
-    "commands.empty": "No command is called so.",
-    "commands.no_such": ("Not found", "No command “{text:~}”"),
-    "commands.language": ("{name}", "Language: {name}"),
-    "commands.theme": ("{name}", "Colours: {name}"),
-    "commands.spoken": ("{what}", "{what}, the next time too"),
-    "commands.tuned": ("{what}", "{what}, until you sign out"),
+    "palette.title": "Commands",
+    "palette.prompt": ("Number or words", "Type its number, or words to find it"),
+    "palette.head": "Command",
+    "palette.head_key": ("Key", "Key here"),
+    "palette.empty": "No command is called so.",
+    "palette.no_such": ("Not found", "No command “{text:~}”"),
+    "palette.language": ("{name}", "Language: {name}"),
+    "palette.theme": ("{name}", "Colours: {name}"),
+    "palette.language_set": ("{what}", "{what}, the next time too"),
+    "palette.preference_set": ("{what}", "{what}, until you sign out"),
     "theme.lean": "of the terminal",
     "theme.light": "light",
     "theme.dark": "dark",

@@ -11,9 +11,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "web.sign_out": "Sign out",
     "web.wrong": "Badge, name or PIN is wrong.",
     "web.later": "Too many wrong tries. Wait a few minutes.",
-    "web.not_you": "Only supervisors work in a browser.",
+    "web.wrong_person": "Only supervisors work in a browser.",
     "web.no_people": "This service knows no PINs, so nobody can sign in here.",
     "web.no_answer": "The service does not answer now. Try again.",
-    "web.ended": "This screen has ended. Nothing is lost: the work goes on at the same step.",
+    "web.session_ended": "This screen has ended. Nothing is lost: the work goes on at the same step.",
     "web.again": "Go on",
 }

@@ -13,7 +13,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{what} ne s'annule pas ici",
         "La dernière action, sur {what}, ne s'annule pas ici",
     ),
-    "home.halfway": ("Suite {delivery:~}", "Continuer {delivery:~}"),
-    "home.halfway_many": ("Suite : {count}", "{count} livraisons à moitié"),
-    "home.none_halfway": ("Rien à moitié", "Aucune livraison laissée à moitié"),
+    "home.partly_received": ("Suite {delivery:~}", "Continuer {delivery:~}"),
+    "home.partly_received_many": ("Suite : {count}", "{count} livraisons à moitié"),
+    "home.none_partly_received": ("Rien à moitié", "Aucune livraison laissée à moitié"),
 }

@@ -3,85 +3,89 @@
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    "short.title": "Manque",
-    "short.title_at": ("Manque", "Manque à {place}"),
-    "short.title_reject": ("Rejeter {order}", "Rejeter la commande {order}"),
-    "short.prompt": ("Numéro, ou scan", "Choisir un numéro, ou scanner un lieu"),
-    "short.prompt_asked": ("Numéro, ou scan", "Choisir le numéro, ou scanner"),
-    "short.prompt_which": ("Quelle cde ?", "Quelle commande ? Choisir le numéro"),
-    "short.prompt_why": ("Motif ? Numéro", "Pourquoi ? Choisir un numéro, et elle est rejetée"),
-    "short.missing": ("manque {rest}", "manque {rest} sur {of}"),
-    "short.missing_measure": ("manque {rest}", "manque {rest} sur {of} {unit}"),
-    "short.both": "{one} · {other}",
-    "short.around": ("Proches ≈ {quantity}", "Magasins proches ≈ {quantity}"),
-    "short.coming_on": (
+    "shortage.title": "Manque",
+    "shortage.title_location": ("Manque", "Manque à {place}"),
+    "shortage.title_reject": ("Rejeter {order}", "Rejeter la commande {order}"),
+    "shortage.prompt": ("Numéro, ou scan", "Choisir un numéro, ou scanner un lieu"),
+    "shortage.prompt_asked": ("Numéro, ou scan", "Choisir le numéro, ou scanner"),
+    "shortage.prompt_which": ("Quelle cde ?", "Quelle commande ? Choisir le numéro"),
+    "shortage.prompt_reason": ("Motif ? Numéro", "Pourquoi ? Choisir un numéro, et elle est rejetée"),
+    "shortage.missing": ("manque {rest}", "manque {rest} sur {of}"),
+    "shortage.missing_measure": ("manque {rest}", "manque {rest} sur {of} {unit}"),
+    "shortage.join": "{one} · {other}",
+    "shortage.nearby": ("Proches ≈ {quantity}", "Magasins proches ≈ {quantity}"),
+    "shortage.expected_delivery_on": (
         "{quantity}: {day}",
         "{quantity} avec {order}, {day}",
         "prochaine livraison : {quantity} avec {order}, {day}",
     ),
-    "short.coming": ("{at:day}", "prochaine livraison {at:day} {at:time}"),
-    "short.kept_here": (
+    "shortage.expected_delivery": ("{at:day}", "prochaine livraison {at:day} {at:time}"),
+    "shortage.reason_kept_on_host": (
         "Motif gardé ici",
         "Le serveur ne garde pas de motif par ligne : il reste sur cette machine.",
     ),
-    "short.ways": ("Suite", "Ailleurs, ou un motif"),
-    "short.way_place": ("{place}", "Le prendre à {place}"),
-    "short.none": ("rien", "plus rien"),
-    "short.pool": ("", "{name}"),
-    "short.way_reject": ("Rejeter {order}…", "Rejeter toute la commande {order}…"),
-    "short.way_sure": ("Rejeter {order}", "Oui, rejeter la commande {order}"),
-    "short.sure": (
+    "shortage.choices": ("Suite", "Ailleurs, ou un motif"),
+    "shortage.choice_location": ("{place}", "Le prendre à {place}"),
+    "shortage.none_there": ("rien", "plus rien"),
+    "shortage.pool": ("", "{name}"),
+    "shortage.choice_reject": ("Rejeter {order}…", "Rejeter toute la commande {order}…"),
+    "shortage.choice_confirm": ("Rejeter {order}", "Oui, rejeter la commande {order}"),
+    "shortage.confirm_reject": (
         "Rejeter {order} ?",
         "Rejeter la commande {order} ? {words:~}",
         "Rejeter toute la commande {order} ? {words:~}",
     ),
-    "short.way_reject_one": ("Rejeter une cde…", "Rejeter une des commandes…"),
-    "short.way_all_the_same": ("Prendre là", "Le prendre quand même à {key}"),
-    "short.way_product": ("Voir {key}", "Chercher {key}"),
-    "short.needs": ("Pour", "Qui l'attend"),
-    "short.orders": ("Cdes", "Commandes de cet arrêt"),
-    "short.reasons": "Motifs",
-    "short.tote": ("{tote} : {order}", "{tote} : commande {order}"),
-    "short.opened": ("Manque {rest}", "Manque {rest} : {label:~}"),
-    "short.which": ("Quelle cde ?", "Quelle commande faut-il rejeter ?"),
-    "short.why": ("Motif du rejet ?", "Pourquoi rejeter la commande {order} ?"),
-    "short.unknown": (
+    "shortage.choice_reject_one": ("Rejeter une cde…", "Rejeter une des commandes…"),
+    "shortage.choice_take_anyway": ("Prendre là", "Le prendre quand même à {key}"),
+    "shortage.choice_product": ("Voir {key}", "Chercher {key}"),
+    "shortage.needed_by": ("Pour", "Qui l'attend"),
+    "shortage.orders": ("Cdes", "Commandes de cet arrêt"),
+    "shortage.reasons": "Motifs",
+    "shortage.tote": ("{tote} : {order}", "{tote} : commande {order}"),
+    "shortage.opened": ("Manque {rest}", "Manque {rest} : {label:~}"),
+    "shortage.which_order": ("Quelle cde ?", "Quelle commande faut-il rejeter ?"),
+    "shortage.which_reason": ("Motif du rejet ?", "Pourquoi rejeter la commande {order} ?"),
+    "shortage.unknown": (
         "Inconnu : {code:~}",
         "{code:~} est inconnu ici",
         "Rien ici ne s'appelle {code:~}. Rescanner.",
     ),
-    "short.person": ("{name:~} : un badge", "C'est le badge de {name:~} ; répondre ou revenir d'abord"),
-    "short.answer_first": (
+    "shortage.person": ("{name:~} : un badge", "C'est le badge de {name:~} ; répondre ou revenir d'abord"),
+    "shortage.answer_first": (
         "Répondre avant",
         "{what:~} : répondre d'abord, ou revenir",
         "{what:~} : dire d'abord ici ce qui manque.",
     ),
-    "short.other_product": (
+    "shortage.other_product": (
         "C'est {what:~}",
         "C'est {what:~}, pas {label:~}",
         "C'est {what:~}. Ce qui manque ici, c'est {label:~}.",
     ),
-    "short.here": (
+    "shortage.same_location": (
         "Il manque ici",
         "C'est à {place} qu'il manque",
         "C'est à {place} que {label:~} manque. Scanner un autre emplacement.",
     ),
-    "short.none_there": (
+    "shortage.no_stock_there": (
         "Rien à {place:~}",
         "Pas de {label:~} connu à {place}",
         "Personne ne connaît de {label:~} à {place}. Est-il là ?",
     ),
-    "short.elsewhere": ("Aller à {place}", "Prendre le reste à {place}", "Prendre le reste à {place} : {label:~}"),
-    "short.closed": ("Manque {rest}", "Manque {rest} : {words:~}"),
-    "short.closed_here": (
+    "shortage.other_location": (
+        "Aller à {place}",
+        "Prendre le reste à {place}",
+        "Prendre le reste à {place} : {label:~}",
+    ),
+    "shortage.closed": ("Manque {rest}", "Manque {rest} : {words:~}"),
+    "shortage.closed_on_host": (
         "Manque {rest}",
         "Manque {rest} : {words:~}",
         "Manque {rest} : {words:~}. Le motif reste sur cette machine.",
     ),
-    "short.rejected": (
+    "shortage.rejected": (
         "{order} rejetée",
         "La commande {order} est rejetée",
         "La commande {order} est rejetée : {words:~}",
     ),
-    "short.left": ("Rien changé", "Rien n'a été changé ; il manque toujours"),
+    "shortage.left": ("Rien changé", "Rien n'a été changé ; il manque toujours"),
 }

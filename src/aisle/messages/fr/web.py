@@ -11,9 +11,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "web.sign_out": "Se déconnecter",
     "web.wrong": "Badge, nom ou code PIN erroné.",
     "web.later": "Trop d'essais erronés. Attendre quelques minutes.",
-    "web.not_you": "Seuls les responsables travaillent dans un navigateur.",
+    "web.wrong_person": "Seuls les responsables travaillent dans un navigateur.",
     "web.no_people": "Ce serveur ne connaît aucun code PIN ; personne ne peut se connecter ici.",
     "web.no_answer": "Le serveur ne répond pas pour le moment. Réessayer.",
-    "web.ended": "Cet écran est fermé. Rien n'est perdu : le travail reprend à la même étape.",
+    "web.session_ended": "Cet écran est fermé. Rien n'est perdu : le travail reprend à la même étape.",
     "web.again": "Continuer",
 }

@@ -13,7 +13,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{what} kan hier niet terug",
         "Het laatste, aan {what}, kan hier niet ongedaan worden gemaakt",
     ),
-    "home.halfway": ("Verder {delivery:~}", "Verder met {delivery:~}"),
-    "home.halfway_many": ("Verder: {count}", "{count} leveringen half"),
-    "home.none_halfway": ("Niets half", "Geen levering bleef half staan"),
+    "home.partly_received": ("Verder {delivery:~}", "Verder met {delivery:~}"),
+    "home.partly_received_many": ("Verder: {count}", "{count} leveringen half"),
+    "home.none_partly_received": ("Niets half", "Geen levering bleef half staan"),
 }

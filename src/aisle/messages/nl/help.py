@@ -6,16 +6,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.help": "Hulp",
     "help.title": "Hulp",
     "help.prompt": ("Lees, of ga verder", "Lees, of ga verder met het werk"),
-    "help.wants": ("Nu", "Wat er te doen is"),
-    "help.takes": ("Scan, typ", "Scannen of typen"),
+    "help.purpose": ("Nu", "Wat er te doen is"),
+    "help.accepts": ("Scan, typ", "Scannen of typen"),
     "help.letters": ("Tekens", "Letters, elk met Enter"),
     "help.always": ("Altijd", "Op elke pagina"),
     "help.letter": "{letter}: {text}",
-    "help.look": "? voor een scan zoekt op",
-    "help.commands": "{key} toont alle opdrachten",
+    "help.look_up_key": "? voor een scan zoekt op",
+    "help.palette_key": "{key} toont alle opdrachten",
     "help.back": "{key}, Backspace of Esc: terug",
     "help.product": "een artikel",
-    "help.place": "een plek",
+    "help.location": "een plek",
     "help.order": "een order",
     "help.delivery": "een levering of een container ervan",
     "help.badge": "een badge",
@@ -23,7 +23,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.choice_letter": "de letter van een keuze",
     "help.quantity": "hoeveel, of 3*4",
     "help.times": "12* en een scan: twaalf",
-    "help.words": "woorden",
+    "help.text": "woorden",
     "help.anything": "wat de pagina vraagt",
     "help.sign_in": "Scan je badge, of typ je naam of een deel ervan. Wat nog openstond, gaat open bij dezelfde stap.",
     "help.pin": (
@@ -36,7 +36,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{u} maakt ongedaan wat je het laatst deed."
     ),
     "help.pick_wait": "De regels van deze order worden opgehaald. Wacht even, of ga terug en neem een andere order.",
-    "help.pick_place": (
+    "help.pick_location": (
         "Ga naar de plek op het scherm en scan die. Is die leeg of versperd, dan meldt {s} dat en toont andere plekken."
     ),
     "help.pick_product": (
@@ -48,27 +48,27 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Hier valt niets meer te picken. Zet wat gepickt is op de afhaalplek en scan die plek, of scan de volgende "
         "order."
     ),
-    "help.pick_back": (
+    "help.pick_return": (
         "Deze goederen heb je in de hand en pick je voor geen order meer. Leg ze terug waar ze lagen, of geef ze "
         "aan wie de order nu pickt; de letter die je typt zegt welke van de twee."
     ),
-    "help.walk": (
+    "help.batch": (
         "Doe meerdere orders in één ronde: scan ze, of typ hoeveel. Elk krijgt een bak met een letter; bij een "
         "nummer dat geen order is wordt gevraagd of het een bak is. {g} begint de ronde in looproute."
     ),
-    "help.lookup_list": (
+    "help.look_up_list": (
         "Zoek een artikel: scan het, of typ twee of meer letters van de naam, het nummer of het eind van de "
         "barcode. Een nummer opent het."
     ),
-    "help.lookup_product": (
+    "help.look_up_product": (
         "Alles wat bekend is van dit artikel: waar het ligt, hoeveel, en wat winkels in de buurt hebben. Een scan "
         "toont het volgende; nummers en letters beginnen er werk mee."
     ),
-    "help.browse_list": (
+    "help.locations_list": (
         "De plekken van de winkel in looproute. Scan er een, typ een deel van de code, of kies het nummer om te "
         "zien wat er ligt."
     ),
-    "help.browse_place": (
+    "help.locations_location": (
         "Wat op deze plek hoort te liggen. {n} en {p} gaan naar de plekken ernaast; een gescand artikel wordt "
         "getoond als het hier hoort."
     ),
@@ -80,7 +80,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "help.move_load": "Laad de kar: scan plek en artikelen, zoveel je wilt. {d} begint met inruimen.",
     "help.move_put": "Breng het naar zijn plek en scan die; een artikel ervoor zegt wat hier wordt neergelegd.",
-    "help.move_ask": (
+    "help.move_question": (
         "Er ontbreekt nog iets voor de goederen verplaatst kunnen worden. Kies wat op de pagina staat; {b} laat de"
         " vraag vallen."
     ),
@@ -101,22 +101,24 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Dit wijkt sterk af van het systeem. Tel nog een keer; de tweede telling geldt, wat het ook is."
     ),
     "help.count_summary": "Wat geteld is en hoe het verschilt. Scan de volgende plek, of ga terug.",
-    "help.loss": (
+    "help.adjust": (
         "Meld wat verloren of gevonden is: scan het artikel, zeg hoeveel en kies waarom. Een getal is altijd "
         "hoeveel, letters beantwoorden een vraag. De voorraad volgt meteen."
     ),
-    "help.short": (
+    "help.shortage": (
         "Hier is te weinig. Kies een andere plek, of zeg waarom de regel tekort blijft; de reden gaat met de order mee."
     ),
-    "help.count_log": (
+    "help.my_entries": (
         "Wat je telde en meldde, en wat ervan werd. Een nummer opent een boeking; daar kan die worden ingetrokken."
     ),
-    "help.doctor": (
+    "help.scanner_test": (
         "Scan wat je wilt: deze pagina toont wat de scanner stuurt en wat het zou betekenen. Met de winkel "
         "gebeurt niets."
     ),
-    "help.doubts": "Wat niet zonder jou geregeld kan worden. Een nummer opent er een en toont wat beide kanten zeggen.",
-    "help.doubts_entry": (
+    "help.unconfirmed": (
+        "Wat niet zonder jou geregeld kan worden. Een nummer opent er een en toont wat beide kanten zeggen."
+    ),
+    "help.unconfirmed_entry": (
         "Lees wat bedoeld was en wat de server zegt, kijk zo nodig bij de goederen, en kies een uitweg met het nummer."
     ),
     "help.orders": (
@@ -125,15 +127,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "help.orders_filter": "Kies wat het bord toont: een nummer wijzigt een filter. {b} gaat terug naar het bord.",
     "help.orders_views": "Filters die onder een naam bewaard zijn. Een nummer neemt er een.",
-    "help.board_order": (
+    "help.order_page": (
         "Eén order met klant, regels, picks en geschiedenis. Nummers doen er iets mee: vrijgeven, afwijzen, "
         "meegeven, aan iemand toewijzen."
     ),
-    "help.act": (
+    "help.order_actions": (
         "Kies wat er met deze orders moet gebeuren, en waarom als dat gevraagd wordt. Voor de laatste vraag "
         "gebeurt er niets."
     ),
-    "help.act_results": "Wat er van elke order is geworden. {u} neemt terug wat terug kan.",
+    "help.order_actions_results": "Wat er van elke order is geworden. {u} neemt terug wat terug kan.",
     "help.exceptions": (
         "Wat een leidinggevende moet regelen: verschillen, onmogelijke voorraad, orders die vastzitten. Een "
         "nummer opent een soort, dan het geval."
@@ -150,12 +152,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Leveringen die verwacht worden of er zijn, en hun ontvangsten. Een scan of nummer opent er een; {v} wisselt "
         "wat er staat."
     ),
-    "help.logs": (
+    "help.log": (
         "Wat er met de goederen gebeurde, nieuwste eerst. {f} filtert, {e} schrijft de lijst naar een bestand, "
         "{g} tekent de derving; een nummer opent een boeking."
     ),
-    "help.logs_filter": "Kies op welk veld het logboek filtert, dan de waarde: uit de lijst, met een scan, of getypt.",
-    "help.logs_export": "Typ de naam van het bestand voor de lijst. Bestaat het al, dan wordt dat eerst gevraagd.",
+    "help.log_filter": "Kies op welk veld het logboek filtert, dan de waarde: uit de lijst, met een scan, of getypt.",
+    "help.log_export": "Typ de naam van het bestand voor de lijst. Bestaat het al, dan wordt dat eerst gevraagd.",
     "help.stores": "De winkels van de keten. Woorden vinden er een, een nummer opent de pagina.",
     "help.stores_change": (
         "Kies de winkel waar deze terminal voortaan werkt. Wat hier open of niet verzonden is, blijft hier en "
@@ -166,12 +168,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "alles wat van een artikel bekend is."
     ),
     "help.clearance": "Kies welk klantgoed geruimd wordt. Niets wordt geruimd voordat het getypt bevestigd is.",
-    "help.clear": "Dit kan niet terug. Typ precies wat het scherm vraagt; {b} laat alles zoals het is.",
-    "help.clear_done": (
+    "help.clearance_request": "Dit kan niet terug. Typ precies wat het scherm vraagt; {b} laat alles zoals het is.",
+    "help.clearance_request_done": (
         "Wat geruimd is, en welke goederen nu verplaatst moeten worden. Ze staan op de lijst van te verplaatsen "
         "goederen."
     ),
-    "help.tasks": (
+    "help.clearance_tasks": (
         "Goederen die na het ruimen verplaatst moeten worden. Kies er een met het nummer, of scan plek of "
         "artikel, en breng het weg."
     ),
@@ -189,16 +191,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Alles wat vanaf hier kan. Typ een woord ervan, dan het nummer. Een scan gaat naar het werk alsof deze "
         "pagina er niet is."
     ),
-    "commands.title": "Opdrachten",
-    "commands.prompt": ("Nummer of woorden", "Typ het nummer, of woorden om te zoeken"),
-    "commands.head": "Opdracht",
-    "commands.head_key": ("Toets", "Toets hier"),
-    "commands.empty": "Geen opdracht heet zo.",
-    "commands.no_such": ("Niet gevonden", "Geen opdracht “{text:~}”"),
-    "commands.language": ("{name}", "Taal: {name}"),
-    "commands.theme": ("{name}", "Kleuren: {name}"),
-    "commands.spoken": ("{what}", "{what}, ook de volgende keer"),
-    "commands.tuned": ("{what}", "{what}, tot het afmelden"),
+    "palette.title": "Opdrachten",
+    "palette.prompt": ("Nummer of woorden", "Typ het nummer, of woorden om te zoeken"),
+    "palette.head": "Opdracht",
+    "palette.head_key": ("Toets", "Toets hier"),
+    "palette.empty": "Geen opdracht heet zo.",
+    "palette.no_such": ("Niet gevonden", "Geen opdracht “{text:~}”"),
+    "palette.language": ("{name}", "Taal: {name}"),
+    "palette.theme": ("{name}", "Kleuren: {name}"),
+    "palette.language_set": ("{what}", "{what}, ook de volgende keer"),
+    "palette.preference_set": ("{what}", "{what}, tot het afmelden"),
     "theme.lean": "van de terminal",
     "theme.light": "licht",
     "theme.dark": "donker",

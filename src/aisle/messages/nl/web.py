@@ -11,9 +11,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "web.sign_out": "Afmelden",
     "web.wrong": "Badge, naam of pincode klopt niet.",
     "web.later": "Te veel foute pogingen. Een paar minuten wachten.",
-    "web.not_you": "Alleen leidinggevenden werken in een browser.",
+    "web.wrong_person": "Alleen leidinggevenden werken in een browser.",
     "web.no_people": "Deze server kent geen pincodes; hier kan niemand zich aanmelden.",
     "web.no_answer": "De server antwoordt nu niet. Opnieuw proberen.",
-    "web.ended": "Dit scherm is gesloten. Er is niets verloren: het werk gaat verder bij dezelfde stap.",
+    "web.session_ended": "Dit scherm is gesloten. Er is niets verloren: het werk gaat verder bij dezelfde stap.",
     "web.again": "Verder",
 }

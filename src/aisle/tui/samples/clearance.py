@@ -90,7 +90,7 @@ def _request(text: str, verdict: Verdict | None, link: LinkState = LIVE_LINK, ty
 
 
 def _confirm(text: str) -> Frame:
-    return _request(text, Verdict(WRONG, msg("clear.not_scanned", tag=text or "backroom")))
+    return _request(text, Verdict(WRONG, msg("clearance_request.not_scanned", tag=text or "backroom")))
 
 
 def _confirm_by_token(text: str) -> Frame:
@@ -98,34 +98,50 @@ def _confirm_by_token(text: str) -> Frame:
 
 
 def _wait(text: str) -> Frame:
-    return _request(text, Verdict(INFO, msg("clear.asked")), LinkState("offline", 70.0, 1), phase="wait")
+    return _request(
+        text, Verdict(INFO, msg("clearance_request.requested")), LinkState("offline", 70.0, 1), phase="wait"
+    )
 
 
 def _done(text: str) -> Frame:
     fields: dict[str, Any] = {"phase": "done", "outcome": "done", "new_task_count": 4, "lists_tasks": True}
     fields |= {"tasks": _task_rows(text), "total": 4}
-    return _request(text, Verdict(GOOD, msg("clear.fresh", tag=text or "backroom", count=4)), **fields)
+    return _request(text, Verdict(GOOD, msg("clearance_request.new_tasks", tag=text or "backroom", count=4)), **fields)
 
 
 def _refused(text: str) -> Frame:
     why = text or "This token may not do that."
-    return _request(text, Verdict(WRONG, msg("clear.refused", why=why)), phase="done", outcome="refused", why=why)
+    return _request(
+        text, Verdict(WRONG, msg("clearance_request.refused", why=why)), phase="done", outcome="refused", why=why
+    )
 
 
 def _expired(text: str) -> Frame:
     return _request(
-        text, Verdict(WRONG, msg("clear.expired")), OFFLINE_LINK, phase="done", outcome="expired", lists_tasks=True
+        text,
+        Verdict(WRONG, msg("clearance_request.expired")),
+        OFFLINE_LINK,
+        phase="done",
+        outcome="expired",
+        lists_tasks=True,
     )
 
 
 def _unknown(text: str) -> Frame:
     return _request(
-        text, Verdict(ASK, msg("clear.unknown")), OFFLINE_LINK, phase="done", outcome="unknown", lists_tasks=True
+        text,
+        Verdict(ASK, msg("clearance_request.unknown")),
+        OFFLINE_LINK,
+        phase="done",
+        outcome="unknown",
+        lists_tasks=True,
     )
 
 
 def _unlisted(text: str) -> Frame:
-    return _request(text, Verdict(GOOD, msg("clear.done")), phase="done", outcome="done", service_knows_people=False)
+    return _request(
+        text, Verdict(GOOD, msg("clearance_request.done")), phase="done", outcome="done", service_knows_people=False
+    )
 
 
 def _task_list(text: str) -> Frame:
@@ -135,7 +151,7 @@ def _task_list(text: str) -> Frame:
 
 def _task_of_other(text: str) -> Frame:
     rows = _task_rows(text)
-    verdict = Verdict(ASK, msg("tasks.taken", who=rows[1].worker_name, label=rows[1].task.label))
+    verdict = Verdict(ASK, msg("clearance_tasks.taken_by_other", who=rows[1].worker_name, label=rows[1].task.label))
     state = ClearanceTasksState(tag=text or "backroom", rows=rows, total=4, confirmed_task="1")
     return _frame(ClearanceTasksJob().view(state), verdict, OFFLINE_LINK, 6)
 
@@ -150,7 +166,7 @@ def _tasks_not_listed(text: str) -> Frame:
 
 def _move_from(text: str) -> Frame:
     state = MoveState(task=_task(text))
-    return _frame(MoveJob().view(state), Verdict(INFO, msg("tasks.begun", place=text or "BR-01")), serial=7)
+    return _frame(MoveJob().view(state), Verdict(INFO, msg("clearance_tasks.started", place=text or "BR-01")), serial=7)
 
 
 def _move_take(text: str) -> Frame:
@@ -164,18 +180,18 @@ CLEARANCE_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("clearance", "unheard", _not_loaded),
     ("clearance.categories", "held", _categories),
     ("clearance.categories", "nothing", _nothing_held),
-    ("clear.sure", "scanned", _confirm),
-    ("clear.sure", "token", _confirm_by_token),
-    ("clear.wait", "offline", _wait),
-    ("clear.done", "created", _done),
-    ("clear.done", "refused", _refused),
-    ("clear.done", "expired", _expired),
-    ("clear.done", "unknown", _unknown),
-    ("clear.done", "unlisted", _unlisted),
-    ("tasks", "list", _task_list),
-    ("tasks", "taken", _task_of_other),
-    ("tasks", "none", _empty_task_list),
-    ("tasks", "unlisted", _tasks_not_listed),
+    ("clearance_request.confirm", "scanned", _confirm),
+    ("clearance_request.confirm", "token", _confirm_by_token),
+    ("clearance_request.wait", "offline", _wait),
+    ("clearance_request.done", "created", _done),
+    ("clearance_request.done", "refused", _refused),
+    ("clearance_request.done", "expired", _expired),
+    ("clearance_request.done", "unknown", _unknown),
+    ("clearance_request.done", "unlisted", _unlisted),
+    ("clearance_tasks", "list", _task_list),
+    ("clearance_tasks", "taken", _task_of_other),
+    ("clearance_tasks", "none", _empty_task_list),
+    ("clearance_tasks", "unlisted", _tasks_not_listed),
     ("move.from", "task", _move_from),
     ("move.take", "task", _move_take),
 )

@@ -99,7 +99,7 @@ def _blind(text: str) -> Frame:
 
 
 def _at_location(text: str) -> Frame:
-    text_ = msg("count.sent_and", what="A-03-11", differing=0, next=msg("count.at_place", place="A-03-12", count=5))
+    text_ = msg("count.sent_and", what="A-03-11", differing=0, next=msg("count.at_location", place="A-03-12", count=5))
     return _frame(CountJob().view(_count_state(text)), Verdict(GOOD, text_), LinkState("live", 3.0, 1), 16)
 
 
@@ -127,14 +127,14 @@ def _plan(text: str) -> Frame:
 
 
 def _empty_plan(text: str) -> Frame:
-    verdict = Verdict(INFO, msg("count.making_list"))
+    verdict = Verdict(INFO, msg("count.list_started"))
     return _frame(CountJob().view(CountState("list")), verdict, LinkState("live", 12.0), 17)
 
 
 def _number(text: str) -> Frame:
     choices = (CountTarget("quantity", "3012"), CountTarget("place", "3012", text or "3012"))
     state = _count_state(text, 11, 6)._replace(choices=choices)
-    verdict = Verdict(ASK, msg("count.number_of_place", value=Decimal(3012), what=text or "3012"))
+    verdict = Verdict(ASK, msg("count.number_of_location", value=Decimal(3012), what=text or "3012"))
     return _frame(CountJob().view(state), verdict, LinkState("live", 12.0), 18)
 
 
@@ -153,7 +153,7 @@ def _missing(text: str) -> Frame:
 def _recount(text: str) -> Frame:
     state = _count_state(text, 12, 60, 8, 3, 4)._replace(phase="recount", current_index=-1)
     items = tuple(item._replace(needs_recount=item.product == "4002") for item in state.lines)
-    verdict = Verdict(ASK, msg("count.again", label=text or EXPECTED[1][1]))
+    verdict = Verdict(ASK, msg("count.recount_needed", label=text or EXPECTED[1][1]))
     return _frame(CountJob().view(state._replace(lines=items)), verdict, LinkState("live", 4.0), 20)
 
 
@@ -189,18 +189,18 @@ def _adjust_product(text: str) -> Frame:
     state = _adjust_state(text, "product")._replace(location="A-03-12")
     sent = SentAdjustment(_count_lines(text)[0], Decimal(-2), "2026-11-20T09:00:00Z")
     verdict = Verdict(
-        GOOD, msg("loss.lost", quantity=Decimal(2), label=text or EXPECTED[0][1], reason=text or "Damaged")
+        GOOD, msg("adjust.lost", quantity=Decimal(2), label=text or EXPECTED[0][1], reason=text or "Damaged")
     )
     return _frame(AdjustJob().view(state._replace(sent=(sent,))), verdict, LinkState("live", 4.0, 1), 24)
 
 
 def _adjust_location(text: str) -> Frame:
-    verdict = Verdict(ASK, msg("loss.where", label=text or EXPECTED[0][1]))
-    return _frame(AdjustJob().view(_adjust_state(text, "place", 1)), verdict, LinkState("live", 4.0), 25)
+    verdict = Verdict(ASK, msg("adjust.which_location", label=text or EXPECTED[0][1]))
+    return _frame(AdjustJob().view(_adjust_state(text, "location", 1)), verdict, LinkState("live", 4.0), 25)
 
 
 def _adjust_quantity(text: str) -> Frame:
-    verdict = Verdict(GOOD, msg("loss.how_many", label=text or EXPECTED[0][1], quantity=Decimal(2)))
+    verdict = Verdict(GOOD, msg("adjust.how_many", label=text or EXPECTED[0][1], quantity=Decimal(2)))
     return _frame(AdjustJob().view(_adjust_state(text, "quantity", 2)), verdict, LinkState("live", 4.0), 26)
 
 
@@ -208,7 +208,7 @@ def _adjust_number(text: str) -> Frame:
     state = _adjust_state(text, "quantity", 1)._replace(
         number_match=Match("location", "12", text or "12"), asked_quantity=Decimal(12)
     )
-    verdict = Verdict(ASK, msg("count.number_of_place", value=Decimal(12), what=text or "12"))
+    verdict = Verdict(ASK, msg("count.number_of_location", value=Decimal(12), what=text or "12"))
     return _frame(AdjustJob().view(state), verdict, LinkState("live", 4.0), 26)
 
 
@@ -216,7 +216,9 @@ def _adjust_exceeded(text: str) -> Frame:
     state = _adjust_state(text, "quantity", 500)._replace(
         chosen_reason=parse_reasons(LOSS_REASONS)[0], has_expected=True
     )
-    verdict = Verdict(ASK, msg("loss.over", quantity=Decimal(500), label=text or EXPECTED[0][1], books=Decimal(12)))
+    verdict = Verdict(
+        ASK, msg("adjust.exceeds_expected", quantity=Decimal(500), label=text or EXPECTED[0][1], books=Decimal(12))
+    )
     return _frame(AdjustJob().view(state), verdict, LinkState("live", 4.0), 26)
 
 
@@ -224,7 +226,7 @@ def _adjust_reason(text: str) -> Frame:
     state = _adjust_state(text, "reason", 2)
     if text:
         state = state._replace(reasons=tuple(reason._replace(text=text) for reason in state.reasons))
-    verdict = Verdict(ASK, msg("loss.why", quantity=Decimal(2), label=text or EXPECTED[0][1]))
+    verdict = Verdict(ASK, msg("adjust.which_reason", quantity=Decimal(2), label=text or EXPECTED[0][1]))
     return _frame(AdjustJob().view(state), verdict, LinkState("offline", 4000.0, 3), 27)
 
 
@@ -265,7 +267,7 @@ def _my_entry(text: str) -> Frame:
 
 def _my_entry_undo(text: str) -> Frame:
     entry = _entries(text)[2]
-    verdict = Verdict(ASK, msg("count_log.sure", label=entry.label, quantity=-(entry.difference or Decimal(0))))
+    verdict = Verdict(ASK, msg("my_entries.ask_undo", label=entry.label, quantity=-(entry.difference or Decimal(0))))
     return _frame(
         MyEntriesJob().view(MyEntriesState(entry=entry, is_asking_undo=True)), verdict, LinkState("live", 4.0), 28
     )
@@ -288,14 +290,14 @@ COUNT_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("count.summary", "differing", _summary),
     ("count.pool", "asked", _pool),
     ("count.leave", "asked", _leave),
-    ("loss.product", "sent", _adjust_product),
-    ("loss.place", "asked", _adjust_location),
-    ("loss.quantity", "scanned", _adjust_quantity),
-    ("loss.quantity", "number", _adjust_number),
-    ("loss.quantity", "over", _adjust_exceeded),
-    ("loss.reason", "asked", _adjust_reason),
-    ("count_log", "mine", _my_entries),
-    ("count_log.entry", "refused", _my_entry),
-    ("count_log.undo", "asked", _my_entry_undo),
+    ("adjust.product", "sent", _adjust_product),
+    ("adjust.location", "asked", _adjust_location),
+    ("adjust.quantity", "scanned", _adjust_quantity),
+    ("adjust.quantity", "number", _adjust_number),
+    ("adjust.quantity", "over", _adjust_exceeded),
+    ("adjust.reason", "asked", _adjust_reason),
+    ("my_entries", "mine", _my_entries),
+    ("my_entries.entry", "refused", _my_entry),
+    ("my_entries.undo", "asked", _my_entry_undo),
 )
 """Screen, state and builder of each sample."""

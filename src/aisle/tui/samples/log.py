@@ -69,7 +69,7 @@ def _list(text: str) -> Frame:
 
 def _filtered(text: str) -> Frame:
     filter_ = LogFilter("month", reason="1", product=text or "4001")
-    verdict = Verdict(INFO, msg("logs.filtered", period=msg("logs.month"), count=2))
+    verdict = Verdict(INFO, msg("log.filtered", period=msg("log.month"), count=2))
     return _frame(
         _state(text, filter=filter_, rows=_entries(text)[:1], total=1, cursor=-1), verdict, LinkState("live", 4.0), 2
     )
@@ -109,23 +109,23 @@ def _source(text: str) -> Frame:
 
 
 def _typed(text: str) -> Frame:
-    verdict = Verdict(WRONG, msg("logs.no_ids", text=text or "abc"))
+    verdict = Verdict(WRONG, msg("log.no_ids", text=text or "abc"))
     return _frame(_state(text, phase="value", field="ids"), verdict, LinkState("live", 4.0), 3)
 
 
 def _export(text: str) -> Frame:
-    why = raw(text) if text else msg("logs.why_there")
-    verdict = Verdict(WRONG, msg("logs.not_exported", file=text or "/home/anna/aisle-log-2026-11-20.csv", why=why))
+    why = raw(text) if text else msg("log.file_exists")
+    verdict = Verdict(WRONG, msg("log.not_exported", file=text or "/home/anna/aisle-log-2026-11-20.csv", why=why))
     return _frame(_state(text, phase="export"), verdict, LinkState("live", 4.0), 4)
 
 
 def _confirm_export(text: str) -> Frame:
     file = text or "/home/anna/aisle-log-2026-11-20.csv"
-    return _frame(_state(text, phase="sure", file_path=file), None, LinkState("live", 4.0))
+    return _frame(_state(text, phase="confirm", file_path=file), None, LinkState("live", 4.0))
 
 
 def _exported(text: str) -> Frame:
-    verdict = Verdict(GOOD, msg("logs.exported", file=text or "/home/anna/aisle-log-2026-11-20.csv", count=812))
+    verdict = Verdict(GOOD, msg("log.exported", file=text or "/home/anna/aisle-log-2026-11-20.csv", count=812))
     return _frame(_state(text), verdict, LinkState("live", 4.0), 5)
 
 
@@ -142,19 +142,19 @@ def _no_losses(text: str) -> Frame:
 
 
 LOG_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
-    ("logs", "list", _list),
-    ("logs", "filtered", _filtered),
-    ("logs", "narrowed", _narrowed),
-    ("logs", "nothing", _nothing),
-    ("logs", "exported", _exported),
-    ("logs.entry", "count", _entry),
-    ("logs.filter", "parts", _filter),
-    ("logs.value", "reason", _reason),
-    ("logs.value", "source", _source),
-    ("logs.value", "typed", _typed),
-    ("logs.export", "refused", _export),
-    ("logs.sure", "path", _confirm_export),
-    ("logs.losses", "weeks", _losses),
-    ("logs.losses", "none", _no_losses),
+    ("log", "list", _list),
+    ("log", "filtered", _filtered),
+    ("log", "narrowed", _narrowed),
+    ("log", "nothing", _nothing),
+    ("log", "exported", _exported),
+    ("log.entry", "count", _entry),
+    ("log.filter", "parts", _filter),
+    ("log.value", "reason", _reason),
+    ("log.value", "source", _source),
+    ("log.value", "typed", _typed),
+    ("log.export", "refused", _export),
+    ("log.confirm", "path", _confirm_export),
+    ("log.losses", "weeks", _losses),
+    ("log.losses", "none", _no_losses),
 )
 """Screen, state and builder of each sample."""

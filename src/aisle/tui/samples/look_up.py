@@ -103,7 +103,7 @@ def _product(text: str) -> LookUpState:
 
 def look_up_product(text: str) -> Frame:
     """Show a product with all its data."""
-    verdict = Verdict(INFO, msg("lookup.shown", label=text or NAMES[0]))
+    verdict = Verdict(INFO, msg("look_up.shown", label=text or NAMES[0]))
     return Frame(LookUpJob().view(_product(text)), LinkState("live", 12.0, 1), verdict, "", "0042", "Anna", 14)
 
 
@@ -117,7 +117,7 @@ def look_up_unknown(text: str) -> Frame:
 
 def look_up_order(text: str) -> Frame:
     """Show a product page on which an order was scanned."""
-    verdict = Verdict(ASK, msg("lookup.is_order", order="100042", who=text or "J. Jansen"))
+    verdict = Verdict(ASK, msg("look_up.is_order", order="100042", who=text or "J. Jansen"))
     view = LookUpJob().view(_product(text).with_offered_order(text or "100042")._replace(page=1))
     return Frame(view, LinkState("live", 12.0), verdict, "", "0042", "Anna", 15)
 
@@ -155,7 +155,7 @@ def _location_state(text: str) -> LocationsState:
 
 def location(text: str) -> Frame:
     """Show the stock of one location."""
-    verdict = Verdict(INFO, msg("browse.shown", place=text or "A-03-2"))
+    verdict = Verdict(INFO, msg("locations.shown", place=text or "A-03-2"))
     return Frame(LocationsJob().view(_location_state(text)), LinkState("live", 3.0), verdict, "", "0042", "Anna", 3)
 
 
@@ -169,6 +169,6 @@ def location_with_many_products(text: str) -> Frame:
 
 def location_with_scan(text: str) -> Frame:
     """Show a location page on which a product was scanned."""
-    message = msg("browse.here", label=text or NAMES[0], place=text or "A-03-2", quantity=Decimal(6))
+    message = msg("locations.product_here", label=text or NAMES[0], place=text or "A-03-2", quantity=Decimal(6))
     view = LocationsJob().view(_location_state(text)._replace(offered=OfferedChoice("product", text or "4000")))
     return Frame(view, LinkState("live", 3.0), Verdict(ASK, message), "", "0042", "Anna", 4)

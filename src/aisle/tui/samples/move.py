@@ -90,7 +90,7 @@ def _over(text: str) -> Frame:
         MoveChoice("over", "4001", Decimal(15)),
     )
     label = text or GOODS[0][1]
-    verdict = Verdict(ASK, msg("move.over", label=label, quantity=Decimal(15), books=Decimal(12)))
+    verdict = Verdict(ASK, msg("move.exceeds_stock", label=label, quantity=Decimal(15), books=Decimal(12)))
     return _frame(_state(text, "take", 1)._replace(choices=choices), verdict, LinkState("offline", 300.0, 12, 1), 5)
 
 
@@ -103,7 +103,7 @@ def _number(text: str) -> Frame:
 
 
 def _badge(text: str) -> Frame:
-    verdict = Verdict(WRONG, msg("move.not_this", what=msg("what.person", what=text or "Ben Okafor")))
+    verdict = Verdict(WRONG, msg("move.not_this", what=msg("record_name.person", what=text or "Ben Okafor")))
     return _frame(_state(text, "take", 1), verdict, LinkState("live", 3.0), 6)
 
 

@@ -52,19 +52,19 @@ def _pick_state(text: str) -> PickState:
     tote = Tote("100042", "A", text or "J. Jansen", has_lines=True)
     takes = tuple(take._replace(order="100042") for take in _pick_lines(text))
     return PickState(
-        (tote,), "walk", lines=takes, current_index=0, location="A-03-12", is_quantity_open=True, history=history
+        (tote,), "picking", lines=takes, current_index=0, location="A-03-12", is_quantity_open=True, history=history
     )
 
 
 def _pick_product(text: str) -> Frame:
-    verdict = Verdict(GOOD, msg("pick.taken", label=text or PRODUCTS[0][1], done=Decimal(2), of=Decimal(6)))
+    verdict = Verdict(GOOD, msg("pick.picked", label=text or PRODUCTS[0][1], done=Decimal(2), of=Decimal(6)))
     return _frame(PickJob().view(_pick_state(text)), verdict, LinkState("live", 12.0, 1), serial=14)
 
 
 def _pick_over(text: str) -> Frame:
     state = _pick_state(text)._replace(choices=(PickChoice("take_rest", "4001"),))
     label = text or PRODUCTS[0][1]
-    verdict = Verdict(ASK, msg("pick.over", label=label, quantity=Decimal(12), rest=Decimal(4)))
+    verdict = Verdict(ASK, msg("pick.more_than_ordered", label=label, quantity=Decimal(12), rest=Decimal(4)))
     return _frame(PickJob().view(state), verdict, LinkState("offline", 300.0, 12, 1), serial=15)
 
 
@@ -86,7 +86,7 @@ def _pick_done(text: str) -> Frame:
     state = _pick_state(text)
     takes = tuple(take._replace(picked=take.ordered) for take in state.lines)
     state = state._replace(lines=takes, current_index=-1, phase="done", is_quantity_open=False)
-    verdict = Verdict(GOOD, msg("pick.all_taken", order="100042"))
+    verdict = Verdict(GOOD, msg("pick.all_picked", order="100042"))
     return _frame(PickJob().view(state), verdict, LinkState("live", 1.0, 2), serial=26)
 
 
@@ -107,19 +107,19 @@ def _batch_state(text: str) -> PickState:
     ]
     takes += [line._replace(order=ORDERS[index % 3][0]) for index, line in enumerate(lines[1:])]
     history = (UndoStep((LineBefore("100051", 9, Decimal(0)),)),)
-    state = PickState(totes, "walk", is_batch=True, history=history)
+    state = PickState(totes, "picking", is_batch=True, history=history)
     return with_lines(state, takes)._replace(is_quantity_open=True)
 
 
 def _batch_stop(text: str) -> Frame:
     label, one = text or PRODUCTS[0][1], Decimal(1)
-    verdict = Verdict(GOOD, msg("pick.taken_tote", label=label, quantity=one, tote="B", done=one, of=Decimal(4)))
+    verdict = Verdict(GOOD, msg("pick.picked_for_tote", label=label, quantity=one, tote="B", done=one, of=Decimal(4)))
     return _frame(PickJob().view(_batch_state(text)), verdict, LinkState("live", 12.0, 1), serial=14)
 
 
 def _batch_location(text: str) -> Frame:
     state = _batch_state(text)._replace(verifies_locations=True, is_quantity_open=False)
-    message = msg("pick.round_opened", count=3, lines=8, stops=6)
+    message = msg("pick.batch_opened", count=3, lines=8, stops=6)
     return _frame(PickJob().view(state), Verdict(GOOD, message), LinkState("live", 2.0), serial=1)
 
 
@@ -134,8 +134,10 @@ def _batch_foreign_product(text: str) -> Frame:
 def _batch_done(text: str) -> Frame:
     state = _batch_state(text)
     state = with_lines(state, [take._replace(picked=take.ordered) for take in state.lines])
-    taken = msg("pick.taken_tote", label=text or PRODUCTS[5][1], quantity=Decimal(1), tote="C", done=Decimal(1), of=1)
-    verdict = Verdict(GOOD, msg("pick.round_taken", count=3, what=taken))
+    taken = msg(
+        "pick.picked_for_tote", label=text or PRODUCTS[5][1], quantity=Decimal(1), tote="C", done=Decimal(1), of=1
+    )
+    verdict = Verdict(GOOD, msg("pick.batch_all_picked", count=3, what=taken))
     return _frame(PickJob().view(state), verdict, LinkState("live", 1.0, 3), serial=31)
 
 
@@ -145,13 +147,15 @@ def _batch_return(text: str) -> Frame:
         for number, label, place, of, _ in PRODUCTS[:3]
     )
     state = _batch_state(text)._replace(to_return=back, is_quantity_open=False)
-    message = msg("pick.out_hand", what=msg("pick.out_rejected", tote="B", order="100051"), count=9)
+    message = msg("pick.removed_with_goods", what=msg("pick.removed_rejected", tote="B", order="100051"), count=9)
     return _frame(PickJob().view(state), Verdict(WRONG, message), LinkState("live", 1.0, 3), serial=20)
 
 
 def _batch_fewer(text: str) -> Frame:
     choices = (PickChoice("set", "P1", quantity=Decimal(1)), PickChoice("set", "P1", quantity=Decimal(5)))
-    message = msg("pick.fewer", label=text or PRODUCTS[1][1], quantity=Decimal(1), done=Decimal(4), of=Decimal(9))
+    message = msg(
+        "pick.fewer_than_picked", label=text or PRODUCTS[1][1], quantity=Decimal(1), done=Decimal(4), of=Decimal(9)
+    )
     state = _batch_state(text)._replace(choices=choices)
     return _frame(PickJob().view(state), Verdict(ASK, message), LinkState("live", 2.0), serial=21)
 
@@ -202,14 +206,14 @@ def _pick_postponed(text: str) -> Frame:
     state = with_tote(state, state.totes[0]._replace(other_pickers=(who,)))._replace(
         pool_names=((3, text or "Online"),)
     )
-    verdict = Verdict(GOOD, msg("pick.taken", label=text or PRODUCTS[0][1], done=Decimal(2), of=Decimal(6)))
+    verdict = Verdict(GOOD, msg("pick.picked", label=text or PRODUCTS[0][1], done=Decimal(2), of=Decimal(6)))
     return _frame(PickJob().view(state), verdict, LinkState("live", 4.0), serial=9)
 
 
 def _pick_assigned(text: str) -> Frame:
     """Show an order of another batch that a supervisor assigns."""
     choices = (PickChoice("take_in", text or "100051"), PickChoice("later"))
-    verdict = Verdict(ASK, msg("pick.given", order=text or "100051", who=text or "Carla Fernandes"))
+    verdict = Verdict(ASK, msg("pick.assigned", order=text or "100051", who=text or "Carla Fernandes"))
     return _frame(
         PickJob().view(_pick_state(text)._replace(take_over_choices=choices)), verdict, LinkState("live", 4.0), serial=8
     )
@@ -223,8 +227,8 @@ def _pick_reassigned(text: str) -> Frame:
             "B", "given", number, text or label, Decimal(of), place, order="100051", line=_pick_state(text).lines[0]
         ),
     )
-    out = msg("pick.out_given", tote="B", order="100051", who=text or "Ben Okafor")
-    verdict = Verdict(WRONG, msg("pick.out_hand", what=out, count=Decimal(of)))
+    out = msg("pick.removed_reassigned", tote="B", order="100051", who=text or "Ben Okafor")
+    verdict = Verdict(WRONG, msg("pick.removed_with_goods", what=out, count=Decimal(of)))
     return _frame(
         PickJob().view(_batch_state(text)._replace(to_return=back)), verdict, LinkState("live", 4.0), serial=8
     )
@@ -245,9 +249,9 @@ def _put_down_by_other(text: str, location: str = "PU-01") -> Frame:
             line=_pick_state(text).lines[0],
         ),
     )
-    verdict = Verdict(WRONG, msg("pick.back_laid_unsaid", order=text or "100051", count=of))
+    verdict = Verdict(WRONG, msg("pick.put_down_by_other", order=text or "100051", count=of))
     if location:
-        verdict = Verdict(WRONG, msg("pick.back_laid", order=text or "100051", count=of, place=location))
+        verdict = Verdict(WRONG, msg("pick.put_down_by_other_at", order=text or "100051", count=of, place=location))
     state = _pick_state(text)._replace(totes=(), lines=(), phase="done", to_return=back)
     return _frame(PickJob().view(state), verdict, LinkState("live", 4.0), serial=8)
 
@@ -256,7 +260,7 @@ def _pick_surplus(text: str) -> Frame:
     number, label, place, of, _ = PRODUCTS[0]
     back = (GoodsToReturn("A", "left_over", number, text or label, Decimal(2), place, "OP"),)
     args = {"label": text or label, "who": text or "Ben Okafor"}
-    message = msg("pick.left_over_by", done=Decimal(of), of=Decimal(of), count=2, **args)
+    message = msg("pick.surplus_by", done=Decimal(of), of=Decimal(of), count=2, **args)
     state = _pick_state(text)._replace(to_return=back)
     return _frame(PickJob().view(state), Verdict(WRONG, message), LinkState("live", 4.0), serial=8)
 
@@ -287,39 +291,41 @@ def _new_batch_empty(text: str) -> Frame:
 
 def _new_batch_added(text: str) -> Frame:
     given = {"tote": "C", "order": text or "100073", "pickup": "2026-11-22T09:30:00"}
-    verdict = Verdict(GOOD, msg("walk.added", lines=5, saved=3, **given))
+    verdict = Verdict(GOOD, msg("batch.added", lines=5, saved=3, **given))
     return _frame(BatchJob().view(_new_batch_state(text)), verdict, LinkState("live", 12.0, 1), serial=3)
 
 
 def _new_batch_remove(text: str) -> Frame:
     state = _new_batch_state(text, 6)._replace(is_removing=True)
-    return _frame(BatchJob().view(state), Verdict(ASK, msg("walk.which_out")), LinkState("offline", 900.0), serial=6)
+    return _frame(
+        BatchJob().view(state), Verdict(ASK, msg("batch.which_to_remove")), LinkState("offline", 900.0), serial=6
+    )
 
 
 PICK_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("pick.wait", "syncing", _pick_wait),
     ("pick.wait", "claimed", _batch_wait),
     ("pick.wait", "free", _pick_free),
-    ("pick.place", "wrong", _pick_location),
-    ("pick.place", "round", _batch_location),
+    ("pick.location", "wrong", _pick_location),
+    ("pick.location", "round", _batch_location),
     ("pick.product", "taken", _pick_product),
     ("pick.product", "over", _pick_over),
     ("pick.product", "taken_over", _pick_taken_over),
     ("pick.product", "aside", _pick_postponed),
     ("pick.product", "given", _pick_assigned),
-    ("pick.back", "given", _pick_reassigned),
-    ("pick.back", "laid", _put_down_by_other),
-    ("pick.back", "laid_unsaid", partial(_put_down_by_other, location="")),
-    ("pick.back", "left_over", _pick_surplus),
+    ("pick.return", "given", _pick_reassigned),
+    ("pick.return", "laid", _put_down_by_other),
+    ("pick.return", "laid_unsaid", partial(_put_down_by_other, location="")),
+    ("pick.return", "left_over", _pick_surplus),
     ("pick.product", "round", _batch_stop),
     ("pick.product", "foreign", _batch_foreign_product),
     ("pick.product", "fewer", _batch_fewer),
     ("pick.done", "in_hand", _pick_done),
     ("pick.done", "round", _batch_done),
-    ("pick.back", "rejected", _batch_return),
-    ("pick.back", "done", _pick_returned),
-    ("walk", "fresh", _new_batch_empty),
-    ("walk", "added", _new_batch_added),
-    ("walk", "out", _new_batch_remove),
+    ("pick.return", "rejected", _batch_return),
+    ("pick.return", "done", _pick_returned),
+    ("batch", "fresh", _new_batch_empty),
+    ("batch", "added", _new_batch_added),
+    ("batch", "out", _new_batch_remove),
 )
 """Screen, state and builder of each sample."""

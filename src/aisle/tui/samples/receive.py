@@ -128,7 +128,7 @@ def _more(text: str) -> Frame:
         ReceiveChoice("over", "4107", Decimal(24)),
         ReceiveChoice("aside", "4107", label=label),
     )
-    verdict = Verdict(ASK, msg("receive.more", label=label, quantity=Decimal(24), missing=Decimal(20)))
+    verdict = Verdict(ASK, msg("receive.more_than_announced", label=label, quantity=Decimal(24), missing=Decimal(20)))
     pending = Match(PRODUCT, "4107", label, Decimal(24))
     return _frame(_state(text, 8)._replace(choices=choices, pending_scan=pending), verdict, LinkState("live", 2.0), 6)
 

@@ -110,7 +110,8 @@ def _home_partial(text: str) -> Frame:
 def _home_unreadable_list(text: str) -> Frame:
     lacking = (
         MissingList(
-            "headers", store_message("told.status_said", status=403, why=text or "This token may not read orders")
+            "headers",
+            store_message("stored_reason.status_with_text", status=403, why=text or "This token may not read orders"),
         ),
     )
     link = LinkState(
@@ -157,16 +158,16 @@ SAMPLES = (
     *(Sample(*each) for each in UNCONFIRMED_SAMPLES),
     *(Sample(*each) for each in SUPERVISOR_SAMPLES),
     *(Sample(*each) for each in PIN_SAMPLES),
-    Sample("lookup.list", "typing", look_up.look_up_list),
-    Sample("lookup.list", "nothing", look_up.look_up_nothing),
-    Sample("lookup.product", "all", look_up.look_up_product),
-    Sample("lookup.product", "bare", look_up.look_up_unknown),
-    Sample("lookup.product", "order", look_up.look_up_order),
+    Sample("look_up.list", "typing", look_up.look_up_list),
+    Sample("look_up.list", "nothing", look_up.look_up_nothing),
+    Sample("look_up.product", "all", look_up.look_up_product),
+    Sample("look_up.product", "bare", look_up.look_up_unknown),
+    Sample("look_up.product", "order", look_up.look_up_order),
     Sample("note", "long", note),
-    Sample("browse.list", "places", look_up.location_list),
-    Sample("browse.place", "all", look_up.location),
-    Sample("browse.place", "scanned", look_up.location_with_scan),
-    Sample("browse.place", "stockroom", look_up.location_with_many_products),
+    Sample("locations.list", "places", look_up.location_list),
+    Sample("locations.location", "all", look_up.location),
+    Sample("locations.location", "scanned", look_up.location_with_scan),
+    Sample("locations.location", "stockroom", look_up.location_with_many_products),
     *(Sample(*each) for each in SHELL_SAMPLES),
 )
 """All samples; every screen has at least one."""

@@ -56,9 +56,9 @@ def scanner_test_wrong(text: str) -> Frame:
 
 
 SCANNER_TEST_SAMPLES = (
-    ("doctor", "fresh", scanner_test_empty),
-    ("doctor", "fine", scanner_test_good),
-    ("doctor", "wrong", scanner_test_wrong),
+    ("scanner_test", "fresh", scanner_test_empty),
+    ("scanner_test", "fine", scanner_test_good),
+    ("scanner_test", "wrong", scanner_test_wrong),
 )
 """Screen, state and builder of each sample."""
 
@@ -71,7 +71,7 @@ LETTERS = (
     KeyHint("u", msg("hint.undo")),
     KeyHint("b", msg("hint.back")),
 )
-CHOICES: tuple[Msg, ...] = (msg("home.pick"), msg("home.lookup"), msg("home.more"))
+CHOICES: tuple[Msg, ...] = (msg("home.pick"), msg("home.look_up"), msg("home.more"))
 
 
 def _shell_frame(job: HelpJob | PaletteJob, state: object, verdict: Verdict | None = None, typed: str = "") -> Frame:
@@ -116,7 +116,7 @@ def _palette_state(size: int = 12, colours: bool = True) -> PaletteState:
     context = Context(window_rows=size)
     state = PaletteJob().handle(PaletteJob().begin(), Opened(details), context).state
     words = tuple({"words": entry.text.id.replace(".", " ")} for entry in state.entries)
-    return PaletteJob().handle(state, Rows("words", words, len(words)), context).state
+    return PaletteJob().handle(state, Rows("message_texts", words, len(words)), context).state
 
 
 def _palette(text: str) -> Frame:
@@ -131,7 +131,7 @@ def _palette_plain(text: str) -> Frame:
 def _palette_no_match(text: str) -> Frame:
     state = _palette_state()
     turn = PaletteJob().handle(state, Text(text or "hoover"), Context())
-    return _shell_frame(PaletteJob(), turn.state, Verdict(WRONG, msg("commands.no_such", text=text or "hoover")))
+    return _shell_frame(PaletteJob(), turn.state, Verdict(WRONG, msg("palette.no_such", text=text or "hoover")))
 
 
 def _palette_typing(text: str) -> Frame:
@@ -142,10 +142,10 @@ def _palette_typing(text: str) -> Frame:
 SHELL_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("help", "picking", _help),
     ("help", "keys", _help_keys),
-    ("commands", "all", _palette),
-    ("commands", "plain", _palette_plain),
-    ("commands", "none", _palette_no_match),
-    ("commands", "typing", _palette_typing),
+    ("palette", "all", _palette),
+    ("palette", "plain", _palette_plain),
+    ("palette", "none", _palette_no_match),
+    ("palette", "typing", _palette_typing),
 )
 """Screen, state and builder of each sample."""
 
@@ -176,7 +176,7 @@ def _pin_frame(
 
 
 def _pin_asked(text: str) -> Frame:
-    return _pin_frame(text, Verdict(ASK, msg("pin.now")), typed="***")
+    return _pin_frame(text, Verdict(ASK, msg("pin.enter_pin")), typed="***")
 
 
 def _pin_wrong(text: str) -> Frame:

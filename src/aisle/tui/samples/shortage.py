@@ -61,7 +61,7 @@ def _with_choices(state: ShortageState) -> ShortageState:
 
 
 def _opened(text: str) -> Verdict:
-    return Verdict(INFO, msg("short.opened", rest=Decimal(4), label=text or LABEL))
+    return Verdict(INFO, msg("shortage.opened", rest=Decimal(4), label=text or LABEL))
 
 
 def _three_locations(text: str) -> Frame:
@@ -89,36 +89,36 @@ def _nothing_known(text: str) -> Frame:
 
 def _scanned(text: str) -> Frame:
     place = text or "D-01-01"
-    message = msg("short.none_there", place=place, label=text or LABEL)
+    message = msg("shortage.no_stock_there", place=place, label=text or LABEL)
     state = _state(text, 2)._replace(offered=ShortageChoice("place", place))
     return _frame(state, Verdict(ASK, message), LinkState("live", 3.0), 16)
 
 
 def _choose_order(text: str) -> Frame:
-    state = _state(text, 1, 3)._replace(phase="which")
-    return _frame(state, Verdict(INFO, msg("short.which")), LinkState("live", 3.0), 17)
+    state = _state(text, 1, 3)._replace(phase="which_order")
+    return _frame(state, Verdict(INFO, msg("shortage.which_order")), LinkState("live", 3.0), 17)
 
 
 def _choose_reason(text: str) -> Frame:
-    state = _state(text, 1)._replace(phase="why", order=text or "100042")
-    message = msg("short.answer_first", what=text or "A-03-14")
+    state = _state(text, 1)._replace(phase="which_reason", order=text or "100042")
+    message = msg("shortage.answer_first", what=text or "A-03-14")
     return _frame(state, Verdict(WRONG, message), LinkState("live", 3.0), 18)
 
 
 def _confirm_reject(text: str) -> Frame:
-    state = _state(text, 1)._replace(phase="why", order=text or "100042")
+    state = _state(text, 1)._replace(phase="which_reason", order=text or "100042")
     state = state._replace(offered=ShortageChoice("reject", state.reasons[0].code))
-    message = msg("short.sure", order=state.order, words=text or state.reasons[0].text)
+    message = msg("shortage.confirm_reject", order=state.order, words=text or state.reasons[0].text)
     return _frame(state, Verdict(ASK, message), LinkState("live", 3.0), 19)
 
 
 SHORTAGE_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
-    ("short.ways", "usual", _three_locations),
-    ("short.ways", "many", _many),
-    ("short.ways", "bare", _nothing_known),
-    ("short.ways", "scanned", _scanned),
-    ("short.which", "orders", _choose_order),
-    ("short.why", "reasons", _choose_reason),
-    ("short.why", "sure", _confirm_reject),
+    ("shortage.choices", "usual", _three_locations),
+    ("shortage.choices", "many", _many),
+    ("shortage.choices", "bare", _nothing_known),
+    ("shortage.choices", "scanned", _scanned),
+    ("shortage.which_order", "orders", _choose_order),
+    ("shortage.which_reason", "reasons", _choose_reason),
+    ("shortage.which_reason", "sure", _confirm_reject),
 )
 """Screen, state and builder of each sample."""

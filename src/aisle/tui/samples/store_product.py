@@ -85,7 +85,7 @@ def _all(text: str) -> Frame:
 def _noted(text: str) -> Frame:
     state = _state(text, _row(text, min=8, said=[_change_row(text, "noted")]))
     what = msg("store_product.change", what=msg("store_product.of_min"), before="12", after="8")
-    return _frame(state, Verdict(GOOD, msg("store_product.noted", what=what)), LinkState("offline", 900.0, 1), 2)
+    return _frame(state, Verdict(GOOD, msg("store_product.queued", what=what)), LinkState("offline", 900.0, 1), 2)
 
 
 def _refused(text: str) -> Frame:
@@ -133,7 +133,7 @@ def _write_only_field(text: str) -> Frame:
 
 
 def _out_of_range(text: str) -> Frame:
-    verdict = Verdict(WRONG, msg("store_product.no_room", low=6, high=18, percentage=50))
+    verdict = Verdict(WRONG, msg("store_product.out_of_range", low=6, high=18, percentage=50))
     return _frame(_state(text, phase=VALUE, field="min"), verdict, LinkState("live", 4.0), 4)
 
 
@@ -157,7 +157,7 @@ def _year(text: str) -> Frame:
     row = _row(text, history_array=[week * 7 % 23 for week in range(53)], average_array="", forecast_array="4;5;6")
     return _frame(
         _state(text, row, phase=CHART),
-        Verdict(INFO, msg("lookup.shown", label=text or "Cola")),
+        Verdict(INFO, msg("look_up.shown", label=text or "Cola")),
         LinkState("live", 4.0),
         5,
     )
@@ -178,8 +178,8 @@ STORE_PRODUCT_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("store_product.value", "hidden", _write_only_field),
     ("store_product.value", "codes", _value("attention_codes")),
     ("store_product.value", "day", _value("expiry_date_time")),
-    ("store_product.sure", "levels", _confirm),
-    ("store_product.sure", "codes", _confirm_codes),
+    ("store_product.confirm", "levels", _confirm),
+    ("store_product.confirm", "codes", _confirm_codes),
     ("store_product.chart", "all", _chart),
     ("store_product.chart", "year", _year),
 )

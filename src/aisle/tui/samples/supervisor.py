@@ -12,8 +12,7 @@ from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState
 from aisle.jobs.supervisor.order_filter import OrderFilter
 from aisle.jobs.supervisor.orders import OrdersJob
 from aisle.jobs.supervisor.orders_view import OrderRow, OrdersState, SavedView
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg, raw
-from aisle.jobs.view import View as Shown
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg, raw
 
 LIVE_LINK = LinkState("live", 4.0)
 OFFLINE_LINK = LinkState("offline", 1260.0, waiting=3)
@@ -22,7 +21,7 @@ _NAMES = ("J. Jansen", "Bakery The Little Corner", "De Vries", "Öztürk & Sons"
 _STATES = ("open", "partial", "picked", "open", "rejected", "partial", "open", "picked")
 
 
-def _frame(view: Shown, verdict: Verdict | None = None, link: LinkState = LIVE_LINK, typed: str = "") -> Frame:
+def _frame(view: View, verdict: Verdict | None = None, link: LinkState = LIVE_LINK, typed: str = "") -> Frame:
     return Frame(view, link, verdict, typed, "0042", "Anna", 7 if verdict else 0)
 
 
@@ -165,7 +164,7 @@ def order_rejected(text: str) -> Frame:
     page = _order_state(
         text, order=_order_row(4, text), state="refused", why=text or "Order 100051 is finished", undo=undo
     )
-    return _frame(OrderJob().view(page), Verdict(GOOD, msg("act.told_reject", order="100051")), OFFLINE_LINK)
+    return _frame(OrderJob().view(page), Verdict(GOOD, msg("order_actions.done_reject", order="100051")), OFFLINE_LINK)
 
 
 def order_unknown(text: str) -> Frame:
@@ -195,32 +194,32 @@ def choose_action(text: str) -> Frame:
 
 def choose_reason(text: str) -> Frame:
     """Show the choice of a rejection reason."""
-    return _frame(OrderActionJob().view(_action_state(text, page="why", kind=REJECT)))
+    return _frame(OrderActionJob().view(_action_state(text, page="reason", kind=REJECT)))
 
 
 def choose_person(text: str) -> Frame:
     """Show the choice of a person to claim for, after an unknown name."""
     people = (Person("U2", text or "Ben Okafor"), Person("U3", text or "Carla Fernandes"))
-    state = _action_state(text, page="who", kind=CLAIM, people=people)
-    return _frame(OrderActionJob().view(state), Verdict(ASK, msg("act.unknown_name", name=text or "Benn")))
+    state = _action_state(text, page="person", kind=CLAIM, people=people)
+    return _frame(OrderActionJob().view(state), Verdict(ASK, msg("order_actions.unknown_name", name=text or "Benn")))
 
 
 def choose_from_many_people(text: str) -> Frame:
     """Show more people than fit on any screen."""
     people = tuple(Person(f"U{at}", f"{text or name} {at}") for at, name in enumerate(("Ben Okafor", "Carla") * 30))
-    state = _action_state(text, page="who", kind=CLAIM, people=people, match_count=75, first_choice=6)
+    state = _action_state(text, page="person", kind=CLAIM, people=people, match_count=75, first_choice=6)
     return _frame(OrderActionJob().view(state), None)
 
 
 def confirm_hand_over(text: str) -> Frame:
     """Show confirmation of a hand-over with missing goods."""
-    return _frame(OrderActionJob().view(_action_state(text, page="sure", kind=HAND_OVER)))
+    return _frame(OrderActionJob().view(_action_state(text, page="confirm", kind=HAND_OVER)))
 
 
 def confirm_reject(text: str) -> Frame:
     """Show confirmation of a rejection; a scanned command was not accepted as a yes."""
     plan = (("100037", OrderAction(REJECT, reason=text or "The customer has called it off")),)
-    state = _action_state(text, page="sure", kind=REJECT, plan=plan)
+    state = _action_state(text, page="confirm", kind=REJECT, plan=plan)
     return _frame(OrderActionJob().view(state), Verdict(WRONG, msg("input.by_hand")))
 
 
@@ -228,7 +227,7 @@ def order_in_batch(text: str) -> Frame:
     """Show an order with priority that is in a batch."""
     who = text or "Ben Okafor"
     walked = _order_row(1, text)._replace(is_priority=True, priority_by=text or "Carla Fernandes", picker=who)
-    verdict = Verdict(GOOD, msg("act.told_urgent", order="100030"))
+    verdict = Verdict(GOOD, msg("order_actions.done_priority", order="100030"))
     return _frame(OrderJob().view(_order_state(text, order=walked)), verdict)
 
 
@@ -242,14 +241,14 @@ def confirm_split(text: str) -> Frame:
     """Show confirmation of moving some orders of a batch to another person."""
     orders = ("100037", "100044")
     plan = tuple((order, OrderAction(SPLIT, "U2", text or "Ben Okafor")) for order in orders)
-    return _frame(OrderActionJob().view(OrderActionState(orders, page="sure", kind=SPLIT, plan=plan)))
+    return _frame(OrderActionJob().view(OrderActionState(orders, page="confirm", kind=SPLIT, plan=plan)))
 
 
 def confirm_claim(text: str) -> Frame:
     """Show confirmation of claiming many orders for a person."""
     orders = ("100037", "100044", "100051")
     plan = tuple((order, OrderAction(CLAIM, "U2", text or "Ben Okafor")) for order in orders)
-    return _frame(OrderActionJob().view(_action_state(text, page="sure", kind=CLAIM, orders=orders, plan=plan)))
+    return _frame(OrderActionJob().view(_action_state(text, page="confirm", kind=CLAIM, orders=orders, plan=plan)))
 
 
 def action_waiting(text: str) -> Frame:
@@ -261,15 +260,24 @@ def action_results(text: str) -> Frame:
     """Show the result of each order."""
     outcomes = (
         Outcome("100037", "confirmed"),
-        Outcome("100044", "", msg("deed.is_finished", order="100044")),
+        Outcome("100044", "", msg("order_actions.order_finished", order="100044")),
         Outcome("100051", "refused", raw(text or "Order 100051 has changed")),
         Outcome("100058", "noted"),
     )
     state = _action_state(text, page="results", kind=REJECT, outcomes=outcomes, undo=(("100037", OrderAction(REOPEN)),))
-    return _frame(OrderActionJob().view(state), Verdict(INFO, msg("act.done", done=3, total=4)), OFFLINE_LINK)
+    return _frame(
+        OrderActionJob().view(state), Verdict(INFO, msg("order_actions.done_count", done=3, total=4)), OFFLINE_LINK
+    )
 
 
-_EXCEPTION_COUNTS = (("doubts", 2), ("differences", 14), ("impossible", 3), ("stuck", 4), ("late", 11), ("recounts", 1))
+_EXCEPTION_COUNTS = (
+    ("unconfirmed", 2),
+    ("differences", 14),
+    ("negative_stock", 3),
+    ("stuck", 4),
+    ("late", 11),
+    ("recounts", 1),
+)
 
 
 def exceptions(text: str) -> Frame:
@@ -334,8 +342,8 @@ def negative_stock(text: str) -> Frame:
             other_quantity=Decimal(1),
         ),
     )
-    state = ExceptionsState("impossible", _EXCEPTION_COUNTS, rows=rows, total=3, is_loaded=True)
-    return _frame(ExceptionsJob().view(state), Verdict(WRONG, msg("deed.is_finished", order="100037")))
+    state = ExceptionsState("negative_stock", _EXCEPTION_COUNTS, rows=rows, total=3, is_loaded=True)
+    return _frame(ExceptionsJob().view(state), Verdict(WRONG, msg("order_actions.order_finished", order="100037")))
 
 
 def stuck(text: str) -> Frame:
@@ -372,22 +380,22 @@ SUPERVISOR_SAMPLES = (
     ("order", "walked", order_in_batch),
     ("order", "left", order_abandoned),
     ("order.lines", "choose", order_lines),
-    ("act.what", "many", choose_action),
-    ("act.why", "reject", choose_reason),
-    ("act.who", "claim", choose_person),
-    ("act.who", "many", choose_from_many_people),
-    ("act.sure", "finish", confirm_hand_over),
-    ("act.sure", "claim", confirm_claim),
-    ("act.sure", "reject", confirm_reject),
-    ("act.sure", "split", confirm_split),
-    ("act.wait", "reject", action_waiting),
-    ("act.results", "mixed", action_results),
+    ("order_actions.action", "many", choose_action),
+    ("order_actions.reason", "reject", choose_reason),
+    ("order_actions.person", "claim", choose_person),
+    ("order_actions.person", "many", choose_from_many_people),
+    ("order_actions.confirm", "finish", confirm_hand_over),
+    ("order_actions.confirm", "claim", confirm_claim),
+    ("order_actions.confirm", "reject", confirm_reject),
+    ("order_actions.confirm", "split", confirm_split),
+    ("order_actions.wait", "reject", action_waiting),
+    ("order_actions.results", "mixed", action_results),
     ("exceptions", "all", exceptions),
     ("exceptions", "loading", exceptions_loading),
     ("exceptions.differences", "marked", differences),
     ("exceptions.one", "difference", difference),
     ("exceptions.many", "approve", approve_many),
-    ("exceptions.impossible", "all", negative_stock),
+    ("exceptions.negative_stock", "all", negative_stock),
     ("exceptions.stuck", "all", stuck),
     ("exceptions.recounts", "one", recounts),
 )

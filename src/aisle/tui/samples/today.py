@@ -51,7 +51,7 @@ def _figures(text: str) -> Frame:
 
 
 def _offline(text: str) -> Frame:
-    link = {"link": "offline", "why": text or store_message("told.not_reached"), "courier_at": MOMENT - 400.0}
+    link = {"link": "offline", "why": text or store_message("stored_reason.not_reached"), "courier_at": MOMENT - 400.0}
     data = {**FIGURES, **link, "seen_all_day": False, "last_ok": MOMENT - 900}
     verdict = Verdict(WRONG, msg("today.unknown", text=text or "8710000000012"))
     return _frame(_state(figures=tuple(data.items())), LinkState("offline", 900.0, 2, 1), verdict)
@@ -82,12 +82,13 @@ def _aisles(text: str) -> tuple[Aisle, ...]:
 
 
 def _map(text: str) -> Frame:
-    return _frame(_state(phase="places", aisles=_aisles(text)), LinkState("live", 3.0))
+    return _frame(_state(phase="locations", aisles=_aisles(text)), LinkState("live", 3.0))
 
 
 def _empty_map(text: str) -> Frame:
     return _frame(
-        _state(phase="places", map_kind="short", aisles=(Aisle(text or "A", (0, 0, 0)),)), LinkState("offline", 900.0)
+        _state(phase="locations", map_kind="short", aisles=(Aisle(text or "A", (0, 0, 0)),)),
+        LinkState("offline", 900.0),
     )
 
 
@@ -111,8 +112,8 @@ TODAY_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("today", "loading", _loading),
     ("today.hours", "people", _hours),
     ("today.hours", "none", _no_hours),
-    ("today.places", "map", _map),
-    ("today.places", "none", _empty_map),
+    ("today.locations", "map", _map),
+    ("today.locations", "none", _empty_map),
     ("today.terminals", "four", _terminals),
     ("today.terminals", "none", _nobody),
 )

@@ -95,7 +95,7 @@ def resolved(text: str) -> Frame:
     return Frame(
         UnconfirmedJob().view(state),
         LinkState("live", 5.0),
-        Verdict(GOOD, msg("doubts.said_arrived")),
+        Verdict(GOOD, msg("unconfirmed.resolved_arrived")),
         "",
         "0042",
         text,
@@ -160,7 +160,7 @@ def counted(text: str) -> Frame:
 
 def _minimum_changed() -> StoredMessage:
     return store_message(
-        "told.setting_changed",
+        "stored_reason.setting_changed",
         field=field_label("min"),
         product="4001",
         now=format_value("min", "10"),
@@ -173,7 +173,7 @@ def surplus(text: str) -> Frame:
     args: dict[str, int | Decimal] = {"line": 1, "picked": Decimal(3), "of": Decimal(3), "left": Decimal(2)}
     return _frame(
         UnconfirmedState(
-            entry=_refused_pick(text)._replace(why=store_message("told.too_many_by", who=text or "Ben", **args))
+            entry=_refused_pick(text)._replace(why=store_message("stored_reason.surplus_by", who=text or "Ben", **args))
         )
     )
 
@@ -202,30 +202,30 @@ def noted(text: str) -> Frame:
 def resend(text: str) -> Frame:
     """Show the question about sending again."""
     state = UnconfirmedState(entry=_move_operation(text, "unclear", True), question=RESEND)
-    return _frame(state, Verdict(ASK, msg("doubts.ask_again")))
+    return _frame(state, Verdict(ASK, msg("unconfirmed.ask_resend")))
 
 
 def close_by_hand(text: str) -> Frame:
     """Show the question about how it was resolved."""
     state = UnconfirmedState(entry=_move_operation(text, "unclear", True), question=CLOSED_BY_HAND)
-    return _frame(state, Verdict(ASK, msg("doubts.ask_by_hand")))
+    return _frame(state, Verdict(ASK, msg("unconfirmed.ask_close_by_hand")))
 
 
 UNCONFIRMED_SAMPLES = (
-    ("doubts", "words", all_states),
-    ("doubts", "settled", resolved),
-    ("doubts.entry", "unclear", unclear),
-    ("doubts.entry", "looked_for", being_looked_for),
-    ("doubts.entry", "refused", refused),
-    ("doubts.entry", "left_over", surplus),
-    ("doubts.entry", "changed", changed),
-    ("doubts.entry", "claimed", claimed),
-    ("doubts.entry", "short", short),
-    ("doubts.entry", "counted", counted),
-    ("doubts.entry", "setting", store_product_changed),
-    ("doubts.entry", "behind", blocked),
-    ("doubts.entry", "noted", noted),
-    ("doubts.again", "asked", resend),
-    ("doubts.by_hand", "asked", close_by_hand),
+    ("unconfirmed", "words", all_states),
+    ("unconfirmed", "settled", resolved),
+    ("unconfirmed.entry", "unclear", unclear),
+    ("unconfirmed.entry", "looked_for", being_looked_for),
+    ("unconfirmed.entry", "refused", refused),
+    ("unconfirmed.entry", "left_over", surplus),
+    ("unconfirmed.entry", "changed", changed),
+    ("unconfirmed.entry", "claimed", claimed),
+    ("unconfirmed.entry", "short", short),
+    ("unconfirmed.entry", "counted", counted),
+    ("unconfirmed.entry", "setting", store_product_changed),
+    ("unconfirmed.entry", "behind", blocked),
+    ("unconfirmed.entry", "noted", noted),
+    ("unconfirmed.resend", "asked", resend),
+    ("unconfirmed.close_by_hand", "asked", close_by_hand),
 )
 """Screen, state and builder of each sample."""

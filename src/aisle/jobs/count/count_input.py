@@ -7,8 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs import quantities
-from aisle.jobs.count import count_state, summary
-from aisle.jobs.count import view as count_view
+from aisle.jobs.count import count_state, summary, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import Context, Query, Turn
 from aisle.jobs.quantities import DROP_QUANTITY, name_of, to_decimal
@@ -40,7 +39,7 @@ def add_scanned_to_plan(state: CountState, scan: Scan) -> PlanTurn:
     if match.kind == PRODUCT:
         return _add_to_plan(state, (CountTarget("product", match.key, match.label or match.key),))
     state = state._replace(pending_scan=match)
-    return Turn(state, (Query("listed", "place", {"location_code": match.key, "size": 0}),))
+    return Turn(state, (Query("listed", "location", {"location_code": match.key, "size": 0}),))
 
 
 def is_same_target(target: CountTarget, match: Match) -> bool:
@@ -64,8 +63,8 @@ def query_aisle(state: CountState) -> PlanTurn:
     """Query all locations in the aisle of the location that was added last."""
     beside = next((each.key for each in reversed(state.plan) if each.key == state.location), "")
     if not beside:
-        return summary.reply(state, WRONG, "count.scan_place_first")
-    return Turn(state, (Query("aisle", "places", {"beside": beside, "first": 0, "size": MAX_AISLE_LOCATIONS}),))
+        return summary.reply(state, WRONG, "count.scan_location_first")
+    return Turn(state, (Query("aisle", "locations", {"beside": beside, "first": 0, "size": MAX_AISLE_LOCATIONS}),))
 
 
 def add_aisle(state: CountState, rows: Iterable[Mapping[str, Any]]) -> PlanTurn:
@@ -103,7 +102,9 @@ def remove_from_plan(state: CountState) -> PlanTurn:
         return summary.reply(state, WRONG, "count.nothing_to_undo")
     removed = next((each for each in state.plan if each.key == state.location), state.plan[-1])
     state = state._replace(plan=tuple(each for each in state.plan if each != removed), location="", first_row=0)
-    return summary.reply(state, GOOD, "count.off_list", what=removed.label or removed.key, count=len(state.plan))
+    return summary.reply(
+        state, GOOD, "count.removed_from_list", what=removed.label or removed.key, count=len(state.plan)
+    )
 
 
 def start_plan(state: CountState) -> PlanTurn:
@@ -147,7 +148,7 @@ def handle_scan(state: CountState, matches: tuple[Match, ...], context: Context)
         return _add_to_recount(state, match, context)
     state = summary.resume_counting(state._replace(choices=()))
     if state.only_product and match.key != state.only_product:
-        return summary.reply(state, WRONG, "count.this_first", label=state.label, what=match.label or match.key)
+        return summary.reply(state, WRONG, "count.product_first", label=state.label, what=match.label or match.key)
     if state.mode == "product":
         return _scan_at_stop(state, match, context)
     return _scan_location(state, match, context) if match.kind == LOCATION else scan_product(state, match, context)
@@ -155,7 +156,7 @@ def handle_scan(state: CountState, matches: tuple[Match, ...], context: Context)
 
 def is_quantity_asked(state: CountState) -> bool:
     """Return True if the question is about a quantity that is not stored yet."""
-    return count_view.is_quantity_asked(state)
+    return view.is_quantity_asked(state)
 
 
 def repeat_question(state: CountState, event: Scan | Command, context: Context) -> Result:
@@ -164,7 +165,7 @@ def repeat_question(state: CountState, event: Scan | Command, context: Context) 
     Nothing else is accepted before the answer, except `u`, which drops the quantity. A scan of the same product with a
     large quantity is added to the quantity in question.
     """
-    value, item = Decimal(state.choices[0].key), count_view.open_quantity_line(state)
+    value, item = Decimal(state.choices[0].key), view.open_quantity_line(state)
     assert item is not None
     if isinstance(event, Scan):
         first = event.matches[0]
@@ -178,7 +179,7 @@ def repeat_question(state: CountState, event: Scan | Command, context: Context) 
         return drop_quantity(state)
     if not is_plausibility_asked(state):
         return Turn(state, (), Verdict(WRONG, quantities.number_question(_match_of_target(state.choices[1]), value)))
-    return summary.reply(state, WRONG, "count.so_many", value=value, label=item.label)
+    return summary.reply(state, WRONG, "count.confirm_quantity", value=value, label=item.label)
 
 
 def is_plausibility_asked(state: CountState) -> bool:
@@ -188,7 +189,7 @@ def is_plausibility_asked(state: CountState) -> bool:
 
 def drop_quantity(state: CountState) -> Result:
     """Drop the quantity in question; the earlier one stays."""
-    item = count_view.open_quantity_line(state)
+    item = view.open_quantity_line(state)
     if not is_plausibility_asked(state) or item is None:
         return summary.reply(state._replace(choices=()), INFO, "count.dropped")
     value = Decimal(state.choices[0].key)
@@ -214,7 +215,7 @@ def _match_of_target(choice: CountTarget) -> Match:
 
 def _scan_location(state: CountState, match: Match, context: Context) -> Result:
     if match.key.casefold() == state.location.casefold():
-        return summary.reply(state, INFO, "count.this_place", place=state.location)
+        return summary.reply(state, INFO, "count.this_location", place=state.location)
     if not state.counted_lines:
         before = (
             state if not any(item.is_missing for item in state.lines) else summary.back_to_plan(state)
@@ -258,7 +259,7 @@ def handle_product(state: CountState, row: Mapping[str, Any] | None, context: Co
         return Turn(state)
     stock_lines = count_state.parse_product_lines(row) if row else ()
     if not state.location and any(item.location for item in stock_lines):
-        verdict = Verdict(ASK, msg("count.has_places", label=match.label or match.key))
+        verdict = Verdict(ASK, msg("count.has_locations", label=match.label or match.key))
         return Turn(state._replace(choices=(count_target(match),)), (), verdict)
     if not state.location:
         keys = {count_state.line_key(item) for item in state.lines}
@@ -280,7 +281,7 @@ def handle_product(state: CountState, row: Mapping[str, Any] | None, context: Co
 def _add_scanned(state: CountState, index: int, match: Match, context: Context) -> Result:
     item = state.lines[index]
     if match.quantity % 1 and not item.allows_decimals:
-        return summary.reply(state, WRONG, "count.whole", label=item.label, quantity=match.quantity)
+        return summary.reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=match.quantity)
     counted = (item.counted or Decimal(0)) + match.quantity
     question = _ask_if_plausible(state._replace(current_index=index), item, counted, context, scanned=match.quantity)
     return question or _set_counted(state, index, counted, context)
@@ -297,9 +298,9 @@ def _add_to_recount(state: CountState, match: Match, context: Context) -> Result
     """Add a scan to the second count; another product is rejected."""
     item = state.lines[state.question_index]
     if match.key != item.product:
-        return summary.reply(state, WRONG, "count.second_first", label=item.label, what=match.label or match.key)
+        return summary.reply(state, WRONG, "count.recount_first", label=item.label, what=match.label or match.key)
     if match.quantity % 1 and not item.allows_decimals:
-        return summary.reply(state, WRONG, "count.whole", label=item.label, quantity=match.quantity)
+        return summary.reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=match.quantity)
     counted = (state.recount_quantity or Decimal(0)) + match.quantity
     if asked := _ask_if_plausible(state, item, counted, context, scanned=match.quantity):
         return asked
@@ -332,7 +333,7 @@ def _scan_at_stop(state: CountState, match: Match, context: Context) -> Result:
 
 def enter_quantity(state: CountState, value: Decimal, code: str, context: Context) -> Result:
     """Set the quantity, unless the digits are a record's number."""
-    if count_view.open_quantity_line(state) is None:
+    if view.open_quantity_line(state) is None:
         return Turn(state)
     query = quantities.query_by_number(value, code)
     return Turn(state._replace(typed_number=value), (query,)) if query else _enter_if_plausible(state, value, context)
@@ -361,7 +362,7 @@ def handle_records_by_number(state: CountState, rows: tuple[Mapping[str, Any], .
 
 def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> Result:
     """Set the quantity; ask first if it is far above the stock, so that a typed code is not taken for a count."""
-    item = count_view.open_quantity_line(state)
+    item = view.open_quantity_line(state)
     if item is None:
         return Turn(state)
     return _ask_if_plausible(state, item, value, context) or _set_quantity(state, value, context)
@@ -387,7 +388,7 @@ def _ask_if_plausible(
 
 def _ask_quantity(state: CountState, line: CountLine, value: Decimal) -> Result:
     state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), CountTarget(DROP_QUANTITY, "")))
-    return summary.reply(state, ASK, "count.so_many", value=value, label=line.label)
+    return summary.reply(state, ASK, "count.confirm_quantity", value=value, label=line.label)
 
 
 def handle_choice(state: CountState, number: int, context: Context) -> Result:
