@@ -13,21 +13,21 @@ from aisle.jobs.message import store_message
 from aisle.jobs.shell.home import HomeJob, HomeState, OpenOrderRow
 from aisle.jobs.shell.sign_in import Person, SignInJob, SignInState
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, LinkState, MissingList, UnusableRows, Verdict, View, msg
-from aisle.tui.samples import look_up
-from aisle.tui.samples.clearance import CLEARANCE_SAMPLES
-from aisle.tui.samples.count import COUNT_SAMPLES
-from aisle.tui.samples.log import LOG_SAMPLES
-from aisle.tui.samples.move import MOVE_SAMPLES
-from aisle.tui.samples.pick import PICK_SAMPLES
-from aisle.tui.samples.products import PRODUCT_SAMPLES
-from aisle.tui.samples.receive import DELIVERY_SAMPLES, RECEIVE_SAMPLES
-from aisle.tui.samples.shell import PIN_SAMPLES, SCANNER_TEST_SAMPLES, SHELL_SAMPLES, note
-from aisle.tui.samples.shortage import SHORTAGE_SAMPLES
-from aisle.tui.samples.store_product import STORE_PRODUCT_SAMPLES
-from aisle.tui.samples.stores import STORE_SAMPLES
-from aisle.tui.samples.supervisor import SUPERVISOR_SAMPLES
-from aisle.tui.samples.today import TODAY_SAMPLES
-from aisle.tui.samples.unconfirmed import UNCONFIRMED_SAMPLES
+from tests.samples import look_up
+from tests.samples.clearance import CLEARANCE_SAMPLES
+from tests.samples.count import COUNT_SAMPLES
+from tests.samples.log import LOG_SAMPLES
+from tests.samples.move import MOVE_SAMPLES
+from tests.samples.pick import PICK_SAMPLES
+from tests.samples.products import PRODUCT_SAMPLES
+from tests.samples.receive import DELIVERY_SAMPLES, RECEIVE_SAMPLES
+from tests.samples.shell import PIN_SAMPLES, SCANNER_TEST_SAMPLES, SHELL_SAMPLES, note
+from tests.samples.shortage import SHORTAGE_SAMPLES
+from tests.samples.store_product import STORE_PRODUCT_SAMPLES
+from tests.samples.stores import STORE_SAMPLES
+from tests.samples.supervisor import SUPERVISOR_SAMPLES
+from tests.samples.today import TODAY_SAMPLES
+from tests.samples.unconfirmed import UNCONFIRMED_SAMPLES
 
 CUSTOMERS = ("J. Jansen", "Bakery The Little Corner", "De Vries", "Öztürk & Sons", "", "M. Okafor")
 
