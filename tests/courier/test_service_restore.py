@@ -366,7 +366,8 @@ async def test_a_closing_that_a_later_pick_replaced_is_reported(aisle_home: Path
         assert [world.op(op_id).state for op_id in lost] == ["done"] * len(lost)
         line = world.host.line("O1")
         assert (line["picked_quantity"], line["is_picked"]) == (2, False)
-        (refused,) = world.host.reads.query("refused_operations", {"operation": "update-customer-order", "since": ""})[0]
+        asked = {"operation": "update-customer-order", "since": ""}
+        (refused,) = world.host.reads.query("refused_operations", asked)[0]
         assert "was changed since" in reason_text(world.op(refused["op_id"]).last_error)
         assert refused["left"] == {}
         assert not is_excess(world.op(refused["op_id"]))
