@@ -73,6 +73,9 @@ class ConnectionLimits(NamedTuple):
     unfinished_bytes: int = 16 << 20
     """Bytes of incomplete requests that all connections together may buffer, mainly heads."""
 
+    unread: int = 512
+    """Maximum number of connections that do not read their answers. Each takes about 100 KiB of memory."""
+
     def seconds_for_body(self, received: int) -> float:
         """Return the seconds that a body may take when this many of its bytes have arrived."""
         small = min(received, _SMALL_BODY)
@@ -415,6 +418,11 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
 
     def _watch_reader(self) -> None:
         self.unread[self] = None
+        if len(self.unread) > self.limits.unread:
+            log.warning("Over %d connections do not read: those that wait longest are closed.", self.limits.unread)
+            longest = next(iter(self.unread))
+            del self.unread[longest]
+            longest._close()
         if self._unread is None:
             self._unsent = self.transport.get_write_buffer_size()
             self._unread = self.loop.call_later(self.timeout_keep_alive, self._look_at_reader)
