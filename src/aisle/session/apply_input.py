@@ -40,6 +40,10 @@ class _FastNumber(NamedTuple):
 
     page: tuple[Any, ...] = ()
     quantity: Quantity | None = None
+    text: str = ""
+
+
+_NO_NUMBER = _FastNumber()
 
 
 class InputHandler:
@@ -70,7 +74,10 @@ class InputHandler:
         self._help_pages = help_pages
         self._typed_line = typed_line
         self._trace = trace
-        self._fast_number = _FastNumber()
+        self._fast_number = _NO_NUMBER
+        """Number that the line before asked about."""
+        self._waiting_number = _NO_NUMBER
+        """The same while the line after it is applied, which alone may be its `y`."""
 
     def apply(self, item: DecodedInput, at: float) -> None:
         """Apply one input; its effects are committed at the end of the batch."""
@@ -85,6 +92,7 @@ class InputHandler:
                 self._apply_key(name)
 
     def _apply_key(self, name: str) -> None:
+        self._fast_number = _NO_NUMBER
         meaning = meaning_of_key(name, self._profile.current.letter_by_key, MEANING_BY_KEY)
         if isinstance(meaning, Command) and meaning.letter in PAGE_BY_LETTER:
             self._help_pages.open(PAGE_BY_LETTER[meaning.letter])
@@ -135,6 +143,7 @@ class InputHandler:
         self._batch.serial += 1
         if line is None:
             return
+        self._waiting_number, self._fast_number = self._fast_number, _NO_NUMBER
         self._batch.uncommitted += 1
         prepared = self._resolver.prepare(line)
         if prepared.reason == NUMBER_BESIDE_CODE:
@@ -150,6 +159,7 @@ class InputHandler:
     def refuse_lines(self, lines: Sequence[Line], reason: Msg, at: float, *, is_secret: bool) -> None:
         """Refuse the lines of a scan as a whole; the session's question stays."""
         self._batch.serial += 1
+        self._fast_number = _NO_NUMBER
         self._clear_open_line()
         text = "" if is_secret else "\n".join(line.text for line in lines)[:MAX_LINE]
         self._refuse(lines[-1]._replace(text=text), reason, at)
@@ -211,7 +221,8 @@ class InputHandler:
         if self._help_pages.close_for(meaning):
             meaning = self._resolver.resolve(line.text)
         confirmed = self._confirmed_number(line)
-        meaning = confirmed or meaning
+        if confirmed:
+            line, meaning = line._replace(text=self._waiting_number.text), confirmed
         if not is_secret and (verdict := self._permissions.unexpected_pin(line, meaning)):
             is_secret = True
             self._verdicts.show(verdict)
@@ -233,13 +244,13 @@ class InputHandler:
 
     def _ask_for_number(self, line: Line, quantity: Quantity) -> None:
         """Ask whether a number at the pace of a scanner is a quantity."""
-        self._fast_number = _FastNumber(self._page.identity, quantity)
+        self._fast_number = _FastNumber(self._page.identity, quantity, line.text)
         verdict = Verdict(ASK, msg("input.paced", text=line.text.strip(" ")))
         self._work.answer(verdict, UnknownCode(line.text), line.text)
 
     def _confirmed_number(self, line: Line) -> Quantity | None:
-        """Return the number that was asked about on this page if the line is `y`; forget it in any case."""
-        waiting, self._fast_number = self._fast_number, _FastNumber()
+        """Return the number that the line before asked about on this page if the line is `y`."""
+        waiting = self._waiting_number
         is_confirmed = line.text.strip(" ").lower() == "y" and waiting.page == self._page.identity
         return waiting.quantity if is_confirmed else None
 
