@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -75,7 +76,9 @@ def test_anything_between_it_and_y_drops_it(home: StoreFolder, between: str) -> 
         scan.send(f"{TEA}\r")
         scan.rest(2.5)
         assert told(scan.send("120\r")) == (ASK, "input.paced")
-        scan.send(between)
+        frame = scan.send(between)
+        assert "1 not taken: 120" in re.sub(r"#\d+ ", "", shown(frame, 80, 24))  # without the number of the scan
+        assert "y takes" not in shown(frame, 80, 24)
         scan.rest(2.5)
         scan.send("y\r")
         assert quantities(session) == {"P4": Decimal(1)}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs.job import RawInput
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
+from aisle.jobs.view import raw as raw_message
 from aisle.scan.decoder import MAX_LINE
 from aisle.scan.inputs import TYPING_PAUSE_S, DecodedInput, Key, Line, OpenLine
 from aisle.scan.meaning import (
@@ -92,7 +93,11 @@ class InputHandler:
                 self._apply_key(name)
 
     def _apply_key(self, name: str) -> None:
-        self._fast_number = _NO_NUMBER
+        self._waiting_number, self._fast_number = self._fast_number, _NO_NUMBER
+        self._apply_key_name(name)
+        self._report_number_not_taken()
+
+    def _apply_key_name(self, name: str) -> None:
         meaning = meaning_of_key(name, self._profile.current.letter_by_key, MEANING_BY_KEY)
         if isinstance(meaning, Command) and meaning.letter in PAGE_BY_LETTER:
             self._help_pages.open(PAGE_BY_LETTER[meaning.letter])
@@ -155,14 +160,17 @@ class InputHandler:
             self._apply_prepared(prepared.line, at)
         if prepared.dropped:
             self._verdicts.current = typed_text_dropped(prepared.dropped, self._verdicts.current)
+        self._report_number_not_taken()
 
     def refuse_lines(self, lines: Sequence[Line], reason: Msg, at: float, *, is_secret: bool) -> None:
         """Refuse the lines of a scan as a whole; the session's question stays."""
         self._batch.serial += 1
-        self._fast_number = _NO_NUMBER
+        if self._fast_number.quantity:
+            self._waiting_number, self._fast_number = self._fast_number, _NO_NUMBER
         self._clear_open_line()
         text = "" if is_secret else "\n".join(line.text for line in lines)[:MAX_LINE]
         self._refuse(lines[-1]._replace(text=text), reason, at)
+        self._report_number_not_taken()
 
     def refuse_further(self, line: Line, reason: Msg, at: float) -> None:
         """Refuse one more line of a scan that was refused: the new reason replaces the last one."""
@@ -223,6 +231,8 @@ class InputHandler:
         confirmed = self._confirmed_number(line)
         if confirmed:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed
+        if isinstance(meaning, Quantity | Back):  # the answer, another number, or never mind
+            self._waiting_number = _NO_NUMBER
         if not is_secret and (verdict := self._permissions.unexpected_pin(line, meaning)):
             is_secret = True
             self._verdicts.show(verdict)
@@ -253,6 +263,18 @@ class InputHandler:
         waiting = self._waiting_number
         is_confirmed = line.text.strip(" ").lower() == "y" and waiting.page == self._page.identity
         return waiting.quantity if is_confirmed else None
+
+    def _report_number_not_taken(self) -> None:
+        """Add to the verdict that a number at the pace of a scanner is not taken, because nobody answered."""
+        waiting, self._waiting_number = self._waiting_number, _NO_NUMBER
+        if not waiting.quantity:
+            return
+        verdict, why = self._verdicts.current, raw_message(waiting.text.strip(" "))
+        if verdict is None or verdict.text.id == "input.paced":
+            self._verdicts.current = Verdict(WRONG, msg("session.input_not_applied", count=1, why=why))
+        else:
+            text = msg("session.not_applied", count=1, why=why, said=verdict.text)
+            self._verdicts.current = verdict._replace(text=text)
 
     def _explain_label(self, label: str) -> None:
         """Say how a label is typed: typed alone, it was a command."""
