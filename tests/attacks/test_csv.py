@@ -31,7 +31,7 @@ def file_of(folder: Path, texts: list[str]) -> Path:
     rows = [{"id": text, "reference": text, "comment": f"{text},{text}", "quantity": -2} for text in texts]
     path = folder / "log.csv"
     path.unlink(missing_ok=True)
-    asked = Export("exported", str(path), "logs", {}, COLUMNS)
+    asked = Export("exported", str(path), "log", {}, COLUMNS)
 
     def read(name: str, args: Any) -> tuple[list[dict[str, Any]], int]:
         return rows, len(rows)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from time import time
 
 import httpx
 import pytest
 
+from aisle.service.auth.tokens import create_token
+from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import Refusal
 from aisle.service.factory import open_service
 from aisle.service.handlers.registry import BULK_BODY_LIMIT
 from aisle.service.http.large_body_turns import ADDRESS_BYTES, MIB, MOST_BYTES, MOST_OF_TOKEN, SMALL, TOKEN_BYTES, Turns
-from aisle.service.http.request import MOST_VALUES
-from tests.service.serve_process import Served, served
+from aisle.service.http.request_parsing import MOST_VALUES
+from tests.service.serve_process import SECONDS, Served, served
 from tests.service.world import API, LOGS, World
 
 MOST_MB = 200
@@ -30,7 +33,23 @@ def peak_mb(service: Served) -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) >> 10
 
 
-async def test_bodies_at_once_take_little_memory(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, list[str]]]:
+    """A service without stores, and secrets of administrators."""
+    folder = tmp_path_factory.mktemp("bodies")
+    with served(f"sqlite:///{folder / 'service.db'}", folder, 1) as [one]:
+        opened = open_service(folder / "service.db")
+        now = format_timestamp(time())
+        secrets = [
+            create_token(opened.database, name=f"t{n}", role="admin", store_numbers=None, now=now).secret
+            for n in range(8)
+        ]
+        opened.close()
+        yield one, secrets
+
+
+async def test_bodies_at_once_take_little_memory(service: tuple[Served, list[str]]) -> None:
+    served_here, secrets = service
     details = {"product_name": "T" * 60, "product_details": "Leaves from the mountains. " * 7}
     many = json.dumps({"products": [{"product_number": f"P{n}", **details} for n in range(48_000)]}).encode()
     large = [
@@ -39,16 +58,47 @@ async def test_bodies_at_once_take_little_memory(tmp_path: Path) -> None:
         many[:-3] + b',"none":1}]}',
     ]
     assert all(len(body) <= BULK_BODY_LIMIT for body in large)
-    url = f"sqlite:///{tmp_path / 'service.db'}"
-    with served(url, tmp_path, 1) as [service]:
-        opened = open_service(tmp_path / "service.db")
-        headers = {"Authorization": f"Bearer {opened.ensure_admin_token(tmp_path / 'token')}"}
-        opened.close()
-        async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=120) as client:
-            bodies = [large[2], large[0], *[large[1]] * 6]
-            answers = await asyncio.gather(*(client.post(PRODUCTS, content=body) for body in bodies))
-        assert [answer.status_code for answer in answers] == [400, 400, *[413] * 6]
-        assert peak_mb(service) < MOST_MB
+    headers = {"Authorization": f"Bearer {secrets[0]}"}
+    async with httpx.AsyncClient(base_url=served_here.url, headers=headers, timeout=120) as client:
+        bodies = [large[2], large[0], *[large[1]] * 6]
+        answers = await asyncio.gather(*(client.post(PRODUCTS, content=body) for body in bodies))
+    assert [answer.status_code for answer in answers] == [400, 400, *[413] * 6]
+    assert peak_mb(served_here) < MOST_MB
+
+
+async def test_bodies_of_all_callers_have_a_sum_on_real_connections(service: tuple[Served, list[str]]) -> None:
+    served_here, secrets = service
+    port, body = int(served_here.url.rpartition(":")[2]), b'{"products":[' + b" " * (MIB - 15) + b"]}"
+    async with AsyncExitStack() as opened:
+
+        async def begin(secret: str, address: str) -> tuple[int, asyncio.StreamReader, asyncio.StreamWriter]:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
+            opened.callback(writer.close)
+            head = f"POST {PRODUCTS} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {secret}\r\nContent-Length: {MIB}\r\n"
+            writer.write(head.encode() + b"Expect: 100-continue\r\n\r\n")
+            return await status(reader), reader, writer
+
+        async def status(reader: asyncio.StreamReader) -> int:
+            async with asyncio.timeout(SECONDS):
+                return int((await reader.readuntil(b"\r\n\r\n")).split()[1])
+
+        held = []
+        for number in range(MOST_BYTES // MIB):
+            token = number * MIB // TOKEN_BYTES
+            going_on, reader, writer = await begin(secrets[token], f"127.0.1.{token // 2}")
+            assert going_on == 100
+            writer.write(body[:-1])
+            await writer.drain()
+            held.append((reader, writer))
+        for secret, address, refused in ((0, "127.0.2.1", 429), (5, "127.0.1.0", 429), (5, "127.0.2.1", 503)):
+            assert (await begin(secrets[secret], address))[0] == refused
+        async with httpx.AsyncClient(base_url=served_here.url, timeout=SECONDS) as client:
+            assert (await client.get("/aisle/v1/health")).status_code == 200
+        assert peak_mb(served_here) < MOST_MB
+        for _, writer in held:
+            writer.write(body[-1:])
+        assert {await status(reader) for reader, _ in held} == {200}
+        assert (await begin(secrets[5], "127.0.2.1"))[0] == 100
 
 
 class Held:
@@ -150,7 +200,7 @@ async def test_names_of_fields_are_not_without_number(world: World) -> None:
 async def test_body_with_too_many_values_is_not_parsed(
     world: World, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aisle.service.http.request.json", None)
+    monkeypatch.setattr("aisle.service.http.request_parsing.json", None)
     body = f"[{','.join([value] * (MOST_VALUES + 1))}]".encode()
     answer = await world.client.post(PRODUCTS, content=body)
     assert answer.status_code == 413
@@ -161,7 +211,7 @@ async def test_body_with_too_many_values_is_not_parsed(
 async def test_lists_of_no_length_are_not_read_where_few_rows_may_come(
     world: World, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aisle.service.http.request.json", None)
+    monkeypatch.setattr("aisle.service.http.request_parsing.json", None)
     body = f"[{','.join([value] * (MIB // (len(value) + 1) - 2))}]".encode()
     async with world.open_client(world.token("staff", ["S1"])) as client:
         answer = await client.post(API + LOGS, content=body)

@@ -6,11 +6,14 @@ import asyncio
 import json
 import logging
 import threading
+from collections import Counter
 from contextlib import ExitStack, closing
+from itertools import pairwise
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+import h11
 import pytest
 
 from aisle.addresses import address_key
@@ -21,7 +24,7 @@ from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
 from aisle.service.db.statements import access
 from aisle.service.http import docs_pages
 from aisle.service.http.json_logging import AccessLog
-from tests.service.test_connections import SECONDS, app, connected, serving
+from tests.service.test_connections import CHUNKED, SECONDS, answers, app, connected, ended, serving
 from tests.service.world import API, World
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -179,6 +182,26 @@ def test_unauthorised_requests_do_not_fill_access_log(tmp_path: Path) -> None:
     log.close()
 
 
+def test_access_log_grows_by_less_than_a_megabyte_a_minute(tmp_path: Path) -> None:
+    now, file = [0.0], tmp_path / "access.log"
+    log = AccessLog(file, lambda: now[0])
+    many = {"status": 200, "client": "10.0.0.1", "request": "r" * 64, "user": "é" * 100, "store": "s" * 100}
+    for number in range(4_000):
+        log({"token": "busy", "operation": f"o{number % 3}", **many})
+        log({"token": f"t{number % 500}", "operation": f"o{number % 3}", **many})
+        log({"operation": "o", **many, "status": 401, "client": f"10.0.{number % 250}.1"})
+    assert file.stat().st_size < 1_000_000
+    now[0] = 60
+    log({"token": "busy", "operation": "o0", "status": 200})
+    assert file.stat().st_size < 1_000_000
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert sum(line.get("repeats", 1) for line in lines) == 3 * 4_000 + 1
+    busy = [line for line in lines if line.get("token") == "busy"]
+    assert len([line for line in busy if "repeats" not in line]) <= 241
+    assert {line["operation"] for line in busy if "repeats" in line} == {"o0", "o1", "o2"}
+    log.close()
+
+
 def test_repeated_host_messages_are_limited_to_one_a_minute() -> None:
     now = [0.0]
     repeats = RepeatFilter(lambda: now[0])
@@ -226,6 +249,7 @@ async def test_the_document_is_made_once(world: World, monkeypatch: pytest.Monke
     made: list[dict[str, int]] = []
 
     def build() -> dict[str, int]:
+        assert threading.current_thread() is not threading.main_thread(), "others wait for it"
         made.append({"a": 1})
         return made[-1]
 
@@ -256,28 +280,80 @@ async def test_a_database_that_cannot_be_written_to_is_not_ready(world: World, m
     assert "written" in answers[0].json()["detail"]
 
 
-async def test_old_rows_are_deleted_in_short_transactions(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+OLD = [f"2020-01-01T00:00:{n // 2:02}Z" for n in range(45)]
+
+
+@pytest.mark.parametrize(
+    ("table", "add", "rows", "left"),
+    [
+        ("latest_write", access.LATEST_WRITE_SET, [("S1", "x", f"k{n}", on) for n, on in enumerate([*OLD, "9"])], 1),
+        ("write_history", access.WRITE_HISTORY_ADD, [("S1", n, f"w{n}", on) for n, on in enumerate([*OLD, OLD[0]])], 1),
+    ],
+)
+async def test_old_rows_are_deleted_in_short_transactions(
+    world: World, monkeypatch: pytest.MonkeyPatch, table: str, add: str, rows: list[Any], left: int
+) -> None:
     monkeypatch.setattr("aisle.service.http.endpoint._BATCH_ROWS", 10)
     database = world.service.database
-    rows = [("S1", "x", f"k{n}", f"2020-01-01T00:00:{n // 2:02}Z") for n in range(45)] + [("S1", "x", "new", "2030")]
 
     async def fill(tx: Transaction) -> None:
-        await tx.run_many(access.SAID_SET, rows)
+        await tx.run(f"DELETE FROM {table}")
+        await tx.run_many(add, rows)
+        await tx.run(access.COUNTER_SET, "S1", "change", len(rows) - 1)
+        await tx.run("UPDATE token SET last_used_on = NULL")
 
     await database.write(fill)
-    deleted: list[int] = []
+    counts: list[int] = []
     write = database.write
 
     async def count(work: Any, **options: Any) -> Any:
         async def counted(tx: Transaction) -> Any:
-            before = len(await tx.all("SELECT item_key FROM said_last"))
-            more = await work(tx)
-            deleted.append(before - len(await tx.all("SELECT item_key FROM said_last")))
-            return more
+            done = await work(tx)
+            counts.append(len(await tx.all(f"SELECT 1 FROM {table}")))
+            return done
 
         return await write(counted, **options)
 
     monkeypatch.setattr(database, "write", count)
-    await world.service.app.endpoint._delete_in_batches(access.SAID_STEP, access.SAID_FORGET, "2021")
-    assert sum(deleted) == 45
-    assert max(deleted) <= 12
+    answered = await world.client.get(API + "/stores")
+    assert answered.status_code == 200
+    assert counts[-1] == left
+    assert max(before - after for before, after in pairwise([len(rows), *counts])) <= 12
+
+
+@pytest.mark.parametrize("is_read", [True, False], ids=["a body that is read", "a body that nobody wants"])
+def test_small_parts_of_bodies_are_read_in_turn(monkeypatch: pytest.MonkeyPatch, *, is_read: bool) -> None:
+    rounds, read, parse = [0], Counter[int](), h11.Connection.next_event
+    tasks: list[asyncio.Task[None]] = []
+
+    def count(self: h11.Connection) -> Any:
+        read[rounds[0]] += 1
+        return parse(self)
+
+    async def tick() -> None:
+        while True:
+            rounds[0] += 1
+            await asyncio.sleep(0)
+
+    async def sink(scope: Any, receive: Any, send: Any) -> None:
+        tasks.append(asyncio.create_task(tick()))
+        while is_read and (await receive()).get("more_body"):
+            pass
+        await app(scope, receive, send)
+
+    monkeypatch.setattr(h11.Connection, "next_event", count)
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with serving(ConnectionLimits(), sink) as (port, _), closing(connected(port, head)) as caller:
+        caller.sendall(b"1\r\nx\r\n" * 5_000 + CHUNKED + GET)
+        assert answers(caller, 2) == [b"200", b"200"]
+    assert sum(read.values()) > 5_000
+    assert max(read.values()) < 1_000
+
+
+def test_noise_behind_an_early_answer_only_ends_the_connection(caplog: pytest.LogCaptureFixture) -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with serving(ConnectionLimits()) as (port, _), closing(connected(port, head)) as caller:
+        assert answers(caller, 1) == [b"200"]
+        caller.sendall(b"zz\r\n")
+        assert ended(caller) == b""
+    assert not [one for one in caplog.records if one.exc_info]

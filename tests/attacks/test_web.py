@@ -198,6 +198,31 @@ async def test_a_service_that_takes_no_attempts_for_a_moment_is_asked_again() ->
         assert (await sign_in_at_door(client)).status == 303
 
 
+async def test_nobody_but_guesses_waits_for_a_caller_whose_check_is_repeated() -> None:
+    house, had = House(), list[str]()
+    known, locked = house.check, asyncio.Event()
+
+    async def check(who: str, pin: str) -> Person | SignInError:
+        had.append(who)
+        if who == "locked" and not locked.is_set():
+            locked.set()
+            return SignInError("web.later", retry_after=0.5)
+        return await known(who, pin)
+
+    house.check = check  # type: ignore[method-assign]
+    web = house.web()
+    paused = asyncio.create_task(web._check("10.0.0.1", "locked", "0000"))
+    await locked.wait()
+    await asyncio.sleep(0)
+    web._attempts.begin("10.0.0.9", "guess")
+    guess = asyncio.create_task(web._check("10.0.0.9", "guess", "0000"))
+    await asyncio.sleep(0)
+    async with asyncio.timeout(0.4):
+        await web._check("10.0.0.2", "visitor", "0000")
+    await asyncio.gather(paused, guess)
+    assert had == ["locked", "visitor", "locked", "guess"]
+
+
 async def test_guesses_at_the_web_door_use_up_no_attempts_in_the_store(world: World) -> None:
     world.service.rate_limits = RateLimits(0, 0)
     del world.service.app

@@ -23,15 +23,15 @@ NOW = "2026-03-02T18:00:00+00:00"
 
 LISTS: dict[str, tuple[str, dict[str, Any]]] = {
     "open orders": ("orders", {"size": WINDOW}),
-    "order board": ("board", {"size": WINDOW}),
-    "locations": ("places", {"size": WINDOW}),
-    "the log": ("logs", {"size": WINDOW}),
+    "order board": ("order_board", {"size": WINDOW}),
+    "locations": ("locations", {"size": WINDOW}),
+    "the log": ("log", {"size": WINDOW}),
     "deliveries": ("deliveries", {"state": "open", "size": WINDOW}),
     "received deliveries": ("deliveries", {"state": "received", "size": WINDOW}),
     "receipts": ("receipts", {"size": WINDOW}),
     "exceptions": ("exceptions", {"now": NOW, "minutes": 60}),
     "differences of counts": ("differences", {"size": WINDOW}),
-    "negative stock": ("impossible", {"size": WINDOW}),
+    "negative stock": ("negative_stock", {"size": WINDOW}),
 }
 """Lists that a store has many rows of: the read that opens each, by what it is called."""
 

@@ -126,7 +126,7 @@ def _with_history(folder: Path, count: int) -> StoreFolder:
             with transaction(connection):
                 apart = (DAYS - 1) * 86400 / copies
                 connection.execute(_OVER, (copies, time.time() - (DAYS - 1) * 86400, apart))
-                connection.execute("DELETE FROM op_lane")
+                connection.execute("DELETE FROM operation_lane")
                 connection.execute("DELETE FROM operation WHERE live = 1")
     return home
 

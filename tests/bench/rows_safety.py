@@ -25,7 +25,7 @@ from aisle.service.auth.tokens import create_token
 from aisle.service.db import sqlite_connection as sqlite
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service, open_service
-from aisle.service.http import request as wire
+from aisle.service.http import request_parsing
 from aisle.service.http.endpoint import OperationEndpoint
 from aisle.service.limits import RateLimits
 from aisle.session.profile import Profile, StoreAccess
@@ -140,7 +140,7 @@ def _requests(bench: Bench) -> list[Pair]:
 
 def _clocked(clocks: Clocks) -> None:
     for function in ("parse_body", "path_values", "query_values", "header_values"):
-        clocks.put_on(wire, function, VALIDATION)
+        clocks.put_on(request_parsing, function, VALIDATION)
     clocks.put_on(OperationEndpoint, "_authorize", AUTHORISATION)
     clocks.put_on(StoreScopedTransaction, "_check", AUTHORISATION)
 

@@ -73,10 +73,14 @@ def store(aisle_home: Path) -> Iterator[Store]:
 
 
 def test_who_may_and_what_the_service_tells(store: Store) -> None:
-    assert store.ask("clearing", user="U6") == [{"heard": False, "people": False, "listed": False, "role": ""}]
+    assert store.ask("clearance_permission", user="U6") == [
+        {"heard": False, "people": False, "listed": False, "role": ""}
+    ]
     store.cache.write_people([service_rows.person("U6", "Fred", role="supervisor")])
     store.cache.set_link(LinkRow(state="live", last_ok=1.0, features="people, assignments"))
-    assert store.ask("clearing", user="U6") == [{"heard": True, "people": True, "listed": True, "role": "supervisor"}]
+    assert store.ask("clearance_permission", user="U6") == [
+        {"heard": True, "people": True, "listed": True, "role": "supervisor"}
+    ]
 
 
 def test_tags_and_the_categories_of_what_is_held_there(store: Store) -> None:
@@ -89,12 +93,12 @@ def test_tags_and_the_categories_of_what_is_held_there(store: Store) -> None:
 
     lines = (line(1, "P1", "BR-01", 2), line(2, "P1", "BR-02", 3), line(3, "P2", "BR-02", 4), line(4, "P1", "A-01", 5))
     store.cache.write_orders([service_rows.order("4101", *lines)], lines_known=True, read_began=1.0)
-    assert store.ask("tagged", tag="backroom") == [
+    assert store.ask("held_by_category", tag="backroom") == [
         {"category_code": "", "lines": 1, "quantity": 4},
         {"category_code": "110", "lines": 2, "quantity": 5},
     ]
-    assert [row["category_code"] for row in store.ask("tagged", tag="cold")] == ["", "110"]
-    assert store.ask("tagged", tag="shelf") == []
+    assert [row["category_code"] for row in store.ask("held_by_category", tag="cold")] == ["", "110"]
+    assert store.ask("held_by_category", tag="shelf") == []
 
 
 def test_tags_follow_their_places_and_no_place_is_read_for_them(store: Store) -> None:
@@ -104,7 +108,7 @@ def test_tags_follow_their_places_and_no_place_is_read_for_them(store: Store) ->
         asked.append(told["sql"])
 
     def seen() -> tuple[dict[str, int], list[str]]:
-        rows = store.ask("pickups", like="")
+        rows = store.ask("pickup_locations", like="")
         return {row["tag"]: row["places"] for row in store.ask("tags")}, rows[0]["places"] if rows else []
 
     cache.write_locations(
@@ -112,7 +116,7 @@ def test_tags_follow_their_places_and_no_place_is_read_for_them(store: Store) ->
     )
     store.reads._cache.trace_v2(apsw.SQLITE_TRACE_STMT, note)
     assert seen() == ({"7": 1, "Pickup": 1, "backroom": 1, "cold": 1}, ["BR-02"])
-    assert store.ask("tagged", tag="cold") == []
+    assert store.ask("held_by_category", tag="cold") == []
     store.reads._cache.trace_v2(0, None)
     assert asked
     assert not [sql for sql in asked if "location l" in sql or "FROM location" in sql]

@@ -58,7 +58,7 @@ class Desk:
 
     def rows(self, **args: Any) -> list[dict[str, Any]]:
         """The log of today."""
-        rows, total = self.reads.query("count_log", {"now": NOW, **args})
+        rows, total = self.reads.query("my_entries", {"now": NOW, **args})
         assert total >= len(rows)
         return rows
 

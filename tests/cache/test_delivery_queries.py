@@ -162,16 +162,16 @@ def test_an_earlier_read_never_comes_over_a_later_one(desk: Desk) -> None:
 
 
 def test_deliveries_that_expect_a_product(desk: Desk) -> None:
-    rows, total = desk.reads.query("expecting", {"product_number": "P1"})
+    rows, total = desk.reads.query("deliveries_expecting", {"product_number": "P1"})
     assert [(row["order_number"], row["missing"]) for row in rows] == [("D-1", 10)]
     desk.receive("D-1", ReceiptEntry("P1", 1, Decimal(6)), ReceiptEntry("P1", 3, Decimal(4)))
-    assert desk.reads.query("expecting", {"product_number": "P1"}) == ([], 0)
+    assert desk.reads.query("deliveries_expecting", {"product_number": "P1"}) == ([], 0)
     assert total == 1
 
 
 def test_the_next_deliveries_that_bring_a_product(desk: Desk) -> None:
     def coming(**args: Any) -> list[tuple[str, int, str]]:
-        rows, total = desk.reads.query("coming", {"product_number": "P1", **args})
+        rows, total = desk.reads.query("next_deliveries", {"product_number": "P1", **args})
         assert total == len(rows)
         return [(row["order_number"], int(row["missing"]), row["datetime_expected"]) for row in rows]
 
@@ -195,7 +195,7 @@ def test_what_a_receipt_says_of_a_silent_line_comes_no_more(desk: Desk) -> None:
     silent = {name: value for name, value in line(1, "P1", 4).items() if name != "received_quantity"}
     desk.cache.write_deliveries([delivery("D-6", silent, line(2, "P2", 3))], NOON)
     desk.cache.write_receipts([{"order_number": "D-6", "receipt_lines": [{"line_number": 1, "received_quantity": 3}]}])
-    rows, _ = desk.reads.query("coming", {"product_number": "P1"})
+    rows, _ = desk.reads.query("next_deliveries", {"product_number": "P1"})
     assert ("D-6", 1) in [(row["order_number"], row["missing"]) for row in rows]
 
 
@@ -209,9 +209,9 @@ def test_expected_deliveries_of_product_read_only_its_lines(desk: Desk) -> None:
         return False
 
     cache = desk.reads._cache
-    desk.reads.query("coming", {"product_number": "P1"})
+    desk.reads.query("next_deliveries", {"product_number": "P1"})
     cache.set_progress_handler(tick, 100)
-    desk.reads.query("coming", {"product_number": "P1"})
+    desk.reads.query("next_deliveries", {"product_number": "P1"})
     cache.set_progress_handler(None)
     assert len(steps) < 30
 
@@ -291,7 +291,9 @@ def test_receipt_fills_only_lines_without_own_quantity(desk: Desk) -> None:
     desk.cache.write_receipts([{"order_number": "D-4", "store_number": STORE, "receipt_lines": said}])
     assert desk.lines("D-4") == [(1, "P1", 4), (2, "P9", 2), (3, "P2", 1)]
     expecting = {
-        product: [row["order_number"] for row in desk.reads.query("expecting", {"product_number": product})[0]]
+        product: [
+            row["order_number"] for row in desk.reads.query("deliveries_expecting", {"product_number": product})[0]
+        ]
         for product in ("P1", "P9", "P2")
     }
     assert expecting == {"P1": ["D-1"], "P9": [], "P2": ["D-3", "D-1", "D-4"]}
@@ -415,7 +417,7 @@ def test_no_list_of_deliveries_or_receipts_is_sorted_or_read_whole(desk: Desk) -
     for kind in ("", "1"):
         desk.reads.query("receipts", {"kind": kind})
     desk.reads.query("receipt_kinds", {})
-    desk.reads.query("expecting", {"product_number": "P1"})
+    desk.reads.query("deliveries_expecting", {"product_number": "P1"})
     cache.trace_v2(0, None)
     for sql in (sql for sql in asked if sql.lstrip().startswith("SELECT")):
         given = len(set(re.findall(r"\?\d", sql))) or sql.count("?")
@@ -495,11 +497,11 @@ def test_a_line_without_a_quantity_is_no_line_of_none(desk: Desk, name: str) -> 
 
 def test_a_delivery_expects_what_it_says_no_quantity_of_until_some_came(desk: Desk) -> None:
     desk.cache.write_deliveries([delivery("S-91", unsaid(1, "P-S"), line(2, "P2", 3))], NOON)
-    for name in ("expecting", "coming"):
+    for name in ("deliveries_expecting", "next_deliveries"):
         rows, total = desk.reads.query(name, {"product_number": "P-S"})
         assert (total, rows[0]["missing"]) == (1, None)
     desk.receive("S-91", ReceiptEntry("P-S", 1, Decimal(5)))
-    for name in ("expecting", "coming"):
+    for name in ("deliveries_expecting", "next_deliveries"):
         assert desk.reads.query(name, {"product_number": "P-S"})[1] == 0
     assert desk.lines("S-91") == [(1, "P-S", 5), (2, "P2", 0)]
     assert desk.reads.query("delivery", {"order_number": "S-91"})[0][0]["state"] == "partial"

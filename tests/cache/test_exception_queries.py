@@ -130,7 +130,7 @@ def test_what_cannot_be_is_that_of_all_stock_and_all_lines(
             more = json.loads(raw)["picked_quantity"] - json.loads(raw)["quantity"]
             listed += [("more", product, "", more)] if more > 0 else []
         for first in range(0, len(listed) + 3, 3):
-            rows, total = reads.query("impossible", {"first": first, "size": 3})
+            rows, total = reads.query("negative_stock", {"first": first, "size": 3})
             found = [(row["kind"], row["product_number"], row["location_code"], row["quantity"]) for row in rows]
             assert (found, total) == (listed[first : first + 3], len(listed))
 
@@ -153,7 +153,7 @@ def test_late_orders_are_counted_as_they_are_listed(
     now = "2026-03-05T10:00:00+00:00"
     (row,), _ = reads.query("exceptions", {"now": now, "minutes": 60})
     late = {"status": ["open", "partial"], "late": True, "now": now, "size": 100}
-    assert 0 < row["late"] == reads.query("board", late)[1]
+    assert 0 < row["late"] == reads.query("order_board", late)[1]
 
 
 def test_who_is_at_work_is_found_without_a_look_at_all_open_orders(reads: CacheReader) -> None:
@@ -194,9 +194,9 @@ OURS = "changes, claims"
 
 def overdrawn(reads: CacheReader) -> list[tuple[str, Decimal]]:
     """What more was picked of than the stock had, as the list tells it; the counter says as many."""
-    rows, total = reads.query("impossible", {"first": 0, "size": 99})
+    rows, total = reads.query("negative_stock", {"first": 0, "size": 99})
     (row,), _ = reads.query("exceptions", {"now": "2026-03-05T10:00:00+00:00", "minutes": 60})
-    assert row["impossible"] == total == len(rows)
+    assert row["negative_stock"] == total == len(rows)
     return [(row["product_number"], row["quantity"]) for row in rows if row["kind"] == "overdrawn"]
 
 
@@ -292,6 +292,6 @@ def test_stock_that_was_read_long_before_is_believed(reads: CacheReader, cache: 
     cache.write_products([service_rows.product("P1", "Apple")])
     cache.write_stock([service_rows.stock("P1", 3, places={"A-1": 0})], read_began=2.0)
     cache.write_orders([service_rows.order("O1", service_rows.line(1, "P1", 5, 5))], lines_known=True, read_began=5.0)
-    assert reads.query("impossible", {})[1] == 0
+    assert reads.query("negative_stock", {})[1] == 0
     cache.set_link(LinkRow(state="live", last_ok=200.0))
-    assert reads.query("impossible", {})[1] == 1
+    assert reads.query("negative_stock", {})[1] == 1

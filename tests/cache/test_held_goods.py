@@ -46,9 +46,9 @@ def steps(reads: CacheReader, name: str, args: dict[str, Any]) -> int:
 @pytest.mark.parametrize(
     ("name", "args"),
     [
-        ("place", {"location_code": "A"}),
-        ("spot", {"location_code": "A"}),
-        ("spot", {"location_code": "PU-1"}),
+        ("location", {"location_code": "A"}),
+        ("location_use", {"location_code": "A"}),
+        ("location_use", {"location_code": "PU-1"}),
         ("product", {"product_number": "P"}),
     ],
 )
@@ -70,7 +70,9 @@ def test_what_is_kept_follows_the_lines(cache: CacheWriter, cache_db: apsw.Conne
         return kept()
 
     def kept() -> list[tuple[Any, ...]]:
-        return fetch(cache_db, "SELECT order_number, line_number, location_code, quantity FROM held ORDER BY 1, 2, 3")
+        return fetch(
+            cache_db, "SELECT order_number, line_number, location_code, quantity FROM put_down ORDER BY 1, 2, 3"
+        )
 
     first = line(1, "P", 3, 3, store_locations=[laid("O1", "PU-1", 1.5), laid("O1", "PU-1", 0.5), laid("O1", "PU-2")])
     second = line(2, "Q", 3, 3, store_locations=[laid("O1", "PU-1", 2, 2), laid("O2", "PU-1", 4), laid("O1", "", 1, 2)])
@@ -96,7 +98,7 @@ def test_places_that_make_no_sense_hold_nothing(cache: CacheWriter, reads: Cache
     odd = [None, "PU-1", {}, {"location_code": "PU-1"}, {**laid("O1", "PU-1"), "quantity": "many"}]
     lines = [line(1, "P", store_locations=[*odd, laid("O1", "PU-1", 2, None)]), line(2, "P", store_locations={"a": 1})]
     assert not cache.write_orders([order("O1", *lines)], lines_known=True, read_began=1.0).skipped
-    (row,) = reads.query("place", {"location_code": "PU-1"})[0]
+    (row,) = reads.query("location", {"location_code": "PU-1"})[0]
     assert row["products"][0]["held"] == [{"order_number": "O1", "line_number": 1, "quantity": Decimal(2)}]
 
 
@@ -112,7 +114,7 @@ def test_a_place_is_used_by_the_last_order_that_lies_there(
         rejected = (update(f"O{number}", {}, merge=False, is_rejected=True) for number in numbers)
         with transaction(outbox_db):
             OperationQueue(outbox_db).enqueue(intents(*rejected), ANNA)
-        return bool(reads.query("spot", {"location_code": "PU-1"})[0][0]["is_used"])
+        return bool(reads.query("location_use", {"location_code": "PU-1"})[0][0]["is_used"])
 
     assert reject(*(number for number in range(25) if number != 9))
     assert not reject(9)

@@ -16,12 +16,12 @@ from tests.cache.service_rows import line, location, order, product, stock
 
 
 def codes(reads: CacheReader, **args: Any) -> list[str]:
-    rows, _ = reads.query("places", args)
+    rows, _ = reads.query("locations", args)
     return [row["location_code"] for row in rows]
 
 
 def at(reads: CacheReader, code: str) -> dict[str, Any]:
-    rows, total = reads.query("place", {"location_code": code})
+    rows, total = reads.query("location", {"location_code": code})
     assert total == 1
     return rows[0]
 
@@ -36,7 +36,7 @@ def test_places_in_the_order_of_feet_then_of_their_codes(cache: CacheWriter, rea
     assert codes(reads, search="b 1") == ["B-10"]
     assert codes(reads, beside="B-7") == ["B-2", "B-10"]
     assert codes(reads, beside="B-10", size=1) == ["B-10"]
-    assert reads.query("places", {"first": 4, "size": 1})[1] == 6
+    assert reads.query("locations", {"first": 4, "size": 1})[1] == 6
     cache.write_locations([location("B-1", 5)])
     assert codes(reads)[0] == "B-1"
 
@@ -78,9 +78,9 @@ def test_the_sums_of_a_place_follow_its_products(cache: CacheWriter, reads: Cach
     """Of what comes, changes, is said several times in one entry, has no code, or goes with its product."""
 
     def sums() -> list[tuple[Any, ...]]:
-        rows, _ = reads.query("places", {})
+        rows, _ = reads.query("locations", {})
         kept: list[tuple[Any, ...]] = reads._cache.execute(
-            "SELECT location_code, products, quantity FROM place_tally ORDER BY 1"
+            "SELECT location_code, products, quantity FROM location_tally ORDER BY 1"
         ).fetchall()
         listed = [(row["location_code"], row["products"], row["quantity"]) for row in rows if row["products"]]
         assert [(code, count, Decimal(str(round(quantity, 6)))) for code, count, quantity in kept] == sorted(listed)
@@ -125,18 +125,18 @@ def test_the_sums_of_places_are_what_lies_there_whatever_comes(
         cache.write_stock(page, generation)
         if dice.random() < 0.2:
             cache.delete_unseen("stock", generation)
-        sums = "SELECT location_code, count(*), round(sum(quantity), 6) FROM place"
-        lying = reads._cache.execute(f"{sums} WHERE lies AND location_code <> '' GROUP BY 1").fetchall()
-        kept = reads._cache.execute("SELECT location_code, products, round(quantity, 6) FROM place_tally").fetchall()
+        sums = "SELECT location_code, count(*), round(sum(quantity), 6) FROM stock_location"
+        lying = reads._cache.execute(f"{sums} WHERE has_goods AND location_code <> '' GROUP BY 1").fetchall()
+        kept = reads._cache.execute("SELECT location_code, products, round(quantity, 6) FROM location_tally").fetchall()
         assert kept == lying
     cache.delete_unseen("stock", 30)
-    assert reads._cache.execute("SELECT count(*) FROM place_tally").fetchall() == [(0,)]
+    assert reads._cache.execute("SELECT count(*) FROM location_tally").fetchall() == [(0,)]
 
 
 def test_a_place_of_the_list_says_how_much_lies_there(cache: CacheWriter, reads: CacheReader) -> None:
     cache.write_locations([location("A", 1, tags=["cold"]), location("B", 2), location("C", 3)])
     cache.write_stock([stock("P", places={"A": 4, "C": 0}), stock("Q", places={"A": 2.5})])
-    rows, _ = reads.query("places", {})
+    rows, _ = reads.query("locations", {})
     assert [(row["products"], row["quantity"]) for row in rows] == [(2, Decimal("6.5")), (0, 0), (0, 0)]
     assert [row["tags"] for row in rows] == [["cold"], [], []]
 
@@ -217,7 +217,7 @@ def test_what_is_held_for_customers_is_told_by_order(cache: CacheWriter, reads: 
 def test_an_empty_place_and_one_that_nobody_knows(cache: CacheWriter, reads: CacheReader) -> None:
     cache.write_locations([location("A", 1), location("B", 2)])
     assert (at(reads, "B")["products"], at(reads, "B")["before"], at(reads, "B")["after"]) == ([], "A", "")
-    assert reads.query("place", {"location_code": "C"}) == ([], 0)
+    assert reads.query("location", {"location_code": "C"}) == ([], 0)
 
 
 @pytest.mark.parametrize(

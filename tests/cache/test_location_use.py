@@ -103,7 +103,7 @@ def test_it_is_what_the_page_of_the_place_shows(
     outbox = OperationQueue(outbox_db)
     for _ in range(6):
         for code in PLACES:
-            pages, rows = at(reads, "place", code), at(reads, "spot", code)
+            pages, rows = at(reads, "location", code), at(reads, "location_use", code)
             assert list(map(decided, rows)) == [decided(on_its_page(page)) for page in pages], code
         with transaction(outbox_db):
             outbox.enqueue(intents(*(written(random) for _ in range(3))), ANNA)
@@ -116,7 +116,7 @@ def test_goods_of_an_order_that_was_rejected_here_lie_there_for_nobody(
     cache.write_stock([stock("P", places={"HOLD": 2})])
     held = {"location_code": "HOLD", "quantity": 2, "customer_order_number": "1", "customer_order_line_number": 1}
     cache.write_orders([order("1", line(1, "P", 3, 2, store_locations=[held]))], True, 1.0)
-    assert at(reads, "spot", "HOLD") == [{"tags": [], "goods": 0, "is_used": True}]
+    assert at(reads, "location_use", "HOLD") == [{"tags": [], "goods": 0, "is_used": True}]
     with transaction(outbox_db):
         OperationQueue(outbox_db).enqueue(intents(update("1", {}, merge=False, is_rejected=True)), ANNA)
-    assert at(reads, "spot", "HOLD") == [{"tags": [], "goods": 1, "is_used": False}]
+    assert at(reads, "location_use", "HOLD") == [{"tags": [], "goods": 1, "is_used": False}]

@@ -80,7 +80,7 @@ def reads(aisle_home: Path) -> CacheReader:
 
 def keys(reads: CacheReader, **args: Any) -> list[str]:
     """The numbers of the entries that are found."""
-    rows, total = reads.query("logs", args)
+    rows, total = reads.query("log", args)
     assert total == len(rows)
     return [row["key"] for row in rows]
 
@@ -97,7 +97,7 @@ def test_every_filter_of_the_list(reads: CacheReader) -> None:
     assert keys(reads, from_id="4", to_id="5") == ["4", "5"]
     assert keys(reads, search="creme 100042") == ["3"]
     assert keys(reads, key="7") == ["7"]
-    rows, total = reads.query("logs", {"first": 1, "size": 2})
+    rows, total = reads.query("log", {"first": 1, "size": 2})
     assert ([row["key"] for row in rows], total) == (["2", "3"], 9)
     assert (rows[0]["description"], rows[0]["difference"], rows[0]["review_status"]) == ("Rye bread", 12, "1")
 
@@ -124,10 +124,10 @@ def test_what_aisle_booked_is_told_and_found_as_the_work_that_it_was(reads: Cach
     assert keys(reads, source="movement", **of_aisle) == ["23", "22", "21"]
     assert keys(reads, source="count", **of_aisle) == ["24"]
     assert keys(reads, source="aisle", **of_aisle) == ["26", "25"]
-    found, _ = reads.query("logs", of_aisle)
+    found, _ = reads.query("log", of_aisle)
     words = ["", "aisleway", "aisle", "aisle", "count", "movement", "movement", "movement", "receipt"]
     assert [row["work"] for row in found] == words
-    assert reads.query("logs", {"key": "20"})[0][0]["work"] == "receipt"
+    assert reads.query("log", {"key": "20"})[0][0]["work"] == "receipt"
 
 
 MOMENTS = [f"2026-11-{day}T{hour:02}:{minute}:00Z" for day in (18, 19) for hour in range(3) for minute in (10, 40)]
@@ -144,11 +144,11 @@ def test_a_log_is_counted_as_it_is_listed(
     with closing(open_cache(StoreFolder(aisle_home, "embedded", STORE).folder, writer=True)) as connection:
         cache = CacheWriter(connection, STORE)
         cache.write_logs([entry(100 + n, "P1", 1, at) for n, at in enumerate(there)], "2026-01-01T00:00:00Z")
-        listed = reads.query("logs", {"since": since, "until": until, "size": 100})
-        plain = [row for row in reads.query("logs", {"size": 100})[0] if since <= row["at"].replace(".000", "")]
+        listed = reads.query("log", {"since": since, "until": until, "size": 100})
+        plain = [row for row in reads.query("log", {"size": 100})[0] if since <= row["at"].replace(".000", "")]
         assert len(listed[0]) == listed[1] == len([row for row in plain if not until or row["at"] < to_utc_text(until)])
         connection.execute("DELETE FROM log WHERE CAST(key AS INTEGER) >= 100")
-        assert reads.query("logs", {})[1] == len(ENTRIES)
+        assert reads.query("log", {})[1] == len(ENTRIES)
 
 
 def test_words_are_found_without_accents_case_and_punctuation(reads: CacheReader, aisle_home: Path) -> None:
@@ -230,9 +230,7 @@ def test_what_is_older_than_what_was_read_is_not_all_there_yet(reads: CacheReade
 
     def partial(since: str) -> bool:
         args = {"since": f"{since}T00:00:00+02:00", "product_number": "P1"}
-        found, none = (
-            reads.query_window("logs", {**args, "search": words}) for words in ("", "of which there is none")
-        )
+        found, none = (reads.query_window("log", {**args, "search": words}) for words in ("", "of which there is none"))
         assert (bool(found.rows), none.rows, none.total) == (True, [], 0)
         assert found.is_partial == none.is_partial, "an empty list too"
         return found.is_partial
@@ -274,7 +272,7 @@ def test_losses_stay_when_the_rest_of_the_log_is_forgotten(reads: CacheReader, a
 
 
 def test_export_is_complete_and_has_no_formulas(reads: CacheReader, tmp_path: Path) -> None:
-    asked = Export("exported", str(tmp_path / "log"), "logs", {"product_number": "P2"}, EXPORT_COLUMNS)
+    asked = Export("exported", str(tmp_path / "log"), "log", {"product_number": "P2"}, EXPORT_COLUMNS)
     (said,) = write_csv(reads.query, asked, allowed=True).rows
     assert said == {"file": str(tmp_path / "log.csv"), "count": 4, "why": ""}
     path = Path(said["file"])
@@ -291,19 +289,19 @@ def test_no_file_is_written_over_nor_where_none_may_be(reads: CacheReader, tmp_p
     there.write_text("precious", encoding="utf-8")
     (tmp_path / "dangling.csv").symlink_to(tmp_path / "elsewhere")
     for file, allowed, why in (
-        (str(there), True, "logs.why_there"),
-        (str(tmp_path / "there"), True, "logs.why_there"),
-        (str(tmp_path / "dangling.csv"), True, "logs.why_there"),
-        (str(tmp_path / "no" / "x.csv"), True, "logs.why_folder"),
-        (str(there / "x.csv"), True, "logs.why_folder"),
-        (str(tmp_path / "y.csv"), False, "logs.why_here"),
-        (str(tmp_path / ("y" * 300)), True, "logs.why_name"),
-        ("a\0b", True, "logs.why_name"),
-        (".", True, "logs.why_name"),
-        ("/", True, "logs.why_name"),
-        ("~nobody-of-that-name/x", True, "logs.why_name"),
+        (str(there), True, "log.file_exists"),
+        (str(tmp_path / "there"), True, "log.file_exists"),
+        (str(tmp_path / "dangling.csv"), True, "log.file_exists"),
+        (str(tmp_path / "no" / "x.csv"), True, "log.why_folder"),
+        (str(there / "x.csv"), True, "log.why_folder"),
+        (str(tmp_path / "y.csv"), False, "log.files_forbidden"),
+        (str(tmp_path / ("y" * 300)), True, "log.why_name"),
+        ("a\0b", True, "log.why_name"),
+        (".", True, "log.why_name"),
+        ("/", True, "log.why_name"),
+        ("~nobody-of-that-name/x", True, "log.why_name"),
     ):
-        (said,) = write_csv(reads.query, Export("exported", file, "logs", {}, EXPORT_COLUMNS), allowed=allowed).rows
+        (said,) = write_csv(reads.query, Export("exported", file, "log", {}, EXPORT_COLUMNS), allowed=allowed).rows
         assert said["why"] == why, file
         (said,) = check_export_file(Query("file", "file", {"file": file}), allowed=allowed).rows
         assert said["why"] == why, file
@@ -338,7 +336,7 @@ def test_a_file_is_written_page_by_page_whatever_comes_meanwhile(
         cache.write_logs([entry(100 + len(sizes), "P1", 1, "2026-11-20T10:00:00Z")], "2026-01-01")
         return rows, total
 
-    asked = Export("exported", str(tmp_path / "log.csv"), "logs", {}, EXPORT_COLUMNS)
+    asked = Export("exported", str(tmp_path / "log.csv"), "log", {}, EXPORT_COLUMNS)
     (said,) = write_csv(read, asked, allowed=True).rows
     assert (said["count"], sizes) == (10, [2, 2, 2, 2, 2, 0])
     with Path(said["file"]).open(encoding="utf-8", newline="") as stream:
@@ -349,7 +347,7 @@ def test_a_file_is_written_page_by_page_whatever_comes_meanwhile(
 
 def test_a_file_that_cannot_be_finished_is_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_export, "PAGE_ROWS", 1)
-    asked = Export("exported", str(tmp_path / "log.csv"), "logs", {}, EXPORT_COLUMNS)
+    asked = Export("exported", str(tmp_path / "log.csv"), "log", {}, EXPORT_COLUMNS)
 
     def read(name: str, args: Any) -> Any:
         if args.get("past"):
@@ -357,14 +355,14 @@ def test_a_file_that_cannot_be_finished_is_taken_away(tmp_path: Path, monkeypatc
         return [{"key": "1", "at": "2026", "id": 1}], 2
 
     (said,) = write_csv(read, asked, allowed=True).rows
-    assert said["why"] == "logs.why_full"
+    assert said["why"] == "log.why_full"
     assert not Path(asked.file).exists()
 
 
 def test_a_file_that_would_be_cut_is_not_written(tmp_path: Path) -> None:
-    asked = Export("exported", str(tmp_path / "log.csv"), "logs", {}, EXPORT_COLUMNS)
+    asked = Export("exported", str(tmp_path / "log.csv"), "log", {}, EXPORT_COLUMNS)
     (said,) = write_csv(lambda name, args: ([{"id": 1}], MAX_ROWS + 1), asked, allowed=True).rows
-    assert (said["why"], said["count"]) == ("logs.why_many", MAX_ROWS + 1)
+    assert (said["why"], said["count"]) == ("log.too_many_rows", MAX_ROWS + 1)
     assert not Path(asked.file).exists()
 
 

@@ -55,13 +55,13 @@ def test_every_read_of_a_place_says_what_was_said(
     _put(cache, entry)
     (place,) = _asked(reads, "product", product_number="P1")["places"]
     assert (place["location_code"], place["quantity"]) == ("A-1", quantity)
-    page = _asked(reads, "place", location_code="A-1")
+    page = _asked(reads, "location", location_code="A-1")
     lies = quantity is None or quantity != 0
     assert [row["quantity"] for row in page["products"]] == ([quantity] if lies else [])
     assert (page["total"], page["quantity"]) == (int(lies), quantity if lies else 0)
-    home = _asked(reads, "homes", product_numbers=["P1"])
+    home = _asked(reads, "locations_of_products", product_numbers=["P1"])
     assert (home["location_code"], home["quantity"]) == ("A-1", quantity)
-    listed = _asked(reads, "places", search="A-1")
+    listed = _asked(reads, "locations", search="A-1")
     assert (listed["products"], listed["quantity"]) == (int(lies), quantity if lies else 0)
 
 
@@ -70,12 +70,12 @@ def test_the_sum_of_a_place_comes_back_once_it_is_said(
 ) -> None:
     cache.write_stock([stock("P2", 4, places={"A-1": 4})])
     _put(cache, {})
-    assert _asked(reads, "places", search="A-1")["quantity"] is None
+    assert _asked(reads, "locations", search="A-1")["quantity"] is None
     _put(cache, {"quantity": 5})
-    assert _asked(reads, "places", search="A-1")["quantity"] == 9
+    assert _asked(reads, "locations", search="A-1")["quantity"] == 9
     _put(cache, {})
     cache.write_stock([stock("P1", 20, places={"B-1": 20})])
-    assert _asked(reads, "places", search="A-1")["quantity"] == 4
+    assert _asked(reads, "locations", search="A-1")["quantity"] == 4
 
 
 @pytest.mark.parametrize("write", WRITES)
@@ -90,7 +90,7 @@ def test_what_waits_makes_no_figure_of_it_but_a_count(
     places = _asked(reads, "product", product_number="P1")["places"]
     found = {place["location_code"]: place["quantity"] for place in places}
     assert found["A-1"] == (4 if write in ("count at a place", "count of a pool at a place") else None)
-    assert {row["quantity"] for row in _asked(reads, "place", location_code="A-1")["products"]} == {found["A-1"]}
+    assert {row["quantity"] for row in _asked(reads, "location", location_code="A-1")["products"]} == {found["A-1"]}
 
 
 @pytest.mark.parametrize("known", ENTRIES)
@@ -117,13 +117,13 @@ def test_what_an_order_has_at_such_a_place_is_in_no_hand_and_not_missing(
     (found,) = _asked(reads, "order", order_number="O1")["lines"]
     assert found["kept"] == [{"location_code": "A-1", "quantity": None}]
     assert not _asked(reads, "product", product_number="P1").get("in_hand")
-    assert reads.query("impossible", {}) == ([], 0)
+    assert reads.query("negative_stock", {}) == ([], 0)
 
 
 def test_service_without_locations_differs_from_empty_location(
     outbox: OperationQueue, cache: CacheWriter, reads: CacheReader
 ) -> None:
     cache.write_stock([stock("P1", 20)])
-    assert _asked(reads, "place", location_code="A-1")["unnamed"]
+    assert _asked(reads, "location", location_code="A-1")["unnamed"]
     _put(cache, {"quantity": 5})
-    assert not _asked(reads, "place", location_code="B-1")["unnamed"]
+    assert not _asked(reads, "location", location_code="B-1")["unnamed"]

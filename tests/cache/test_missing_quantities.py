@@ -144,10 +144,10 @@ def _near(number: str, quantity: int) -> dict[str, Any]:
 
 def test_a_store_whose_stock_was_never_read_says_so_of_its_places(cache: CacheWriter, reads: CacheReader) -> None:
     cache.write_locations([location("A-1", 1)])
-    (row,), _ = reads.query("place", {"location_code": "A-1"})
+    (row,), _ = reads.query("location", {"location_code": "A-1"})
     assert row["unsaid"] is True
     cache.write_stock([stock("P2", 3)])
-    (row,), _ = reads.query("place", {"location_code": "A-1"})
+    (row,), _ = reads.query("location", {"location_code": "A-1"})
     assert row["unsaid"] is False
 
 
@@ -159,7 +159,7 @@ def test_the_log_of_this_host_has_no_difference_that_nobody_said(
     said = {} if expected is None else {"expected_quantity": Decimal(expected)}
     with transaction(outbox._db):
         outbox.enqueue(intents(counted(scanned_datetime=moment(), **{quantity: Decimal(14)}, **said)), ANNA)
-    ((row,), _) = reads.query("count_log", {"now": moment()})
+    ((row,), _) = reads.query("my_entries", {"now": moment()})
     assert (row["counted_quantity"], row["difference"]) == (14, None if expected is None else 14 - expected)
 
 
@@ -184,7 +184,7 @@ def test_the_log_of_the_service_has_no_difference_that_nobody_said(
     entry, difference = LOGGED[name]
     head = {"id": 1, "store_number": "0001", "product_number": "P1", "created_on": moment(), "reason_code": 1}
     cache.write_logs([head | entry], "1970-01-01T00:00:00Z")
-    ((row,), _) = reads.query("count_log", {"now": moment()})
+    ((row,), _) = reads.query("my_entries", {"now": moment()})
     assert row["difference"] == difference
 
 

@@ -49,5 +49,5 @@ def test_of_what_waits_only_what_changed_is_made_anew(
     gone = service_rows.order("111", *lines, is_active=False)
     cache.write_orders([gone, service_rows.order("999")], lines_known=True, read_began=2.0)
     assert anew() == ["111"]
-    assert numbers(reads.query("board", {"status": ["finished"]})[0]) == ["111"]
-    assert reads.query("board", {"status": ["partial"]})[1] == len(orders) - 1
+    assert numbers(reads.query("order_board", {"status": ["finished"]})[0]) == ["111"]
+    assert reads.query("order_board", {"status": ["partial"]})[1] == len(orders) - 1

@@ -110,30 +110,30 @@ def filled(cache: CacheWriter) -> list[Row]:
 def test_windows_are_those_of_the_whole_list(reads: CacheReader, filled: list[Row], args: Row) -> None:
     whole = by_hand(filled, **args)
     assert whole
-    found, total = reads.query("board", {**args, "size": 500})
+    found, total = reads.query("order_board", {**args, "size": 500})
     assert (numbers(found), total) == (whole, len(whole))
     assert [row["position"] for row in found] == list(range(total))
     for first in (0, 1, total // 2, total - 1, total + 5):
-        rows, _ = reads.query("board", {**args, "first": first, "size": 7})
+        rows, _ = reads.query("order_board", {**args, "first": first, "size": 7})
         assert numbers(rows) == whole[first : first + 7], first
     for at in range(0, total, max(1, total // 9)):
         near = {"order_number": whole[at], "position": at}
         for first in (max(0, at - 7), at + 1):
-            rows, _ = reads.query("board", {**args, "first": first, "size": 7, "near": near})
+            rows, _ = reads.query("order_board", {**args, "first": first, "size": 7, "near": near})
             assert numbers(rows) == whole[first : first + 7], (at, first)
-        rows, _ = reads.query("board", {**args, "anchor": whole[at], "row": 2, "size": 7})
+        rows, _ = reads.query("order_board", {**args, "anchor": whole[at], "row": 2, "size": 7})
         begins = max(0, at - 2) if total > 7 else 0
         assert (numbers(rows), rows[0]["position"]) == (whole[begins : begins + 7], begins)
-        rows, _ = reads.query("board", {**args, "anchor": whole[at], "row": 0, "size": 7, "fills": True})
+        rows, _ = reads.query("order_board", {**args, "anchor": whole[at], "row": 0, "size": 7, "fills": True})
         assert numbers(rows) == whole[max(0, min(at, total - 7)) :][:7], "no row is blank that an order could have"
 
 
 def test_it_is_sorted_by_age_and_number_too(reads: CacheReader, cache: CacheWriter, filled: list[Row]) -> None:
     cache.write_orders([service_rows.order("1"), service_rows.order("99999")], lines_known=True, read_began=500.0)
     cache.write_orders([service_rows.order("1", comment="new")], lines_known=True, read_began=5000.0)
-    rows, _ = reads.query("board", {"sort": "age", "size": 3})
+    rows, _ = reads.query("order_board", {"sort": "age", "size": 3})
     assert numbers(rows)[:2] == ["1", "99999"], "since this host has known them, whatever they say later"
-    rows, total = reads.query("board", {"sort": "number", "size": 500})
+    rows, total = reads.query("order_board", {"sort": "number", "size": 500})
     assert numbers(rows) == sorted(numbers(rows), key=int)
     assert total == 122
     assert rows[0]["seen_at"] == "1970-01-01T00:08:20Z"
@@ -153,7 +153,7 @@ def test_random_writes_of_this_host_lie_over_every_window(
             outbox.enqueue([Intent(update(order["order_number"], {}, **change), occurred_at=NOW)], ANNA)
         for args in FILTERS:
             whole = by_hand(filled, **args)
-            rows, total = reads.query("board", {**args, "first": len(whole) // 3, "size": 9})
+            rows, total = reads.query("order_board", {**args, "first": len(whole) // 3, "size": 9})
             assert (numbers(rows), total) == (whole[len(whole) // 3 :][:9], len(whole)), (change, args)
 
 
@@ -179,13 +179,13 @@ def test_rows_say_who_works_on_it_and_since_when_nothing_was_heard(
     assert (stuck, total) == ([], 0)
     (row,), _ = reads.query("stuck", {"now": "2026-03-05T10:46:00+00:00", "minutes": 60})
     assert row["order_number"] == "1"
-    past, _ = reads.query("history", {"order_number": "1"})
+    past, _ = reads.query("order_history", {"order_number": "1"})
     assert [(each["what"], each["who"]) for each in past] == [("pick", "U1"), ("pick", "Ben Okafor")]
-    (outcome,), _ = reads.query("outcomes", {"orders": ["1"]})
+    (outcome,), _ = reads.query("order_outcomes", {"orders": ["1"]})
     assert outcome == {"order_number": "1", "word": "noted", "why": ""}
     words = []
     for since in ("2026-03-05T09:45:00.000Z", "2026-03-05T09:45:00.001Z"):
-        (outcome,), _ = reads.query("outcomes", {"orders": ["1"], "since": since})
+        (outcome,), _ = reads.query("order_outcomes", {"orders": ["1"], "since": since})
         words.append(outcome["word"])
     assert words == ["noted", "confirmed"], "nothing that was said before"
 
@@ -223,7 +223,7 @@ def test_event_in_order_and_log_is_shown_once(
         },
     ]
     cache.write_logs(logged, "2026-01-01")
-    past, total = reads.query("history", {"order_number": "1"})
+    past, total = reads.query("order_history", {"order_number": "1"})
     told = [(each["what"], each["label"], each["place"], each["why"], each["word"]) for each in past]
     assert total == len(told)
     assert [(what, label, place, word) for what, label, place, _, word in told] == [
@@ -383,7 +383,7 @@ def test_a_person_has_his_own_views_whatever_he_is_called(reads: CacheReader, ou
         for user, name in kept:
             save_note(outbox_db, LocalNote("view", view_key(user, name), "{}"), user, 1772704800.0)
     for user in ("a", "a/b", "a%2Fb", ""):
-        names = [row["name"] for row in reads.query("views", {"user": user})[0]]
+        names = [row["name"] for row in reads.query("saved_views", {"user": user})[0]]
         assert sorted(names) == sorted(name for owner, name in kept if owner == user), user
 
 
@@ -400,7 +400,7 @@ def test_stock_that_cannot_be(reads: CacheReader, cache: CacheWriter) -> None:
     lines = (service_rows.line(1, "P1", 3, 4), service_rows.line(2, "P2", 3, 2, moved_quantity=2, store_locations=kept))
     fine = service_rows.line(3, "P3", 3, 1, moved_quantity=1, store_locations=kept)
     cache.write_orders([service_rows.order("1", *lines, fine)], lines_known=True, read_began=1.0)
-    rows, _ = reads.query("impossible", {})
+    rows, _ = reads.query("negative_stock", {})
     found = [(row["kind"], row["product_number"], row["location_code"], int(row["quantity"])) for row in rows]
     assert found == [
         ("below", "P1", "A-2", -2),

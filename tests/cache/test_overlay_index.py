@@ -158,7 +158,7 @@ def test_what_moves_on_before_it_is_read_is_there_as_it_was_seen(outbox_db: apsw
     pending = overlay.by_order()
     outbox.begin_sending(sent, b"{}")
     with transaction(outbox_db):
-        outbox_db.execute("DELETE FROM op_lane")
+        outbox_db.execute("DELETE FROM operation_lane")
         outbox_db.execute("DELETE FROM operation WHERE op_id = ?", (gone,))
     assert [(each.op_id, each.state) for each in pending["4101"]] == [(sent, "queued")]
     assert "4102" not in pending

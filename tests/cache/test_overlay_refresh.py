@@ -59,7 +59,7 @@ def test_who_was_away_for_too_long_reads_all_of_it(outbox_db: apsw.Connection) -
     assert set(overlay.by_order()) == {"4101", "4102"}
     outbox.refuse(gone, NO_MESSAGE)
     pick(outbox, "4103")
-    outbox_db.execute("DELETE FROM turn WHERE turn < (SELECT max(turn) FROM turn)")
+    outbox_db.execute("DELETE FROM operation_change WHERE seq < (SELECT max(seq) FROM operation_change)")
     assert set(overlay.by_order()) == {"4102", "4103"}
 
 
@@ -82,7 +82,7 @@ def test_turns_do_not_pile_up(outbox_db: apsw.Connection, home: StoreFolder) -> 
     with transaction(other):
         for _ in range(13_000):
             other.execute("UPDATE operation SET evidence = '' WHERE op_id = ?", (op_id,))
-    (kept,) = other.execute("SELECT count(*) FROM turn").fetchone() or (0,)
+    (kept,) = other.execute("SELECT count(*) FROM operation_change").fetchone() or (0,)
     other.close()
     assert 10_000 <= kept < 11_001
 

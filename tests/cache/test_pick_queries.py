@@ -53,7 +53,9 @@ def stocked(cache: CacheWriter) -> CacheWriter:
 
 def asked(reads: CacheReader, number: str, **args: object) -> dict[str, object]:
     """What is known of a product that no order wants."""
-    (row,), _ = reads.query("stranger", {"product_number": number, "orders": ["O1"], "products": ["BOX"], **args})
+    (row,), _ = reads.query(
+        "unexpected_product", {"product_number": number, "orders": ["O1"], "products": ["BOX"], **args}
+    )
     return row
 
 
@@ -75,20 +77,20 @@ def test_other_orders_that_still_need_it(stocked: CacheWriter, reads: CacheReade
 
 
 def test_what_lies_at_a_place_by_pools(stocked: CacheWriter, reads: CacheReader) -> None:
-    (row,), _ = reads.query("lying", {"product_number": "CUP", "location_code": "a-1"})
+    (row,), _ = reads.query("stock_at_location", {"product_number": "CUP", "location_code": "a-1"})
     assert row == {"pools": {"1": Decimal(9), "3": Decimal(3)}, "quantity": Decimal(12)}
-    assert reads.query("lying", {"product_number": "CUP", "location_code": "B-9"}) == ([], 0)
+    assert reads.query("stock_at_location", {"product_number": "CUP", "location_code": "B-9"}) == ([], 0)
 
 
 def test_what_a_place_is_used_for(stocked: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection) -> None:
     def spot(code: str) -> dict[str, object]:
-        (row,), _ = reads.query("spot", {"location_code": code})
+        (row,), _ = reads.query("location_use", {"location_code": code})
         return row
 
     assert spot("A-1") == {"tags": [], "goods": 1, "is_used": False}
     assert spot("PU-1") == {"tags": ["pickup"], "goods": 0, "is_used": False}, "its tags say enough"
     assert spot("E-1") == {"tags": [], "goods": 0, "is_used": False}
-    assert reads.query("spot", {"location_code": "?"}) == ([], 0)
+    assert reads.query("location_use", {"location_code": "?"}) == ([], 0)
     assert spot("PU-01") == {"tags": [], "goods": 0, "is_used": False}
     with outbox_db:
         OperationQueue(outbox_db).enqueue(intents(movement("O3", "CUP", 2)), ANNA)

@@ -17,7 +17,7 @@ from tests.writes import ANNA, intents, update
 
 
 def holders(reads: CacheReader, **args: Any) -> list[tuple[str, int, int]]:
-    rows, _ = reads.query("holders", {"product_number": "P1", **args})
+    rows, _ = reads.query("orders_with_product", {"product_number": "P1", **args})
     return [(row["order_number"], int(row["needed"]), int(row["held"])) for row in rows]
 
 
@@ -37,7 +37,7 @@ def test_orders_that_need_a_product_come_before_those_that_only_hold_it(cache: C
     )
     assert holders(reads) == [("3", 3, 0), ("2", 7, 1), ("1", 0, 3), ("7", 0, 1)]
     assert holders(reads, first=1, size=2) == [("2", 7, 1), ("1", 0, 3)]
-    (row,) = reads.query("holders", {"product_number": "P1", "first": 1, "size": 1})[0]
+    (row,) = reads.query("orders_with_product", {"product_number": "P1", "first": 1, "size": 1})[0]
     assert (row["customer_name"], row["pickup_date"]) == ("Ada", "2026-03-04")
     assert from_text(Any, to_text(row)) == row
 

@@ -38,7 +38,7 @@ def test_an_order_is_found_whatever_marks_stand_in_it(cache: CacheWriter, reads:
     for _ in range(2):
         for text, number in asked.items():
             assert numbers(reads, search=text) == [number], text
-            rows, _ = reads.query("board", {"search": text})
+            rows, _ = reads.query("order_board", {"search": text})
             assert [row["order_number"] for row in rows] == [number], text
         cache.write_orders(many, lines_known=False, read_began=1)
 
@@ -71,7 +71,7 @@ def test_stores_people_locations_and_deliveries_are_found_despite_punctuation(
     for read, name, found in (
         ("stores", "store_number", "0002"),
         ("people", "user", "u1"),
-        ("places", "location_code", "ST-DENIS-Q-7"),
+        ("locations", "location_code", "ST-DENIS-Q-7"),
         ("deliveries", "order_number", "D.1"),
     ):
         assert [row[name] for row in reads.query(read, {"search": text})[0]] == [found], read

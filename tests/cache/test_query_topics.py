@@ -14,9 +14,16 @@ from aisle.cache.supervisor_queries import SupervisorQueries
 from aisle.host.notify_sockets import ANYTHING
 
 ASKED = re.compile(r"\bQuery\(\s*[^,()]+(?:\([^()]*\))?, \"(?P<name>[a-z_]+)\"")
-WIDE = {"assignments", "board", "clearing", "differences", "exceptions", "history", "tagged", "tags"} | {
-    f"today{part}" for part in ("", "_hours", "_places", "_terminals")
-}
+WIDE = {
+    "assignments",
+    "order_board",
+    "clearance_permission",
+    "differences",
+    "exceptions",
+    "order_history",
+    "held_by_category",
+    "tags",
+} | {f"today{part}" for part in ("", "_hours", "_locations", "_terminals")}
 """Reads of a supervisor's pages that are made of so much that anything may change them."""
 
 
@@ -28,7 +35,7 @@ def asked() -> set[str]:
 
 def test_every_read_that_a_job_asks_for_says_what_it_shows() -> None:
     names = asked()
-    assert {"order", "product", "place", "orders", "board"} <= names
+    assert {"order", "product", "location", "orders", "order_board"} <= names
     assert {name for name in names if topics_of_query(name, {}, ()) == {ANYTHING}} == WIDE & names
 
 
@@ -50,14 +57,14 @@ def test_reads_that_nobody_knows_may_show_anything(reads: CacheReader) -> None:
         ("search", {}, [{"product_number": "P1"}, {"product_number": "P2"}], {"product/P1", "product/P2"}),
         ("search", {}, [], {"product"}),
         (
-            "place",
+            "location",
             {"location_code": "A-1"},
             [{"location_code": "A-1", "products": [{"product_number": "P1"}]}],
             {"location/A-1", "product/P1"},
         ),
-        ("homes", {"product_numbers": ["P1"]}, [], {"product/P1"}),
-        ("refusals", {}, [], {"refusal"}),
-        ("given", {"user": "U1"}, [], set()),
+        ("locations_of_products", {"product_numbers": ["P1"]}, [], {"product/P1"}),
+        ("refused_operations", {}, [], {"refusal"}),
+        ("assigned_orders", {"user": "U1"}, [], set()),
     ],
 )
 def test_what_an_answer_shows(
@@ -69,5 +76,5 @@ def test_what_an_answer_shows(
 def test_a_page_of_very_many_products_is_rung_for_any_of_them() -> None:
     products = [{"product_number": f"P{number}"} for number in range(MAX_KEYED_PRODUCTS + 1)]
     place = {"location_code": "A-1"}
-    assert topics_of_query("place", place, [{"products": products[:-1]}]) >= {"location/A-1", "product/P0"}
-    assert topics_of_query("place", place, [{"products": products}]) == {"location/A-1", "product"}
+    assert topics_of_query("location", place, [{"products": products[:-1]}]) >= {"location/A-1", "product/P0"}
+    assert topics_of_query("location", place, [{"products": products}]) == {"location/A-1", "product"}

@@ -98,7 +98,7 @@ def test_a_row_of_the_list_tells_progress(cache: CacheWriter, reads: CacheReader
     assert from_text(Any, to_text(first)) == first
 
 
-@pytest.mark.parametrize("read", ["orders", "board", "order", "orders_by_number"])
+@pytest.mark.parametrize("read", ["orders", "order_board", "order", "orders_by_number"])
 def test_what_is_measured_counts_as_one_piece_beside_pieces(
     read: str, cache: CacheWriter, reads: CacheReader, outbox: OperationQueue
 ) -> None:
@@ -234,7 +234,7 @@ def test_every_window_is_a_piece_of_the_whole_list(
 ) -> None:
     for table in ("line", "orders", "code"):
         cache._db.execute(f"DELETE FROM {table}")
-    outbox._db.execute("DELETE FROM op_lane").execute("DELETE FROM operation")
+    outbox._db.execute("DELETE FROM operation_lane").execute("DELETE FROM operation")
     rows = [
         order(f"{n}", is_picked=state == "picked", is_active=state != "closed", pickup_date=f"2026-03-{n % 3 + 1:02d}")
         for n, state in enumerate(states)

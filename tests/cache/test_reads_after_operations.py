@@ -32,7 +32,7 @@ SELDOM = 25
 AT_WORK = 3
 """So many of the oldest may be next: much happens to one of them between two looks."""
 WHY = store_text("no")
-PAGES = ("orders", "places", "trouble", "open", "doubts", "board", "deliveries")
+PAGES = ("orders", "locations", "needing_person", "open_work", "unconfirmed", "order_board", "deliveries")
 
 
 def write(random: Random) -> Write:
@@ -153,10 +153,10 @@ def pages(reads: CacheReader) -> list[Any]:
     return [
         seen(reads),
         *(reads.query(name, {}) for name in PAGES),
-        *(reads.query("holders", {"product_number": number}) for number in PRODUCTS),
-        reads.query("homes", {"product_numbers": PRODUCTS}),
-        reads.query("spot", {"location_code": PLACE}),
-        reads.query("spot", {"location_code": "B-1"}),
+        *(reads.query("orders_with_product", {"product_number": number}) for number in PRODUCTS),
+        reads.query("locations_of_products", {"product_numbers": PRODUCTS}),
+        reads.query("location_use", {"location_code": PLACE}),
+        reads.query("location_use", {"location_code": "B-1"}),
     ]
 
 

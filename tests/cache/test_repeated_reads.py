@@ -87,7 +87,7 @@ def seen(reads: CacheReader) -> list[Any]:
     return [
         reads.query("orders", {}),
         *(reads.query("order", {"order_number": number}) for number in ORDERS),
-        reads.query("place", {"location_code": PLACE}),
+        reads.query("location", {"location_code": PLACE}),
         *(reads.query("product", {"product_number": number}) for number in PRODUCTS),
     ]
 
@@ -160,10 +160,10 @@ def test_a_place_and_what_is_summed_of_it_say_the_same(
         for _ in range(random.randint(0, 3)):
             with transaction(outbox_db):
                 random.choice((write, write, move_on))(outbox, random)
-        listed = {row["location_code"]: row for row in reads.query("places", {})[0]}
+        listed = {row["location_code"]: row for row in reads.query("locations", {})[0]}
         pages = [reads.query("product", {"product_number": number})[0][0] for number in PRODUCTS]
         for code in (PLACE, "B-1"):
-            ((whole,), _) = reads.query("place", {"location_code": code})
+            ((whole,), _) = reads.query("location", {"location_code": code})
             there = {row["product_number"]: row for row in whole["products"]}
             books = {
                 page["product_number"]: (each["quantity"], each["pools"])
@@ -176,10 +176,10 @@ def test_a_place_and_what_is_summed_of_it_say_the_same(
             assert (whole["total"], whole["quantity"]) == sums
             assert (listed[code]["products"], listed[code]["quantity"]) == sums
             for size in range(len(PRODUCTS) + 1):
-                ((part,), _) = reads.query("place", {"location_code": code, "size": size})
+                ((part,), _) = reads.query("location", {"location_code": code, "size": size})
                 assert part == {**whole, "products": whole["products"][:size], "tags": part["tags"]}
             for number in PRODUCTS:
-                ((one,), _) = reads.query("place", {"location_code": code, "product_number": number})
+                ((one,), _) = reads.query("location", {"location_code": code, "product_number": number})
                 assert one["products"] == ([there[number]] if number in there else [])
                 assert (one["total"], one["quantity"]) == sums
 
@@ -221,7 +221,7 @@ def test_however_much_waits_an_order_is_reckoned_once(
         for number in numbers:
             with transaction(outbox_db):
                 outbox.enqueue(intents(update(number, {2: picked}, merge=False)), ANNA)
-            assert len(reads.query("place", {"location_code": PLACE})[0][0]["products"][0]["held"]) == 2
+            assert len(reads.query("location", {"location_code": PLACE})[0][0]["products"][0]["held"]) == 2
             reads.query("orders", {})
     assert sorted(reckoned) == numbers
 

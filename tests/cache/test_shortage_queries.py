@@ -74,7 +74,7 @@ def moved(source: str, target: str, quantity: float, **to: Any) -> Write:
 
 
 def others(reads: CacheReader, place: str = "A-3", pools: tuple[int, ...] = ()) -> list[tuple[str, Any, int]]:
-    rows, total = reads.query("elsewhere", {"product_number": "P1", "place": place, "pools": list(pools)})
+    rows, total = reads.query("other_locations", {"product_number": "P1", "place": place, "pools": list(pools)})
     assert total == len(rows)
     assert from_text(Any, to_text(rows)) == rows
     return [(row["location_code"], row["quantity"], row["pool"]) for row in rows]
@@ -84,7 +84,7 @@ def test_nearest_locations_first_without_current_one_and_held_stock(outbox: Oper
     assert others(reads) == [("A-4", 5, 2), ("A-2", 4, 1), ("A-1", 2, 1)]
     assert others(reads, "a-3") == others(reads)
     assert others(reads, "A-1") == [("A-2", 4, 1), ("A-3", 9, 1), ("A-4", 5, 2)]
-    assert others(reads, "elsewhere") == others(reads, "")
+    assert others(reads, "other_locations") == others(reads, "")
     assert [code for code, _, _ in others(reads, "")] == ["A-1", "A-2", "A-3", "A-4"]
 
 

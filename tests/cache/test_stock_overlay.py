@@ -62,7 +62,7 @@ def logs(counted: bool, **entry: Any) -> Write:
 
 def lying(reads: CacheReader, code: str) -> dict[str, Any]:
     """(quantity, quantity by pool) of each product at a place."""
-    rows, _ = reads.query("place", {"location_code": code})
+    rows, _ = reads.query("location", {"location_code": code})
     return {row["product_number"]: (row["quantity"], row["pools"]) for row in rows[0]["products"]}
 
 
@@ -75,20 +75,20 @@ def test_a_movement_shows_at_both_ends_and_leaves_when_it_is_refused(
     rows, _ = reads.query("product", {"product_number": "P1"})
     assert [(row["location_code"], row["quantity"]) for row in rows[0]["places"]] == [("A-1", 1), ("B-1", 4)]
     assert rows[0]["most_likely_quantity"] == 10
-    places, _ = reads.query("places", {})
+    places, _ = reads.query("locations", {})
     assert [row["quantity"] for row in places] == [1, 4, 4]
-    homes, _ = reads.query("homes", {"product_numbers": ["P1", "P9"]})
+    homes, _ = reads.query("locations_of_products", {"product_numbers": ["P1", "P9"]})
     assert [(row["location_code"], row["location_order"]) for row in homes] == [("A-1", 1), ("B-1", 2)]
     send(outbox, op_id)
     outbox.refuse(op_id, store_text("Only 3 of P1 can be moved from there."))
     assert lying(reads, "A-1") == {"P1": (5, {"1": 3, "2": 2})}
     assert lying(reads, "B-1") == {}
-    refused, _ = reads.query("refusals", {"operation": "create-movement", "since": "2026-01-01"})
+    refused, _ = reads.query("refused_operations", {"operation": "create-movement", "since": "2026-01-01"})
     body = move("P1", 4, end("A-1"), end("B-1")).body
     why = "Only 3 of P1 can be moved from there."
     told = {"op_id": op_id, "user": "U1", "why": why, "label": "P1", "body": body, "left": {}}
     assert refused == [told]
-    assert reads.query("refusals", {"operation": "create-movement", "since": "2027"}) == ([], 0)
+    assert reads.query("refused_operations", {"operation": "create-movement", "since": "2027"}) == ([], 0)
 
 
 def test_a_whole_place_is_empty_and_what_comes_back_is_there(outbox: OperationQueue, reads: CacheReader) -> None:
@@ -100,9 +100,9 @@ def test_a_whole_place_is_empty_and_what_comes_back_is_there(outbox: OperationQu
 
 
 def test_a_number_is_looked_up(reads: CacheReader, outbox: OperationQueue) -> None:
-    found, _ = reads.query("named", {"code": "4101"})
+    found, _ = reads.query("records_by_number", {"code": "4101"})
     assert [(row["kind"], row["key"]) for row in found] == [("order", "4101")]
-    assert reads.query("named", {"code": "77"}) == ([], 0)
+    assert reads.query("records_by_number", {"code": "77"}) == ([], 0)
 
 
 def test_from_pool_to_pool_moves_the_totals_with_it(outbox: OperationQueue, reads: CacheReader) -> None:
@@ -120,7 +120,7 @@ def test_more_than_the_books_have_leaves_less_than_nothing(outbox: OperationQueu
 def test_what_is_held_moves_with_its_order(outbox: OperationQueue, reads: CacheReader) -> None:
     enqueue(outbox, move("P2", 3, end("PU", 0, "4101", 1), end("B-1", 0, "4101", 1)))
     for code, held in (("PU", 1), ("B-1", 3)):
-        rows, _ = reads.query("place", {"location_code": code})
+        rows, _ = reads.query("location", {"location_code": code})
         assert [row["held"] for row in rows[0]["products"]] == [
             [{"order_number": "4101", "line_number": 1, "quantity": held}]
         ]
@@ -168,7 +168,7 @@ def test_a_log_that_the_stock_has_already_is_not_laid_over_it(
     assert lying(reads, "A-1") == {"P1": (3, {"1": 1, "2": 2})}
     rows, _ = reads.query("product", {"product_number": "P1"})
     assert rows[0]["most_likely_quantity"] == 8
-    assert reads.query("homes", {"product_numbers": ["P1"]})[0][0]["quantity"] == 3
+    assert reads.query("locations_of_products", {"product_numbers": ["P1"]})[0][0]["quantity"] == 3
 
 
 def test_an_answer_without_places_leaves_them_as_old_as_they_are(
@@ -193,7 +193,7 @@ def test_what_is_held_is_as_old_as_the_lines_of_its_order(
     ]
     cache.write_orders([order("4101", line(1, "P2", 5, 4, store_locations=held))], True, clock.now + 1)
     for code, there in (("PU", 1), ("B-1", 3)):
-        rows, _ = reads.query("place", {"location_code": code})
+        rows, _ = reads.query("location", {"location_code": code})
         assert [row["held"][0]["quantity"] for row in rows[0]["products"]] == [there]
 
 
@@ -222,7 +222,7 @@ def test_goods_go_where_they_lie_or_else_where_orders_would_have_them(cache: Cac
         for number, first, second in (("1", "B-1", "A-1"), ("2", "A-1", "B-1"), ("3", "A-1", "B-1"), ("4", "", None))
     ]
     cache.write_orders(wanted, True, 1.0)
-    rows, total = reads.query("homes", {"product_numbers": ["P1", "P2"]})
+    rows, total = reads.query("locations_of_products", {"product_numbers": ["P1", "P2"]})
     assert [(row["product_number"], row["location_code"], row["quantity"]) for row in rows] == [
         ("P1", "B-1", 2),
         ("P1", "A-1", 0),
@@ -261,7 +261,7 @@ def test_pick_leaves_location_and_stays_in_store_total_until_read(
     rows, _ = reads.query("product", {"product_number": "P1"})
     assert rows[0]["most_likely_quantity"] == 10
     assert [(row["location_code"], row["quantity"]) for row in rows[0]["places"]] == [("A-1", 3)]
-    assert reads.query("homes", {"product_numbers": ["P1"]})[0][0]["quantity"] == 3
+    assert reads.query("locations_of_products", {"product_numbers": ["P1"]})[0][0]["quantity"] == 3
     send(outbox, op_id)
     assert outbox.records_changed_since(clock.now) == {"P1"}
     outbox.confirm(op_id)

@@ -47,13 +47,13 @@ def test_orders_are_late_by_the_clock_of_the_store(
     cache.write_orders(orders, lines_known=True, read_began=1000.0)
 
     def late(hour: int, minute: int) -> set[str]:
-        rows, _ = reads.query("board", {"late": True, "now": utc(day, hour, minute, zone), "size": 50})
+        rows, _ = reads.query("order_board", {"late": True, "now": utc(day, hour, minute, zone), "size": 50})
         return {str(row["order_number"]) for row in rows}
 
     assert late(0, 30) == late(17, 59) == {"4", "6"}
     assert late(18, 1) == late(23, 59) == {"2", "3", "4", "6"}
     tomorrow = day + timedelta(days=1)
-    rows, _ = reads.query("board", {"late": True, "now": utc(tomorrow, 0, 30, zone), "size": 50})
+    rows, _ = reads.query("order_board", {"late": True, "now": utc(tomorrow, 0, 30, zone), "size": 50})
     assert {str(row["order_number"]) for row in rows} == set(said)
 
 
@@ -72,7 +72,7 @@ def test_a_day_that_a_service_says_by_a_midnight_of_utc_is_that_day(
     cache.write_orders([service_rows.order("1", pickup_date=midnight)], lines_known=True, read_began=1000.0)
     for hour, late in ((0, 0), (23, 0), (24, 1)):
         now = utc(date(2026, 11, 27) + timedelta(days=hour // 24), hour % 24, 30, zone)
-        assert reads.query("board", {"late": True, "now": now, "size": 50})[1] == late
+        assert reads.query("order_board", {"late": True, "now": now, "size": 50})[1] == late
 
 
 @pytest.mark.parametrize("zone", ZONES)

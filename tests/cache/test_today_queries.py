@@ -59,7 +59,7 @@ class Store(NamedTuple):
         return {row["user"]: row for row in self.reads.query("today_hours", {"now": NOW})[0]}
 
     def places(self, kind: str) -> dict[str, int]:
-        rows, _ = self.reads.query("today_places", {"now": NOW, "kind": kind})
+        rows, _ = self.reads.query("today_locations", {"now": NOW, "kind": kind})
         return {row["place"]: row["n"] for row in rows}
 
 
@@ -135,7 +135,7 @@ def test_sums_stay_those_of_the_log_whatever_happens_to_it(store: Store) -> None
     assert sums(store) == reckoned(store)
     assert sum(sums(store).values()) > 10
     store.cache.write_logs([], "2026-12-01")
-    assert (sums(store), store.db.execute("SELECT count(*) FROM log_place").fetchall()) == ({}, [(0,)])
+    assert (sums(store), store.db.execute("SELECT count(*) FROM log_location").fetchall()) == ({}, [(0,)])
 
 
 def sums(store: Store) -> dict[tuple[Any, ...], int]:

@@ -34,7 +34,7 @@ def test_what_the_first_sync_has_not_reached_is_unread(aisle_home: Path, progres
         if progress:
             save_progress(cache, progress)
         assert reads.link(0.0).unread_lists == (*left, "logs")
-        assert [row["list"] for row in reads.query("unread", {})[0]] == [*left, "logs"]
+        assert [row["list"] for row in reads.query("unread_lists", {})[0]] == [*left, "logs"]
         cache.set_cursor("logs_span", {"since": "2026-11-13", "asked": 0.0})
         assert reads.link(0.0).unread_lists == left
     finally:

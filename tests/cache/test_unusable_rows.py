@@ -95,9 +95,12 @@ def an_entry(number: str) -> Row:
 
 
 WHOLE = (
-    "orders", "search", "places", "deliveries", "receipts", "receipt_kinds", "reasons", "short_reasons", "unread",
-    "stores", "catalogue", "doubts", "trouble", "board", "differences", "impossible", "recounts", "tags", "assignments",
-    "today", "today_hours", "today_terminals", "exceptions", "count_log", "logs", "losses", "people", "stuck",
+    "orders", "search", "locations", "deliveries", "receipts", "receipt_kinds", "reasons", "short_reasons",
+    "unread_lists",
+    "stores", "catalogue", "unconfirmed", "needing_person", "order_board", "differences", "negative_stock",
+    "recounts", "tags",
+    "assignments",
+    "today", "today_hours", "today_terminals", "exceptions", "my_entries", "log", "losses", "people", "stuck",
 )  # fmt: skip
 
 
@@ -108,8 +111,8 @@ def everything(reads: CacheReader, numbers: tuple[str, ...], *named: str) -> Non
         reads.query(name, said)
     for kind in ("category", "supplier"):
         reads.query("facets", {"kind": kind})
-    reads.query("today_places", {**said, "kind": "pick"})
-    reads.query("board", {**said, "short": True, "late": True, "search": "r1"})
+    reads.query("today_locations", {**said, "kind": "pick"})
+    reads.query("order_board", {**said, "short": True, "late": True, "search": "r1"})
     for number in numbers:
         for name in named:
             asked = {"order_number": number, "product_number": number, "location_code": number}
@@ -123,14 +126,14 @@ KINDS: dict[
         an_order,
         ("order_number",),
         lambda cache, rows: cache.write_orders(rows, True, 1.0),
-        ("order", "history"),
+        ("order", "order_history"),
     ),
     "header": (an_order, ("order_number",), lambda cache, rows: cache.write_orders(rows, False, 1.0), ("order",)),
     "stock": (
         a_stock_entry,
         ("product_number",),
         lambda cache, rows: cache.write_stock(rows, 0, 1.0),
-        ("product", "store_product", "elsewhere", "catalogue_page", "homes"),
+        ("product", "store_product", "other_locations", "catalogue_page", "locations_of_products"),
     ),
     "product": (
         a_product,
@@ -145,7 +148,7 @@ KINDS: dict[
         lambda number: location(number, 3, tags=["t"], description="d"),
         ("location_code",),
         lambda cache, rows: cache.write_locations(rows),
-        ("place", "spot"),
+        ("location", "location_use"),
     ),
     "store": (
         lambda number: store(number, "There", areaId="7", areaDescription="a", countryCode="NL"),

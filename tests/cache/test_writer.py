@@ -132,7 +132,7 @@ def test_catalogue_and_stock_list_may_come_in_any_order(steps: list[str]) -> Non
     expected = {in_catalogue, in_stock, "1" if in_catalogue or in_stock else ""} - {""}
     assert {code for code, _, _ in codes(connection)} == expected
     assert index_is_whole(connection)
-    assert len(fetch(connection, "SELECT * FROM place")) == (1 if in_stock else 0)
+    assert len(fetch(connection, "SELECT * FROM stock_location")) == (1 if in_stock else 0)
     assert len(fetch(connection, "SELECT * FROM product")) == (1 if expected else 0)
     connection.close()
 

@@ -53,7 +53,7 @@ def kept(home: StoreFolder) -> list[list[tuple[object, ...]]]:
         "due_tally": "status, day, n",
         "log": "key, at",
         "log_hour": "hour, kind, n",
-        "log_many": "hour, n",
+        "log_tally": "hour, n",
         "loss_sum": "span, at, reason, n, quantity",
     }
     with closing(apsw.Connection(str(home.cache))) as connection:
@@ -97,7 +97,7 @@ def test_an_order_is_late_by_the_new_zone(home: StoreFolder, in_zone: InZone, re
     written(home, of_line=False)
 
     def late() -> set[str]:
-        rows, _ = reads.query("board", {"late": True, "now": "2026-11-27T16:30:00Z", "size": 50})
+        rows, _ = reads.query("order_board", {"late": True, "now": "2026-11-27T16:30:00Z", "size": 50})
         return {str(row["order_number"]) for row in rows}
 
     assert late() == {"O1", "O3", "O5", "O6", "O8"}

@@ -599,13 +599,13 @@ def test_last_scanner_test_is_reported(home: StoreFolder, capsys: pytest.Capture
     loaded = LoadedSettings(Settings(trace=str(trace)), home.root)
     assert next(iter(host.check_scanner(loaded))).verdict == NOTE
     lines = [
-        {"job": "doctor", "verdict": "doctor.fine"},
-        {"job": "doctor", "verdict": "doctor.no_gs"},
-        {"job": "pick", "verdict": "pick.taken"},
+        {"job": "scanner_test", "verdict": "scanner_test.good"},
+        {"job": "scanner_test", "verdict": "scanner_test.no_gs"},
+        {"job": "pick", "verdict": "pick.picked"},
     ]
     trace.write_text("half a line\n" + "\n".join(json.dumps(line) for line in lines) + "\n{")
     (found,) = host.check_scanner(loaded)
-    assert (found.verdict, found.facts["finding"]) == (NOTE, "doctor.no_gs")
+    assert (found.verdict, found.facts["finding"]) == (NOTE, "scanner_test.no_gs")
     assert "FNC1" in found.what
     trace.write_text(json.dumps(lines[0]))
     (found,) = host.check_scanner(loaded)

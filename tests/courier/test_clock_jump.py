@@ -131,11 +131,11 @@ async def test_earlier_not_found_does_not_answer_request_after_clock_jump(
         request_read(host.desk.db, "order", "NOPE", clock.wall())
         term.courier.wake()
         asked = {"order_number": "NOPE", "since": iso_time(clock.wall())}
-        await host.time.until(lambda: host.reads.query("absent", asked)[1], 10)
+        await host.time.until(lambda: host.reads.query("absent_order", asked)[1], 10)
         clock.set_by = jump
         await host.time.until(lambda: len(term.offices) == 2, 10)
         await host.time.pass_(1.0)
-        assert host.reads.query("absent", {**asked, "since": iso_time(clock.wall())})[1] == 0
+        assert host.reads.query("absent_order", {**asked, "since": iso_time(clock.wall())})[1] == 0
 
 
 @JUMPS
@@ -229,7 +229,7 @@ def test_clock_jump_is_applied_once_despite_courier_kill(
         assert apply_clock_jump(*files, clock.steady()) == 0
         (op_id,) = host.desk.write(movement("P1", 1, "A-1", "B-1"))
         host.desk.outbox.begin_sending(op_id, b"[]")
-        host.desk.outbox.mark_in_doubt(op_id, store_message("told.no_answer", detail=""), settling_s=120.0)
+        host.desk.outbox.mark_in_doubt(op_id, store_message("stored_reason.no_answer", detail=""), settling_s=120.0)
         before = settles_in()
         clock.set_by = jump
         with monkeypatch.context() as patched:

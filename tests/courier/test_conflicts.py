@@ -90,12 +90,12 @@ class World(ABC):
 
     def card(self, op_id: str) -> dict[str, Any]:
         """The card as a session reads it."""
-        (row,) = self.host.reads.query("doubts", {"op_id": op_id})[0]
+        (row,) = self.host.reads.query("unconfirmed", {"op_id": op_id})[0]
         return dict(row)
 
     def cards(self) -> list[dict[str, Any]]:
         """All that wait for a person."""
-        return [dict(row) for row in self.host.reads.query("doubts", {})[0] if row["asked"]]
+        return [dict(row) for row in self.host.reads.query("unconfirmed", {})[0] if row["asked"]]
 
     def op(self, op_id: str) -> Operation:
         return self.host.desk.outbox.get(op_id)
@@ -201,7 +201,7 @@ class Case(NamedTuple):
     """A pattern."""
     sides: tuple[tuple[Any, ...], ...] = ()
     """(of, place, before, what we said, now) each."""
-    ways: tuple[str, ...] = ("put_back", "other_order", "by_hand", "look")
+    ways: tuple[str, ...] = ("put_back", "other_order", "close_by_hand", "look")
     after: Mapping[str, After] = MappingProxyType({})
     """What is so when a way was taken; for all others it is closed, and nothing is changed."""
 
@@ -331,7 +331,7 @@ def _moved(quantity: int, to: str, *before: str | None) -> tuple[tuple[Any, ...]
     return (("P1", "A-1", here, f"-{quantity}", "10"), ("P1", to, there, f"+{quantity}", "0"))
 
 
-GOODS = ("overage", "by_hand", "count")
+GOODS = ("overage", "close_by_hand", "count")
 ANYWAY = {"overage": _moved_anyway}
 
 CASES = (
@@ -345,7 +345,7 @@ CASES = (
         _rejected_too_late,
         why="O1 is finished",
         sides=(("is_rejected", "", None, "yes", "no"),),
-        ways=("by_hand", "look"),
+        ways=("close_by_hand", "look"),
     ),
     Case("B rejected own", Own, _order_is(is_rejected=True), why="O1", sides=DONE_WITH),
     Case("B rejected document", Document, _order_is(is_rejected=True), why="rejected order O1", sides=DONE_WITH),
@@ -357,7 +357,7 @@ CASES = (
         _doubted_claim,
         "unclear",
         sides=(("is_claimed", "", "no", "yes", "no"),),
-        ways=("arrived", "by_hand", "look"),
+        ways=("arrived", "close_by_hand", "look"),
         after={"arrived": _done},
     ),
     Case("C behind a doubt document", Document, _count_behind_a_doubt, "noted", ways=("first", "count")),
@@ -368,8 +368,8 @@ CASES = (
         "unclear",
         why="arrived",
         sides=(("P1", "A-1", "10", "=12", "10"),),
-        ways=("arrived", "again", "difference", "by_hand", "count"),
-        after={"arrived": _done, "again": _counted_again, "difference": _difference},
+        ways=("arrived", "resend", "difference", "close_by_hand", "count"),
+        after={"arrived": _done, "resend": _counted_again, "difference": _difference},
     ),
     Case("D own", Own, _too_many, why="10", sides=_moved(20, "B-1"), ways=GOODS, after=ANYWAY),
     Case("D document", Document, _too_many, why="20 are", sides=_moved(20, "B-1", "10", "0"), ways=GOODS, after=ANYWAY),
@@ -392,7 +392,7 @@ class Hand:
         self.job = UnconfirmedJob()
         self.state = self.job.begin()
         self.effects: list[Effect] = []
-        self.does(Rows("doubts", (row,), 1), Choice(1), Rows("chosen", (row,), 1))
+        self.does(Rows("unconfirmed", (row,), 1), Choice(1), Rows("chosen", (row,), 1))
         self.effects.clear()
 
     def does(self, *events: Event) -> None:

@@ -351,7 +351,7 @@ async def test_a_list_that_fails_each_time_keeps_no_other_from_being_read(plain:
         assert states == {"live", "partial"}
         assert plain.reads.link(plain.time.now).missing_lists == ("stock_changes",)
         plain.fake.add_locations("C-9")
-        await plain.time.until(lambda: plain.reads.query("place", {"location_code": "C-9"})[1], 1000)
+        await plain.time.until(lambda: plain.reads.query("location", {"location_code": "C-9"})[1], 1000)
 
 
 async def test_a_lost_answer_waits_for_a_person_and_the_screen_counts_it(plain: Host) -> None:

@@ -109,9 +109,9 @@ async def test_item_in_doubt_needs_person_while_others_finish(shop: Shop) -> Non
 async def test_operation_without_lane_rows_is_sent_whole(shop: Shop) -> None:
     (other,) = shop.desk.write(movement("P3", 1, "A-1", "B-1"))
     (op_id,) = shop.desk.write(cart("P1", "P2"))
-    shop.desk.db.execute("DELETE FROM op_lane WHERE n = 1")
+    shop.desk.db.execute("DELETE FROM operation_lane WHERE n = 1")
     shop.desk.db.execute("UPDATE operation SET n = 3 WHERE op_id = ?", (other,))  # just before the movement
-    shop.desk.db.execute("INSERT INTO op_lane VALUES ('product/P3', 3)")
+    shop.desk.db.execute("INSERT INTO operation_lane VALUES ('product/P3', 3)")
     async with shop.working():
         await shop.until(op_id, "done")
     assert [shop.applied(MOVE, f"P{n}") for n in (1, 2, 3)] == [1, 1, 1]
@@ -155,7 +155,7 @@ async def test_empty_response_without_effect_needs_person(shop: Shop, write: Wri
         assert "without a word" in reason_text(op.last_error)
         await shop.time.pass_(2000)
         assert shop.applied(write.operation) == 0, "somebody has said yes to it: the machine does not say it again"
-        assert shop.settle(op_id, "again")
+        assert shop.settle(op_id, "resend")
         await shop.until(op_id, "done")
         assert shop.applied(write.operation) == 1
 

@@ -126,7 +126,7 @@ class Shop(Host):
             "people": count("people") > 0,
             "headers": len(self.numbers()) == 3,
             "lines": len(self.numbers()) == 3 and bool(self.line("O1")),
-            "locations": count("place", location_code="A-2") > 0,
+            "locations": count("location", location_code="A-2") > 0,
             "deliveries": count("delivery", order_number="D1") > 0,
             "products": bool(product and product[0].get("product_name")),
             "stock": bool(product and product[0].get("most_likely_quantity") is not None),

@@ -315,7 +315,7 @@ async def test_seen_rows_of_unfinished_passes_are_kept_once(host: Host, monkeypa
     for _ in range(3):
         await once(host, full=True)
         assert host.knows("P1")
-        met.append(fetch(host.reads._cache, "SELECT count(*) FROM seen")[0][0])
+        met.append(fetch(host.reads._cache, "SELECT count(*) FROM seen_key")[0][0])
     assert 0 < met[0] == met[1] == met[2]
 
 

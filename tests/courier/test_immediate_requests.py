@@ -199,7 +199,7 @@ async def test_a_wrong_pin_and_a_wrong_role_give_no_token(desk: Host) -> None:
         said = await prove(desk, courier, name="p3")
         assert said == {"how": "refused", "why": "Too many wrong PINs."}, "the PIN may be right"
         assert courier.token_store.usable_principals == ("store",)
-    assert fetch(desk.desk.db, "SELECT * FROM pass") == []
+    assert fetch(desk.desk.db, "SELECT * FROM user_token") == []
 
 
 async def test_a_courier_that_dies_in_between_makes_it_unknown(desk: Host) -> None:
@@ -271,6 +271,6 @@ async def test_document_service_uses_host_token_and_lists_nothing(aisle_home: Pa
         await host.time.until(lambda: stands(host)[0] == ANSWERED, WAIT_S)
         assert stands(host)[1] == {"how": "done", "fresh": None}
         assert host.fake.calls["assignments"] == host.fake.calls["sign-in"] == 0
-        (row,), _ = host.reads.query("clearing", {"user": "U6"})
+        (row,), _ = host.reads.query("clearance_permission", {"user": "U6"})
         assert (row["heard"], row["people"], row["listed"], row["role"]) == (True, False, False, "")
     host.close()

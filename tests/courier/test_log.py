@@ -25,7 +25,7 @@ async def shop(aisle_home: Path) -> AsyncIterator[Shop]:
 def counted(shop: Shop, product: str) -> list[dict[str, Any]]:
     """The day's entries of a product as a session sees them."""
     now = datetime.fromtimestamp(shop.time.now, UTC).isoformat()
-    return list(shop.reads.query("count_log", {"now": now, "product_number": product})[0])
+    return list(shop.reads.query("my_entries", {"now": now, "product_number": product})[0])
 
 
 def count(product: str, quantity: int) -> dict[str, Any]:
@@ -87,7 +87,7 @@ async def test_log_pages_load_older_entries_and_losses_by_reason(shop: Shop) -> 
         assert (week["last_modified_date"] > day, back["last_modified_date"]) == (True, day)
         assert "from_id" not in back
         assert (again["last_modified_date"], again["from_id"] > 1) == (day, True)
-        assert shop.reads.query("logs", {"reason_code": "1", "product_number": product})[1] == 1
+        assert shop.reads.query("log", {"reason_code": "1", "product_number": product})[1] == 1
 
 
 async def test_watched_log_shows_others_entries_with_change_feed(shop: Shop) -> None:

@@ -128,7 +128,7 @@ async def test_absent_order_is_recorded_for_the_requester(shop: Shop, *, several
         )
 
     def said(since: float) -> int:
-        return shop.reads.query("absent", {"order_number": "999999", "since": iso_time(since)})[1]
+        return shop.reads.query("absent_order", {"order_number": "999999", "since": iso_time(since)})[1]
 
     assert (said(began), said(began + 1)) == (1, 0)
 

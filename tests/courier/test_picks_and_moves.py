@@ -148,6 +148,6 @@ async def test_a_refused_movement_leaves_the_screen_and_is_told(shop: Shop) -> N
         assert frame.verdict is not None
         assert frame.verdict.text.id == "move.refused"
         assert frame.link.needs_person == 1
-        (there,) = shop.reads.query("place", {"location_code": UP})[0]
+        (there,) = shop.reads.query("location", {"location_code": UP})[0]
         assert number not in {each["product_number"] for each in there["products"]}
         session.close()

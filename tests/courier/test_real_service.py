@@ -148,7 +148,7 @@ async def test_the_whole_demo_store_comes_over(shop: Shop) -> None:
         assert not courier.operator_log.recent
         assert courier.link.features
         assert courier.link.features.changes
-    _, orders = shop.reads.query("board", {"status": ["open", "partial", "picked", "rejected"]})
+    _, orders = shop.reads.query("order_board", {"status": ["open", "partial", "picked", "rejected"]})
     async with shop.client(straight=True) as client:
         pages = [envelope async for _, envelope in client.pages("list-customer-orders", path={"store_number": STORE})]
         assert orders == pages[0]["total_count"]
@@ -180,7 +180,9 @@ async def test_role_change_and_removal_reach_all_hosts_in_seconds(shop: Shop, tm
             said = {name: person[name] for name in ("badge", "user", "name")}
 
             def are(role: str) -> bool:
-                asked = (host.reads.query("clearing", {"user": said["user"]})[0][0] for host in (shop, other))
+                asked = (
+                    host.reads.query("clearance_permission", {"user": said["user"]})[0][0] for host in (shop, other)
+                )
                 return all(row["role"] == role for row in asked)
 
             assert are("staff")

@@ -142,7 +142,7 @@ class Two:
 
     def left(self, order: str) -> Decimal:
         """What both hosts keep for their people: it found no room."""
-        rows = [row for host in self.hosts for row in host.reads.query("refusals", REFUSALS)[0]]
+        rows = [row for host in self.hosts for row in host.reads.query("refused_operations", REFUSALS)[0]]
         mine = [row for row in rows if row["body"]["orders"]["order_number"] == order]
         return sum((Decimal(row["left"]["left"]) for row in mine), Decimal(0))
 
@@ -312,12 +312,12 @@ async def test_in_all_orders_nothing_is_lost_or_doubled(own: Two, document: Two,
 
 async def test_rebase_excess_is_described_and_stays_until_resolved(own: Two) -> None:
     await own.play("O1", ((0, 2), (1, 2), (0, 0), (1, 0)))
-    (row,) = own.hosts[1].reads.query("refusals", REFUSALS)[0]
+    (row,) = own.hosts[1].reads.query("refused_operations", REFUSALS)[0]
     later = {**REFUSALS, "since": "9999"}
-    assert own.hosts[1].reads.query("refusals", later)[0] == []
-    assert own.hosts[1].reads.query("refusals", {**later, "ops": [row["op_id"]]})[0] == [row]
+    assert own.hosts[1].reads.query("refused_operations", later)[0] == []
+    assert own.hosts[1].reads.query("refused_operations", {**later, "ops": [row["op_id"]]})[0] == [row]
     assert reason_text(row["why"]) == "Line 1 is at 3 of 3 (U1); 1 too many in your hand: put back"
     desk = own.hosts[1].desk
     with transaction(desk.db):
         assert desk.outbox.resolve(Resolve(row["op_id"], CLOSED_BY_HAND, "put back"), "U1")
-    assert own.hosts[1].reads.query("refusals", REFUSALS)[1] == 0
+    assert own.hosts[1].reads.query("refused_operations", REFUSALS)[1] == 0

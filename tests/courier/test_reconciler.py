@@ -428,7 +428,7 @@ def _chance(roll: random.Random, name: str) -> Fault:
 
 
 def _check(shop: Shop, ids: tuple[str, ...]) -> None:
-    shown = {row["op_id"]: row for row in shop.reads.query("doubts", {"size": 100})[0]}
+    shown = {row["op_id"]: row for row in shop.reads.query("unconfirmed", {"size": 100})[0]}
     for op in (shop.desk.outbox.get(op_id) for op_id in ids):
         times = [_times(shop, op, entry) for entry in items_of_operation(op)]
         assert max(times) <= 1, f"{op.operation} was carried out {times} times"

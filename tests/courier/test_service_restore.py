@@ -103,7 +103,7 @@ async def test_excess_after_restore_is_reported_once(aisle_home: Path) -> None:
         await world.other(order_lines=[{"line_number": 1, "product_number": "P1", "picked_quantity": 2}])
         await world.send(based("O1", 0, 2))
         (card,) = world.cards()
-        await world.settle(card["op_id"], "by_hand", "put_back")
+        await world.settle(card["op_id"], "close_by_hand", "put_back")
     put_back(world, aisle_home, copy)
     async with world.host.courier() as world.courier:
         await world.courier.sync_once()
@@ -130,7 +130,7 @@ async def test_excess_on_many_lines_after_restore_is_reported_once(aisle_home: P
         (op_id,) = await world.send(all_based("O9", lines))
         assert len(world.cards()) == 15
         for card in world.cards():
-            await world.settle(card["op_id"], "by_hand", "put back")
+            await world.settle(card["op_id"], "close_by_hand", "put back")
     put_back(world, aisle_home, copy)
     async with world.host.courier() as world.courier:
         await world.courier.sync_once()
@@ -264,7 +264,7 @@ async def test_replay_refused_for_good_needs_person(aisle_home: Path) -> None:
         assert [card["op_id"] for card in world.cards()] == [picked]
         assert world.card(picked)["sides"]
         asked = {"operation": "update-customer-order", "since": ""}
-        (refused,) = world.host.reads.query("refusals", asked)[0]
+        (refused,) = world.host.reads.query("refused_operations", asked)[0]
         assert refused["left"] == {}, "it is no rest of another one"
         assert not is_excess(world.op(picked))
     world.close()
@@ -300,7 +300,7 @@ async def test_later_value_of_other_host_stands_and_is_reported(aisle_home: Path
         assert await least(world) == 9
         assert world.op(late).state == "rejected"
         assert "changed later" in world.op(late).last_error
-        (refused,) = world.host.reads.query("refusals", {"operation": UPDATE, "since": ""})[0]
+        (refused,) = world.host.reads.query("refused_operations", {"operation": UPDATE, "since": ""})[0]
         assert refused["op_id"] == late
     world.close()
 

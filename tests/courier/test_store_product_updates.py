@@ -87,7 +87,7 @@ async def test_update_of_hidden_field_in_doubt_needs_person(shop: Shop) -> None:
         (op_id,) = shop.desk.write(setting({"discount_price": Decimal("1.5")}))
         courier.wake()
         await shop.until(op_id, "needs_person")
-        (card,) = shop.reads.query("doubts", {"op_id": op_id})[0]
+        (card,) = shop.reads.query("unconfirmed", {"op_id": op_id})[0]
         assert (card["kind"], card["ways"]) == ("setting", [ARRIVED, RESEND, CLOSED_BY_HAND])
         assert card["sides"] == [
             {"subject": "discount_price", "location": "", "before": None, "ours": "1.5", "after": None}
@@ -106,7 +106,7 @@ async def test_nobody_is_written_over_unseen(shop: Shop) -> None:
         op = await shop.until(op_id, "rejected")
         assert reason_text(op.last_error) == "Minimum of P1 is 5 now, not 4: somebody else has changed it"
         await shop.time.until(lambda: seen(shop)["min"] == 5, 60)
-        (card,) = shop.reads.query("doubts", {"op_id": op_id})[0]
+        (card,) = shop.reads.query("unconfirmed", {"op_id": op_id})[0]
         assert [tuple(side.values()) for side in card["sides"]] == [
             ("min", "", "4", "6", "5"),
             ("max", "", "10", "12", "10"),

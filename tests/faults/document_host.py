@@ -132,7 +132,7 @@ class Foreign(Shop):
 
     def is_listed(self, host: Host, op: Operation) -> None:
         """An operation that a person has to settle is on the list, with what both sides say. Raises AssertionError."""
-        (shown,) = host.query("doubts", op_id=op.op_id)
+        (shown,) = host.query("unconfirmed", op_id=op.op_id)
         assert shown["word"] == "unclear"
         assert shown["asked"]
         assert ARRIVED in shown["ways"]

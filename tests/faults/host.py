@@ -94,8 +94,8 @@ class Person:
                 return self.frame
             if self.at == "count.leave" or self.at == "move.leave":  # the count is thrown away
                 self.say("x")
-            elif self.told[1] == "pick.leave_hand":  # with what found no room still in hand
-                self.answer("pick.way_leave_hand")
+            elif self.told[1] == "pick.leave_with_goods":  # with what found no room still in hand
+                self.answer("pick.choice_leave_with_goods")
             else:
                 self.say("b")
         raise AssertionError(self.frame.view)
@@ -110,7 +110,7 @@ class Person:
     def count(self, quantity: int) -> Frame:
         """So many, and yes where nobody would believe it."""
         self.say(str(quantity))
-        return self.answer("count.way_quantity") if self.told[1] == "count.so_many" else self.frame
+        return self.answer("count.choice_quantity") if self.told[1] == "count.confirm_quantity" else self.frame
 
     def open(self, job: str) -> Frame:
         """A job of home's menu by its message id, such as `home.move`."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tests.faults.goods import PICK_UP, SHELVES
 from tests.faults.host import Host, Person
 
-TAKEN = ("pick.taken", "pick.all_taken")
+TAKEN = ("pick.picked", "pick.all_picked")
 """What the screen says of a take."""
 
 
@@ -86,10 +86,10 @@ class Worker:
         verdict = self.person.frame.verdict
         if verdict is None or self._order is None:
             return
-        if verdict.text.id == "pick.from_place" and self._asked:
+        if verdict.text.id == "pick.from_location" and self._asked:
             product, quantity = self._asked
             self._said.picked[self._order.number, product] += quantity
-        if verdict.text.id == "pick.taken_where":
+        if verdict.text.id == "pick.which_location":
             args = dict(verdict.text.args)
             product = next(each for each in self._order.products if args["label"] == f"Product {each}")
             self._asked = product, int(f"{args['quantity']}")
@@ -106,9 +106,9 @@ class Worker:
     def _on_with_order(self) -> None:
         assert self._order is not None
         luck = self._dice.random()
-        if self.person.told[1] == "pick.taken_where" and luck < 0.6:
+        if self.person.told[1] == "pick.which_location" and luck < 0.6:
             self._say(self._dice.choice(SHELVES))
-        elif self.person.at in ("pick.done", "pick.back") or luck < 0.08:
+        elif self.person.at in ("pick.done", "pick.return") or luck < 0.08:
             if luck < 0.7:
                 self._say(PICK_UP)
             self.person.home()
@@ -157,11 +157,11 @@ class Worker:
         quantity = self._dice.randint(1, 2)
         self.person.open("home.count")
         told = self._say("1", place, self._codes[product], f"{quantity}", f"{self._dice.randint(1, 3)}")
-        sign = {"loss.lost": -1, "loss.found": 1}.get(told)
+        sign = {"adjust.lost": -1, "adjust.found": 1}.get(told)
         if sign is None:
             return
         self._said.lost[product, place] += sign * quantity
-        if self._dice.random() < 0.2 and self._say("u") == "loss.undone":
+        if self._dice.random() < 0.2 and self._say("u") == "adjust.undone":
             self._said.lost[product, place] -= sign * quantity
 
     def _count(self) -> None:
@@ -183,7 +183,8 @@ class Worker:
                     self._say("1")
                 case _:
                     break
-        self._said.counts += self.person.told[1].startswith("count.sent")
+        told = self.person.told[1]
+        self._said.counts += told.startswith("count.sent") and not told.startswith("count.sent_undone")
 
 
 _DEEDS: tuple[Callable[[Worker], None], ...] = (Worker._pick, Worker._move, Worker._lose, Worker._count)

@@ -196,7 +196,7 @@ class Shop(RuleBasedStateMachine):
     def count(self, who: int, place: str) -> None:
         """All that lies at a place, or should."""
         person = self.people[who]
-        (row,) = self.host.query("place", location_code=place)
+        (row,) = self.host.query("location", location_code=place)
         known = {str(one["product_number"]) for one in row["products"]}
         here = {product for product, at in self.floor.lies if at == place and self.floor.lies[product, at]}
         if not known | here:
@@ -233,7 +233,7 @@ class Shop(RuleBasedStateMachine):
         person = self.people[who]
         person.open("home.count")
         person.say(place, CODES[product], "l", str(part), "1")
-        assert person.told == ("good", "loss.lost"), person.frame
+        assert person.told == ("good", "adjust.lost"), person.frame
         self.floor.lies[product, place] -= part
         person.home()
 

@@ -19,7 +19,7 @@ async def test_a_pick_counts_when_its_place_is_said(aisle_home: Path) -> None:
         anna._take("P4", 1)
         anna._take("P1", 1)
         anna._take("P1", 1)
-        assert anna.person.told[1] == "pick.taken_where"
+        assert anna.person.told[1] == "pick.which_location"
         assert said.picked == {("O-3", "P4"): 1}
         anna._say("A-1")
         assert said.picked == {("O-3", "P4"): 1, ("O-3", "P1"): 2}

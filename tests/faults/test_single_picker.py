@@ -116,7 +116,7 @@ def test_single_picker_never_sees_changes_by_others(aisle_home: Path, tmp_path: 
             person.say(order)
             picked: Counter[str] = Counter()
             for one in [one for one, count in lines for _ in range(count)]:
-                if person.say(one.code).startswith(("pick.taken", "pick.all_taken")):
+                if person.say(one.code).startswith(("pick.picked", "pick.all_picked")):
                     picked[one.number] += 1
                 kill(person, home, served, dice)
                 person.wait(dice.choice((0.0, 0.05, 0.3)))

@@ -48,19 +48,19 @@ class Store:
     def store(self, _: Mapping[str, Any]) -> list[Row]:
         return [{"store_number": "0001", "pools": {"1": "Shop floor", "2": "Reserve"}}]
 
-    def named(self, args: Mapping[str, Any]) -> list[Row]:
+    def records_by_number(self, args: Mapping[str, Any]) -> list[Row]:
         code = str(args["code"])
         products = {spot[0] for spot in self.goods}
         kinds = {ORDER: {order for order, _ in self.lines}, LOCATION: set(self.codes), PRODUCT: products}
         return [{"kind": kind, "key": code, "label": code} for kind, known in kinds.items() if code in known]
 
-    def refusals(self, _: Mapping[str, Any]) -> list[Row]:
+    def refused_operations(self, _: Mapping[str, Any]) -> list[Row]:
         return []
 
-    def places(self, _: Mapping[str, Any]) -> list[Row]:
+    def locations(self, _: Mapping[str, Any]) -> list[Row]:
         return [{"location_code": code, "location_order": n} for n, code in enumerate(self.codes)]
 
-    def place(self, args: Mapping[str, Any]) -> list[Row]:
+    def location(self, args: Mapping[str, Any]) -> list[Row]:
         code = str(args["location_code"])
         if code not in self.codes:
             return []
@@ -126,7 +126,7 @@ class Store:
             }
         ]
 
-    def homes(self, args: Mapping[str, Any]) -> list[Row]:
+    def locations_of_products(self, args: Mapping[str, Any]) -> list[Row]:
         return [
             {"product_number": number, "location_code": row["location_code"], "location_order": n, "quantity": 1}
             for number in args["product_numbers"]

@@ -50,11 +50,11 @@ class Hand:
         self.effects: list[Any] = []
         self.verdict: Verdict | None = None
         self.books: dict[str, dict[str, Any]] = {}
-        """What the reads `stranger`, `lying` and `spot` answer; by the name of the read and what it is asked about."""
+        """Answers to `unexpected_product`, `stock_at_location`, `location_use`, by name and what is asked about."""
         self.refused: tuple[dict[str, Any], ...] = ()
         """What the service refused of the entries of the log."""
         self.numbers: dict[str, list[tuple[str, str]]] = {}
-        """What the read `named` answers: the kinds and keys of what digits are the number of."""
+        """What the read `records_by_number` answers: the kinds and keys of what digits are the number of."""
         self.feed(Opened({"orders": list(orders)} if orders else {"order_number": "1042"}))
         for number, each in (orders or {}).items():
             self.feed(order(*each, number=number, **more))
@@ -68,13 +68,13 @@ class Hand:
         self.effects += turn.effects
         self.verdict = turn.verdict or self.verdict
         for effect in turn.effects:
-            if isinstance(effect, Query) and effect.name == "named":
+            if isinstance(effect, Query) and effect.name == "records_by_number":
                 found = self.numbers.get(effect.args["code"], [])
                 rows = tuple({"kind": kind, "key": key, "label": f"Product {key}"} for kind, key in found)
                 return self.feed(Rows(effect.id, rows, len(rows)))
             if isinstance(effect, Query) and effect.id == REFUSED_QUERY:
                 return self.feed(Rows(effect.id, self.refused, len(self.refused)))
-            if isinstance(effect, Query) and effect.name in ("stranger", "lying", "spot"):
+            if isinstance(effect, Query) and effect.name in ("unexpected_product", "stock_at_location", "location_use"):
                 row = self.books.get(
                     f"{effect.name} {effect.args.get('location_code', effect.args.get('product_number'))}"
                 )

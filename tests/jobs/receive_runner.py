@@ -98,7 +98,7 @@ class Store:
             return []
         return [{**self._head(number), "lines": [dict(line) for line in self.deliveries[number]]}]
 
-    def expecting(self, args: Mapping[str, Any]) -> list[Row]:
+    def deliveries_expecting(self, args: Mapping[str, Any]) -> list[Row]:
         found = []
         for number, lines in self.deliveries.items():
             mine = [line for line in lines if line["product_number"] == args["product_number"]]
@@ -111,13 +111,13 @@ class Store:
         number = str(args["product_number"])
         return [{"product_number": number, "product_name": f"Product {number}"}] if number in PRODUCTS else []
 
-    def homes(self, args: Mapping[str, Any]) -> list[Row]:
+    def locations_of_products(self, args: Mapping[str, Any]) -> list[Row]:
         return [{"product_number": number, "location_code": "A-2"} for number in args["product_numbers"]]
 
-    def named(self, args: Mapping[str, Any]) -> list[Row]:
+    def records_by_number(self, args: Mapping[str, Any]) -> list[Row]:
         return [{"kind": kind, "key": key, "label": f"Label of {key}"} for kind, key in NUMBERS if key == args["code"]]
 
-    def refusals(self, _: Mapping[str, Any]) -> list[Row]:
+    def refused_operations(self, _: Mapping[str, Any]) -> list[Row]:
         return []
 
     def received(self, number: str, product: str) -> Decimal:

@@ -88,16 +88,16 @@ class Hand:
         return told
 
     def _answer(self, query: Query) -> Rows:
-        if query.name == "named":
+        if query.name == "records_by_number":
             rows = tuple({"kind": kind, "key": key, "label": key} for kind, key in NUMBERS if key == query.args["code"])
             return Rows(query.id, rows, len(rows))
         if query.name == "store":
             return Rows(query.id, ({"pools": {"1": "Web", "2": "Shop"}},), 1)
-        if query.name == "refusals":
+        if query.name == "refused_operations":
             return Rows(query.id, self.refused, len(self.refused))
         if query.name == "reasons":
             return Rows(query.id, self.learnt, len(self.learnt))
-        if query.name == "place":
+        if query.name == "location":
             return Rows(query.id, ({**query.args, "default_stock_pool": 2, "products": []},), 1)
         known = PRODUCTS.get(query.args["product_number"])
         return Rows(query.id, (known,), 1) if known else Rows(query.id, (), 0)
@@ -115,9 +115,9 @@ class Hand:
 
 def test_product_quantity_reason_is_all_there_is_to_a_loss() -> None:
     hand = Hand()
-    assert hand.scan("P1") == "loss.how_many"
-    assert hand.feed(Quantity(Decimal(3))) == "loss.why"
-    assert hand.feed(Choice(1)) == "loss.lost"
+    assert hand.scan("P1") == "adjust.how_many"
+    assert hand.feed(Quantity(Decimal(3))) == "adjust.which_reason"
+    assert hand.feed(Choice(1)) == "adjust.lost"
     write = next(effect for effect in hand.effects if isinstance(effect, Write))
     assert write.operation == "create-store-product-logs"
     assert write.query == {"appUserName": "ann", "is_counted_quantity": False}
@@ -134,31 +134,31 @@ def test_product_quantity_reason_is_all_there_is_to_a_loss() -> None:
             "source": "aisle",
         }
     ]
-    assert hand.job.step_name(hand.state) == "loss.product"
+    assert hand.job.step_name(hand.state) == "adjust.product"
 
 
 def test_where_it_lay_is_asked_only_where_that_is_not_plain() -> None:
     hand = Hand()
-    assert hand.scan("P2") == "loss.where"
+    assert hand.scan("P2") == "adjust.which_location"
     view = hand.job.view(hand.state)
     assert isinstance(view, ListView)
     assert view.numbered_rows == 3
-    assert hand.feed(Choice(2)) == "loss.how_many"
+    assert hand.feed(Choice(2)) == "adjust.how_many"
     hand.feed(Command("d"))
     hand.feed(Choice(2))
     assert hand.entries[-1]["location_code"] == "A-2"
-    assert hand.scan("A-1", kind=LOCATION) == "loss.at_place"
-    assert hand.scan("P2") == "loss.how_many"
+    assert hand.scan("A-1", kind=LOCATION) == "adjust.at_location"
+    assert hand.scan("P2") == "adjust.how_many"
     hand.scan("P2", "2")
     hand.feed(Command("d"))
     hand.feed(Choice(1))
     assert (hand.entries[-1]["location_code"], hand.entries[-1]["stock_pool_2"]) == ("A-1", -3)
     hand = Hand()
     hand.scan("P2")
-    assert hand.scan("A-9", kind=LOCATION) == "loss.how_many"
+    assert hand.scan("A-9", kind=LOCATION) == "adjust.how_many"
     hand.feed(Command("d"))
-    assert hand.feed(Choice(1)) == "loss.over"
-    assert hand.feed(Choice(1)) == "loss.lost"
+    assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
+    assert hand.feed(Choice(1)) == "adjust.lost"
     assert (hand.entries[-1]["location_code"], hand.entries[-1]["quantity"]) == ("A-9", -1)
 
 
@@ -166,13 +166,13 @@ def test_what_was_found_adds_and_what_nobody_knows_can_be_lost() -> None:
     hand = Hand()
     hand.scan("P3", "1.5")
     hand.feed(Command("d"))
-    assert hand.feed(Choice(5)) == "loss.found"
+    assert hand.feed(Choice(5)) == "adjust.found"
     assert hand.entries[-1]["stock_pool_2"] == Decimal("1.5")
     assert "location_code" not in hand.entries[-1]
     for number in ("P4", "P404"):
         hand.scan(number)
         hand.feed(Command("d"))
-        assert hand.feed(Choice(4)) == "loss.lost"
+        assert hand.feed(Choice(4)) == "adjust.lost"
         assert (hand.entries[-1]["quantity"], hand.entries[-1]["reason_code"]) == (-1, 4)
 
 
@@ -180,14 +180,14 @@ def test_after_too_many_any_other_number_is_how_many_for_the_same_reason() -> No
     hand = Hand()
     hand.scan("P1", "9")
     hand.feed(Command("d"))
-    assert hand.feed(Choice(1)) == "loss.over"
+    assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
     assert hand.job.view(hand.state).prompt.id == "prompt.choose_or_many"
-    assert hand.feed(Quantity(Decimal(0))) == "loss.none"
+    assert hand.feed(Quantity(Decimal(0))) == "adjust.none"
     hand.scan("P1", "9")
     hand.feed(Command("d"))
-    assert hand.feed(Choice(1)) == "loss.over"
-    assert hand.feed(Quantity(Decimal(8))) == "loss.over"
-    assert hand.feed(Quantity(Decimal(4))) == "loss.lost"
+    assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
+    assert hand.feed(Quantity(Decimal(8))) == "adjust.exceeds_expected"
+    assert hand.feed(Quantity(Decimal(4))) == "adjust.lost"
     assert (hand.entries[-1]["stock_pool_2"], hand.entries[-1]["reason_code"]) == (-4, 1)
 
 
@@ -217,9 +217,9 @@ def test_the_last_losses_are_taken_back_by_their_opposites() -> None:
         hand.scan(number, "2")
         hand.feed(Command("d"))
         hand.feed(Choice(reason))
-    assert hand.feed(Command("u")) == "loss.undone"
-    assert hand.feed(Command("u")) == "loss.undone"
-    assert hand.feed(Command("u")) == "loss.undone"
+    assert hand.feed(Command("u")) == "adjust.undone"
+    assert hand.feed(Command("u")) == "adjust.undone"
+    assert hand.feed(Command("u")) == "adjust.undone"
     assert hand.feed(Command("u")) == "count.nothing_to_undo"
     assert [entry["stock_pool_2"] for entry in hand.entries] == [-2, 2, -2, 2, -2, 2]
     assert [entry.get("reason_code") for entry in hand.entries] == [1, 5, 1, None, None, None]
@@ -234,43 +234,43 @@ def test_more_lost_than_the_books_have_is_asked() -> None:
         return hand
 
     hand = lose("P1", 50)
-    assert hand.feed(Choice(1)) == "loss.over"
+    assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
     assert not hand.entries
     assert [choice.id for choice in hand.job.view(hand.state).choices] == [
-        "loss.way_fit",
-        "loss.way_over",
-        "loss.way_count",
+        "adjust.choice_expected_quantity",
+        "adjust.choice_whole_quantity",
+        "adjust.choice_count",
     ]
     assert hand.feed(Back()) == "count.dropped"
     assert hand.job.accepts(hand.state).choice_letters == ""
-    assert hand.feed(Quantity(Decimal(50))) == "loss.why"
+    assert hand.feed(Quantity(Decimal(50))) == "adjust.which_reason"
     hand.feed(Choice(1))
     assert hand.job.accepts(hand.state).choice_letters == "ryc"
-    assert hand.feed(Choice(1)) == "loss.lost"
+    assert hand.feed(Choice(1)) == "adjust.lost"
     assert hand.entries[-1]["stock_pool_2"] == -5
     hand = lose("P1", 50)
     hand.feed(Choice(1))
-    assert hand.feed(Choice(2)) == "loss.lost"
+    assert hand.feed(Choice(2)) == "adjust.lost"
     assert hand.entries[-1]["stock_pool_2"] == -50
-    assert lose("P1", 5).feed(Choice(1)) == "loss.lost"
-    assert lose("P1", 50).feed(Choice(5)) == "loss.found"
-    assert lose("P4", 500).feed(Choice(1)) == "loss.lost"  # nobody knows how many there are
+    assert lose("P1", 5).feed(Choice(1)) == "adjust.lost"
+    assert lose("P1", 50).feed(Choice(5)) == "adjust.found"
+    assert lose("P4", 500).feed(Choice(1)) == "adjust.lost"  # nobody knows how many there are
 
 
 def test_what_the_books_do_not_have_can_be_counted_before_it_is_lost() -> None:
     hand = Hand(location_code="A-3")
     hand.scan("P1", "2")
     hand.feed(Command("d"))
-    assert hand.feed(Choice(1)) == "loss.over"
+    assert hand.feed(Choice(1)) == "adjust.exceeds_expected"
     hand.feed(Choice(2))
     assert hand.effects[-1] == Start("count", {"location_code": "A-3", "product_number": "P1", "label": "Product P1"})
-    assert hand.feed(Closed("count")) == "loss.how_many"
+    assert hand.feed(Closed("count")) == "adjust.how_many"
     assert (hand.state.quantity, hand.state.location) == (Decimal(2), "A-3")
 
 
 def test_adjust_from_count_starts_with_location_and_product_and_returns() -> None:
     hand = Hand(location_code="A-2", product_number="P2")
-    assert hand.job.step_name(hand.state) == "loss.quantity"
+    assert hand.job.step_name(hand.state) == "adjust.quantity"
     hand.feed(Quantity(Decimal(1)))
     hand.feed(Choice(3))
     assert (hand.entries[-1]["location_code"], hand.entries[-1]["stock_pool_2"]) == ("A-2", -1)
@@ -280,47 +280,50 @@ def test_adjust_from_count_starts_with_location_and_product_and_returns() -> Non
 def test_nothing_is_no_loss_and_one_thing_is_said_at_a_time() -> None:
     hand = Hand()
     hand.scan("P1")
-    assert hand.feed(Quantity(Decimal(0))) == "loss.none"
-    assert hand.scan("P2") == "loss.one_at_a_time"
-    assert hand.scan("P1", "0.5") == "count.whole"
+    assert hand.feed(Quantity(Decimal(0))) == "adjust.none"
+    assert hand.scan("P2") == "adjust.one_at_a_time"
+    assert hand.scan("P1", "0.5") == "count.whole_number_only"
     assert hand.scan("X", kind=ORDER) == "count.not_this"
-    assert hand.feed(Back()) == "loss.dropped"
-    assert hand.scan("P1", "0.5") == "count.whole"
-    assert hand.job.step_name(hand.state) == "loss.product"
+    assert hand.feed(Back()) == "adjust.dropped"
+    assert hand.scan("P1", "0.5") == "count.whole_number_only"
+    assert hand.job.step_name(hand.state) == "adjust.product"
     assert not hand.entries
 
 
 def test_digits_of_a_place_or_a_product_are_asked_about() -> None:
     hand = Hand()
     hand.scan("P1")
-    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_place"
-    assert [choice.id for choice in hand.job.view(hand.state).choices] == ["count.way_quantity", "count.way_place"]
+    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_location"
+    assert [choice.id for choice in hand.job.view(hand.state).choices] == [
+        "count.choice_quantity",
+        "count.choice_location",
+    ]
     assert hand.feed(Back()) == "count.dropped"
     hand.feed(Quantity(Decimal(7)))
-    assert hand.feed(Choice(2)) == "loss.how_many"
+    assert hand.feed(Choice(2)) == "adjust.how_many"
     assert hand.state.line is not None
     assert hand.state.line.location == "7"
     assert hand.feed(Quantity(Decimal(305))) == "count.number_of_product"
-    assert hand.feed(Choice(2)) == "loss.one_at_a_time"
+    assert hand.feed(Choice(2)) == "adjust.one_at_a_time"
     hand.feed(Quantity(Decimal(305)))
-    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.feed(Choice(1)) == "adjust.which_reason"
     assert hand.state.quantity == 305
 
 
 def test_what_digits_are_the_number_of_is_settled_before_anything_else() -> None:
     hand = Hand()
     hand.scan("P1")
-    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_place"
+    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_location"
     assert hand.job.view(hand.state).prompt.id == "prompt.choose_or_type"
     asked = hand.state
     for key, kind in (("P1", PRODUCT), ("P2", PRODUCT), ("A-2", LOCATION)):
         assert hand.scan(key, kind=kind) == "count.answer_first"
     assert hand.feed(Quantity(Decimal(305))) == "count.number_of_product", "the last number is the one that is asked"
-    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_place"
-    assert hand.feed(Command("d")) == "count.number_of_place"
-    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_place", "the same digits are the same question"
+    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_location"
+    assert hand.feed(Command("d")) == "count.number_of_location"
+    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_location", "the same digits are the same question"
     assert hand.state == asked
-    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.feed(Choice(1)) == "adjust.which_reason"
     assert hand.state.quantity == 7
 
 
@@ -328,7 +331,10 @@ def test_the_number_of_an_order_is_no_loss_unless_somebody_says_so() -> None:
     hand = Hand()
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(4101))) == "count.number_of_order"
-    assert [choice.id for choice in hand.job.view(hand.state).choices] == ["count.way_quantity", "count.way_order"]
+    assert [choice.id for choice in hand.job.view(hand.state).choices] == [
+        "count.choice_quantity",
+        "count.choice_order",
+    ]
     assert hand.feed(Choice(2)) == "count.dropped"
     assert hand.state.quantity == 1
     hand.feed(Quantity(Decimal(4101)))
@@ -342,36 +348,40 @@ def test_large_loss_or_found_asks_first(product: str, books: int, why: str) -> N
     hand = Hand(policy=Policy(adjustment_reasons=("1 - Broken", "5 + Found")))
     reason = Choice(1 if why == "Broken" else 2)
     hand.scan(product)
-    assert hand.feed(Quantity(Decimal(10 * books or 999))) == "loss.why"
+    assert hand.feed(Quantity(Decimal(10 * books or 999))) == "adjust.which_reason"
     hand.feed(Back())
     doubted = Quantity(Decimal(10 * books + 1 if books else 1000))
-    assert hand.feed(doubted) == "count.so_many"
+    assert hand.feed(doubted) == "count.confirm_quantity"
     assert [choice.id for choice in hand.job.view(hand.state).choices] == [
-        "count.way_quantity",
-        "count.way_not_so_many",
+        "count.choice_quantity",
+        "count.choice_not_so_many",
     ]
     assert (hand.job.accepts(hand.state).typed_only, hand.job.accepts(hand.state).choice_letters) == (True, "yx")
     assert hand.feed(Back()) == "count.not_so_many"
     assert hand.state.phase == "quantity"
     hand.feed(doubted)
-    assert hand.feed(Quantity(Decimal(12))) == "loss.why", "another quantity is the answer too"
+    assert hand.feed(Quantity(Decimal(12))) == "adjust.which_reason", "another quantity is the answer too"
     hand.feed(Back())
     hand.feed(doubted)
-    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.feed(Choice(1)) == "adjust.which_reason"
     assert hand.entries == []
-    assert hand.feed(reason) == ("loss.found" if why == "Found" else "loss.lost"), "so many was said, and is asked once"
+    assert hand.feed(reason) == ("adjust.found" if why == "Found" else "adjust.lost"), (
+        "so many was said, and is asked once"
+    )
     assert hand.state.is_implausible is False
     hand.scan(product)
     hand.feed(Quantity(Decimal(10 * books or 999)))
-    assert (hand.feed(reason) == "loss.over") == bool(why == "Broken" and books), "of the next one nothing was said yet"
+    assert (hand.feed(reason) == "adjust.exceeds_expected") == bool(why == "Broken" and books), (
+        "of the next one nothing was said yet"
+    )
 
 
 def test_the_number_of_an_order_that_is_so_many_is_asked_about_once() -> None:
     hand = Hand()
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(4101))) == "count.number_of_order"
-    assert hand.feed(Choice(1)) == "loss.why"
-    assert hand.feed(Choice(1)) == "loss.lost"
+    assert hand.feed(Choice(1)) == "adjust.which_reason"
+    assert hand.feed(Choice(1)) == "adjust.lost"
     assert hand.entries[-1]["stock_pool_2"] == -4101
 
 
@@ -379,15 +389,15 @@ def test_the_number_of_an_order_that_is_so_many_is_asked_about_once() -> None:
 def test_huge_multiplied_scan_is_asked_like_typed_quantity(product: str) -> None:
     hand = Hand()
     hand.scan("A-1", kind=LOCATION)
-    assert hand.scan(product, "99999") == "count.so_many"
+    assert hand.scan(product, "99999") == "count.confirm_quantity"
     assert hand.feed(Back()) == "count.not_so_many"
-    assert hand.feed(Command("d")) == "loss.none"
-    assert hand.scan(product) == "loss.how_many"
-    assert hand.scan(product, "99999") == "count.so_many"
+    assert hand.feed(Command("d")) == "adjust.none"
+    assert hand.scan(product) == "adjust.how_many"
+    assert hand.scan(product, "99999") == "count.confirm_quantity"
     assert hand.state.quantity == 1
-    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.feed(Choice(1)) == "adjust.which_reason"
     hand.feed(Back())
-    assert hand.scan(product) == "loss.how_many", "one more of so many is believed"
+    assert hand.scan(product) == "adjust.how_many", "one more of so many is believed"
     assert hand.state.quantity == 100001
     assert hand.entries == []
 
@@ -396,32 +406,36 @@ def test_so_many_are_meant_at_one_place_and_asked_about_again_at_another() -> No
     hand = Hand()
     hand.scan("P1")
     hand.feed(Quantity(Decimal(3000)))
-    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.feed(Choice(1)) == "adjust.which_reason"
     hand.feed(Back())
-    assert hand.scan("B-1", kind=LOCATION) == "count.so_many"
+    assert hand.scan("B-1", kind=LOCATION) == "count.confirm_quantity"
     assert hand.state.line is not None
     assert hand.state.line.location == "B-1"
-    assert hand.feed(Command("d")) == "count.so_many"
-    assert hand.feed(Choice(1)) == "loss.why"
-    assert hand.feed(Choice(1)) == "loss.lost"
+    assert hand.feed(Command("d")) == "count.confirm_quantity"
+    assert hand.feed(Choice(1)) == "adjust.which_reason"
+    assert hand.feed(Choice(1)) == "adjust.lost"
     assert hand.entries[-1]["location_code"] == "B-1"
 
 
 def test_nothing_goes_on_before_so_many_lost_are_settled() -> None:
     hand = Hand()
-    assert hand.scan("P1", "5000") == "count.so_many"
+    assert hand.scan("P1", "5000") == "count.confirm_quantity"
     asked = hand.state
     for key, kind in (("A-2", LOCATION), ("P1", PRODUCT), ("P2", PRODUCT)):
         assert hand.scan(key, kind=kind) == "count.answer_first"
     assert hand.feed(Quantity(Decimal(110002))) == "count.answer_first", "a label of goods"
-    assert hand.feed(Command("d")) == "count.so_many"
+    assert hand.feed(Command("d")) == "count.confirm_quantity"
     assert hand.state == asked
-    for number, told in ((7, "count.number_of_place"), (4101, "count.number_of_order"), (99, "count.so_many")):
+    for number, told in (
+        (7, "count.number_of_location"),
+        (4101, "count.number_of_order"),
+        (99, "count.confirm_quantity"),
+    ):
         assert hand.feed(Quantity(Decimal(number))) == told, "another number takes its place, and is judged"
-    assert hand.feed(Quantity(Decimal(9))) == "loss.why"
+    assert hand.feed(Quantity(Decimal(9))) == "adjust.which_reason"
     hand.feed(Back())
-    assert hand.feed(Quantity(Decimal(5000))) == "count.so_many"
-    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.feed(Quantity(Decimal(5000))) == "count.confirm_quantity"
+    assert hand.feed(Choice(1)) == "adjust.which_reason"
     assert hand.state.quantity == 5000
 
 
@@ -463,8 +477,8 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
             assert view.name == hand.job.step_name(hand.state)
             assert {hint.letter for hint in view.key_hints} <= {*open_.command_letters, "b"}
             assert view.prompt.id.startswith("prompt.choose_or_") == bool(open_.quantity and open_.choices)
-            assert (len(hand.entries) > before) == (told in ("loss.lost", "loss.found", "loss.undone"))
-            if told in ("loss.lost", "loss.found"):
+            assert (len(hand.entries) > before) == (told in ("adjust.lost", "adjust.found", "adjust.undone"))
+            if told in ("adjust.lost", "adjust.found"):
                 entry = hand.entries[-1]
                 sent = next(entry[name] for name in ("quantity", "stock_pool_2") if name in entry)
                 assert item is not None
@@ -476,18 +490,26 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
             if not hand.effects:
                 hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
-    answers = "at_place dropped found how_many lost none one_at_a_time over undone where why"
-    wanted = [*AdjustJob.steps, *(f"loss.{answer}" for answer in answers.split())]
-    wanted += ["count.answer_first", "count.dropped", "loss.go_on", "count.not_this", "count.nothing_to_undo"]
-    wanted += ["count.number_of_order", "count.number_of_place", "count.number_of_product"]
-    wanted += ["count.so_many", "count.unknown", "count.whole"]
+    answers = (
+        "at_location dropped found how_many lost none one_at_a_time exceeds_expected undone which_location which_reason"
+    )
+    wanted = [*AdjustJob.steps, *(f"adjust.{answer}" for answer in answers.split())]
+    wanted += [
+        "count.answer_first",
+        "count.dropped",
+        "adjust.back_to_quantity",
+        "count.not_this",
+        "count.nothing_to_undo",
+    ]
+    wanted += ["count.number_of_order", "count.number_of_location", "count.number_of_product"]
+    wanted += ["count.confirm_quantity", "count.unknown", "count.whole_number_only"]
     assert {name: reached[name] for name in wanted if reached[name] < tries(10, 100)} == {}
 
 
 def test_digits_too_many_for_quantity_are_a_number() -> None:
     hand = Hand()
     hand.scan("P1")
-    assert hand.feed(Quantity(Decimal(110002))) == "loss.one_at_a_time"
+    assert hand.feed(Quantity(Decimal(110002))) == "adjust.one_at_a_time"
     assert (hand.state.phase, hand.state.quantity) == ("quantity", Decimal(1))
 
 

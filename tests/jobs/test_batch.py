@@ -88,7 +88,7 @@ class Hand:
             heads = [{**row, "lines": None} for row in self.orders.values()]
             first, size = query.args["first"], query.args["size"]
             return Rows(query.id, tuple(heads[first : first + size]), len(heads))
-        if query.name == "given":
+        if query.name == "assigned_orders":
             return Rows(query.id, tuple(self.given), len(self.given))
         row = self.orders.get(query.args["order_number"])
         return Rows(query.id, (row,) if row else (), 1)
@@ -117,10 +117,10 @@ class Hand:
 
 def test_orders_are_scanned_one_after_the_other_and_get_their_totes() -> None:
     hand = Hand()
-    assert hand.scan("4101") == "walk.added"
+    assert hand.scan("4101") == "batch.added"
     assert hand.verdict is not None
     assert dict(hand.verdict.text.args)["tote"] == "A"
-    assert hand.scan("4102", REFERENCE) == "walk.added"
+    assert hand.scan("4102", REFERENCE) == "batch.added"
     assert dict(hand.verdict.text.args) == {
         "tote": "B",
         "order": "4102",
@@ -155,7 +155,7 @@ def test_a_number_takes_the_next_open_orders_that_nobody_else_works_on(said: Eve
     orders["4104"].update(is_claimed=True)
     hand = Hand(orders)
     hand.scan("4106")
-    assert hand.feed(said) == "walk.added"
+    assert hand.feed(said) == "batch.added"
     assert hand.gathered == ["4106", "4101", "4103", "4105", "4107", "4108"]
 
 
@@ -171,28 +171,28 @@ def test_a_round_has_twenty_orders_at_most() -> None:
     hand = Hand()
     hand.feed(UnknownCode("99"))
     assert len(hand.gathered) == MAX_ORDERS
-    assert hand.feed(UnknownCode("1")) == "walk.full"
-    assert hand.scan("4130") == "walk.full"
+    assert hand.feed(UnknownCode("1")) == "batch.full"
+    assert hand.scan("4130") == "batch.full"
     assert hand.gathered == list(book())[:MAX_ORDERS]
 
 
 def test_nothing_is_left_to_take() -> None:
     hand = Hand(book(2))
     hand.feed(UnknownCode("2"))
-    assert hand.feed(UnknownCode("3")) == "walk.none_left"
+    assert hand.feed(UnknownCode("3")) == "batch.none_left"
 
 
 def test_one_is_taken_out_again_by_its_number_by_scanning_it_or_by_undo() -> None:
     hand = Hand()
     hand.feed(UnknownCode("4"))
-    assert hand.feed(Command("t")) == "walk.which_out"
+    assert hand.feed(Command("t")) == "batch.which_to_remove"
     assert hand.job.accepts(hand.state).choices == 4
     assert [row[0].args[0][1] for row in hand.view.blocks[0].rows] == ["A", "B", "C", "D"]
-    assert hand.feed(Choice(2)) == "walk.out"
+    assert hand.feed(Choice(2)) == "batch.order_removed"
     assert hand.gathered == ["4101", "4103", "4104"]
-    assert hand.scan("4103") == "walk.already"
-    assert hand.feed(Choice(1)) == "walk.out"
-    assert hand.feed(Command("u")) == "walk.out"
+    assert hand.scan("4103") == "batch.already_in_batch"
+    assert hand.feed(Choice(1)) == "batch.order_removed"
+    assert hand.feed(Command("u")) == "batch.order_removed"
     assert hand.gathered == ["4101"]
     hand.feed(Command("t"))
     assert hand.feed(Back()) == "session.dropped"
@@ -201,12 +201,12 @@ def test_one_is_taken_out_again_by_its_number_by_scanning_it_or_by_undo() -> Non
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"is_rejected": True}, "walk.rejected"),
-        ({"is_active": False}, "walk.finished"),
-        ({"lines": []}, "walk.empty"),
-        ({"lines": [line(1, "P1", 1, picked_quantity=1)]}, "walk.picked"),
-        ({"is_claimed": True, "claimed_by": "bob"}, "walk.claimed"),
-        ({"is_claimed": True}, "walk.claimed_plain"),
+        ({"is_rejected": True}, "batch.rejected"),
+        ({"is_active": False}, "batch.finished"),
+        ({"lines": []}, "batch.empty"),
+        ({"lines": [line(1, "P1", 1, picked_quantity=1)]}, "batch.picked"),
+        ({"is_claimed": True, "claimed_by": "bob"}, "batch.claimed"),
+        ({"is_claimed": True}, "batch.claimed_plain"),
     ],
 )
 def test_orders_that_cannot_be_picked_stay_out_and_say_why(change: dict[str, Any], told: str) -> None:
@@ -216,7 +216,7 @@ def test_orders_that_cannot_be_picked_stay_out_and_say_why(change: dict[str, Any
     hand.scan("4101")
     assert hand.scan("4102") == told
     assert hand.gathered == ["4101"]
-    assert hand.scan("4999") == "walk.no_order"
+    assert hand.scan("4999") == "batch.no_order"
 
 
 def test_an_order_of_somebody_else_comes_in_when_that_is_meant() -> None:
@@ -224,7 +224,7 @@ def test_an_order_of_somebody_else_comes_in_when_that_is_meant() -> None:
     orders["4102"].update(is_claimed=True, claimed_by="bob")
     hand = Hand(orders)
     hand.scan("4102")
-    assert hand.feed(Choice(1)) == "walk.added"
+    assert hand.feed(Choice(1)) == "batch.added"
     hand.feed(Command("g"))
     assert hand.start.args["sure"] == ["4102"]
 
@@ -236,7 +236,7 @@ def test_orders_claimed_together_get_a_choice_each() -> None:
         hand.scan(number)
     for number in ("4101", "4103", "4104"):
         orders[number].update(is_claimed=True, claimed_by="bob")
-    assert hand.feed(Changed("order", "")) == "walk.claimed"
+    assert hand.feed(Changed("order", "")) == "batch.claimed"
     assert (hand.gathered, {way.key for way in hand.state.choices}) == (["4102"], {"4101", "4103", "4104"})
     first, second, left = (way.key for way in hand.state.choices)
     hand.feed(Choice(1))
@@ -263,12 +263,12 @@ def test_batch_claimed_by_others_asks_up_to_available_letters() -> None:
 
 def test_a_code_after_an_order_is_that_of_its_tote() -> None:
     hand = Hand()
-    assert hand.feed(UnknownCode("TOTE-1")) == "walk.unknown"
+    assert hand.feed(UnknownCode("TOTE-1")) == "batch.unknown"
     hand.scan("4101")
-    assert hand.feed(UnknownCode("TOTE-1")) == "walk.tote"
+    assert hand.feed(UnknownCode("TOTE-1")) == "batch.tote"
     hand.scan("4102")
-    assert hand.feed(Text("TOTE-1")) == "walk.tote_twice"
-    assert hand.feed(Text("tote-1")) == "walk.tote_twice"
+    assert hand.feed(Text("TOTE-1")) == "batch.tote_twice"
+    assert hand.feed(Text("tote-1")) == "batch.tote_twice"
     hand.feed(Text("TOTE-2"))
     hand.feed(Command("g"))
     assert hand.start.args["totes"] == {"4101": "TOTE-1", "4102": "TOTE-2"}
@@ -278,40 +278,40 @@ def test_a_letter_of_the_round_stands_on_its_own_tote_alone() -> None:
     """Else the screen would send goods to `B` that lie in another tote on which there is a B."""
     hand = Hand()
     hand.scan("4101")
-    assert hand.feed(UnknownCode("B")) == "walk.unknown", "the next order has it"
+    assert hand.feed(UnknownCode("B")) == "batch.unknown", "the next order has it"
     hand.scan("4102")
-    assert hand.feed(UnknownCode("A")) == "walk.tote_twice"
-    assert hand.feed(UnknownCode("B")) == "walk.tote"
+    assert hand.feed(UnknownCode("A")) == "batch.tote_twice"
+    assert hand.feed(UnknownCode("B")) == "batch.tote"
     assert [each.tote_code for each in hand.state.orders] == ["", ""], "letters are given anew where one is taken out"
-    assert hand.feed(UnknownCode("X")) == "walk.tote", "no round has so many"
+    assert hand.feed(UnknownCode("X")) == "batch.tote", "no round has so many"
     assert hand.state.orders[1].tote_code == "X"
 
 
 def test_order_like_code_is_tote_only_when_confirmed() -> None:
     hand = Hand()
     hand.scan("4101")
-    assert hand.feed(UnknownCode("5000")) == "walk.like_an_order"
+    assert hand.feed(UnknownCode("5000")) == "batch.looks_like_order"
     assert hand.state.orders[0].tote_code == ""
     hand.feed(Back())
     assert hand.state.choices == ()
     hand.feed(Text("5000"))
-    assert hand.feed(Choice(1)) == "walk.tote"
+    assert hand.feed(Choice(1)) == "batch.tote"
     assert hand.state.orders[0].tote_code == "5000"
 
 
 def test_other_things_say_what_they_are() -> None:
     hand = Hand()
-    assert hand.scan("P1234", PRODUCT) == "walk.product"
+    assert hand.scan("P1234", PRODUCT) == "batch.product"
     hand.feed(Choice(1))
-    assert hand.effects[-1] == Start("lookup", {"product_number": "P1234"})
-    assert hand.scan("A-1", LOCATION) == "walk.place"
-    assert hand.scan("bob", PERSON) == "walk.person"
+    assert hand.effects[-1] == Start("look_up", {"product_number": "P1234"})
+    assert hand.scan("A-1", LOCATION) == "batch.location"
+    assert hand.scan("bob", PERSON) == "batch.person"
 
 
 def test_back_drops_several_orders_only_when_it_is_meant() -> None:
     hand = Hand()
     hand.feed(UnknownCode("3"))
-    assert hand.feed(Back()) == "walk.leave"
+    assert hand.feed(Back()) == "batch.leave"
     assert hand.feed(Back()) == "session.dropped"
     hand.feed(Back())
     hand.feed(Choice(1))
@@ -322,11 +322,11 @@ def test_late_loaded_order_is_announced_and_can_start_earlier() -> None:
     orders = book(2)
     orders["4101"].update(lines_known=False, lines=None)
     hand = Hand(orders)
-    assert hand.scan("4101") == "walk.coming"
+    assert hand.scan("4101") == "batch.order_loading"
     orders["4101"].update(book(2)["4101"])
-    assert hand.feed(Changed("order", "4101")) == "walk.added"
+    assert hand.feed(Changed("order", "4101")) == "batch.added"
     assert hand.feed(Resumed()) == ""
-    assert hand.feed(Closed("lookup")) == ""
+    assert hand.feed(Closed("look_up")) == ""
 
 
 def test_pages_turn_by_letters_and_keys() -> None:
@@ -378,7 +378,7 @@ def test_no_sequence_raises_doubles_an_order_or_leaves_no_way_on(sequence: list[
 def test_orders_of_another_walk_come_in_by_themselves_once() -> None:
     hand = Hand()
     hand.given = [{"order_number": "4103", "by": "Carla", "at": "2026-11-20T10:05:00.000Z"}]
-    assert hand.feed(Changed("outbox", "")) == "walk.added"
+    assert hand.feed(Changed("outbox", "")) == "batch.added"
     assert hand.gathered == ["4103"]
     hand.feed(Command("u"))
     hand.feed(Changed("outbox", ""))
@@ -397,7 +397,7 @@ def test_a_number_while_something_is_asked_is_asked_back(count: str, code: str) 
         hand.feed(UnknownCode(code))
     asked = hand.state.choices
     assert asked
-    assert hand.feed(UnknownCode(count)) == "walk.many"
+    assert hand.feed(UnknownCode(count)) == "batch.confirm_count"
     assert len(hand.state.orders) == 2, "no order came in"
     assert hand.state.choices[: len(asked)] == asked, "what was asked keeps its letters"
     hand.feed(Choice(len(asked) + 1))
@@ -412,5 +412,5 @@ def test_the_last_number_beside_a_question_is_the_one_that_is_asked() -> None:
     hand.feed(UnknownCode("9"))
     hand.feed(UnknownCode("2"))
     assert [(way.kind, way.key) for way in hand.state.choices] == [("is_tote", "5000"), ("many", "2")]
-    assert hand.feed(Choice(1)) == "walk.tote"
+    assert hand.feed(Choice(1)) == "batch.tote"
     assert (len(hand.state.orders), hand.state.choices) == (1, ())

@@ -43,7 +43,7 @@ def lasts(hand: Hand) -> Close:
 @pytest.mark.parametrize("quantity", [2, 5])
 def test_goods_put_back_after_take_over_are_not_picked(quantity: int) -> None:
     hand = taken_over(quantity)
-    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned"]
     assert hand.view.prompt.id == "prompt.letter"
     assert hand.job.orders_in_work(hand.state) == ("1042",), "its goods are here until that is answered"
     assert hand.feed(Choice(2)) == "pick.put_back_done"
@@ -53,7 +53,7 @@ def test_goods_put_back_after_take_over_are_not_picked(quantity: int) -> None:
     assert hand.job.orders_in_work(hand.state) == ()
     assert hand.feed(Command("u")) == "pick.put_back_undone"
     assert last(hand) == (0, quantity, quantity == 5)
-    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned"]
 
 
 def test_what_is_handed_over_stays_picked() -> None:
@@ -69,8 +69,8 @@ def test_what_is_handed_over_stays_picked() -> None:
 def test_goods_to_be_handed_over_are_asked_about_before_a_scan_is_taken() -> None:
     hand = taken_over()
     assert hand.scan("P1") == "pick.answer_first"
-    assert hand.feed(Back()) == "pick.leave_hand"
-    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back", "pick.way_leave_hand"]
+    assert hand.feed(Back()) == "pick.leave_with_goods"
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned", "pick.choice_leave_with_goods"]
     hand.feed(Choice(2))
     assert last(hand) == (2, 0, False)
 
@@ -83,7 +83,7 @@ def test_what_is_handed_over_leaves_what_has_to_go_back() -> None:
     hand.feed(order(full, number="O1", is_rejected=True))
     hand.feed(order(full, number="O2", given_to="ben", given_name="Ben", given_on=LATER))
     assert hand.feed(Choice(1)) == "pick.handed_over"
-    assert ([back.order for back in hand.state.to_return], hand.choices()) == (["O1"], ["pick.way_put_back"])
+    assert ([back.order for back in hand.state.to_return], hand.choices()) == (["O1"], ["pick.choice_put_back"])
     assert hand.feed(Choice(1)) == "pick.put_back_done"
     assert hand.moves() == [("P1", Decimal(2), "", "A-1")]
     assert hand.all_sent["O2", 1] == 2
@@ -109,7 +109,7 @@ def test_take_over_does_not_ask_about_others_goods_in_hand() -> None:
     both = line(1, "P1", 5, picked_quantity=3, **SHELF)
     assert hand.feed(order(both, **BEN, claimed_on=LATEST, at_work=[OTHER])) == "pick.taken_over"
     assert "1 in your hand" in hand.told
-    assert hand.feed(Choice(2)) == "pick.out_hand"
+    assert hand.feed(Choice(2)) == "pick.removed_with_goods"
     assert [back.quantity for back in hand.state.to_return] == [1]
     hand.feed(Choice(2))
     assert last(hand) == (3, 2, False)
@@ -126,7 +126,7 @@ def test_remaining_picker_gets_goods_of_person_who_left() -> None:
     hand = opened()
     hand.scan("P1")
     told = hand.feed(order(line(1, "P1", 5, picked_quantity=3, **SHELF), at_work=[]))
-    assert told == "pick.beside_left_hand"
+    assert told == "pick.other_picker_left_goods"
     assert "with 2 of it in hand" in hand.told
     hand.feed(order(line(1, "P1", 5, picked_quantity=3, **SHELF), is_rejected=True, at_work=[]))
     assert sum(back.quantity for back in hand.state.to_return) == 3
@@ -153,7 +153,7 @@ def test_goods_of_colleague_with_unknown_presence_are_not_asked_for() -> None:
 
 def test_each_picker_puts_down_own_goods() -> None:
     hand = opened()
-    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    hand.books["location_use PU-01"] = {"tags": ["pick-up"], "goods": 0}
     hand.scan("P1", "3")
     assert [each.text.id for each in hand.view.lines][1] == "pick.note_put_down"
     assert hand.scan("PU-01", kind=LOCATION) == "pick.put_down"
@@ -162,10 +162,10 @@ def test_each_picker_puts_down_own_goods() -> None:
     assert (notes[1].id, dict(notes[1].args)) == ("pick.note_others", {"count": Decimal(2)})
     assert hand.view.prompt.id == "pick.prompt_done_moved"
     for _ in range(2):
-        assert hand.scan("PU-01", kind=LOCATION) == "pick.put_others"
+        assert hand.scan("PU-01", kind=LOCATION) == "pick.goods_of_others"
         assert "2 in somebody else's hand" in hand.told
     assert hand.moves()[1:] == []
-    assert hand.choices() == ["pick.way_put_others"]
+    assert hand.choices() == ["pick.choice_put_down_others"]
     assert hand.feed(Choice(1)) == "pick.put_down"
     assert hand.moves()[1:] == [("P1", Decimal(2), "", "PU-01")]
 
@@ -173,11 +173,11 @@ def test_each_picker_puts_down_own_goods() -> None:
 def test_goods_in_others_hands_are_not_put_down_at_listed_location() -> None:
     hand = opened()
     hand.scan("P1", "3")
-    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    hand.books["location_use PU-01"] = {"tags": ["pick-up"], "goods": 0}
     hand.scan("PU-01", kind=LOCATION)
     hand.feed(UnknownCode("PU-99"))
-    hand.feed(Rows("pickups", ({"places": ["PU-01"]},), 1))
-    assert hand.feed(Choice(1)) == "pick.put_others"
+    hand.feed(Rows("pickup_locations", ({"places": ["PU-01"]},), 1))
+    assert hand.feed(Choice(1)) == "pick.goods_of_others"
     assert hand.moves() == [("P1", Decimal(3), "", "PU-01")]
     assert hand.feed(Choice(1)) == "pick.put_down"
     assert hand.moves()[1:] == [("P1", Decimal(2), "", "PU-01")]
@@ -185,7 +185,7 @@ def test_goods_in_others_hands_are_not_put_down_at_listed_location() -> None:
 
 def test_leaving_order_reports_no_goods_of_other_person() -> None:
     hand = opened()
-    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    hand.books["location_use PU-01"] = {"tags": ["pick-up"], "goods": 0}
     hand.scan("P1", "3")
     hand.scan("PU-01", kind=LOCATION)
     hand.feed(Back())
@@ -198,7 +198,7 @@ def test_what_found_no_room_is_not_asked_for_twice() -> None:
     hand = Hand(line(1, "P1", 3, **SHELF))
     hand.scan("P1", "2")
     hand.feed(order(line(1, "P1", 3, picked_quantity=3, **SHELF), at_work=[OTHER]))
-    assert hand.feed(refused("OP", 2)) == "pick.left_over_by"
+    assert hand.feed(refused("OP", 2)) == "pick.surplus_by"
     hand.feed(Choice(1))
     hand.feed(order(line(1, "P1", 3, picked_quantity=3, **SHELF), **BEN, claimed_on=LATER, at_work=[OTHER]))
     assert "0 in your hand" in hand.told

@@ -20,7 +20,7 @@ OTHER = {"user": "ben", "name": "Ben Okafor", "terminal": "t2"}
 
 def beside(hand: Hand) -> list[str]:
     """Who the page says is in the order too."""
-    notes = [each.text for each in hand.view.lines if each.text.id.startswith("pick.note_beside")]
+    notes = [each.text for each in hand.view.lines if each.text.id.startswith("pick.note_other_pickers")]
     return [MessageWriter().write(note) for note in notes]
 
 
@@ -58,7 +58,7 @@ def test_the_order_of_a_dead_terminal_has_nobody_in_it() -> None:
 
 def test_joining_picker_is_announced_while_work_continues() -> None:
     hand = Hand(line(1, "P1", 5))
-    assert hand.feed(order(line(1, "P1", 5), at_work=[ME, OTHER])) == "pick.beside"
+    assert hand.feed(order(line(1, "P1", 5), at_work=[ME, OTHER])) == "pick.other_picker"
     assert hand.verdict is not None
     assert hand.verdict.kind == INFO
     assert hand.feed(order(line(1, "P1", 5), at_work=[ME, OTHER])) == ""
@@ -74,18 +74,18 @@ def test_one_s_own_other_terminal_is_nobody_else() -> None:
 
 def test_earlier_question_stays_beside_take_over_question() -> None:
     hand = Hand(line(1, "P1", 5))
-    assert hand.scan("P1", "9") == "pick.over"
+    assert hand.scan("P1", "9") == "pick.more_than_ordered"
     assert hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER, at_work=[ME, OTHER])) == "pick.taken_over"
-    assert hand.choices() == ["pick.way_take_rest", "pick.way_both", "pick.way_hand_over"]
-    assert hand.feed(Choice(2)) == "pick.both"
-    assert hand.choices() == ["pick.way_take_rest"], "what is answered is gone, and nothing else"
-    assert hand.feed(Choice(1)) == "pick.all_taken"
+    assert hand.choices() == ["pick.choice_pick_rest", "pick.choice_both_pick", "pick.choice_hand_over"]
+    assert hand.feed(Choice(2)) == "pick.both_pick"
+    assert hand.choices() == ["pick.choice_pick_rest"], "what is answered is gone, and nothing else"
+    assert hand.feed(Choice(1)) == "pick.all_picked"
 
 
 def test_giving_order_back_closes_question_and_notifies() -> None:
     hand = Hand(line(1, "P1", 5))
     hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER, at_work=[ME, OTHER]))
-    assert hand.choices() == ["pick.way_both", "pick.way_hand_over"]
+    assert hand.choices() == ["pick.choice_both_pick", "pick.choice_hand_over"]
     hand.feed(order(line(1, "P1", 5), at_work=[ME]))
     assert hand.choices() == []
     assert "Ben Okafor has left order 1042" in hand.told
@@ -96,7 +96,7 @@ def test_giving_order_back_closes_question_and_notifies() -> None:
 
 def test_a_question_that_others_have_settled_is_said_to_be_off() -> None:
     hand = Hand(*(line(n, f"P{n}", 2, store_walking_order=n) for n in (1, 2)))
-    assert hand.scan("P1", "9") == "pick.over"
+    assert hand.scan("P1", "9") == "pick.more_than_ordered"
     picked = [line(1, "P1", 2, picked_quantity=2, store_walking_order=1), line(2, "P2", 2, store_walking_order=2)]
     assert hand.feed(order(*picked)) == "pick.changed_asked"
     assert hand.choices() == []
@@ -111,4 +111,4 @@ def test_a_round_says_whose_tote_another_picks_too(others: list[dict[str, str]])
     assert hand.verdict.kind != ASK
     assert ("Ben Okafor" in hand.told) is bool(others)
     hand.feed(Back())
-    assert hand.choices() == ["pick.way_leave"]
+    assert hand.choices() == ["pick.choice_leave"]

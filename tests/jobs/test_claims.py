@@ -128,18 +128,18 @@ def test_taking_over_picked_order_in_hand_claims_it() -> None:
     full = line(1, "P1", 2, picked_quantity=2)
     assert hand.feed(order(full, **{**BEN, "claimed_on": BEFORE})) == "pick.claimed_at"
     hand.feed(Choice(1))
-    assert hand.feed(order(full, **{**BEN, "claimed_on": BEFORE})) == "pick.told_both"
+    assert hand.feed(order(full, **{**BEN, "claimed_on": BEFORE})) == "pick.join"
     assert "Order 1042 is already picked" in hand.told
     assert hand.claims == [("1042", True)]
 
 
 def test_holder_of_picked_order_is_told_who_took_it_over() -> None:
     hand = Hand(line(1, "P1", 1))
-    assert hand.scan("P1") == "pick.all_taken"
+    assert hand.scan("P1") == "pick.all_picked"
     taken = order(line(1, "P1", 1, picked_quantity=1), **{**BEN, "claimed_on": LATER})
     assert hand.feed(taken) == "pick.taken_over"
     assert "Ben Okafor took over order 1042; 1 in your hand" in hand.told
-    assert [way.id for way in hand.view.choices] == ["pick.way_both", "pick.way_hand_over"]
+    assert [way.id for way in hand.view.choices] == ["pick.choice_both_pick", "pick.choice_hand_over"]
 
 
 @pytest.mark.parametrize("known", [{}, {"claim_open": False}], ids=["elsewhere", "left here"])
@@ -150,7 +150,7 @@ def test_put_down_order_is_not_offered_for_picking(known: dict[str, Any]) -> Non
     full = line(1, "P1", 2, picked_quantity=2, moved_quantity=2)
     short = line(2, "P2", 2, picked_quantity=1, moved_quantity=1, is_picked=True)
     assert hand.feed(order(full, short, **{**BEN, "claimed_on": BEFORE}, **known)) == "pick.already"
-    assert (hand.choices(), hand.claims) == (["pick.way_finish"], [])
+    assert (hand.choices(), hand.claims) == (["pick.choice_finish"], [])
 
 
 def test_what_is_begun_stays_claimed_and_what_is_picked_is_not_claimed() -> None:
@@ -176,7 +176,7 @@ def test_somebody_else_s_order_is_asked_about_with_all_that_is_known() -> None:
     assert "on t2: 2 of 5 picked" in hand.told
     assert hand.claims == []
     hand.feed(Choice(1))
-    assert hand.feed(order(line(1, "P1", 5), **claimed)) == "pick.told_both"
+    assert hand.feed(order(line(1, "P1", 5), **claimed)) == "pick.join"
     assert "Order 1042: 1 line to pick" in hand.told
     assert hand.claims == [("1042", True)]
 
@@ -186,10 +186,10 @@ def test_order_left_with_open_question_is_notified_and_reopened_by_key() -> None
     hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=BEFORE))
     assert hand.feed(order(line(1, "P1", 5))) == "pick.free_now"
     assert "Order 1042 is free now: 1 opens it" in hand.told
-    assert (hand.view.name, hand.choices(), hand.claims) == ("pick.wait", ["pick.way_open_free"], [])
+    assert (hand.view.name, hand.choices(), hand.claims) == ("pick.wait", ["pick.choice_open_free"], [])
     assert hand.feed(order(line(1, "P1", 5))) == ""
     assert hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER)) == "pick.claimed_at"
-    assert hand.choices() == ["pick.way_take_over"]
+    assert hand.choices() == ["pick.choice_take_over"]
     assert hand.feed(order(line(1, "P1", 5))) == "pick.free_now"
     hand.feed(Choice(1))
     assert hand.feed(order(line(1, "P1", 5))) == "pick.opened"
@@ -225,7 +225,7 @@ def test_who_is_taken_over_is_told_once_and_may_go_on() -> None:
     mine = line(1, "P1", 5, picked_quantity=2)
     assert hand.feed(order(mine, **BEN, claimed_on=LATER)) == "pick.taken_over"
     assert "Ben Okafor took over order 1042; 2 in your hand" in hand.told
-    assert hand.choices() == ["pick.way_both", "pick.way_hand_over"]
+    assert hand.choices() == ["pick.choice_both_pick", "pick.choice_hand_over"]
     hand.feed(Choice(1))
     assert hand.feed(order(mine, **BEN, claimed_on=LATER)) == ""
     hand.scan("P1")
@@ -240,31 +240,31 @@ def test_who_is_taken_over_is_told_once_and_may_go_on() -> None:
 def test_who_is_taken_over_may_scan_on_without_an_answer() -> None:
     hand = Hand(line(1, "P1", 5))
     hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER))
-    assert hand.scan("P1") == "pick.taken"
+    assert hand.scan("P1") == "pick.picked"
     assert hand.feed(order(line(1, "P1", 5, picked_quantity=1), **BEN, claimed_on=LATER)) == ""
-    assert hand.scan("P1", "9") == "pick.over"
-    assert hand.choices() == ["pick.way_take_rest"]
-    assert hand.scan("P1") == "pick.taken"
-    assert hand.feed(Command("w")) == "pick.asked_again"
-    assert hand.choices() == ["pick.way_both", "pick.way_hand_over"]
-    assert hand.feed(Choice(2)) == "pick.out_hand"
-    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
+    assert hand.scan("P1", "9") == "pick.more_than_ordered"
+    assert hand.choices() == ["pick.choice_pick_rest"]
+    assert hand.scan("P1") == "pick.picked"
+    assert hand.feed(Command("w")) == "pick.question_repeated"
+    assert hand.choices() == ["pick.choice_both_pick", "pick.choice_hand_over"]
+    assert hand.feed(Choice(2)) == "pick.removed_with_goods"
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned"]
 
 
 def test_quantity_after_scan_does_not_release_taken_over_order() -> None:
     hand = Hand(line(1, "P1", 5))
     hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER))
     assert hand.job.accepts(hand.state).choices == 2
-    assert hand.scan("P1") == "pick.taken"
+    assert hand.scan("P1") == "pick.picked"
     open_ = hand.job.accepts(hand.state)
     assert (open_.choices, open_.quantity, "w" in open_.command_letters) == (0, True, True)
     assert "w" in [hint.letter for hint in hand.view.key_hints]
-    assert hand.feed(Quantity(Decimal(2), "2")) == "pick.taken"
+    assert hand.feed(Quantity(Decimal(2), "2")) == "pick.picked"
     assert hand.sent == {1: 2}
-    assert hand.feed(Command("w")) == "pick.asked_again"
+    assert hand.feed(Command("w")) == "pick.question_repeated"
     open_ = hand.job.accepts(hand.state)
     assert (open_.choices, open_.quantity) == (2, False)
-    assert hand.feed(Choice(1)) == "pick.both"
+    assert hand.feed(Choice(1)) == "pick.both_pick"
     assert "w" not in hand.job.accepts(hand.state).command_letters
 
 
@@ -280,7 +280,7 @@ def test_what_others_pick_meanwhile_does_not_cover_what_is_asked() -> None:
     hand = Hand(line(1, "P1", 5))
     assert hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER)) == "pick.taken_over"
     assert hand.feed(order(line(1, "P1", 5, picked_quantity=2), **BEN, claimed_on=LATER)) == ""
-    assert hand.choices() == ["pick.way_both", "pick.way_hand_over"]
+    assert hand.choices() == ["pick.choice_both_pick", "pick.choice_hand_over"]
     hand.feed(Choice(1))
     assert hand.feed(order(line(1, "P1", 5, picked_quantity=3), **BEN, claimed_on=LATER)) == "pick.changed"
 
@@ -289,8 +289,8 @@ def test_who_leaves_it_to_others_says_what_is_in_the_hand() -> None:
     hand = Hand(line(1, "P1", 5))
     hand.scan("P1", "2")
     hand.feed(order(line(1, "P1", 5, picked_quantity=2), **BEN, claimed_on=LATER))
-    assert hand.feed(Choice(2)) == "pick.out_hand"
-    assert hand.view.name == "pick.back"
+    assert hand.feed(Choice(2)) == "pick.removed_with_goods"
+    assert hand.view.name == "pick.return"
     hand.feed(Choice(1))
     assert isinstance(hand.effects[-1], Close)
 
@@ -302,7 +302,7 @@ def test_an_order_that_its_picker_has_opened_elsewhere_goes_along() -> None:
     close = hand.effects[-1]
     assert isinstance(close, Close)
     assert close.verdict is not None
-    assert close.verdict.text.id == "pick.taken_along"
+    assert close.verdict.text.id == "pick.moved_to_terminal"
 
 
 def test_what_is_older_than_our_claim_or_has_no_moment_is_no_news() -> None:
@@ -335,10 +335,10 @@ def test_what_found_no_room_is_to_be_put_back_and_then_settled() -> None:
     hand.feed(Changed("outbox", ""))
     assert any(isinstance(effect, Query) and effect.id == SURPLUS_QUERY for effect in hand.effects)
     hand.scan("P1", "2")
-    assert hand.feed(refused("OP", 2)) == "pick.left_over_by"
+    assert hand.feed(refused("OP", 2)) == "pick.surplus_by"
     assert "is already 3 of 3 (ben); 2 too many in your hand" in hand.told
-    assert hand.view.name == "pick.back"
-    assert hand.scan("P1") != "pick.taken"
+    assert hand.view.name == "pick.return"
+    assert hand.scan("P1") != "pick.picked"
     assert hand.feed(Choice(1)) == "pick.put_back_done"
     assert [effect.op_id for effect in hand.effects if isinstance(effect, Resolve)] == ["OP"]
     assert hand.feed(refused("OP", 2)) == ""
@@ -358,7 +358,7 @@ def test_nobody_is_told_that_he_was_faster_himself() -> None:
     hand = Hand(line(1, "P1", 3))
     hand.context = hand.context._replace(user="ben")
     hand.scan("P1", "2")
-    assert hand.feed(refused("OP", 2, user="ben")) == "pick.left_over"
+    assert hand.feed(refused("OP", 2, user="ben")) == "pick.surplus"
 
 
 def test_what_was_settled_elsewhere_is_asked_for_no_more() -> None:
@@ -369,8 +369,8 @@ def test_what_was_settled_elsewhere_is_asked_for_no_more() -> None:
     asked = [each for each in hand.effects if isinstance(each, Query) and each.id == SURPLUS_QUERY]
     assert asked[-1].args["ops"] == ["OP"]
     assert hand.feed(refused("OP", 2)) == ""
-    assert hand.view.name == "pick.back"
-    assert hand.feed(Rows(SURPLUS_QUERY, (), 0)) == "pick.back_settled"
+    assert hand.view.name == "pick.return"
+    assert hand.feed(Rows(SURPLUS_QUERY, (), 0)) == "pick.return_resolved"
     assert hand.view.name == "pick.product"
     assert not [effect for effect in hand.effects if isinstance(effect, Resolve)]
 

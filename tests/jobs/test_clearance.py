@@ -71,9 +71,11 @@ class Hand:
         self.job = JOBS[name]
         self.state = self.job.begin()
         self.rows: dict[str, list[dict[str, Any]]] = {
-            "clearing": [WHO],
+            "clearance_permission": [WHO],
             "tags": [{"tag": "backroom", "places": 8}, {"tag": "cold", "places": 3}],
-            "tagged": [{"category_code": code, "lines": 2, "quantity": Decimal(5)} for code in ("110", "120")],
+            "held_by_category": [
+                {"category_code": code, "lines": 2, "quantity": Decimal(5)} for code in ("110", "120")
+            ],
             "assignments": [TASK],
             **rows,
         }
@@ -122,8 +124,8 @@ def test_a_tag_and_categories_are_chosen_typed_and_handed_on() -> None:
     assert hand.feed(Choice(2)) == "clearance.some"
     hand.feed(Command("d"))
     (start,) = hand.of(Start)
-    assert start == Start("clear", {"tag": "backroom", "categories": ["120"], "lines": 2, "people": True})
-    hand.feed(Closed("clear"))
+    assert start == Start("clearance_request", {"tag": "backroom", "categories": ["120"], "lines": 2, "people": True})
+    hand.feed(Closed("clearance_request"))
     assert [row.key for row in hand.page.rows] == ["110", "120"]
     hand.feed(Back())
     hand.feed(Text("COLD"))
@@ -141,19 +143,19 @@ def test_category_is_a_known_one_or_typed_when_none_is_known() -> None:
         assert hand.feed(said) == "clearance.no_such"
     assert hand.state.chosen == ()
     assert hand.feed(UnknownCode("110")) == "clearance.some"
-    bare = Hand("clearance", tagged=[])
+    bare = Hand("clearance", held_by_category=[])
     bare.feed(Choice(1))
     assert bare.feed(UnknownCode("96385074")) == "clearance.not_this"
     assert bare.feed(UnknownCode("1")) == "input.no_choice"
     assert not bare.state.chosen
     assert bare.feed(Text("310")) == "clearance.some"
-    bare.feed(Closed("clear"))
+    bare.feed(Closed("clearance_request"))
     assert [row.key for row in bare.page.rows] == ["310"], "what was typed stays"
 
 
 @pytest.mark.parametrize("role", ["staff", "integration", ""])
 def test_nobody_else_chooses_anything(role: str) -> None:
-    hand = Hand("clearance", clearing=[{**WHO, "role": role}])
+    hand = Hand("clearance", clearance_permission=[{**WHO, "role": role}])
     assert hand.page.rows == ()
     assert hand.page.empty.id == "clearance.denied"
     assert hand.feed(Text("backroom")) == "clearance.denied"
@@ -161,9 +163,9 @@ def test_nobody_else_chooses_anything(role: str) -> None:
 
 
 def test_without_service_no_choice_and_without_people_token_decides() -> None:
-    unheard = Hand("clearance", clearing=[{"heard": False, "people": False, "listed": False, "role": ""}])
-    assert unheard.feed(Text("backroom")) == "clearance.unheard"
-    there = Hand("clearance", clearing=[{"heard": True, "people": False, "listed": False, "role": ""}])
+    unheard = Hand("clearance", clearance_permission=[{"heard": False, "people": False, "listed": False, "role": ""}])
+    assert unheard.feed(Text("backroom")) == "clearance.not_loaded"
+    there = Hand("clearance", clearance_permission=[{"heard": True, "people": False, "listed": False, "role": ""}])
     there.feed(Choice(1))
     there.feed(Command("d"))
     assert there.of(Start)[0].args["people"] is False
@@ -172,33 +174,36 @@ def test_without_service_no_choice_and_without_people_token_decides() -> None:
 @pytest.mark.parametrize(
     ("heard", "told"),
     [
-        (typed("backroo"), "clear.not_the_tag"),
-        (typed("Backroom"), "clear.not_the_tag"),
-        (typed("backroom", pace_ms=MIN_TYPED_PACE_MS - 1), "clear.not_scanned"),
-        (typed("]Q0backroom"), "clear.not_that"),
-        (typed("backroom", dropped="\x02"), "clear.not_scanned"),
-        (RawInput("backroom", "paste", 99, meaning=UnknownCode("backroom"), pace_ms=99), "clear.not_scanned"),
-        (RawInput("backroom", "tab", 99, meaning=UnknownCode("backroom"), pace_ms=99), "clear.not_scanned"),
-        (typed("1", meaning=Choice(1)), "clear.not_that"),
-        (typed("7391"), "clear.not_that"),
-        (typed("73o1"), "clear.not_that"),
+        (typed("backroo"), "clearance_request.not_the_tag"),
+        (typed("Backroom"), "clearance_request.not_the_tag"),
+        (typed("backroom", pace_ms=MIN_TYPED_PACE_MS - 1), "clearance_request.not_scanned"),
+        (typed("]Q0backroom"), "clearance_request.wrong_text"),
+        (typed("backroom", dropped="\x02"), "clearance_request.not_scanned"),
+        (
+            RawInput("backroom", "paste", 99, meaning=UnknownCode("backroom"), pace_ms=99),
+            "clearance_request.not_scanned",
+        ),
+        (RawInput("backroom", "tab", 99, meaning=UnknownCode("backroom"), pace_ms=99), "clearance_request.not_scanned"),
+        (typed("1", meaning=Choice(1)), "clearance_request.wrong_text"),
+        (typed("7391"), "clearance_request.wrong_text"),
+        (typed("73o1"), "clearance_request.wrong_text"),
     ],
 )
 def test_only_the_typed_tag_confirms(heard: RawInput, told: str) -> None:
-    hand = Hand("clear", {"tag": "backroom"})
+    hand = Hand("clearance_request", {"tag": "backroom"})
     assert hand.feed(heard) == told
-    assert (hand.state.phase, hand.of(Request)) == ("sure", [])
+    assert (hand.state.phase, hand.of(Request)) == ("confirm", [])
 
 
 @pytest.mark.parametrize("people", [True, False])
 @pytest.mark.parametrize(("tag", "wanted"), [("7", "7 7 7"), ("CC", "CC CC"), ("BIN", "BIN")])
 def test_short_tag_is_confirmed_with_longer_typed_text(tag: str, wanted: str, people: bool) -> None:
-    hand = Hand("clear", {"tag": tag, "people": people})
+    hand = Hand("clearance_request", {"tag": tag, "people": people})
     assert dict(hand.page.prompt.args)["tag"] == wanted
     if tag != wanted:
-        assert hand.feed(typed(tag)) in ("clear.not_the_tag", "clear.not_that")
-    assert hand.feed(typed(wanted, pace_ms=0)) == "clear.not_scanned"
-    assert (hand.state.phase, hand.of(Request)) == ("sure", [])
+        assert hand.feed(typed(tag)) in ("clearance_request.not_the_tag", "clearance_request.wrong_text")
+    assert hand.feed(typed(wanted, pace_ms=0)) == "clearance_request.not_scanned"
+    assert (hand.state.phase, hand.of(Request)) == ("confirm", [])
     hand.feed(typed(wanted))
     assert hand.state.phase == "wait"
 
@@ -228,21 +233,21 @@ def test_a_scan_in_pieces_is_not_typed_whatever_lies_between_them(
 
 
 def test_what_may_be_a_pin_is_hidden_wherever_it_is_typed() -> None:
-    hand = Hand("clear", {"tag": "backroom"})
+    hand = Hand("clearance_request", {"tag": "backroom"})
     assert hand.job.is_secret_text(hand.state, "7391")
     assert not hand.job.is_secret_text(hand.state, "backr")
     hand.state = hand.state._replace(phase="done", outcome="expired")
     assert hand.job.is_secret_text(hand.state, "7391")
     assert not hand.job.is_secret_text(hand.state, "2"), "a choice, which is told again after a death"
-    hand.state = hand.state._replace(phase="sure", tag="2024")
+    hand.state = hand.state._replace(phase="confirm", tag="2024")
     assert not hand.job.is_secret_text(hand.state, "202")
     assert hand.job.is_secret_text(hand.state, "2025")
 
 
 def asked(**rows: Any) -> Hand:
     """A clearance that is under way."""
-    hand = Hand("clear", {"tag": "backroom", "categories": ["110"], "lines": 2}, **rows)
-    assert hand.feed(typed("backroom")) == "clear.asked"
+    hand = Hand("clearance_request", {"tag": "backroom", "categories": ["110"], "lines": 2}, **rows)
+    assert hand.feed(typed("backroom")) == "clearance_request.requested"
     (ask,) = hand.of(Request)
     assert (ask.kind, ask.body) == ("clearance", {"tag": "backroom", "categories": ["110"]})
     assert (ask.needs_supervisor, ask.secret) == (True, ""), "the PIN is asked for by its own page"
@@ -254,23 +259,23 @@ def asked(**rows: Any) -> Hand:
 @pytest.mark.parametrize(
     ("state", "answer", "told", "how"),
     [
-        ("answered", {"how": "done", "fresh": 1}, "clear.fresh", "done"),
-        ("answered", {"how": "done", "fresh": None}, "clear.done", "done"),
-        ("answered", {"how": "refused", "why": "No."}, "clear.refused", "refused"),
-        ("answered", {"how": "role", "why": ""}, "clear.role", "role"),
-        ("answered", {"how": "not_sent", "why": "down"}, "clear.not_sent", "not_sent"),
-        ("expired", {}, "clear.expired", "expired"),
-        ("unknown", {}, "clear.unknown", "unknown"),
+        ("answered", {"how": "done", "fresh": 1}, "clearance_request.new_tasks", "done"),
+        ("answered", {"how": "done", "fresh": None}, "clearance_request.done", "done"),
+        ("answered", {"how": "refused", "why": "No."}, "clearance_request.refused", "refused"),
+        ("answered", {"how": "role", "why": ""}, "clearance_request.role_denied", "role"),
+        ("answered", {"how": "not_sent", "why": "down"}, "clearance_request.not_sent", "not_sent"),
+        ("expired", {}, "clearance_request.expired", "expired"),
+        ("unknown", {}, "clearance_request.unknown", "unknown"),
     ],
 )
 def test_how_it_ended_is_told_and_what_was_made_is_shown(state: str, answer: Any, told: str, how: str) -> None:
-    hand = asked(ask=[{"state": "asked", "answer": {}}])
+    hand = asked(request_state=[{"state": "requested", "answer": {}}])
     assert hand.feed(Changed("outbox", "")) == ""
-    assert hand.feed(typed("2468")) == "clear.wait_for_it"
-    hand.rows["ask"] = [{"state": "begun", "answer": {}}]
+    assert hand.feed(typed("2468")) == "clearance_request.wait"
+    hand.rows["request_state"] = [{"state": "started", "answer": {}}]
     hand.feed(Changed("outbox", ""))
     assert hand.state.is_running
-    hand.rows["ask"] = [{"state": state, "answer": answer}]
+    hand.rows["request_state"] = [{"state": state, "answer": answer}]
     assert hand.feed(Changed("outbox", "")) == told
     assert (hand.state.outcome, hand.state.lists_tasks, hand.state.total) == (how, True, 1)
     view = hand.page
@@ -278,80 +283,80 @@ def test_how_it_ended_is_told_and_what_was_made_is_shown(state: str, answer: Any
     assert any(msg.args == (("text", "Cola"),) for block in view.blocks for row in block.rows for msg in row)
     assert len(view.choices) == (1 if how == "done" else 2)
     hand.feed(RawInput(meaning=Choice(1)))
-    assert hand.of(Close) == [Close(start=Start("tasks", {"tag": "backroom"}))]
+    assert hand.of(Close) == [Close(start=Start("clearance_tasks", {"tag": "backroom"}))]
 
 
 def test_expired_pin_is_asked_again_from_tag_step() -> None:
-    hand = asked(ask=[{"state": "answered", "answer": {"how": "pin", "why": ""}}])
-    assert hand.feed(Changed("outbox", "")) == "clear.pin_gone"
-    assert hand.state.phase == "sure"
-    hand.rows["ask"] = [{"state": "expired", "answer": {}}]
+    hand = asked(request_state=[{"state": "answered", "answer": {"how": "pin", "why": ""}}])
+    assert hand.feed(Changed("outbox", "")) == "clearance_request.pin_expired"
+    assert hand.state.phase == "confirm"
+    hand.rows["request_state"] = [{"state": "expired", "answer": {}}]
     hand.feed(typed("backroom"))
     hand.feed(Changed("outbox", ""))
     hand.feed(RawInput(meaning=Choice(2)))
-    assert (hand.state.phase, hand.of(Request)) == ("sure", [])
+    assert (hand.state.phase, hand.of(Request)) == ("confirm", [])
 
 
 def test_leaving_while_it_is_under_way_takes_nothing_back() -> None:
-    hand = asked(ask=[{"state": "begun", "answer": {}}])
+    hand = asked(request_state=[{"state": "started", "answer": {}}])
     hand.feed(Back())
     (close,) = hand.of(Close)
-    assert close.verdict.text.id == "clear.goes_on"
+    assert close.verdict.text.id == "clearance_request.continues"
 
 
 def test_at_a_service_of_the_document_alone_it_cannot_be_listed() -> None:
     there = [{**WHO, "people": False, "listed": False}]
-    hand = Hand("clear", {"tag": "backroom", "people": False}, clearing=there, assignments=[])
+    hand = Hand("clearance_request", {"tag": "backroom", "people": False}, clearance_permission=there, assignments=[])
     hand.feed(typed("backroom"))
     assert hand.of(Request)[0].secret == ""
-    hand.rows["ask"] = [{"state": "unknown", "answer": {}}]
+    hand.rows["request_state"] = [{"state": "unknown", "answer": {}}]
     hand.feed(Changed("outbox", ""))
     said = {msg.id for block in hand.page.blocks for row in block.rows for msg in row}
-    assert {"tasks.unlisted", "clear.find_out_there"} <= said
+    assert {"clearance_tasks.unlisted", "clearance_request.find_out_there"} <= said
 
 
 # The goods to be moved
 
 
 def test_what_somebody_else_is_at_is_asked_about_before_it_is_taken() -> None:
-    hand = Hand("tasks", {"tag": "backroom"}, assignments=[TASK | {"taken_user": "U2", "taken_by": "Ben"}])
-    assert hand.feed(Choice(1)) == "tasks.taken"
+    hand = Hand("clearance_tasks", {"tag": "backroom"}, assignments=[TASK | {"taken_user": "U2", "taken_by": "Ben"}])
+    assert hand.feed(Choice(1)) == "clearance_tasks.taken_by_other"
     assert hand.of(Start) == []
-    assert hand.feed(Choice(1)) == "tasks.begun"
+    assert hand.feed(Choice(1)) == "clearance_tasks.started"
     (start,) = hand.of(Start)
     assert (start.job, start.args["task"]["id"]) == ("move", "7")
-    mine = Hand("tasks", assignments=[TASK | {"taken_user": "U6", "taken_by": "Fred"}])
-    assert mine.feed(Scan((Match(LOCATION, "BR-01"),))) == "tasks.begun"
-    assert mine.feed(Scan((Match(PRODUCT, "P9"),))) == "tasks.not_here"
+    mine = Hand("clearance_tasks", assignments=[TASK | {"taken_user": "U6", "taken_by": "Fred"}])
+    assert mine.feed(Scan((Match(LOCATION, "BR-01"),))) == "clearance_tasks.started"
+    assert mine.feed(Scan((Match(PRODUCT, "P9"),))) == "clearance_tasks.not_here"
 
 
-@pytest.mark.parametrize("page", ["tasks", "home"])
+@pytest.mark.parametrize("page", ["clearance_tasks", "home"])
 def test_move_refused_after_job_end_is_reported_to_its_author(page: str) -> None:
     refused = {"op_id": "m1", "user": "U6", "why": "Only 0 of 300024 can be moved", "label": "Cola", "body": []}
     others = {**refused, "op_id": "m2", "user": "U7"}
     hand = Hand(page)
     assert hand.feed(Closed("move")) == ""
-    hand.rows["refusals"] = [others]
+    hand.rows["refused_operations"] = [others]
     assert hand.feed(Changed("outbox", "")) == ""
-    hand.rows["refusals"] = [refused, others]
+    hand.rows["refused_operations"] = [refused, others]
     assert hand.feed(Changed("outbox", "")) == "move.refused"
     assert hand.feed(Changed("outbox", "")) == "", "once"
-    earlier = Hand(page, refusals=[refused])
+    earlier = Hand(page, refused_operations=[refused])
     assert earlier.feed(Closed("move")) == "", "the move job has told it"
     assert earlier.feed(Changed("outbox", "")) == ""
 
 
 def test_where_nothing_can_be_listed_it_is_said() -> None:
-    hand = Hand("tasks", clearing=[{**WHO, "listed": False}], assignments=[])
-    assert hand.page.empty.id == "tasks.unlisted"
-    assert Hand("tasks", assignments=[]).page.empty.id == "tasks.empty"
+    hand = Hand("clearance_tasks", clearance_permission=[{**WHO, "listed": False}], assignments=[])
+    assert hand.page.empty.id == "clearance_tasks.unlisted"
+    assert Hand("clearance_tasks", assignments=[]).page.empty.id == "clearance_tasks.empty"
 
 
 def moving() -> Hand:
     """The move job, opened for the assignment."""
-    tasks = Hand("tasks")
+    tasks = Hand("clearance_tasks")
     tasks.feed(Choice(1))
-    return Hand("move", tasks.of(Start)[0].args, store=[{}], places=[{}])
+    return Hand("move", tasks.of(Start)[0].args, store=[{}], locations=[{}])
 
 
 def scan(kind: str, key: str, **fields: Any) -> Scan:
@@ -362,7 +367,7 @@ def test_three_scans_move_what_was_assigned_and_the_job_closes() -> None:
     hand = moving()
     assert hand.job.orders_in_work(hand.state) == (f"{ASSIGNMENT_PREFIX}7",)
     assert hand.feed(scan(PRODUCT, "P1")) == "move.task_first"
-    assert hand.feed(scan(LOCATION, "A-01")) == "move.task_place"
+    assert hand.feed(scan(LOCATION, "A-01")) == "move.task_location"
     assert hand.feed(scan(LOCATION, "br-01")) == "move.task_here"
     assert hand.feed(scan(PRODUCT, "P2")) == "move.task_product"
     assert hand.feed(scan(PRODUCT, "P1", quantity=Decimal(7), is_explicit=True)) == "move.not_so_many"
@@ -388,6 +393,6 @@ def test_a_part_of_it_can_be_moved_and_taken_back() -> None:
 
 def test_the_jobs_are_what_the_table_says() -> None:
     assert isinstance(JOBS["clearance"], ClearanceJob)
-    assert isinstance(JOBS["clear"], ClearanceRequestJob)
-    assert isinstance(JOBS["tasks"], ClearanceTasksJob)
+    assert isinstance(JOBS["clearance_request"], ClearanceRequestJob)
+    assert isinstance(JOBS["clearance_tasks"], ClearanceTasksJob)
     assert isinstance(JOBS["move"], MoveJob)

@@ -134,14 +134,14 @@ class Hand:
     def _answer(self, query: Query) -> Rows:
         if query.name == "store":
             return Rows(query.id, ({"pools": self.pools},), 1)
-        if query.name == "named":
+        if query.name == "records_by_number":
             found = [(kind, key) for kind, key in self.numbers if key == query.args["code"]]
             return Rows(query.id, tuple({"kind": kind, "key": key, "label": key} for kind, key in found), len(found))
-        if query.name == "places":
+        if query.name == "locations":
             codes = sorted(self.places)
             aisle = tuple({"location_code": code, "location_order": self.walk.get(code)} for code in codes)
             return Rows(query.id, aisle, len(codes))
-        if query.name == "place":
+        if query.name == "location":
             code = query.args["location_code"]
             rows, only, size = self.places.get(code), query.args.get("product_number"), query.args.get("size")
             shown = [row for row in rows or () if only in (None, row["product_number"])][:size]
@@ -149,7 +149,7 @@ class Hand:
             row["total"] = len(rows or ())
             row["location_order"] = self.walk.get(code)
             return Rows(query.id, (row,), 1) if rows is not None else Rows(query.id, (), 0)
-        if query.name == "refusals":
+        if query.name == "refused_operations":
             return Rows(query.id, self.refused, len(self.refused))
         if query.name == "recounts":
             return Rows(query.id, self.recounts, len(self.recounts))
@@ -215,7 +215,7 @@ def count_all(hand: Hand) -> None:
 
 def test_a_place_with_five_products_takes_its_hands_and_is_sent_at_once() -> None:
     hand = Hand(FIVE)
-    assert hand.place("A-1") == "count.at_place"
+    assert hand.place("A-1") == "count.at_location"
     count_all(hand)
     assert hand.say("d") == "count.sent"
     assert hand.hands == 1 + 5 * (1 + 1) + 1
@@ -260,7 +260,7 @@ def test_scans_add_digits_set_and_stars_multiply() -> None:
     hand.type(6)
     hand.scan("P5")
     assert hand.state.current_line.counted == 7
-    assert hand.scan("P5", "0.5") == "count.whole"
+    assert hand.scan("P5", "0.5") == "count.whole_number_only"
     assert hand.state.current_line.counted == 7
 
 
@@ -280,13 +280,13 @@ def test_what_is_weighed_takes_fractions() -> None:
         (("", ""), "count.differ_value"),
         (("kg", "kg"), "count.differ_value"),
         (("kg", "KG "), "count.differ_value"),
-        (("kg", ""), "count.differ_apart_value"),
-        (("kg", "g"), "count.differ_apart_value"),
-        (("g", "ml"), "count.differ_apart_value"),
-        (("l", "ml"), "count.differ_apart_value"),
-        (("m", "m²"), "count.differ_apart_value"),
-        (("piece", "kg"), "count.differ_apart_value"),
-        (("g", "100 g"), "count.differ_apart_value"),
+        (("kg", ""), "count.differ_several_units_value"),
+        (("kg", "g"), "count.differ_several_units_value"),
+        (("g", "ml"), "count.differ_several_units_value"),
+        (("l", "ml"), "count.differ_several_units_value"),
+        (("m", "m²"), "count.differ_several_units_value"),
+        (("piece", "kg"), "count.differ_several_units_value"),
+        (("g", "100 g"), "count.differ_several_units_value"),
     ],
 )
 @pytest.mark.parametrize("price", [Decimal("2.50"), None])
@@ -356,9 +356,9 @@ def test_a_large_difference_is_counted_again_before_anything_is_sent(policy: Pol
     hand = Hand({"A-1": [product("P1", 7)]}, policy=policy)
     hand.place("A-1")
     hand.scan("P1")
-    if hand.type(counted) == "count.so_many":
+    if hand.type(counted) == "count.confirm_quantity":
         hand.say("y")
-    assert (hand.say("d") == "count.again") == again
+    assert (hand.say("d") == "count.recount_needed") == again
     assert not hand.writes
     if again:
         hand.scan("P1")
@@ -373,9 +373,9 @@ def test_the_first_count_may_be_kept_and_is_not_asked_for_again() -> None:
     hand.place("A-1")
     hand.scan("P1")
     hand.type(70)
-    assert hand.say("d") == "count.again"
+    assert hand.say("d") == "count.recount_needed"
     assert hand.place("A-2") == "count.answer_first"
-    assert hand.scan("P2") == "count.second_first"
+    assert hand.scan("P2") == "count.recount_first"
     hand.say("d")
     assert hand.step == "count.summary"
     hand.type(3)
@@ -438,7 +438,7 @@ def test_the_next_place_sends_this_one() -> None:
     hand.scan("P9")
     assert hand.place("A-1") == "count.differ_value"
     assert hand.type(1) == "count.sent_and"
-    assert hand.place("A-2") == "count.at_place"
+    assert hand.place("A-2") == "count.at_location"
 
 
 def test_the_next_place_waits_for_the_answers_about_this_one() -> None:
@@ -453,7 +453,7 @@ def test_the_next_place_waits_for_the_answers_about_this_one() -> None:
 
 def test_a_product_that_the_books_do_not_have_here_is_counted_too() -> None:
     hand = Hand({"A-1": []}, {"P7": wide({"B-1": 4}, 4)})
-    assert hand.place("A-1") == "count.at_empty_place"
+    assert hand.place("A-1") == "count.at_empty_location"
     assert hand.scan("P7", "3") == "count.counted"
     hand.say("d")
     hand.type(1)
@@ -468,14 +468,14 @@ def test_a_product_that_the_books_do_not_have_here_is_counted_too() -> None:
 
 def test_a_product_is_counted_over_all_its_places_and_the_rest() -> None:
     hand = Hand(products={"P1": wide({"A-1": 4, "A-2": 6}, 15)})
-    assert hand.scan("P1") == "count.tour"
+    assert hand.scan("P1") == "count.product_locations"
     assert (hand.step, hand.state.location) == ("count.stop", "A-1")
-    assert [hand.say("n") for _ in range(3)] == ["count.later", "count.later_nowhere", "count.later"]
+    assert [hand.say("n") for _ in range(3)] == ["count.later", "count.later_without_location", "count.later"]
     hand.type(5)
     assert hand.state.location == "A-2"
     hand.scan("P1")
     hand.scan("P1")
-    assert hand.say("n") == "count.later_nowhere"  # no place has no code to go to
+    assert hand.say("n") == "count.later_without_location"  # no place has no code to go to
     assert hand.state.location == ""
     assert hand.type(3) == "count.all_stops"
     assert hand.say("d") == "count.differ_value"
@@ -518,7 +518,7 @@ def test_rest_is_not_asked_when_all_is_in_hand_for_orders() -> None:
     hand = Hand(products={"P1": wide({}, 12, in_hand=Decimal(2))})
     hand.scan("P1")
     assert hand.state.current_line
-    assert (hand.state.current_line.expected, "fact.held" in hand.shown()) == (Decimal(12), True)
+    assert (hand.state.current_line.expected, "label.held" in hand.shown()) == (Decimal(12), True)
     hand.type(12)
     hand.say("d")
     assert hand.entries[-1]["stock_pool_1"] == 12
@@ -565,7 +565,7 @@ def test_a_store_that_says_next_to_nothing_can_be_counted() -> None:
 def test_a_count_without_a_place_does_not_take_a_product_that_has_places() -> None:
     hand = Hand(products={"P1": wide({}, 1), "P2": wide({"A-1": 2}, 2)})
     hand.scan("P1")
-    assert hand.scan("P2") == "count.has_places"
+    assert hand.scan("P2") == "count.has_locations"
     assert hand.say("y") == "count.sent_and"
     assert (hand.step, hand.state.location) == ("count.stop", "A-1")
 
@@ -624,7 +624,7 @@ def test_a_sent_count_is_taken_back_by_the_opposite_of_what_it_changed() -> None
     hand.type(1)
     hand.context = hand.context._replace(now="2026-11-20T10:05:00Z")
     assert "u" in {hint.letter for hint in hand.job.view(hand.state).key_hints}
-    assert hand.say("u") == "count.taken_back_many"
+    assert hand.say("u") == "count.sent_undone_many"
     write = hand.writes[-1]
     assert write.query["is_counted_quantity"] is False
     assert [(each["product_number"], each["stock_pool_1"]) for each in write.body["storeproductlog"]] == [
@@ -636,7 +636,7 @@ def test_a_sent_count_is_taken_back_by_the_opposite_of_what_it_changed() -> None
     hand.place("A-1")
     count_all(hand)
     hand.say("d")
-    assert hand.say("u") == "count.none_to_take_back"
+    assert hand.say("u") == "count.nothing_sent_to_undo"
     assert len(hand.writes) == 3
 
 
@@ -648,7 +648,7 @@ def test_the_count_of_the_place_before_is_taken_back_from_the_next() -> None:
     hand.type(1)
     hand.scan("P2")
     assert hand.say("u") == "count.undone_all"
-    assert hand.say("u") == "count.taken_back"
+    assert hand.say("u") == "count.sent_undone"
     assert hand.entries[-1]["stock_pool_1"] == 1
     assert hand.state.location == "A-2"
 
@@ -660,8 +660,8 @@ def test_recount_of_single_product_asks_its_quantity() -> None:
     assert hand.verdict.text.id == "count.how_many_at"
     assert hand.job.accepts(hand.state).quantity
     assert "P2" not in hand.shown()
-    assert hand.scan("P2") == "count.this_first"
-    assert hand.place("A-2") == "count.this_first"
+    assert hand.scan("P2") == "count.product_first"
+    assert hand.place("A-2") == "count.product_first"
     hand.feed(Changed("product", ""))
     assert [item.product for item in hand.state.lines] == ["P3"]
     assert hand.type(0) == "count.differ_value"
@@ -672,7 +672,7 @@ def test_recount_of_single_product_asks_its_quantity() -> None:
     assert (entry["product_number"], entry["stock_pool_1"], entry["location_code"]) == ("P3", 0, "A-1")
     assert isinstance(hand.effects[-1], Close)
     hand = Hand(FIVE, policy=Policy(recount_units=Decimal(1)), **args)
-    assert hand.type(2) == "count.again"
+    assert hand.type(2) == "count.recount_needed"
     hand = Hand(FIVE, **args)
     assert hand.type(4) == "count.sent"
     hand = Hand({}, **args)
@@ -715,7 +715,7 @@ def test_things_that_cannot_be_counted_say_why() -> None:
     assert hand.scan("1042", kind=ORDER) == "count.not_this"
     assert hand.scan("bob", kind=PERSON) == "count.not_this"
     assert hand.feed(UnknownCode("4711")) == "count.unknown"
-    assert hand.place("a-1") == "count.this_place"
+    assert hand.place("a-1") == "count.this_location"
     assert hand.say("k") == "count.one_pool"
     assert not hand.state.counted_lines
 
@@ -723,13 +723,13 @@ def test_things_that_cannot_be_counted_say_why() -> None:
 def test_losses_and_the_log_are_a_key_away() -> None:
     hand = Hand(FIVE)
     hand.type(1)
-    assert hand.effects[-1] == Start("loss", {})
+    assert hand.effects[-1] == Start("adjust", {})
     hand.type(2)
-    assert hand.effects[-1] == Start("count_log", {})
+    assert hand.effects[-1] == Start("my_entries", {})
     hand.place("A-1")
     hand.scan("P1")
     hand.say("l")
-    assert hand.effects[-1] == Start("loss", {"location_code": "A-1", "product_number": "P1"})
+    assert hand.effects[-1] == Start("adjust", {"location_code": "A-1", "product_number": "P1"})
 
 
 def test_the_books_move_under_what_is_not_counted_yet_and_no_other() -> None:
@@ -752,14 +752,14 @@ def test_count_list_follows_walk_order_and_sends_each_location() -> None:
     places = {"A-10": [product("P1", 1)], "A-2": [product("P2", 1)], "B-1": [product("P3", 1)]}
     hand = Hand(places, {"P9": wide({"B-1": 1}, 1)})
     hand.walk = {"B-1": 1}
-    assert hand.type(3) == "count.making_list"
+    assert hand.type(3) == "count.list_started"
     assert hand.say("d") == "count.list_empty"
     assert [hand.scan("P9"), hand.place("A-10"), hand.place("A-2"), hand.place("B-1")] == ["count.listed"] * 4
     assert hand.place("a-2") == "count.listed_before"
     view = hand.job.view(hand.state)
     assert isinstance(view, ListView)
     assert [each.key for each in hand.state.plan] == ["B-1", "A-2", "A-10", "P9"]
-    assert hand.say("d") == "count.at_place"
+    assert hand.say("d") == "count.at_location"
     for code, number in (("B-1", "P3"), ("A-2", "P2"), ("A-10", "P1")):
         assert (hand.step, hand.state.location) == ("count.product", code)
         hand.scan(number)
@@ -777,15 +777,15 @@ def test_what_is_left_of_a_list_stays_on_it() -> None:
     hand.place("A-2")
     assert hand.say("w") == "count.listed"
     assert [each.key for each in hand.state.plan] == ["A-1", "A-2", "A-3"]
-    assert hand.say("u") == "count.off_list"
-    assert hand.say("w") == "count.scan_place_first"
+    assert hand.say("u") == "count.removed_from_list"
+    assert hand.say("w") == "count.scan_location_first"
     hand.place("A-3")
     assert hand.feed(Back()) == "count.list_kept"
     assert "count.to_list_of" in hand.shown()
     hand.type(3)
     hand.say("d")
     assert hand.state.location == "A-1"
-    assert hand.say("n") == "count.at_place"
+    assert hand.say("n") == "count.at_location"
     assert (hand.state.location, [each.key for each in hand.state.plan]) == ("A-2", ["A-3", "A-1"])
     assert hand.feed(Back()) == "count.left"
     assert (hand.step, [each.key for each in hand.state.plan]) == ("count.list", ["A-2", "A-3", "A-1"])
@@ -798,7 +798,7 @@ def test_what_is_left_of_a_list_stays_on_it() -> None:
     hand.say("d")
     hand.scan("P2")
     assert hand.say("n") == "count.sent_and"
-    assert hand.place("A-1") == "count.at_place"
+    assert hand.place("A-1") == "count.at_location"
     assert not hand.state.plan
     assert hand.state.location == "A-1"
 
@@ -810,7 +810,7 @@ def test_uncounted_location_stays_on_count_list() -> None:
     hand.place("A-2")
     hand.say("d")
     assert (hand.state.location, [each.key for each in hand.state.plan]) == ("A-1", ["A-2"])
-    assert hand.place("A-3") == "count.at_empty_place"
+    assert hand.place("A-3") == "count.at_empty_location"
     assert [each.key for each in hand.state.plan] == ["A-1", "A-2"]
 
 
@@ -821,7 +821,7 @@ def test_digits_that_are_the_number_of_something_are_asked_about() -> None:
     hand.scan("P1")
     assert hand.type(7) == "count.counted_of"
     assert hand.type(15) == "count.number_of_order", "an order of two digits too"
-    assert hand.type(12) == "count.number_of_place"
+    assert hand.type(12) == "count.number_of_location"
     assert len(hand.job.view(hand.state).choices) == 2
     assert hand.say("y") == "count.counted_of"
     assert hand.state.current_line is not None
@@ -829,7 +829,7 @@ def test_digits_that_are_the_number_of_something_are_asked_about() -> None:
     assert hand.type(305) == "count.number_of_product"
     assert hand.say("x") == "count.counted"
     assert (hand.state.current_line.product, hand.state.current_line.counted) == ("305", Decimal(1))
-    assert hand.feed(Quantity(Decimal(12), "0012")) == "count.number_of_place"
+    assert hand.feed(Quantity(Decimal(12), "0012")) == "count.number_of_location"
     assert hand.feed(Back()) == "count.dropped"
     hand.feed(Quantity(Decimal(12), "0012"))
     assert hand.say("x") == "count.differ_value"
@@ -844,7 +844,7 @@ def test_the_number_of_an_order_is_no_count_unless_somebody_says_so() -> None:
     hand.scan("P1")
     for _ in range(2):
         assert hand.type(4101) == "count.number_of_order"
-    assert [choice.id for choice in choices(hand)] == ["count.way_quantity", "count.way_order"]
+    assert [choice.id for choice in choices(hand)] == ["count.choice_quantity", "count.choice_order"]
     assert hand.say("x") == "count.dropped"
     assert hand.type(100101) == "count.not_this"
     assert hand.state.current_line is not None
@@ -859,17 +859,17 @@ def test_what_digits_are_the_number_of_is_settled_before_anything_else() -> None
     hand.numbers = [(LOCATION, "12"), (LOCATION, "13")]
     hand.place("A-1")
     hand.scan("P1")
-    assert hand.type(12) == "count.number_of_place"
+    assert hand.type(12) == "count.number_of_location"
     assert hand.job.view(hand.state).prompt.id == "prompt.choose_or_type"
     asked = hand.state
     assert hand.scan("P2") == "count.answer_first"
     assert hand.place("A-2") == "count.answer_first"
-    assert hand.type(13) == "count.number_of_place", "the last number is the one that is asked"
-    assert hand.type(12) == "count.number_of_place"
+    assert hand.type(13) == "count.number_of_location", "the last number is the one that is asked"
+    assert hand.type(12) == "count.number_of_location"
     for letter in "dlk":
-        assert hand.say(letter) == "count.number_of_place"
+        assert hand.say(letter) == "count.number_of_location"
     assert hand.say("u") == "count.dropped", "what was said last is taken back"
-    assert hand.type(12) == "count.number_of_place", "the same digits are the same question"
+    assert hand.type(12) == "count.number_of_location", "the same digits are the same question"
     assert hand.state == asked
     assert hand.say("y") == "count.counted_of"
     assert hand.state.current_line is not None
@@ -884,7 +884,7 @@ def test_what_nobody_would_believe_is_no_count_unless_somebody_says_so(books: in
     assert hand.type(sure) in ("count.counted", "count.counted_of")
     assert hand.say("u") == "count.undone"
     doubted = 10 * books + 1 if books else 1000
-    assert hand.type(doubted) == "count.so_many"
+    assert hand.type(doubted) == "count.confirm_quantity"
     assert hand.state.current_line is not None
     assert hand.state.current_line.counted == 1
     assert len(choices(hand)) == 2
@@ -900,12 +900,12 @@ def test_huge_multiplied_scan_counts_only_when_confirmed() -> None:
     hand = Hand({"A-1": [product("P1", 5)]}, {"P1": wide({}, 0), "P7": wide({}, 0)}, policy=Policy())
     hand.place("A-1")
     for number in ("P1", "P7"):
-        assert hand.scan(number, "99999") == "count.so_many"
+        assert hand.scan(number, "99999") == "count.confirm_quantity"
         assert hand.state.current_line is not None
         assert hand.state.current_line.counted is None
         assert len(choices(hand)) == 2
         assert hand.type(2) in ("count.counted", "count.counted_of"), "another quantity is the answer too"
-        assert hand.scan(number, "99999") == "count.so_many"
+        assert hand.scan(number, "99999") == "count.confirm_quantity"
         hand.say("y")
         assert hand.state.current_line.counted == 100001
         assert hand.scan(number) in ("count.counted", "count.counted_of"), "that was said before"
@@ -915,8 +915,8 @@ def test_a_multiplied_scan_is_asked_about_in_a_second_count_too() -> None:
     hand = Hand({"A-1": [product("P1", 20)]}, policy=Policy())
     hand.place("A-1")
     hand.scan("P1")
-    assert hand.say("d") == "count.again"
-    assert hand.scan("P1", "99999") == "count.so_many"
+    assert hand.say("d") == "count.recount_needed"
+    assert hand.scan("P1", "99999") == "count.confirm_quantity"
     assert hand.feed(Back()) == "count.not_so_many"
     assert hand.state.recount_quantity is None
     hand.scan("P1", "99999")
@@ -928,16 +928,16 @@ def test_nothing_goes_on_before_so_many_are_settled() -> None:
     hand.numbers = [(LOCATION, "12"), (PRODUCT, "110002")]
     hand.place("A-1")
     hand.scan("P1", "5")
-    assert hand.scan("P7", "5000") == "count.so_many"
+    assert hand.scan("P7", "5000") == "count.confirm_quantity"
     asked = hand.state
     for told in (hand.place("A-2"), hand.scan("P7"), hand.scan("P1"), hand.type(110002)):
         assert told == "count.answer_first"
     for letter in "dl":
-        assert hand.say(letter) == "count.so_many"
+        assert hand.say(letter) == "count.confirm_quantity"
         assert hand.verdict is not None
         assert hand.verdict.kind == WRONG
     assert hand.state == asked
-    assert hand.effects[-1] == Query("named", "named", {"code": "110002"})
+    assert hand.effects[-1] == Query("records_by_number", "records_by_number", {"code": "110002"})
     hand.type(1)
     hand.place("A-2")
     hand.type(1)
@@ -951,7 +951,7 @@ def test_a_doubted_second_count_is_settled_before_the_first_is_kept() -> None:
     hand.say("d")
     hand.scan("P1", "5000")
     for letter in "dn":
-        assert hand.say(letter) == "count.so_many"
+        assert hand.say(letter) == "count.confirm_quantity"
     assert hand.step == "count.recount"
     assert hand.type(21) == "count.differ_value", "another quantity is the answer"
     assert not hand.state.choices
@@ -970,8 +970,8 @@ def test_digits_of_a_place_are_asked_about_in_a_second_count_too() -> None:
     hand.numbers = [(LOCATION, "12")]
     hand.place("A-1")
     hand.scan("P1")
-    assert hand.say("d") == "count.again"
-    assert hand.type(12) == "count.number_of_place"
+    assert hand.say("d") == "count.recount_needed"
+    assert hand.type(12) == "count.number_of_location"
     assert hand.say("x") == "count.answer_first"
     hand.type(12)
     assert hand.say("y") == "count.differ_value"
@@ -982,7 +982,7 @@ def test_unlisted_number_is_quantity_at_a_question() -> None:
     hand.numbers = [(LOCATION, "12")]
     hand.place("A-1")
     hand.scan("P1")
-    assert hand.type(12) == "count.number_of_place"
+    assert hand.type(12) == "count.number_of_location"
     assert hand.type(21) == "count.counted_of"
     assert not hand.state.choices
     assert hand.state.current_line is not None
@@ -997,11 +997,11 @@ def test_uncounted_locations_of_product_are_named() -> None:
     assert dict(hand.verdict.text.args)["place"] == "A-1"
     hand.say("k")
     hand.say("n")
-    assert hand.verdict.text.id == "count.missing_nowhere"
+    assert hand.verdict.text.id == "count.missing_without_location"
     hand.say("k")
     view = hand.job.view(hand.state)
     assert isinstance(view, ListView)
-    assert view.column_heads[0].id == "head.place"
+    assert view.column_heads[0].id == "head.location"
 
 
 # Any sequence at all
@@ -1026,7 +1026,7 @@ SCANS = [
 ]
 OTHERS: list[Event] = [
     Changed("product", ""),
-    Closed("loss"),
+    Closed("adjust"),
     Resumed(),
     CursorKey("down"),
     UnknownCode("?"),
@@ -1098,7 +1098,7 @@ def one_step(hand: Hand, event: Event) -> str:
     if told in ("count.counted", "count.counted_of") and isinstance(event, Scan) and state.phase != "recount":
         assert units(hand.state) == units(state) + event.matches[0].quantity
     sent = [entry for write in hand.writes[before:] for entry in write.body["storeproductlog"]]
-    if told in ("count.taken_back", "count.taken_back_many"):
+    if told in ("count.sent_undone", "count.sent_undone_many"):
         assert all(entry["reference"].startswith("undo-") for entry in sent)
     elif sent:
         assert {item.product for item in state.counted_lines} <= {entry["product_number"] for entry in sent}
@@ -1115,7 +1115,7 @@ def test_any_sequence_loses_no_unit_and_reaches_every_step() -> None:
         hand = Hand(PLACES, PRODUCTS, random.choice(POLICIES), pools={"1": "Shop", "3": "Web"})
         hand.numbers = [(LOCATION, "3"), (PRODUCT, "305"), (ORDER, "4101")]
         for _ in range(80):
-            reached[one_step(hand, anything(hand, random)).replace("taken_back_many", "taken_back")] += 1
+            reached[one_step(hand, anything(hand, random)).replace("sent_undone_many", "sent_undone")] += 1
             reached[hand.step] += 1
         assert json_codec.from_text(CountState, json_codec.to_text(hand.state)) == hand.state
         leave(hand)
@@ -1133,20 +1133,23 @@ def leave(hand: Hand) -> None:
 
 
 VERDICTS = {
-    "count.again", "count.none_to_take_back", "count.taken_back",
+    "count.recount_needed", "count.nothing_sent_to_undo", "count.sent_undone",
     "count.list_empty", "count.list_kept", "count.listed", "count.listed_before",
-    "count.making_list", "count.missing_at", "count.missing_nowhere", "count.number_of_place",
+    "count.list_started", "count.missing_at", "count.missing_without_location", "count.number_of_location",
     "count.number_of_order",
-    "count.number_of_product", "count.off_list", "count.scan_place_first", "count.all_stops", "count.answer_first",
-    "count.at_empty_place",
-    "count.at_place", "count.at_stop", "count.count_it", "count.counted", "count.counted_of", "count.differ",
-    "count.differ_value", "count.dropped", "count.go_on", "count.has_places", "count.last_stop", "count.later",
-    "count.later_nowhere",
+    "count.number_of_product", "count.removed_from_list", "count.scan_location_first", "count.all_stops",
+    "count.answer_first",
+    "count.at_empty_location",
+    "count.at_location", "count.at_stop", "count.count_it", "count.counted", "count.counted_of", "count.differ",
+    "count.differ_value", "count.dropped", "count.go_on", "count.has_locations", "count.last_stop", "count.later",
+    "count.later_without_location",
     "count.leave", "count.left", "count.missing", "count.new_stop", "count.not_this", "count.nothing",
     "count.no_pool", "count.nothing_to_undo", "count.other_product", "count.pool_chosen",
-    "count.second_first", "count.sent", "count.so_many", "count.sent_and", "count.sent_differing", "count.this_place",
-    "count.thrown_away", "count.tour", "count.undone", "count.undone_all", "count.unknown", "count.which_pool",
-    "count.whole",
+    "count.recount_first", "count.sent", "count.confirm_quantity", "count.sent_and", "count.sent_differing",
+    "count.this_location",
+    "count.thrown_away", "count.product_locations", "count.undone", "count.undone_all", "count.unknown",
+    "count.which_pool",
+    "count.whole_number_only",
 }  # fmt: skip
 """All answers of the job, but for those to stores with one pool, to products opened without a scan, and the last."""
 
@@ -1212,10 +1215,10 @@ def test_count_of_large_location_reads_only_touched_products() -> None:
     hand = Hand(room)
 
     def sizes() -> list[Any]:
-        asked = [effect.args for effect in hand.effects if isinstance(effect, Query) and effect.name == "place"]
+        asked = [effect.args for effect in hand.effects if isinstance(effect, Query) and effect.name == "location"]
         return [args.get("product_number") or args.get("size") for args in asked]
 
-    assert hand.place("S-1") == "count.at_place"
+    assert hand.place("S-1") == "count.at_location"
     assert hand.verdict is not None
     assert dict(hand.verdict.text.args)["count"] == count_state.MAX_PRODUCTS + 50
     assert hand.scan("G240") == "count.counted_of"
@@ -1259,6 +1262,6 @@ def test_of_a_count_that_was_refused_nothing_is_taken_back() -> None:
         gone = [{"storeproductlog": [{**entry, "scanned_datetime": CONTEXT.now}]} for entry in hand.entries[-2:]]
         hand.refused = tuple({"body": body, "why": "No such place", "label": "P1"} for body in gone[:refused])
         before = len(hand.entries)
-        assert hand.say("u") in (("count.taken_back", "count.taken_back_many") if entries else ("receive.refused",))
+        assert hand.say("u") in (("count.sent_undone", "count.sent_undone_many") if entries else ("receive.refused",))
         assert len(hand.entries) == before + entries
         assert hand.say("u") == "count.nothing_to_undo"

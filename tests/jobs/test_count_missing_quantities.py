@@ -37,7 +37,7 @@ def _drawn(hand: Hand) -> str:
 
 def _says_no_figure(hand: Hand) -> bool:
     shown = hand.shown()
-    return "count.expected" not in shown and "count.of_expected" not in shown and "count.so_far_of" not in shown
+    return "count.expected" not in shown and "count.of_expected" not in shown and "count.counted_so_far_of" not in shown
 
 
 @pytest.mark.parametrize("policy", [STRICT, Policy(recount_units=Decimal(0), recount_value=Decimal(0))])
@@ -107,7 +107,7 @@ def _sent(policy: Policy = Policy(recount_units=Decimal(0), recount_value=Decima
 def test_count_without_previous_figures_has_no_undo_and_says_so() -> None:
     hand = _sent()
     sent = len(hand.writes)
-    assert hand.say("u") == "count.cannot_take_back"
+    assert hand.say("u") == "count.cannot_undo"
     assert len(hand.writes) == sent
     assert hand.verdict is not None
     assert hand.verdict.kind == "wrong"
@@ -116,7 +116,7 @@ def test_count_without_previous_figures_has_no_undo_and_says_so() -> None:
 def test_of_a_count_in_part_without_figures_that_part_is_left_and_said() -> None:
     hand = _sent(known=True)
     sent = len(hand.writes)
-    assert hand.say("u") == "count.taken_back_partly"
+    assert hand.say("u") == "count.sent_undone_partly"
     (write,) = hand.writes[sent:]
     (entry,) = write.body["storeproductlog"]
     assert (entry["product_number"], entry["quantity"]) == ("P1", -2)

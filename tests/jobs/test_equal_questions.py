@@ -143,11 +143,11 @@ def test_places_of_a_loss_name_their_pools(monkeypatch: pytest.MonkeyPatch) -> N
     row = {"product_number": "P7", "product_name": "Product P7", "places": [place], "pools": []}
     monkeypatch.setitem(test_adjust.PRODUCTS, "P7", row)
     hand = test_adjust.Hand()
-    assert hand.scan("P7") == "loss.where"
+    assert hand.scan("P7") == "adjust.which_location"
     assert "A-1 (Web)" in texts(hand)
     hand = test_adjust.Hand()
     hand.scan("A-1", kind=LOCATION)
-    assert hand.scan("P7") == "loss.which_pool"
+    assert hand.scan("P7") == "adjust.which_pool"
     assert "A-1 (Web)" in texts(hand)
     hand.feed(Choice(2))
     hand.feed(Command("d"))

@@ -51,24 +51,24 @@ def test_digits_that_are_a_part_of_a_number_open_no_order_by_themselves(search: 
 def test_done_opens_what_is_not_settled_only_where_there_is_any() -> None:
     job = HomeJob()
     turn = job.handle(HomeState(), Command("d"), CONTEXT)
-    assert (turn.effects, turn.verdict) == ((), Verdict(INFO, msg("home.none_open")))
-    assert job.handle(HomeState(unconfirmed=1), Command("d"), CONTEXT).effects == (Start("doubts", {}),)
+    assert (turn.effects, turn.verdict) == ((), Verdict(INFO, msg("home.none_unconfirmed")))
+    assert job.handle(HomeState(unconfirmed=1), Command("d"), CONTEXT).effects == (Start("unconfirmed", {}),)
 
 
 def test_orders_assigned_to_user_are_notified_once_and_marked() -> None:
     job = HomeJob()
     turn = job.handle(HomeState(), Changed("outbox", ""), CONTEXT)
     queries = {effect.id: effect for effect in turn.effects if isinstance(effect, Query)}
-    assert (queries["given"].args, queries["orders"].args["user"]) == ({"user": "ann"}, "ann")
-    given = Rows("given", ({"order_number": "4101", "by": "Carla", "at": "now"},), 1)
+    assert (queries["assigned_orders"].args, queries["orders"].args["user"]) == ({"user": "ann"}, "ann")
+    given = Rows("assigned_orders", ({"order_number": "4101", "by": "Carla", "at": "now"},), 1)
     turn = job.handle(turn.state, given, CONTEXT)
-    assert turn.verdict == Verdict(ASK, msg("home.given", order="4101", who="Carla"))
+    assert turn.verdict == Verdict(ASK, msg("home.assigned", order="4101", who="Carla"))
     state = job.handle(turn.state, Text("xyzzy"), CONTEXT).state
     assert job.handle(state, given, CONTEXT).verdict is None
     rows = ({**ROW, "given_to": "ann", "given_by": "Carla"}, {**ROW, "order_number": "4102", "urgent": True})
     view = job.view(job.handle(turn.state, Rows("orders", rows, 2), CONTEXT).state)
     assert isinstance(view, ListView)
-    assert [row.cells[1].id for row in view.rows] == ["home.yours", "home.urgent"]
+    assert [row.cells[1].id for row in view.rows] == ["home.assigned_by", "home.priority"]
 
 
 def test_an_order_that_was_rejected_under_the_hands_is_open_again() -> None:
@@ -79,7 +79,7 @@ def test_an_order_that_was_rejected_under_the_hands_is_open_again() -> None:
     state = job.handle(turn.state, Rows("lost", (rejected,), 1), CONTEXT)
     assert state.verdict is None
     state = job.handle(state.state, Rows("lost", ({**rejected, "is_rejected": False},), 1), CONTEXT)
-    assert state.verdict == Verdict(INFO, msg("home.open_again", order="4101"))
+    assert state.verdict == Verdict(INFO, msg("home.reopened", order="4101"))
     assert not state.state.rejected_order
 
 
@@ -89,7 +89,7 @@ def test_orders_that_were_never_read_are_not_none() -> None:
     (query,) = turn.effects
     assert isinstance(query, Query)
     awaited = job.handle(turn.state, Rows(query.id, ({"list": "headers"}, {"list": "logs"}), 2), CONTEXT)
-    assert awaited.verdict == Verdict(WRONG, msg("home.awaited"))
+    assert awaited.verdict == Verdict(WRONG, msg("home.loading"))
     none = job.handle(turn.state, Rows(query.id, ({"list": "logs"},), 1), CONTEXT)
     assert none.verdict == Verdict(WRONG, msg("home.nothing"))
 

@@ -82,9 +82,9 @@ class Hand:
             self.named.append(query.args["file"])
             return Rows(query.id, ({"file": f"/home/ann/{query.args['file']}", "count": 0, "why": self.no},), 1)
         rows = [row(number) for number in range(1, 31)]
-        if query.name == "logs" and query.args.get("key"):
+        if query.name == "log" and query.args.get("key"):
             rows = [each for each in rows if each["key"] == query.args["key"]]
-        elif query.name == "logs":
+        elif query.name == "log":
             self.asked.append(query.args)
             rows = [each for each in rows if query.args["product_number"] in ("", each["product_number"])]
         elif query.name == "losses":
@@ -138,17 +138,17 @@ def test_each_part_of_the_filter_is_chosen_typed_or_scanned() -> None:
     hand = Hand()
     for number, field in enumerate(FILTER_FIELDS, 1):
         hand.feed(Command("f"))
-        assert hand.job.step_name(hand.state) == "logs.filter"
+        assert hand.job.step_name(hand.state) == "log.filter"
         hand.feed(Choice(number))
-        assert (hand.job.step_name(hand.state), hand.state.field) == ("logs.value", field)
-        assert hand.feed(said[field]) in ("logs.filtered", "logs.unfiltered", "logs.placed_filtered")
+        assert (hand.job.step_name(hand.state), hand.state.field) == ("log.value", field)
+        assert hand.feed(said[field]) in ("log.filtered", "log.unfiltered", "log.at_location_filtered")
         assert any(isinstance(effect, Refresh) for effect in hand.effects)
     assert hand.state.filter == LogFilter("weeks", "1", "1", "P1", "ann", "PO-77", "change", "4-9", "A1")
     args = hand.asked[-1]
     assert (args["reason_code"], args["review_status"], args["from_id"], args["to_id"]) == ("1", "1", "4", "9")
     assert Refresh("logs", "since/2026-09-25") in hand.effects
     hand.feed(Command("f"))
-    assert hand.feed(Command("x")) == "logs.unfiltered"
+    assert hand.feed(Command("x")) == "log.unfiltered"
     assert hand.state.filter == LogFilter()
 
 
@@ -157,7 +157,7 @@ def test_whatever_is_said_where_a_reference_is_asked_is_one(kind: str) -> None:
     hand = Hand()
     hand.feed(Command("f"))
     hand.feed(Choice(1 + FILTER_FIELDS.index("reference")))
-    assert hand.feed(Scan((Match(kind, "4113", code="W58444"),))) == "logs.filtered"
+    assert hand.feed(Scan((Match(kind, "4113", code="W58444"),))) == "log.filtered"
     assert (hand.state.filter, hand.asked[-1]["reference"]) == (LogFilter(reference="W58444"), "W58444")
 
 
@@ -165,8 +165,8 @@ def test_the_number_of_an_order_is_one_of_an_entry_where_that_is_asked() -> None
     hand = Hand()
     hand.feed(Command("f"))
     hand.feed(Choice(1 + FILTER_FIELDS.index("ids")))
-    assert hand.feed(Scan((Match(ORDER, "4113", code="W58444"),))) == "logs.not_this"
-    assert hand.feed(Scan((Match(ORDER, "4113", code="4113"),))) == "logs.filtered"
+    assert hand.feed(Scan((Match(ORDER, "4113", code="W58444"),))) == "log.not_this"
+    assert hand.feed(Scan((Match(ORDER, "4113", code="4113"),))) == "log.filtered"
     assert hand.state.filter == LogFilter(ids="4113")
 
 
@@ -176,32 +176,32 @@ def test_each_source_that_our_service_writes_of_a_line_can_be_chosen() -> None:
 
 def test_forbidden_export_is_reported_before_asking_file_name() -> None:
     hand = Hand()
-    hand.no = "logs.why_here"
-    assert hand.feed(Command("e")) == "logs.not_exported"
-    assert hand.job.step_name(hand.state) == "logs"
+    hand.no = "log.files_forbidden"
+    assert hand.feed(Command("e")) == "log.not_exported"
+    assert hand.job.step_name(hand.state) == "log"
 
 
 def test_a_file_is_named_and_what_became_of_it_is_said() -> None:
     hand = Hand()
     hand.feed(Command("e"))
-    hand.no = "logs.why_there"
-    assert hand.feed(Text("mine.csv")) == "logs.not_exported"
-    assert hand.job.step_name(hand.state) == "logs.export"
+    hand.no = "log.file_exists"
+    assert hand.feed(Text("mine.csv")) == "log.not_exported"
+    assert hand.job.step_name(hand.state) == "log.export"
     hand.no = ""
     hand.feed(Choice(1))
-    assert hand.job.step_name(hand.state) == "logs.sure"
+    assert hand.job.step_name(hand.state) == "log.confirm"
     assert [dict(line.text.args)["text"] for line in hand.view.lines] == ["/home/ann/aisle-log-2026-11-20.csv"]
     assert not [effect for effect in hand.effects if isinstance(effect, Export)], "nothing before somebody said so"
-    hand.why = "logs.why_full"
-    assert hand.feed(Choice(1)) == "logs.not_exported"
-    assert hand.job.step_name(hand.state) == "logs.export"
+    hand.why = "log.why_full"
+    assert hand.feed(Choice(1)) == "log.not_exported"
+    assert hand.job.step_name(hand.state) == "log.export"
     hand.why = ""
     hand.feed(Choice(1))
-    assert hand.feed(Choice(1)) == "logs.exported"
+    assert hand.feed(Choice(1)) == "log.exported"
     (asked,) = [effect for effect in hand.effects if isinstance(effect, Export)]
-    assert (asked.file, asked.name, asked.columns) == ("/home/ann/aisle-log-2026-11-20.csv", "logs", EXPORT_COLUMNS)
+    assert (asked.file, asked.name, asked.columns) == ("/home/ann/aisle-log-2026-11-20.csv", "log", EXPORT_COLUMNS)
     assert "first" not in asked.args
-    assert hand.job.step_name(hand.state) == "logs"
+    assert hand.job.step_name(hand.state) == "log"
 
 
 def test_what_is_no_name_of_a_file_becomes_none() -> None:
@@ -209,13 +209,13 @@ def test_what_is_no_name_of_a_file_becomes_none() -> None:
     hand.feed(Command("e"))
     hand.named.clear()
     for text in ("g", "ab", "4", "4006381333931", "a1b2", "-"):
-        assert hand.feed(Text(text)) == "logs.no_name", text
+        assert hand.feed(Text(text)) == "log.no_name", text
     assert hand.named == []
     for text in ("log", "a.b", "./g", "~/g", "été", " week 7 "):
         hand.feed(Text(text))
-        assert hand.job.step_name(hand.state) == "logs.sure", text
+        assert hand.job.step_name(hand.state) == "log.confirm", text
         hand.feed(Back())
-        assert hand.job.step_name(hand.state) == "logs.export"
+        assert hand.job.step_name(hand.state) == "log.export"
     assert hand.named == ["log", "a.b", "./g", "~/g", "été", "week 7"]
 
 
@@ -225,7 +225,7 @@ def test_an_entry_is_shown_whole_and_losses_as_bars() -> None:
     assert isinstance(hand.view, DetailView)
     assert ("number", Decimal(7)) in [(cell.id, dict(cell.args).get("value")) for _, cell in hand.view.blocks[0].rows]
     labels = {label.id for label, _ in hand.view.blocks[0].rows}
-    assert "doubts.head_who" in labels
+    assert "unconfirmed.head_user" in labels
     assert "head.user" not in labels, "who picked has counted nothing"
     hand.feed(Command("e"))
     assert hand.effects == [Start("store_product", {"product_number": "P1"})]
@@ -239,7 +239,7 @@ def test_an_entry_is_shown_whole_and_losses_as_bars() -> None:
 def test_a_place_that_is_scanned_is_looked_for() -> None:
     hand = Hand()
     hand.feed(Command("f"))
-    assert hand.feed(Scan((Match(LOCATION, "A1", "A1"),))) == "logs.placed"
+    assert hand.feed(Scan((Match(LOCATION, "A1", "A1"),))) == "log.at_location"
     assert (hand.state.phase, hand.asked[-1]["location_code"]) == ("list", "A1")
     hand.feed(Back())
     assert hand.asked[-1]["location_code"] == ""
@@ -248,43 +248,47 @@ def test_a_place_that_is_scanned_is_looked_for() -> None:
 def test_what_narrows_the_log_is_in_its_title_for_as_long_as_it_does() -> None:
     hand = Hand()
     hand.feed(Scan((Match(LOCATION, "A1", "A1"),)))
-    assert hand.view.title == msg("logs.placed", place="A1", what="", period=msg("logs.week"), count=0)
+    assert hand.view.title == msg("log.at_location", place="A1", what="", period=msg("log.week"), count=0)
     hand.feed(Command("f"))
-    assert hand.view.lines[0].text.id == "logs.placed"
-    assert hand.view.choices[8] == msg("logs.of_place", value=raw("A1"))
+    assert hand.view.lines[0].text.id == "log.at_location"
+    assert hand.view.choices[8] == msg("log.of_location", value=raw("A1"))
     hand.feed(Back())
     hand.feed(Choice(1))
     hand.feed(Resumed())
     hand.feed(Back())
-    assert hand.view.title.id == "logs.placed"
+    assert hand.view.title.id == "log.at_location"
     hand.feed(Text("mature"))
-    assert hand.view.title == msg("logs.both", place="A1", what="mature", period=msg("logs.week"), count=0)
+    assert hand.view.title == msg(
+        "log.at_location_searched", place="A1", what="mature", period=msg("log.week"), count=0
+    )
     hand.feed(Scan((Match(PRODUCT, "P1", "P1"),)))
-    assert hand.view.title == msg("logs.both_filtered", place="A1", what="mature", period=msg("logs.week"), count=1)
+    assert hand.view.title == msg(
+        "log.at_location_searched_filtered", place="A1", what="mature", period=msg("log.week"), count=1
+    )
     hand.feed(Command("f"))
     hand.feed(Command("x"))
-    assert hand.view.title.id == "logs.unfiltered"
+    assert hand.view.title.id == "log.unfiltered"
 
 
 def test_what_has_no_entries_is_named_with_its_place() -> None:
     hand = Hand()
     hand.feed(Scan((Match(LOCATION, "A1", "A1"),)))
-    hand.feed(Rows("logs", (), 0))
-    assert hand.view.empty == msg("logs.none", text="A1")
+    hand.feed(Rows("log", (), 0))
+    assert hand.view.empty == msg("log.none", text="A1")
     hand.feed(Text("mature"))
-    hand.feed(Rows("logs", (), 0))
-    assert hand.view.empty == msg("logs.none", text="A1 mature")
+    hand.feed(Rows("log", (), 0))
+    assert hand.view.empty == msg("log.none", text="A1 mature")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("others", ["", "_filtered"])
 def test_handheld_title_keeps_location_and_text_whole(language: str, others: str) -> None:
     def said(id_: str, words: str, cells: int) -> str:
-        title = msg(f"{id_}{others}", place="A-01-12", what=words, period=msg("logs.week"), count=1)
+        title = msg(f"{id_}{others}", place="A-01-12", what=words, period=msg("log.week"), count=1)
         return MessageWriter(language=language).fit_line(title, cells)
 
-    assert "A-01-12" in said("logs.placed", "", 11)
-    assert "A-01-12 cola" in said("logs.both", "cola", 15)
+    assert "A-01-12" in said("log.at_location", "", 11)
+    assert "A-01-12 cola" in said("log.at_location_searched", "cola", 15)
 
 
 def test_a_place_is_a_part_of_the_filter_that_is_typed_too() -> None:
@@ -299,12 +303,12 @@ def test_a_place_is_a_part_of_the_filter_that_is_typed_too() -> None:
 def test_a_log_that_is_not_all_here_says_so() -> None:
     hand = Hand()
     assert not hand.view.may_have_more
-    hand.feed(Rows("logs", (row(1),), 1, may_have_more=True))
+    hand.feed(Rows("log", (row(1),), 1, may_have_more=True))
     assert hand.view.may_have_more
-    hand.feed(Rows("logs", (), 0, may_have_more=True))
-    assert (hand.view.may_have_more, hand.view.empty.id) == (True, "logs.older")
-    hand.feed(Rows("logs", (), 0))
-    assert (hand.view.may_have_more, hand.view.empty.id) == (False, "logs.empty")
+    hand.feed(Rows("log", (), 0, may_have_more=True))
+    assert (hand.view.may_have_more, hand.view.empty.id) == (True, "log.older")
+    hand.feed(Rows("log", (), 0))
+    assert (hand.view.may_have_more, hand.view.empty.id) == (False, "log.empty")
     hand.feed(Changed("log", ""))
     assert not hand.view.may_have_more
 
@@ -312,7 +316,7 @@ def test_a_log_that_is_not_all_here_says_so() -> None:
 def test_back_clears_the_filter_before_it_leaves() -> None:
     hand = Hand(product_number="P1")
     assert hand.view.total == 10
-    assert hand.feed(Back()) == "logs.unfiltered"
+    assert hand.feed(Back()) == "log.unfiltered"
     assert hand.view.total == 30
     hand.feed(Back())
     assert isinstance(hand.effects[-1], Close)
@@ -328,7 +332,7 @@ def an_event(random: Random, hand: Hand) -> Event:
         *(Command(letter) for letter in open_.command_letters * 2),
         *(CursorKey(key) for key in ("down", "enter", "pagedown", "end")),
         *(TypedText("pro"), Text("words"), UnknownCode("999"), UnknownCode("4-9"), Back(), Back(), Choice(9)),
-        *(Resumed(), Closed("lookup"), Changed("log", ""), Changed("outbox", ""), random.choice(things)),
+        *(Resumed(), Closed("look_up"), Changed("log", ""), Changed("outbox", ""), random.choice(things)),
     ]
     return random.choice(events)
 
@@ -343,7 +347,7 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
                 scripts += [[Command("e"), Text("g"), Choice(1), Choice(1)]] * 2
                 script = random.choice(scripts).copy()
             count = len(hand.verdicts)
-            hand.why, hand.no = random.choice(["", "logs.why_full"]), random.choice(["", "logs.why_many"])
+            hand.why, hand.no = random.choice(["", "log.why_full"]), random.choice(["", "log.too_many_rows"])
             hand.feed(script.pop(0) if script else an_event(random, hand))
             view, open_ = hand.view, hand.job.accepts(hand.state)
             assert view.name == hand.job.step_name(hand.state)
@@ -361,8 +365,8 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
         for _ in range(5):
             hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
-    wanted = {*LogJob.steps, "logs.filtered", "logs.unfiltered", "logs.exported", "logs.not_exported", "logs.no_name"}
-    wanted |= {"logs.not_this", "logs.placed", "logs.unknown", "logs.no_ids"}
+    wanted = {*LogJob.steps, "log.filtered", "log.unfiltered", "log.exported", "log.not_exported", "log.no_name"}
+    wanted |= {"log.not_this", "log.at_location", "log.unknown", "log.no_ids"}
     assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}
 
 
@@ -375,12 +379,12 @@ def test_log_row_shows_who_why_when_and_what() -> None:
         {**said, "key": "6", "source": "till", "work": "till", "reference": "D900"},
     )
     hand = Hand()
-    hand.state = hand.job.handle(hand.state, Rows("logs", rows, 4), CONTEXT).state
+    hand.state = hand.job.handle(hand.state, Rows("log", rows, 4), CONTEXT).state
     view = hand.job.view(hand.state)
     assert isinstance(view, ListView)
     cells = [each.cells for each in view.rows]
-    assert [each[2].id for each in cells] == ["logs.kind_aisle", "logs.kind_movement", "logs.kind_count", "raw"]
-    assert [each[3].id for each in cells] == ["logs.at_time", "moment", "moment", "moment"]
+    assert [each[2].id for each in cells] == ["log.kind_aisle", "log.kind_movement", "log.kind_count", "raw"]
+    assert [each[3].id for each in cells] == ["log.at_time", "moment", "moment", "moment"]
     assert {dict(each[4].args)["text"] for each in cells} == {"Ann Berg"}
     assert [dict(each[6].args)["text"] for each in cells] == ["", "", "4106", "D900"]
 
@@ -389,7 +393,7 @@ def test_an_entry_of_last_evening_has_its_day_in_the_time_of_this_host(in_zone: 
     in_zone("EST5")
     rows = ({**row(1), "at": "2026-11-20T00:30:00Z"}, {**row(2), "at": "2026-11-20T05:30:00Z"})
     hand = Hand()
-    hand.state = hand.job.handle(hand.state, Rows("logs", rows, 2), CONTEXT).state
+    hand.state = hand.job.handle(hand.state, Rows("log", rows, 2), CONTEXT).state
     view = hand.job.view(hand.state)
     assert isinstance(view, ListView)
-    assert [each.cells[3].id for each in view.rows] == ["moment", "logs.at_time"]
+    assert [each.cells[3].id for each in view.rows] == ["moment", "log.at_time"]

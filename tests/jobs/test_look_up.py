@@ -137,11 +137,11 @@ def answer(query: Query) -> Rows:
         found = [
             row for row in PRODUCTS if words and words in f"{row['product_name']} {row['product_number']}".casefold()
         ]
-    elif query.name == "places":
+    elif query.name == "locations":
         found = [row for row in PLACES if words in row["location_code"].casefold()]
     elif query.name == "product":
         found = [{**SHEET, **row} for row in PRODUCTS if row["product_number"] == args["product_number"]]
-    elif query.name == "place":
+    elif query.name == "location":
         known = [row["location_code"] for row in PLACES]
         found = [place(args["location_code"], "P1", "P2")] if args["location_code"] in known else []
         only = args.get("product_number")
@@ -151,8 +151,8 @@ def answer(query: Query) -> Rows:
     else:
         rows = {
             "surrounding": [AROUND],
-            "holders": HOLDERS,
-            "coming": COMING,
+            "orders_with_product": HOLDERS,
+            "next_deliveries": COMING,
             "store": [{"pools": {"1": "Floor"}}],
             "order": [],
         }
@@ -235,12 +235,19 @@ def test_a_letter_leads_to_what_the_store_says_of_it() -> None:
 
 def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
     hand = Hand(LookUpJob(), product_number="P1")
-    assert hand.view.name == "lookup.product"
+    assert hand.view.name == "look_up.product"
     assert hand.did(Refresh) == [Refresh("product", "P1"), Refresh("surrounding", "P1")]
     ids = [block.title.id for block in hand.view.blocks]
     assert ids == [
-        *("lookup.places", "lookup.pools", "lookup.aged", "lookup.orders", "lookup.coming", "lookup.about_it"),
-        "lookup.codes",
+        *(
+            "look_up.locations",
+            "look_up.pools",
+            "look_up.with_age",
+            "look_up.orders",
+            "look_up.expected_deliveries",
+            "look_up.facts",
+        ),
+        "look_up.codes",
     ]
     shown = texts(hand.view)
     for text in (
@@ -256,7 +263,7 @@ def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
         "222",
         "Box of 6",
         "kg",
-        "fact.estimated",
+        "label.estimated",
     ):
         assert f"'{text}'" in shown, text
     assert all(query.is_live for query in hand.did(Query))
@@ -284,34 +291,34 @@ def test_what_is_due_is_marked_when_it_is_past_and_says_another_year() -> None:
 def test_a_service_that_does_not_tell_what_is_around_is_named_as_such() -> None:
     hand = Hand(LookUpJob(), product_number="P1")
     for rows, told in (
-        ((), "asked"),
+        ((), "loading"),
         (({**AROUND, "refused": "404"},), "refused"),
         (({**AROUND, "stores": []},), "none"),
     ):
         hand.feed(Rows("around", rows, len(rows)), live=True)
-        assert f"lookup.around_{told}" in texts(hand.view)
+        assert f"look_up.nearby_{told}" in texts(hand.view)
 
 
 def test_a_product_that_the_cache_does_not_know_says_so() -> None:
     hand = Hand(LookUpJob(), product_number="X9")
-    assert "lookup.unknown" in texts(hand.view)
+    assert "look_up.unknown" in texts(hand.view)
     assert hand.say(Back()) == ""
     assert hand.did(Close)
 
 
 def test_words_find_and_numbers_choose() -> None:
     hand = Hand(LookUpJob())
-    assert hand.say(Text("tea")) == "lookup.found"
+    assert hand.say(Text("tea")) == "look_up.found"
     assert (hand.view.numbered_rows, hand.view.total) == (5, 12)
     hand.say(Choice(3))
-    assert hand.view.title == Msg("lookup.title_product", (("number", "P3"),))
+    assert hand.view.title == Msg("look_up.title_product", (("number", "P3"),))
     hand.say(Back())
-    assert hand.view.name == "lookup.list"
+    assert hand.view.name == "look_up.list"
     hand.say(Back())
     assert hand.did(Close)
 
 
-@pytest.mark.parametrize(("total", "told", "more"), [(100, "lookup.found", False), (1, "lookup.found_more", True)])
+@pytest.mark.parametrize(("total", "told", "more"), [(100, "look_up.found", False), (1, "look_up.found_more", True)])
 def test_incomplete_search_says_more_may_exist_and_opens_nothing(total: int, told: str, more: bool) -> None:
     hand = Hand(LookUpJob())
     hand.say(Text("tea"))
@@ -329,7 +336,7 @@ def test_a_single_hit_opens_and_no_hit_changes_nothing() -> None:
     hand.say(Text("tea 12"))
     assert hand.state.product_number == "P12"
     before = hand.view
-    assert hand.say(UnknownCode("0815")) == "lookup.not_found"
+    assert hand.say(UnknownCode("0815")) == "look_up.not_found"
     assert hand.verdict is not None
     assert hand.verdict.kind == WRONG
     assert hand.view == before
@@ -346,7 +353,7 @@ def test_typing_lists_at_once_and_what_is_no_word_does_not() -> None:
         ("33", "list"),
     ):
         hand.say(TypedText(text))
-        assert hand.view.name == f"lookup.{name}", text
+        assert hand.view.name == f"look_up.{name}", text
     hand.say(TypedText("tea"))
     hand.say(CursorKey("down"))
     hand.say(CursorKey("down"))
@@ -370,7 +377,7 @@ def test_an_order_says_what_it_is_and_opens_by_its_number(kind: str) -> None:
     hand = Hand(LookUpJob(), product_number="P1")
     before = list(hand.view.choices)
     assert before
-    assert hand.scan("77", kind) == "lookup.is_order"
+    assert hand.scan("77", kind) == "look_up.is_order"
     assert not hand.did(Start)
     *own, offered = hand.view.choices
     assert (own, offered.args) == (before, (("key", "77"),)), "what has a number keeps it"
@@ -386,12 +393,12 @@ def test_what_an_order_is_opened_by_keeps_its_number_while_it_is_offered() -> No
     hand.scan("77", ORDER)
     before = hand.view.choices
     holders = [{"order_number": str(number), "needed": 2, "held": 0, "lines": 1} for number in range(90, 96)]
-    hand.feed(Rows("holders", (), 0), live=True)
+    hand.feed(Rows("orders_with_product", (), 0), live=True)
     assert hand.view.choices == before
-    hand.feed(Rows("holders", tuple(holders), len(holders)), live=True)
+    hand.feed(Rows("orders_with_product", tuple(holders), len(holders)), live=True)
     assert hand.view.choices == before
     hand.say(Back())
-    hand.feed(Rows("holders", tuple(holders), len(holders)), live=True)
+    hand.feed(Rows("orders_with_product", tuple(holders), len(holders)), live=True)
     assert hand.view.choices != before, "the next one stands behind what there is now"
 
 
@@ -409,8 +416,8 @@ def test_a_list_stands_still_while_an_order_is_offered_behind_its_rows() -> None
 def test_a_place_opens_browse_and_a_badge_is_named() -> None:
     hand = Hand(LookUpJob(), product_number="P1")
     hand.scan("A-1", LOCATION)
-    assert hand.did(Start) == [Start("browse", {"location_code": "A-1"})]
-    assert hand.scan("ann", PERSON) == "lookup.is_person"
+    assert hand.did(Start) == [Start("locations", {"location_code": "A-1"})]
+    assert hand.scan("ann", PERSON) == "look_up.is_person"
 
 
 # Browse
@@ -433,32 +440,32 @@ def test_of_a_place_with_much_the_page_has_the_first_by_name(monkeypatch: pytest
     monkeypatch.setattr(locations, "MAX_PRODUCTS", 1)
     hand = Hand(LocationsJob(), location_code="A-2")
     said = [(line.text.id, dict(line.text.args)) for line in hand.view.lines]
-    assert ("browse.more", {"shown": 1}) in said
+    assert ("locations.more", {"shown": 1}) in said
     (block, *_) = hand.view.blocks
     assert [row[0] for row in block.rows] == [raw("Tea P1")]
-    assert hand.scan("P2") == "browse.here"
-    assert hand.scan("P9") == "browse.not_here"
+    assert hand.scan("P2") == "locations.product_here"
+    assert hand.scan("P9") == "locations.not_here"
 
 
 def test_the_neighbours_are_a_letter_away() -> None:
     hand = Hand(LocationsJob(), location_code="A-11")
     hand.say(Command("n"))
     assert hand.state.code == "A-12"
-    assert hand.say(Command("n")) == "browse.last"
+    assert hand.say(Command("n")) == "locations.last_location"
     hand.scan("A-1", LOCATION)
-    assert hand.say(Command("p")) == "browse.first"
+    assert hand.say(Command("p")) == "locations.first_location"
 
 
 def test_a_product_that_is_scanned_lies_here_or_not() -> None:
     hand = Hand(LocationsJob(), location_code="A-2")
-    assert hand.scan("P2") == "browse.here"
-    assert hand.scan("P9") == "browse.not_here"
+    assert hand.scan("P2") == "locations.product_here"
+    assert hand.scan("P9") == "locations.not_here"
     assert hand.verdict is not None
     assert hand.verdict.kind == ASK
     (block, *_) = hand.view.blocks
     assert block.numbered_rows == len(block.rows) > 0
     hand.say(Choice(block.numbered_rows + 1))
-    assert hand.did(Start) == [Start("lookup", {"product_number": "P9"})]
+    assert hand.did(Start) == [Start("look_up", {"product_number": "P9"})]
     hand.scan("P9")
     hand.say(Choice(1))
     assert hand.did(Start)[-1].args["product_number"] == hand.state.location.stock_lines[0].product
@@ -468,10 +475,10 @@ def test_a_product_that_is_scanned_lies_here_or_not() -> None:
 def test_what_is_asked_over_a_list_leaves_its_rows_their_numbers() -> None:
     for job in (LookUpJob(), LocationsJob()):
         hand = Hand(job)
-        hand.say(Text("tea") if job.name == "lookup" else Text("a-1"))
+        hand.say(Text("tea") if job.name == "look_up" else Text("a-1"))
         rows = hand.view.numbered_rows
         assert rows > 1
-        assert hand.scan("77", ORDER) == "lookup.is_order"
+        assert hand.scan("77", ORDER) == "look_up.is_order"
         assert (hand.view.numbered_rows, len(hand.view.choices)) == (rows, 1)
         hand.say(Choice(rows + 1))
         assert hand.did(Close)[0].event_for_below.matches[0].key == "77"
@@ -489,9 +496,9 @@ def test_the_list_is_searched_and_scrolled() -> None:
     hand.say(Choice(1))
     assert hand.state.code == hand.state.rows[0].code
     hand.say(Back())
-    assert hand.view.name == "browse.list"
-    assert hand.say(Text("a-1")) == "browse.found"
-    assert hand.say(Text("zzz")) == "browse.not_found"
+    assert hand.view.name == "locations.list"
+    assert hand.say(Text("a-1")) == "locations.found"
+    assert hand.say(Text("zzz")) == "locations.not_found"
     assert hand.view.total == 4
 
 
@@ -512,7 +519,7 @@ def test_the_cursor_stays_in_the_window(cursor: int, first: int, total: int, siz
         assert top <= after < top + max(1, size)
 
 
-@pytest.mark.parametrize("job", [LookUpJob(), LocationsJob()], ids=["lookup", "browse"])
+@pytest.mark.parametrize("job", [LookUpJob(), LocationsJob()], ids=["look_up", "locations"])
 def test_letters_turn_pages_and_numbers_count_from_the_top_of_each(job: Job[Any]) -> None:
     hand = Hand(job, search="-1" if isinstance(job, LocationsJob) else "tea")
     whole = hand.view.total
@@ -565,7 +572,7 @@ OPENINGS: tuple[dict[str, Any], ...] = (
     {"location_code": "A-1"},
 )  # fmt: skip
 TOLD: tuple[Event, ...] = (
-    UnknownCode("0815"), Changed("product", "P1"), Changed("surrounding", "P1"), Closed("browse"), Resumed(),
+    UnknownCode("0815"), Changed("product", "P1"), Changed("surrounding", "P1"), Closed("locations"), Resumed(),
     *[Back()] * 3,
 )  # fmt: skip
 
@@ -602,7 +609,7 @@ def check(hand: Hand) -> None:
     assert not hand.did(Write)
     assert open_.choices == numbered_rows(view) + len(view.choices)
     # At the first place and the last one these letters say so, and no hint offers them.
-    silent = set("np") if view.name == "browse.place" else set()
+    silent = set("np") if view.name == "locations.location" else set()
     shown = {hint.letter for hint in view.key_hints} - {"b"}
     assert shown | silent == set(open_.command_letters) | silent
     assert json_codec.from_text(type(hand.state), json_codec.to_text(hand.state)) == hand.state
@@ -612,7 +619,7 @@ def verdicts(job: ModuleType) -> set[str]:
     """The ids of all that a job answers, as they stand in its source."""
     functions = [node for node in ast.walk(ast.parse(inspect.getsource(job))) if isinstance(node, ast.FunctionDef)]
     source = "\n".join(text for text in map(ast.unparse, functions) if "Verdict(" in text).replace("'", '"')
-    ids = re.findall(r'"((?:lookup|browse|session)\.\w+)"', source)
+    ids = re.findall(r'"((?:look_up|locations|session)\.\w+)"', source)
     return set(ids) - set(LookUpJob.steps) - set(LocationsJob.steps)
 
 
@@ -640,8 +647,8 @@ def test_no_sequence_raises_or_leaves_a_step_without_a_way_on_and_back() -> None
                 hand = Hand(job, **args)
         leave(hand)
     wanted = {*LookUpJob.steps, *LocationsJob.steps, *verdicts(look_up), *verdicts(locations)}
-    wanted -= {"lookup.found_more"}  # a hundred products, see above
-    assert set(reached) <= {*wanted, "lookup.not_yet", ""}  # what a short word beside others is told
+    wanted -= {"look_up.found_more"}  # a hundred products, see above
+    assert set(reached) <= {*wanted, "look_up.not_yet_found", ""}  # what a short word beside others is told
     assert {name: reached[name] for name in wanted if reached[name] < tries(10, 100)} == {}
 
 

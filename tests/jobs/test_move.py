@@ -40,7 +40,7 @@ def test_quantities_are_scanned_typed_or_all() -> None:
     assert hand.held == {"P1": 5}
     hand.scan("P3", "0.5")
     assert hand.held == {"P1": 5, "P3": Decimal("0.5")}
-    assert hand.scan("P1", "0.5") == "move.whole"
+    assert hand.scan("P1", "0.5") == "move.whole_number_only"
     hand.say("B-1")
     assert len(hand.sent) == 1
     assert [item[:2] for item in hand.items] == [("P1", 5), ("P3", Decimal("0.5"))]
@@ -57,12 +57,12 @@ def test_goods_of_two_pools_leave_both_and_come_back_to_both() -> None:
 def test_after_too_many_any_other_number_is_how_many() -> None:
     hand = Hand()
     hand.say("A-1")
-    assert hand.scan("P1", "12") == "move.over"
+    assert hand.scan("P1", "12") == "move.exceeds_stock"
     assert (hand.held, hand.view.prompt.id) == ({}, "prompt.choose_or_type")
-    assert hand.say("=9") == "move.over"
+    assert hand.say("=9") == "move.exceeds_stock"
     assert hand.say("=4") == "move.taken"
     assert hand.held == {"P1": 4}
-    assert hand.say("=7") == "move.over"
+    assert hand.say("=7") == "move.exceeds_stock"
     hand.say("=5")
     assert (hand.held, hand.choices) == ({"P1": 5}, [])
 
@@ -70,14 +70,14 @@ def test_after_too_many_any_other_number_is_how_many() -> None:
 def test_more_than_the_books_have_is_refused_with_the_count_offered() -> None:
     hand = Hand()
     hand.say("A-1", "P1")
-    assert hand.say("=7") == "move.over"
+    assert hand.say("=7") == "move.exceeds_stock"
     assert hand.verdict is not None
     assert hand.verdict.kind == ASK
     assert hand.held == {"P1": 1}
-    assert hand.choices == ["move.way_fit", "move.way_count", "move.way_over"]
+    assert hand.choices == ["move.choice_available_quantity", "move.choice_count", "move.choice_whole_quantity"]
     hand.say("r")
     assert hand.held == {"P1": 5}
-    assert hand.scan("P1") == "move.over"
+    assert hand.scan("P1") == "move.exceeds_stock"
     hand.say("v")
     assert hand.effects[-1] == Start("count", {"location_code": "A-1"})
     hand.scan("P1", "2")
@@ -113,8 +113,8 @@ def test_goods_come_from_an_order_by_their_product() -> None:
     assert hand.say("4101") == "move.from_order"
     assert hand.scan("P9") == "move.not_of_order"
     hand.say("P4", "P4")
-    assert hand.say("P4") == "move.over_held"
-    assert hand.choices == ["move.way_fit", "move.way_count"]
+    assert hand.say("P4") == "move.exceeds_held"
+    assert hand.choices == ["move.choice_available_quantity", "move.choice_count"]
     hand.feed(Back())
     hand.say("A-2")
     assert hand.items == [("P4", 2, ("PU", 0, "4101", 2), ("A-2", 0, "", 0))]
@@ -168,7 +168,7 @@ def test_cart_is_loaded_at_many_locations_and_put_away_in_walk_order() -> None:
 def test_from_pool_to_pool_at_one_place() -> None:
     hand = Hand()
     hand.say("A-1", "P2")
-    assert hand.say("A-1") == "move.same_place"
+    assert hand.say("A-1") == "move.same_location"
     hand.feed(Back())
     hand.say("k", "2", "1")
     assert hand.say("a", "d") == "move.moved"
@@ -200,7 +200,7 @@ def test_a_product_that_is_scanned_first_finds_its_place_or_asks() -> None:
     assert hand.state.location == "A-1"
     hand = Hand()
     assert hand.say("P1") == "move.where_from"
-    assert hand.choices == ["move.way_from", "move.way_from"]
+    assert hand.choices == ["move.choice_from", "move.choice_from"]
     hand.say("2")
     assert (hand.state.location, hand.held) == ("B-1", {"P1": 1})
     hand = Hand(product_number="P1")
@@ -208,14 +208,14 @@ def test_a_product_that_is_scanned_first_finds_its_place_or_asks() -> None:
     hand = Hand()
     assert hand.say("P6", "A-2") == "move.moved"
     assert hand.items == [("P6", 1, ("", 1, "", 0), ("A-2", 0, "", 0))]
-    assert Hand().say("P8") == "move.nowhere_known"
+    assert Hand().say("P8") == "move.no_known_location"
 
 
 def test_a_product_that_does_not_lie_here_says_why_and_offers_ways() -> None:
     hand = Hand()
     hand.say("A-2")
     assert hand.say("P1") == "move.not_here"
-    assert hand.choices == ["move.way_over", "move.way_count", "move.way_from", "move.way_from"]
+    assert hand.choices == ["move.choice_whole_quantity", "move.choice_count", "move.choice_from", "move.choice_from"]
     hand.say("f")
     assert (hand.state.location, hand.held) == ("B-1", {"P1": 1})
     hand = Hand()
@@ -230,11 +230,11 @@ def test_undo_takes_back_step_by_step() -> None:
     assert hand.items == [("P1", 3, ("B-1", 1, "", 0), ("A-1", 0, "", 0))]
     assert hand.held == {"P1": 3}
     assert hand.say("A-2") == "move.after_undo"
-    assert hand.choices == ["move.way_lying", "move.way_put"]
+    assert hand.choices == ["move.choice_take_there", "move.choice_put"]
     hand.say("y")
     assert hand.store.there("P1", "A-2") == 3
     hand.say("u")
-    assert hand.say("u") == "move.untaken"
+    assert hand.say("u") == "move.take_undone"
     assert hand.held == {"P1": 1}
     hand.say("u")
     assert hand.held == {}
@@ -265,27 +265,27 @@ def test_undo_says_when_it_is_too_late() -> None:
     hand = Hand()
     hand.say("A-1", "P3", "=3", "A-2")
     hand.store.goods["P3", "A-2", 1, "", 0] -= 2
-    assert hand.say("u") == "move.partly_late"
+    assert hand.say("u") == "move.partly_moved_on"
     assert hand.say("y") == "move.undone"
     assert hand.items == [("P3", 1, ("A-2", 1, "", 0), ("A-1", 0, "", 0))]
     assert hand.held == {"P3": 1}
     hand.say("A-2", "y")
     hand.store.goods["P3", "A-2", 1, "", 0] = 0
-    assert hand.say("u") == "move.too_late"
+    assert hand.say("u") == "move.moved_on"
     assert hand.say("u") == "pick.nothing_to_undo"
     hand = Hand()
     hand.say("A-1", "w", "A-2")
     hand.store.goods["P3", "A-2", 1, "", 0] = 0
-    assert hand.say("u") == "move.too_late_many"
+    assert hand.say("u") == "move.moved_on_many"
     assert dict(hand.verdicts[-1].text.args)["label"] == "Product P3"
 
 
 def test_undo_waits_for_the_lines_of_an_order_and_can_be_said_again() -> None:
     hand = Hand(Store({("P1", "", 1, "", 0): 5}, {("4101", 1): ("P1", 3)}, ()))
-    hand.feed(Rows("places", (), 0))
+    hand.feed(Rows("locations", (), 0))
     assert hand.say("P1", "4101") == "move.moved"
     hand.store.awaited = True
-    assert hand.say("u") == "move.undo_awaited"
+    assert hand.say("u") == "move.undo_order_loading"
     assert hand.effects[-1] == Refresh("order", "4101")
     assert hand.say("u") == "move.undone"
     assert +hand.store.goods == {("P1", "", 1, "", 0): 5}
@@ -307,7 +307,7 @@ def test_what_does_not_belong_here_says_so() -> None:
     hand = Hand()
     assert hand.scan("bob", kind=PERSON) == "move.not_this"
     assert hand.feed(UnknownCode("4711")) == "move.unknown"
-    assert hand.say("4109") == "move.nowhere_known"
+    assert hand.say("4109") == "move.no_known_location"
     hand = Hand()
     hand.say("A-1", "P1")
     assert hand.say("d") == "move.scan_target"
@@ -330,7 +330,7 @@ def test_what_the_books_say_is_read_again_when_it_changes() -> None:
     assert hand.held == {"P1": 9}
     hand.store.goods["P1", "A-1", 1, "", 0] = 4
     hand.feed(Resumed())
-    assert hand.say("B-1") == "move.over"
+    assert hand.say("B-1") == "move.exceeds_stock"
     assert hand.say("r", "B-1") == "move.moved"
     assert hand.items[0][1] == 4
 
@@ -339,10 +339,10 @@ def test_a_refusal_is_told_once() -> None:
     hand = Hand()
     hand.say("A-1", "P1", "B-1", "P3", "B-1", "P3")
     body = hand.sent[0].body
-    refused = Rows("refusals", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
+    refused = Rows("refused_operations", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
     assert hand.feed(refused) == "move.refused"
     assert hand.feed(refused) == ""
-    assert hand.say("u", "u", "u") == "move.untaken"
+    assert hand.say("u", "u", "u") == "move.take_undone"
     assert hand.say("u") == "pick.nothing_to_undo"
 
 
@@ -354,7 +354,7 @@ def test_refusal_during_question_leaves_question_open() -> None:
     assert hand.say("=2") == "move.number_of"
     asked = hand.state.choices
     body = hand.sent[0].body
-    refused = Rows("refusals", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
+    refused = Rows("refused_operations", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
     assert hand.feed(refused) == "move.refused"
     assert (hand.state.choices, hand.job.accepts(hand.state).choices) == (asked, 2)
     assert hand.feed(Choice(1)) == "move.taken"
@@ -376,7 +376,7 @@ def test_digits_beyond_all_books_are_the_number_of_something() -> None:
     hand.say("A-1", "110003", "=110003", "=110004", "=110009")
     assert hand.held == {"110003": 2, "110004": 1}
     assert hand.verdict is not None
-    assert hand.verdict.text.id == "move.over"
+    assert hand.verdict.text.id == "move.exceeds_stock"
     hand = Hand()
     hand.say("A-1", "P1")
     assert hand.say("=4101") == "move.where_put"
@@ -389,7 +389,7 @@ def test_digits_within_expected_stock_that_match_a_number_are_asked_about() -> N
     hand.store.codes = (*hand.store.codes, "2")
     hand.say("A-1", "P1")
     assert hand.feed(Quantity(Decimal(2))) == "move.number_of"
-    assert hand.choices == ["move.way_amount", "move.way_is_location"]
+    assert hand.choices == ["move.choice_amount", "move.choice_is_location"]
     assert hand.feed(Back()) == "session.dropped"
     hand.feed(Quantity(Decimal(2)))
     assert hand.feed(Choice(1)) == "move.taken"
@@ -430,7 +430,7 @@ def test_what_a_place_has_is_said_whole_when_a_part_of_it_came_back() -> None:
 def test_a_place_that_was_moved_as_a_whole_says_that_nothing_is_left() -> None:
     hand = Hand()
     hand.say("A-1", "w", "A-2")
-    assert [line.text.id for line in hand.view.lines] == ["move.from_place", "move.note_empty"]
+    assert [line.text.id for line in hand.view.lines] == ["move.from_location", "move.note_empty"]
     assert not hand.view.upcoming
 
 
@@ -449,8 +449,8 @@ def test_goods_in_hand_for_an_order_are_not_offered_as_lying_at_no_place() -> No
 def test_where_it_comes_from_is_no_target_but_how_many_stays_open() -> None:
     hand = Hand()
     hand.say("A-1", "P1")
-    assert hand.scan("A-1") == "move.same_place"
-    assert (hand.choices, hand.view.prompt.id) == (["move.way_drop"], "prompt.choose_or_many")
+    assert hand.scan("A-1") == "move.same_location"
+    assert (hand.choices, hand.view.prompt.id) == (["move.choice_drop"], "prompt.choose_or_many")
     assert hand.say("=4") == "move.taken"
     assert hand.held == {"P1": 4}
 
@@ -530,16 +530,16 @@ def test_undo_of_pool_change_reverts_each_location() -> None:
     assert hand.held == {"P1": 1, "P7": 1}
     hand.say("d")
     hand.store.goods["P7", "B-1", 2, "", 0] = 0
-    assert hand.say("u") == "move.too_late_many"
+    assert hand.say("u") == "move.moved_on_many"
 
 
 def test_large_location_reads_only_touched_products() -> None:
     goods: dict[Any, int] = {(f"G{n:03}", "S-1", 1, "", 0): 3 for n in range(MAX_PRODUCTS + 50)}
     hand = Hand(Store({**goods, ("P1", "B-1", 1, "", 0): 2}, {}, ("S-1", "B-1")))
-    assert hand.scan("S-1") == "move.at_place"
+    assert hand.scan("S-1") == "move.at_location"
     assert dict(hand.verdicts[-1].text.args)["count"] == MAX_PRODUCTS + 50
     assert hand.scan("G240") == "move.taken"
-    assert hand.say("=4") == "move.over"
+    assert hand.say("=4") == "move.exceeds_stock"
     hand.feed(Changed("location", "S-1"))
     assert hand.say("r") == "move.taken"
     assert [(part.product, part.quantity, part.available) for part in hand.state.in_hand] == [
@@ -549,7 +549,7 @@ def test_large_location_reads_only_touched_products() -> None:
     hand.feed(Back())
     hand.feed(Changed("outbox", ""))
     assert hand.state.in_hand[0].available == 3
-    asked = [effect.args for effect in hand.effects if isinstance(effect, Query) and effect.name == "place"]
+    asked = [effect.args for effect in hand.effects if isinstance(effect, Query) and effect.name == "location"]
     assert all(args.get("size") == MAX_PRODUCTS or "product_number" in args for args in asked)
     hand.say("B-1", "S-1")
     assert hand.say("w") == "move.everything"

@@ -14,10 +14,10 @@ from tests.jobs.move_runner import Hand, Store
 def test_question_without_goods_in_hand_is_not_left_by_scan(place: str) -> None:
     hand = Hand()
     hand.say(place)
-    assert hand.scan("P1", "7") in ("move.over", "move.not_here")
+    assert hand.scan("P1", "7") in ("move.exceeds_stock", "move.not_here")
     asked, choices = hand.state, hand.choices
     for code in ("B-1", place, "4101", "P3"):
-        assert hand.say(code) == "move.say_first", code
+        assert hand.say(code) == "move.answer_first_quantity", code
         assert hand.verdict is not None
         assert hand.verdict.kind == WRONG
         assert dict(hand.verdict.text.args) == {"label": "Product P1", "quantity": 7}
@@ -30,9 +30,9 @@ def test_question_without_goods_in_hand_is_not_left_by_scan(place: str) -> None:
 def test_whose_goods_are_is_said_before_another_scan() -> None:
     hand = Hand()
     hand.store.goods["P4", "PU", 1, "4102", 1] += 1
-    assert hand.say("PU", "P4") == "move.whose"
+    assert hand.say("PU", "P4") == "move.which_order"
     for code in ("A-2", "4101"):
-        assert hand.say(code) == "move.say_first", code
+        assert hand.say(code) == "move.answer_first_quantity", code
     assert hand.say("P4") == "move.answer_first"
     hand.say("e", "A-2")
     assert hand.items == [("P4", 1, ("PU", 0, "4101", 2), ("A-2", 0, "4101", 2))]
@@ -54,13 +54,13 @@ def test_more_scans_of_what_is_asked_about_are_asked_about_too(before: int) -> N
     hand.say("A-1", *["P1"] * before)
     hand.scan("P1", str(6 - before))
     for scanned, quantity in (("1", 7), ("1", 8), ("12", 20)):
-        assert hand.scan("P1", scanned) == "move.over"
+        assert hand.scan("P1", scanned) == "move.exceeds_stock"
         assert hand.verdict is not None
         assert dict(hand.verdict.text.args)["quantity"] == quantity
     asked = hand.state
-    assert hand.scan("P1", "0.5") == "move.whole"
+    assert hand.scan("P1", "0.5") == "move.whole_number_only"
     assert hand.state == asked
-    assert hand.say("=9", "P1") == "move.over"
+    assert hand.say("=9", "P1") == "move.exceeds_stock"
     hand.say("y", "B-1")
     assert hand.items[0][:2] == ("P1", 10)
 
@@ -69,10 +69,10 @@ def test_repeated_scans_of_missing_product_keep_choice_numbers() -> None:
     hand = Hand()
     hand.say("A-2", "P1")
     choices = hand.choices
-    assert hand.say("P1", "P1") == "move.over"
+    assert hand.say("P1", "P1") == "move.exceeds_stock"
     assert hand.choices == choices
     hand.feed(Changed("outbox", ""))
-    assert hand.scan("P1", "2") == "move.over"
+    assert hand.scan("P1", "2") == "move.exceeds_stock"
     hand.say("y")
     assert (hand.state.location, hand.held) == ("A-2", {"P1": 5})
     hand = Hand()
@@ -84,8 +84,8 @@ def test_what_is_asked_about_and_none_is_left_of_grows_with_each_scan() -> None:
     hand = Hand()
     hand.say("A-1", "P1", "a", "B-1")
     assert hand.say("P1") == "move.none_left"
-    assert hand.say("P1") == "move.over"
-    assert hand.say("B-1") == "move.say_first"
+    assert hand.say("P1") == "move.exceeds_stock"
+    assert hand.say("B-1") == "move.answer_first_quantity"
     hand.say("y")
     assert hand.held == {"P1": 2}
 
@@ -104,7 +104,7 @@ def test_number_that_is_also_a_code_answers_open_quantity(other: tuple[str, ...]
 def test_what_is_asked_of_an_order_grows_with_each_scan() -> None:
     hand = Hand()
     hand.say("4101", "P4", "P4", "P4")
-    assert hand.scan("P4", "2") == "move.over_held"
+    assert hand.scan("P4", "2") == "move.exceeds_held"
     assert hand.verdict is not None
     assert dict(hand.verdict.text.args)["quantity"] == 5
     hand.say("r")
@@ -115,8 +115,8 @@ def test_number_of_the_asked_product_adds_one() -> None:
     hand = Hand(Store({("110003", "A-1", 1, "", 0): 5, ("110004", "A-1", 1, "", 0): 2}, {}, ("A-1", "B-1")))
     hand.say("A-1")
     hand.scan("110003", "6")
-    assert hand.say("=110003", "=110003") == "move.over"
-    assert hand.say("=110004") == "move.say_first"
+    assert hand.say("=110003", "=110003") == "move.exceeds_stock"
+    assert hand.say("=110004") == "move.answer_first_quantity"
     hand.say("y")
     assert hand.held == {"110003": 8}
 
@@ -130,7 +130,7 @@ def test_a_letter_does_not_drop_what_is_asked_about_goods(before: tuple[str, ...
     asked, choices = hand.state, hand.choices
     assert choices
     if letter in hand.job.accepts(asked).command_letters:
-        assert hand.say(letter) == "move.say_first"
+        assert hand.say(letter) == "move.answer_first_quantity"
         assert hand.verdict is not None
         assert (hand.verdict.kind, dict(hand.verdict.text.args)["quantity"]) == (WRONG, 7)
     assert (hand.state, hand.choices) == (asked, choices)
@@ -150,8 +150,8 @@ def test_goods_on_cart_count_when_scanned_again_at_source() -> None:
 def test_what_is_asked_about_is_named_beside_other_goods_in_hand(said: str) -> None:
     hand = Hand()
     hand.say("A-1", "P3")
-    assert hand.scan("P1", "7") == "move.over"
-    choices = [dict(choice.args) for choice in hand.view.choices if choice.id == "move.way_over"]
+    assert hand.scan("P1", "7") == "move.exceeds_stock"
+    choices = [dict(choice.args) for choice in hand.view.choices if choice.id == "move.choice_whole_quantity"]
     assert choices == [{"quantity": 7, "label": "Product P1"}]
     hand.say(said)
     assert hand.verdict is not None

@@ -31,7 +31,7 @@ Row = dict[str, Any]
 
 
 def entry(number: int, product: str = "P1", user: str = "ann", **more: Any) -> Row:
-    """A row as the read `count_log` gives it."""
+    """A row as the read `my_entries` gives it."""
     return {
         "key": f"OP.{number}",
         "id": str(number),
@@ -115,7 +115,7 @@ def test_it_asks_for_the_log_and_shows_mine_or_everyones() -> None:
     assert hand.shown == ["OP.1"]
     hand.feed(Text("p2"))
     assert hand.shown == ["OP.3"]
-    assert hand.feed(Scan((Match(LOCATION, "A-1"),))) == "count_log.not_this"
+    assert hand.feed(Scan((Match(LOCATION, "A-1"),))) == "my_entries.not_this"
     hand.feed(Back())
     hand.feed(Back())
     assert isinstance(hand.effects[-1], Close)
@@ -128,7 +128,7 @@ def test_pages_cursor_and_numbers_lead_to_an_entry() -> None:
     assert hand.shown == ["OP.4", "OP.5", "OP.6"]
     hand.feed(Choice(2))
     assert hand.state.entry is not None
-    assert (hand.state.entry.key, hand.job.step_name(hand.state)) == ("OP.5", "count_log.entry")
+    assert (hand.state.entry.key, hand.job.step_name(hand.state)) == ("OP.5", "my_entries.entry")
     hand.feed(Back())
     hand.feed(Command("n"))
     hand.feed(Command("n"))
@@ -141,11 +141,11 @@ def test_pages_cursor_and_numbers_lead_to_an_entry() -> None:
 def test_a_count_is_taken_back_by_its_opposite_after_a_question() -> None:
     hand = Hand(entry(3, pool=4))
     hand.feed(Choice(1))
-    assert hand.feed(Choice(1)) == "count_log.sure"
-    assert hand.job.step_name(hand.state) == "count_log.undo"
+    assert hand.feed(Choice(1)) == "my_entries.ask_undo"
+    assert hand.job.step_name(hand.state) == "my_entries.undo"
     assert hand.feed(Choice(2)) == "count.dropped"
     hand.feed(Choice(1))
-    assert hand.feed(Choice(1)) == "count_log.undone"
+    assert hand.feed(Choice(1)) == "my_entries.undone"
     (write,) = hand.writes
     assert write.query == {"appUserName": "ann", "is_counted_quantity": False}
     assert write.lanes == ("product/P1",)
@@ -189,7 +189,7 @@ def test_what_becomes_of_an_entry_reaches_the_screen() -> None:
     hand.feed(Choice(1))
     hand.rows[0] = entry(3, undone=True)
     hand.feed(Changed("log", "3"))
-    assert hand.job.step_name(hand.state) == "count_log.entry"
+    assert hand.job.step_name(hand.state) == "my_entries.entry"
 
 
 def test_a_reason_is_said_in_the_words_of_the_table() -> None:

@@ -51,7 +51,7 @@ FINISHED, REJECTED = row(is_active=False), row(is_rejected=True)
 @pytest.mark.parametrize("kind", [*ORDER_ACTIONS, *LINE_ACTIONS])
 def test_a_finished_order_is_too_late_for_everything(kind: str) -> None:
     done = decide("O1", FINISHED, OrderAction(kind, "U1", line=2), "0001")
-    assert (done.writes, done.why and done.why.id) == ((), "deed.is_finished")
+    assert (done.writes, done.why and done.why.id) == ((), "order_actions.order_finished")
     assert decide("O1", None, OrderAction(kind), "0001").why is not None
 
 
@@ -97,7 +97,7 @@ def test_handing_over_needs_goods_and_leads_nowhere_back() -> None:
     assert decide("O1", row(), OrderAction(HAND_OVER), "0001").undo is None
     done = decide("O1", row(picked_quantity=Decimal(0)), OrderAction(HAND_OVER), "0001")
     assert done.why is not None
-    assert done.why.id == "deed.nothing_picked"
+    assert done.why.id == "order_actions.nothing_picked"
 
 
 def test_a_line_is_closed_with_what_is_picked_of_it() -> None:
@@ -114,11 +114,11 @@ def test_a_line_is_closed_with_what_is_picked_of_it() -> None:
 @pytest.mark.parametrize(
     ("kind", "line", "why"),
     [
-        (CLOSE_LINE, 1, "deed.line_full"),
-        (REOPEN_LINE, 1, "deed.line_full"),
-        (CLOSE_LINE, 3, "deed.line_closed"),
-        (REOPEN_LINE, 2, "deed.line_open"),
-        (CLOSE_LINE, 9, "deed.no_line"),
+        (CLOSE_LINE, 1, "order_actions.line_full"),
+        (REOPEN_LINE, 1, "order_actions.line_full"),
+        (CLOSE_LINE, 3, "order_actions.line_closed"),
+        (REOPEN_LINE, 2, "order_actions.line_open"),
+        (CLOSE_LINE, 9, "order_actions.no_line"),
     ],
 )
 def test_a_line_that_it_cannot_be_done_to(kind: str, line: int, why: str) -> None:
@@ -138,7 +138,7 @@ def test_an_order_goes_first_until_it_does_not() -> None:
         decide("O1", now, OrderAction(kind), "0001").why
         for now, kind in ((row(urgent=True), PRIORITY), (row(), REMOVE_PRIORITY))
     ]
-    assert [each and each.id for each in why] == ["deed.already_urgent", "deed.not_urgent"]
+    assert [each and each.id for each in why] == ["order_actions.already_priority", "order_actions.not_priority"]
 
 
 def test_an_order_of_a_walk_becomes_somebody_elses_and_comes_back() -> None:
@@ -157,7 +157,11 @@ def test_an_order_of_a_walk_becomes_somebody_elses_and_comes_back() -> None:
 
 @pytest.mark.parametrize(
     ("fields", "why"),
-    [({}, "deed.in_no_walk"), ({"walker": "U2"}, "deed.walks_already"), ({"is_picked": True}, "deed.is_picked")],
+    [
+        ({}, "order_actions.not_in_batch"),
+        ({"walker": "U2"}, "order_actions.already_picker"),
+        ({"is_picked": True}, "order_actions.order_picked"),
+    ],
 )
 def test_what_no_walk_has_is_not_split(fields: dict[str, Any], why: str) -> None:
     done = decide("O1", row(**fields), OrderAction(SPLIT, "U2", "Ben"), "0001")

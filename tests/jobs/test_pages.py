@@ -14,7 +14,13 @@ from aisle.scan.meaning import Command, RefusedInput, UnknownCode
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", window_rows=4)
 
-LISTS = {"home": "orders", "lookup": "hits", "browse": "places", "count_log": "count_log", "doubts": "doubts"}
+LISTS = {
+    "home": "orders",
+    "look_up": "hits",
+    "locations": "locations",
+    "my_entries": "my_entries",
+    "unconfirmed": "unconfirmed",
+}
 """Jobs with a list, and the ids of its answers."""
 
 
@@ -28,7 +34,7 @@ def test_list_with_total_but_no_rows_ends(name: str) -> None:
     assert job.handle(behind.state, empty, CONTEXT).effects == ()
 
 
-FOLLOWING = ("home", "lookup", "browse", "count_log", "deliveries", "logs", "orders", "products", "stores")
+FOLLOWING = ("home", "look_up", "locations", "my_entries", "deliveries", "log", "orders", "products", "stores")
 """Jobs whose list follows what is typed; not `receive`, where what is no word is a delivery's number."""
 
 

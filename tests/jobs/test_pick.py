@@ -39,7 +39,7 @@ def test_five_lines_take_five_scans() -> None:
         hand.scan(f"P{n}")
     assert hand.view.name == "pick.done"
     assert hand.verdict is not None
-    assert hand.verdict.text.id == "pick.all_taken"
+    assert hand.verdict.text.id == "pick.all_picked"
     last = [effect for effect in hand.effects if isinstance(effect, Write)][-1]
     assert last.body["orders"]["is_picked"] is True
     assert "is_active" not in last.body["orders"]
@@ -70,16 +70,16 @@ def test_everything_works_without_locations_and_optional_fields() -> None:
     bare = {"line_number": 1, "product_number": "P1", "quantity": 2}
     hand = Hand(bare, verified=True)
     assert hand.view.name == "pick.product"
-    assert hand.scan("P1") == "pick.taken"
-    assert hand.scan("P1") == "pick.all_taken"
+    assert hand.scan("P1") == "pick.picked"
+    assert hand.scan("P1") == "pick.all_picked"
 
 
 def test_verified_mode_takes_ten_scans_for_five_lines() -> None:
     hand = Hand(*(line(n, f"P{n}", 1, preferred_location_code=f"A-{n}") for n in range(1, 6)), verified=True)
-    assert hand.view.name == "pick.place"
-    assert hand.scan("P1") == "pick.place_first"
+    assert hand.view.name == "pick.location"
+    assert hand.scan("P1") == "pick.location_first_scan"
     for n in range(1, 6):
-        assert hand.scan(f"a-{n}", kind=LOCATION) == "pick.at_place"
+        assert hand.scan(f"a-{n}", kind=LOCATION) == "pick.at_location"
         assert hand.view.name == "pick.product"
         hand.scan(f"P{n}")
     assert hand.view.name == "pick.done"
@@ -90,7 +90,7 @@ def test_a_typed_quantity_sets_what_is_open() -> None:
     assert not hand.job.accepts(hand.state).quantity
     hand.scan("P1")
     assert hand.job.accepts(hand.state).quantity
-    assert hand.feed(Quantity(Decimal(5))) == "pick.taken"
+    assert hand.feed(Quantity(Decimal(5))) == "pick.picked"
     assert hand.state.current_line is not None
     assert hand.state.current_line.picked == 5
     hand.feed(Quantity(Decimal(12)))
@@ -101,11 +101,11 @@ def test_a_typed_quantity_sets_what_is_open() -> None:
 def test_more_than_ordered_is_refused_with_the_rest_offered() -> None:
     hand = Hand(line(1, "P1", 4), line(2, "P2", 1))
     hand.scan("P1")
-    assert hand.scan("P1", "12") == "pick.over"
+    assert hand.scan("P1", "12") == "pick.more_than_ordered"
     assert hand.verdict is not None
     assert hand.verdict.kind == ASK
     assert picked(hand)[1] == 1
-    assert [choice.id for choice in hand.view.choices] == ["pick.way_take_rest"]
+    assert [choice.id for choice in hand.view.choices] == ["pick.choice_pick_rest"]
     hand.feed(Choice(1))
     assert picked(hand)[1] == 4
     assert hand.scan("P1") == "pick.full"
@@ -114,14 +114,14 @@ def test_more_than_ordered_is_refused_with_the_rest_offered() -> None:
 
 def test_after_too_many_any_other_number_is_how_many() -> None:
     hand = Hand(line(1, "P1", 4), line(2, "P2", 3))
-    assert hand.scan("P2", "12") == "pick.over"
+    assert hand.scan("P2", "12") == "pick.more_than_ordered"
     open_ = hand.job.accepts(hand.state)
     assert (open_.quantity, open_.choices) == (True, 1)
     assert hand.view.prompt.id == "prompt.choose_or_many"
-    assert hand.feed(Quantity(Decimal(2))) == "pick.taken"
+    assert hand.feed(Quantity(Decimal(2))) == "pick.picked"
     assert picked(hand) == {1: 0, 2: 2}
-    assert hand.feed(Quantity(Decimal(9))) == "pick.over_set"
-    assert hand.feed(Quantity(Decimal(3))) == "pick.taken"
+    assert hand.feed(Quantity(Decimal(9))) == "pick.total_more_than_ordered"
+    assert hand.feed(Quantity(Decimal(3))) == "pick.picked"
     hand.scan("P9")
     open_ = hand.job.accepts(hand.state)
     assert (open_.quantity, open_.choices) == (False, 1)
@@ -131,16 +131,16 @@ def test_typed_product_number_is_product_while_quantity_is_open() -> None:
     hand = Hand(line(1, "110001", 2), line(2, "110002", 3))
     hand.numbers = {"110001": [("product", "110001")], "110002": [("product", "110002")]}
     hand.scan("110001")
-    assert hand.feed(Quantity(Decimal(110002))) == "pick.taken"
+    assert hand.feed(Quantity(Decimal(110002))) == "pick.picked"
     assert picked(hand) == {1: 1, 2: 1}
-    assert hand.feed(Quantity(Decimal(110001))) == "pick.taken"
+    assert hand.feed(Quantity(Decimal(110001))) == "pick.picked"
     assert picked(hand) == {1: 2, 2: 1}
 
 
 def test_typed_number_of_other_product_or_order_is_answered_like_a_scan() -> None:
     hand = Hand(line(1, "P1", 2))
     hand.numbers = {"990001": [("product", "990001")], "12345": [("order", "12345")]}
-    hand.books["stranger 990001"] = {"is_active": True}
+    hand.books["unexpected_product 990001"] = {"is_active": True}
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(990001))) == "pick.not_here"
     hand.scan("P1")
@@ -152,13 +152,21 @@ def test_large_digits_that_match_a_number_are_asked_about() -> None:
     hand = Hand(line(1, "P1", 2, preferred_location_code="A-1"), line(2, "305", 3, preferred_location_code="A-1"))
     hand.numbers = {"305": [("product", "305"), ("order", "305")], "12": [("location", "12"), ("product", "12")]}
     hand.scan("P1")
-    assert hand.feed(Quantity(Decimal(305))) == "pick.over_set"
-    assert [way.id for way in hand.view.choices] == ["pick.way_take_rest", "count.way_product", "move.way_is_order"]
+    assert hand.feed(Quantity(Decimal(305))) == "pick.total_more_than_ordered"
+    assert [way.id for way in hand.view.choices] == [
+        "pick.choice_pick_rest",
+        "count.choice_product",
+        "move.choice_is_order",
+    ]
     assert hand.view.prompt.id == "prompt.choose_or_many"
-    assert hand.feed(Choice(2)) == "pick.taken"
+    assert hand.feed(Choice(2)) == "pick.picked"
     assert picked(hand) == {1: 1, 2: 1}
-    assert hand.feed(Quantity(Decimal(12))) == "pick.over_set"
-    assert [way.id for way in hand.view.choices] == ["pick.way_take_rest", "count.way_product", "count.way_place"]
+    assert hand.feed(Quantity(Decimal(12))) == "pick.total_more_than_ordered"
+    assert [way.id for way in hand.view.choices] == [
+        "pick.choice_pick_rest",
+        "count.choice_product",
+        "count.choice_location",
+    ]
     hand.feed(Choice(1))
     assert picked(hand) == {1: 1, 2: 3}
 
@@ -168,8 +176,8 @@ def test_a_question_that_goes_by_itself_closes_the_quantity() -> None:
     hand = Hand(line(1, "P1", 3))
     hand.scan("P1")
     hand.scan("1043", kind=ORDER)
-    hand.feed(Choice(hand.choices().index("pick.way_join") + 1))
-    assert hand.feed(Quantity(Decimal(5))) == "pick.over_set"
+    hand.feed(Choice(hand.choices().index("pick.choice_join") + 1))
+    assert hand.feed(Quantity(Decimal(5))) == "pick.total_more_than_ordered"
     assert hand.feed(order(line(1, "P9", 1), number="1043")) == "pick.joined"
     open_ = hand.job.accepts(hand.state)
     assert (open_.choices, open_.quantity) == (0, False)
@@ -186,7 +194,7 @@ def test_digits_that_are_no_quantity_and_no_code_are_unknown() -> None:
         assert dict(hand.verdict.text.args) == {"code": typed}
         assert hand.choices() == []
     hand.numbers["110001"] = [(PRODUCT, "P1")]
-    assert hand.feed(Quantity(Decimal(110001))) == "pick.all_taken"
+    assert hand.feed(Quantity(Decimal(110001))) == "pick.all_picked"
 
 
 def test_older_journal_without_the_large_quantity_answer_is_replayed() -> None:
@@ -210,7 +218,7 @@ def test_one_product_on_two_lines_fills_the_first_then_the_second() -> None:
 
 def test_a_scan_at_a_wrong_place_offers_to_take_it_from_there() -> None:
     hand = Hand(line(1, "P1", 2, preferred_location_code="A-1"), verified=True)
-    assert hand.scan("B-9", kind=LOCATION) == "pick.wrong_place"
+    assert hand.scan("B-9", kind=LOCATION) == "pick.wrong_location"
     hand.feed(Choice(1))
     assert hand.view.name == "pick.product"
     hand.scan("P1", "2")
@@ -230,7 +238,7 @@ def test_things_that_do_not_belong_here_say_why() -> None:
     assert hand.scan("bob", kind=PERSON) == "pick.person"
     assert hand.feed(UnknownCode("47110815")) == "pick.unknown"
     assert hand.scan("1042", kind=ORDER) == "pick.this_order"
-    assert hand.scan("P1", "1.5") == "pick.whole"
+    assert hand.scan("P1", "1.5") == "pick.whole_number_only"
     assert hand.verdict is not None
     assert hand.verdict.kind == WRONG
     assert not hand.sent
@@ -274,7 +282,7 @@ def test_pickup_location_scan_puts_down_goods_and_undo_reverts() -> None:
     assert hand.moves() == [("P1", Decimal(1), "", "PU-1")]
     assert hand.view.name == "pick.done"
     assert hand.scan("PU-1", kind=LOCATION) == "pick.nothing_in_hand"
-    assert hand.feed(Command("u")) == "pick.put_undone"
+    assert hand.feed(Command("u")) == "pick.put_down_undone"
     assert hand.moves()[1:] == [("P1", Decimal(1), "PU-1", "")]
     assert hand.feed(Command("u")) == "pick.undone"
     assert hand.sent[1] == 0
@@ -283,7 +291,7 @@ def test_pickup_location_scan_puts_down_goods_and_undo_reverts() -> None:
 def test_a_shelf_of_the_order_is_no_pick_up_place_without_being_asked() -> None:
     hand = Hand(line(1, "P1", 1, preferred_location_code="A-1"))
     hand.scan("P1")
-    assert hand.scan("A-1", kind=LOCATION) == "pick.put_on_shelf"
+    assert hand.scan("A-1", kind=LOCATION) == "pick.put_down_at_source"
     assert not hand.moves()
     assert hand.feed(Choice(1)) == "pick.put_down"
     assert hand.moves() == [("P1", Decimal(1), "", "A-1")]
@@ -293,8 +301,8 @@ def test_loose_goods_ask_how_much() -> None:
     hand = Hand(line(1, "P1", 2, allow_decimal=True, unit="kg"))
     assert hand.scan("P1") == "pick.weigh"
     assert not hand.sent
-    assert hand.feed(Quantity(Decimal("0.75"))) == "pick.taken"
-    assert hand.scan("P1", "1.25") == "pick.all_taken"
+    assert hand.feed(Quantity(Decimal("0.75"))) == "pick.picked"
+    assert hand.scan("P1", "1.25") == "pick.all_picked"
 
 
 def test_progress_counts_what_is_measured_as_one_piece() -> None:
@@ -339,7 +347,7 @@ def test_an_order_that_left_the_cache_is_picked_on() -> None:
     hand.scan("P1")
     assert hand.feed(Rows("order/1042", (), 0)) == ""
     assert not any(isinstance(effect, Close) for effect in hand.effects)
-    assert hand.scan("P1") == "pick.all_taken"
+    assert hand.scan("P1") == "pick.all_picked"
 
 
 def test_the_order_is_called_picked_only_by_the_take_that_ends_it() -> None:
@@ -445,7 +453,7 @@ def test_what_no_stock_is_kept_of_is_picked_but_never_moved() -> None:
     bag = line(2, "BAG", 1, is_stock=False)
     hand = Hand(line(1, "P1", 1), bag)
     hand.scan("P1")
-    assert hand.scan("BAG") == "pick.all_taken"
+    assert hand.scan("BAG") == "pick.all_picked"
     assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down"
     assert hand.moves() == [("P1", Decimal(1), "", "PU-1")]
     assert hand.view.prompt.id == "pick.prompt_done_moved"
@@ -471,26 +479,26 @@ def test_a_round_leaves_what_no_stock_is_kept_of_out_of_every_movement() -> None
 def test_a_number_at_a_weight_that_is_too_much_is_the_weight() -> None:
     hand = Hand(line(1, "P3", Decimal("1.5"), allow_decimal=True, unit="kg"))
     hand.scan("P3")
-    assert hand.feed(Quantity(Decimal("1.65"))) == "pick.over_set"
+    assert hand.feed(Quantity(Decimal("1.65"))) == "pick.total_more_than_ordered"
     open_ = hand.job.accepts(hand.state)
     assert (open_.quantity, open_.decimals, open_.choice_letters, hand.view.choice_letters) == (True, True, "r", "r")
-    assert hand.feed(Quantity(Decimal(1))) == "pick.taken"
+    assert hand.feed(Quantity(Decimal(1))) == "pick.picked"
     assert picked(hand) == {1: Decimal(1)}
 
 
-@pytest.mark.parametrize(("kind", "way"), [("product", "count.way_product"), ("location", "count.way_place"),
-    ("order", "move.way_is_order"), ("reference", "move.way_is_order"), ("delivery", "count.way_other"),
-    ("person", "count.way_other")])  # fmt: skip
+@pytest.mark.parametrize(("kind", "way"), [("product", "count.choice_product"), ("location", "count.choice_location"),
+    ("order", "move.choice_is_order"), ("reference", "move.choice_is_order"), ("delivery", "count.choice_other"),
+    ("person", "count.choice_other")])  # fmt: skip
 def test_a_number_of_the_store_that_could_be_picked_is_asked_about(kind: str, way: str) -> None:
     hand = Hand(line(1, "P1", 5000))
     hand.scan("P1")
     hand.numbers = {"4101": [(kind, "4101")]}
     hand.feed(Quantity(Decimal(4101)))
-    assert (hand.choices(), hand.view.choice_letters) == (["count.way_quantity", way], "yx")
-    assert hand.feed(Quantity(Decimal(3))) == "pick.taken", "the last number wins"
+    assert (hand.choices(), hand.view.choice_letters) == (["count.choice_quantity", way], "yx")
+    assert hand.feed(Quantity(Decimal(3))) == "pick.picked", "the last number wins"
     assert picked(hand) == {1: 3}
     hand.feed(Quantity(Decimal(4101)))
-    assert hand.feed(Choice(1)) == "pick.taken"
+    assert hand.feed(Choice(1)) == "pick.picked"
     assert picked(hand) == {1: 4101}
 
 

@@ -39,7 +39,7 @@ def totes(hand: Hand, product: str = "P1") -> dict[str, Decimal]:
 def test_a_round_opens_when_all_its_orders_are_here() -> None:
     hand = Hand(orders=three())
     assert hand.verdict is not None
-    assert (hand.verdict.text.id, hand.verdict.kind) == ("pick.round_opened", GOOD)
+    assert (hand.verdict.text.id, hand.verdict.kind) == ("pick.batch_opened", GOOD)
     assert hand.told == "3 orders: 6 lines to pick at 4 stops"
     assert [tote.letter for tote in hand.state.totes] == ["A", "B", "C"]
 
@@ -92,7 +92,7 @@ def test_lines_at_one_location_are_picked_together() -> None:
 
 def test_unit_scans_go_to_the_first_open_tote_and_say_which() -> None:
     hand = Hand(orders=three())
-    assert hand.scan("P1") == "pick.taken_tote"
+    assert hand.scan("P1") == "pick.picked_for_tote"
     assert hand.told == "1 → A, 1 of 3 · Product P1"
     hand.scan("P1", "2")
     assert totes(hand) == {"A": 3, "B": 0, "C": 0}
@@ -103,7 +103,7 @@ def test_unit_scans_go_to_the_first_open_tote_and_say_which() -> None:
 
 def test_one_scan_per_take_whatever_the_number_of_totes() -> None:
     hand = Hand(orders=three())
-    assert hand.scan("P1", "7") == "pick.taken_totes"
+    assert hand.scan("P1", "7") == "pick.picked_for_totes"
     assert hand.told == "7 → A3 B4 · Product P1"
     assert totes(hand) == {"A": 3, "B": 4, "C": 0}
     assert hand.all_sent == {("O1", 1): 3, ("O2", 1): 4}
@@ -134,12 +134,12 @@ def test_typed_quantity_of_stop_fills_first_tote_first() -> None:
     assert hand.job.accepts(hand.state).quantity
     assert hand.feed(Quantity(Decimal(5))) == "pick.set_totes"
     assert totes(hand) == {"A": 3, "B": 2, "C": 0}
-    assert hand.feed(Quantity(Decimal(2))) == "pick.fewer"
+    assert hand.feed(Quantity(Decimal(2))) == "pick.fewer_than_picked"
     assert totes(hand) == {"A": 3, "B": 2, "C": 0}
     hand.feed(Choice(1))
     assert totes(hand) == {"A": 2, "B": 0, "C": 0}
     assert hand.all_sent == {("O1", 1): 2, ("O2", 1): 0}
-    assert hand.feed(Quantity(Decimal(9))) == "pick.over_set"
+    assert hand.feed(Quantity(Decimal(9))) == "pick.total_more_than_ordered"
     hand.feed(Choice(1))
     assert totes(hand) == {"A": 3, "B": 4, "C": 1}
 
@@ -165,7 +165,7 @@ def test_a_full_order_is_named_and_called_picked_at_once() -> None:
         ("O1", True),
     ]
     hand.scan("P3")
-    assert hand.scan("P4", "2") == "pick.round_taken"
+    assert hand.scan("P4", "2") == "pick.batch_all_picked"
     assert hand.told == "2 → C, 2 of 2 · Product P4. All 3 orders picked."
     assert hand.view.name == "pick.done"
     hand.feed(Command("u"))
@@ -174,16 +174,16 @@ def test_a_full_order_is_named_and_called_picked_at_once() -> None:
 
 def test_each_place_is_verified_once_for_all_orders() -> None:
     hand = Hand(orders=three(), verified=True)
-    assert hand.view.name == "pick.place"
-    assert hand.scan("P4") == "pick.place_first"
+    assert hand.view.name == "pick.location"
+    assert hand.scan("P4") == "pick.location_first_scan"
     hand.scan("A-1", kind=LOCATION)
     hand.scan("P1", "8")
-    assert hand.view.name == "pick.place"
-    assert hand.scan("A-2", kind=LOCATION) == "pick.at_place"
+    assert hand.view.name == "pick.location"
+    assert hand.scan("A-2", kind=LOCATION) == "pick.at_location"
     assert hand.scan("P2") == "pick.tote_full"
     assert hand.view.name == "pick.product"
     assert hand.scan("P3") == "pick.tote_full"
-    assert hand.view.name == "pick.place"
+    assert hand.view.name == "pick.location"
 
 
 def test_a_stop_left_for_later_comes_round_again() -> None:
@@ -195,7 +195,7 @@ def test_a_stop_left_for_later_comes_round_again() -> None:
     assert hand.state.current_line is not None
     assert hand.state.current_line.product == "P1"
     assert hand.feed(Command("n")) == "pick.last_stop"
-    assert hand.scan("P1", "8") == "pick.round_taken"
+    assert hand.scan("P1", "8") == "pick.batch_all_picked"
 
 
 def finished() -> Hand:
@@ -213,7 +213,7 @@ def test_one_place_for_all_totes_and_undo_takes_all_up_again() -> None:
     moves = [effect for effect in hand.effects if isinstance(effect, Write) and effect.operation == "create-movement"]
     assert [move.lanes[0] for move in moves] == ["order/O1", "order/O2", "order/O3"]
     assert sum(quantity for _, quantity, _, _ in hand.moves()) == 12
-    assert hand.scan("PU-1", kind=LOCATION) == "pick.nothing_in_round"
+    assert hand.scan("PU-1", kind=LOCATION) == "pick.nothing_in_batch"
     assert hand.feed(Command("u")) == "pick.for_tote"
     assert sum(quantity for _, quantity, came, _ in hand.moves() if came == "PU-1") == 12
     assert hand.feed(Command("u")) == "pick.for_tote"
@@ -221,7 +221,7 @@ def test_one_place_for_all_totes_and_undo_takes_all_up_again() -> None:
 
 def test_a_tote_named_first_is_put_down_alone() -> None:
     hand = finished()
-    assert hand.choices() == ["pick.way_tote"] * 3
+    assert hand.choices() == ["pick.choice_tote"] * 3
     assert hand.feed(Choice(2)) == "pick.tote"
     assert hand.view.prompt.id == "pick.prompt_tote"
     hand.scan("PU-1", kind=LOCATION)
@@ -255,7 +255,7 @@ def test_the_digits_on_a_tote_name_it_while_a_quantity_is_open_too() -> None:
     hand.state = hand.state._replace(totes=totes_)
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(712), "0712")) == "pick.this_tote"
-    assert hand.feed(Quantity(Decimal(712))) == "pick.over_set"
+    assert hand.feed(Quantity(Decimal(712))) == "pick.total_more_than_ordered"
 
 
 def test_a_tote_is_named_by_its_letter_where_it_is_asked_which() -> None:
@@ -278,7 +278,7 @@ def test_a_tote_is_named_by_its_letter_where_it_is_asked_which() -> None:
 
 def test_leaving_unfinished_batch_needs_confirmation() -> None:
     hand = Hand(orders=three())
-    assert hand.feed(Back()) == "pick.leave_round"
+    assert hand.feed(Back()) == "pick.leave_batch"
     assert hand.feed(Back()) == "pick.dropped"
     hand.feed(Back())
     hand.feed(Choice(1))
@@ -294,15 +294,15 @@ def test_leaving_unfinished_batch_needs_confirmation() -> None:
 def test_order_rejected_elsewhere_leaves_batch_with_put_back_list() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "6")
-    assert hand.feed(order(*three()["O2"], number="O2", is_rejected=True)) == "pick.out_hand"
+    assert hand.feed(order(*three()["O2"], number="O2", is_rejected=True)) == "pick.removed_with_goods"
     assert hand.told == "Tote B, O2, was rejected; the others go on: 3 in hand"
-    assert hand.view.name == "pick.back"
+    assert hand.view.name == "pick.return"
     assert [(back.location, back.quantity) for back in hand.state.to_return] == [("A-1", Decimal(3))]
     assert [(each.role, MessageWriter().write(each.text)) for each in hand.view.lines[1:3]] == [
         ("place", "A-1"),
         ("product", "Product P1"),
     ]
-    assert hand.scan("P1") == "pick.taken_tote"
+    assert hand.scan("P1") == "pick.picked_for_tote"
     assert totes(hand) == {"A": 3, "C": 1}
     assert hand.feed(Choice(1)) == "pick.put_back_done"
     assert hand.view.name == "pick.product"
@@ -313,21 +313,21 @@ def test_order_rejected_elsewhere_leaves_batch_with_put_back_list() -> None:
 
 def test_finished_and_handed_over_orders_leave_nothing_in_hand() -> None:
     hand = Hand(orders=three())
-    assert hand.feed(order(*three()["O1"], number="O1", is_active=False)) == "pick.out_finished"
+    assert hand.feed(order(*three()["O1"], number="O1", is_active=False)) == "pick.removed_finished"
     claimed = {"is_claimed": True, "claimed_by": "bob", "claimed_name": "Bob", "claimed_on": "2099-01-01T00:00:00Z"}
     assert hand.feed(order(*three()["O2"], number="O2", **claimed)) == "pick.taken_over"
-    assert hand.feed(Choice(2)) == "pick.out_claimed"
+    assert hand.feed(Choice(2)) == "pick.removed_claimed"
     assert hand.view.name == "pick.product"
     assert [tote.order for tote in hand.state.totes] == ["O3"]
-    assert hand.scan("P1") == "pick.taken_tote"
+    assert hand.scan("P1") == "pick.picked_for_tote"
 
 
 def test_the_last_order_that_leaves_closes_the_round() -> None:
     hand = Hand(orders={"O1": three()["O1"], "O2": three()["O2"]})
     hand.scan("P1")
     hand.feed(order(number="O2", is_rejected=True))
-    assert hand.feed(order(number="O1", is_rejected=True)) == "pick.out_hand"
-    assert hand.view.name == "pick.back"
+    assert hand.feed(order(number="O1", is_rejected=True)) == "pick.removed_with_goods"
+    assert hand.view.name == "pick.return"
     assert hand.scan("P1") == "pick.put_back_first"
     assert hand.feed(Choice(1)) == "pick.put_back_done"
     assert hand.moves() == [("P1", Decimal(1), "", "A-1")]
@@ -347,7 +347,7 @@ def test_goods_of_rejected_order_are_put_back_and_undo_picks_them_again() -> Non
     assert "customer_order_number" not in write.body[0]["from_location"]
     assert hand.feed(Command("u")) == "pick.put_back_undone"
     assert hand.moves()[1:] == [("P1", Decimal(3), "A-1", "")]
-    assert (hand.view.name, len(hand.state.to_return)) == ("pick.back", 1)
+    assert (hand.view.name, len(hand.state.to_return)) == ("pick.return", 1)
     hand.feed(Choice(1))
     assert hand.moves()[2:] == [("P1", Decimal(3), "", "A-1")]
     assert hand.view.name == "pick.product"
@@ -358,7 +358,7 @@ def test_undo_stays_open_after_only_order_is_put_back() -> None:
     hand.scan("P1", "2")
     hand.feed(order(is_rejected=True))
     hand.feed(Choice(1))
-    assert (hand.view.name, hand.view.prompt.id, hand.choices()) == ("pick.back", "pick.prompt_back_done", [])
+    assert (hand.view.name, hand.view.prompt.id, hand.choices()) == ("pick.return", "pick.prompt_return_done", [])
     assert hand.feed(Command("u")) == "pick.put_back_undone"
     assert hand.scan("P1") == "pick.put_back_first"
     hand.feed(Choice(1))
@@ -373,10 +373,10 @@ def test_put_back_is_asked_and_next_page_names_no_order() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
     hand.scan("P1", "2")
     hand.feed(order(is_rejected=True))
-    assert hand.feed(Back()) == "pick.leave_hand"
-    assert hand.choices() == ["pick.way_put_back", "pick.way_leave_hand"]
+    assert hand.feed(Back()) == "pick.leave_with_goods"
+    assert hand.choices() == ["pick.choice_put_back", "pick.choice_leave_with_goods"]
     assert hand.feed(Back()) == "pick.dropped"
-    assert hand.view.name == "pick.back"
+    assert hand.view.name == "pick.return"
     hand.feed(Back())
     hand.feed(Choice(1))
     assert hand.moves() == [("P1", Decimal(2), "", "A-1")]
@@ -388,13 +388,16 @@ def test_put_back_is_asked_and_next_page_names_no_order() -> None:
     round_ = Hand(orders=three())
     round_.scan("P1", "6")
     round_.feed(order(*three()["O2"], number="O2", is_rejected=True))
-    assert round_.feed(Back()) == "pick.leave_hand"
+    assert round_.feed(Back()) == "pick.leave_with_goods"
     round_.feed(Choice(1))
-    assert round_.feed(Back()) == "pick.leave_round"
+    assert round_.feed(Back()) == "pick.leave_batch"
 
 
 def test_leaving_with_goods_in_hand_asks_and_explains() -> None:
-    gone = (order(is_rejected=True), "pick.left_hand_nowhere"), (order(is_active=False), "pick.left_hand")
+    gone = (
+        (order(is_rejected=True), "pick.left_with_goods_no_location"),
+        (order(is_active=False), "pick.left_with_goods"),
+    )
     for news, id_ in gone:
         hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
         hand.scan("P1", "2")
@@ -432,7 +435,7 @@ def test_a_stop_partly_taken_says_how_many_are_in_the_totes() -> None:
 def test_less_than_in_totes_is_asked_and_may_mean_more() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "7")
-    assert hand.feed(Quantity(Decimal(1))) == "pick.fewer"
+    assert hand.feed(Quantity(Decimal(1))) == "pick.fewer_than_picked"
     assert hand.told == "Only 1 of Product P1 in all? 7 of 8 are in the totes."
     assert [MessageWriter().write(choice) for choice in hand.view.choices] == [
         "There are 1 in all",
@@ -445,19 +448,19 @@ def test_less_than_in_totes_is_asked_and_may_mean_more() -> None:
 def test_single_rejected_order_says_what_to_put_back() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
     hand.scan("P1", "2")
-    assert hand.feed(order(is_rejected=True)) == "pick.out_hand"
-    assert hand.view.name == "pick.back"
+    assert hand.feed(order(is_rejected=True)) == "pick.removed_with_goods"
+    assert hand.view.name == "pick.return"
     assert [(each.role, MessageWriter().write(each.text)) for each in hand.view.lines[1:3]] == [
         ("place", "A-1"),
         ("product", "Product P1"),
     ]
-    assert hand.choices() == ["pick.way_put_back"]
+    assert hand.choices() == ["pick.choice_put_back"]
 
 
 def test_an_order_without_lines_leaves_before_the_round_starts() -> None:
     hand = Hand(orders={"O1": three()["O1"], "O2": []})
     assert hand.verdict is not None
-    assert hand.verdict.text.id == "pick.out_empty"
+    assert hand.verdict.text.id == "pick.removed_empty"
     assert hand.view.name == "pick.product"
     assert isinstance(Hand(orders={"O1": [], "O2": []}).effects[-1], Close)
 
@@ -469,8 +472,8 @@ def test_going_on_without_what_is_not_here() -> None:
     hand.feed(order(*three()["O1"], number="O1"))
     assert hand.view.name == "pick.wait"
     assert hand.scan("P1") == "pick.waiting"
-    assert hand.choices() == ["pick.way_go_on"]
-    assert hand.feed(Choice(1)) == "pick.round_opened"
+    assert hand.choices() == ["pick.choice_go_on"]
+    assert hand.feed(Choice(1)) == "pick.batch_opened"
     assert [tote.order for tote in hand.state.totes] == ["O1"]
 
 
@@ -480,14 +483,14 @@ def test_somebody_else_picks_it_is_asked_before_the_round_starts() -> None:
     hand.feed(order(*three()["O1"], number="O1"))
     claimed = {"is_claimed": True, "claimed_by": "bob"}
     assert hand.feed(order(*three()["O2"], number="O2", **claimed)) == "pick.claimed"
-    assert hand.choices() == ["pick.way_take_over", "pick.way_leave_out"]
+    assert hand.choices() == ["pick.choice_take_over", "pick.choice_leave_out"]
     hand.feed(Choice(1))
-    assert hand.feed(order(*three()["O2"], number="O2", **claimed)) == "pick.told_both"
+    assert hand.feed(order(*three()["O2"], number="O2", **claimed)) == "pick.join"
     assert "2 orders: " in hand.told
     hand = Hand(orders=orders, lines_known=False)
     hand.feed(order(*three()["O1"], number="O1"))
     hand.feed(order(*three()["O2"], number="O2", **claimed))
-    assert hand.feed(Choice(2)) == "pick.out_left_out"
+    assert hand.feed(Choice(2)) == "pick.removed_left_out"
     assert hand.view.name == "pick.product"
 
 
@@ -505,7 +508,7 @@ def test_one_claimed_order_is_asked_about_and_back_leaves_it() -> None:
 def test_a_second_order_can_be_taken_into_the_walk() -> None:
     hand = Hand(line(1, "P1", 2, preferred_location_code="A-1"))
     assert hand.scan("O2", kind=ORDER) == "pick.other_order"
-    assert hand.choices() == ["pick.way_leave_for", "pick.way_join"]
+    assert hand.choices() == ["pick.choice_leave_for", "pick.choice_join"]
     hand.feed(Choice(2))
     assert any(_asks_order(effect) and effect.args["order_number"] == "O2" for effect in hand.effects)
     assert hand.feed(order(*three()["O2"], number="O2")) == "pick.joined"
@@ -520,9 +523,9 @@ def test_a_full_round_takes_no_more() -> None:
     hand = Hand(orders=orders)
     assert len(hand.state.totes) == MAX_ORDERS
     assert hand.state.totes[-1].letter == "T"
-    assert hand.scan("77", kind=ORDER) == "pick.not_of_round"
+    assert hand.scan("77", kind=ORDER) == "pick.not_of_batch"
     assert not hand.choices()
-    assert hand.scan("P1", "20") == "pick.round_taken"
+    assert hand.scan("P1", "20") == "pick.batch_all_picked"
 
 
 def test_lines_that_change_elsewhere_are_taken_over_and_the_walk_goes_on() -> None:
@@ -546,13 +549,13 @@ def test_one_barcode_of_two_products_means_the_one_that_is_ordered() -> None:
         return Scan(tuple(meanings))
 
     hand = Hand(orders=three())
-    assert hand.feed(both("X9", "P1")) == "pick.taken_tote"
+    assert hand.feed(both("X9", "P1")) == "pick.picked_for_tote"
     hand.feed(Command("n"))
     hand.feed(both("P4", "P1"))
     hand = Hand(line(1, "P0", 1), line(2, "P1", 3), line(3, "P2", 3))
-    assert hand.feed(both("P1", "P2", quantity="2")) == "pick.which"
+    assert hand.feed(both("P1", "P2", quantity="2")) == "pick.which_product"
     assert [dict(choice.args)["key"] for choice in hand.view.choices] == ["Product P1", "Product P2"]
-    assert hand.feed(Choice(2)) == "pick.taken"
+    assert hand.feed(Choice(2)) == "pick.picked"
     assert hand.sent == {3: 2}
     hand = Hand(line(1, "P0", 1), line(2, "P1", 3), line(3, "P2", 3))
     hand.feed(Scan(tuple(Match(PRODUCT, key, "Same", Decimal(1), False, "999") for key in ("P1", "P2"))))
@@ -566,7 +569,7 @@ def test_kinds_of_verdicts_of_a_round() -> None:
     assert hand.verdict.kind == INFO
     hand.scan("P77")
     assert hand.verdict.kind == WRONG
-    assert hand.verdict.text.id == "pick.not_in_round"
+    assert hand.verdict.text.id == "pick.not_in_batch"
     hand.feed(Rows("order/O9", (), 0))
     assert len(hand.state.totes) == 3
 
@@ -575,7 +578,7 @@ def test_goods_go_back_to_their_own_source_location() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1", stock_pool=2))
     hand.scan("P1")
     hand.feed(Command("s"))
-    hand.feed(Closed("short", {"kind": "elsewhere", "place": "B-6", "pool": 3}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "place": "B-6", "pool": 3}))
     hand.scan("P1")
     assert [(each.location, each.pool, each.quantity) for each in hand.state.lines[0].picked_from] == [
         ("A-1", 2, Decimal(1)),
@@ -588,7 +591,7 @@ def test_goods_go_back_to_their_own_source_location() -> None:
         ("A-1", Decimal(1)),
     ]
     assert [(stop.location, stop.quantity) for stop in hand.view.upcoming] == [("B-6", Decimal(1)), ("A-1", Decimal(1))]
-    assert hand.choices() == ["pick.way_put_back_all"]
+    assert hand.choices() == ["pick.choice_put_back_all"]
     hand.feed(Choice(1))
     assert hand.moves() == [("P1", Decimal(1), "", "B-6"), ("P1", Decimal(1), "", "A-1")]
     write = hand.effects[-1]
@@ -603,7 +606,7 @@ def test_what_is_taken_back_returns_to_where_it_came_from_last() -> None:
     hand = Hand(line(1, "P1", 5, preferred_location_code="A-1"))
     hand.scan("P1", "2")
     hand.feed(Command("s"))
-    hand.feed(Closed("short", {"kind": "elsewhere", "place": "B-6"}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "place": "B-6"}))
     hand.scan("P1", "2")
     hand.feed(Quantity(Decimal(3)))
     hand.feed(order(is_rejected=True))
@@ -618,7 +621,7 @@ def test_who_is_asked_about_a_claim_is_not_told_to_wait() -> None:
     assert hand.feed(order(line(1, "P1", 1), is_claimed=True, claimed_by="bob")) == "pick.claimed"
     assert [each.text.id for each in hand.view.lines] == ["pick.note_answer"]
     assert hand.scan("P1") == "pick.answer_first"
-    assert hand.choices() == ["pick.way_take_over"]
+    assert hand.choices() == ["pick.choice_take_over"]
 
 
 def test_take_over_question_ends_when_order_is_put_down() -> None:
@@ -627,7 +630,7 @@ def test_take_over_question_ends_when_order_is_put_down() -> None:
     hand.scan("P1")
     assert "w" in hand.job.accepts(hand.state).command_letters
     assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down"
-    assert (hand.choices(), "w" in hand.job.accepts(hand.state).command_letters) == (["pick.way_finish"], False)
+    assert (hand.choices(), "w" in hand.job.accepts(hand.state).command_letters) == (["pick.choice_finish"], False)
 
 
 def test_actions_before_order_left_are_not_undone_after_return() -> None:

@@ -10,23 +10,23 @@ from tests.jobs.pick_runner import Hand, line, order
 
 LATER = "2099-01-01T00:00:00.000Z"
 BEN: dict[str, Any] = {"is_claimed": True, "claimed_by": "ben", "claimed_name": "Ben Okafor", "claimed_on": LATER}
-TAKEN_OVER = ["pick.way_both", "pick.way_hand_over"]
+TAKEN_OVER = ["pick.choice_both_pick", "pick.choice_hand_over"]
 
 
 def given(*orders: str) -> Rows:
     """Carla has given these orders to whoever picks here."""
     rows = ({"order_number": each, "by": "Carla", "at": "2026-11-20T10:05:00.000Z"} for each in orders)
-    return Rows("given", tuple(rows), len(orders))
+    return Rows("assigned_orders", tuple(rows), len(orders))
 
 
 def test_a_wrong_scan_puts_what_is_asked_already_behind_its_letter() -> None:
     hand = Hand(line(1, "P1", 5))
     hand.feed(order(line(1, "P1", 5), **BEN))
     assert hand.choices() == TAKEN_OVER
-    assert hand.scan("P1", "9") == "pick.over"
-    assert hand.choices() == ["pick.way_take_rest"]
+    assert hand.scan("P1", "9") == "pick.more_than_ordered"
+    assert hand.choices() == ["pick.choice_pick_rest"]
     hand.scan("P9")
-    assert hand.choices() == ["pick.way_look_up"]
+    assert hand.choices() == ["pick.choice_look_up"]
     hand.feed(Command("w"))
     assert hand.choices() == TAKEN_OVER
     hand.feed(Choice(2))
@@ -38,10 +38,10 @@ def test_a_wrong_scan_puts_what_is_asked_already_behind_its_letter() -> None:
 
 def test_notification_waits_behind_open_question() -> None:
     hand = Hand(line(1, "P1", 5))
-    assert hand.scan("P1", "9") == "pick.over"
+    assert hand.scan("P1", "9") == "pick.more_than_ordered"
     hand.feed(order(line(1, "P1", 5), **BEN))
-    assert hand.choices() == ["pick.way_take_rest", *TAKEN_OVER]
-    assert hand.feed(Choice(1)) == "pick.all_taken"
+    assert hand.choices() == ["pick.choice_pick_rest", *TAKEN_OVER]
+    assert hand.feed(Choice(1)) == "pick.all_picked"
     assert hand.sent == {1: 5}
     assert hand.choices() == TAKEN_OVER
 
@@ -49,15 +49,15 @@ def test_notification_waits_behind_open_question() -> None:
 def test_second_assigned_order_is_offered_after_first_choices() -> None:
     hand = Hand(line(1, "P1", 5))
     hand.feed(given("4102"))
-    assert hand.choices() == ["pick.way_join", "pick.way_later"]
+    assert hand.choices() == ["pick.choice_join", "pick.choice_later"]
     hand.feed(given("4102", "4103"))
-    assert hand.choices() == ["pick.way_join", "pick.way_later", "pick.way_join"]
+    assert hand.choices() == ["pick.choice_join", "pick.choice_later", "pick.choice_join"]
     hand.feed(order(line(1, "P1", 5), **BEN))
-    assert hand.choices() == ["pick.way_join", "pick.way_later", "pick.way_join", *TAKEN_OVER]
-    assert hand.feed(Choice(4)) == "pick.both"
-    assert hand.choices() == ["pick.way_join", "pick.way_later", "pick.way_join"]
+    assert hand.choices() == ["pick.choice_join", "pick.choice_later", "pick.choice_join", *TAKEN_OVER]
+    assert hand.feed(Choice(4)) == "pick.both_pick"
+    assert hand.choices() == ["pick.choice_join", "pick.choice_later", "pick.choice_join"]
     hand.feed(Choice(1))
     assert [tote.order for tote in hand.state.totes] == ["1042", "4102"]
-    assert hand.choices() == ["pick.way_join", "pick.way_later"]
+    assert hand.choices() == ["pick.choice_join", "pick.choice_later"]
     assert hand.feed(Choice(2)) == "pick.dropped"
     assert hand.choices() == []

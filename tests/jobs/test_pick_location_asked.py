@@ -29,7 +29,7 @@ def walk(*, spice: str = "A-04-1", flakes: str = "A-01-3", **more: Any) -> Hand:
 def redirected(place: str = "BR-04") -> Hand:
     """The rest of the flakes is to be taken elsewhere; the screen shows spice."""
     hand = walk()
-    hand.feed(Closed("short", {"kind": "elsewhere", "place": place, "pool": 2, "label": "Corn flakes"}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "place": place, "pool": 2, "label": "Corn flakes"}))
     return hand
 
 
@@ -107,7 +107,7 @@ def test_a_scan_is_booked_where_the_screen_says_or_asked(case: Case) -> None:
         assert [place for _, _, place in booked(hand)] == [case.booked]
         assert hand.view.lines[0].text.args == (("place", case.booked),)
         return
-    assert told == "pick.taken_where"
+    assert told == "pick.which_location"
     assert not booked(hand)
     assert places(hand) == list(case.asked)
 
@@ -117,11 +117,11 @@ def test_the_place_that_is_chosen_is_booked_and_shown(choice: int) -> None:
     hand = redirected()
     hand.scan(FLAKES)
     place = places(hand)[choice - 1]
-    assert hand.feed(Choice(choice)) == "pick.from_place"
+    assert hand.feed(Choice(choice)) == "pick.from_location"
     assert place in hand.told
     assert booked(hand) == [(1, Decimal(1), place)]
     assert hand.view.lines[0].text.args == (("place", place),)
-    assert hand.scan(FLAKES) == "pick.taken"
+    assert hand.scan(FLAKES) == "pick.picked"
     assert booked(hand)[-1] == (1, Decimal(2), place)
 
 
@@ -155,9 +155,9 @@ def test_undo_takes_the_choice_back_step_by_step() -> None:
 def test_a_scan_after_the_scan_of_another_place_is_asked() -> None:
     """It was asked whether the goods are taken there; a scan is no answer to that."""
     hand = walk()
-    hand.books["lying BR-04"] = {"pools": {"1": Decimal(4)}}
-    assert hand.scan("BR-04", kind=LOCATION) == "pick.wrong_place"
-    assert hand.scan(FLAKES) == "pick.taken_where"
+    hand.books["stock_at_location BR-04"] = {"pools": {"1": Decimal(4)}}
+    assert hand.scan("BR-04", kind=LOCATION) == "pick.wrong_location"
+    assert hand.scan(FLAKES) == "pick.which_location"
     assert places(hand) == ["A-01-3", "BR-04"]
     hand.feed(Choice(2))
     assert booked(hand) == [(1, Decimal(1), "BR-04")]
@@ -165,8 +165,8 @@ def test_a_scan_after_the_scan_of_another_place_is_asked() -> None:
 
 def test_what_is_weighed_is_asked_before_its_weight() -> None:
     hand = walk(allow_decimal=True, unit="kg")
-    hand.feed(Closed("short", {"kind": "elsewhere", "place": "BR-04", "pool": 2, "label": "Corn flakes"}))
-    assert hand.scan(FLAKES) == "pick.weigh_where"
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "place": "BR-04", "pool": 2, "label": "Corn flakes"}))
+    assert hand.scan(FLAKES) == "pick.weigh_which_location"
     assert hand.feed(Choice(1)) == "pick.weigh"
     hand.feed(Quantity(Decimal("1.5")))
     assert booked(hand) == [(1, Decimal("1.5"), "BR-04")]
@@ -178,7 +178,7 @@ def test_product_on_two_locations_asks_at_third_stop() -> None:
         line(2, FLAKES, 2, preferred_location_code="B-1", store_walking_order=2),
         line(3, FLAKES, 3, preferred_location_code="C-1", store_walking_order=3),
     )
-    assert hand.scan(FLAKES) == "pick.taken_where"
+    assert hand.scan(FLAKES) == "pick.which_location"
     assert places(hand) == ["B-1", "C-1"]
     hand.feed(Choice(2))
     assert booked(hand) == [(3, Decimal(1), "C-1")]
@@ -189,8 +189,8 @@ def test_a_quantity_at_one_place_fills_no_line_of_another() -> None:
         line(1, FLAKES, 2, preferred_location_code="A-1", store_walking_order=1),
         line(2, FLAKES, 3, preferred_location_code="B-1", store_walking_order=2),
     )
-    assert hand.scan(FLAKES, "5") == "pick.over_here"
-    assert hand.feed(Choice(1)) == "pick.taken"
+    assert hand.scan(FLAKES, "5") == "pick.more_than_needed_here"
+    assert hand.feed(Choice(1)) == "pick.picked"
     assert booked(hand) == [(1, Decimal(2), "A-1")]
 
 
@@ -201,7 +201,7 @@ def test_orders_of_a_round_are_asked_alike() -> None:
     }
     hand = Hand(orders=rows)
     hand.scan("A-1", kind=LOCATION)
-    assert hand.scan(FLAKES) == "pick.taken_where"
+    assert hand.scan(FLAKES) == "pick.which_location"
     assert places(hand) == ["A-1", "B-1"]
     hand.feed(Choice(1))
     assert hand.updates[-1]["order_number"] == "O2"
@@ -214,18 +214,18 @@ def test_where_places_are_verified_the_scan_of_the_place_says_it() -> None:
         line(2, FLAKES, 2, preferred_location_code="B-1", store_walking_order=2),
         verified=True,
     )
-    assert hand.scan(FLAKES) == "pick.place_first"
+    assert hand.scan(FLAKES) == "pick.location_first_scan"
     assert not booked(hand)
 
 
 def citrus(*, picked_quantity: int = 1, **more: Any) -> Hand:
     """The place of the stop is E-1, one of three is taken, and A-1 was scanned: it is asked if they come from there."""
     hand = Hand(line(1, FLAKES, 3, preferred_location_code="E-1", picked_quantity=0), **more)
-    hand.books["lying A-1"] = {"pools": {"1": Decimal(4)}}
+    hand.books["stock_at_location A-1"] = {"pools": {"1": Decimal(4)}}
     hand.scan("E-1", kind=LOCATION)
     for _ in range(picked_quantity):
         hand.scan(FLAKES)
-    assert hand.scan("A-1", kind=LOCATION) == "pick.wrong_place"
+    assert hand.scan("A-1", kind=LOCATION) == "pick.wrong_location"
     return hand
 
 
@@ -238,13 +238,13 @@ def test_a_total_is_kept_for_the_place_that_is_chosen(
 ) -> None:
     hand = citrus(verified=verified)
     if is_scanned:
-        assert hand.scan(FLAKES) == "pick.taken_where"
+        assert hand.scan(FLAKES) == "pick.which_location"
     before = booked(hand)
-    assert hand.feed(Quantity(Decimal(total))) == "pick.total_where"
+    assert hand.feed(Quantity(Decimal(total))) == "pick.total_which_location"
     assert str(total) in hand.told
     assert booked(hand) == before, "a number chooses no place"
     place = places(hand)[choice - 1]
-    assert hand.feed(Choice(choice)) == "pick.from_place"
+    assert hand.feed(Choice(choice)) == "pick.from_location"
     assert place in hand.told
     assert booked(hand)[len(before) :] == [(1, Decimal(total), place)]
 
@@ -257,7 +257,7 @@ def test_a_total_that_cannot_be_leaves_the_question(verified: bool, is_scanned: 
     if is_scanned:
         hand.scan(FLAKES)
     before, view = booked(hand), hand.view.choices
-    assert hand.feed(Quantity(Decimal(value))) == "pick.where_first_number"
+    assert hand.feed(Quantity(Decimal(value))) == "pick.location_first_number"
     assert booked(hand) == before
     assert hand.view.choices == view
 
@@ -286,10 +286,10 @@ def test_a_total_is_of_the_product_that_is_asked_about() -> None:
 @pytest.mark.parametrize("scans", [1, 2])
 def test_the_scan_of_a_place_answers(place: str, scans: int) -> None:
     hand = skipped(**lies("A-01-3", "A-04-1"))
-    hand.books["lying C-1"] = {"pools": {"1": Decimal(4)}}
+    hand.books["stock_at_location C-1"] = {"pools": {"1": Decimal(4)}}
     for _ in range(scans):
         hand.scan(FLAKES)
-    assert hand.scan(place, kind=LOCATION) == "pick.from_place"
+    assert hand.scan(place, kind=LOCATION) == "pick.from_location"
     assert [(number, quantity, at.casefold()) for number, quantity, at in booked(hand)] == [
         (1, Decimal(scans), place.casefold())
     ]
@@ -298,7 +298,7 @@ def test_the_scan_of_a_place_answers(place: str, scans: int) -> None:
 def test_a_place_where_nothing_of_it_is_booked_is_asked_too() -> None:
     hand = skipped(**lies("A-01-3", "A-04-1"))
     hand.scan(FLAKES)
-    assert hand.scan("C-1", kind=LOCATION) == "pick.taken_where"
+    assert hand.scan("C-1", kind=LOCATION) == "pick.which_location"
     assert places(hand) == ["A-04-1", "A-01-3", "C-1"]
     hand.feed(Choice(3))
     assert booked(hand) == [(1, Decimal(1), "C-1")]
@@ -306,7 +306,7 @@ def test_a_place_where_nothing_of_it_is_booked_is_asked_too() -> None:
 
 def test_a_place_of_a_pool_that_is_not_for_it_leaves_the_question() -> None:
     hand = skipped(picking_stock_pool_array=[1], **lies("A-01-3", "A-04-1"))
-    hand.books["lying C-1"] = {"pools": {"9": Decimal(4)}}
+    hand.books["stock_at_location C-1"] = {"pools": {"9": Decimal(4)}}
     hand.scan(FLAKES)
     assert hand.scan("C-1", kind=LOCATION) == "pick.wrong_pool"
     assert places(hand) == ["A-04-1", "A-01-3"]
@@ -317,7 +317,7 @@ def test_a_place_of_a_pool_that_is_not_for_it_leaves_the_question() -> None:
 def test_any_other_scan_leaves_the_question(kind: str, key: str) -> None:
     hand = skipped(**lies("A-01-3", "A-04-1"))
     hand.scan(FLAKES)
-    assert hand.scan(key, kind=kind) == "pick.where_first"
+    assert hand.scan(key, kind=kind) == "pick.location_first"
     assert not booked(hand)
     hand.feed(Choice(2))
     assert booked(hand) == [(1, Decimal(1), "A-01-3")]
@@ -326,20 +326,20 @@ def test_any_other_scan_leaves_the_question(kind: str, key: str) -> None:
 def test_a_scan_after_another_place_is_asked_where_places_are_verified() -> None:
     hand = citrus(verified=True)
     before = booked(hand)
-    assert hand.scan(FLAKES) == "pick.taken_where"
+    assert hand.scan(FLAKES) == "pick.which_location"
     assert booked(hand) == before
-    assert hand.feed(Choice(2)) == "pick.from_place"
+    assert hand.feed(Choice(2)) == "pick.from_location"
     assert booked(hand)[-1] == (1, Decimal(2), "A-1")
 
 
 @pytest.mark.parametrize("value", ["1.5", "0.25"])
 def test_a_weight_is_kept_for_the_place_that_is_chosen(value: str) -> None:
     hand = walk(allow_decimal=True, unit="kg")
-    hand.feed(Closed("short", {"kind": "elsewhere", "place": "BR-04", "pool": 2, "label": "Corn flakes"}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "place": "BR-04", "pool": 2, "label": "Corn flakes"}))
     hand.scan(SPICE)
-    assert hand.scan(FLAKES) == "pick.weigh_where"
+    assert hand.scan(FLAKES) == "pick.weigh_which_location"
     before = booked(hand)
-    assert hand.feed(Quantity(Decimal(value))) == "pick.total_where"
+    assert hand.feed(Quantity(Decimal(value))) == "pick.total_which_location"
     assert booked(hand) == before
     hand.feed(Choice(1))
     assert booked(hand)[-1] == (1, Decimal(value), "BR-04")

@@ -33,18 +33,18 @@ def round_of_two() -> Hand:
 
 def told(hand: Hand, product: str = "P9", **row: Any) -> str:
     """What is said of a product of no order, when this is known of it."""
-    hand.books[f"stranger {product}"] = row
+    hand.books[f"unexpected_product {product}"] = row
     return hand.scan(product)
 
 
 def test_a_foreign_product_is_asked_about_once_and_can_be_looked_up() -> None:
     hand = one()
     assert told(hand) == "pick.not_here"
-    asked = [effect for effect in hand.effects if isinstance(effect, Query) and effect.name == "stranger"]
+    asked = [effect for effect in hand.effects if isinstance(effect, Query) and effect.name == "unexpected_product"]
     assert [effect.args for effect in asked] == [{"product_number": "P9", "orders": ["1042"], "products": ["P1", "P2"]}]
-    assert hand.choices() == ["pick.way_look_up"]
+    assert hand.choices() == ["pick.choice_look_up"]
     hand.feed(Choice(1))
-    assert hand.effects[-1] == Start("lookup", {"product_number": "P9"})
+    assert hand.effects[-1] == Start("look_up", {"product_number": "P9"})
 
 
 def test_what_fits_asks_no_book() -> None:
@@ -64,7 +64,7 @@ def test_a_finished_order_says_that_it_is_not_on_it_and_offers_the_look() -> Non
     assert hand.view.name == "pick.done"
     assert told(hand) == "pick.not_here"
     assert "Put it back" not in hand.told
-    assert hand.choices() == ["pick.way_look_up"]
+    assert hand.choices() == ["pick.choice_look_up"]
 
 
 def test_a_product_that_another_open_order_needs() -> None:
@@ -72,12 +72,12 @@ def test_a_product_that_another_open_order_needs() -> None:
     needing = [{"order_number": "O7", "customer_name": "Ms Bell"}]
     assert told(hand, orders=needing) == "pick.for_other"
     assert hand.told == "Product P9 is not needed here; O7 needs it"
-    assert hand.choices() == ["pick.way_leave_for", "pick.way_join", "pick.way_look_up"]
+    assert hand.choices() == ["pick.choice_leave_for", "pick.choice_join", "pick.choice_look_up"]
     hand.feed(Choice(1))
     assert hand.effects[-1] == Close(start=Start("pick", {"order_number": "O7"}))
     hand = round_of_two()
     told(hand, orders=needing)
-    assert hand.choices() == ["pick.way_join", "pick.way_look_up"]
+    assert hand.choices() == ["pick.choice_join", "pick.choice_look_up"]
     hand.feed(Choice(1))
     assert hand.state.totes[-1].order == "O7"
 
@@ -91,25 +91,25 @@ def test_a_product_of_another_order_of_the_round_is_just_taken() -> None:
 @pytest.mark.parametrize(
     ("row", "id_", "ways"),
     [
-        ({"is_template": True}, "pick.template", ["pick.way_look_up"]),
-        ({"deprecation_date": "20261101"}, "pick.ended", ["pick.way_look_up"]),
-        ({"deprecation_date": "2026-11-01T00:00:00"}, "pick.ended", ["pick.way_look_up"]),
-        ({"is_active": False}, "pick.not_sold", ["pick.way_look_up"]),
-        ({"deprecation_date": "20261201"}, "pick.not_here", ["pick.way_look_up"]),
+        ({"is_template": True}, "pick.template", ["pick.choice_look_up"]),
+        ({"deprecation_date": "20261101"}, "pick.ended", ["pick.choice_look_up"]),
+        ({"deprecation_date": "2026-11-01T00:00:00"}, "pick.ended", ["pick.choice_look_up"]),
+        ({"is_active": False}, "pick.not_sold", ["pick.choice_look_up"]),
+        ({"deprecation_date": "20261201"}, "pick.not_here", ["pick.choice_look_up"]),
         (
             {"deprecation_date": "20261101", "referral": "P10", "referral_label": "New"},
             "pick.replaced",
-            ["pick.way_look_up_this", "pick.way_look_up"],
+            ["pick.choice_look_up_this", "pick.choice_look_up"],
         ),
         (
             {"wholes": [{"product_number": "P2", "label": "Gift box"}]},
             "pick.part_of",
-            ["pick.way_this_one", "pick.way_look_up"],
+            ["pick.choice_this_one", "pick.choice_look_up"],
         ),
         (
             {"parts": [{"product_number": "P1", "label": "Cup"}]},
             "pick.is_set",
-            ["pick.way_this_one", "pick.way_look_up"],
+            ["pick.choice_this_one", "pick.choice_look_up"],
         ),
     ],
 )
@@ -126,24 +126,24 @@ def test_the_referral_product_is_looked_up() -> None:
     told(hand, is_active=False, referral="P10", referral_label="New")
     assert hand.told == "Product P9 is no longer sold; New is sold instead"
     hand.feed(Choice(1))
-    assert hand.effects[-1] == Start("lookup", {"product_number": "P10"})
+    assert hand.effects[-1] == Start("look_up", {"product_number": "P10"})
 
 
 def test_a_part_of_a_set_is_taken_as_the_set_when_that_is_meant() -> None:
     hand = one()
     told(hand, wholes=[{"product_number": "P2", "label": "Gift box"}])
-    assert hand.feed(Choice(1)) == "pick.taken"
+    assert hand.feed(Choice(1)) == "pick.picked"
     assert hand.sent == {2: 1}
 
 
 def test_picking_from_other_location_works_unless_pool_forbids() -> None:
     hand = one()
-    hand.books["lying B-9"] = {"pools": {"3": 5}, "quantity": 5}
+    hand.books["stock_at_location B-9"] = {"pools": {"3": 5}, "quantity": 5}
     assert hand.scan("B-9", kind=LOCATION) == "pick.wrong_pool"
     assert hand.told == "Product P1 at B-9 is in pool 3; this order takes from 1, 2"
-    assert hand.choices() == ["pick.way_look_up"]
-    hand.books["lying B-8"] = {"pools": {"2": 5, "3": 1}, "quantity": 6}
-    assert hand.scan("B-8", kind=LOCATION) == "pick.wrong_place"
+    assert hand.choices() == ["pick.choice_look_up"]
+    hand.books["stock_at_location B-8"] = {"pools": {"2": 5, "3": 1}, "quantity": 6}
+    assert hand.scan("B-8", kind=LOCATION) == "pick.wrong_location"
     hand.feed(Choice(1))
     hand.scan("P1")
     sent = hand.updates[-1]["order_lines"][0]
@@ -179,16 +179,16 @@ def test_verified_mode_needs_location_scan_for_another_order_too() -> None:
         "O2": [line(1, "P2", 1, preferred_location_code="A-2")],
     }
     hand = Hand(orders=orders, verified=True)
-    assert hand.scan("P2") == "pick.place_first"
+    assert hand.scan("P2") == "pick.location_first_scan"
     assert hand.told == "Scan the place A-2 first, then Product P2"
-    assert hand.scan("A-2", kind=LOCATION) == "pick.at_place"
+    assert hand.scan("A-2", kind=LOCATION) == "pick.at_location"
     assert hand.scan("P2") == "pick.tote_full"
 
 
 def test_quantities_that_cannot_be() -> None:
     hand = one()
-    assert hand.scan("P1", "0.5") == "pick.whole"
-    assert hand.scan("P1", "4") == "pick.over"
+    assert hand.scan("P1", "0.5") == "pick.whole_number_only"
+    assert hand.scan("P1", "4") == "pick.more_than_ordered"
     assert hand.feed(UnknownCode("4")) == "pick.no_quantity"
     hand.scan("P1", "3")
     assert hand.scan("P1") == "pick.full"
@@ -217,44 +217,44 @@ def in_hand() -> Hand:
 )
 def test_an_empty_place_or_one_where_orders_wait_is_taken_at_once(row: dict[str, Any]) -> None:
     hand = in_hand()
-    hand.books["spot X-1"] = row
+    hand.books["location_use X-1"] = row
     assert hand.scan("X-1", kind=LOCATION) == "pick.put_down"
 
 
 def test_a_shelf_is_asked_about_once() -> None:
     hand = in_hand()
-    hand.books["spot X-1"] = {"tags": ["cold"], "goods": Decimal(2), "is_used": False}
-    assert hand.scan("X-1", kind=LOCATION) == "pick.put_on_goods"
+    hand.books["location_use X-1"] = {"tags": ["cold"], "goods": Decimal(2), "is_used": False}
+    assert hand.scan("X-1", kind=LOCATION) == "pick.put_down_at_stock"
     assert not hand.moves()
     assert hand.told == "X-1 is a shelf with 2 products. Put it down here?"
     assert hand.feed(Choice(1)) == "pick.put_down"
     hand.feed(Command("u"))
-    assert hand.scan("X-1", kind=LOCATION) == "pick.put_on_goods"
+    assert hand.scan("X-1", kind=LOCATION) == "pick.put_down_at_stock"
 
 
 def test_another_order_is_not_opened_on_the_way() -> None:
     hand = round_of_two()
-    assert hand.scan("O9", kind=ORDER) == "pick.not_of_round"
-    assert hand.choices() == ["pick.way_join"]
+    assert hand.scan("O9", kind=ORDER) == "pick.not_of_batch"
+    assert hand.choices() == ["pick.choice_join"]
 
 
 def test_one_scan_takes_goods_of_one_place_alone() -> None:
     lines = (line(1, "P1", 2, preferred_location_code="A-1"), line(2, "P1", 3, preferred_location_code="B-1"))
     hand = Hand(*lines, verified=True)
     hand.scan("A-1", kind=LOCATION)
-    assert hand.scan("P1", "5") == "pick.over_here"
+    assert hand.scan("P1", "5") == "pick.more_than_needed_here"
     assert "2 of Product P1 from A-1" in hand.told
-    assert hand.feed(Choice(1)) == "pick.taken"
+    assert hand.feed(Choice(1)) == "pick.picked"
     assert hand.sent == {1: 2}
-    assert hand.scan("P1", "3") == "pick.place_first"
+    assert hand.scan("P1", "3") == "pick.location_first_scan"
     hand.scan("B-1", kind=LOCATION)
-    assert hand.scan("P1", "4") == "pick.over"
-    assert hand.feed(Choice(1)) == "pick.all_taken"
+    assert hand.scan("P1", "4") == "pick.more_than_ordered"
+    assert hand.feed(Choice(1)) == "pick.all_picked"
     hand = Hand(*lines)
-    assert hand.scan("P1", "5") == "pick.over_here"
-    assert hand.feed(Choice(1)) == "pick.taken"
+    assert hand.scan("P1", "5") == "pick.more_than_needed_here"
+    assert hand.feed(Choice(1)) == "pick.picked"
     assert hand.sent == {1: 2}
-    assert hand.scan("P1", "3") == "pick.all_taken"
+    assert hand.scan("P1", "3") == "pick.all_picked"
     assert hand.sent == {1: 2, 2: 3}
 
 
@@ -262,16 +262,16 @@ def test_product_needed_at_other_locations_is_not_shown_as_ordered_here_only() -
     lines = (line(1, "P1", 2, preferred_location_code="A-1"), line(2, "P1", 3, preferred_location_code="B-1"))
     hand = Hand(*lines)
     hand.scan("P1")
-    assert hand.feed(Quantity(Decimal(5))) == "pick.over_here"
+    assert hand.feed(Quantity(Decimal(5))) == "pick.more_than_needed_here"
     assert hand.told == "5 is too many: 2 of Product P1 from A-1"
-    assert hand.feed(Choice(1)) == "pick.taken"
+    assert hand.feed(Choice(1)) == "pick.picked"
     assert hand.sent == {1: 2}
 
 
 def test_pools_are_called_as_the_store_calls_them_where_it_does() -> None:
     def pool(hand: Hand) -> str:
         return next(
-            MessageWriter().write(fact.value) for fact in hand.view.labelled_values if fact.label.id == "fact.pool"
+            MessageWriter().write(fact.value) for fact in hand.view.labelled_values if fact.label.id == "label.pool"
         )
 
     hand = one()
@@ -279,7 +279,7 @@ def test_pools_are_called_as_the_store_calls_them_where_it_does() -> None:
     assert pool(hand) == "1"
     hand.feed(Rows("store", ({"pools": {"1": "Shop floor", "2": "Reserve", "3": ""}},), 1))
     assert pool(hand) == "Shop floor"
-    hand.books["lying B-9"] = {"pools": {"3": 5}}
+    hand.books["stock_at_location B-9"] = {"pools": {"3": 5}}
     assert hand.scan("B-9", kind=LOCATION) == "pick.wrong_pool"
     assert "is in pool 3; this order takes from Shop floor, Reserve" in hand.told
 
@@ -290,5 +290,5 @@ def test_skipped_line_keeps_location_verified_for_other_lines() -> None:
     hand.scan("A-1", kind=LOCATION)
     assert hand.feed(Command("n")) == "pick.later"
     assert hand.view.name == "pick.product"
-    assert hand.scan("P2") == "pick.taken"
-    assert hand.view.name == "pick.place", "another place"
+    assert hand.scan("P2") == "pick.picked"
+    assert hand.view.name == "pick.location", "another place"

@@ -113,11 +113,11 @@ class World:
         if query.name == "order_to_pick":
             number, lines = query.args["order_number"], self.orders.get(query.args["order_number"])
             row = None if lines is None else {"order_number": number, **self.heads[number], "lines": [*lines.values()]}
-        elif query.name == "stranger":
+        elif query.name == "unexpected_product":
             row = STRANGERS.get(query.args["product_number"])
-        elif query.name == "lying":
+        elif query.name == "stock_at_location":
             row = {"pools": {"3": 5}} if query.args["location_code"] == "POOL" else None
-        elif query.name == "spot":
+        elif query.name == "location_use":
             row = {"goods": 2, "tags": [], "is_used": False} if query.args["location_code"] == "SHELF" else None
         else:
             row = None
@@ -200,7 +200,7 @@ def thing(kind: str, key: str, quantity: str) -> Scan:
 def answer_of(kind: str, order: str, empty: bool) -> Closed:
     """What the page for a shortage answers."""
     why = {"code": "2", "words": "Not found", "empty": empty, "order_number": order}
-    return Closed("short", {"kind": kind, "place": "B-1", "pool": 2, "label": "One", **why})
+    return Closed("shortage", {"kind": kind, "place": "B-1", "pool": 2, "label": "One", **why})
 
 
 products = st.builds(thing, st.just(PRODUCT), st.sampled_from(PRODUCTS), st.sampled_from(["1", "2", "0.5", "7", "12"]))
@@ -332,15 +332,16 @@ def test_the_work_can_always_be_finished(count: int, verified: bool, sequence: l
 
 
 WORDS = """
-    opened round_opened taken taken_tote taken_totes tote_full round_taken all_taken set_totes same full over
-    over_set moved whole weigh for_tote place_first at_place wrong_place wrong_pool take_here later last_stop undone
-    nothing_to_undo reopened short was_short elsewhere not_here not_in_round template ended replaced not_sold
-    part_of is_set for_other other_order not_of_round this_order this_tote joined which person unknown no_quantity
-    dropped leave_round left left_round waiting left_done left_round_done left_lying left_lying_round changed
-    out_rejected out_rejected_here
-    out_finished out_hand put_back_first put_back_done put_down put_down_totes put_undone
-    put_on_shelf put_on_round_shelf put_on_goods nothing_in_hand nothing_in_round tote rejected finished
-    rejected_here put_back_undone comes fewer all_but round_all_but
+    opened batch_opened picked picked_for_tote picked_for_totes tote_full batch_all_picked all_picked set_totes
+    unchanged full more_than_ordered total_more_than_ordered moved whole_number_only weigh for_tote
+    location_first_scan at_location wrong_location wrong_pool location_changed later last_stop undone
+    nothing_to_undo reopened short was_closed_short elsewhere not_here not_in_batch template ended replaced not_sold
+    part_of is_set for_other other_order not_of_batch this_order this_tote joined which_product person unknown
+    no_quantity dropped leave_batch left left_batch waiting left_done left_batch_done left_not_put_down
+    left_not_put_down_batch changed removed_rejected removed_rejected_here removed_finished removed_with_goods
+    put_back_first put_back_done put_down put_down_totes put_down_undone put_down_at_source put_down_at_source_batch
+    put_down_at_stock nothing_in_hand nothing_in_batch tote rejected finished rejected_here put_back_undone
+    comes_later fewer_than_picked picked_with_shortage batch_picked_with_shortage
 """
 
 REACHED = frozenset(f"pick.{word}" for word in WORDS.split())

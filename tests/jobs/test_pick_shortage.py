@@ -21,7 +21,7 @@ def test_s_asks_about_the_stop_with_all_that_a_shortage_needs() -> None:
     hand.feed(Command("s"))
     start = hand.effects[-1]
     assert isinstance(start, Start)
-    assert start.job == "short"
+    assert start.job == "shortage"
     assert start.args["orders"] == [
         {"order_number": "O2", "line_number": 1, "tote": "B", "rest": Decimal(3)},
         {"order_number": "O3", "line_number": 2, "tote": "C", "rest": Decimal(1)},
@@ -41,13 +41,13 @@ def test_the_rest_taken_elsewhere_is_walked_to_in_its_order() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "4")
     answer = {"kind": "elsewhere", "place": "A-5", "pool": 2, "label": "Product P1"}
-    assert hand.feed(Closed("short", answer)) == "pick.comes"
+    assert hand.feed(Closed("shortage", answer)) == "pick.comes_later"
     assert hand.told == "A-5 comes later in the walk: the rest of Product P1"
     assert hand.state.current_line is not None
     assert hand.state.current_line.product == "P2"
     open_ = [(take.location, take.product) for take in hand.state.lines if take.is_open]
     assert open_ == [("A-2", "P2"), ("A-2", "P3"), ("A-5", "P1"), ("A-5", "P1"), ("A-9", "P4")]
-    assert hand.scan("P1", "4") == "pick.taken_where"
+    assert hand.scan("P1", "4") == "pick.which_location"
     hand.feed(Choice(1))
     lines = [each for body in hand.updates[-2:] for each in body["order_lines"]]
     assert {(each["preferred_location_code"], each["stock_pool"]) for each in lines} == {("A-5", 2)}
@@ -57,7 +57,7 @@ def test_the_rest_taken_elsewhere_is_walked_to_in_its_order() -> None:
 def test_back_from_the_offer_to_count_does_not_deny_what_was_booked() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "4")
-    hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": True}))
+    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "words": "Not found", "empty": True}))
     booked = len(hand.updates)
     assert hand.feed(Back()) == "pick.not_counted"
     assert (hand.told, len(hand.updates)) == ("It stays short; nothing was counted", booked)
@@ -67,30 +67,30 @@ def test_closed_short_is_written_for_each_order_and_undo_opens_it_again() -> Non
     hand = Hand(orders=three())
     hand.scan("P1", "4")
     answer = {"kind": "short", "code": "2", "words": "Not found", "empty": True}
-    assert hand.feed(Closed("short", answer)) == "pick.short"
+    assert hand.feed(Closed("shortage", answer)) == "pick.short"
     assert hand.told == "Closed with 4 of 8 · Product P1"
     bodies = hand.updates[-2:]
     lines = [each for body in bodies for each in body["order_lines"]]
     assert [(each["picked_quantity"], each["is_picked"]) for each in lines] == [(1, True), (0, True)]
     assert {each["rejection_reason_code_description"] for each in lines} == {"Not found"}
-    assert hand.choices() == ["pick.way_count"]
+    assert hand.choices() == ["pick.choice_count"]
     hand.feed(Choice(1))
     args = {"location_code": "A-1", "product_number": "P1", "label": "Product P1", "empty": True}
     assert hand.effects[-1] == Start("count", args)
-    assert hand.scan("P1") == "pick.was_short"
+    assert hand.scan("P1") == "pick.was_closed_short"
     assert hand.feed(Back()) == "pick.dropped"
     assert hand.feed(Command("u")) == "pick.for_tote"
     assert [each["is_picked"] for body in hand.updates[-2:] for each in body["order_lines"]] == [False, False]
-    assert hand.scan("P1") == "pick.taken_tote"
+    assert hand.scan("P1") == "pick.picked_for_tote"
 
 
 def test_a_count_made_from_here_is_undone_before_the_shortage() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
-    hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": True}))
+    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "words": "Not found", "empty": True}))
     change = ["P1", "A-1", 1, Decimal(-7), "2026-11-20T09:00:00Z"]
     hand.feed(Closed("count", {"what": "A-1", "changes": [change]}))
     assert json_codec.from_text(PickState, json_codec.to_text(hand.state)) == hand.state
-    assert hand.feed(Command("u")) == "count.taken_back"
+    assert hand.feed(Command("u")) == "count.sent_undone"
     write = hand.effects[-1]
     assert isinstance(write, Write)
     (entry,) = write.body["storeproductlog"]
@@ -98,28 +98,28 @@ def test_a_count_made_from_here_is_undone_before_the_shortage() -> None:
     assert entry["reference"] == "undo-2026-11-20T09:00:00Z"
     assert hand.feed(Command("u")) == "pick.reopened"
     hand.feed(Closed("count", {"what": "A-1", "changes": []}))
-    assert hand.feed(Command("u")) == "count.none_to_take_back"
+    assert hand.feed(Command("u")) == "count.nothing_sent_to_undo"
     hand.feed(Closed("count", None))
     assert hand.feed(Command("u")) == "pick.nothing_to_undo"
 
 
 def test_what_was_closed_short_can_be_picked_after_all() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
-    hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
-    assert hand.scan("P1") == "pick.was_short"
-    assert hand.feed(Choice(1)) == "pick.taken"
+    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
+    assert hand.scan("P1") == "pick.was_closed_short"
+    assert hand.feed(Choice(1)) == "pick.picked"
     assert hand.sent == {1: 1}
     assert hand.updates[-1]["order_lines"][0]["is_picked"] is False
-    assert hand.scan("P1", "2") == "pick.taken"
+    assert hand.scan("P1", "2") == "pick.picked"
     assert hand.sent == {1: 3}
 
 
 def test_scan_for_line_closed_short_reopens_and_picks_in_one_step() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
-    hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
+    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
     before, many = hand.state.lines, len(hand.updates)
-    assert hand.scan("P1", "2") == "pick.was_short"
-    assert hand.feed(Choice(1)) == "pick.taken"
+    assert hand.scan("P1", "2") == "pick.was_closed_short"
+    assert hand.feed(Choice(1)) == "pick.picked"
     assert picked(hand) == {1: 2, 2: 0}
     assert len(hand.updates) == many + 1
     assert hand.feed(Command("u")) == "pick.closed_again"
@@ -130,11 +130,11 @@ def test_scan_for_line_closed_short_reopens_and_picks_in_one_step() -> None:
 
 def test_excess_on_line_closed_short_is_asked_about() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
-    hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
+    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
     hand.scan("P1", "4")
-    assert hand.feed(Choice(1)) == "pick.over"
+    assert hand.feed(Choice(1)) == "pick.more_than_ordered"
     assert hand.updates[-1]["order_lines"][0]["is_picked"] is False
-    assert hand.feed(Choice(1)) == "pick.taken"
+    assert hand.feed(Choice(1)) == "pick.picked"
     assert picked(hand) == {1: 3, 2: 0}
     assert hand.feed(Command("u")) == "pick.undone"
     assert hand.feed(Command("u")) == "pick.closed_again"
@@ -142,8 +142,8 @@ def test_excess_on_line_closed_short_is_asked_about() -> None:
 
 def test_what_is_short_is_not_called_all_picked() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
-    hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
-    assert hand.scan("P2") == "pick.all_but"
+    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
+    assert hand.scan("P2") == "pick.picked_with_shortage"
     assert hand.told == "Order 1042: done, 1 line short"
     note = next(each.text for each in hand.view.lines if each.role == "note")
     assert MessageWriter().write(note) == "1 of 2 lines complete, 1 of 4 picked."
@@ -160,12 +160,12 @@ def test_a_number_after_all_is_put_down_is_no_place_of_theirs() -> None:
 def test_the_stop_that_is_next_at_the_other_place_is_gone_to_at_once() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
     answer = {"kind": "elsewhere", "place": "A-5", "pool": 2, "label": "Product P1"}
-    assert hand.feed(Closed("short", answer)) == "pick.elsewhere"
+    assert hand.feed(Closed("shortage", answer)) == "pick.elsewhere"
 
 
 def test_the_last_line_closed_short_makes_the_order_picked() -> None:
     hand = Hand(line(1, "P1", 3))
-    hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
+    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
     assert hand.view.name == "pick.done"
     assert hand.updates[-1]["is_picked"] is True
     hand.feed(Command("u"))
@@ -173,7 +173,7 @@ def test_the_last_line_closed_short_makes_the_order_picked() -> None:
     assert hand.updates[-1]["is_picked"] is False
 
 
-SHORT = Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False})
+SHORT = Closed("shortage", {"kind": "short", "code": "2", "words": "Not found", "empty": False})
 
 
 def all_short(hand: Hand) -> None:
@@ -220,14 +220,14 @@ def test_a_rejected_order_leaves_and_is_told_to_the_service() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "4")
     answer = {"kind": "reject", "code": "9", "words": "Customer called", "order_number": "O2"}
-    assert hand.feed(Closed("short", answer)) == "pick.out_hand"
+    assert hand.feed(Closed("shortage", answer)) == "pick.removed_with_goods"
     assert hand.updates[-1] == {
         "order_number": "O2",
         "is_rejected": True,
         "rejection_reason_code": "9",
         "rejection_reason_code_description": "Customer called",
     }
-    assert hand.view.name == "pick.back"
+    assert hand.view.name == "pick.return"
     hand.feed(Choice(1))
     assert [tote.order for tote in hand.state.totes] == ["O1", "O3"]
 
@@ -235,7 +235,7 @@ def test_a_rejected_order_leaves_and_is_told_to_the_service() -> None:
 def test_a_shortage_that_was_left_changes_nothing() -> None:
     hand = Hand(orders=three())
     before = hand.state
-    assert hand.feed(Closed("short", None)) == ""
+    assert hand.feed(Closed("shortage", None)) == ""
     assert hand.state == before
 
 
@@ -249,9 +249,9 @@ def test_undo_after_another_place_takes_that_back_and_no_pick() -> None:
     hand.scan("P2")
     before = hand.state.lines
     answer = {"kind": "elsewhere", "place": "A-9", "pool": 2, "label": "Product P2"}
-    assert hand.feed(Closed("short", answer)) == "pick.comes"
+    assert hand.feed(Closed("shortage", answer)) == "pick.comes_later"
     updates = hand.updates
-    assert hand.feed(Command("u")) == "pick.in_place_again"
+    assert hand.feed(Command("u")) == "pick.move_stop_undone"
     assert (hand.state.lines, hand.updates) == (before, updates)
     assert hand.state.current_line is not None
     assert (hand.state.current_line.product, hand.state.current_line.location) == ("P2", "A-2")
@@ -263,20 +263,20 @@ def test_undo_after_location_change_returns_to_previous_location() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
     hand.scan("P1")
     hand.scan("A-7", kind=LOCATION)
-    assert hand.feed(Choice(1)) == "pick.take_here"
-    assert hand.feed(Command("u")) == "pick.in_place_again"
+    assert hand.feed(Choice(1)) == "pick.location_changed"
+    assert hand.feed(Command("u")) == "pick.move_stop_undone"
     assert hand.state.current_line is not None
     assert (hand.state.current_line.location, hand.state.current_line.picked) == ("A-1", Decimal(1))
 
 
 def test_what_was_taken_at_the_other_place_is_undone_before_that() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
-    hand.feed(Closed("short", {"kind": "elsewhere", "place": "A-5", "pool": 2, "label": "Product P1"}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "place": "A-5", "pool": 2, "label": "Product P1"}))
     hand.scan("P1")
     assert hand.feed(Command("u")) == "pick.undone"
-    assert hand.feed(Command("u")) == "pick.in_place_again"
+    assert hand.feed(Command("u")) == "pick.move_stop_undone"
     assert hand.feed(Command("u")) == "pick.nothing_to_undo"
-    hand.feed(Closed("short", {"kind": "elsewhere", "place": "A-5", "pool": 2, "label": "Product P1"}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "place": "A-5", "pool": 2, "label": "Product P1"}))
     hand.feed(order(line(1, "P1", 3, picked_quantity=3, preferred_location_code="A-1")))
     assert hand.feed(Command("u")) == "pick.nothing_to_undo", "others have taken the rest"
 
@@ -284,7 +284,7 @@ def test_what_was_taken_at_the_other_place_is_undone_before_that() -> None:
 def test_a_stop_that_is_taken_elsewhere_is_so_when_its_picker_comes_back() -> None:
     lines = [line(n, f"P{n}", 2, preferred_location_code=f"A-{n}") for n in (1, 2, 3)]
     hand = Hand(*lines)
-    hand.feed(Closed("short", {"kind": "elsewhere", "place": "B-9", "pool": 0}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "place": "B-9", "pool": 0}))
     hand.feed(Back())
     mark = next(each for each in hand.effects if isinstance(each, LocalNote))
     assert (mark.topic, mark.key) == ("redirected", "1042")
@@ -295,7 +295,7 @@ def test_a_stop_that_is_taken_elsewhere_is_so_when_its_picker_comes_back() -> No
         ("P1", "B-9"),
     ]
     assert LocalNote("redirected", "1042", "") in again.effects
-    assert again.feed(Command("u")) == "pick.in_place_again"
+    assert again.feed(Command("u")) == "pick.move_stop_undone"
     assert [take.location for take in again.state.lines] == ["A-1", "A-2", "A-3"]
     again.feed(Back())
     assert [each.text for each in again.effects if isinstance(each, LocalNote)] == [""]

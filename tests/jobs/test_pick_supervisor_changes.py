@@ -30,7 +30,7 @@ def product(hand: Hand) -> str:
 def test_priority_order_comes_right_after_current_stop() -> None:
     hand = Hand(orders=ROUND)
     assert product(hand) == "P1"
-    assert news(hand, "4102", urgent=True, urgent_by="Carla") == "pick.urgent_round"
+    assert news(hand, "4102", urgent=True, urgent_by="Carla") == "pick.priority_batch"
     assert product(hand) == "P1"
     hand.scan("P1")
     hand.scan("P1")
@@ -38,7 +38,7 @@ def test_priority_order_comes_right_after_current_stop() -> None:
     hand.feed(Command("n"))
     assert product(hand) == "P4"
     assert news(hand, "4102", urgent=True) == ""
-    assert news(hand, "4102", urgent=False) == "pick.not_urgent"
+    assert news(hand, "4102", urgent=False) == "pick.no_priority"
 
 
 def test_an_urgent_order_is_the_first_of_a_round_that_begins() -> None:
@@ -46,7 +46,7 @@ def test_an_urgent_order_is_the_first_of_a_round_that_begins() -> None:
     news(hand, "4101", urgent=False)
     assert product(hand) == "P1"
     alone = Hand(*ROUND["4101"])
-    assert alone.feed(order(*ROUND["4101"], urgent=True, urgent_by="Carla")) == "pick.urgent"
+    assert alone.feed(order(*ROUND["4101"], urgent=True, urgent_by="Carla")) == "pick.priority"
 
 
 def test_the_last_urgent_stop_can_be_left_for_later() -> None:
@@ -68,10 +68,10 @@ GIVEN: dict[str, Any] = {
 def test_reassigned_order_leaves_batch_and_tote_is_handed_over() -> None:
     hand = Hand(orders=ROUND)
     hand.scan("P3")
-    assert news(hand, "4102", **GIVEN) == "pick.out_hand"
+    assert news(hand, "4102", **GIVEN) == "pick.removed_with_goods"
     assert [tote.order for tote in hand.state.totes] == ["4101"]
-    assert (hand.view.name, hand.choices()) == ("pick.back", ["pick.way_handed_over", "pick.way_is_back"])
-    assert "pick.note_back_given" in [each.text.id for each in hand.view.lines]
+    assert (hand.view.name, hand.choices()) == ("pick.return", ["pick.choice_handed_over", "pick.choice_returned"])
+    assert "pick.note_return_reassigned" in [each.text.id for each in hand.view.lines]
     assert hand.state.to_return[0].letter == "B"
     assert hand.job.orders_in_work(hand.state) == ("4101", "4102"), (
         "its goods are in this hand until somebody says otherwise"
@@ -93,16 +93,16 @@ def test_who_opens_what_was_given_to_him_settles_it() -> None:
     assert LocalNote("given", "1042", "") in hand.effects
 
 
-COMES = Rows("given", ({"order_number": "4102", "by": "Carla", "at": "2026-11-20T10:05:00.000Z"},), 1)
+COMES = Rows("assigned_orders", ({"order_number": "4102", "by": "Carla", "at": "2026-11-20T10:05:00.000Z"},), 1)
 
 
 def test_an_order_of_another_walk_is_taken_in_while_work_goes_on() -> None:
     hand = Hand(*ROUND["4101"])
-    assert hand.feed(COMES) == "pick.given"
-    assert [choice.id for choice in hand.view.choices] == ["pick.way_join", "pick.way_later"]
-    assert hand.scan("P1") == "pick.taken"
+    assert hand.feed(COMES) == "pick.assigned"
+    assert [choice.id for choice in hand.view.choices] == ["pick.choice_join", "pick.choice_later"]
+    assert hand.scan("P1") == "pick.picked"
     assert hand.feed(COMES) == ""
-    assert hand.feed(Command("w")) == "pick.asked_again"
+    assert hand.feed(Command("w")) == "pick.question_repeated"
     hand.feed(Choice(1))
     assert news(hand, "4102") == "pick.joined"
     assert [tote.order for tote in hand.state.totes] == ["1042", "4102"]
@@ -131,7 +131,7 @@ def test_news_ask_what_was_given() -> None:
     hand = Hand(*ROUND["4101"])
     hand.effects.clear()
     hand.feed(Changed("outbox", ""))
-    assert "given" in [effect.name for effect in hand.effects if hasattr(effect, "name")]
+    assert "assigned_orders" in [effect.name for effect in hand.effects if hasattr(effect, "name")]
 
 
 def done() -> Hand:
@@ -146,7 +146,7 @@ def test_who_leaves_with_the_goods_in_hand_is_told() -> None:
     hand.feed(Back())
     (close,) = (effect for effect in hand.effects if isinstance(effect, Close))
     assert close.verdict
-    assert close.verdict.text.id == "pick.left_lying"
+    assert close.verdict.text.id == "pick.left_not_put_down"
     assert MessageWriter().write(close.verdict.text).endswith("but 1 of it lies at no pick-up place yet")
     assert MessageWriter(language="de").write(close.verdict.text).endswith("aber 1 davon liegt an keinem Abholplatz")
     nowhere = Hand(line(1, "P1", 1))
@@ -161,25 +161,25 @@ def test_a_place_that_is_none_names_the_pickup_places() -> None:
     hand = done()
     assert hand.feed(Text("PU-1")) == ""
     few: dict[str, Any] = {"places": ["PU-01", "PU-02"], "count": 2}
-    assert hand.feed(Rows("pickups", (few,), 1)) == "pick.no_pickup"
+    assert hand.feed(Rows("pickup_locations", (few,), 1)) == "pick.no_pickup"
     hand.feed(Text("XX-1"))
-    assert hand.feed(Rows("pickups", ({**few, "count": 6},), 1)) == "pick.no_pickup_more"
+    assert hand.feed(Rows("pickup_locations", ({**few, "count": 6},), 1)) == "pick.no_pickup_more"
     assert hand.told == "There is no place XX-1. These are 2 of 6 pick-up places:"
     assert hand.feed(Choice(1)) == "pick.put_down"
     assert hand.moves()[-1][-1] == "PU-01"
     hand = done()
     hand.feed(Text("PU-1"))
-    assert hand.feed(Rows("pickups", (), 0)) == "pick.no_place_at_all"
+    assert hand.feed(Rows("pickup_locations", (), 0)) == "pick.no_location_at_all"
     assert hand.feed(Text("cola zero")) == "pick.unknown"
 
 
 def test_a_movement_that_was_refused_is_told_with_why() -> None:
     hand = done()
-    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    hand.books["location_use PU-01"] = {"tags": ["pick-up"], "goods": 0}
     hand.scan("PU-01", kind=LOCATION)
     item = {"to_location": {"customer_order_number": "1042", "location_code": "PU-01"}}
     refused = {"op_id": "7", "why": "No such place.", "body": [item]}
-    assert hand.feed(Rows("refused", (refused,), 1)) == "pick.put_refused"
+    assert hand.feed(Rows("refused", (refused,), 1)) == "pick.put_down_refused"
     assert hand.feed(Rows("refused", (refused,), 1)) == ""
     foreign = {**refused, "op_id": "8", "body": [{"to_location": {"customer_order_number": "1"}}]}
     assert hand.feed(Rows("refused", (foreign,), 1)) == ""
@@ -188,9 +188,9 @@ def test_a_movement_that_was_refused_is_told_with_why() -> None:
 def test_reopened_order_is_notified_while_goods_are_in_hand() -> None:
     hand = Hand(orders=ROUND)
     hand.scan("P3")
-    assert news(hand, "4102", is_rejected=True) == "pick.out_hand"
-    assert news(hand, "4102", is_rejected=False) == "pick.open_again"
-    assert "pick.note_back_reopened" in [each.text.id for each in hand.view.lines]
+    assert news(hand, "4102", is_rejected=True) == "pick.removed_with_goods"
+    assert news(hand, "4102", is_rejected=False) == "pick.reopened_order"
+    assert "pick.note_return_reopened" in [each.text.id for each in hand.view.lines]
     assert news(hand, "4102", is_rejected=False) == ""
     hand.feed(Choice(1))
     assert [(product, place) for product, _, _, place in hand.moves()] == [("P3", "A-3")]
@@ -204,8 +204,8 @@ def test_an_order_that_is_taken_over_and_urgent_at_once_says_both() -> None:
         "claimed_name": "Ben",
         "claimed_on": "2026-11-20T10:05:00.000Z",
     }
-    assert hand.feed(order(*ROUND["4101"], **taken, urgent=True, urgent_by="Carla")) == "pick.told_both"
-    assert [choice.id for choice in hand.view.choices] == ["pick.way_both", "pick.way_hand_over"]
+    assert hand.feed(order(*ROUND["4101"], **taken, urgent=True, urgent_by="Carla")) == "pick.join"
+    assert [choice.id for choice in hand.view.choices] == ["pick.choice_both_pick", "pick.choice_hand_over"]
     assert hand.feed(order(*ROUND["4101"], **taken, urgent=True, urgent_by="Carla")) == ""
 
 
@@ -217,7 +217,7 @@ def given_away(**fields: Any) -> Hand:
     hand = Hand(line(1, "P1", 5, **SHELF), **fields)
     hand.scan("P1", "2")
     hand.feed(order(line(1, "P1", 5, picked_quantity=2, **SHELF), **GIVEN))
-    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    hand.books["location_use PU-01"] = {"tags": ["pick-up"], "goods": 0}
     return hand
 
 
@@ -234,9 +234,9 @@ def test_goods_in_hand_of_reassigned_order_can_be_put_down_for_it() -> None:
     assert hand.all_sent == {("1042", 1): 2}, "it stays picked"
     assert (hand.state.to_return, hand.job.orders_in_work(hand.state)) == ((), ())
     assert [each.text.id for each in hand.view.lines] == ["pick.put_down"]
-    assert hand.feed(Command("u")) == "pick.put_undone"
+    assert hand.feed(Command("u")) == "pick.put_down_undone"
     assert hand.moves()[1:] == [("P1", Decimal(2), "PU-01", "")]
-    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned"]
     hand.scan("PU-01", kind=LOCATION)
     hand.feed(Back())
     assert isinstance(hand.effects[-1], Close)
@@ -253,12 +253,12 @@ def test_refused_put_down_for_other_order_returns_goods_to_hand() -> None:
     row = {"op_id": "7", "user": "ben", "why": "No such place.", "body": [item]}
     assert hand.feed(Rows("refused", (row,), 1)) == "", "what he has put down himself is told to him"
     row["user"] = CONTEXT.user
-    assert hand.feed(Rows("refused", (row,), 1)) == "pick.put_refused"
-    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
+    assert hand.feed(Rows("refused", (row,), 1)) == "pick.put_down_refused"
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned"]
     assert hand.feed(Rows("refused", (row,), 1)) == ""
     assert hand.scan("PU-02", kind=LOCATION) == "pick.put_down"
     hand.feed(Command("u"))
-    assert hand.feed(Command("u")) != "pick.put_undone", "what nobody took is not taken back"
+    assert hand.feed(Command("u")) != "pick.put_down_undone", "what nobody took is not taken back"
     assert hand.moves() == [
         ("P1", Decimal(2), "", "PU-01"),
         ("P1", Decimal(2), "", "PU-02"),
@@ -268,10 +268,10 @@ def test_refused_put_down_for_other_order_returns_goods_to_hand() -> None:
 
 def test_putting_down_at_source_or_sales_location_asks_first() -> None:
     hand = given_away()
-    assert hand.scan("A-1", kind=LOCATION) == "pick.put_on_shelf"
-    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back", "pick.way_put_here"]
-    hand.books["spot B-7"] = {"goods": 3}
-    assert hand.scan("B-7", kind=LOCATION) == "pick.put_on_goods"
+    assert hand.scan("A-1", kind=LOCATION) == "pick.put_down_at_source"
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned", "pick.choice_put_down_here"]
+    hand.books["location_use B-7"] = {"goods": 3}
+    assert hand.scan("B-7", kind=LOCATION) == "pick.put_down_at_stock"
     assert hand.moves() == []
     assert hand.feed(Choice(3)) == "pick.put_down"
     assert hand.moves() == [("P1", Decimal(2), "", "B-7")]
@@ -281,8 +281,8 @@ def test_location_scan_in_batch_goes_to_its_stop_or_puts_back_removed_goods() ->
     hand = Hand(orders=ROUND)
     hand.scan("P3")
     news(hand, "4102", **GIVEN)
-    assert hand.scan("A-1", kind=LOCATION) == "pick.at_place"
-    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    assert hand.scan("A-1", kind=LOCATION) == "pick.at_location"
+    hand.books["location_use PU-01"] = {"tags": ["pick-up"], "goods": 0}
     assert hand.scan("PU-01", kind=LOCATION) == "pick.put_down"
     assert hand.moves() == [("P3", Decimal(1), "", "PU-01")]
     assert (hand.view.name, product(hand)) == ("pick.product", "P1")
@@ -292,10 +292,10 @@ def test_who_has_the_goods_is_told_where_another_says_that_they_lie() -> None:
     hand = given_away()
     assert hand.feed(laid(0)) == ""
     assert hand.feed(laid(3, picked=5)) == "", "the other has put down what was in his own hand"
-    assert hand.feed(laid(5, picked=5)) == "pick.back_laid"
+    assert hand.feed(laid(5, picked=5)) == "pick.put_down_by_other_at"
     assert "Somebody else booked 2 of order 1042 at PU-01" in hand.told
-    assert hand.choices() == ["pick.way_is_laid"]
-    assert [each.text.id for each in hand.view.lines][-1] == "pick.note_back_laid"
+    assert hand.choices() == ["pick.choice_lies_there"]
+    assert [each.text.id for each in hand.view.lines][-1] == "pick.note_return_put_down_by_other_at"
     assert hand.feed(laid(5, picked=5)) == ""
     before = len(hand.effects)
     hand.feed(Choice(1))
@@ -321,24 +321,24 @@ def test_what_found_no_room_on_the_line_is_not_taken_for_what_lies() -> None:
     too_many = mine._replace(reason="left_over", quantity=Decimal(1), op_id="7")
     hand.state = hand.state._replace(to_return=(mine, too_many))
     assert hand.feed(laid(3, picked=5)) == "", "the other has put down what was in his own hand"
-    assert hand.feed(laid(5, picked=5)) == "pick.back_laid"
+    assert hand.feed(laid(5, picked=5)) == "pick.put_down_by_other_at"
     assert [back.reason for back in hand.state.to_return] == ["laid", "left_over"]
 
 
 def test_put_down_at_unknown_location_is_reported_without_location() -> None:
     hand = given_away()
     first = line(1, "P1", 5, picked_quantity=2, moved_quantity=2, **SHELF)
-    assert hand.feed(order(first, **GIVEN)) == "pick.back_laid_unsaid"
-    assert [each.text.id for each in hand.view.lines][-1] == "pick.note_back_laid_unsaid"
-    assert hand.view.prompt.id == "pick.prompt_laid_unsaid"
-    assert hand.choices() == ["pick.way_is_laid"]
+    assert hand.feed(order(first, **GIVEN)) == "pick.put_down_by_other"
+    assert [each.text.id for each in hand.view.lines][-1] == "pick.note_return_put_down_by_other"
+    assert hand.view.prompt.id == "pick.prompt_check"
+    assert hand.choices() == ["pick.choice_lies_there"]
 
 
 def test_what_the_other_takes_back_is_in_hand_again() -> None:
     hand = given_away()
     hand.feed(laid(2))
-    assert hand.feed(laid(0)) == "pick.back_not_laid"
-    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
+    assert hand.feed(laid(0)) == "pick.not_put_down_by_other"
+    assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned"]
     hand.feed(Choice(2))
     assert hand.all_sent == {("1042", 1): 0}
 
@@ -356,8 +356,8 @@ def test_what_the_other_takes_back_is_asked_for_as_it_was_before() -> None:
         ("given", "B-9", Decimal(1)),
         ("given", "A-1", Decimal(2)),
     ]
-    assert hand.feed(laid(3, picked=3)) == "pick.back_laid"
-    assert hand.feed(laid(0, picked=3)) == "pick.back_not_laid"
+    assert hand.feed(laid(3, picked=3)) == "pick.put_down_by_other_at"
+    assert hand.feed(laid(0, picked=3)) == "pick.not_put_down_by_other"
     assert hand.state.to_return == before
 
 
@@ -368,9 +368,9 @@ def test_goods_reported_elsewhere_are_not_put_back() -> None:
     news(hand, "4102", **GIVEN)
     kept = [{"location_code": "PU-01", "quantity": 2}]
     first = line(1, "P3", 2, picked_quantity=2, moved_quantity=2, kept=kept, preferred_location_code="A-3")
-    assert hand.feed(order(first, number="4102", **GIVEN)) == "pick.back_laid"
+    assert hand.feed(order(first, number="4102", **GIVEN)) == "pick.put_down_by_other_at"
     news(hand, "4101", is_rejected=True)
-    assert hand.choices() == ["pick.way_put_back_all"]
+    assert hand.choices() == ["pick.choice_put_back_all"]
     hand.feed(Choice(1))
     assert hand.moves() == [("P1", Decimal(2), "", "A-1")]
-    assert hand.choices() == ["pick.way_is_laid"]
+    assert hand.choices() == ["pick.choice_lies_there"]

@@ -36,7 +36,7 @@ class Hand:
         self.effects: list[Any] = []
         self.row = {"wanted": True, "asked": True, "there": False, "waiting": 0, **row}
         self.feed(Opened({"said": said, "may_wait": may_wait}))
-        self.feed(Rows("pass", (self.row,), 1))
+        self.feed(Rows("user_token", (self.row,), 1))
 
     def feed(self, event: Event) -> str:
         turn: Turn[PinState] = self.job.handle(self.state, event, CONTEXT)
@@ -53,10 +53,10 @@ class Hand:
         assert self.effects == [Request("sign-in", {}, 30.0, secret="2468")]
         self.feed(Requested("a1"))
         assert self.feed(Changed("outbox", "")) == ""
-        assert self.effects == [Query("ask", "ask", {"ask_id": "a1"}, is_live=True)]
+        assert self.effects == [Query("request_state", "request_state", {"request_id": "a1"}, is_live=True)]
 
     def answered(self, **answer: Any) -> str:
-        return self.feed(Rows("ask", ({"state": "answered", "answer": answer},), 1))
+        return self.feed(Rows("request_state", ({"state": "answered", "answer": answer},), 1))
 
 
 def test_the_right_one_hands_on_what_was_held_back() -> None:
@@ -97,7 +97,7 @@ def test_who_is_no_supervisor_there_does_nothing() -> None:
 def test_without_an_answer_it_is_said_again_or_noted(row: dict[str, Any], told: str, may_wait: bool) -> None:
     hand = Hand(may_wait=may_wait)
     hand.asked()
-    assert hand.feed(Rows("ask", (row,), 1)) == told
+    assert hand.feed(Rows("request_state", (row,), 1)) == told
     assert len(hand.job.view(hand.state).choices) == 1 + may_wait
     state = hand.state
     hand.feed(RawInput(meaning=Choice(2)))

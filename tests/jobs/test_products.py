@@ -10,8 +10,8 @@ from aisle.jobs.supervisor.product_data import _SHOWN_SEPARATELY, FIELDS, parse_
 from aisle.jobs.supervisor.products import SUBSETS, ProductsJob
 from aisle.jobs.view import DetailView, ListView
 from aisle.scan.meaning import LOCATION, PRODUCT, Back, Choice, Command, CursorKey, Match, Scan, Text, TypedText
-from aisle.tui.samples.products import PRODUCT as SAMPLE_PRODUCT
-from aisle.tui.samples.products import PRODUCT_PAGE_ROW
+from tests.samples.products import PRODUCT as SAMPLE_PRODUCT
+from tests.samples.products import PRODUCT_PAGE_ROW
 
 CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00Z", terminal="dock", window_rows=5)
 
@@ -62,8 +62,12 @@ def test_a_product_is_found_shown_and_led_on_from() -> None:
     assert desk.effects == [Refresh("product", "P12")]
     view = desk.job.view(desk.state)
     assert isinstance(view, DetailView)
-    assert [choice.id for choice in view.choices] == ["products.way_lookup", "products.way_store", "products.way_kin"]
-    for choice, job in ((1, "lookup"), (2, "store_product")):
+    assert [choice.id for choice in view.choices] == [
+        "products.choice_look_up",
+        "products.choice_store",
+        "products.choice_related",
+    ]
+    for choice, job in ((1, "look_up"), (2, "store_product")):
         desk.said(Choice(choice))
         (start,) = desk.effects
         assert isinstance(start, Start)

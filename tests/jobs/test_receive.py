@@ -27,7 +27,7 @@ def test_each_received_product_is_booked_at_next_scan() -> None:
     assert write.lanes == ("delivery/D-1", "product/P1")
     assert write.query == {"appUserName": "ann", "is_counted_quantity": False, "is_from_receipt": True}
     assert {row["reference"] for row in write.body["storeproductlog"]} == {"D-1"}
-    assert hand.scan("P1") == "receive.all_came"
+    assert hand.scan("P1") == "receive.all_received"
 
 
 def test_all_as_announced_closes_at_once_and_the_list_is_there_again() -> None:
@@ -46,7 +46,7 @@ def test_goods_are_put_away_at_once_by_a_scan_of_the_place() -> None:
     assert hand.say("A-1") == "receive.put"
     assert hand.entries() == [("P1", 1, 2, "A-1")]
     assert hand.state.in_hand is None
-    assert hand.say("A-2") == "receive.place_set"
+    assert hand.say("A-2") == "receive.location_set"
     hand.say("P2", "P1")
     assert hand.entries() == [("P2", 2, 1, "A-2")]
 
@@ -73,26 +73,30 @@ def test_shared_container_and_product_before_delivery_ask_which_delivery() -> No
     hand = Hand()
     assert hand.say("P3") == "receive.taken"
     assert hand.state.delivery_number == "D-1"
-    assert Hand().say("P9") == "receive.nobody_expects"
+    assert Hand().say("P9") == "receive.no_delivery_expects"
     assert Hand().say("A-1") == "receive.delivery_first"
 
 
 def test_excess_over_announced_is_asked_and_goes_to_last_line() -> None:
     hand = Hand()
     hand.say("D-1", "P1")
-    assert hand.say("=12") == "receive.more"
-    assert [choice.id for choice in hand.view.choices] == ["receive.way_fit", "receive.way_over", "receive.way_aside"]
+    assert hand.say("=12") == "receive.more_than_announced"
+    assert [choice.id for choice in hand.view.choices] == [
+        "receive.choice_announced_quantity",
+        "receive.choice_whole_quantity",
+        "receive.choice_set_aside",
+    ]
     assert hand.job.accepts(hand.state).quantity
     hand.say("r")
     assert hand.state.in_hand is not None
     assert hand.state.in_hand.quantity == 10
-    assert hand.scan("P1") == "receive.more"
-    assert [choice.id for choice in hand.view.choices] == ["receive.way_over", "receive.way_aside"]
+    assert hand.scan("P1") == "receive.more_than_announced"
+    assert [choice.id for choice in hand.view.choices] == ["receive.choice_whole_quantity", "receive.choice_set_aside"]
     hand.say("y")
     assert hand.scan("P1") == "receive.taken"
     hand.say("A-1")
     assert hand.entries() == [("P1", 1, 6, "A-1"), ("P1", 3, 6, "A-1")]
-    assert hand.say("P2", "P2") == "receive.more"
+    assert hand.say("P2", "P2") == "receive.more_than_announced"
     hand.feed(Quantity(Decimal(1)))
     assert hand.state.in_hand is not None
     assert (hand.state.in_hand.product, hand.state.in_hand.quantity) == ("P2", Decimal(1))
@@ -151,13 +155,13 @@ def test_nobody_believes_a_product_number_that_was_typed_as_a_quantity() -> None
     hand.say("D-1")
     hand.say("P9")
     hand.say("y")
-    assert hand.say("=999999") == "count.so_many"
+    assert hand.say("=999999") == "count.confirm_quantity"
     assert hand.state.in_hand is not None
     assert hand.state.in_hand.quantity == 1
     assert hand.say("A-1") == "receive.answer_first"
     assert hand.say("n") == "receive.dropped_more"
     assert hand.state.in_hand.quantity == 1
-    assert hand.say("=999999") == "count.so_many"
+    assert hand.say("=999999") == "count.confirm_quantity"
     assert hand.say("y") == "receive.taken_extra"
     assert hand.state.in_hand.quantity == 999999
     hand.say("A-1")
@@ -168,7 +172,7 @@ def test_unannounced_product_is_received_set_aside_or_moved_to_its_delivery() ->
     hand = Hand()
     hand.say("D-1")
     assert hand.say("P9") == "receive.not_announced"
-    assert hand.say("n") == "receive.aside_all"
+    assert hand.say("n") == "receive.set_aside_quantity"
     hand.say("P9")
     assert hand.say("y") == "receive.taken_extra"
     assert shown_quantity(hand) == msg("receive.quantity_extra", quantity=Decimal(1))
@@ -248,20 +252,20 @@ def test_why_not_offers_ways_on() -> None:
     hand = Hand()
     hand.say("D-1")
     assert hand.feed(UnknownCode("99999")) == "receive.unknown"
-    assert [choice.id for choice in hand.view.choices] == ["receive.way_find", "receive.way_aside"]
+    assert [choice.id for choice in hand.view.choices] == ["receive.choice_find", "receive.choice_set_aside"]
     hand.feed(Choice(1))
-    assert hand.effects[-1] == Start("lookup", {"search": "99999"})
+    assert hand.effects[-1] == Start("look_up", {"search": "99999"})
     hand.feed(UnknownCode("99999"))
     assert hand.say("n") == "receive.set_aside"
     assert hand.feed(Scan((Match(PERSON, "ben", "Ben"),))) == "receive.not_this"
-    assert hand.scan("P1", "0.5") == "receive.whole"
+    assert hand.scan("P1", "0.5") == "receive.whole_number_only"
     assert hand.verdicts[-1].kind == WRONG
     hand = Hand()
     assert hand.say("D-9") == "receive.received_before"
     assert hand.verdicts[-1].kind == ASK
     assert hand.say("a") == "receive.received_before"
     assert hand.view.name == "receive.delivery"
-    assert hand.say("D-9", "y", "P1") == "receive.all_came"
+    assert hand.say("D-9", "y", "P1") == "receive.all_received"
 
 
 def test_a_delivery_that_is_not_here_is_asked_for_and_opens_when_it_comes() -> None:
@@ -313,7 +317,7 @@ def test_the_number_of_an_order_is_no_quantity_unless_somebody_says_so() -> None
     hand = Hand()
     hand.say("D-2", "P5")
     assert hand.feed(Quantity(Decimal(4101))) == "receive.number_of"
-    assert [choice.id for choice in hand.view.choices] == ["receive.way_amount", "count.way_order"]
+    assert [choice.id for choice in hand.view.choices] == ["receive.choice_amount", "count.choice_order"]
     assert dict(hand.view.choices[1].args)["label"] == "4101", "an order is called by its number, not by its customer"
     assert hand.say("x") == "session.dropped"
     assert hand.state.in_hand is not None
@@ -321,7 +325,7 @@ def test_the_number_of_an_order_is_no_quantity_unless_somebody_says_so() -> None
     hand.feed(Quantity(Decimal(4101)))
     assert hand.say("=6") == "receive.taken", "another quantity is the answer too"
     hand.feed(Quantity(Decimal(4101)))
-    assert hand.say("y") == "receive.more"
+    assert hand.say("y") == "receive.more_than_announced"
     hand.feed(Back())
     assert hand.feed(Quantity(Decimal(5))) == "receive.taken", "nobody means an order by one digit"
 
@@ -391,10 +395,10 @@ def test_what_the_service_refused_is_told_once_and_cannot_be_undone() -> None:
     hand = Hand()
     hand.say("D-1", "P2", "A-1")
     row = {"op_id": "X", "why": "No.", "label": "P2", "body": hand.sent[-1].body}
-    assert hand.feed(Rows("refusals", (row,), 1)) == "receive.refused"
+    assert hand.feed(Rows("refused_operations", (row,), 1)) == "receive.refused"
     assert hand.say("u") == "receive.nothing_to_undo"
     count = len(hand.verdicts)
-    hand.feed(Rows("refusals", (row,), 1))
+    hand.feed(Rows("refused_operations", (row,), 1))
     assert len(hand.verdicts) == count
 
 
@@ -403,21 +407,21 @@ def test_the_books_are_read_again_after_a_look_and_after_a_night() -> None:
     hand.say("D-1")
     hand.store.deliveries["D-1"][1]["received"] = Decimal(1)
     hand.feed(Resumed())
-    assert hand.say("P2") == "receive.all_came"
-    hand.feed(Closed("lookup"))
+    assert hand.say("P2") == "receive.all_received"
+    hand.feed(Closed("look_up"))
     assert hand.view.name == "receive.goods"
 
 
 def test_questioned_goods_survive_next_scan() -> None:
     hand = Hand()
     hand.say("D-1")
-    assert hand.scan("P2", "4") == "receive.more"
+    assert hand.scan("P2", "4") == "receive.more_than_announced"
     for code in ("P1", "A-1", "D-2"):
         assert hand.scan(code) == "receive.answer_first"
         assert dict(hand.verdicts[-1].text.args) == {"label": "Product P2", "quantity": Decimal(4)}
     assert hand.feed(UnknownCode("4711")) == "receive.answer_first"
     assert not hand.sent
-    assert hand.scan("P2") == "receive.more"
+    assert hand.scan("P2") == "receive.more_than_announced"
     assert hand.say("y") == "receive.taken"
     assert hand.state.in_hand is not None
     assert (hand.state.in_hand.product, hand.state.in_hand.quantity) == ("P2", Decimal(5))
@@ -464,8 +468,8 @@ def test_a_container_is_told_by_its_whole_code_or_by_its_end_with_a_mark() -> No
 def test_goods_in_hand_stay_when_more_is_set_aside() -> None:
     hand = Hand()
     hand.say("D-1", "P1", "=6", "P2", "P2")
-    assert hand.verdict == "receive.more"
-    assert hand.say("n") == "receive.aside_all"
+    assert hand.verdict == "receive.more_than_announced"
+    assert hand.say("n") == "receive.set_aside_quantity"
     assert hand.state.in_hand
     assert (hand.state.in_hand.product, hand.state.in_hand.quantity) == ("P2", Decimal(1))
 

@@ -55,7 +55,7 @@ def test_whatever_comes_is_taken(many: str) -> None:
 def test_what_nobody_would_believe_is_asked_back() -> None:
     hand = _opened()
     hand.scan("P6")
-    assert hand.say("=8888888") == "count.so_many"
+    assert hand.say("=8888888") == "count.confirm_quantity"
 
 
 @pytest.mark.parametrize("many", ["1", "5"])

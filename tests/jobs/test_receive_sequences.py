@@ -71,7 +71,7 @@ def an_event(random: Random, hand: Hand) -> Event:
         Text("zzz"),
         TypedText("sup"),
         Resumed(),
-        Closed("lookup"),
+        Closed("look_up"),
         Changed("outbox", ""),
         Changed("delivery", "D-1"),
         Scan((Match(PERSON, "bob", "Bob"),)),
@@ -82,7 +82,7 @@ def an_event(random: Random, hand: Hand) -> Event:
         Choice(9),
         Quantity(Decimal(1)),
         Quantity(Decimal(7)),
-        Rows("refusals", (refused,), 1),
+        Rows("refused_operations", (refused,), 1),
         Rows("again", (), 0),
     ]
     return random.choice(events)

@@ -56,9 +56,9 @@ def test_the_excess_that_is_set_aside_is_confirmed(scans: list[str], more: int, 
     hand = Hand()
     hand.say("D-1", *scans)
     ways = [choice.id for choice in hand.view.choices]
-    hand.say(hand.view.choice_letters[ways.index("receive.way_aside")])
+    hand.say(hand.view.choice_letters[ways.index("receive.choice_set_aside")])
     verdict = hand.verdicts[-1]
-    assert (verdict.kind, verdict.text.id) == (GOOD, "receive.aside_all")
+    assert (verdict.kind, verdict.text.id) == (GOOD, "receive.set_aside_quantity")
     assert MessageWriter().write(verdict.text) == f"{more} of Product P1 set aside, not booked; {kept} in hand"
     assert hand.state.in_hand is not None
     assert hand.state.in_hand.quantity == kept
@@ -69,8 +69,8 @@ def test_what_nobody_announced_is_set_aside_with_how_much_it_is() -> None:
     hand.say("D-1")
     hand.scan("P9", "3")
     ways = [choice.id for choice in hand.view.choices]
-    hand.say(hand.view.choice_letters[ways.index("receive.way_aside")])
+    hand.say(hand.view.choice_letters[ways.index("receive.choice_set_aside")])
     verdict = hand.verdicts[-1]
-    assert (verdict.kind, verdict.text.id) == (GOOD, "receive.aside_all")
+    assert (verdict.kind, verdict.text.id) == (GOOD, "receive.set_aside_quantity")
     assert dict(verdict.text.args)["more"] == Decimal(3)
     assert not hand.sent

@@ -86,27 +86,27 @@ def after(*events: Event) -> tuple[ScannerTestState, tuple[str, str]]:
 @pytest.mark.parametrize(
     ("heard", "told"),
     [
-        ((scan(EAN, "tab"),), (GOOD, "doctor.fine")),
-        ((scan(f"]E0{EAN}", "etx"),), (GOOD, "doctor.fine_aim")),
-        ((scan(EAN), scan(EAN, "tab")), (INFO, "doctor.suffixes")),
-        ((scan("anna", gap_ms=400), scan(EAN, "tab")), (GOOD, "doctor.fine")),
-        ((RawInput(key="up"), scan(EAN, "lf")), (GOOD, "doctor.fine")),
-        ((RawInput(key="f5"),), (INFO, "doctor.key")),
-        ((scan(EAN, gap_ms=SLOW_GAP_MS + 1),), (INFO, "doctor.slow")),
-        ((scan(EAN + EAN),), (WRONG, "doctor.two_codes")),
-        ((scan("x" * MAX_LINE),), (WRONG, "doctor.two_codes")),
-        ((scan("'ààè(&&èà"),), (WRONG, "doctor.layout")),
-        ((scan(EAN[:-1] + "2"),), (INFO, "doctor.check")),
-        ((scan(EAN[:-1] + "2", said=Scan((Match(ORDER, "1"),))),), (GOOD, "doctor.fine")),
-        ((scan(f"]C1{GS1}10AB"),), (GOOD, "doctor.fine_aim")),
-        ((scan(f"]C1{GS1}10AB\x1d17261231"),), (GOOD, "doctor.fine_aim")),
-        ((scan(f"]C1{GS1}10AB17261231"),), (WRONG, "doctor.no_gs")),
-        ((scan(f"]d2{GS1}10AB{GS1}"),), (WRONG, "doctor.no_gs")),
-        ((scan(f"]d2{GS1}21{'1' * 25}"),), (WRONG, "doctor.no_gs")),
-        ((scan(f"]d2{GS1}17261231??"),), (WRONG, "doctor.no_gs")),
-        ((scan(f"]Q3{GS1}10AB\x1d??"),), (WRONG, "doctor.gs1_broken")),
-        ((scan("]C1hello"),), (WRONG, "doctor.gs1_broken")),
-        ((scan(f"]C0{GS1}10AB17261231"),), (GOOD, "doctor.fine_aim")),
+        ((scan(EAN, "tab"),), (GOOD, "scanner_test.good")),
+        ((scan(f"]E0{EAN}", "etx"),), (GOOD, "scanner_test.good_aim")),
+        ((scan(EAN), scan(EAN, "tab")), (INFO, "scanner_test.different_suffixes")),
+        ((scan("anna", gap_ms=400), scan(EAN, "tab")), (GOOD, "scanner_test.good")),
+        ((RawInput(key="up"), scan(EAN, "lf")), (GOOD, "scanner_test.good")),
+        ((RawInput(key="f5"),), (INFO, "scanner_test.key")),
+        ((scan(EAN, gap_ms=SLOW_GAP_MS + 1),), (INFO, "scanner_test.slow")),
+        ((scan(EAN + EAN),), (WRONG, "scanner_test.two_codes")),
+        ((scan("x" * MAX_LINE),), (WRONG, "scanner_test.two_codes")),
+        ((scan("'ààè(&&èà"),), (WRONG, "scanner_test.keyboard_layout")),
+        ((scan(EAN[:-1] + "2"),), (INFO, "scanner_test.check_digit")),
+        ((scan(EAN[:-1] + "2", said=Scan((Match(ORDER, "1"),))),), (GOOD, "scanner_test.good")),
+        ((scan(f"]C1{GS1}10AB"),), (GOOD, "scanner_test.good_aim")),
+        ((scan(f"]C1{GS1}10AB\x1d17261231"),), (GOOD, "scanner_test.good_aim")),
+        ((scan(f"]C1{GS1}10AB17261231"),), (WRONG, "scanner_test.no_gs")),
+        ((scan(f"]d2{GS1}10AB{GS1}"),), (WRONG, "scanner_test.no_gs")),
+        ((scan(f"]d2{GS1}21{'1' * 25}"),), (WRONG, "scanner_test.no_gs")),
+        ((scan(f"]d2{GS1}17261231??"),), (WRONG, "scanner_test.no_gs")),
+        ((scan(f"]Q3{GS1}10AB\x1d??"),), (WRONG, "scanner_test.gs1_broken")),
+        ((scan("]C1hello"),), (WRONG, "scanner_test.gs1_broken")),
+        ((scan(f"]C0{GS1}10AB17261231"),), (GOOD, "scanner_test.good_aim")),
     ],
 )
 def test_what_it_thinks(heard: tuple[RawInput, ...], told: tuple[str, str]) -> None:
@@ -155,10 +155,10 @@ def test_every_fact_is_on_the_page() -> None:
 
 
 def test_what_nothing_has_ended_is_told_as_such() -> None:
-    for size, id_ in ((MIN_UNENDED - 1, "doctor.prompt"), (MIN_UNENDED, "doctor.prompt_open")):
+    for size, id_ in ((MIN_UNENDED - 1, "scanner_test.prompt"), (MIN_UNENDED, "scanner_test.prompt_open")):
         state, _ = after(TypedText("1" * size))
         assert JOB.view(state).prompt.id == id_
-    assert JOB.view(after(TypedText(EAN), scan(EAN))[0]).prompt.id == "doctor.prompt"
+    assert JOB.view(after(TypedText(EAN), scan(EAN))[0]).prompt.id == "scanner_test.prompt"
 
 
 def test_control_characters_show_by_name() -> None:
@@ -182,7 +182,7 @@ def test_what_is_left_out_of_a_line_is_remembered_with_it(cut: int) -> None:
 
 def test_who_listens_to_every_input() -> None:
     """Whoever looks at scans as they come, and who has to tell a scan from what is typed."""
-    assert [name for name, job in JOBS.items() if job.raw_input] == ["pin", "doctor", "clear"]
+    assert [name for name, job in JOBS.items() if job.raw_input] == ["pin", "scanner_test", "clearance_request"]
 
 
 SAID = st.sampled_from(
@@ -231,9 +231,12 @@ def test_nothing_that_is_heard_does_anything_else(events: list[Event], size: tup
 @pytest.mark.parametrize(
     ("tail", "told"),
     [
-        *((f"10AB{sign}3012", (INFO, "doctor.gs_as")) for sign in ("~", "|", "^]", "{GS}", "<GS>", "\\x1d", "␝")),
-        *((f"10AB{tail}", (WRONG, "doctor.no_gs")) for tail in ("Ω3012", "C" * 20, "17261231", "~30X")),
-        ("17261301", (WRONG, "doctor.gs1_broken")),
+        *(
+            (f"10AB{sign}3012", (INFO, "scanner_test.gs_substitute"))
+            for sign in ("~", "|", "^]", "{GS}", "<GS>", "\\x1d", "␝")
+        ),
+        *((f"10AB{tail}", (WRONG, "scanner_test.no_gs")) for tail in ("Ω3012", "C" * 20, "17261231", "~30X")),
+        ("17261301", (WRONG, "scanner_test.gs1_broken")),
     ],
 )
 def test_what_stands_for_a_separator_is_said(aim: str, tail: str, told: tuple[str, str]) -> None:
@@ -242,10 +245,21 @@ def test_what_stands_for_a_separator_is_said(aim: str, tail: str, told: tuple[st
 
 @pytest.mark.parametrize("text", ["ç(éàààààà&&à", "+ěščřžýá", "(%@))!!)))@$", "Aß01ß2"])
 def test_every_keyboard_layout_is_named(text: str) -> None:
-    assert after(scan(text))[1] == (WRONG, "doctor.layout")
+    assert after(scan(text))[1] == (WRONG, "scanner_test.keyboard_layout")
 
 
-VERDICTS = ("fine", "fine_aim", "suffixes", "no_gs", "gs1_broken", "two_codes", "layout", "check", "slow", "key")
+VERDICTS = (
+    "good",
+    "good_aim",
+    "different_suffixes",
+    "no_gs",
+    "gs1_broken",
+    "two_codes",
+    "keyboard_layout",
+    "check_digit",
+    "slow",
+    "key",
+)
 
 
 def test_each_verdict_is_reached_a_hundred_times() -> None:
@@ -261,7 +275,7 @@ def test_each_verdict_is_reached_a_hundred_times() -> None:
         assert turn.verdict is not None
         state = turn.state if chance.random() < 0.9 else JOB.begin()
         seen[turn.verdict.text.id] += 1
-    assert set(seen) == {f"doctor.{id_}" for id_ in VERDICTS}
+    assert set(seen) == {f"scanner_test.{id_}" for id_ in VERDICTS}
     assert min(seen.values()) >= 100, seen
 
 

@@ -35,7 +35,7 @@ def test_verified_picking_is_in_force_from_the_next_stop_on(on: bool) -> None:
     change(hand, Policy(verified=on))
     assert hand.view.name == "pick.product"
     hand.scan("P1", "2")
-    assert hand.view.name == ("pick.place" if on else "pick.product")
+    assert hand.view.name == ("pick.location" if on else "pick.product")
 
 
 def test_a_stop_that_is_begun_goes_on_as_it_was() -> None:
@@ -44,8 +44,8 @@ def test_a_stop_that_is_begun_goes_on_as_it_was() -> None:
     change(hand, Policy(verified=True))
     hand.feed(Resumed())
     assert hand.view.name == "pick.product"
-    assert hand.scan("P1") == "pick.taken"
-    assert hand.view.name == "pick.place"
+    assert hand.scan("P1") == "pick.picked"
+    assert hand.view.name == "pick.location"
     assert picked(hand) == {1: 2, 2: 0}
 
 
@@ -54,14 +54,14 @@ def test_an_order_that_is_taken_up_again_is_verified_as_the_settings_say(on: boo
     hand = picker(verified=not on)
     change(hand, Policy(verified=on))
     hand.feed(Resumed())
-    assert hand.view.name == ("pick.place" if on else "pick.product")
+    assert hand.view.name == ("pick.location" if on else "pick.product")
 
 
 def test_a_scan_before_that_is_no_wrong_scan() -> None:
     """The screen asked for the product."""
     hand = picker(verified=False)
     change(hand, Policy(verified=True))
-    assert hand.scan("P1") == "pick.taken"
+    assert hand.scan("P1") == "pick.picked"
 
 
 @pytest.mark.parametrize("way", ["n", "u"])
@@ -71,7 +71,7 @@ def test_letters_that_lead_to_another_stop_do_too(way: str) -> None:
         hand.scan("P1", "2")
     change(hand, Policy(verified=True))
     hand.feed(Command(way))
-    assert hand.view.name == "pick.place"
+    assert hand.view.name == "pick.location"
 
 
 @pytest.mark.parametrize("on", [True, False])

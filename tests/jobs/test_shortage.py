@@ -77,12 +77,12 @@ class Shop:
 
     def answer(self, query: Query) -> Rows:
         rows = {
-            "elsewhere": self.spots,
+            "other_locations": self.spots,
             "short_reasons": self.learnt,
             "product": self.sheet,
             "surrounding": self.around,
             "features": self.features,
-            "coming": self.coming,
+            "next_deliveries": self.coming,
         }[query.name]
         return Rows(query.id, tuple(rows), len(rows))
 
@@ -181,9 +181,11 @@ def test_places_reasons_and_all_that_informs_are_there_at_once() -> None:
     assert hand.ways == [("place", "A-4"), ("place", "A-2"), *WHY, ("reject", "")]
     assert hand.job.accepts(hand.state).choices == 8
     titles = [block.title.id for block in hand.view.blocks]
-    assert titles == ["short.ways", "lookup.aged", "lookup.coming"]
-    assert {"short.around", "short.coming", "short.missing", "lookup.warehouse"} <= set(said(hand.view))
-    around = next(line for line in hand.view.lines if line.text.id == "short.both").text.args[0][1]
+    assert titles == ["shortage.choices", "look_up.with_age", "look_up.expected_deliveries"]
+    assert {"shortage.nearby", "shortage.expected_delivery", "shortage.missing", "look_up.warehouse"} <= set(
+        said(hand.view)
+    )
+    around = next(line for line in hand.view.lines if line.text.id == "shortage.join").text.args[0][1]
     assert isinstance(around, Msg)
     assert dict(around.args) == {"quantity": Decimal(4)}
     assert [effect for effect in hand.effects if isinstance(effect, Refresh)] == [
@@ -198,7 +200,7 @@ def test_delivery_with_product_is_named_before_stock_entry_date() -> None:
     hand = Hand(shop)
     page = "\n".join(painted(hand.view))
     assert "6 with 7005, 26 Nov" in page
-    assert {"lookup.coming_with", "lookup.delivery"} <= set(said(hand.view))
+    assert {"look_up.expected_with", "look_up.delivery"} <= set(said(hand.view))
     shop.coming = [{"order_number": "7001", "missing": Decimal(2), "datetime_expected": ""}]
     hand.say(Changed("delivery", "7001"))
     assert "2 with 7001" in "\n".join(painted(hand.view))
@@ -206,16 +208,16 @@ def test_delivery_with_product_is_named_before_stock_entry_date() -> None:
 
 def test_one_digit_takes_the_rest_elsewhere() -> None:
     hand = Hand(Shop("A-4", "A-2"))
-    assert hand.say(Choice(2)) == "short.elsewhere"
+    assert hand.say(Choice(2)) == "shortage.other_location"
     assert hand.answer == {"kind": "elsewhere", "place": "A-2", "pool": 1, "label": "Tea"}
 
 
 def test_one_digit_closes_the_line_short_with_its_reason() -> None:
     hand = Hand(Shop("A-4"))
-    assert hand.say(Choice(4)) == "short.closed"
+    assert hand.say(Choice(4)) == "shortage.closed"
     assert hand.answer == {"kind": "short", "code": "22", "words": "Damaged", "empty": False, "kept": True}
     hand = Hand(Shop())
-    assert hand.say(Choice(1)) == "short.closed"
+    assert hand.say(Choice(1)) == "shortage.closed"
     assert (hand.answer["code"], hand.answer["empty"]) == ("20", True)
 
 
@@ -223,39 +225,39 @@ def test_a_reason_that_the_service_does_not_keep_is_said_to_stay_here() -> None:
     shop = Shop()
     shop.features = [{"features": []}]
     hand = Hand(shop)
-    assert "short.kept_here" in said(hand.view)
-    assert hand.say(Choice(2)) == "short.closed_here"
+    assert "shortage.reason_kept_on_host" in said(hand.view)
+    assert hand.say(Choice(2)) == "shortage.closed_on_host"
     assert hand.answer["kept"] is False
     shop.features = []
-    assert "short.kept_here" not in said(Hand(shop).view)
+    assert "shortage.reason_kept_on_host" not in said(Hand(shop).view)
 
 
 def test_the_order_is_rejected_with_a_reason() -> None:
     hand = Hand(Shop("A-4"))
-    assert hand.say(Choice(7)) == "short.why"
-    assert hand.job.step_name(hand.state) == "short.why"
-    assert hand.say(Choice(3)) == "short.sure"
+    assert hand.say(Choice(7)) == "shortage.which_reason"
+    assert hand.job.step_name(hand.state) == "shortage.which_reason"
+    assert hand.say(Choice(3)) == "shortage.confirm_reject"
     assert hand.answer is None
     assert hand.say(Back()) == "session.dropped"
-    assert hand.say(Choice(3)) == "short.sure"
+    assert hand.say(Choice(3)) == "shortage.confirm_reject"
     assert [choice.args for choice in hand.view.choices] == [(("order", "O1"),)]
-    assert hand.say(Choice(1)) == "short.rejected"
+    assert hand.say(Choice(1)) == "shortage.rejected"
     assert hand.answer == {"kind": "reject", "code": "22", "words": "Damaged", "order_number": "O1", "kept": True}
 
 
 def test_of_several_orders_one_is_named_by_its_tote() -> None:
     hand = Hand(Shop(), orders=[need("O1", "T1"), need("O2", "T2"), need("O1", "T1", line=7)])
-    assert "short.needs" in said(hand.view)
-    assert hand.say(Choice(6)) == "short.which"
+    assert "shortage.needed_by" in said(hand.view)
+    assert hand.say(Choice(6)) == "shortage.which_order"
     assert [row[0].args for row in hand.view.blocks[0].rows] == [
         (("order", "O1"), ("tote", "T1")),
         (("order", "O2"), ("tote", "T2")),
     ]
     hand.say(Choice(2))
-    assert hand.say(Back()) == "short.which"
+    assert hand.say(Back()) == "shortage.which_order"
     hand.say(Choice(2))
-    assert hand.say(Choice(1)) == "short.sure"
-    assert hand.say(Choice(1)) == "short.rejected"
+    assert hand.say(Choice(1)) == "shortage.confirm_reject"
+    assert hand.say(Choice(1)) == "shortage.rejected"
     assert (hand.answer["order_number"], hand.answer["code"]) == ("O2", "20")
 
 
@@ -264,29 +266,29 @@ def test_back_goes_one_question_back_and_leaves_without_an_answer() -> None:
     hand.say(Choice(6))
     assert hand.say(Back()) == "session.dropped"
     assert not hand.closed
-    assert hand.say(Back()) == "short.left"
+    assert hand.say(Back()) == "shortage.left"
     assert hand.closed
     assert hand.answer is None
 
 
 def test_a_place_with_stock_is_as_good_as_its_number() -> None:
     hand = Hand(Shop("A-4", "A-2"))
-    assert hand.scan("a-2") == "short.elsewhere"
+    assert hand.scan("a-2") == "shortage.other_location"
     assert hand.answer["place"] == "A-2"
 
 
 def test_where_nothing_is_known_it_can_be_taken_all_the_same() -> None:
     hand = Hand(Shop("A-4"))
-    assert hand.scan("Z-9") == "short.none_there"
+    assert hand.scan("Z-9") == "shortage.no_stock_there"
     assert hand.verdict is not None
     assert hand.verdict.kind == ASK
     assert hand.job.accepts(hand.state).choices == len(hand.ways) + 1
     assert hand.view.blocks[0].numbered_rows == len(hand.ways)
     assert hand.say(Back()) == "session.dropped"
     hand.scan("Z-9")
-    assert hand.say(Choice(len(hand.ways) + 1)) == "short.elsewhere"
+    assert hand.say(Choice(len(hand.ways) + 1)) == "shortage.other_location"
     assert hand.answer == {"kind": "elsewhere", "place": "Z-9", "pool": 1, "label": "Tea"}
-    assert hand.scan("A-3") == "short.here"
+    assert hand.scan("A-3") == "shortage.same_location"
 
 
 def test_the_product_itself_was_found_after_all() -> None:
@@ -298,15 +300,15 @@ def test_the_product_itself_was_found_after_all() -> None:
 
 def test_anything_else_says_why_not() -> None:
     hand = Hand(Shop())
-    assert hand.scan("P2", PRODUCT) == "short.other_product"
+    assert hand.scan("P2", PRODUCT) == "shortage.other_product"
     hand.say(Choice(len(hand.ways) + 1))
-    assert hand.effects == [Start("lookup", {"product_number": "P2"})]
-    assert hand.scan("O7", ORDER) == "short.answer_first"
-    assert hand.scan("ann", PERSON) == "short.person"
-    assert hand.say(UnknownCode("999")) == "short.unknown"
-    assert hand.say(Text("tea")) == "short.unknown"
+    assert hand.effects == [Start("look_up", {"product_number": "P2"})]
+    assert hand.scan("O7", ORDER) == "shortage.answer_first"
+    assert hand.scan("ann", PERSON) == "shortage.person"
+    assert hand.say(UnknownCode("999")) == "shortage.unknown"
+    assert hand.say(Text("tea")) == "shortage.unknown"
     hand.say(Choice(6))
-    assert hand.scan("Z-9") == "short.answer_first"
+    assert hand.scan("Z-9") == "shortage.answer_first"
     assert not hand.closed
 
 
@@ -319,20 +321,20 @@ def test_numbers_stay_where_they_are_while_the_page_is_open() -> None:
     hand.say(Changed("product", "P1"))
     assert hand.ways[: len(before)] == before
     assert sorted(hand.ways[len(before) :]) == [("place", "A-1"), ("place", "A-2"), ("reason", "31")]
-    assert "short.none" in said(hand.view)
-    assert hand.say(Choice(1)) == "short.none_there"
-    assert hand.say(Choice(len(hand.ways) + 1)) == "short.elsewhere"
+    assert "shortage.none_there" in said(hand.view)
+    assert hand.say(Choice(1)) == "shortage.no_stock_there"
+    assert hand.say(Choice(len(hand.ways) + 1)) == "shortage.other_location"
     assert hand.answer["place"] == "A-4"
 
 
 def test_the_numbers_of_the_page_mean_the_same_beside_what_a_scan_led_to() -> None:
     hand = Hand(Shop("A-4"))
     count = len(hand.ways)
-    assert hand.scan("P2", PRODUCT) == "short.other_product"
+    assert hand.scan("P2", PRODUCT) == "shortage.other_product"
     assert hand.view.blocks[0].numbered_rows == count
-    assert [choice.id for choice in hand.view.choices] == ["short.way_product"]
+    assert [choice.id for choice in hand.view.choices] == ["shortage.choice_product"]
     assert f"{count + 1} Look up P2" in painted(hand.view)
-    assert hand.say(Choice(4)) == "short.closed"
+    assert hand.say(Choice(4)) == "shortage.closed"
     assert (hand.answer["words"], hand.state.offered) == ("Damaged", None)
 
 
@@ -345,19 +347,22 @@ def test_what_a_scan_led_to_keeps_its_number_when_a_way_is_heard_of() -> None:
     hand.say(Changed("product", "P1"))
     assert len(hand.ways) == offered - 1, "no other way comes before it"
     hand.say(Choice(offered))
-    assert hand.effects[-1] == Start("lookup", {"product_number": "P2"})
+    assert hand.effects[-1] == Start("look_up", {"product_number": "P2"})
     assert hand.ways[offered - 1] == ("place", "A-1"), "it comes when nothing is asked"
 
 
-@pytest.mark.parametrize("phase", ["which", "why"])
+@pytest.mark.parametrize("phase", ["which_order", "which_reason"])
 def test_orders_and_reasons_keep_their_numbers_too(phase: str) -> None:
-    hand = Hand(Shop(), orders=[need("O1", "T1"), need("O2", "T2")][: 2 if phase == "which" else 1])
+    hand = Hand(Shop(), orders=[need("O1", "T1"), need("O2", "T2")][: 2 if phase == "which_order" else 1])
     hand.say(Choice(6))
-    assert hand.job.step_name(hand.state) == f"short.{phase}"
+    assert hand.job.step_name(hand.state) == f"shortage.{phase}"
     open_ = hand.job.accepts(hand.state).choices
     hand.scan("P2", PRODUCT)
     assert (hand.view.blocks[0].numbered_rows, hand.job.accepts(hand.state).choices) == (open_, open_ + 1)
-    assert hand.say(Choice(1)) == {"which": "short.why", "why": "short.sure"}[phase]
+    assert (
+        hand.say(Choice(1))
+        == {"which_order": "shortage.which_reason", "which_reason": "shortage.confirm_reject"}[phase]
+    )
 
 
 def test_many_places_leave_the_reasons_their_digits() -> None:
@@ -369,7 +374,7 @@ def test_many_places_leave_the_reasons_their_digits() -> None:
     hand.say(Command("p"))
     hand.say(CursorKey("pagedown"))
     assert hand.view.page == 1
-    assert hand.say(Choice(18)) == "short.elsewhere"
+    assert hand.say(Choice(18)) == "shortage.other_location"
     assert hand.answer["place"] == "B-11"
 
 
@@ -379,12 +384,12 @@ def test_without_places_and_with_nothing_known_reasons_are_left() -> None:
     hand = Hand(shop, place="", orders=[], pools=None, pool=None, unit=None, label="")
     assert hand.ways == WHY[1:]
     assert hand.view.lines[0].text.args == (("text", "P1"),)
-    assert hand.say(Choice(4)) == "short.closed"
+    assert hand.say(Choice(4)) == "shortage.closed"
     assert hand.answer["code"] == "24"
 
 
 def test_what_is_measured_is_said_with_its_unit() -> None:
-    assert "short.missing_measure" in said(Hand(Shop(), decimal=True, unit="kg", rest=Decimal("0.250")).view)
+    assert "shortage.missing_measure" in said(Hand(Shop(), decimal=True, unit="kg", rest=Decimal("0.250")).view)
 
 
 def test_the_table_of_reasons() -> None:
@@ -418,11 +423,11 @@ def test_a_resume_stands_on_the_same_numbers_though_the_shop_has_changed() -> No
     again.state = again.job.begin()
     for event in hand.journal:
         again.state = again.job.handle(again.state, event, CONTEXT).state
-    assert (again.state.choices, again.state.phase) == (hand.state.choices, "why")
+    assert (again.state.choices, again.state.phase) == (hand.state.choices, "which_reason")
     again.shop = shop
     again.say(Resumed())
     assert again.state == hand.state
-    again.say(Closed("lookup"))
+    again.say(Closed("look_up"))
     assert again.state == hand.state
 
 
@@ -444,13 +449,27 @@ EVENTS: tuple[Event, ...] = (
         Text("tea"),
         RefusedInput("input.choice", "77"),
     ),
-    *(Back(), Changed("product", "P1"), Changed("order", ""), Closed("lookup"), Resumed()),
+    *(Back(), Changed("product", "P1"), Changed("order", ""), Closed("look_up"), Resumed()),
 )
 
 VERDICTS = {
-    *("short.opened", "short.elsewhere", "short.closed", "short.closed_here", "short.rejected", "short.left"),
-    *("short.which", "short.why", "short.none_there", "short.here", "short.other_product", "short.answer_first"),
-    *("short.person", "short.unknown", "short.sure", "session.dropped"),
+    *(
+        "shortage.opened",
+        "shortage.other_location",
+        "shortage.closed",
+        "shortage.closed_on_host",
+        "shortage.rejected",
+        "shortage.left",
+    ),
+    *(
+        "shortage.which_order",
+        "shortage.which_reason",
+        "shortage.no_stock_there",
+        "shortage.same_location",
+        "shortage.other_product",
+        "shortage.answer_first",
+    ),
+    *("shortage.person", "shortage.unknown", "shortage.confirm_reject", "session.dropped"),
 }
 
 Pick = Callable[[Sequence[Any]], Any]
@@ -467,10 +486,15 @@ def run(pick: Pick, length: int, keeps: bool) -> Counter[str]:
     shop.features = pick(([{"features": ["line-reasons"]}], [{"features": []}], []))
     orders = [need(f"O{n}", f"T{n}") for n in range(pick((0, 1, 1, 3)))]
     hand = Hand(shop, keeps=keeps, orders=orders, place=pick(("", "A-3")))
-    seen = Counter({"short.opened": 1})
+    seen = Counter({"shortage.opened": 1})
     for _ in range(length):
         event, reject = pick(EVENTS), ("reject", "")
-        if pick((False, False, True)) and hand.state.phase == "ways" and not hand.state.offered and reject in hand.ways:
+        if (
+            pick((False, False, True))
+            and hand.state.phase == "choices"
+            and not hand.state.offered
+            and reject in hand.ways
+        ):
             event = Choice(hand.ways.index(reject) + 1)
         if isinstance(event, Changed):
             shop.spots = [spot(code) for code in some(pick)]

@@ -83,7 +83,7 @@ class Hand:
             queue.extend(
                 Rows(each.id, (self.row,) if self.row else (), int(bool(self.row)))
                 for each in turn.effects
-                if isinstance(each, Query) and each.name != "coming"
+                if isinstance(each, Query) and each.name != "next_deliveries"
             )
             assert self.job.view(self.state).name == self.job.step_name(self.state)
         return self.verdict.text.id if self.verdict else ""
@@ -96,8 +96,8 @@ class Hand:
     def sent(self, *events: Event) -> dict[str, Any]:
         """What is sent when that was said and found right."""
         self.feed(*events)
-        assert self.job.step_name(self.state) == "store_product.sure", self.verdict
-        assert self.feed(Choice(1)) == "store_product.noted"
+        assert self.job.step_name(self.state) == "store_product.confirm", self.verdict
+        assert self.feed(Choice(1)) == "store_product.queued"
         (write,) = [each for each in self.effects if isinstance(each, Write)]
         assert (write.operation, write.lanes) == ("update-store-products", ("product/P1",))
         (item,) = write.body
@@ -119,9 +119,13 @@ def test_it_is_shown_and_the_service_is_asked_anew() -> None:
     assert Refresh("product", "P1") in hand.effects
     assert isinstance(hand.view, DetailView)
     assert hand.view.blocks[0].numbered_rows == len(FIELDS)
-    moments = block(hand, "store_product.moments")
+    moments = block(hand, "store_product.times")
     assert moments is not None
-    assert [cells[0].id for cells in moments.rows] == ["lookup.ordering", "store_product.then_order", "lookup.delivery"]
+    assert [cells[0].id for cells in moments.rows] == [
+        "look_up.ordering",
+        "store_product.later_ordering",
+        "look_up.delivery",
+    ]
 
 
 def test_what_is_not_known_yet_and_what_the_store_does_not_have_is_said() -> None:
@@ -129,7 +133,7 @@ def test_what_is_not_known_yet_and_what_the_store_does_not_have_is_said() -> Non
         StoreProductJob().handle(StoreProductState(), Opened({"product_number": "P1", "label": "Tea"}), CONTEXT).state
     )
     assert StoreProductJob().view(loading).lines[-1].text.id == "store_product.loading"  # type: ignore[union-attr]
-    assert Hand(None).view.lines[-1].text.id == "lookup.unknown"
+    assert Hand(None).view.lines[-1].text.id == "look_up.unknown"
     bare = Hand(row(is_ranged=False))
     assert bare.view.lines[-1].text.id == "store_product.not_ranged"
     assert bare.job.accepts(bare.state).choices == 0
@@ -182,20 +186,20 @@ def test_no_codes_is_a_choice() -> None:
 @pytest.mark.parametrize(
     ("name", "event", "why"),
     [
-        ("min", Quantity(Decimal(7)), "store_product.no_room"),
+        ("min", Quantity(Decimal(7)), "store_product.out_of_range"),
         ("min", Quantity(Decimal("4.5")), "store_product.not_whole"),
-        ("max", Quantity(Decimal(16)), "store_product.no_room"),
-        ("max", UnknownCode("6-5"), "store_product.above"),
+        ("max", Quantity(Decimal(16)), "store_product.out_of_range"),
+        ("max", UnknownCode("6-5"), "store_product.min_above_max"),
         ("max", UnknownCode("often"), "store_product.how_levels"),
         ("price", Quantity(Decimal(99_999_999)), "store_product.too_much"),
         ("expiry_date_time", Text("soon"), "store_product.how_day"),
         ("attention_codes", Text("x" * 21), "store_product.how_codes"),
-        ("min", Scan((Match(PRODUCT, "P2", "Cola", code="P2"),)), "store_product.in_hand"),
+        ("min", Scan((Match(PRODUCT, "P2", "Cola", code="P2"),)), "store_product.finish_change_first"),
         ("min", Scan((Match(LOCATION, "A-1", "A-1", code="A-1"),)), "store_product.not_this"),
     ],
 )
 def test_what_cannot_be_is_said_before_it_is_sent(name: str, event: Event, why: str) -> None:
-    hand = Hand(row(max=5, original_max=10) if why == "store_product.above" else row())
+    hand = Hand(row(max=5, original_max=10) if why == "store_product.min_above_max" else row())
     hand.pick(name)
     assert hand.feed(event) == why
     assert hand.job.step_name(hand.state) == "store_product.value"
@@ -236,7 +240,7 @@ def test_what_the_product_does_not_allow_is_shown_with_the_reason() -> None:
 
 
 def test_what_a_service_of_the_document_alone_may_not_show_is_said() -> None:
-    for keeps, notes in ((True, []), (False, ["store_product.hidden"])):
+    for keeps, notes in ((True, []), (False, ["store_product.write_only"])):
         hand = Hand(row(keeps_all=keeps))
         hand.pick("discount_price")
         assert [line.text.id for line in hand.view.lines if line.role == "note"] == notes
@@ -253,7 +257,7 @@ def test_who_lost_the_right_meanwhile_sends_nothing() -> None:
 
 def test_what_becomes_of_a_change_is_told() -> None:
     hand = Hand(row(said=[said("noted")]))
-    assert hand.view.blocks[0].rows[0][2].id == "word.noted"
+    assert hand.view.blocks[0].rows[0][2].id == "operation_state.queued"
     hand.row = row(said=[said("confirmed")])
     assert hand.feed(Changed("outbox", "")) == "store_product.confirmed"
     hand.row = row(said=[said("noted", "B"), said("confirmed")])
@@ -262,10 +266,10 @@ def test_what_becomes_of_a_change_is_told() -> None:
     assert hand.feed(Changed("outbox", "")) == "store_product.refused"
     assert hand.view.lines[-1].text.id == "store_product.refused"
     hand.feed(Command("d"))
-    assert hand.effects == [Start("doubts", {})]
+    assert hand.effects == [Start("unconfirmed", {})]
     hand.row = row(said=[said("unclear", "B")])
-    hand.feed(Closed("doubts"))
-    assert hand.view.lines[-1].text.id == "store_product.unclear"
+    hand.feed(Closed("unconfirmed"))
+    assert hand.view.lines[-1].text.id == "store_product.in_doubt"
 
 
 def test_figures_are_drawn_with_their_keys() -> None:
@@ -303,9 +307,9 @@ def test_whatever_is_said_instead_of_a_yes_is_answered(event: Event) -> None:
     hand = Hand(row())
     hand.pick("price")
     hand.feed(Quantity(Decimal("2.25")))
-    assert hand.job.step_name(hand.state) == "store_product.sure"
+    assert hand.job.step_name(hand.state) == "store_product.confirm"
     before = hand.state
-    assert hand.feed(event) == "store_product.yes_or_back"
+    assert hand.feed(event) == "store_product.confirm_or_back"
     assert (
         dict(hand.verdict.text.args)["value"] == store_product_view.format_value("price", "2.25")
         if hand.verdict
@@ -321,7 +325,7 @@ def test_number_instead_of_yes_is_new_value_and_asked_again() -> None:
     hand.feed(Quantity(Decimal("2.25")))
     assert (hand.job.accepts(hand.state).quantity, hand.job.accepts(hand.state).choice_letters) == (True, "y")
     hand.feed(Quantity(Decimal(1)))
-    assert hand.job.step_name(hand.state) == "store_product.sure"
+    assert hand.job.step_name(hand.state) == "store_product.confirm"
     assert not any(isinstance(effect, Write) for effect in hand.effects)
     assert dict(hand.state.changes) == {"price": Decimal(1)}
 
@@ -329,10 +333,10 @@ def test_number_instead_of_yes_is_new_value_and_asked_again() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
-        ("price", "0", "store_product.costs_nothing"),
-        ("price", "2.345", "store_product.fractions"),
-        ("discount_price", "2.60", "store_product.dearer"),
-        ("price", "1.10", "store_product.dearer"),
+        ("price", "0", "store_product.price_zero"),
+        ("price", "2.345", "store_product.fractions_of_cent"),
+        ("discount_price", "2.60", "store_product.discount_above_price"),
+        ("price", "1.10", "store_product.discount_above_price"),
         ("price", "2.60", ""),
         ("discount_price", "2.50", ""),
         ("min", "5", ""),
@@ -345,13 +349,13 @@ def test_prices_that_are_seldom_meant_are_asked_about(name: str, value: str, tol
     assert hand.verdict is None or hand.verdict.kind == "ask"
     view = hand.job.view(hand.state)
     assert isinstance(view, Step)
-    assert (view.name, not told or told in [line.text.id for line in view.lines]) == ("store_product.sure", True)
-    assert hand.feed(Choice(1)) == "store_product.noted"
+    assert (view.name, not told or told in [line.text.id for line in view.lines]) == ("store_product.confirm", True)
+    assert hand.feed(Choice(1)) == "store_product.queued"
 
 
 def test_another_product_is_scanned_and_back_leaves() -> None:
     hand = Hand(row())
-    assert hand.feed(Scan((Match(PRODUCT, "P2", "Cola", code="P2"),))) == "lookup.shown"
+    assert hand.feed(Scan((Match(PRODUCT, "P2", "Cola", code="P2"),))) == "look_up.shown"
     assert hand.state.number == "P2"
     hand.feed(Back())
     assert hand.effects == [Close()]
@@ -452,14 +456,14 @@ def test_a_value_in_hand_is_there_again_when_the_journal_is_read() -> None:
         event = (queue or typed).popleft()
         turn = hand.handle(state, event, CONTEXT)
         state = turn.state
-        asked = [each for each in turn.effects if isinstance(each, Query) and each.name != "coming"]
+        asked = [each for each in turn.effects if isinstance(each, Query) and each.name != "next_deliveries"]
         queue.extend(Rows(each.id, (row(),), 1) for each in asked)
         if not isinstance(event, Rows) or event.id != "product":
             kept.append(json_codec.from_text(type(event), json_codec.to_text(event)))
     again = hand.begin()
     for event in kept:
         again = hand.handle(again, event, CONTEXT).state
-    assert hand.step_name(again) == hand.step_name(state) == "store_product.sure"
+    assert hand.step_name(again) == hand.step_name(state) == "store_product.confirm"
     assert (again.field, again.changes) == (state.field, state.changes) == ("min", (("min", Decimal(6)),))
     assert json_codec.from_text(StoreProductState, json_codec.to_text(again)) == again
     sent = hand.handle(again, Rows("chosen", (row(),), 1), CONTEXT)

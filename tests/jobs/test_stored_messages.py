@@ -18,9 +18,11 @@ LINE: dict[str, Any] = {"line": 1, "picked": Decimal(3), "of": Decimal("3.5"), "
 
 
 def test_a_message_comes_back_as_it_was_kept() -> None:
-    kept = store_message("told.too_many_by", who="Ben \x1b[2J", **LINE)
-    assert read_message(kept) == msg("told.too_many_by", who="Ben \x1b[2J", **LINE)
-    nested = store_message("told.tried", count=50, why=read_message(store_message("told.status_no", status=503)))
+    kept = store_message("stored_reason.surplus_by", who="Ben \x1b[2J", **LINE)
+    assert read_message(kept) == msg("stored_reason.surplus_by", who="Ben \x1b[2J", **LINE)
+    nested = store_message(
+        "stored_reason.attempts", count=50, why=read_message(store_message("stored_reason.status_rejected", status=503))
+    )
     assert (
         MessageWriter(language="de")
         .write(read_message(nested))
@@ -42,12 +44,12 @@ def test_somebody_elses_words_stay_as_they_are(text: str) -> None:
         '{"@":"Msg"',
         '{"@":"Msg"}',
         '{"@":"Msg","id":7}',
-        '{"@":"Msg","id":"session.let_in"}',
-        '{"@":"Msg","id":"told.denied","args":7}',
-        '{"@":"Msg","id":"told.denied","args":[7]}',
-        '{"@":"Msg","id":"told.tried","args":[["count",{"@":"n","v":"x"}]]}',
+        '{"@":"Msg","id":"session.signed_in_by_pin"}',
+        '{"@":"Msg","id":"stored_reason.denied","args":7}',
+        '{"@":"Msg","id":"stored_reason.denied","args":[7]}',
+        '{"@":"Msg","id":"stored_reason.attempts","args":[["count",{"@":"n","v":"x"}]]}',
         '{"@":"Msg",' + "[" * 100_000,
-        '{"@":"Person","id":"told.denied"}',
+        '{"@":"Person","id":"stored_reason.denied"}',
     ],
 )
 def test_what_is_no_message_of_ours_is_shown_as_it_is(text: str) -> None:
@@ -57,18 +59,18 @@ def test_what_is_no_message_of_ours_is_shown_as_it_is(text: str) -> None:
 
 
 def test_the_command_line_has_the_words_and_the_detail() -> None:
-    assert reason_text(store_message("told.not_reached", detail="Connection refused")) == (
+    assert reason_text(store_message("stored_reason.not_reached", detail="Connection refused")) == (
         "The service could not be reached (Connection refused)"
     )
     assert reason_text("more than ordered") == "more than ordered"
     assert reason_text(NO_MESSAGE) == ""
     assert DETAIL_ARGUMENT not in MessageWriter().write(
-        read_message(store_message("told.not_reached", detail="Connection refused"))
+        read_message(store_message("stored_reason.not_reached", detail="Connection refused"))
     )
 
 
 def test_one_of_ours_is_told_from_all_others() -> None:
-    kept = store_message("told.plain", status=502, why=Msg("raw", (("text", "no"),)))
+    kept = store_message("stored_reason.text", status=502, why=Msg("raw", (("text", "no"),)))
     assert is_stored_message(kept)
-    assert is_stored_message(kept, "told.plain")
-    assert not is_stored_message(kept, "told.denied")
+    assert is_stored_message(kept, "stored_reason.text")
+    assert not is_stored_message(kept, "stored_reason.denied")

@@ -9,7 +9,7 @@ from aisle.jobs.supervisor.store_data import StoresState, parse_store
 from aisle.jobs.supervisor.stores import SUBSETS, StoresJob
 from aisle.jobs.view import DetailView, ListView, Step, msg
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, CursorKey, Match, Scan, Text, TypedText
-from aisle.tui.samples.stores import STORE_FIELDS
+from tests.samples.stores import STORE_FIELDS
 
 CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00Z", terminal="dock", window_rows=5)
 
@@ -63,11 +63,11 @@ def test_a_store_is_found_by_its_number_and_changed_to() -> None:
     assert desk.effects == [Refresh("store", "0012")]
     view = desk.job.view(desk.state)
     assert isinstance(view, DetailView)
-    assert [choice.id for choice in view.choices] == ["stores.way_change"]
+    assert [choice.id for choice in view.choices] == ["stores.choice_switch"]
     desk.said(Choice(1))
     asked = desk.job.view(desk.state)
     assert isinstance(asked, Step)
-    assert asked.lines[-1].text == msg("stores.meaning", waiting=2, jobs=0)
+    assert asked.lines[-1].text == msg("stores.switch_effect", waiting=2, jobs=0)
     desk.said(Choice(2))
     assert desk.job.step_name(desk.state) == "stores.page"
     desk.said(Choice(1))
@@ -137,7 +137,7 @@ def test_a_store_that_is_no_more_leaves_the_list() -> None:
     desk.said(Text("0012"))
     desk.stores.remove("0012")
     desk.said(Changed("store", "0012"))
-    assert (desk.verdict, desk.job.step_name(desk.state)) == ("stores.gone", "stores")
+    assert (desk.verdict, desk.job.step_name(desk.state)) == ("stores.store_removed", "stores")
 
 
 def test_pools_are_told_once_however_many_fields_name_them() -> None:

@@ -10,7 +10,7 @@ from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refres
 from aisle.jobs.supervisor.today import LOG_REFRESH_S, TodayJob, TodayState, aisle_of, group_by_aisle
 from aisle.jobs.view import Chart, DetailView, ListView
 from aisle.scan.meaning import Back, Choice, Command, UnknownCode
-from aisle.tui.samples.today import FIGURES
+from tests.samples.today import FIGURES
 
 CONTEXT = Context(store="0001", user="U6", now="2026-11-20T15:30:00+00:00")
 
@@ -20,7 +20,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         {"user": "U1", "name": "Anna", "here": False, "hours": {9: {"pick": 4, "count": 1}, 11: {"move": 2}}},
         {"user": "U2", "name": "U2", "here": True, "hours": {10: {"pick": 1}}},
     ],
-    "today_places": [{"place": place, "n": count} for place, count in (("A-02", 1), ("A-01", 5), ("B-01", 0))],
+    "today_locations": [{"place": place, "n": count} for place, count in (("A-02", 1), ("A-01", 5), ("B-01", 0))],
     "today_terminals": [
         {"terminal": "dock", "user": "U1", "name": "Anna", "job": "pick", "since": 1795186800.0, "last": 1795188570.0},
         {"terminal": "desk", "user": "", "name": "", "job": "", "since": 1795186800.0, "last": 0.0},
@@ -99,7 +99,7 @@ def test_map_lists_aisles_in_walk_order_and_marks_choice() -> None:
     ]
     assert dict(hand.view.lines[0].text.args)["place"] == "A-01"
     (query,) = [effect for effect in hand.feed(Choice(2)) if isinstance(effect, Query)]
-    assert (query.name, query.args["kind"]) == ("today_places", "short")
+    assert (query.name, query.args["kind"]) == ("today_locations", "short")
     (query,) = [effect for effect in hand.feed(Choice(3)) if isinstance(effect, Query)]
     assert query.args["kind"] == "move"
 
@@ -112,7 +112,7 @@ def test_terminals_and_the_way_back() -> None:
     assert [each.idle_s for each in hand.state.rows] == [30.0, -1.0]
     hand.feed(Command("n"))
     hand.feed(Back())
-    assert hand.state.phase == "pulse"
+    assert hand.state.phase == "figures"
     assert hand.feed(Back()) == [Close()]
     assert hand.job.handle(hand.state, UnknownCode("871"), CONTEXT).verdict is not None
 

@@ -53,7 +53,7 @@ class Hand:
         self.effects: tuple[Effect, ...] = ()
         self.verdict: Verdict | None = None
         self.does(Opened({}))
-        self.does(Rows("doubts", rows, len(rows)))
+        self.does(Rows("unconfirmed", rows, len(rows)))
 
     def does(self, *events: Event) -> "Hand":
         for event in events:
@@ -80,21 +80,26 @@ def test_it_asks_for_the_list_and_shows_it() -> None:
     hand = Hand(row("A"), row("B", "refused"), row("C", "noted"))
     view = JOB.view(hand.state)
     assert isinstance(view, ListView)
-    assert [cells.cells[0].id for cells in view.rows] == ["word.unclear", "word.refused", "word.noted"]
+    assert [cells.cells[0].id for cells in view.rows] == [
+        "operation_state.in_doubt",
+        "operation_state.refused",
+        "operation_state.queued",
+    ]
     hand.does(Changed("outbox", ""))
-    assert hand.asked() == ["doubts"]
+    assert hand.asked() == ["unconfirmed"]
 
 
 def test_an_entry_says_what_both_sides_say_and_its_ways_out() -> None:
     hand = Hand(row("A")).does(Choice(1))
     view = JOB.view(hand.state)
     assert isinstance(view, DetailView)
-    assert hand.at == "doubts.entry"
+    assert hand.at == "unconfirmed.entry"
     assert [choice.id for choice in view.choices] == [
-        "doubts.way_arrived", "doubts.way_again", "doubts.way_by_hand", "doubts.way_count",
+        "unconfirmed.choice_arrived", "unconfirmed.choice_resend", "unconfirmed.choice_close_by_hand",
+        "unconfirmed.choice_count",
     ]  # fmt: skip
     assert dict(view.blocks[0].rows[0][1].args) == {"before": "12", "after": "10"}
-    assert "doubts.looks_there" in [line.text.id for line in view.lines]
+    assert "unconfirmed.evidence_present" in [line.text.id for line in view.lines]
     assert not hand.settles(), "looking settles nothing"
 
 
@@ -121,16 +126,16 @@ def test_it_arrived() -> None:
     assert hand.settles() == [Resolve("A", ARRIVED)]
     assert Refresh("product", "P1") in hand.effects
     assert [doubt.op_id for doubt in hand.state.rows] == ["B"], "it is off the list at once"
-    assert (hand.at, hand.verdict and hand.verdict.kind) == ("doubts", GOOD)
+    assert (hand.at, hand.verdict and hand.verdict.kind) == ("unconfirmed", GOOD)
 
 
 def test_sending_again_is_asked_about() -> None:
     hand = Hand(row("A")).does(Choice(1), Choice(2))
-    assert (hand.at, hand.settles(), hand.verdict and hand.verdict.kind) == ("doubts.again", [], ASK)
+    assert (hand.at, hand.settles(), hand.verdict and hand.verdict.kind) == ("unconfirmed.resend", [], ASK)
     hand.does(Choice(2))
-    assert (hand.at, hand.settles()) == ("doubts.entry", [])
+    assert (hand.at, hand.settles()) == ("unconfirmed.entry", [])
     hand.does(Choice(2), Back())
-    assert (hand.at, hand.settles()) == ("doubts.entry", [])
+    assert (hand.at, hand.settles()) == ("unconfirmed.entry", [])
     hand.does(Choice(2), Choice(1))
     assert hand.settles() == [Resolve("A", RESEND)]
 
@@ -140,7 +145,7 @@ def test_sending_again_is_asked_about() -> None:
 )
 def test_what_is_settled_by_hand_says_how(said: Event, note: str) -> None:
     hand = Hand(row("A", "refused")).does(Choice(1), Choice(1))
-    assert hand.at == "doubts.by_hand"
+    assert hand.at == "unconfirmed.close_by_hand"
     assert isinstance(JOB.view(hand.state), Step)
     hand.does(said)
     assert hand.settles() == [Resolve("A", CLOSED_BY_HAND, note)]
@@ -152,8 +157,8 @@ def test_the_place_can_be_counted_and_the_order_opened() -> None:
     hand.does(Choice(3))
     assert hand.effects == (Start("pick", {"order_number": "O1", "looks": True}),)
     hand.does(Closed("pick"))
-    assert hand.asked() == ["doubts", "doubts"]
-    assert hand.at == "doubts.entry", "back where it was"
+    assert hand.asked() == ["unconfirmed", "unconfirmed"]
+    assert hand.at == "unconfirmed.entry", "back where it was"
 
 
 @pytest.mark.parametrize("word", ["noted", "sent", "confirmed"])
@@ -169,9 +174,9 @@ def test_what_goes_on_by_itself_offers_nothing(word: str) -> None:
 def test_an_entry_that_goes_on_meanwhile_is_told() -> None:
     hand = Hand(row("A")).does(Choice(1), Choice(2))
     hand.does(Rows("doubt", (row("A", "confirmed"),), 1))
-    assert (hand.at, hand.verdict and hand.verdict.text.id) == ("doubts.entry", "doubts.went_on")
+    assert (hand.at, hand.verdict and hand.verdict.text.id) == ("unconfirmed.entry", "unconfirmed.state_changed")
     hand.does(Rows("doubt", (), 0))
-    assert (hand.at, hand.verdict and hand.verdict.kind) == ("doubts", INFO)
+    assert (hand.at, hand.verdict and hand.verdict.kind) == ("unconfirmed", INFO)
 
 
 def test_a_scan_finds_the_entry_that_speaks_of_it() -> None:
@@ -182,7 +187,7 @@ def test_a_scan_finds_the_entry_that_speaks_of_it() -> None:
     hand.does(Back(), Scan((Match(ORDER, "O1", ""),)))
     assert hand.state.entry.op_id == "A"
     hand.does(Back(), Scan((Match(PRODUCT, "P9", "Tea"),)))
-    assert (hand.at, hand.verdict and hand.verdict.text.id) == ("doubts", "doubts.none_of")
+    assert (hand.at, hand.verdict and hand.verdict.text.id) == ("unconfirmed", "unconfirmed.none_for")
 
 
 def test_what_a_store_says_of_a_product_is_shown_field_by_field() -> None:
@@ -195,9 +200,12 @@ def test_what_a_store_says_of_a_product_is_shown_field_by_field() -> None:
     hand = Hand(row("A", "refused", **told)).does(Choice(1))
     view = JOB.view(hand.state)
     assert isinstance(view, DetailView)
-    assert view.lines[0].text.id == "doubts.what_setting"
+    assert view.lines[0].text.id == "unconfirmed.describe_store_product"
     assert [cells[0].id for cells in view.blocks[0].rows] == ["store_product.of_min", "store_product.of_promotion"]
-    assert [choice.id for choice in view.choices] == ["doubts.way_by_hand", "doubts.way_setting"]
+    assert [choice.id for choice in view.choices] == [
+        "unconfirmed.choice_close_by_hand",
+        "unconfirmed.choice_open_store_product",
+    ]
     hand.does(Choice(2))
     assert hand.effects == (Start("store_product", {"product_number": "P1"}),)
 

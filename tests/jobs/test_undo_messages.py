@@ -80,7 +80,7 @@ def test_a_move_of_several_products_is_undone_by_name() -> None:
     hand.say("A-1")
     assert "132 of" not in said(hand)
     assert said(hand).startswith("The move of 3 products: 100 of Product P1, 20 of Product P2, 12 of Product P4 was")
-    assert [choice.id for choice in hand.view.choices] == ["move.way_lying", "move.way_put_all"]
+    assert [choice.id for choice in hand.view.choices] == ["move.choice_take_there", "move.choice_put_all"]
 
 
 def test_a_move_of_goods_of_two_places_names_both() -> None:

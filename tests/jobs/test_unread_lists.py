@@ -30,7 +30,7 @@ from aisle.jobs.supervisor.stores import StoresJob
 from aisle.jobs.supervisor.today import TodayJob, TodayState
 from aisle.jobs.view import WRONG, Frame, LinkState, MissingList, UnusableRows, Verdict, View, msg
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.samples.today import FIGURES
+from tests.samples.today import FIGURES
 
 UNREAD = LinkState("offline", unread_lists=("headers", "lines", "locations", "deliveries", "products", "logs"))
 WORDS = {"en": "ot here yet", "nl": "Nog niet hier", "de": "Noch nicht da", "fr": "Pas encore là"}
@@ -75,7 +75,7 @@ def test_what_was_read_is_empty_though_another_list_is_not_here() -> None:
 
 
 def test_counts_of_what_was_never_read_are_not_nothing() -> None:
-    counts = tuple((kind, 2 if kind == "doubts" else 0) for kind in EXCEPTION_KINDS)
+    counts = tuple((kind, 2 if kind == "unconfirmed" else 0) for kind in EXCEPTION_KINDS)
     view = ExceptionsJob().view(ExceptionsState(counts=counts, is_loaded=True))
     drawn = _drawn(view, UNREAD)
     assert " 0 " not in drawn
@@ -94,7 +94,7 @@ def test_the_headline_of_today_says_it() -> None:
     assert "State of this host" in drawn
 
 
-WHY = kept("told.status_said", status=403, why="no role for it")
+WHY = kept("stored_reason.status_with_text", status=403, why="no role for it")
 LACKING = {
     "headers": (HomeJob, OrdersJob, ExceptionsJob),
     "deliveries": (DeliveriesJob, ReceiveJob),

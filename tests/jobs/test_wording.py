@@ -6,9 +6,9 @@ import pytest
 
 from aisle.jobs.supervisor.today import TodayJob, TodayState
 from aisle.jobs.view import Frame, LinkState
+from aisle.messages.loader import message_lengths
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.message_text import message_lengths
-from aisle.tui.samples.today import FIGURES, NOW
+from tests.samples.today import FIGURES, NOW
 
 WORDS = {
     "en": ("2 to send, 1 to settle", "20000 orders, 50000 goods", "2 h ago", "28, all read today"),
@@ -40,14 +40,14 @@ def test_the_smallest_screen_keeps_the_reservation() -> None:
 
 @pytest.mark.parametrize(("language", "word"), [("de", "reig"), ("fr", "ibér")])
 def test_a_clearance_has_another_word_than_the_release_of_an_order(language: str, word: str) -> None:
-    assert word in "".join(message_lengths("act.release", language))
+    assert word in "".join(message_lengths("order_actions.release", language))
     for id_ in (
         "home.clearance",
         "clearance.title",
         "clearance.title_of",
-        "clear.title",
-        "clear.goes_on",
-        "help.tasks",
+        "clearance_request.title",
+        "clearance_request.continues",
+        "help.clearance_tasks",
     ):
         assert word not in "".join(message_lengths(id_, language))
 

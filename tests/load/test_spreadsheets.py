@@ -693,8 +693,8 @@ def test_a_year_of_two_digits_is_the_one_that_is_near(year: int, later: int) -> 
 def test_two_digit_years_are_explained(write: Write, tmp_path: Path) -> None:
     last = datetime.now().year + YEARS_AHEAD
     notes = " ".join(dates(write, tmp_path, "2026-11-27", "27.11.26").notes)
-    assert f"years of two digits as {last - 99} to {last} (27.11.26 in row 3)" in notes
-    assert "dates with the day first (27.11.26 in row 3)" in notes
+    assert f"years of two digits as {last - 99} to {last} (27.11.26 in row 3 is 2026-11-27)" in notes
+    assert "dates with the day first (27.11.26 in row 3 is 2026-11-27)" in notes
     assert "local date read as yyyy-mm-dd" in notes
 
 

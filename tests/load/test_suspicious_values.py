@@ -39,6 +39,7 @@ ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_da
             "size looks like a date that a spreadsheet has made of a size",
         ),
         ("attributes.csv", ["product_number,volume", "P,02-Jan"], "volume looks like a date that a spreadsheet"),
+        ("attributes.csv", ["product_number,size", "P,02.01.2026"], "size looks like a date that a spreadsheet"),
         ("products.csv", ["product_number", "2-jan"], "looks like a date that a spreadsheet has made of a code"),
     ],
 )

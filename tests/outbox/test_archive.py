@@ -163,4 +163,4 @@ def test_old_closed_operations_are_deleted_and_others_stay(desk: Desk) -> None:
     assert archive.delete_old_operations(desk.db, NOW) == 1
     assert [op.op_id for op in desk.outbox.recent()] == [young, waiting, refused, ahead]
     assert archive.delete_old_operations(desk.db, NOW) == 0
-    assert fetch_one(desk.db, "SELECT count(*) FROM op_lane WHERE n NOT IN (SELECT n FROM operation)") == (0,)
+    assert fetch_one(desk.db, "SELECT count(*) FROM operation_lane WHERE n NOT IN (SELECT n FROM operation)") == (0,)

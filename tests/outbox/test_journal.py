@@ -83,7 +83,7 @@ def test_failed_batch_keeps_nothing(journal: Journal, outbox_db: apsw.Connection
         journal.commit(
             batch(opened=[NewJob("J1", "pick", 1)], entries=entries("J1", 1), writes=[(0, unsendable)], closed=["J1"])
         )
-    for table in ("event", "job", "operation", "op_lane", "wish", "stay"):
+    for table in ("event", "job", "operation", "operation_lane", "read_request", "sign_in"):
         assert fetch(outbox_db, f"SELECT count(*) FROM {table}") == [(0,)]
 
 
@@ -107,7 +107,7 @@ def test_a_snapshot_may_stand_before_the_entries_of_its_batch(journal: Journal) 
 
 def test_jobs_come_back_in_the_order_of_the_stack_and_closed_ones_do_not(journal: Journal) -> None:
     journal.commit(batch(opened=[NewJob("Z", "pick", 1, "K"), NewJob("K", "review", 1)]))
-    journal.commit(batch(entries=entries("Z", 1), opened=[NewJob("A", "lookup", 1, "Z")]))
+    journal.commit(batch(entries=entries("Z", 1), opened=[NewJob("A", "look_up", 1, "Z")]))
     journal.commit(JournalBatch("S1", "console", BEN, opened=[NewJob("B", "pick", 1)]))
     assert [job.job.job_id for job in journal.open_jobs(STORE, "U1")] == ["K", "Z", "A"]
     journal.commit(batch(closed=["A", "K"]))

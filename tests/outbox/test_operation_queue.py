@@ -396,7 +396,7 @@ class Machine(RuleBasedStateMachine):
         states = [row.state for row in self.outbox.recent(1000) if row.live]
         waiting = sum(state in ("queued", "sending", "in_doubt") for state in states)
         assert self.outbox.pending_counts() == (waiting, sum(state in ("needs_person", "rejected") for state in states))
-        held = {n for (n,) in fetch(self.db, "SELECT n FROM op_lane")}
+        held = {n for (n,) in fetch(self.db, "SELECT n FROM operation_lane")}
         assert held == {row.n for row in self.outbox.recent(1000) if row.live}
         assert {row.n for row in self.outbox.recent(1000) if row.state in UNFINISHED} <= held
 

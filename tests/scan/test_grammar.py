@@ -147,7 +147,7 @@ GRAMMAR: dict[str, Rule] = {
     "1234.567": fraction("1234.567", "1234.567"),
     "12345.678": always(CODE),
     "1.2345": lambda open_: (
-        RefusedInput("input.places" if open_.decimals else "input.decimal", "1.2345") if open_.quantity else CODE
+        RefusedInput("input.locations" if open_.decimals else "input.decimal", "1.2345") if open_.quantity else CODE
     ),
     "-1": signed("-1"),
     "+3": signed("+3"),
@@ -533,7 +533,7 @@ def test_unknown_multiplication_is_quantity_at_open_quantity() -> None:
 
 @pytest.mark.parametrize("text", ["1,2345", "0,0005", "1.2345", "0.00001", "12.0005", "2x1,2345", "1,0000"])
 def test_a_quantity_of_goods_by_measure_has_three_decimals(text: str) -> None:
-    assert said(text, Accepts(quantity=True, decimals=True)) == RefusedInput("input.places", text)
+    assert said(text, Accepts(quantity=True, decimals=True)) == RefusedInput("input.locations", text)
     assert said(text, Accepts(quantity=True)) == RefusedInput("input.decimal", text)
 
 

@@ -17,7 +17,7 @@ from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import Refusal
 from aisle.service.handlers.registry import HANDLERS
 from aisle.service.http.middleware import FEATURES
-from aisle.service.http.request import parse_integer
+from aisle.service.http.request_parsing import parse_integer
 from tests.service.world import API, LOGS, World
 
 ORDERS = "/stores/S1/orders/customerorders"

@@ -22,7 +22,7 @@ import pytest
 from aisle.errors import UsageError
 from aisle.service.errors import Refusal
 from aisle.service.handlers.registry import BULK_BODY_LIMIT, HANDLERS
-from aisle.service.http import request as wire
+from aisle.service.http import request_parsing
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import AccessLog
 from aisle.service.http.server import run_server
@@ -417,7 +417,7 @@ async def test_answers_that_were_kept_before_headers_counted_are_still_found(wor
     body = {"storeproductlog": [{"product_number": "P1", "quantity": 1}]}
     raw = json.dumps(body, default=float).encode()
     await world.post(LOGS, body, headers=key)
-    old = wire._hash(["POST", API + LOGS, []], raw)
+    old = request_parsing._hash(["POST", API + LOGS, []], raw)
 
     async def age(tx: Any) -> None:
         await tx.run("UPDATE idempotency SET fingerprint = $1", old)

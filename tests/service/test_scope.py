@@ -48,8 +48,9 @@ OF_NOBODY = {
     "access.OLD_RESPONSES_STEP",
     "access.OLD_SIGN_IN_FAILURES_DELETE",
     "access.OLD_WRITE_HISTORY_DELETE",
-    "access.SAID_FORGET",
-    "access.SAID_STEP",
+    "access.OLD_WRITE_HISTORY_STEP",
+    "access.OLD_LATEST_WRITES_DELETE",
+    "access.OLD_LATEST_WRITES_STEP",
 }
 # What a token of some stores may ask of the chain, or keep under its name.
 OF_THE_CHAIN_TOO = (

@@ -53,7 +53,7 @@ def home(aisle_home: Path) -> StoreFolder:
 
 JOBS: dict[str, tuple[str, ...]] = {
     "count": ("A-1",),
-    "loss": ("A-1",),
+    "adjust": ("A-1",),
     "move": ("A-1",),
     "receive": ("D-1",),
     "pick": (),
@@ -90,7 +90,7 @@ def test_the_screen_asks_about_the_goods_that_the_answer_is_booked_on(home: Stor
         scan.send(f"{GROSS_CHEESE}\r", pace)
         scan.rest(1.0)
         frame = scan.send(f"{GROSS_HAM}\r", pace)
-        assert told(frame) == (ASK, "session.taken_not")
+        assert told(frame) == (ASK, "session.not_applied")
         for columns, rows in ((30, 16), (40, 20), (80, 24)):
             assert "Pound ham" in prompt(frame, columns, rows), (columns, shown(frame, columns, rows))
             assert "lb" in prompt(frame, columns, rows)
@@ -234,7 +234,7 @@ def test_what_is_scanned_while_a_weight_is_asked_is_answered_itself(home: StoreF
 
 
 @pytest.mark.parametrize("said", ["96385074", "BADGE-U2", "A-2"])
-@pytest.mark.parametrize("job", ["count", "loss", "move", "receive"])
+@pytest.mark.parametrize("job", ["count", "adjust", "move", "receive"])
 def test_weight_of_dropped_scan_is_not_booked_on_previous_goods(home: StoreFolder, job: str, said: str) -> None:
     with at(home, user="U1") as session:
         begun(session, job)

@@ -107,25 +107,25 @@ def sent(home: StoreFolder) -> dict[tuple[str, int], Decimal]:
 
 def test_a_round_from_the_menu_to_the_pick_up_place(home: StoreFolder) -> None:
     with at(home) as session:
-        assert say(session, "6").view.name == "walk"
-        assert told(say(session, "4102")) == (GOOD, "walk.added")
-        assert told(say(session, "4101", "TOTE-B")) == (GOOD, "walk.tote")
-        assert told(say(session, "1")) == (GOOD, "walk.added")
-        assert told(say(session, "g")) == (GOOD, "pick.round_opened")
+        assert say(session, "6").view.name == "batch"
+        assert told(say(session, "4102")) == (GOOD, "batch.added")
+        assert told(say(session, "4101", "TOTE-B")) == (GOOD, "batch.tote")
+        assert told(say(session, "1")) == (GOOD, "batch.added")
+        assert told(say(session, "g")) == (GOOD, "pick.batch_opened")
         assert [tote.order for tote in state(session).totes] == ["4102", "4101", "4103"]
-        assert told(say(session, f"6*{CODES['P1']}")) == (GOOD, "pick.taken_totes")
+        assert told(say(session, f"6*{CODES['P1']}")) == (GOOD, "pick.picked_for_totes")
         assert sent(home) == {("4102", 1): Decimal(4), ("4101", 1): Decimal(2)}
-        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken_tote")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.picked_for_tote")
         assert told(say(session, CODES["P2"])) == (GOOD, "pick.tote_full")
         assert told(say(session, "3")) == (GOOD, "pick.set_totes")
         frame = say(session, CODES["P3"], "201")
-        assert told(frame) == (GOOD, "pick.round_taken")
+        assert told(frame) == (GOOD, "pick.batch_all_picked")
         assert frame.view.name == "pick.done"
-        assert told(say(session, "B-7")) == (ASK, "pick.put_on_goods")
+        assert told(say(session, "B-7")) == (ASK, "pick.put_down_at_stock")
         assert told(say(session, "TOTE-B")) == (GOOD, "pick.tote")
         assert told(say(session, "PU-1")) == (GOOD, "pick.put_down_totes")
         assert told(say(session, "PU-1")) == (GOOD, "pick.put_down_totes")
-        assert told(say(session, "PU-1")) == (INFO, "pick.nothing_in_round")
+        assert told(say(session, "PU-1")) == (INFO, "pick.nothing_in_batch")
     moves = [
         each for each in OperationQueue(open_outbox(home.folder)).unfinished() if each.operation == "create-movement"
     ]
@@ -138,16 +138,16 @@ def test_scanned_letter_is_tote_and_typed_letter_is_back(home: StoreFolder) -> N
 
     with at(home) as session:
         say(session, "6", "4102", "4101")
-        assert told(say(session, "0")) == (WRONG, "walk.unknown"), "scanned, it is no way back"
+        assert told(say(session, "0")) == (WRONG, "batch.unknown"), "scanned, it is no way back"
         assert told(by_hand("B")) == (ASK, "session.label_back")
         asked = session.frames.build().verdict
         assert asked
-        assert msg("walk.leave", count=2) in dict(asked.text.args).values()
+        assert msg("batch.leave", count=2) in dict(asked.text.args).values()
         assert told(say(session, "b")) == (INFO, "session.dropped")
-        assert told(by_hand("1*B")) == (GOOD, "walk.tote")
-        assert told(by_hand("b")) == (ASK, "walk.leave")
-        assert told(say(session, "b", "A")) == (WRONG, "walk.tote_twice")
-        assert told(say(session, "X")) == (GOOD, "walk.tote")
+        assert told(by_hand("1*B")) == (GOOD, "batch.tote")
+        assert told(by_hand("b")) == (ASK, "batch.leave")
+        assert told(say(session, "b", "A")) == (WRONG, "batch.tote_twice")
+        assert told(say(session, "X")) == (GOOD, "batch.tote")
         frame = say(session, "g", "7*", "B")
         assert (told(frame), frame.typed) == ((INFO, "pick.this_tote"), "7*")
         say(session, CODES["P1"], CODES["P2"], CODES["P3"], "200")
@@ -177,7 +177,7 @@ def test_a_round_is_taken_up_where_it_was_left(home: StoreFolder, count: int) ->
         frame = session.frames.build()
         assert (frame.verdict, frame.view) == (before.verdict, before.view), "with the reason of what is offered"
         assert state(session) == kept
-        assert told(say(session, CODES["P3"])) == (GOOD, "pick.taken_tote")
+        assert told(say(session, CODES["P3"])) == (GOOD, "pick.picked_for_tote")
     assert sent(home)["4102", 2] == count + 1
 
 
@@ -187,7 +187,7 @@ def test_the_gathering_is_taken_up_too(home: StoreFolder) -> None:
     with at(home) as session:
         frame = session.frames.build()
         assert frame.view == before.view
-        assert told(say(session, "g")) == (GOOD, "pick.round_opened")
+        assert told(say(session, "g")) == (GOOD, "pick.batch_opened")
         assert [(tote.order, tote.code) for tote in state(session).totes] == [
             ("4103", "TOTE-A"),
             ("4101", ""),
@@ -222,16 +222,16 @@ def test_batch_of_older_job_version_closes_without_loss(
 def test_a_look_in_the_middle_of_a_round_comes_back_to_its_stop(home: StoreFolder) -> None:
     with at(home) as session:
         before = say(session, "6", "3", "g", CODES["P1"]).view
-        assert say(session, f"?{CODES['P9']}").view.name == "lookup.product"
+        assert say(session, f"?{CODES['P9']}").view.name == "look_up.product"
         assert say(session, "b").view == before
         say(session, f"?{CODES['P9']}")
-        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken_tote")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.picked_for_tote")
 
 
 def test_what_was_picked_before_a_look_in_the_same_queue_is_counted_on(home: StoreFolder) -> None:
     with at(home) as session:
         frame = say(session, "4102", CODES["P3"], f"?{CODES['P9']}", "b", CODES["P3"], f"?{CODES['P9']}", CODES["P3"])
-        assert told(frame) == (GOOD, "pick.taken")
+        assert told(frame) == (GOOD, "pick.picked")
         (picked,) = [take.picked for take in state(session).lines if take.product == "P3"]
         assert picked == 3
     assert sent(home) == {("4102", 2): Decimal(3)}
@@ -245,8 +245,8 @@ def test_an_order_that_is_rejected_elsewhere_leaves_the_round(home: StoreFolder)
         cache.write_orders([{**gone, "is_rejected": True}], lines_known=True, read_began=2.0)
         frame = session.poll()
         assert frame is not None
-        assert told(frame) == (WRONG, "pick.out_hand")
-        assert frame.view.name == "pick.back"
+        assert told(frame) == (WRONG, "pick.removed_with_goods")
+        assert frame.view.name == "pick.return"
         assert told(say(session, "y")) == (GOOD, "pick.put_back_done")
         assert [tote.letter for tote in state(session).totes] == ["A", "C"]
 
@@ -284,10 +284,10 @@ def test_what_was_typed_before_a_page_came_by_itself_is_not_its_answer(home: Sto
         rejected(home)
         frame = session.poll()
         assert frame is not None
-        assert frame.view.name == "pick.back"
+        assert frame.view.name == "pick.return"
         assert frame.typed == ""
         assert told(frame) == (WRONG, "session.typed_before")
-        assert say(session, "1").view.name == "pick.back"
+        assert say(session, "1").view.name == "pick.return"
         assert session.take([OpenLine("y")], 0.0).typed == "y"
         assert told(say(session, "y")) == (GOOD, "pick.put_back_done")
 
@@ -309,7 +309,7 @@ def test_the_same_key_twice_on_what_is_back_takes_nothing_out_of_a_tote(home: St
         rejected(home)
         frame = session.poll()
         assert frame is not None
-        assert frame.view.name == "pick.back"
+        assert frame.view.name == "pick.return"
         before = sent(home)
         assert told(say(session, "y")) == (GOOD, "pick.put_back_done")
         assert not session.stack.top.job.accepts(state(session)).quantity
@@ -323,7 +323,7 @@ def test_short_takes_two_entries_and_closes_the_stop_for_all_its_orders(home: St
     with at(home) as session:
         say(session, "6", "3", "g", f"4*{CODES['P1']}")
         frame = say(session, "s")
-        assert frame.view.name == "short.ways"
+        assert frame.view.name == "shortage.choices"
         numbers = [n for n, way in enumerate(session.stack.top.state.choices, 1) if way.kind == "reason"]
         frame = say(session, str(numbers[0]))
         assert told(frame) == (GOOD, "pick.short")
@@ -340,7 +340,7 @@ def test_the_rest_elsewhere_is_two_entries_as_well(home: StoreFolder) -> None:
         say(session, "6", "3", "g", f"4*{CODES['P1']}")
         say(session, "s")
         frame = say(session, "1")
-        assert told(frame) == (GOOD, "pick.comes")
+        assert told(frame) == (GOOD, "pick.comes_later")
         assert frame.view.name == "pick.product"
         (rest,) = [take for take in state(session).lines if take.product == "P1" and take.is_open]
         assert (rest.location, rest.remaining) == ("B-7", Decimal(3))
@@ -395,4 +395,4 @@ def test_the_third_order_of_a_stock_of_three_is_told_that_it_is_too_much(home: S
             assert frame.verdict.kind == GOOD
             said.append(frame.verdict.detail.id if frame.verdict.detail else "")
             say(session, "b")
-    assert said == ["", "", "pick.beyond"]
+    assert said == ["", "", "pick.more_than_stock"]

@@ -74,7 +74,7 @@ def test_two_people_on_one_host_are_asked_told_and_added_up(home: StoreFolder) -
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
         say(anna, "4101", f"3*{BARCODES[1]}")
         ben.poll()
-        assert [id_ == "home.taken_by" for id_ in listed(ben)] == [True, False]
+        assert [id_ == "home.claimed_by" for id_ in listed(ben)] == [True, False]
         frame = say(ben, "4101")
         assert told(frame) == (ASK, "pick.claimed_at")
         assert frame.verdict is not None
@@ -83,7 +83,7 @@ def test_two_people_on_one_host_are_asked_told_and_added_up(home: StoreFolder) -
         opened = say(ben, "1")
         assert opened.verdict is not None
         more = dict(opened.verdict.text.args)
-        assert more["what"] == msg("pick.beside", order="4101", who="Anna Kovac")
+        assert more["what"] == msg("pick.other_picker", order="4101", who="Anna Kovac")
         assert more["more"] == msg("pick.opened", order="4101", count=3)
         say(ben, f"4*{BARCODES[1]}")
         shown = anna.poll()
@@ -112,7 +112,7 @@ def test_goods_put_back_by_previous_picker_are_not_picked_after_take_over(
         say(anna, "4101", f"3*{BARCODES[1]}")
         say(ben, "4101", "1")
         assert told(anna.poll() or anna.frames.build()) == (ASK, "pick.taken_over")
-        assert say(anna, "o").view.name == "pick.back"
+        assert say(anna, "o").view.name == "pick.return"
         ben.poll()
         assert [each["user"] for each in row(home)["at_work"]] == ["U1", "U2"]
         assert say(anna, answer, "b").view.name == "home"
@@ -144,14 +144,14 @@ def test_goods_in_hand_of_taken_over_order_are_booked_by_choice_number(home: Sto
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
         say(anna, "4103", f"2*{BARCODES[1]}")
         give(home, "4103", "U2")
-        assert told(anna.poll() or anna.frames.build()) == (WRONG, "pick.out_hand")
+        assert told(anna.poll() or anna.frames.build()) == (WRONG, "pick.removed_with_goods")
         assert walker(home, "4103") == "", "who only has its goods in hand walks it no more"
         say(ben, "4103")
-        assert told(say(ben, "PU-1")) == (ASK, "pick.put_others")
+        assert told(say(ben, "PU-1")) == (ASK, "pick.goods_of_others")
         assert moved(home, "4103") == 0
         assert walker(home, "4103") == "U2"
         assert told(say(ben, "1")) == (GOOD, "pick.put_down")
-        assert told(anna.poll() or anna.frames.build()) == (WRONG, "pick.back_laid")
+        assert told(anna.poll() or anna.frames.build()) == (WRONG, "pick.put_down_by_other_at")
         assert say(anna, "y").view.name == "home"
         assert moved(home, "4103") == 2
         (line,) = row(home, "4103")["lines"]
@@ -173,7 +173,7 @@ def test_handed_over_goods_belong_to_current_picker(home: StoreFolder) -> None:
         anna.poll()
         say(ben, "4103")
         assert say(anna, "o").view.name == "home"
-        assert told(ben.poll() or ben.frames.build()) == (INFO, "pick.beside_left_hand")
+        assert told(ben.poll() or ben.frames.build()) == (INFO, "pick.other_picker_left_goods")
         assert told(say(ben, "PU-1")) == (GOOD, "pick.put_down")
         assert moved(home, "4103") == 2
 
@@ -206,7 +206,7 @@ def test_one_person_takes_an_order_along_to_another_terminal(home: StoreFolder) 
         say(hand, "1")
         shown = dock.poll()
         assert shown is not None
-        assert (shown.view.name, told(shown)) == ("home", (INFO, "pick.taken_along"))
+        assert (shown.view.name, told(shown)) == ("home", (INFO, "pick.moved_to_terminal"))
         say(hand, BARCODES[1])
         view = hand.frames.build().view
         assert isinstance(view, Step)
@@ -225,15 +225,15 @@ def test_left_order_is_reminded_until_reopened(home: StoreFolder) -> None:
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
         say(anna, "4101", BARCODES[1])
         ben.poll()
-        assert listed(ben)[0] == "home.taken_by"
-        assert board(home) == ("raw", "order.claimed_silent")
+        assert listed(ben)[0] == "home.claimed_by"
+        assert board(home) == ("raw", "order.claimed_idle")
         say(anna, "b")
         ben.poll()
-        assert (listed(ben)[0], board(home)) == ("home.left_by", ("home.left_by", "order.left_by"))
+        assert (listed(ben)[0], board(home)) == ("home.abandoned_by", ("home.abandoned_by", "order.abandoned_by"))
         assert row(home)["claim_left"] >= row(home)["claimed_on"]
         say(anna, "4101")
         ben.poll()
-        assert listed(ben)[0] == "home.taken_by"
+        assert listed(ben)[0] == "home.claimed_by"
         assert "claim_left" not in row(home)
 
 
@@ -295,11 +295,11 @@ def test_who_worked_on_an_order_is_forgotten_in_the_end(home: StoreFolder) -> No
         say(anna, "4101", BARCODES[1])
         say(anna, "b")
     database = open_outbox(home.folder)
-    assert [number for (number,) in database.execute("SELECT order_number FROM hold")] == ["4101"]
-    database.execute("UPDATE hold SET since = since - ?", (journal._ORDER_KEPT_S + 1,))
+    assert [number for (number,) in database.execute("SELECT order_number FROM order_in_work")] == ["4101"]
+    database.execute("UPDATE order_in_work SET since = since - ?", (journal._ORDER_KEPT_S + 1,))
     with at(home, "dock", "U1") as anna:
         say(anna, "4102")
-    assert [number for (number,) in database.execute("SELECT order_number FROM hold")] == ["4102"]
+    assert [number for (number,) in database.execute("SELECT order_number FROM order_in_work")] == ["4102"]
 
 
 def test_the_next_order_is_one_that_nobody_else_has(home: StoreFolder) -> None:

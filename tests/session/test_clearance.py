@@ -76,13 +76,13 @@ def test_who_comes_back_to_the_terminal_reads_what_became_of_it(home: StoreFolde
     type_(session, SECRET)
     proven(home, session)
     outbox = open_outbox(home.folder)
-    ((name, now),) = outbox.execute("SELECT ask_id, asked_at FROM ask WHERE kind = 'clearance'").fetchall()
+    ((name, now),) = outbox.execute("SELECT request_id, requested_at FROM request WHERE kind = 'clearance'").fetchall()
     assert session_requests.start_request(outbox, str(name), float(str(now)))
     session.close()
     assert session_requests.mark_interrupted(outbox, float(str(now)) + 1) == 1
     again = begun(home)
     frame = again.resize(80, 24)
-    assert frame.view.name == "clear.done"
+    assert frame.view.name == "clearance_request.done"
     assert frame.verdict is not None
     again.close()
     outbox.close()
@@ -96,7 +96,7 @@ def written(home: StoreFolder, *others: Path) -> bytes:
 def answer(home: StoreFolder, how: str, **more: object) -> None:
     """A courier answers what is asked."""
     outbox = open_outbox(home.folder)
-    ((name, now),) = outbox.execute("SELECT ask_id, asked_at FROM ask WHERE state = 'asked'").fetchall()
+    ((name, now),) = outbox.execute("SELECT request_id, requested_at FROM request WHERE state = 'requested'").fetchall()
     assert session_requests.start_request(outbox, str(name), float(str(now)))
     session_requests.finish_request(
         outbox, str(name), session_requests.ANSWERED, {"how": how, "why": "No.", **more}, float(str(now))
@@ -112,7 +112,7 @@ def proven(home: StoreFolder, session: Session) -> Frame:
     answer(home, "done", until=time.time() + 900)
     frame = session.poll()
     assert frame is not None
-    assert frame.view.name == "clear.wait"
+    assert frame.view.name == "clearance_request.wait"
     return frame
 
 
@@ -159,7 +159,7 @@ def test_a_pin_before_it_is_asked_for_and_after_it_is_over_is_nowhere(home: Stor
     proven(home, session)
     answer(home, "refused")
     frame = session.poll()
-    for page in ("clear.done", "clear.sure"):
+    for page in ("clearance_request.done", "clearance_request.confirm"):
         assert frame is not None
         assert frame.view.name == page
         assert session.take([OpenLine(SECRET)], 1.0).typed == "*" * len(SECRET)

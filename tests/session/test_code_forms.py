@@ -171,7 +171,7 @@ def test_what_was_guessed_is_said_once(home: StoreFolder, code: str) -> None:
         frame = scan(code)
         assert told(frame) == (GOOD, "session.guessed")
         assert said(frame).startswith(f"No such code here: {code}, read as ")
-        assert told(scan(code)) == (GOOD, "pick.taken")
+        assert told(scan(code)) == (GOOD, "pick.picked")
         assert sum(picked(home).values()) == 2
 
 
@@ -183,7 +183,7 @@ def test_nothing_is_guessed_before_the_store_was_read_whole(home: StoreFolder, c
         scan("4101")
         assert told(scan(code)) == (WRONG, "session.unknown_yet")
         assert not picked(home)
-        assert told(scan(EAN)) == (GOOD, "pick.taken"), "a code that is known is no guess"
+        assert told(scan(EAN)) == (GOOD, "pick.picked"), "a code that is known is no guess"
 
 
 @pytest.mark.parametrize("place", [False, True])
@@ -204,9 +204,9 @@ def test_a_guess_that_fits_another_thing_of_the_store_too_is_asked(home: StoreFo
 def test_home_and_look_find_what_the_jobs_find(home: StoreFolder, code: str) -> None:
     with at(home) as session:
         scan = Scanner(session)
-        assert scan(code).view.name.startswith("lookup")
+        assert scan(code).view.name.startswith("look_up")
         scan("b", "4101")
-        assert scan(f"?{code}").view.name.startswith("lookup")
+        assert scan(f"?{code}").view.name.startswith("look_up")
 
 
 @pytest.mark.parametrize("job", ["count", "move", "receive"])
@@ -328,7 +328,7 @@ def test_a_number_of_the_store_is_a_weight_with_y_alone(home: StoreFolder) -> No
         open_count(session, scan)
         scan("01095200011005123202000275")
         assert told(scan("4101")) == (ASK, "session.is_number")
-        assert told(scan("y"))[1] == "count.so_many"
+        assert told(scan("y"))[1] == "count.confirm_quantity"
         scan("b")
         scan("01095200011005123202000275")
         assert told(scan("y"))[0] == WRONG
@@ -347,9 +347,9 @@ def test_a_number_of_the_store_is_no_weight_after_all(home: StoreFolder) -> None
             view = scan("4101").view
             assert (view.choice_letters, [way.id for way in view.choices]) == (  # type: ignore[union-attr]
                 "yx",
-                ["count.way_quantity", "count.way_order"],
+                ["count.choice_quantity", "count.choice_order"],
             )
-            assert told(scan(key)) == (ASK, "session.how_much_in"), "how much it is is asked again"
+            assert told(scan(key)) == (ASK, "session.ask_quantity_in"), "how much it is is asked again"
             assert told(scan("u")) == (INFO, "session.dropped")
         scan("01095200011005123202000275")
         session.take([Line(text, "cr", 0.0, 0.0, 0.0) for text in ("4101", "y")], 0.0)
@@ -357,7 +357,7 @@ def test_a_number_of_the_store_is_no_weight_after_all(home: StoreFolder) -> None
         frame = scan("01095200011005123202000275")
         assert told(frame)[0] == ASK, "another label asks for itself"
         scan("b")
-        assert told(scan("0109520001100512" + "3202000275", "2000"))[1] == "count.so_many"
+        assert told(scan("0109520001100512" + "3202000275", "2000"))[1] == "count.confirm_quantity"
         assert told(scan("x"))[0] == INFO
         assert not session.stack.top.state.counted_lines
 
@@ -428,7 +428,7 @@ def test_a_keyboard_layout_is_told_once(home: StoreFolder) -> None:
         first, second = scan("ç(éààà&&àààé'"), scan("ç(éààà&&àààé'")
         assert told(first) == (GOOD, "session.layout")
         assert EAN in said(first)
-        assert told(second) == (GOOD, "pick.taken")
+        assert told(second) == (GOOD, "pick.picked")
         assert told(scan("ç(éààà&&ààà&&")) == (WRONG, "input.layout")
         assert said(scan("ç(éàààààà&&à")).startswith("Keyboard layout of the scanner")
         assert picked(home) == {1: 2}
@@ -483,7 +483,7 @@ def test_a_printed_letter_answers(home: StoreFolder, ms: int, form: str) -> None
     with at(home) as session:
         scan = Scanner(session, ms)
         scan("4101")
-        assert told(scan(f"61*{EAN}"))[1] == "pick.over"
+        assert told(scan(f"61*{EAN}"))[1] == "pick.more_than_ordered"
         assert told(scan("AISLE:1")) == (WRONG, "input.letters"), "a number is the quantity there, and no choice"
         scan(form)
         assert picked(home)[1] == 60
@@ -495,5 +495,5 @@ def test_beside_a_quantity_a_guess_counts_where_one_thing_fits(home: StoreFolder
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_products([service_rows.product(f"G{n}", f"Guess {n}", "165100004324") for n in range(count)])
     with at(home) as session:
-        rows, _ = session.store.reader.query("named", {"code": "654321"})
+        rows, _ = session.store.reader.query("records_by_number", {"code": "654321"})
         assert [row["key"] for row in rows] == found

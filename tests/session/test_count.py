@@ -151,12 +151,12 @@ def test_a_loss_in_the_middle_of_a_count_comes_back_to_it(home: StoreFolder) -> 
     with at(home) as session:
         open_count(session)
         say(session, "A-1", CODES[1])
-        assert say(session, "l").view.name == "loss.quantity"
+        assert say(session, "l").view.name == "adjust.quantity"
     with at(home) as session:
-        assert session.frames.build().view.name == "loss.quantity"
-        assert told(say(session, "2")) == (ASK, "loss.why")
+        assert session.frames.build().view.name == "adjust.quantity"
+        assert told(say(session, "2")) == (ASK, "adjust.which_reason")
         frame = say(session, "1")
-        assert (frame.view.name, told(frame)) == ("count.product", (GOOD, "loss.lost"))
+        assert (frame.view.name, told(frame)) == ("count.product", (GOOD, "adjust.lost"))
     (operation,) = sent(home)
     entry = operation.body["storeproductlog"][0]
     assert (entry["location_code"], entry["stock_pool_1"], entry["reason_code"]) == ("A-1", -2, 1)
@@ -170,13 +170,13 @@ def test_the_log_shows_what_was_counted_a_moment_ago(home: StoreFolder) -> None:
         say(session, "a")
         assert told(say(session, "1"))[1] == "count.sent_differing"
         frame = say(session, "2")
-        assert frame.view.name == "count_log"
+        assert frame.view.name == "my_entries"
         (row,) = frame.view.rows  # type: ignore[union-attr]
-        assert [cell.id for cell in row.cells][1] == "word.noted"
+        assert [cell.id for cell in row.cells][1] == "operation_state.queued"
         frame = say(session, "1")
-        assert frame.view.name == "count_log.entry"
+        assert frame.view.name == "my_entries.entry"
     with at(home) as session:
-        assert session.frames.build().view.name == "count_log.entry"
+        assert session.frames.build().view.name == "my_entries.entry"
 
 
 def test_settings_make_counts_blind_and_thresholds_strict(home: StoreFolder) -> None:
@@ -209,21 +209,21 @@ def test_store_without_locations_is_counted_as_whole(aisle_home: Path) -> None:
 def test_a_page_leads_to_the_count_and_the_move_of_what_it_shows_and_back(home: StoreFolder) -> None:
     with at(home) as session:
         page = say(session, CODES[0]).view
-        assert page.name == "lookup.product"
+        assert page.name == "look_up.product"
         assert say(session, "c").view.name == "count.stop"
         assert told(say(session, "10", "d"))[1] == "count.sent"
-        assert session.frames.build().view.name == "lookup.product"
+        assert session.frames.build().view.name == "look_up.product"
         assert say(session, "t").view.name == "move.take"
         frame = say(session, "b")
         assert (frame.view.name, told(frame)) == ("move.leave", (ASK, "move.leave"))
-        assert say(session, "x").view.name == "lookup.product"
+        assert say(session, "x").view.name == "look_up.product"
         page = say(session, "b", "A-1").view
-        assert page.name == "browse.place"
+        assert page.name == "locations.location"
         assert say(session, "c").view.name == "count.product"
     with at(home) as session:
         assert session.frames.build().view.name == "count.product"
         assert say(session, "b").view == page
         assert say(session, "t").view.name == "move.take"
         assert told(say(session, CODES[0], "A-2"))[1] == "move.moved"
-        assert say(session, "b", "b").view.name == "browse.place"
+        assert say(session, "b", "b").view.name == "locations.location"
     assert [each.operation for each in sent(home)] == ["create-store-product-logs", "create-movement"]

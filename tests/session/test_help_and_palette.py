@@ -28,8 +28,8 @@ from aisle.settings import LANGUAGES, Settings, load_settings
 from aisle.settings.key_bindings import BINDABLE_LETTERS, COMMAND_LETTERS, validate_keys
 from aisle.tui.layout.screen import fits_whole
 from aisle.tui.message_text import MessageWriter
-from aisle.tui.samples.registry import SAMPLES
 from tests.cache import service_rows
+from tests.samples.registry import SAMPLES
 from tests.session.test_session import BARCODES, ORDER, at, home, say, sent, told
 from tests.writes import ANNA
 
@@ -91,7 +91,7 @@ def test_f1_asks_for_help_and_f5_for_commands(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         before = picking(session).view
         assert session.take([Key("f1")], 0.0).view.name == "help"
-        assert session.take([Key("f5")], 0.0).view.name == "commands"
+        assert session.take([Key("f5")], 0.0).view.name == "palette"
         assert session.take([Key("back")], 0.0).view == before
 
 
@@ -100,7 +100,7 @@ def test_a_scan_goes_on_with_the_job(home: StoreFolder, page: str) -> None:
     with at(home, user="U1") as session:
         picking(session)
         frame = say(session, page, BARCODES[1], page, BARCODES[2])
-        assert told(frame) == (GOOD, "pick.taken")
+        assert told(frame) == (GOOD, "pick.picked")
         assert frame.view.name == "pick.product"
         wrong = say(session, page, "87654321")
         assert (wrong.view.name, told(wrong)) == ("pick.product", (WRONG, "pick.unknown"))
@@ -121,7 +121,7 @@ def test_what_was_taken_in_the_same_read_is_known_on_the_way_back(home: StoreFol
 def test_what_is_typed_on_help_is_said_below(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         picking(session)
-        assert told(say(session, "h", "5")) == (GOOD, "pick.taken")
+        assert told(say(session, "h", "5")) == (GOOD, "pick.picked")
         assert told(say(session, "h", "u")) == told(say(session, "u"))
         assert told(say(session, "h", "y")) == (WRONG, "input.letter")
 
@@ -130,7 +130,7 @@ def test_what_is_typed_on_help_is_said_below(home: StoreFolder) -> None:
 def test_both_pages_open_everywhere(home: StoreFolder, path: tuple[str, ...]) -> None:
     with at(home, user="U1") as session:
         before = say(session, *path).view if path else session.frames.build().view
-        for page, name in (("h", "help"), (".", "commands")):
+        for page, name in (("h", "help"), (".", "palette")):
             assert say(session, page).view.name == name
             assert say(session, "b").view.name == before.name
 
@@ -139,8 +139,8 @@ def test_nobody_is_signed_in_and_there_is_help_all_the_same(home: StoreFolder) -
     with at(home) as session:
         assert say(session, "h").view.name == "help"
         entries = rows(say(session, "."))
-        assert "commands.language" in entries
-        assert "home.logs" not in entries
+        assert "palette.language" in entries
+        assert "home.log" not in entries
         assert say(session, "b").view.name == "sign_in"
 
 
@@ -160,7 +160,7 @@ def test_commands_are_found_by_words_and_run_by_number(home: StoreFolder) -> Non
         assert rows(session.take([OpenLine("del")], 0.0)) == []
         assert rows(session.take([OpenLine("rece")], 0.0)) == ["home.receive"]
         session.take([OpenLine("")], 0.0)
-        assert told(say(session, "hoover")) == (WRONG, "commands.no_such")
+        assert told(say(session, "hoover")) == (WRONG, "palette.no_such")
         assert say(session, "receive goods").view.name == "receive.delivery"
         assert say(session, "b").view.name == "pick.product"
         undo = rows(say(session, ".")).index("hint.undo") + 1
@@ -174,7 +174,7 @@ def test_commands_are_found_without_their_accents(home: StoreFolder, typed: str)
         session.terminal.message_text = spoken
         session.resize(80, 24)
         say(session, ".")
-        assert rows(session.take([OpenLine(typed)], 0.0)) == ["commands.language"]
+        assert rows(session.take([OpenLine(typed)], 0.0)) == ["palette.language"]
         session.take([OpenLine("")], 0.0)
         assert say(session, typed).language == "fr"
 
@@ -183,7 +183,7 @@ def test_a_number_that_is_not_listed_is_no_quantity_below(home: StoreFolder) -> 
     with at(home, user="U1") as session:
         picking(session)
         frame = say(session, ".", "99")
-        assert (frame.view.name, told(frame)[0]) == ("commands", WRONG)
+        assert (frame.view.name, told(frame)[0]) == ("palette", WRONG)
 
 
 def test_nobody_signs_out_unaware_of_what_is_in_his_hand(home: StoreFolder) -> None:
@@ -219,7 +219,7 @@ def beside(session: Session, home: StoreFolder, stack: ExitStack) -> Session:
     other.start()
     say(other, "4101", "1", BARCODES[1])
     session.poll(notified=True)
-    assert told(say(session, "y")) == (GOOD, "pick.both")
+    assert told(say(session, "y")) == (GOOD, "pick.both_pick")
     return other
 
 
@@ -231,7 +231,7 @@ def test_sign_out_asks_about_own_goods_in_shared_order(home: StoreFolder) -> Non
         assert (told(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "home")
         assert frame.verdict is not None
         assert dict(frame.verdict.text.args)["count"] == 2
-        assert "pick.beside_left_hand" in str(other.poll(notified=True))
+        assert "pick.other_picker_left_goods" in str(other.poll(notified=True))
 
 
 def test_put_down_goods_leave_own_hand_whatever_colleague_holds(home: StoreFolder) -> None:
@@ -294,7 +294,7 @@ def test_the_list_of_commands_signs_nobody_out_unaware_either(home: StoreFolder)
         session.terminal.message_text = spoken
         assert picking(session).view.name == "pick.product"
         frame = say(session, ".", "sign out")
-        assert (told(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "commands")
+        assert (told(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "palette")
         assert say(session, "b", "b").view.name == "pick.product"
         assert told(say(session, ".", "sign out")) == (ASK, "home.in_hand_unsent")
         assert say(session, "sign out").view.name == "sign_in"
@@ -314,7 +314,7 @@ def test_a_number_that_chooses_nothing_is_told_what_does(home: StoreFolder) -> N
         assert last > 1
         assert frame.verdict.detail == msg("input.type", keys=f"1-{last}")
         frame = say(session, "?P1", "0")
-        assert frame.view.name.startswith("lookup")
+        assert frame.view.name.startswith("look_up")
         assert session.page.accepts().choices == 1
         assert frame.verdict is not None
         assert frame.verdict.detail == msg("input.type", keys="1")
@@ -324,7 +324,7 @@ def test_language_and_colours_change_at_once(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         session.terminal.message_text, session.terminal.has_themes = spoken, True
         frame = say(session, ".", "deutsch")
-        assert (frame.language, told(frame)) == ("de", (INFO, "commands.spoken"))
+        assert (frame.language, told(frame)) == ("de", (INFO, "palette.language_set"))
         assert say(session, ".", "kontrast").theme == "contrast"
         assert (frame.language, say(session, "o").language) == ("de", "en")
         assert session.frames.build().theme == ""
@@ -367,7 +367,7 @@ def test_themes_are_for_terminals_that_have_the_colours(home: StoreFolder) -> No
     with at(home, user="U1", theme="dark") as session:
         session.resize(200, 50)
         assert session.frames.build().theme == ""
-        assert "commands.theme" not in rows(say(session, "."))
+        assert "palette.theme" not in rows(say(session, "."))
         session.terminal.has_themes = True
         assert session.frames.build().theme == "dark"
 
@@ -417,7 +417,7 @@ def test_keys_mean_what_the_settings_say_and_the_page_shows_it(home: StoreFolder
     with at(home, user="U1", keys=keys) as session:
         frame = picking(session)
         assert [hint.letter for hint in frame.view.key_hints if hint.text.id == "hint.undo"] == ["z"]
-        assert session.take([Key("f8")], 0.0).view.name == "commands"
+        assert session.take([Key("f8")], 0.0).view.name == "palette"
         assert say(session, "/").view.name == "help"
         assert ("u", "z") in session.stack.top.state.keys
         assert told(say(session, "b", "b", "z"))[1].startswith("pick.undone")
@@ -427,7 +427,7 @@ def test_a_page_that_takes_text_has_its_own_commands_and_no_others(home: StoreFo
     keys = validate_keys({"z": "undo", "y": "quit", "j": "help"}, "x")
     with at(home, keys=keys) as session:
         assert [hint.letter for hint in session.frames.build().view.key_hints] == ["y"]
-        assert told(say(session, "z"))[1] == "sign_in.short"
+        assert told(say(session, "z"))[1] == "sign_in.name_too_short"
         assert say(session, "j").view.name == "help"
         say(session, "b", "y")
         assert session.is_ending
@@ -495,9 +495,9 @@ def test_picked_order_is_listed_and_offered_until_put_down(home: StoreFolder) ->
 
     with at(home, user="U1") as session:
         say(session, number)
-        assert told(say(session, BARCODES[0])) == (GOOD, "pick.all_taken")
-        assert told(say(session, "b")) == (INFO, "pick.left_lying")
-        assert listed(session.frames.build())[0] == (number, "home.lying")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.all_picked")
+        assert told(say(session, "b")) == (INFO, "pick.left_not_put_down")
+        assert listed(session.frames.build())[0] == (number, "home.not_put_down")
         assert dict(say(session, "1").view.title.args)["order"] != number, "the next is one to be picked"
         say(session, "b")
         say(session, "o")
@@ -507,7 +507,7 @@ def test_picked_order_is_listed_and_offered_until_put_down(home: StoreFolder) ->
         assert say(session, "lund").view.name in ("pick.done", "pick.wait"), "whoever looks for it finds it"
         say(session, "b")
     with at(home, user="U1") as session:
-        assert listed(session.frames.build())[0] == (number, "home.lying")
+        assert listed(session.frames.build())[0] == (number, "home.not_put_down")
         outbox = OperationQueue(open_outbox(home.folder))
         for op in outbox.unfinished():
             outbox.begin_sending(op.op_id, b"{}")
@@ -517,13 +517,13 @@ def test_picked_order_is_listed_and_offered_until_put_down(home: StoreFolder) ->
         cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
         cache.write_orders([{**picked, "lines": lines, "is_picked": True}], lines_known=True, read_began=4e9)
         session.poll()
-        assert listed(session.frames.build())[0] == (number, "home.lying"), "the service knows that it is picked"
+        assert listed(session.frames.build())[0] == (number, "home.not_put_down"), "the service knows that it is picked"
         found = session.take([OpenLine("lund")], 0.0)
-        assert listed(found) == [(number, "home.lying")]
+        assert listed(found) == [(number, "home.not_put_down")]
         session.take([OpenLine("")], 0.0)
         say(session, number)
         say(session, "A-2")
-        if told(session.frames.build())[1].startswith("pick.put_on"):
+        if told(session.frames.build())[1].startswith("pick.put_down_at"):
             say(session, "1")
         assert told(session.frames.build()) == (GOOD, "pick.put_down")
         say(session, "b")

@@ -76,7 +76,7 @@ def test_after_a_restart_of_the_host_the_next_one_stands_on_the_same_step(
     assert told(frame) == "session.resumed"
     assert frame.user == shown.user
     assert frame.view == shown.view
-    assert told(say(session, CODE)) == "pick.taken"
+    assert told(say(session, CODE)) == "pick.picked"
     session.close()
 
 
@@ -107,10 +107,10 @@ def test_somebody_at_two_terminals_works_on_two_things(home: StoreFolder) -> Non
     there, frame = at(home, "dock-2", "U1")
     assert frame.view.name == "home", "what is open at the other one stays there"
     assert told(say(there, "4102")).startswith("pick.")
-    assert told(say(there, CODE)) == "pick.taken"
-    assert told(say(here, CODE)) == "pick.taken"
+    assert told(say(there, CODE)) == "pick.picked"
+    assert told(say(here, CODE)) == "pick.picked"
     there.close()
-    assert told(say(here, CODE)) == "pick.taken"
+    assert told(say(here, CODE)) == "pick.picked"
     here.close()
     again, frame = at(home, "dock-1", "U1")
     assert told(frame) == "session.resumed", "and who comes back after both are closed has both, one above the other"

@@ -21,9 +21,9 @@ __all__ = ["home"]
     [
         ("pick", ("4101", BARCODES[0], "12*")),
         ("pick", ("4101", "4102")),
-        ("walk", ("4101",)),
+        ("batch", ("4101",)),
         ("count", ("A-1",)),
-        ("loss", (BARCODES[0],)),
+        ("adjust", (BARCODES[0],)),
         ("move", ("A-1", BARCODES[0])),
         ("receive", ()),
     ],
@@ -40,7 +40,7 @@ def test_ones_own_badge_changes_nothing_in_a_job(home: StoreFolder, job: str, sc
 def test_ones_own_badge_is_taken_where_badges_are(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         assert told(say(session, "BADGE-U1")) == (GOOD, "sign_in.done")
-        assert told(say(session, "4101", "?BADGE-U1")) == (INFO, "lookup.is_person")
+        assert told(say(session, "4101", "?BADGE-U1")) == (INFO, "look_up.is_person")
 
 
 @pytest.mark.parametrize("code", ["12*123456", "7*00123"])
@@ -49,7 +49,7 @@ def test_ones_own_badge_is_taken_where_badges_are(home: StoreFolder) -> None:
     [
         ("pick", ("4101", BARCODES[1])),
         ("count", ("A-1", BARCODES[0])),
-        ("loss", (BARCODES[0],)),
+        ("adjust", (BARCODES[0],)),
         ("move", ("A-1", BARCODES[0])),
     ],
 )
@@ -71,11 +71,11 @@ def test_so_many_of_a_code_that_nobody_knows_are_no_quantity(
         ("receive", ("7001",), "BADGE-U2", "receive.not_this", "the badge of Anna Berg"),
         ("receive", ("7001",), "4102", "receive.not_this", "order 4102"),
         ("count", (), "4102", "count.not_this", "order 4102"),
-        ("count", ("2",), "A-1", "count_log.not_this", "place A-1"),
+        ("count", ("2",), "A-1", "my_entries.not_this", "place A-1"),
         ("move", ("A-1",), "BADGE-U2", "move.not_this", "the badge of Anna Berg"),
         ("move", ("A-1",), "7001", "move.not_this", "delivery 7001"),
         ("stores", (), "A-1", "stores.not_this", "place A-1"),
-        ("walk", (), "7001", "walk.not_this", "delivery 7001"),
+        ("batch", (), "7001", "batch.not_this", "delivery 7001"),
     ],
 )
 def test_what_was_scanned_is_said_where_a_page_has_no_use_for_it(
@@ -123,7 +123,7 @@ def test_a_delivery_that_is_scanned_in_a_pick_is_not_unknown(home: StoreFolder) 
     with at(home, user="U1") as session:
         before = say(session, "4101").view
         frame = say(session, "7001")
-        assert (frame.view, told(frame)) == (before, (WRONG, "count_log.not_this"))
+        assert (frame.view, told(frame)) == (before, (WRONG, "my_entries.not_this"))
 
 
 def left(session: Session, text: str, apart: int) -> Frame:

@@ -36,7 +36,7 @@ WAYS = {
     "count": Way(("count", "A-1", CODE), CODE, 300),
     "count of a product": Way(("count", CODE), CODE, 300),
     "second count": Way(("count", "A-1", CODE, "d"), CODE, 300),
-    "loss": Way(("count", CODE, "l"), CODE, 3000),
+    "adjust": Way(("count", CODE, "l"), CODE, 3000),
     "loss from the menu": Way(("count", "1", CODE), CODE, 3000),
     "move": Way(("move", "A-1", UNSAID, "y"), UNSAID, 3000),
     "receive": Way(("receive", "7002", UNSAID), UNSAID, 3000),
@@ -83,7 +83,7 @@ def test_so_many_are_taken_back_by_the_keys_of_every_question(store: StoreFolder
         stand(session, way)
         before = figures(session)
         for key in ("x", "b", *("u" * ("u" in session.page.accepts().command_letters))):
-            assert told(say(session, large))[1] == "count.so_many"
+            assert told(say(session, large))[1] == "count.confirm_quantity"
             shown = session.frames.build().view
             assert "x" in shown.choice_letters  # type: ignore[union-attr]
             for more in ("5000001", f"5000*{way.code}"):
@@ -102,14 +102,16 @@ def test_whatever_is_over_the_limit_asks_for_itself(store: StoreFolder, name: st
     with at(store, user="U1") as session:
         stand(session, way)
         before = asked_of(session)
-        assert told(say(session, label))[1] == "count.so_many"
+        assert told(say(session, label))[1] == "count.confirm_quantity"
         first = asked_of(session)
-        assert told(say(session, label))[1] == "count.so_many", "more of the same is asked about with it"
+        assert told(say(session, label))[1] == "count.confirm_quantity", "more of the same is asked about with it"
         assert asked_of(session) == first + way.large
         say(session, "x")
-        assert told(say(session, str(way.large)))[1] == "count.so_many"
+        assert told(say(session, str(way.large)))[1] == "count.confirm_quantity"
         assert asked_of(session) == way.large
-        assert told(say(session, str(way.large + 1)))[1] == "count.so_many", "another number is another question"
+        assert told(say(session, str(way.large + 1)))[1] == "count.confirm_quantity", (
+            "another number is another question"
+        )
         assert asked_of(session) == way.large + 1
         say(session, "b")
         assert before == 0
@@ -118,7 +120,7 @@ def test_whatever_is_over_the_limit_asks_for_itself(store: StoreFolder, name: st
 def asked_of(session: Session) -> Decimal:
     """How many are asked about; 0 where that is not asked."""
     frame = session.frames.build()
-    asked = frame.verdict and frame.verdict.text.id == "count.so_many"
+    asked = frame.verdict and frame.verdict.text.id == "count.confirm_quantity"
     return dict(frame.verdict.text.args)["value"] if asked and frame.verdict else Decimal(0)  # type: ignore[return-value]
 
 
@@ -130,17 +132,17 @@ def test_so_many_that_were_meant_say_nothing_of_so_many_more(store: StoreFolder,
         say(session, str(way.large))
         assert told(say(session, "y"))[0] == GOOD
         assert told(say(session, way.code))[0] == GOOD, "one more of so many is believed"
-        assert told(say(session, f"{way.large}*{way.code}"))[1] == "count.so_many"
+        assert told(say(session, f"{way.large}*{way.code}"))[1] == "count.confirm_quantity"
         assert told(say(session, "x"))[0] == INFO
-        assert told(say(session, str(2 * way.large)))[1] == "count.so_many"
+        assert told(say(session, str(2 * way.large)))[1] == "count.confirm_quantity"
 
 
-@pytest.mark.parametrize("name", ["count", "loss", "move", "receive"])
+@pytest.mark.parametrize("name", ["count", "adjust", "move", "receive"])
 def test_other_goods_wait_for_the_answer(store: StoreFolder, name: str) -> None:
     way = WAYS[name]
     with at(store, user="U1") as session:
         stand(session, way)
-        assert told(say(session, str(way.large)))[1] == "count.so_many"
+        assert told(say(session, str(way.large)))[1] == "count.confirm_quantity"
         assert told(say(session, f"5000*{BARCODES[1]}"))[0] == WRONG
         assert told(say(session, "x"))[0] == INFO, "the question is still there"
     assert not OperationQueue(open_outbox(store.folder)).unfinished()

@@ -20,7 +20,16 @@ from tests.session.test_session import BARCODES, _writer, at, home, say, sent, t
 
 __all__ = ["home"]
 
-WORDS_OF_THEIR_OWN = ("home", "lookup", "browse", "count_log", "deliveries", "logs", "doubts.by_hand", "store_product")
+WORDS_OF_THEIR_OWN = (
+    "home",
+    "look_up",
+    "locations",
+    "my_entries",
+    "deliveries",
+    "log",
+    "unconfirmed.close_by_hand",
+    "store_product",
+)
 """What letters do there is their own: they search, or say something."""
 
 ASKED = (f"?{BARCODES[2]}", f"?{ELSEWHERE}", "?A-2", "?4102")
@@ -69,7 +78,7 @@ def test_back_lands_on_the_step_that_was_left(home: StoreFolder, way: str) -> No
         before = stand(home, session, way)
         depth = len(session.stack.jobs)
         for asked in ASKED:
-            assert say(session, asked).view.name.startswith(("lookup.", "browse."))
+            assert say(session, asked).view.name.startswith(("look_up.", "locations."))
             assert len(session.stack.jobs) > depth
             while len(session.stack.jobs) > depth:
                 frame = session.take(BACK, 0.0)
@@ -82,16 +91,16 @@ def test_question_mark_looks_up_text_or_opens_empty_page(home: StoreFolder, way:
     with begin(home, way) as session:
         before = stand(home, session, way)
         for asked, name in (
-            ("?", "lookup.list"),
-            ("? ", "lookup.list"),
-            ("?product", "lookup.list"),
-            ("?elsewhere", "lookup.product"),
+            ("?", "look_up.list"),
+            ("? ", "look_up.list"),
+            ("?product", "look_up.list"),
+            ("?elsewhere", "look_up.product"),
         ):
             assert say(session, asked).view.name == name
             assert session.take(BACK, 0.0).view == before
         frame = say(session, "?zzzz")
-        assert (frame.view.name, told(frame)) == ("lookup.list", (WRONG, "lookup.not_found"))
-        assert say(session, "?elsewhere").view.name == "lookup.product"
+        assert (frame.view.name, told(frame)) == ("look_up.list", (WRONG, "look_up.not_found"))
+        assert say(session, "?elsewhere").view.name == "look_up.product"
         assert say(session, "?").view.rows == ()  # type: ignore[union-attr]
         assert session.take(BACK, 0.0).view == before
 
@@ -102,9 +111,9 @@ def test_an_empty_page_keeps_the_scan_that_it_was_opened_for(home: StoreFolder, 
     """The job below hears nothing of it."""
     with begin(home, way) as session:
         before = stand(home, session, way)
-        assert say(session, "?").view.name == "lookup.list"
+        assert say(session, "?").view.name == "look_up.list"
         frame = say(session, BARCODES[1])
-        assert (frame.view.name, told(frame)) == ("lookup.product", (INFO, "lookup.shown"))
+        assert (frame.view.name, told(frame)) == ("look_up.product", (INFO, "look_up.shown"))
         assert session.take(BACK, 0.0).view == before
 
 
@@ -113,7 +122,7 @@ def test_an_empty_page_keeps_the_scan_that_it_was_opened_for(home: StoreFolder, 
 def test_unused_words_are_searched_and_back_returns_to_step(home: StoreFolder, way: str) -> None:
     with begin(home, way) as session:
         before = stand(home, session, way)
-        for asked, name in (("product", "lookup.list"), ("elsewhere", "lookup.product")):
+        for asked, name in (("product", "look_up.list"), ("elsewhere", "look_up.product")):
             assert say(session, asked).view.name == name
             assert session.take(BACK, 0.0).view == before
         looking = say(session, "elsewhere").view
@@ -147,13 +156,15 @@ def test_a_page_that_holds_no_work_begins_at_home_after_a_kill(home: StoreFolder
         stand(home, session, way)
         say(session, "?A-2")
     with begin(home, way) as session:
-        assert session.frames.build().view.name in ("home", "browse.place")
+        assert session.frames.build().view.name in ("home", "locations.location")
         session.take(BACK, 0.0)
         assert session.frames.build().view.name == "home"
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("way", [way for way in WAYS if way.startswith(LOOKS) and way != "browse.list"], indirect=True)
+@pytest.mark.parametrize(
+    "way", [way for way in WAYS if way.startswith(LOOKS) and way != "locations.list"], indirect=True
+)
 def test_a_look_in_a_look_takes_its_place_and_back_leads_to_the_job(home: StoreFolder, way: str) -> None:
     with at(home, user="U1") as session:
         before = say(session, "4101", BARCODES[0]).view
@@ -174,7 +185,7 @@ def test_a_scan_that_the_job_takes_ends_the_look(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", f"?{BARCODES[1]}")
         frame = say(session, BARCODES[0])
-        assert (frame.view.name, told(frame)) == ("pick.product", (GOOD, "pick.taken"))
+        assert (frame.view.name, told(frame)) == ("pick.product", (GOOD, "pick.picked"))
     assert sent(home) == {1: Decimal(1)}
     with at(home, user="U1") as session:
         assert session.frames.build().view.name == "pick.product"
@@ -184,14 +195,14 @@ def test_a_scan_that_ends_several_looks_at_once(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", "?A-2", "?A-3", f"?{BARCODES[1]}")
         assert len(session.stack.jobs) == 4
-        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.picked")
         assert len(session.stack.jobs) == 2
 
 
 ASKING = {
-    "receive.goods": (f"5*{BARCODES[0]}", BARCODES[0], (ASK, "receive.more")),
+    "receive.goods": (f"5*{BARCODES[0]}", BARCODES[0], (ASK, "receive.more_than_announced")),
     "receive.goods/another": (f"5*{BARCODES[0]}", BARCODES[1], (WRONG, "receive.answer_first")),
-    "move.take/over": ("", BARCODES[0], (ASK, "move.over")),
+    "move.take/over": ("", BARCODES[0], (ASK, "move.exceeds_stock")),
     "count.leave": ("", BARCODES[0], (WRONG, "count.answer_first")),
     "pick.wait/claimed": ("", BARCODES[0], (WRONG, "pick.answer_first")),
 }
@@ -229,7 +240,7 @@ def test_back_warns_anew_after_a_look_before_it_drops_goods(home: StoreFolder) -
     WAYS["receive.goods"].before(home)  # type: ignore[misc]
     with begin(home, "receive.goods") as session:
         stand(home, session, "receive.goods")
-        assert told(say(session, f"5*{BARCODES[0]}")) == (ASK, "receive.more")
+        assert told(say(session, f"5*{BARCODES[0]}")) == (ASK, "receive.more_than_announced")
         assert told(say(session, "b")) == (ASK, "receive.drop")
         for page in (f"?{ELSEWHERE}", "h"):
             say(session, page)
@@ -244,9 +255,9 @@ def test_a_scan_that_the_job_cannot_take_is_looked_at(home: StoreFolder) -> None
     with at(home, user="U1") as session:
         say(session, "4101", f"?{BARCODES[1]}")
         frame = say(session, ELSEWHERE)
-        assert (frame.view.name, told(frame)) == ("lookup.product", (INFO, "lookup.shown"))
+        assert (frame.view.name, told(frame)) == ("look_up.product", (INFO, "look_up.shown"))
         frame = say(session, "4102")
-        assert told(frame) == (ASK, "lookup.is_order")
+        assert told(frame) == (ASK, "look_up.is_order")
         frame = say(session, "1")
         assert (frame.view.name, told(frame)) == ("pick.product", (ASK, "pick.other_order"))
 
@@ -256,9 +267,9 @@ def test_a_product_of_no_line_is_wrong_and_one_digit_away(home: StoreFolder) -> 
         before = say(session, "4101").view
         frame = say(session, ELSEWHERE)
         assert told(frame) == (WRONG, "pick.not_here")
-        assert [choice.id for choice in frame.view.choices] == ["pick.way_look_up"]
+        assert [choice.id for choice in frame.view.choices] == ["pick.choice_look_up"]
         frame = say(session, "f")
-        assert (frame.view.name, frame.view.title.args) == ("lookup.product", (("number", "P9"),))
+        assert (frame.view.name, frame.view.title.args) == ("look_up.product", (("number", "P9"),))
         assert session.take(BACK, 0.0).view == before
     assert sent(home) == {}
 
@@ -303,18 +314,18 @@ def test_from_a_page_of_the_chain_an_order_that_a_look_offers_is_opened(
     with at(home, user="U1") as session:
         view = say(session, *way).view
         assert isinstance(view, DetailView)
-        assert view.name == "lookup.product"
-        offered = [choice.id for choice in view.choices].index("lookup.way_order") + 1
+        assert view.name == "look_up.product"
+        offered = [choice.id for choice in view.choices].index("look_up.choice_order") + 1
         assert say(session, str(offered)).view.name == "pick.product"
         assert [level.job.name for level in session.stack.jobs] == ["home", "pick"]
 
 
 def test_three_letters_bring_a_product_from_home(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
-        assert say(session, "els").view.name == "lookup.product"
+        assert say(session, "els").view.name == "look_up.product"
         session.take(BACK, 0.0)
         frame = say(session, "product")
-        assert (frame.view.name, told(frame)) == ("lookup.list", (INFO, "lookup.found"))
+        assert (frame.view.name, told(frame)) == ("look_up.list", (INFO, "look_up.found"))
         assert isinstance(frame.view, ListView)
         assert frame.view.numbered_rows == 3
         assert say(session, "2").view.title.args == (("number", "P2"),)
@@ -326,7 +337,7 @@ def test_three_letters_bring_a_product_from_home(home: StoreFolder) -> None:
 def test_a_tail_of_a_barcode_is_enough(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "2")
-        assert session.take([OpenLine("9624")], 0.0).view.name == "lookup.list"
+        assert session.take([OpenLine("9624")], 0.0).view.name == "look_up.list"
         assert [row.key for row in session.frames.build().view.rows] == ["P3"]  # type: ignore[union-attr]
         assert say(session, "9624").view.title.args == (("number", "P3"),)
 
@@ -334,13 +345,13 @@ def test_a_tail_of_a_barcode_is_enough(home: StoreFolder) -> None:
 def test_from_place_to_product_and_back(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         place = say(session, "A-2").view
-        assert (place.name, place.title.args) == ("browse.place", (("place", "A-2"),))
-        assert told(say(session, BARCODES[1])) == (ASK, "browse.here")
-        assert say(session, "1").view.name == "lookup.product"
+        assert (place.name, place.title.args) == ("locations.location", (("place", "A-2"),))
+        assert told(say(session, BARCODES[1])) == (ASK, "locations.product_here")
+        assert say(session, "1").view.name == "look_up.product"
         assert session.take(BACK, 0.0).view == place
-        assert told(say(session, ELSEWHERE)) == (ASK, "browse.not_here")
+        assert told(say(session, ELSEWHERE)) == (ASK, "locations.not_here")
         assert say(session, "n").view.title.args == (("place", "A-3"),)
-        assert told(say(session, "n")) == (INFO, "browse.last")
+        assert told(say(session, "n")) == (INFO, "locations.last_location")
         assert say(session, "p").view.title.args == (("place", "A-2"),)
         assert say(session, "1").view.title.args == (("number", "P2"),)
 
@@ -355,7 +366,7 @@ def test_a_place_of_the_list_is_found_again_after_a_kill(home: StoreFolder) -> N
     with at(home, user="U1") as session:
         assert session.frames.build().view == page
         frame = session.take(BACK, 0.0)
-        assert frame.view.name == "browse.list"
+        assert frame.view.name == "locations.list"
         assert session.take(BACK, 0.0).view.name == "home"
 
 
@@ -391,5 +402,5 @@ def test_a_long_note_is_read_whole_and_the_next_scan_goes_on_picking(home: Store
         say(session, "i")
     with at(home, user="U1") as session:
         assert session.frames.build().view == note
-        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.picked")
         assert say(session, "4102").view.name.startswith("pick.")

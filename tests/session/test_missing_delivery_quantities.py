@@ -75,7 +75,7 @@ def test_what_the_receipt_says_came(desk: Desk, name: str) -> None:
     assert listed["received_quantity"] == row["received_quantity"] == (sum(sums) if receipt else None)
     for product, at in (("P1", (0, 2)), ("P2", (1,))):
         missing = sum(LINES[n]["quantity"] - sums[n] for n in at) if receipt else None
-        for read in ("coming", "expecting"):
+        for read in ("next_deliveries", "deliveries_expecting"):
             rows, _ = desk.reads.query(read, {"product_number": product})
             assert [each["missing"] for each in rows] == ([missing] if missing != 0 else []), read
 

@@ -129,7 +129,7 @@ def test_what_one_read_moved_and_took_back_is_taken_back(home: StoreFolder, plac
 def test_cases_and_times_count_as_what_they_hold(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "A-1")
-        assert told(say(session, CASE)) == (ASK, "move.over")
+        assert told(say(session, CASE)) == (ASK, "move.exceeds_stock")
         assert told(say(session, "y")) == (GOOD, "move.taken")
         say(session, f"2*{CODES[1]}")
         say(session, "A-2")
@@ -140,10 +140,10 @@ def test_cases_and_times_count_as_what_they_hold(home: StoreFolder) -> None:
 def test_question_about_goods_counts_scans_survives_restart_and_comes_first(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "A-1", f"11*{CODES[0]}")
-        assert told(say(session, CODES[0])) == (ASK, "move.over")
-        assert told(say(session, CASE)) == (ASK, "move.over")
+        assert told(say(session, CODES[0])) == (ASK, "move.exceeds_stock")
+        assert told(say(session, CASE)) == (ASK, "move.exceeds_stock")
     with at(home) as session:
-        assert told(say(session, "B-1")) == (WRONG, "move.say_first")
+        assert told(say(session, "B-1")) == (WRONG, "move.answer_first_quantity")
         assert told(say(session, "y")) == (GOOD, "move.taken")
         say(session, "B-1")
     (operation,) = operations(home)
@@ -231,7 +231,7 @@ def test_a_refused_movement_is_told_and_lies_over_nothing(home: StoreFolder) -> 
 def test_a_lookup_in_the_middle_comes_back_to_the_same_step(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "A-1", CODES[0])
-        assert say(session, f"?{CODES[1]}").view.name == "lookup.product"
+        assert say(session, f"?{CODES[1]}").view.name == "look_up.product"
         frame = say(session, "b")
         assert (frame.view.name, frame.view.title.id) == ("move.take", "move.title")
         assert told(say(session, "B-1")) == (GOOD, "move.moved")

@@ -38,8 +38,8 @@ OPEN = (
     "count.missing",
     "receive.goods",
     "move.take",
-    "loss.reason",
-    "store_product.sure",
+    "adjust.reason",
+    "store_product.confirm",
 )
 """Steps where a number is a quantity, and where it is an answer."""
 
@@ -170,7 +170,7 @@ def test_a_code_after_an_unknown_scan_counts(home: StoreFolder, stall: float, pa
         scanner = Scanner(session)
         scanner.write("BCD\n", 0.002)
         scanner.rest(stall)
-        assert told(scanner.send(f"{BARCODES[2]}\r", pace)) == (GOOD, "pick.taken")
+        assert told(scanner.send(f"{BARCODES[2]}\r", pace)) == (GOOD, "pick.picked")
 
 
 def test_a_number_a_while_after_an_unknown_scan_is_the_quantity(home: StoreFolder) -> None:
@@ -254,7 +254,7 @@ def test_first_line_read_alone_counts_and_rest_of_scan_is_refused(home: StoreFol
     with begin(home, "pick.product") as session:
         stand(home, session, "pick.product")
         scanner, before = Scanner(session), session.frames.build().view
-        assert told(scanner.write(f"{BARCODES[1]}\n")) == (GOOD, "pick.taken")
+        assert told(scanner.write(f"{BARCODES[1]}\n")) == (GOOD, "pick.picked")
         assert told(scanner.send("1\ny\n40\n")) == (WRONG, "input.lines_after")
         after = session.frames.build().view
         assert (before.done, after.done) == (before.done, before.done + 1)  # type: ignore[union-attr]
@@ -283,7 +283,7 @@ def test_scans_in_quick_succession_are_answered_one_by_one(home: StoreFolder, pa
         before = session.frames.build().view.done  # type: ignore[union-attr]
         for number in range(1, 51):
             frame = scanner.write(f"{BARCODES[2]}\r")
-            assert (told(frame), frame.view.done) == ((GOOD, "pick.taken"), before + number)  # type: ignore[union-attr]
+            assert (told(frame), frame.view.done) == ((GOOD, "pick.picked"), before + number)  # type: ignore[union-attr]
             scanner.rest(pause)
 
 
@@ -315,7 +315,7 @@ def test_a_line_that_is_held_means_what_the_cache_says_when_it_is_decided(home: 
         scanner = Scanner(session)
         scanner.write("9-9-9\r", 0.003)
         CacheWriter(db, "0001").write_locations([service_rows.location("9-9-9")])
-        assert scanner.rest().view.name == "browse.place"
+        assert scanner.rest().view.name == "locations.location"
 
 
 def test_what_a_person_types_is_answered_at_once(home: StoreFolder) -> None:
@@ -356,7 +356,7 @@ def test_a_payment_code_over_a_link_as_slow_as_a_person_leaves_the_count(
         assert told(scanner.send(PAYMENT.replace("BCD", first, 1).replace("\n", end), pace))[0] == WRONG
         assert session.stack.top.state.current_line.counted == 17
         scanner.rest(0.5)
-        assert told(scanner.send("18\r", 0.1))[1] in ("input.astray", "count.counted_of")
+        assert told(scanner.send("18\r", 0.1))[1] in ("input.wrong_page", "count.counted_of")
         scanner.send("18\r", 0.1)
         assert session.stack.top.state.current_line.counted == 18
 
@@ -428,7 +428,7 @@ def test_a_word_that_a_list_has_followed_is_looked_for_when_it_ends(home: StoreF
         scanner.write("elsewhere")
         scanner.rest(1.0)
         frame = scanner.send("\r")
-        assert (frame.view.name, told(frame)[0]) != ("lookup.list", WRONG)
+        assert (frame.view.name, told(frame)[0]) != ("look_up.list", WRONG)
         assert "Elsewhere" in str(session.stack.top.state)
 
 

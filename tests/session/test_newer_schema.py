@@ -25,12 +25,12 @@ def test_a_session_keeps_what_is_scanned_and_leaves_with_a_sentence(home: StoreF
         with closing(apsw.Connection(str(home.outbox))) as newer:
             for table in ("operation", "job", "session", "event"):
                 newer.execute(f"ALTER TABLE {table} ADD COLUMN further TEXT NOT NULL DEFAULT ''").fetchall()
-        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.picked")
         session.poll()
         assert sent(home)["4102", 1] == 2
         with closing(apsw.Connection(str(home.outbox))) as newer:
             newer.execute(f"PRAGMA user_version={len(OUTBOX_MIGRATIONS) + 1}").fetchall()
-        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.picked")
         with pytest.raises(StorageError, match="newer aisle"):
             session.poll()
     with closing(apsw.Connection(str(home.outbox))) as newer:
@@ -46,12 +46,12 @@ def test_session_with_newer_cache_asks_for_restart_and_keeps_state(home: StoreFo
         say(session, "4102", CODES["P1"])
         with closing(apsw.Connection(str(home.cache))) as newer:
             newer.execute(f"PRAGMA user_version={SCHEMA_VERSION + 1}").fetchall()
-        assert told(session.poll() or session.frames.build()) == (GOOD, "pick.taken")
+        assert told(session.poll() or session.frames.build()) == (GOOD, "pick.picked")
         frame = rested(session)
         assert frame.link.state == "renewed"
-        assert told(frame) == (WRONG, "session.word")
+        assert told(frame) == (WRONG, "session.join")
         assert frame.verdict is not None
-        assert dict(frame.verdict.text.args)["more"] == msg("session.renewed")
+        assert dict(frame.verdict.text.args)["more"] == msg("session.program_outdated")
         assert frame.view.name == "pick.product"
         assert sent(home)["4102", 1] == 1
         with closing(apsw.Connection(str(home.cache))) as newer:
@@ -59,5 +59,5 @@ def test_session_with_newer_cache_asks_for_restart_and_keeps_state(home: StoreFo
             newer.execute(f"PRAGMA user_version={SCHEMA_VERSION}").fetchall()
         session.poll()
         assert session.frames.build().link.state != "renewed"
-        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.picked")
     assert sent(home)["4102", 1] == 2

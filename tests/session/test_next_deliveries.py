@@ -28,7 +28,7 @@ def coming(frame: Frame | None) -> list[dict[str, Any]]:
     cells = [cell for block in frame.view.blocks for row in block.rows for cell in row]
     cells += [part for line in frame.view.lines for _, part in line.text.args if isinstance(part, Msg)]
     cells += [line.text for line in frame.view.lines]
-    return [dict(cell.args) for cell in cells if cell.id in ("lookup.coming_with", "short.coming_on")]
+    return [dict(cell.args) for cell in cells if cell.id in ("look_up.expected_with", "shortage.expected_delivery_on")]
 
 
 @pytest.mark.parametrize(

@@ -205,7 +205,7 @@ def test_empty_outbox_is_notified_to_writer_and_watchers(home: StoreFolder, sock
     with at(home) as (anna, _), at(home, "t2", "U2") as (ben, clock):
         say(anna, "4101")
         frame = say(anna, BARCODES[0])
-        assert told(frame) == (GOOD, "pick.taken")
+        assert told(frame) == (GOOD, "pick.picked")
         assert frame.link.waiting
         clock.pass_(FULL_CHECK_S)
         seen = ben.poll()
@@ -234,7 +234,7 @@ def test_a_scan_is_answered_without_a_look_at_anybody_elses_news(home: StoreFold
         for _ in range(5):
             for name in socket.subscriptions():
                 socket.notify(name, ["order/4102", "product/P9"])
-        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.picked")
         assert ORDER["order_number"] == "4101"
         assert rung(session) is None
 
@@ -258,7 +258,7 @@ def test_several_changes_that_lead_to_the_same_questions_ask_them_once(
         frame = session.poll()
         assert frame is not None
         assert isinstance(frame.view, ListView)
-        assert {"orders", "trouble", "refusals"} <= set(asked)
+        assert {"orders", "needing_person", "refused_operations"} <= set(asked)
         assert len(asked) == len(set(asked)), "the orders twice, the outbox once: all of it is asked for once"
         assert [dict(row.cells[3].args)["done"] for row in frame.view.rows] == [1, 2]
 

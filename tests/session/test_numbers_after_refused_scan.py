@@ -60,7 +60,7 @@ def shown(frame: Frame) -> str:
 TAKING: dict[str, tuple[str, ...]] = {
     "count": ("A-1", TEA),
     "receive": ("D-1", TEA),
-    "loss": ("A-1", TEA),
+    "adjust": ("A-1", TEA),
     "move": ("A-1", TEA),
 }
 """To a step where the quantity of tea is open."""
@@ -75,7 +75,7 @@ def quantity(session: Session) -> Decimal:
     match session.stack.top.job.name:
         case "count":
             return Decimal(sum(each.counted or 0 for each in state.lines if each.product == "P1"))
-        case "loss":
+        case "adjust":
             return Decimal(state.quantity)
         case "move":
             return Decimal(sum(part.quantity for part in state.in_hand if part.product == "P1"))
@@ -87,25 +87,25 @@ def quantity(session: Session) -> Decimal:
 def test_a_number_after_a_refused_scan_is_asked_back(home: StoreFolder, job: str, refused: str) -> None:
     with at(home, user="U1") as session:
         opened(session, job, *TAKING[job])
-        if job != "loss":  # which goes on to the reason with the first number
+        if job != "adjust":  # which goes on to the reason with the first number
             say(session, "3")
         before = quantity(session)
-        assert before == (1 if job == "loss" else 3)
+        assert before == (1 if job == "adjust" else 3)
         say(session, REFUSED[refused])
         frame = say(session, "4")
-        assert told(frame) == (ASK, "input.astray")
+        assert told(frame) == (ASK, "input.wrong_page")
         assert "Tea" in shown(frame)
         assert quantity(session) == before
         say(session, "4")
         assert quantity(session) == 4, "typed again it is meant"
 
 
-@pytest.mark.parametrize("job", ["loss"])
+@pytest.mark.parametrize("job", ["adjust"])
 def test_the_same_after_another_product(home: StoreFolder, job: str) -> None:
     with at(home, user="U1") as session:
         opened(session, job, *TAKING[job])
         say(session, SALT)
-        assert told(say(session, "4")) == (ASK, "input.astray")
+        assert told(say(session, "4")) == (ASK, "input.wrong_page")
         assert quantity(session) == 1
 
 
@@ -115,7 +115,7 @@ def test_a_scan_that_is_taken_has_its_number(home: StoreFolder, job: str) -> Non
         opened(session, job, *TAKING[job])
         say(session, UNKNOWN)
         say(session, TEA)
-        assert told(say(session, "4"))[1] != "input.astray"
+        assert told(say(session, "4"))[1] != "input.wrong_page"
         assert quantity(session) == 4
 
 
@@ -148,7 +148,7 @@ def test_the_last_number_of_the_last_place_counts(home: StoreFolder) -> None:
 WEIGHED: dict[str, tuple[str, ...]] = {
     "count": ("A-1", RICE),
     "receive": ("D-1", RICE),
-    "loss": ("A-1", RICE),
+    "adjust": ("A-1", RICE),
     "move": ("A-1", RICE),
 }
 
@@ -158,7 +158,7 @@ WEIGHED: dict[str, tuple[str, ...]] = {
 def test_a_plain_code_of_weighed_goods_is_asked_about(home: StoreFolder, job: str, form: str) -> None:
     with at(home, user="U1") as session:
         frame = opened(session, job, *WEIGHED[job][:-1], form)
-        assert told(frame) == (ASK, "session.no_net_in")
+        assert told(frame) == (ASK, "session.no_network_for")
         assert "Rice" in shown(frame)
         say(session, "2.75")
         job_, state = session.stack.top.job, session.stack.top.state
@@ -188,8 +188,8 @@ def test_a_right_scan_after_a_question_of_two_is_shown_as_taken(home: StoreFolde
     cache.write_products([service_rows.product("P7", "Oats", UNKNOWN), service_rows.product("P8", "Bran", UNKNOWN)])
     with at(home, user="U1") as session:
         opened(session, "count", "A-1")
-        assert told(say(session, UNKNOWN)) == (ASK, "session.either")
+        assert told(say(session, UNKNOWN)) == (ASK, "session.ambiguous")
         frame = say(session, TEA)
-        assert told(frame) == (GOOD, "session.taken_not")
+        assert told(frame) == (GOOD, "session.not_applied")
         assert quantity(session) == 1
         assert "Oats" in shown(frame)

@@ -25,7 +25,7 @@ JOBS: dict[str, tuple[str, ...]] = {
     "count of a product": (P1,),
     "recount": ("A-1", P1, "19", "d", "2"),
     "missing": ("A-1", "d"),
-    "loss": ("A-1", P1),
+    "adjust": ("A-1", P1),
     "move": ("A-1", P1),
     "put": ("c", P1, "d"),
     "receive": ("7001", P1),
@@ -68,7 +68,7 @@ def quantities(session: Session) -> dict[str, Decimal]:
     if top.job.name == "count":
         recount = state.recount_quantity
         parts = [(each.product, recount if each.needs_recount and recount else each.counted) for each in state.lines]
-    elif top.job.name == "loss":
+    elif top.job.name == "adjust":
         parts = [(state.line.product, state.quantity)] if state.line else []
     elif top.job.name == "move":
         parts = [(part.product, state.portion or part.quantity) for part in state.in_hand]
@@ -99,8 +99,8 @@ TABLE: dict[str, dict[str, str]] = {
     "count": {
         "good scan": "count.product count.counted_of P1=3",
         "multiplied scan": "count.product count.counted_of -",
-        "refused scan": "count.product input.astray -",
-        "unknown scan": "count.product input.astray -",
+        "refused scan": "count.product input.wrong_page -",
+        "unknown scan": "count.product input.wrong_page -",
         "question": "count.product count.counted_of P1=3",
         "other product": "count.product count.counted P1=1 P2=3",
         "other place": "count.summary count.differ P1=3",
@@ -110,8 +110,8 @@ TABLE: dict[str, dict[str, str]] = {
     "count of a product": {
         "good scan": "count.stop count.counted_of P1=3",
         "multiplied scan": "count.stop count.counted_of P1=3",
-        "refused scan": "count.stop input.astray -",
-        "unknown scan": "count.stop input.astray -",
+        "refused scan": "count.stop input.wrong_page -",
+        "unknown scan": "count.stop input.wrong_page -",
         "question": "count.stop count.counted_of P1=3",
         "other product": "count.stop input.letters -",
         "other place": "count.stop count.counted P1=3",
@@ -121,10 +121,10 @@ TABLE: dict[str, dict[str, str]] = {
     "recount": {
         "good scan": "count.summary count.differ P1=3",
         "multiplied scan": "count.summary count.differ P1=3",
-        "refused scan": "count.recount input.astray -",
-        "unknown scan": "count.recount input.astray -",
+        "refused scan": "count.recount input.wrong_page -",
+        "unknown scan": "count.recount input.wrong_page -",
         "question": "count.summary count.differ P1=3",
-        "other product": "count.recount input.astray -",
+        "other product": "count.recount input.wrong_page -",
         "other place": "count.summary count.differ P1=3",
         "letter": "count.summary count.differ P1=3",
         "undo": "count.summary count.differ P1=3",
@@ -132,32 +132,32 @@ TABLE: dict[str, dict[str, str]] = {
     "missing": {
         "good scan": "count.product count.counted_of P1=3",
         "multiplied scan": "count.product count.counted_of P1=3",
-        "refused scan": "count.missing input.astray -",
-        "unknown scan": "count.missing input.astray -",
-        "question": "count.recount count.again P1=3",
+        "refused scan": "count.missing input.wrong_page -",
+        "unknown scan": "count.missing input.wrong_page -",
+        "question": "count.recount count.recount_needed P1=3",
         "other product": "count.product count.counted P2=3",
-        "other place": "count.recount count.again P1=3",
-        "letter": "count.recount count.again P1=3",
+        "other place": "count.recount count.recount_needed P1=3",
+        "letter": "count.recount count.recount_needed P1=3",
         "undo": "count.product count.counted_of P1=3",
     },
-    "loss": {
-        "good scan": "loss.reason loss.why P1=3",
-        "multiplied scan": "loss.reason loss.why -",
-        "refused scan": "loss.quantity input.astray -",
-        "unknown scan": "loss.quantity input.astray -",
-        "question": "loss.reason loss.why P1=3",
-        "other product": "loss.quantity input.astray -",
-        "other place": "loss.reason loss.why P1=3",
-        "letter": "loss.reason loss.why P1=3",
-        "undo": "loss.reason loss.why P1=3",
+    "adjust": {
+        "good scan": "adjust.reason adjust.which_reason P1=3",
+        "multiplied scan": "adjust.reason adjust.which_reason -",
+        "refused scan": "adjust.quantity input.wrong_page -",
+        "unknown scan": "adjust.quantity input.wrong_page -",
+        "question": "adjust.reason adjust.which_reason P1=3",
+        "other product": "adjust.quantity input.wrong_page -",
+        "other place": "adjust.reason adjust.which_reason P1=3",
+        "letter": "adjust.reason adjust.which_reason P1=3",
+        "undo": "adjust.reason adjust.which_reason P1=3",
     },
     "move": {
         "good scan": "move.take move.taken P1=3",
         "multiplied scan": "move.take move.taken -",
-        "refused scan": "move.take input.astray -",
-        "unknown scan": "move.take input.astray -",
+        "refused scan": "move.take input.wrong_page -",
+        "unknown scan": "move.take input.wrong_page -",
         "question": "move.take move.taken P1=3",
-        "other product": "move.take move.over -",
+        "other product": "move.take move.exceeds_stock -",
         "other place": "move.take pick.no_quantity -",
         "letter": "move.take move.taken P1=3",
         "undo": "move.take move.taken P1=3",
@@ -165,10 +165,10 @@ TABLE: dict[str, dict[str, str]] = {
     "put": {
         "good scan": "move.put move.not_so_many -",
         "multiplied scan": "move.put move.not_so_many -",
-        "refused scan": "move.put input.astray -",
-        "unknown scan": "move.put input.astray -",
+        "refused scan": "move.put input.wrong_page -",
+        "unknown scan": "move.put input.wrong_page -",
         "question": "move.put move.not_so_many -",
-        "other product": "move.put input.astray -",
+        "other product": "move.put input.wrong_page -",
         "other place": "move.load pick.no_quantity -",
         "letter": "move.put move.not_so_many -",
         "undo": "move.load pick.no_quantity -",
@@ -176,8 +176,8 @@ TABLE: dict[str, dict[str, str]] = {
     "receive": {
         "good scan": "receive.goods receive.taken P1=3",
         "multiplied scan": "receive.goods receive.taken -",
-        "refused scan": "receive.goods input.astray -",
-        "unknown scan": "receive.goods input.astray -",
+        "refused scan": "receive.goods input.wrong_page -",
+        "unknown scan": "receive.goods input.wrong_page -",
         "question": "receive.goods receive.taken P1=3",
         "other product": "receive.goods receive.taken P2=3",
         "other place": "receive.goods pick.no_quantity -",
@@ -185,15 +185,15 @@ TABLE: dict[str, dict[str, str]] = {
         "undo": "receive.goods receive.taken P1=3",
     },
     "pick": {
-        "good scan": "pick.product pick.taken P1=1 P2=3",
-        "multiplied scan": "pick.product pick.same -",
-        "refused scan": "pick.product pick.taken P1=1 P2=3",
-        "unknown scan": "pick.product pick.taken P1=1 P2=3",
-        "question": "pick.product pick.taken P1=1 P2=3",
-        "other product": "pick.product input.astray -",
-        "other place": "pick.product pick.taken P1=1 P2=3",
-        "letter": "pick.product pick.taken P1=1 P2=3",
-        "undo": "pick.product pick.taken P1=1 P2=3",
+        "good scan": "pick.product pick.picked P1=1 P2=3",
+        "multiplied scan": "pick.product pick.unchanged -",
+        "refused scan": "pick.product pick.picked P1=1 P2=3",
+        "unknown scan": "pick.product pick.picked P1=1 P2=3",
+        "question": "pick.product pick.picked P1=1 P2=3",
+        "other product": "pick.product input.wrong_page -",
+        "other place": "pick.product pick.picked P1=1 P2=3",
+        "letter": "pick.product pick.picked P1=1 P2=3",
+        "undo": "pick.product pick.picked P1=1 P2=3",
     },
 }
 """The page, the message, and what there is of each product then; `-` where no quantity has changed."""
@@ -209,5 +209,5 @@ def test_the_table_has_every_case_and_no_number_is_for_other_goods() -> None:
     assert {job: set(cases) for job, cases in TABLE.items()} == {job: set(AFTER) for job in JOBS}
     for job, cases in TABLE.items():
         for what in ("refused scan", "unknown scan"):
-            asks = "input.astray" in cases[what]
+            asks = "input.wrong_page" in cases[what]
             assert asks is (job != "pick"), "in a pick the page says what is to be taken"

@@ -81,13 +81,13 @@ def test_without_a_link_a_rejection_shows_at_once_and_is_taken_back(home: StoreF
     opened(session, "home.orders")
     frame = says(session, "4101", "3", "22 of it were damp", "1")
     assert frame.verdict is not None
-    assert frame.verdict.text.id == "act.told_reject"
-    assert notes(frame) == ["act.one_order", "order.far", "order.rejected_why", "order.last_noted"]
+    assert frame.verdict.text.id == "order_actions.done_reject"
+    assert notes(frame) == ["order_actions.one_order", "order.progress", "order.rejected_why", "order.last_queued"]
     (said,) = orders(home)
     assert (said["is_rejected"], said["rejection_reason_code_description"]) == (True, "22 of it were damp")
     assert states(says(session, "b")) == ["orders.status_rejected", "orders.status_partial", "orders.status_partial"]
     frame = says(session, "1", "1")
-    assert frame.view.name == "act.sure"
+    assert frame.view.name == "order_actions.confirm"
     frame = says(session, "1")
     assert "order.rejected_why" not in notes(frame)
     assert [said["is_rejected"] for said in orders(home)] == [False], "nothing was sent: one operation says it all"
@@ -97,7 +97,7 @@ def test_claims_for_somebody_go_in_his_name_and_are_undone_for_many(home: StoreF
     opened(session, "home.orders")
     says(session, "m", "1", "2", "d", "1")
     frame = says(session, "ben")
-    assert frame.view.name == "act.sure"
+    assert frame.view.name == "order_actions.confirm"
     says(session, "1")
     assert [(said["by"], said["is_claimed"]) for said in orders(home)] == [("U2", True), ("U2", True)]
     says(session, "u")
@@ -110,7 +110,7 @@ def test_claims_for_somebody_go_in_his_name_and_are_undone_for_many(home: StoreF
 def test_assignee_is_notified_and_sees_order_first(home: StoreFolder, session: Session) -> None:
     def marks(frame: Frame) -> list[str]:
         assert isinstance(frame.view, ListView)
-        return [row.key for row in frame.view.rows if row.cells[1].id == "home.yours"]
+        return [row.key for row in frame.view.rows if row.cells[1].id == "home.assigned_by"]
 
     with closing(open_session(home, Settings(terminal="dock", user="U2"))) as dock:
         assert marks(dock.start()) == []
@@ -118,7 +118,7 @@ def test_assignee_is_notified_and_sees_order_first(home: StoreFolder, session: S
         says(session, "m", "2", "3", "d", "1", "ben", "1")
         frame = dock.poll()
         assert frame is not None
-        assert frame.verdict == Verdict(ASK, msg("home.given_many", count=2, who="Anna Kovac"))
+        assert frame.verdict == Verdict(ASK, msg("home.assigned_many", count=2, who="Anna Kovac"))
         assert marks(frame) == ["4102", "4103"]
         says(session, "u")
         frame = dock.poll()
@@ -148,7 +148,7 @@ def test_difference_is_approved_locally_without_service_review(home: StoreFolder
     assert {row.key: dict(row.cells[1].args)["value"] for row in frame.view.rows}["differences"] == 1
     frame = says(session, "2", "1", "1")
     assert frame.verdict is not None
-    assert frame.verdict.text.id == "exceptions.approved_here"
+    assert frame.verdict.text.id == "exceptions.approved_on_host"
     assert isinstance(frame.view, ListView)
     assert frame.view.total == 0
     assert list(notes_of_topic(open_outbox(home.folder), "review")) == ["900"]
@@ -184,7 +184,7 @@ def test_a_claim_for_somebody_that_another_one_outdid_meanwhile_is_told(
     else:
         frame = says(session, "4101", "2", "ben")
     assert frame.verdict is not None
-    assert frame.verdict.text.id == "act.told_claim"
+    assert frame.verdict.text.id == "order_actions.done_claim"
     later = {"is_claimed": True, "claimed_by": "U1", "claimed_name": "Anna Kovac", "claimed_on": "2099-01-01T08:00:00Z"}
     lines = (service_rows.line(1, "P1", 3), service_rows.line(2, "P2", 3, 1))
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
@@ -192,7 +192,10 @@ def test_a_claim_for_somebody_that_another_one_outdid_meanwhile_is_told(
     polled = session.poll()
     assert polled is not None
     assert polled.verdict is not None
-    assert (polled.verdict.text.id, dict(polled.verdict.text.args)["name"]) == ("act.outdone", "Anna Kovac")
+    assert (polled.verdict.text.id, dict(polled.verdict.text.args)["name"]) == (
+        "order_actions.claim_lost",
+        "Anna Kovac",
+    )
 
 
 def test_page_reports_missing_order_after_service_answer(home: StoreFolder, session: Session) -> None:

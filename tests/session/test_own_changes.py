@@ -65,7 +65,7 @@ def test_nothing_of_ones_own_is_changed_elsewhere(home: StoreFolder, name: str) 
         for _ in range(2):
             write(home, OWN[name], ANNA)
             assert "changed" not in look(session)
-            assert told(say(session, BARCODES[1]))[1] == "pick.taken"
+            assert told(say(session, BARCODES[1]))[1] == "pick.picked"
         assert "changed" not in look(session)
         cache(home).write_orders([others()], lines_known=True, read_began=2.0)
         assert look(session) == "pick.changed", "what somebody else does is heard of"
@@ -155,8 +155,8 @@ def test_what_the_service_refuses_of_ones_own_is_not_changed_elsewhere(
         outbox.refuse(operation.op_id, store_text("no"))
         db.close()
         of_order = "order/4101" in operation.lanes
-        assert look(session) == ("receive.refused" if of_order else "pick.taken")
-        assert told(say(session, BARCODES[1]))[1] == "pick.taken"
+        assert look(session) == ("receive.refused" if of_order else "pick.picked")
+        assert told(say(session, BARCODES[1]))[1] == "pick.picked"
 
 
 def test_what_was_refused_before_is_not_told_when_the_order_is_opened(home: StoreFolder) -> None:

@@ -69,7 +69,7 @@ def test_own_put_down_read_back_early_is_not_notified(home: StoreFolder) -> None
         with transaction(db):
             (put_down,) = outbox.enqueue([Intent(movement("4101", "P1", 1))], ANNA)
         read_back(home, session, 2.0, 3e9)
-        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.picked")
         outbox.begin_sending(put_down, b"[]")
         assert not changed(read_back(home, session, 2.0, 3e9 + 1, moved_quantity=1))
         for op in outbox.unfinished():

@@ -68,7 +68,7 @@ class Desk:
 
     def answers(self, how: str, until: float = 0.0) -> Frame:
         """A courier answers; the frame that follows."""
-        ((name,),) = fetch(self.outbox, "SELECT ask_id FROM ask WHERE state = 'asked'")
+        ((name,),) = fetch(self.outbox, "SELECT request_id FROM request WHERE state = 'requested'")
         assert session_requests.start_request(self.outbox, str(name), time.time())
         if how == "done":
             user_tokens.record_token(self.outbox, "U6", until)
@@ -129,7 +129,7 @@ def test_it_is_asked_once_before_anything_is_noted_and_then_not_again(desk: Desk
     desk.says(PIN)
     frame = desk.answers("done", time.time() + 900)
     assert frame.verdict is not None
-    assert (frame.view.name, frame.verdict.text.id) == ("order", "act.told_reject")
+    assert (frame.view.name, frame.verdict.text.id) == ("order", "order_actions.done_reject")
     assert desk.rows() == [("person/U6", "U6", "4101")]
     told = desk.says(PIN).verdict
     assert told is not None
@@ -174,7 +174,7 @@ def test_a_remark_alone_is_asked_for_too_and_leaving_does_nothing(desk: Desk, li
     frame = desk.says("b")
     assert frame.verdict is not None
     assert (frame.view.name, frame.verdict.text.id) == (
-        "act.what" if frame.view.name == "act.what" else "order",
+        "order_actions.action" if frame.view.name == "order_actions.action" else "order",
         "session.dropped",
     )
     assert (desk.rows(), notes_of_topic(desk.outbox, "urgent")) == ([], {})
@@ -290,17 +290,17 @@ def test_write_waits_in_outbox_without_host_only_fields(desk: Desk, letter: str,
     assert isinstance(listed, ListView)
     frame = desk.says(str([row.key for row in listed.rows].index("1") + 1), {"e": "1", "r": "2"}[letter])
     assert frame.verdict is not None
-    assert (frame.verdict.text.id, done()) == ("pin.noted", ([(noted,)], 1))
+    assert (frame.verdict.text.id, done()) == ("pin.saved", ([(noted,)], 1))
 
 
 def test_offline_action_waits_and_owner_hears_when_link_returns(desk: Desk, tmp_path: Path) -> None:
     desk.link("offline")
     frame = desk.rejects("4101")
     assert frame.verdict is not None
-    assert (frame.view.name, frame.verdict.text.id) == ("order", "pin.noted")
+    assert (frame.view.name, frame.verdict.text.id) == ("order", "pin.saved")
     said = dict(frame.verdict.text.args)["said"]
     assert isinstance(said, Msg)
-    assert said.id == "act.told_reject"
+    assert said.id == "order_actions.done_reject"
     assert desk.rows() == [("person/U6", "U6", "4101")]
     _is_kept_nowhere(desk, tmp_path)
     desk.says("b", "b")
@@ -324,20 +324,20 @@ def test_offline_action_waits_and_owner_hears_when_link_returns(desk: Desk, tmp_
 def test_what_waits_is_told_with_whose_pin_and_can_be_given_up(desk: Desk) -> None:
     desk.link("offline")
     desk.rejects("4101")
-    ((row,), _) = desk.session.store.reader.query("doubts", {})
+    ((row,), _) = desk.session.store.reader.query("unconfirmed", {})
     assert (row["principal"], row["pin"], row["ways"]) == ("Fred Harper", "Fred Harper", [CLOSED_BY_HAND])
     desk.says("b", "b")
-    listed = desk.opened("home.doubts").view
+    listed = desk.opened("home.unconfirmed").view
     assert isinstance(listed, ListView)
-    assert listed.rows[0].cells[2].id == "doubts.who_pin", "the list says what it waits for"
+    assert listed.rows[0].cells[2].id == "unconfirmed.user_waits_for_pin", "the list says what it waits for"
     outbox = OperationQueue(desk.outbox)
     (op,) = outbox.live_operations()
     with transaction(desk.outbox):
         (staff,) = outbox.enqueue([Intent(update("4102", {1: 1}))], Author("0001", "U1"))
         assert not outbox.resolve(Resolve(staff, CLOSED_BY_HAND), "U6"), "it goes by itself"
-        desk.outbox.execute("INSERT INTO pass VALUES (?, ?)", (principal_of("U6"), time.time() + 900))
+        desk.outbox.execute("INSERT INTO user_token VALUES (?, ?)", (principal_of("U6"), time.time() + 900))
         assert not outbox.resolve(Resolve(op.op_id, CLOSED_BY_HAND), "U6"), "it can be sent"
-        desk.outbox.execute("DELETE FROM pass")
+        desk.outbox.execute("DELETE FROM user_token")
         assert outbox.resolve(Resolve(op.op_id, CLOSED_BY_HAND), "U6")
     assert outbox.get(op.op_id).state == "closed"
     assert [each.op_id for each in outbox.sendable()] == [staff]
@@ -347,13 +347,16 @@ def test_what_gets_no_answer_can_be_noted_and_loses_nothing(desk: Desk) -> None:
     desk.rejects("4101")
     desk.says(PIN)
     frame = desk.answers("not_sent")
-    assert (frame.view.name, [choice.id for choice in frame.view.choices]) == ("pin.late", ["pin.again", "pin.note_it"])
+    assert (frame.view.name, [choice.id for choice in frame.view.choices]) == (
+        "pin.late",
+        ["pin.again", "pin.save_without_pin"],
+    )
     assert desk.says("1").view.name == "pin"
     desk.says(PIN)
     desk.answers("not_sent")
     frame = desk.says("2")
     assert frame.verdict is not None
-    assert (frame.view.name, frame.verdict.text.id) == ("order", "pin.noted")
+    assert (frame.view.name, frame.verdict.text.id) == ("order", "pin.saved")
     assert desk.rows() == [("person/U6", "U6", "4101")]
 
 
@@ -376,7 +379,7 @@ def test_where_nobody_gives_a_token_for_a_pin_all_goes_as_ever(
     desk.says("b", "b")
     frame = desk.opened("home.pin")
     assert frame.verdict is not None
-    assert (frame.view.name, frame.verdict.text.id) == ("home", "pin.unwanted")
+    assert (frame.view.name, frame.verdict.text.id) == ("home", "pin.not_needed")
 
 
 def test_the_pin_said_at_the_door_for_browsers_is_not_asked_for_again(home: StoreFolder) -> None:
@@ -391,7 +394,10 @@ def test_the_pin_said_at_the_door_for_browsers_is_not_asked_for_again(home: Stor
         choices = [choice.id for choice in session.take([Line("7", "cr", 1.0, 1.0, 0.1)], 1.0).view.choices]
         for text in (str(choices.index("home.orders") + 1), "4101", "3", "damp all over", "1"):
             frame = session.take([Line(text, "cr", 1.0, 1.0, 0.1)], 1.0)
-        assert (frame.view.name, frame.verdict.text.id if frame.verdict else "") == ("order", "act.told_reject")
+        assert (frame.view.name, frame.verdict.text.id if frame.verdict else "") == (
+            "order",
+            "order_actions.done_reject",
+        )
         assert fetch(outbox, "SELECT principal FROM operation") == [("person/U6",)]
         courier.drain()
         session.poll()
@@ -408,4 +414,4 @@ def test_a_scan_is_no_try(desk: Desk) -> None:
     frame = desk.session.take([Line("4006381333931", "cr", 0.0, 0.01, 0.5, median_pause=0.001)], 1.0)
     assert frame.verdict is not None
     assert frame.verdict.text.id == "pin.scanned"
-    assert fetch(desk.outbox, "SELECT 1 FROM ask") == []
+    assert fetch(desk.outbox, "SELECT 1 FROM request") == []

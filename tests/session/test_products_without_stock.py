@@ -33,8 +33,8 @@ def ids(frame: Frame) -> set[str]:
 @pytest.mark.parametrize(
     ("way", "says"),
     [
-        ((f"?{BARCODES[1]}",), {"lookup.no_stock"}),
-        ((f"?{BARCODES[1]}", "e"), {"lookup.no_stock"}),
+        ((f"?{BARCODES[1]}",), {"look_up.no_stock"}),
+        ((f"?{BARCODES[1]}", "e"), {"look_up.no_stock"}),
         (("4102", "s"), set()),
     ],
     ids=["product", "in this store", "short"],
@@ -43,7 +43,7 @@ def test_of_what_no_stock_is_kept_no_quantity_is_said(home: StoreFolder, way: tu
     with at(home, user="U1") as session:
         found = ids(say(session, *way))
         assert says <= found
-        assert not {"lookup.stock", "lookup.pools", "lookup.around_none", "lookup.around"} & found
+        assert not {"look_up.stock", "look_up.pools", "look_up.nearby_none", "look_up.nearby"} & found
 
 
 def test_a_list_leaves_its_quantity_out(home: StoreFolder) -> None:
@@ -51,13 +51,13 @@ def test_a_list_leaves_its_quantity_out(home: StoreFolder) -> None:
         view = say(session, "2", "product").view
         assert isinstance(view, ListView)
         stock = {row.key: row.cells[1].id for row in view.rows}
-        assert (stock["P1"], stock["P2"]) == ("lookup.about", "raw")
+        assert (stock["P1"], stock["P2"]) == ("look_up.estimate", "raw")
 
 
 PAGES: dict[str, tuple[tuple[str, ...], str, str]] = {
-    "move": (("move",), "place.unnamed_at", "place.unnamed"),
-    "count": (("count",), "place.unnamed_at", "place.unnamed"),
-    "locations": (("?A-1",), "", "place.unnamed"),
+    "move": (("move",), "location.locations_unknown_at", "location.locations_unknown"),
+    "count": (("count",), "location.locations_unknown_at", "location.locations_unknown"),
+    "locations": (("?A-1",), "", "location.locations_unknown"),
 }
 
 
@@ -77,4 +77,4 @@ def test_no_place_is_called_empty_by_a_service_that_names_none(home: StoreFolder
             value.id for text in texts for _, value in text.args if hasattr(value, "id")
         }
         assert note in said
-        assert not {"move.note_empty", "count.note_empty", "browse.nothing"} & said
+        assert not {"move.note_empty", "count.note_empty", "locations.nothing"} & said

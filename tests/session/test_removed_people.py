@@ -33,7 +33,7 @@ def test_who_is_removed_is_signed_out_and_the_work_is_kept(home: StoreFolder) ->
         assert look(session)[0] == "Anna Kovac", "no list of people says nothing of anybody"
         with _writer(home) as cache:
             remove(cache, "U2")
-        assert look(session) == ("", "sign_in", (WRONG, "session.works_here_no_more"))
+        assert look(session) == ("", "sign_in", (WRONG, "session.no_longer_works_here"))
         with _writer(home) as cache:
             remove(cache, "U1", "U2")
         assert say(session, "BADGE-U1").view.name.startswith("pick."), "the work is where it was left"
@@ -52,4 +52,4 @@ def test_only_known_people_sign_in_where_that_is_set(home: StoreFolder) -> None:
         assert say(session, "1").user == ""
         assert say(session, "BADGE-U1").user == "Anna Kovac"
     with at(home, user="zzz", known_people_only=True) as session:
-        assert look(session) == ("", "sign_in", (WRONG, "session.works_here_no_more"))
+        assert look(session) == ("", "sign_in", (WRONG, "session.no_longer_works_here"))

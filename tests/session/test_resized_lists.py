@@ -25,19 +25,19 @@ MANY = 70
 
 LISTS: dict[str, tuple[str, Mapping[str, Any], tuple[str, ...]]] = {
     "home": ("", {}, ()),
-    "lookup": ("lookup", {"search": "product"}, ()),
-    "locations": ("browse", {}, ()),
+    "look_up": ("look_up", {"search": "product"}, ()),
+    "locations": ("locations", {}, ()),
     "orders": ("orders", {}, ()),
     "deliveries": ("deliveries", {}, ()),
     "to receive": ("receive", {}, ()),
-    "log": ("logs", {}, ()),
-    "counts of today": ("count_log", {}, ()),
+    "log": ("log", {}, ()),
+    "counts of today": ("my_entries", {}, ()),
     "products": ("products", {}, ()),
     "stores": ("stores", {}, ()),
     "exceptions": ("exceptions", {}, ()),
-    "stock below zero": ("exceptions", {"kind": "impossible"}, ()),
-    "commands": ("", {}, (".",)),
-    "reasons of a loss": ("loss", {"product_number": "P1"}, ("1",)),
+    "stock below zero": ("exceptions", {"kind": "negative_stock"}, ()),
+    "palette": ("", {}, (".",)),
+    "reasons of a loss": ("adjust", {"product_number": "P1"}, ("1",)),
     "in a count": ("count", {}, ("product",)),
     "in a move": ("move", {}, ("product",)),
 }
@@ -105,7 +105,7 @@ def test_a_list_uses_the_whole_page_after_a_resize(home: StoreFolder, name: str,
             assert is_full(frame, session), (size, frame.view)
 
 
-@pytest.mark.parametrize("name", [name for name in LISTS if name != "commands"])
+@pytest.mark.parametrize("name", [name for name in LISTS if name != "palette"])
 def test_a_list_under_another_page_uses_it_too(home: StoreFolder, name: str) -> None:
     with at(home, user="U1") as session:
         session.resize(*SMALL)
@@ -116,7 +116,7 @@ def test_a_list_under_another_page_uses_it_too(home: StoreFolder, name: str) -> 
         assert is_full(say(session, "b"), session)
 
 
-@pytest.mark.parametrize("name", ["home", "lookup", "locations", "orders", "products"])
+@pytest.mark.parametrize("name", ["home", "look_up", "locations", "orders", "products"])
 def test_the_cursor_stays_on_the_page(home: StoreFolder, name: str) -> None:
     with at(home, user="U1") as session:
         session.resize(*LARGE)

@@ -40,10 +40,10 @@ def session(home: StoreFolder) -> Iterator[Session]:
     try:
         view = session.start().view
         session.resize(80, 24)
-        for id_ in ("home.more", "home.doctor"):  # as far as the menu is one of several pages
+        for id_ in ("home.more", "home.scanner_test"):  # as far as the menu is one of several pages
             if id_ in (ids := [choice.id for choice in view.choices]):
                 view = hear(session, line(str(ids.index(id_) + 1), "cr")).view
-        assert view.name == "doctor"
+        assert view.name == "scanner_test"
         yield session
     finally:
         session.close()
@@ -68,12 +68,12 @@ def test_an_input_is_shown_as_it_came_and_does_nothing(home: StoreFolder, sessio
     before = len(Journal(open_outbox(home.folder)).open_jobs("0001", "U1", "nobody"))
     for text, means in ((EAN, "product"), ("A-1", "location"), ("4101", "order"), ("nothing", "unknown")):
         frame = hear(session, line(text))
-        assert frame.view.name == "doctor"
+        assert frame.view.name == "scanner_test"
         assert isinstance(frame.view, DetailView)
-        assert [said.text.id for said in frame.view.lines][1] == f"doctor.means_{means}"
+        assert [said.text.id for said in frame.view.lines][1] == f"scanner_test.means_{means}"
         assert frame.verdict is not None
-        assert (frame.verdict.kind, frame.verdict.text.id) == (GOOD, "doctor.fine")
-        assert facts(frame)["doctor.end"] == "doctor.end_tab"
+        assert (frame.verdict.kind, frame.verdict.text.id) == (GOOD, "scanner_test.good")
+        assert facts(frame)["scanner_test.end"] == "scanner_test.end_tab"
     assert not OperationQueue(open_outbox(home.folder)).unfinished()
     assert len(Journal(open_outbox(home.folder)).open_jobs("0001", "U1", "nobody")) == before
     assert [event.raw for event in Journal(open_outbox(home.folder)).last_events(4)] == [EAN, "A-1", "4101", "nothing"]
@@ -82,11 +82,11 @@ def test_an_input_is_shown_as_it_came_and_does_nothing(home: StoreFolder, sessio
 @pytest.mark.parametrize("text", ["12*", f"?{EAN}", "AISLE:1", "AISLE:QUIT", "q", "7", "o"])
 def test_what_would_lead_away_elsewhere_is_only_looked_at(session: Session, text: str) -> None:
     frame = hear(session, line(text))
-    assert frame.view.name == "doctor"
+    assert frame.view.name == "scanner_test"
     assert isinstance(frame.view, DetailView)
     assert frame.view.lines[0].text.args == (("text", text),)
     assert not session.is_ending
-    assert facts(hear(session, line(EAN)))["doctor.end"] == "doctor.end_tab"
+    assert facts(hear(session, line(EAN)))["scanner_test.end"] == "scanner_test.end_tab"
 
 
 @pytest.mark.parametrize("leave", [line("b"), line("0"), line("AISLE:BACK"), Key("back")])
@@ -99,21 +99,21 @@ def test_it_is_left_like_any_page(session: Session, leave: DecodedInput) -> None
 @pytest.mark.parametrize("key", ["f2", "f3", "f4", "f5", "up", "pagedown", "enter", "other"])
 def test_keys_are_told_by_name(session: Session, key: str) -> None:
     frame = hear(session, Key(key))
-    assert frame.view.name == "doctor"
+    assert frame.view.name == "scanner_test"
     assert frame.verdict is not None
-    assert (frame.verdict.kind, frame.verdict.text.id) == (INFO, "doctor.key")
+    assert (frame.verdict.kind, frame.verdict.text.id) == (INFO, "scanner_test.key")
     assert frame.verdict.text.args == (("name", key),)
 
 
 def test_an_open_line_is_seen_and_said(session: Session) -> None:
     frame = hear(session, OpenLine(EAN))
-    assert (frame.typed, frame.view.prompt.id) == (EAN, "doctor.prompt_open")
+    assert (frame.typed, frame.view.prompt.id) == (EAN, "scanner_test.prompt_open")
 
 
 def test_it_knows_the_terminal_and_its_new_size(session: Session) -> None:
     frame = session.resize(40, 20)
     assert isinstance(frame.view, DetailView)
-    cells = next(row[1] for block in frame.view.blocks for row in block.rows if row[0].id == "doctor.screen")
+    cells = next(row[1] for block in frame.view.blocks for row in block.rows if row[0].id == "scanner_test.screen")
     assert dict(cells.args) == {"columns": 40, "rows": 20}
 
 

@@ -137,7 +137,7 @@ def test_a_name_that_fits_several_people_is_asked(home: StoreFolder) -> None:
 def test_one_queue_is_one_commit_and_all_of_it_is_kept(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         frame = say(session, "4101", BARCODES[0], BARCODES[1], *[BARCODES[2]] * 100)
-        assert told(frame) == (GOOD, "pick.taken")
+        assert told(frame) == (GOOD, "pick.picked")
         assert frame.scan_serial == 103
     assert sent(home) == {1: Decimal(1), 2: Decimal(1), 3: Decimal(100)}
     events = Journal(open_outbox(home.folder)).last_events(200)
@@ -147,7 +147,7 @@ def test_one_queue_is_one_commit_and_all_of_it_is_kept(home: StoreFolder) -> Non
 def test_quantities_multiplication_and_undo(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0], f"3*{BARCODES[1]}")
-        assert told(say(session, "12")) == (GOOD, "pick.taken")
+        assert told(say(session, "12")) == (GOOD, "pick.picked")
         assert sent(home) == {1: Decimal(1), 2: Decimal(12)}
         assert told(say(session, "u")) == (GOOD, "pick.undone")
         assert sent(home)[2] == 3
@@ -163,7 +163,7 @@ def test_a_new_session_stands_on_the_same_step(home: StoreFolder, count: int) ->
         frame = session.frames.build()
         assert frame.view == before.view
         assert told(frame) == (INFO, "session.resumed")
-        assert told(say(session, BARCODES[2])) == (GOOD, "pick.taken")
+        assert told(say(session, BARCODES[2])) == (GOOD, "pick.picked")
     assert sent(home)[3] == count + 1
 
 
@@ -188,7 +188,7 @@ def test_a_label_with_a_count_without_end_ends_nothing(home: StoreFolder) -> Non
         assert told(say(session, f"010{BARCODES[0]}30{'6' * 29}")) == (WRONG, "input.no_gs")
         assert told(say(session, f"]C1010{BARCODES[0]}37{'6' * 2000}")) == (WRONG, "input.no_gs")
         assert sent(home) == {}
-        assert told(say(session, f"]C1010{BARCODES[0]}371")) == (GOOD, "pick.taken")
+        assert told(say(session, f"]C1010{BARCODES[0]}371")) == (GOOD, "pick.picked")
     assert sent(home) == {1: Decimal(1)}
 
 
@@ -214,7 +214,7 @@ def test_a_code_of_another_product_is_wrong_and_the_next_scan_goes_on(home: Stor
         assert told(say(session, "4101", "96385074")) == (WRONG, "pick.not_here")
         assert session.bells == 3
         assert told(say(session, "12345678")) == (WRONG, "pick.unknown")
-        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.picked")
 
 
 def test_what_was_not_taken_is_said_though_more_came_in_one_write(home: StoreFolder) -> None:
@@ -227,8 +227,8 @@ def test_what_was_not_taken_is_said_though_more_came_in_one_write(home: StoreFol
             shown = " ".join(" ".join(plain_lines(layout_screen(frame, columns, rows))).split())
             assert "2 not taken: " in shown, shown
             assert "Elsewhere" in shown, shown
-        assert told(say(session, BARCODES[1])) == (GOOD, "pick.taken")
-        assert told(say(session, "12345678", "h")) == (WRONG, "session.not_taken")
+        assert told(say(session, BARCODES[1])) == (GOOD, "pick.picked")
+        assert told(say(session, "12345678", "h")) == (WRONG, "session.input_not_applied")
     assert sent(home) == {1: Decimal(1), 2: Decimal(2)}
 
 
@@ -236,7 +236,7 @@ def test_scans_that_were_refused_for_the_same_are_told_once(home: StoreFolder) -
     with at(home, user="U1") as session:
         say(session, "4101")
         frame = say(session, BARCODES[0], *["12345678"] * 5)
-        assert told(frame) == (WRONG, "session.not_taken")
+        assert told(frame) == (WRONG, "session.input_not_applied")
         shown = " ".join(" ".join(plain_lines(layout_screen(frame, 80, 24))).split())
         assert "5 not taken: " in shown
         assert shown.count("Nothing here is called") == 1
@@ -245,7 +245,7 @@ def test_scans_that_were_refused_for_the_same_are_told_once(home: StoreFolder) -
 
 def test_number_after_refused_scan_is_not_open_quantity(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
-        assert told(say(session, "4101", BARCODES[1])) == (GOOD, "pick.taken")
+        assert told(say(session, "4101", BARCODES[1])) == (GOOD, "pick.picked")
         frame = say(session, "12345678", "3", "2")
         assert told(frame) == (WRONG, "session.not_all")
         assert "input.after" in repr(frame.verdict)
@@ -286,7 +286,7 @@ def test_two_readings_are_asked_as_1_and_2(home: StoreFolder) -> None:
         cache.write_products([service_rows.product("P8", "Fourteen digits", both)])
     with at(home, user="U1") as session:
         frame = say(session, "4101", both)
-        if told(frame)[1] == "session.either":
+        if told(frame)[1] == "session.ambiguous":
             assert len(frame.view.choices) == 2
             assert say(session, "b").view.choices == ()
         assert frame.view.name.startswith("pick.")
@@ -395,11 +395,11 @@ def test_lists_ask_for_no_more_rows_than_the_screen_shows(home: StoreFolder) -> 
 @pytest.mark.parametrize(
     ("text", "lead", "expected"),
     [
-        ("-2", "[A", (GOOD, "pick.at_place")),
-        (BARCODES[1], "[A", (GOOD, "pick.taken")),
-        (BARCODES[1][3:], f"[{BARCODES[1][:3]}", (GOOD, "pick.taken")),
+        ("-2", "[A", (GOOD, "pick.at_location")),
+        (BARCODES[1], "[A", (GOOD, "pick.picked")),
+        (BARCODES[1][3:], f"[{BARCODES[1][:3]}", (GOOD, "pick.picked")),
         ("X-7-7", "[B", (WRONG, "input.cut")),
-        ("3", "[A", (GOOD, "pick.taken")),
+        ("3", "[A", (GOOD, "pick.picked")),
         ("cheese", "[A", (WRONG, "pick.unknown")),
         (BARCODES[1], "[Z", (WRONG, "input.cut")),
     ],
@@ -420,8 +420,8 @@ def test_character_after_cut_escape_sequence_belongs_to_known_key(
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [
-        ([(0.3, b"1"), (0.6, b"\r")], (INFO, "pick.same")),
-        ([(0.3, b"1"), (0.7, b"2"), (1.1, b"\r")], (GOOD, "pick.taken")),
+        ([(0.3, b"1"), (0.6, b"\r")], (INFO, "pick.unchanged")),
+        ([(0.3, b"1"), (0.7, b"2"), (1.1, b"\r")], (GOOD, "pick.picked")),
     ],
 )
 def test_what_is_typed_soon_after_an_arrow_stays_the_number_that_it_is(

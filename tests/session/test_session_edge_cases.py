@@ -28,7 +28,7 @@ from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.session_requests import take_read_requests
 from aisle.scan.inputs import Key, OpenLine
-from aisle.session.notifications import HEARTBEAT_S, REPEAT_S, STALE_S
+from aisle.session.notifications import REPEAT_S, SESSION_HEARTBEAT_S, STALE_S
 from aisle.session.session import Session, open_session
 from aisle.session.terminal import list_height
 from aisle.session.verdicts import STANDS_S
@@ -89,7 +89,7 @@ def test_only_a_whole_name_or_a_first_name_signs_in_at_once(home: StoreFolder, a
     with at(home) as session:
         frame = say(session, asked)
         if not user:
-            assert told(frame) == (ASK, "sign_in.is_it")
+            assert told(frame) == (ASK, "sign_in.confirm_name")
             assert len(frame.view.choices) == 1
             frame = say(session, "1")
         assert (frame.view.name, frame.user) == ("home", "Joanna Berg")
@@ -106,14 +106,14 @@ def test_a_poll_bears_a_locked_outbox_and_a_host_without_processes(
 
     session = open_session(home, Settings(terminal="dock", user="U1"), no_process)
     session.start()
-    now = [session.context.clock() + 2 * HEARTBEAT_S]
+    now = [session.context.clock() + 2 * SESSION_HEARTBEAT_S]
     session.context.clock = lambda: now[0]
     other = locked(home, session)
     frame = session.poll()
     assert frame is not None
     assert frame.view.name == "home"
     session.keep_courier()
-    now[0] += HEARTBEAT_S
+    now[0] += SESSION_HEARTBEAT_S
     other.execute("ROLLBACK")
     session.poll()
     (running,) = session.store.journal.running_sessions()
@@ -147,23 +147,23 @@ def test_a_token_that_is_refused_is_asked_for_while_work_goes_on(home: StoreFold
         home.lock.touch()
         say(session, "4101")
         assert told_at("refused", 1) == (GOOD, "pick.opened"), "what a scan was just answered with is not hidden"
-        assert told_at("refused", STANDS_S) == (WRONG, "session.word")
+        assert told_at("refused", STANDS_S) == (WRONG, "session.join")
         assert session.bells == 3
-        assert word(session) == msg("session.shut_out", store="0001", file="dock.token")
-        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
-        assert told_at("refused", STANDS_S) == (GOOD, "pick.taken"), "it was told just now"
-        assert told_at("refused", REPEAT_S) == (WRONG, "session.word")
-        assert told_at("live", 1) == (INFO, "session.word")
-        assert word(session) == msg("session.let_in"), "one word takes the place of another"
+        assert word(session) == msg("session.storage_failed", store="0001", file="dock.token")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.picked")
+        assert told_at("refused", STANDS_S) == (GOOD, "pick.picked"), "it was told just now"
+        assert told_at("refused", REPEAT_S) == (WRONG, "session.join")
+        assert told_at("live", 1) == (INFO, "session.join")
+        assert word(session) == msg("session.signed_in_by_pin"), "one word takes the place of another"
         say(session, BARCODES[0])
         assert told_at("refused", 1)[0] == WRONG, "the scan's"
         assert told_at("live", 1)[0] == WRONG
         say(session, "h", "b")
         assert told_at("live", 1) == ("", ""), "what is over before it could be told is not told"
-        assert told_at("refused", 1) == (WRONG, "session.shut_out"), "alone where nothing is answered"
-        assert told_at("live", 1) == (INFO, "session.let_in")
+        assert told_at("refused", 1) == (WRONG, "session.storage_failed"), "alone where nothing is answered"
+        assert told_at("live", 1) == (INFO, "session.signed_in_by_pin")
         say(session, BARCODES[0])
-        assert told_at("live", 1)[1] != "session.let_in"
+        assert told_at("live", 1)[1] != "session.signed_in_by_pin"
 
 
 def test_a_store_that_is_none_is_said_with_the_one_that_may_be_meant(home: StoreFolder) -> None:
@@ -195,7 +195,7 @@ def test_a_token_file_that_cannot_be_read_is_not_said_of_the_service(home: Store
         session.context.clock = lambda: time.time() + REPEAT_S + 1
         frame = session.poll()
         assert frame is not None
-        assert told(frame) == (WRONG, "session.shut_out")
+        assert told(frame) == (WRONG, "session.storage_failed")
 
 
 def test_a_change_that_cannot_be_kept_is_told_again(home: StoreFolder) -> None:
@@ -293,10 +293,10 @@ def test_whatever_a_job_makes_of_its_journal_the_program_starts(
 # Sizes
 
 
-@pytest.mark.parametrize("job", ["", "lookup", "browse", "pick", "look"])
+@pytest.mark.parametrize("job", ["", "look_up", "locations", "pick", "look"])
 def test_another_size_keeps_and_wishes_nothing(home: StoreFolder, job: str) -> None:
     with at(home, user="U1") as session:
-        if job in ("lookup", "browse"):
+        if job in ("look_up", "locations"):
             opened(session, job)
         elif job:
             say(session, *{"pick": ("4101",), "look": ("4101", f"?{BARCODES[1]}")}[job])
@@ -331,8 +331,8 @@ def test_twelve_times_and_then_the_scan(home: StoreFolder) -> None:
         assert (told(frame), frame.typed) == ((INFO, "session.times"), "12*")
         assert session.take([OpenLine("59")], 0.0).typed == "12*59"
         frame = say(session, BARCODES[1])
-        assert (told(frame), frame.typed) == ((GOOD, "pick.taken"), "")
-        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
+        assert (told(frame), frame.typed) == ((GOOD, "pick.picked"), "")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.picked")
         assert sent(home) == {2: Decimal(12), 1: Decimal(1)}
     with at(home, user="U1") as session:
         raws = [event.raw for event in Journal(open_outbox(home.folder)).last_events(50) if event.raw]
@@ -386,7 +386,7 @@ def test_unused_multiplier_on_detail_page_is_reported(home: StoreFolder, said: s
 def test_a_multiplier_is_for_the_job_below_a_page_to_read(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", f"?{BARCODES[0]}", "12*")
-        assert told(say(session, BARCODES[1])) == (GOOD, "pick.taken")
+        assert told(say(session, BARCODES[1])) == (GOOD, "pick.picked")
         assert sent(home) == {2: Decimal(12)}
 
 
@@ -430,7 +430,7 @@ def test_a_badge_that_nobody_can_know_yet_is_no_search(young: StoreFolder, way: 
 
 
 @pytest.mark.parametrize("asked", ["12345678", "nothing"])
-@pytest.mark.parametrize("job", ["home", "pick", "lookup", "browse"])
+@pytest.mark.parametrize("job", ["home", "pick", "look_up", "locations"])
 def test_nothing_is_called_unknown_before_all_is_here(young: StoreFolder, job: str, asked: str) -> None:
     with at(young, user="U1") as session:
         if job == "pick":
@@ -561,7 +561,7 @@ def test_live_is_said_only_of_a_link_that_somebody_keeps_up(home: StoreFolder) -
 def test_letter_keeps_meaning_of_screen_it_was_seen_on(home: StoreFolder, scans: tuple[str]) -> None:
     with at(home, user="U1") as session:
         question = say(session, "4101", f"99*{BARCODES[1]}")
-        assert [choice.id for choice in step(question).choices] == ["pick.way_take_rest"]
+        assert [choice.id for choice in step(question).choices] == ["pick.choice_pick_rest"]
         frame = say(session, *scans, "r")
         assert frame.verdict is not None
         why = "input.moved" if "*" in scans[0] else "input.letter"

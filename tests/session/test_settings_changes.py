@@ -98,7 +98,7 @@ def test_what_has_changed_is_said_once_and_in_force_at_once(home: StoreFolder) -
         assert told(session.poll()) == (INFO, "Settings changed: verified picking is on")
         assert session.bells == 0
         frame = say(session, "4101")
-        assert frame.view.name == "pick.place"
+        assert frame.view.name == "pick.location"
         assert told(session.poll()) == told(frame) != before
         write(home, 'verified = true\nblind = true\nreasons = ["7 - Lost"]\nrecount_units = 3\nrecount_value = 0\n')
         assert told(session.poll()) == told(frame), "what a scan was just answered with is not hidden"
@@ -143,7 +143,7 @@ def test_chosen_language_survives_restart_and_settings_change(
         broken.setattr(session.store.reader, "query", unread)
         session.sign_in.use_language_of("U1")
     with closing(open_outbox(home.folder)) as outbox:
-        outbox.execute("UPDATE remark SET text = 'tlh' WHERE topic = 'language'")
+        outbox.execute("UPDATE local_note SET text = 'tlh' WHERE topic = 'language'")
     with at(home) as session:
         assert say(session).language == "nl"
 
@@ -219,7 +219,7 @@ def test_a_file_with_an_error_changes_nothing_and_is_told_once(home: StoreFolder
         assert "settings.toml" in text
         assert str(home.root) not in text
         frame = say(session, "4101")
-        assert frame.view.name == "pick.place"
+        assert frame.view.name == "pick.location"
         assert told(session.poll()) == told(frame)
         write(home, "verified = true\n")
         kind, text = told(rested(session))
@@ -274,7 +274,7 @@ def test_an_order_goes_on_as_it_was_begun_also_after_an_end(home: StoreFolder) -
         session.poll()
         frame = say(session, EAN)
         assert told(frame)[0] == GOOD
-        assert session.frames.build().view.name == "pick.place", "of the next stop, the place is asked for"
+        assert session.frames.build().view.name == "pick.location", "of the next stop, the place is asked for"
         assert say(session, "A-2").view.name == "pick.product"
         before = say(session, OTHER)
         assert before.view.name == "pick.product"
@@ -284,7 +284,7 @@ def test_an_order_goes_on_as_it_was_begun_also_after_an_end(home: StoreFolder) -
         assert say(session, OTHER).view.name == "pick.done"
         (operation,) = OperationQueue(open_outbox(home.folder)).unfinished()
         assert [line["picked_quantity"] for line in operation.body["orders"]["order_lines"]] == [Decimal(2), Decimal(2)]
-        assert say(session, "4102").view.name == "pick.place"
+        assert say(session, "4102").view.name == "pick.location"
         assert told(say(session, EAN))[0] in (WRONG, ASK)
 
 
@@ -293,7 +293,7 @@ def test_in_store_codes_are_read_by_the_new_table(home: StoreFolder) -> None:
         assert told(say(session, "?" + CHEESE))[0] == WRONG
         write(home, 'restricted_codes = ["28IIIIIWWWWWC"]')
         assert told(rested(session))[0] == WRONG, "what was wrong stays on the screen"
-        assert say(session, "?" + CHEESE).view.name.startswith("lookup")
+        assert say(session, "?" + CHEESE).view.name.startswith("look_up")
         assert told(rested(session))[1].startswith("Settings changed: new restricted_codes")
 
 
@@ -354,7 +354,7 @@ def test_session_starting_with_wrong_settings_file_reports_and_works(home: Store
         )
         assert told(session.poll())[0] == INFO
         say(session, "4101")
-        assert session.frames.build().view.name == "pick.place", "verified, as before"
+        assert session.frames.build().view.name == "pick.location", "verified, as before"
         write(home, "verified = true\n")
         assert told(rested(session))[1].startswith("The settings file is right again")
     write(home, "verified = false\nx = 1\n")
@@ -369,4 +369,4 @@ def test_what_was_right_while_a_session_ran_is_what_the_next_begins_with(home: S
     write(home, "verified = ")
     with at(home) as session:
         say(session, "4101")
-        assert session.frames.build().view.name == "pick.place"
+        assert session.frames.build().view.name == "pick.location"

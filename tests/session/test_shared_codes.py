@@ -76,31 +76,31 @@ def test_the_product_of_a_code_that_a_delivery_brings_is_received(home: StoreFol
 @pytest.mark.parametrize(("choice", "product"), [("1", "P1"), ("2", "P3")])
 def test_which_product_is_meant_is_asked_where_nothing_tells(home: StoreFolder, choice: str, product: str) -> None:
     with at(home) as session:
-        frame = opened(session, "loss", f"2*{CODE}")
-        assert told(frame) == (ASK, "session.either")
+        frame = opened(session, "adjust", f"2*{CODE}")
+        assert told(frame) == (ASK, "session.ambiguous")
         assert choices(frame) == ["2 x Apple juice", "2 x Cherry juice"]
         say(session, choice)
         state = session.stack.top.state
         assert (state.line.product, state.quantity) == (product, 2)
     with at(home) as session:
-        assert told(opened(session, "lookup", CODE)) == (ASK, "session.either")
+        assert told(opened(session, "look_up", CODE)) == (ASK, "session.ambiguous")
         say(session, choice)
         assert session.stack.top.state.product_number == product
 
 
 def test_a_look_at_one_of_several_products_is_asked_for_as_well(home: StoreFolder) -> None:
     with at(home) as session:
-        assert told(opened(session, "count", "A-2", f"?{CODE}")) == (ASK, "session.either")
+        assert told(opened(session, "count", "A-2", f"?{CODE}")) == (ASK, "session.ambiguous")
         say(session, "2")
-        assert (session.stack.top.job.name, session.stack.top.state.product_number) == ("lookup", "P3")
+        assert (session.stack.top.job.name, session.stack.top.state.product_number) == ("look_up", "P3")
         assert told(say(session, CODE)) == (GOOD, "count.counted_of")
         assert session.stack.top.state.current_line.product == "P1", "it lies where somebody counts"
 
 
 def test_more_than_two_equal_names_are_reported_by_number(home: StoreFolder) -> None:
     with at(home) as session:
-        frame = opened(session, "loss", "96385074")
-        assert told(frame) == (ASK, "session.either_of")
+        frame = opened(session, "adjust", "96385074")
+        assert told(frame) == (ASK, "session.ambiguous_of")
         assert choices(frame) == ["Same name P4", "Same name P5", "Grape juice P6"]
         say(session, "3")
         assert session.stack.top.state.line.product == "P6"
@@ -109,11 +109,11 @@ def test_more_than_two_equal_names_are_reported_by_number(home: StoreFolder) -> 
 def test_a_scan_of_which_nobody_says_what_it_was_is_said_not_to_be_taken(home: StoreFolder) -> None:
     with at(home) as session:
         opened(session, "count", "A-2", OTHER)
-        assert told(opened(session, "loss", CODE)) == (ASK, "session.either")
+        assert told(opened(session, "adjust", CODE)) == (ASK, "session.ambiguous")
         frame = say(session, CODE)
-        assert told(frame) == (ASK, "session.taken_not")
+        assert told(frame) == (ASK, "session.not_applied")
         frame = say(session, OTHER)
-        assert told(frame) == (ASK, "session.taken_not"), "where it was is asked"
+        assert told(frame) == (ASK, "session.not_applied"), "where it was is asked"
         assert frame.verdict
         assert "2 not taken: Apple juice or Cherry juice?" in MessageWriter().write(frame.verdict.text)
         assert session.stack.top.state.line.product == "P2"
@@ -124,7 +124,7 @@ def test_a_scan_of_which_nobody_says_what_it_was_is_said_not_to_be_taken(home: S
 
 
 @pytest.mark.parametrize("count", [2, 9, 10, 22, 23, 24, 60])
-@pytest.mark.parametrize("job", ["count", "loss", "lookup"])
+@pytest.mark.parametrize("job", ["count", "adjust", "look_up"])
 def test_every_product_of_a_code_can_be_chosen_however_many_there_are(home: StoreFolder, job: str, count: int) -> None:
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_products([service_rows.product(f"Q{n:02}", f"Twin {n:02}", "4000000000006") for n in range(count)])
@@ -134,7 +134,7 @@ def test_every_product_of_a_code_can_be_chosen_however_many_there_are(home: Stor
         seen: list[str] = []
         while True:
             keys = getattr(frame.view, "choice_letters", "")
-            more = "session.more_ways" in [choice.id for choice in frame.view.choices]
+            more = "session.more_choices" in [choice.id for choice in frame.view.choices]
             shown = [str(dict(choice.args)["text"]) for choice in frame.view.choices if choice.id == "raw"]
             assert len(frame.view.choices) <= 9
             assert not keys or len(keys) == len(frame.view.choices)
@@ -163,6 +163,6 @@ def test_more_guesses_than_are_asked_about_at_once_are_no_unknown_code(home: Sto
         [service_rows.product(f"M{n}", f"Month {n}", code) for n, code in enumerate(list(issn_13_of("12345679"))[:30])]
     )
     with at(home) as session:
-        frame = opened(session, "loss", "1234-5679")
-        assert told(frame) == (ASK, "session.either_of")
+        frame = opened(session, "adjust", "1234-5679")
+        assert told(frame) == (ASK, "session.ambiguous_of")
         assert len(session.page.question.scans) == 30

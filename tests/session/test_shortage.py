@@ -85,12 +85,12 @@ def test_two_entries_take_the_rest_from_another_place(home: StoreFolder) -> None
     with at(home) as session:
         say(session, CODES[0])
         frame = say(session, "s")
-        assert told(frame) == (INFO, "short.opened")
+        assert told(frame) == (INFO, "shortage.opened")
         assert ways(frame)[:3] == ["B-1", "C-1", "Place is empty"]
         frame = say(session, "2")
         assert (frame.view.name, told(frame)[0]) == ("pick.product", GOOD)
         frame = say(session, f"4*{CODES[0]}")
-        assert told(frame) == (ASK, "pick.taken_where")  # the screen shows another stop
+        assert told(frame) == (ASK, "pick.which_location")  # the screen shows another stop
         assert isinstance(frame.view, Step)
         say(
             session,
@@ -114,7 +114,7 @@ def test_two_entries_close_the_line_with_its_reason(home: StoreFolder) -> None:
 def test_an_empty_place_is_offered_to_be_counted(home: StoreFolder) -> None:
     with at(home) as session:
         frame = say(session, "s", "3")
-        assert [choice.id for choice in frame.view.choices] == ["pick.way_count"]
+        assert [choice.id for choice in frame.view.choices] == ["pick.choice_count"]
         assert say(session, "c").view.name.startswith("count.")
 
 
@@ -122,11 +122,11 @@ def test_other_product_is_offered_after_existing_choice_numbers(home: StoreFolde
     with at(home) as session:
         own = ways(say(session, "s"))
         frame = say(session, CODES[2])
-        assert (ways(frame), told(frame)[1]) == (own, "short.other_product")
+        assert (ways(frame), told(frame)[1]) == (own, "shortage.other_product")
         say(session, ".")
         assert isinstance(listed := say(session, "look up").view, ListView)
-        assert [row.key for row in listed.rows if row.cells[0].id == "short.way_product"] == [str(len(own) + 1)]
-        assert say(session, "b", str(len(own) + 1)).view.name == "lookup.product"
+        assert [row.key for row in listed.rows if row.cells[0].id == "shortage.choice_product"] == [str(len(own) + 1)]
+        assert say(session, "b", str(len(own) + 1)).view.name == "look_up.product"
         say(session, "b", CODES[2], "5")
     found = {line["line_number"]: line for line in lines(home)}
     assert found[1]["rejection_reason_code_description"] == "Damaged"
@@ -135,15 +135,15 @@ def test_other_product_is_offered_after_existing_choice_numbers(home: StoreFolde
 def test_the_product_that_was_found_after_all_is_taken(home: StoreFolder) -> None:
     with at(home) as session:
         frame = say(session, "s", CODES[0])
-        assert (frame.view.name, told(frame)) == ("pick.product", (GOOD, "pick.taken"))
+        assert (frame.view.name, told(frame)) == ("pick.product", (GOOD, "pick.picked"))
 
 
 def test_back_changes_nothing_and_a_look_comes_back_to_the_page(home: StoreFolder) -> None:
     with at(home) as session:
         page = say(session, "s")
-        assert say(session, f"?{CODES[2]}").view.name == "lookup.product"
+        assert say(session, f"?{CODES[2]}").view.name == "look_up.product"
         assert say(session, "b").view == page.view
-        assert told(say(session, "b")) == (INFO, "short.left")
+        assert told(say(session, "b")) == (INFO, "shortage.left")
     assert lines(home) == []
 
 
@@ -151,15 +151,15 @@ def test_the_page_is_there_again_after_an_end_with_the_same_numbers(home: StoreF
     with at(home) as session:
         page = say(session, "s")
         scanned = say(session, "A-1", "C-1x")
-        assert scanned.view.name == "short.ways"
+        assert scanned.view.name == "shortage.choices"
     with closing(open_cache(home.folder, writer=True)) as connection:
         CacheWriter(connection, "0001").write_stock([service_rows.stock("P1", 3, places={"C-1": 3})])
     with at(home) as session:
         frame = session.resize(80, 24)
-        assert frame.view.name == "short.ways"
+        assert frame.view.name == "shortage.choices"
         assert ways(frame)[:7] == ways(page)[:7]
         frame = say(session, "1")
-        assert told(frame) == (ASK, "short.none_there")
+        assert told(frame) == (ASK, "shortage.no_stock_there")
         assert say(session, str(len(ways(frame)) + 1)).view.name == "pick.product"
 
 

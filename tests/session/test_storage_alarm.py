@@ -123,12 +123,12 @@ def test_the_alarm_ends_by_itself_and_no_sooner(
                 assert frame.link.state == "unkept"
         frame = session.poll()
         assert frame is not None
-        assert told(frame) == (INFO, "session.saves_again")
+        assert told(frame) == (INFO, "session.saving_works_again")
         assert frame.link.state != "unkept"
         for columns, rows in SIZES:
             whole, _ = shown(frame, columns, rows)
             assert "not saved" in whole or "unsaved" in whole, "what is to be scanned again, and nothing else"
-        assert told(say(session, BARCODES[0]))[1] == "pick.taken"
+        assert told(say(session, BARCODES[0]))[1] == "pick.picked"
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
@@ -142,5 +142,5 @@ def test_several_scans_that_were_lost_are_no_alarm_any_more(
             for _ in range(2):
                 say(session, BARCODES[0], BARCODES[1])
             assert looked(session)[1] in ("session.rest_lost", "session.not_saved")
-        assert looked(session) == (INFO, "session.saves_again")
-        assert looked(session) == (INFO, "session.saves_again"), "it stands until something is scanned"
+        assert looked(session) == (INFO, "session.saving_works_again")
+        assert looked(session) == (INFO, "session.saving_works_again"), "it stands until something is scanned"

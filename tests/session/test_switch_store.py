@@ -139,7 +139,7 @@ def test_all_that_was_typed_in_one_read_goes_where_it_was_meant(session: Session
     frame = enter(session, "1")
     assert (frame.store, frame.view.name) == ("0001", "pick.product")
     assert frame.verdict is not None
-    assert (frame.verdict.kind, frame.verdict.text.id) == (GOOD, "session.moved_waiting")
+    assert (frame.verdict.kind, frame.verdict.text.id) == (GOOD, "session.switched_store_waiting")
     assert load_terminal_store(settled.data_folder, "dock") is None
     assert not list((settled.data_folder / TERMINALS_FOLDER).iterdir())
     assert len(written(one)) == 1
@@ -251,7 +251,7 @@ def test_the_pin_is_asked_before_a_supervisor_changes_the_store(fred: Desk) -> N
     fred.says(PIN)
     frame = fred.answers("done", time.time() + 900)
     assert frame.verdict is not None
-    assert (frame.store, frame.user, frame.verdict.text.id) == ("0002", "U6", "session.moved")
+    assert (frame.store, frame.user, frame.verdict.text.id) == ("0002", "U6", "session.switched_store")
     frame = changes(fred, "0001")
     assert frame.store == "0001", "anybody brings it back: no PIN"
 

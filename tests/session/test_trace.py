@@ -36,14 +36,14 @@ def test_what_could_not_be_kept_is_not_said_to_be_picked(
             broken.setattr(session.store.journal, "commit", fail)
             say(session, CODES["P1"], CODES["P1"])
             session.on_painted((), 0.0)
-        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.picked")
         session.on_painted((), 0.0)
     assert [verdict for _, verdict in written(path)] == [
         "pick.opened",
-        "pick.taken",
+        "pick.picked",
         "session.not_saved",
         "session.not_saved",
-        "pick.taken",
+        "pick.picked",
     ]
 
 
@@ -65,5 +65,5 @@ def test_a_trace_that_cannot_be_written_ends_and_the_work_goes_on(home: StoreFol
         for _ in range(3):
             say(session, "4102", CODES["P1"])
             session.on_painted((), 0.0)
-        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.picked")
     assert session.is_ending is False

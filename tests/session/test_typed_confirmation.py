@@ -15,19 +15,20 @@ from tests.session.test_session import home, say, told
 __all__ = ["headers_only", "home", "way"]
 
 SURE = (
-    "count.leave", "count.missing", "count.summary", "count_log.undo", "doubts.again", "doubts.by_hand", "doubts.entry",
-    "logs.sure", "loss.quantity/over", "move.leave", "receive.check", "receive.leave", "short.why",
-    "store_product.sure",
+    "count.leave", "count.missing", "count.summary", "my_entries.undo", "unconfirmed.resend",
+    "unconfirmed.close_by_hand", "unconfirmed.entry",
+    "log.confirm", "adjust.quantity/over", "move.leave", "receive.check", "receive.leave", "shortage.which_reason",
+    "store_product.confirm",
 )  # fmt: skip
 """Rows of the table of ways that end at a question of this kind."""
 
 KEYS = {
     "count.leave": "y",
     "count.missing": "n",
-    "loss.quantity/over": "y",
+    "adjust.quantity/over": "y",
     "move.leave": "x",
     "receive.leave": "y",
-    "store_product.sure": "y",
+    "store_product.confirm": "y",
 }
 """The letter of an answer, where a quantity may be open; elsewhere the first has the number 1."""
 

@@ -32,7 +32,7 @@ HELD: dict[str, Way] = {
     "count.product/many": Way(("count", "A-1", BARCODES[0], "8888888")),
     "count.product/number": Way(("count", "A-1", BARCODES[0], "4102")),
     "move.take/held": Way(("move", "A-1", BARCODES[0])),
-    "loss.quantity/many": Way(("count", BARCODES[0], "l", "8888888")),
+    "adjust.quantity/many": Way(("count", BARCODES[0], "l", "8888888")),
     "receive.goods/more": Way(("receive", "7001", BARCODES[0], "45"), before=announced),
     "receive.goods/number": Way(("receive", "7001", BARCODES[0], "4102"), before=announced),
     "pick.product/foreign": Way(("4101", BARCODES[1], "96385074")),
@@ -95,9 +95,9 @@ def waiting(home: StoreFolder) -> list[dict[str, Any]]:
 
 def test_a_number_at_more_than_was_ordered_is_the_quantity(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
-        assert told(say(session, "4101", BARCODES[1]))[1] == "pick.taken"
-        assert told(say(session, "40"))[1] == "pick.over_set"
-        assert told(say(session, "2"))[1] in ("pick.taken", "pick.all_taken")
+        assert told(say(session, "4101", BARCODES[1]))[1] == "pick.picked"
+        assert told(say(session, "40"))[1] == "pick.total_more_than_ordered"
+        assert told(say(session, "2"))[1] in ("pick.picked", "pick.all_picked")
         assert picked(home)[2] == 2
         assert told(say(session, "u"))[1] == "pick.undone"
 
@@ -118,15 +118,15 @@ def test_a_number_of_the_store_is_no_quantity_of_what_came_in(home: StoreFolder)
     announced(home)
     with at(home, user="U1") as session:
         say(session, "7001", BARCODES[0])
-        assert told(say(session, "45"))[1] == "receive.more"
+        assert told(say(session, "45"))[1] == "receive.more_than_announced"
         for digit in ("1", "2", "3"):
             assert told(say(session, "4102"))[1] == "receive.number_of"
             assert told(say(session, digit))[1] == "receive.taken", "a digit is the quantity"
-            assert told(say(session, "45"))[1] == "receive.more"
+            assert told(say(session, "45"))[1] == "receive.more_than_announced"
         say(session, "4102")
-        assert told(say(session, "x"))[1] == "receive.more", "what was asked before is asked again"
+        assert told(say(session, "x"))[1] == "receive.more_than_announced", "what was asked before is asked again"
         assert told(say(session, "4102", "y"))[1] == "input.by_hand", "what came with the question is no answer"
-        assert told(say(session, "y"))[1] == "receive.more"
+        assert told(say(session, "y"))[1] == "receive.more_than_announced"
         assert told(say(session, "y"))[1] == "receive.taken"
         assert not waiting(home)
 
@@ -135,11 +135,11 @@ def test_a_number_of_the_store_is_no_quantity_of_what_came_in(home: StoreFolder)
 def test_a_number_that_is_no_order_is_no_tote_before_somebody_says_so(home: StoreFolder, code: str) -> None:
     with at(home, user="U1") as session:
         session.start_batch()
-        stand(home, session, "walk/gathered")
-        assert told(say(session, code))[1] == "walk.like_an_order"
+        stand(home, session, "batch/gathered")
+        assert told(say(session, code))[1] == "batch.looks_like_order"
         assert told(say(session, "b"))[1] == "session.dropped"
         assert [each.tote_code for each in session.stack.top.state.orders] == ["", ""]
         say(session, code)
-        assert told(say(session, "y"))[1] == "walk.tote"
+        assert told(say(session, "y"))[1] == "batch.tote"
         assert [each.tote_code for each in session.stack.top.state.orders] == ["", unicodedata.normalize("NFKC", code)]
-        assert told(say(session, code))[1] == "walk.tote", "it is known as that"
+        assert told(say(session, code))[1] == "batch.tote", "it is known as that"

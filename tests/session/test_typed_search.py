@@ -44,9 +44,9 @@ def test_a_letter_is_a_search_whose_pages_are_turned(home: StoreFolder, way: tup
         session.resize(40, 20)
         say(session, *way)
         while_typing = listed(typed(session, "t"))
-        assert (while_typing.first, while_typing.total, while_typing.prompt.id) == (0, 100, "lookup.prompt_typed")
+        assert (while_typing.first, while_typing.total, while_typing.prompt.id) == (0, 100, "look_up.prompt_typed")
         kept = listed(say(session, "t"))
-        assert (kept.rows, kept.prompt.id) == (while_typing.rows, "lookup.prompt_list")
+        assert (kept.rows, kept.prompt.id) == (while_typing.rows, "look_up.prompt_list")
         on = listed(say(session, "n"))
         assert on.first == len(kept.rows)
         assert on.rows[0] != kept.rows[0]
@@ -57,7 +57,7 @@ def test_digits_that_are_no_number_of_a_row_are_a_search(home: StoreFolder) -> N
     with at(home, user="U1") as session:
         session.resize(40, 20)
         say(session, "2", "tin")
-        assert told(say(session, "38")) == (INFO, "lookup.found")
+        assert told(say(session, "38")) == (INFO, "look_up.found")
         assert {"T038", "T138"} <= {row.key for row in listed(session.frames.build()).rows}
 
 
@@ -77,7 +77,7 @@ def test_a_letter_at_home_finds_and_opens_nothing_by_itself(home: StoreFolder) -
     with at(home, user="U1") as session:
         assert told(say(session, "k")) == (ASK, "home.found_one")
         assert session.frames.build().view.name == "home"
-        assert say(session, "x").view.name == "lookup.product"
+        assert say(session, "x").view.name == "look_up.product"
 
 
 def put(home: StoreFolder, first: int, *names: str) -> None:
@@ -89,7 +89,7 @@ def put(home: StoreFolder, first: int, *names: str) -> None:
 def test_what_has_three_short_words_is_found_among_what_has_two_of_them(home: StoreFolder) -> None:
     put(home, 1000, *["Cd ef", "Ab cd", "Ab ef"] * 120, *["Ab cd ef"] * 3)
     with at(home, user="U1") as session:
-        assert told(say(session, "2", "ab cd ef")) == (INFO, "lookup.found")
+        assert told(say(session, "2", "ab cd ef")) == (INFO, "look_up.found")
         view = listed(session.frames.build())
         assert (view.total, view.may_have_more) == (3, False)
 
@@ -97,7 +97,7 @@ def test_what_has_three_short_words_is_found_among_what_has_two_of_them(home: St
 def test_a_letter_is_looked_for_in_what_has_the_long_and_the_short_words(home: StoreFolder) -> None:
     put(home, 1000, *["Tea lemon"] * 20, *["Quinoa"] * 120, *["Tea aqua cl"] * 3)
     with at(home, user="U1") as session:
-        assert told(say(session, "2", "tea q cl")) == (INFO, "lookup.found")
+        assert told(say(session, "2", "tea q cl")) == (INFO, "look_up.found")
         view = listed(session.frames.build())
         assert (view.total, view.may_have_more) == (3, False)
 
@@ -105,8 +105,8 @@ def test_a_letter_is_looked_for_in_what_has_the_long_and_the_short_words(home: S
 def test_what_goes_on_in_another_script_is_not_passed_over(home: StoreFolder) -> None:
     put(home, 1000, *["Cd茶 ef"] * 3, "Cd ef")
     with at(home, user="U1") as session:
-        assert told(say(session, "2", "cd ef")) == (INFO, "lookup.found_more")
-        assert listed(session.frames.build()).name == "lookup.list"
+        assert told(say(session, "2", "cd ef")) == (INFO, "look_up.found_more")
+        assert listed(session.frames.build()).name == "look_up.list"
 
 
 @pytest.mark.parametrize("way", [("2",), ("7", "9", "2")])
@@ -136,12 +136,12 @@ def test_what_was_not_looked_for_everywhere_is_not_said_to_be_nowhere(
     home: StoreFolder, text: str, way: tuple[str, ...]
 ) -> None:
     with at(home, user="U1") as session:
-        assert told(say(session, *way, text)) == (WRONG, f"{'lookup' if way else 'home'}.not_found")
+        assert told(say(session, *way, text)) == (WRONG, f"{'look_up' if way else 'home'}.not_found")
     put(home, 1000, *["Mixz"] * 120)
     with at(home, user="U1") as session:
         frame = say(session, *way, text)
-        assert told(frame) == (WRONG, "lookup.not_yet")
-        assert told(say(session, "xylophone")) == (WRONG, f"{'lookup' if way else 'home'}.not_found")
+        assert told(frame) == (WRONG, "look_up.not_yet_found")
+        assert told(say(session, "xylophone")) == (WRONG, f"{'look_up' if way else 'home'}.not_found")
         if way:
-            assert listed(typed(session, text)).empty.id == "lookup.not_yet"
-            assert listed(typed(session, "xylo")).empty.id == "lookup.no_match"
+            assert listed(typed(session, text)).empty.id == "look_up.not_yet_found"
+            assert listed(typed(session, "xylo")).empty.id == "look_up.no_match"

@@ -73,7 +73,11 @@ def test_home_says_that_there_is_something_and_its_letter_leads_there(session: S
     assert "d" in [hint.letter for hint in frame.view.key_hints]
     view = says(session, "d").view
     assert isinstance(view, ListView)
-    assert [row.cells[0].id for row in view.rows] == ["word.unclear", "word.refused", "word.noted"]
+    assert [row.cells[0].id for row in view.rows] == [
+        "operation_state.in_doubt",
+        "operation_state.refused",
+        "operation_state.queued",
+    ]
 
 
 def test_what_a_person_says_is_in_the_outbox_and_in_the_journal_at_once(home: StoreFolder, session: Session) -> None:
@@ -83,10 +87,10 @@ def test_what_a_person_says_is_in_the_outbox_and_in_the_journal_at_once(home: St
     frame = says(session, "1")
     assert states(home) == ["done", "rejected", "queued"]
     assert frame.verdict is not None
-    assert frame.verdict.text.id == "doubts.said_arrived"
+    assert frame.verdict.text.id == "unconfirmed.resolved_arrived"
     op = OperationQueue(open_outbox(home.folder)).recent()[-1]
     assert op.closed_by == "U1"
-    assert Journal(open_outbox(home.folder)).last_events(1)[0].verdict == "doubts.said_arrived"
+    assert Journal(open_outbox(home.folder)).last_events(1)[0].verdict == "unconfirmed.resolved_arrived"
 
 
 def test_what_is_settled_by_hand_keeps_who_and_how(home: StoreFolder, session: Session) -> None:

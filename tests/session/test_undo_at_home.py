@@ -55,8 +55,8 @@ WAYS = {
     "pick, another order": (("4102", P2), "pick.", ("Product 2", "1 to 0")),
     "move": (("5", "A-1", f"4*{P1}", "A-2"), "move.", ("4 of Product 1", "A-2", "A-1")),
     "move, whole place": (("5", "A-3", "w", "A-2"), "move.", ("20 of Product 3", "A-2", "A-3")),
-    "loss": (("4", "1", P1, "d", "1"), "loss.", ("Product 1", "+1", "A-1")),
-    "find": (("4", "1", P2, "d", "5"), "loss.", ("Product 2", "-1", "A-2")),
+    "adjust": (("4", "1", P1, "d", "1"), "adjust.", ("Product 1", "+1", "A-1")),
+    "find": (("4", "1", P2, "d", "5"), "adjust.", ("Product 2", "-1", "A-2")),
     "count of a place": (("4", "A-1", P1, "19", "d", "1"), "count.", ("A-1", "+1", "Product 1")),
     "count of a product": (("4", P2, "18", "d", "1"), "count.", ("Product 2", "+2")),
 }
@@ -76,7 +76,7 @@ def test_the_last_thing_is_undone_in_its_job_and_named(home: StoreFolder, way: s
         assert len(operations(home)) >= before
 
 
-@pytest.mark.parametrize("way", ["pick", "move", "loss"])
+@pytest.mark.parametrize("way", ["pick", "move", "adjust"])
 def test_a_terminal_that_was_closed_meanwhile_makes_no_difference(home: StoreFolder, way: str) -> None:
     inputs, page, said = WAYS[way]
     with at(home, user="U1") as session:

@@ -138,7 +138,7 @@ class Picker:
             return self.enter("y")
         return seen
 
-    def take(self, text: str, step: str, verdict: str = "pick.taken", *, typed: bool = False) -> Seen:
+    def take(self, text: str, step: str, verdict: str = "pick.picked", *, typed: bool = False) -> Seen:
         """One input that has to end at this step with this verdict; at once, as scanned or pasted, or typed."""
         seen = self.type(text) if typed else self.enter(text)
         assert (seen["step"], seen["verdict"]) == (step, verdict), (seen, self.terminal.text)

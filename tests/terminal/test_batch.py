@@ -67,9 +67,9 @@ def goods(shop: Shop) -> list[Goods]:
 
 def gather(app: Picker, orders: Iterable[str] = ORDERS) -> None:
     """From home to the first stop: each order is scanned once and gets its tote."""
-    app.take("6", "walk", "")
+    app.take("6", "batch", "")
     for letter, order in zip("ABC", orders, strict=True):
-        app.take(order, "walk", "walk.added")
+        app.take(order, "batch", "batch.added")
         app.shows(f"{letter} {order}")
     app.enter("g")
 
@@ -79,11 +79,16 @@ def walk(app: Picker, goods: list[Goods], *, verified: bool) -> None:
     for index, each in enumerate(goods):
         app.shows(each.place, each.takes)
         if verified:
-            app.take(each.place, "pick.product", "pick.at_place")
+            app.take(each.place, "pick.product", "pick.at_location")
         last = index == len(goods) - 1
         seen = app.enter(f"{each.total}*{each.code}" if each.total > 1 else each.code)
-        assert seen["verdict"] in ("pick.taken_totes", "pick.taken_tote", "pick.tote_full", "pick.round_taken"), seen
-        assert (seen["verdict"] == "pick.round_taken") == last
+        assert seen["verdict"] in (
+            "pick.picked_for_totes",
+            "pick.picked_for_tote",
+            "pick.tote_full",
+            "pick.batch_all_picked",
+        ), seen
+        assert (seen["verdict"] == "pick.batch_all_picked") == last
 
 
 def arrived(app: Picker, shop: Shop) -> None:
@@ -151,7 +156,7 @@ def test_single_tote_batch_with_undo_and_kill(shop: Shop, goods: list[Goods], pi
     app = picker()
     app.shows("Back where you left off", first.place)
     app.stands_at(kept)
-    app.take(f"{first.total - 1}*{first.code}", "pick.product", "pick.taken_tote")
+    app.take(f"{first.total - 1}*{first.code}", "pick.product", "pick.picked_for_tote")
     walk(app, others, verified=False)
     arrived(app, shop)
     app.take("2", "pick.done", "pick.tote")
@@ -173,12 +178,12 @@ def test_a_number_gathers_the_next_orders_and_one_is_rejected_on_the_way(
     app = picker()
     app.sign_in("BADGE-U2")
     app.shows("R-1", "live")
-    app.take("6", "walk", "")
-    app.take("3", "walk", "walk.added")
+    app.take("6", "batch", "")
+    app.take("3", "batch", "batch.added")
     app.shows("A R-1", "B R-2", "C R-3", "saved")
-    app.take("g", "pick.product", "pick.round_opened")
+    app.take("g", "pick.product", "pick.batch_opened")
     shared = next(each for each in goods if each.takes == "A1 B2")
-    app.take(f"3*{shared.code}", "pick.product", "pick.taken_totes")
+    app.take(f"3*{shared.code}", "pick.product", "pick.picked_for_totes")
     app.terminal.wait_for(lambda _: sum(shop.picked("R-2").values()) == 2, START_S)
     shop.ask("update-customer-order", {"orders": {"order_number": "R-2", "is_rejected": True}})
     app.shows("put back 2 where it was", shared.place)

@@ -56,15 +56,15 @@ def work(app: Picker, shop: Shop, orders: list[str]) -> None:
     before, goods, to = shop.balances(), wanted(shop, orders), empty_place(shop)
     *others, (broken, (code, count)) = goods.items()
     assert count > 1
-    open_job(app, "Round", "walk")
+    open_job(app, "Round", "batch")
     for order in orders:
-        app.take(order, "walk", "walk.added")
-    app.take("g", "pick.product", "pick.round_opened")
+        app.take(order, "batch", "batch.added")
+    app.take("g", "pick.product", "pick.batch_opened")
     for _, (each, total) in others:
         seen = app.enter(f"{total}*{each}")
-        assert seen["verdict"] in ("pick.taken_totes", "pick.taken_tote", "pick.tote_full"), seen
-    app.take(code, "pick.product", "pick.taken_tote")
-    app.take("s", "short.ways", "short.opened")
+        assert seen["verdict"] in ("pick.picked_for_totes", "pick.picked_for_tote", "pick.tote_full"), seen
+    app.take(code, "pick.product", "pick.picked_for_tote")
+    app.take("s", "shortage.choices", "shortage.opened")
     app.take(number_of(app, "Damaged"), "pick.done", "pick.short")
     app.terminal.wait_for(lambda _: all(shop.is_picked(order) for order in orders), START_S)
     app.take(to, "pick.done", "pick.put_down_totes")

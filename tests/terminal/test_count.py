@@ -68,7 +68,7 @@ def test_hands_for_a_place_of_five_products(shop: Shop, picker: Pick, size: tupl
     app = picker(columns=size[0], rows=size[1])
     open_count(app)
     app.scans = 0
-    app.take(place, "count.product", "count.at_place")
+    app.take(place, "count.product", "count.at_location")
     for row in rows:
         app.take(row["barcode"], "count.product", "count.counted_of")
         short = 1 if row is rows[2] else 0
@@ -102,7 +102,7 @@ def test_a_product_over_all_its_places_a_loss_and_the_log(shop: Shop, picker: Pi
     have = {place["store_location_code"]: place["quantity"] for place in row["store_locations"]}
     app = picker(columns=80, rows=24)
     open_count(app)
-    app.take(row["barcode"], "count.stop", "count.tour")
+    app.take(row["barcode"], "count.stop", "count.product_locations")
     for code in have:
         app.take(code, "count.stop", "count.at_stop")
         app.type(str(int(have[code]) - 1))
@@ -110,21 +110,21 @@ def test_a_product_over_all_its_places_a_loss_and_the_log(shop: Shop, picker: Pi
     app.take("1", "count.start", "count.sent_differing")
     awaited(app, shop, 2)
     assert shop.balances() == {**before, number: before[number] - 2}
-    app.take("l", "loss.product", "")
-    app.take(next(iter(have)), "loss.product", "loss.at_place")
-    app.take(f"2*{row['barcode']}", "loss.quantity", "loss.how_many")
-    app.take("d", "loss.reason", "loss.why")
-    app.take("1", "loss.product", "loss.lost")
+    app.take("l", "adjust.product", "")
+    app.take(next(iter(have)), "adjust.product", "adjust.at_location")
+    app.take(f"2*{row['barcode']}", "adjust.quantity", "adjust.how_many")
+    app.take("d", "adjust.reason", "adjust.which_reason")
+    app.take("1", "adjust.product", "adjust.lost")
     lost = awaited(app, shop, 3)[-1]
     assert (lost["quantity"], lost["reason_code"], lost["app_user_name"]) == (-2, 1, "U2")
     assert shop.balances() == {**before, number: before[number] - 4}
-    app.take("b", "count.start", "loss.left")
-    app.take("2", "count_log", "")
+    app.take("b", "count.start", "adjust.left")
+    app.take("2", "my_entries", "")
     app.shows("confirmed")
-    app.take("2", "count_log.entry", "")
+    app.take("2", "my_entries.entry", "")
     app.shows("Take this back")
-    app.take("1", "count_log.undo", "count_log.sure")
-    app.take("1", "count_log.entry", "count_log.undone")
+    app.take("1", "my_entries.undo", "my_entries.ask_undo")
+    app.take("1", "my_entries.entry", "my_entries.undone")
     assert awaited(app, shop, 4)[-1]["reference"].startswith("undo-")
     assert shop.balances() == {**before, number: before[number] - 3}
     app.shows("taken back")
@@ -135,7 +135,7 @@ def test_counts_in_hand_survive_a_death_and_are_sent_once(shop: Shop, picker: Pi
     before = shop.balances()
     app = picker("--terminal", "dock")
     open_count(app)
-    app.take(place, "count.product", "count.at_place")
+    app.take(place, "count.product", "count.at_location")
     for row in rows[:2]:
         app.take(row["barcode"], "count.product", "count.counted_of")
         app.take(str(int(row["here"])), "count.product", "count.counted_of", typed=True)

@@ -82,10 +82,10 @@ def test_products_are_counted_as_the_whole_store(app: Picker, served: Served) ->
     found = logged(app, served, 2)
     assert [(row["product_number"], row["quantity"]) for row in found] == [("P1", -1), ("P2", 0)]
     assert stock(served) == {"P1": 9, "P2": 10, "P3": 10}
-    app.take("3", "count.list", "count.making_list")
+    app.take("3", "count.list", "count.list_started")
     app.take("P3", "count.list", "count.listed")
     app.take("P1", "count.list", "count.listed")
-    app.take("d", "count.product", "count.no_place")
+    app.take("d", "count.product", "count.no_location")
     app.take("9", "count.product", "count.counted_of")
     app.take("d", "count.product", "count.sent_and")
     app.take("10", "count.product", "count.counted_of", typed=True)
@@ -96,14 +96,14 @@ def test_products_are_counted_as_the_whole_store(app: Picker, served: Served) ->
 
 def test_a_loss_is_said_with_its_reason_and_taken_back(app: Picker, served: Served) -> None:
     open_job(app, "Count", "count.start")
-    app.take("1", "loss.product", "")
-    app.take("2*P2", "loss.quantity", "loss.how_many")
-    app.take("d", "loss.reason", "loss.why")
-    app.take("1", "loss.product", "loss.lost")
+    app.take("1", "adjust.product", "")
+    app.take("2*P2", "adjust.quantity", "adjust.how_many")
+    app.take("d", "adjust.reason", "adjust.which_reason")
+    app.take("1", "adjust.product", "adjust.lost")
     (lost,) = logged(app, served, 1)
     assert (lost["product_number"], lost["quantity"], lost["reason_code"]) == ("P2", -2, 1)
     assert stock(served)["P2"] == 8
-    app.take("u", "loss.product", "loss.undone")
+    app.take("u", "adjust.product", "adjust.undone")
     logged(app, served, 2)
     assert stock(served)["P2"] == 10
 

@@ -99,19 +99,19 @@ def test_an_order_of_five_lines_product_only(shop: Shop, five: list[Line], begin
     hands = begin("FIVE")
     hands.scan("FIVE", "pick.product", "pick.opened")
     for line in five[:-1]:
-        hands.scan(line.code, "pick.product", "pick.taken")
-    hands.scan(five[-1].code, "pick.done", "pick.all_taken")
+        hands.scan(line.code, "pick.product", "pick.picked")
+    hands.scan(five[-1].code, "pick.done", "pick.all_picked")
     picked(hands, shop, "FIVE")
     assert hands.did == {"S": 1 + 5}
 
 
 def test_an_order_of_five_lines_each_place_verified(shop: Shop, five: list[Line], begin: Begin) -> None:
     hands = begin("FIVE", flags=("--verified",))
-    hands.scan("FIVE", "pick.place", "pick.opened")
+    hands.scan("FIVE", "pick.location", "pick.opened")
     for line in five:
-        hands.scan(line.place, "pick.product", "pick.at_place")
+        hands.scan(line.place, "pick.product", "pick.at_location")
         last = line is five[-1]
-        hands.scan(line.code, "pick.done" if last else "pick.place", "pick.all_taken" if last else "pick.taken")
+        hands.scan(line.code, "pick.done" if last else "pick.location", "pick.all_picked" if last else "pick.picked")
     picked(hands, shop, "FIVE")
     assert hands.did == {"S": 1 + 10}
 
@@ -122,17 +122,17 @@ def test_two_orders_in_one_walk(shop: Shop, begin: Begin) -> None:
     shop.add_order("ROUND-1", [(first["product_number"], 1), (both["product_number"], 1)])
     shop.add_order("ROUND-2", [(both["product_number"], 1), (last["product_number"], 1)])
     hands = begin("ROUND-1", "ROUND-2")
-    open_job(hands.app, "Round", "walk")
-    hands.scan("ROUND-1", "walk", "walk.added")
-    hands.scan("ROUND-2", "walk", "walk.added")
-    hands.enter("g", "pick.product", "pick.round_opened")
+    open_job(hands.app, "Round", "batch")
+    hands.scan("ROUND-1", "batch", "batch.added")
+    hands.scan("ROUND-2", "batch", "batch.added")
+    hands.enter("g", "pick.product", "pick.batch_opened")
     wanted = {"A": shop.lines("ROUND-1"), "B": shop.lines("ROUND-2")}
     takes = sorted((line.place, tote, line.code) for tote, lines in wanted.items() for line in lines)
     assert len({place for place, _, _ in takes}) == 3
     left = Counter(tote for _, tote, _ in takes)
     for _, tote, code in takes:
         left[tote] -= 1
-        told = "pick.taken_tote" if left[tote] else "pick.tote_full" if left.total() else "pick.round_taken"
+        told = "pick.picked_for_tote" if left[tote] else "pick.tote_full" if left.total() else "pick.batch_all_picked"
         hands.scan(code, "pick.product" if left.total() else "pick.done", told)
         hands.app.shows(f"→ {tote}" if left.total() else "All picked")
     picked(hands, shop, "ROUND-1", "ROUND-2")
@@ -144,8 +144,8 @@ def test_twelve_of_a_line(shop: Shop, begin: Begin) -> None:
     shop.add_order("TWELVE", [("DOZEN", 12)])
     hands = begin("TWELVE")
     hands.app.take("TWELVE", "pick.product", "pick.opened")
-    hands.scan("2000000000015", "pick.product", "pick.taken")
-    hands.enter("12", "pick.done", "pick.all_taken")
+    hands.scan("2000000000015", "pick.product", "pick.picked")
+    hands.enter("12", "pick.done", "pick.all_picked")
     picked(hands, shop, "TWELVE")
     assert hands.did == {"S": 1, "C": 1}
 
@@ -153,7 +153,7 @@ def test_twelve_of_a_line(shop: Shop, begin: Begin) -> None:
 def test_a_shortage(shop: Shop, five: list[Line], begin: Begin) -> None:
     hands = begin("FIVE")
     hands.app.take("FIVE", "pick.product", "pick.opened")
-    hands.enter("s", "short.ways", "short.opened")
+    hands.enter("s", "shortage.choices", "shortage.opened")
     hands.enter(number_of(hands.app, "Damaged"), "pick.product", "pick.short")
     hands.app.terminal.wait_for(lambda _: any(line["is_picked"] for line in shop.order("FIVE")["lines"]), START_S)
     assert hands.did == {"C": 2}
@@ -164,7 +164,7 @@ def test_a_product_is_moved_and_the_next_from_the_same_place(shop: Shop, begin: 
     to, before = empty_place(shop), shop.balances()
     hands = begin()
     open_job(hands.app, "Move", "move.from")
-    hands.scan(place, "move.take", "move.at_place")
+    hands.scan(place, "move.take", "move.at_location")
     hands.scan(first["barcode"], "move.take", "move.taken")
     hands.scan(to, "move.take", "move.moved")
     assert hands.did == {"S": 3}
@@ -182,7 +182,7 @@ def test_a_place_with_five_products_is_counted(shop: Shop, begin: Begin) -> None
     place, rows = goods_at(shop, 5)
     hands = begin()
     open_job(hands.app, "Count", "count.start")
-    hands.scan(place, "count.product", "count.at_place")
+    hands.scan(place, "count.product", "count.at_location")
     for row in rows:
         hands.scan(row["barcode"], "count.product", "count.counted_of")
         hands.enter(str(int(row["here"])), "count.product", "count.counted_of")
@@ -195,7 +195,7 @@ def test_a_place_with_five_products_is_counted(shop: Shop, begin: Begin) -> None
 def test_a_look_from_home_and_in_the_middle_of_each_job_and_back(shop: Shop, five: list[Line], begin: Begin) -> None:
     hands = begin("FIVE")
     app = hands.app
-    hands.scan(five[0].code, "lookup.product", "")
+    hands.scan(five[0].code, "look_up.product", "")
     assert hands.did == {"S": 1}
     hands.key(BACKSPACE)
     app.shows("Open orders")
@@ -213,7 +213,7 @@ def test_a_look_from_home_and_in_the_middle_of_each_job_and_back(shop: Shop, fiv
         app.shows(shown)
         before = app.told()
         hands.did.clear()
-        hands.scan(f"?{five[1].code}", "lookup.product", "")  # the `?` is typed, the rest is scanned
+        hands.scan(f"?{five[1].code}", "look_up.product", "")  # the `?` is typed, the rest is scanned
         hands.did["C"] += 1
         app.shows(f"Product {five[1].product}")
         assert hands.did == {"S": 1, "C": 1}
@@ -229,23 +229,23 @@ def test_each_job_undoes_last_step_with_one_entry(shop: Shop, five: list[Line], 
     hands = begin("FIVE")
     app = hands.app
     app.take("FIVE", "pick.product", "pick.opened")
-    app.take(five[0].code, "pick.product", "pick.taken")
+    app.take(five[0].code, "pick.product", "pick.picked")
     hands.enter("u", "pick.product", "pick.undone")
     app.go_home()
     open_job(app, "Count", "count.start")
-    app.take(place, "count.product", "count.at_place")
+    app.take(place, "count.product", "count.at_location")
     app.take(first["barcode"], "count.product", "count.counted_of")
     hands.enter("u", "count.product", "count.undone_all")
     app.enter("b")
-    app.take("1", "loss.product", "")
-    app.take(place, "loss.product", "loss.at_place")
-    app.take(first["barcode"], "loss.quantity", "loss.how_many")
-    app.take("d", "loss.reason", "loss.why")
-    app.take("1", "loss.product", "loss.lost")
-    hands.enter("u", "loss.product", "loss.undone")
+    app.take("1", "adjust.product", "")
+    app.take(place, "adjust.product", "adjust.at_location")
+    app.take(first["barcode"], "adjust.quantity", "adjust.how_many")
+    app.take("d", "adjust.reason", "adjust.which_reason")
+    app.take("1", "adjust.product", "adjust.lost")
+    hands.enter("u", "adjust.product", "adjust.undone")
     app.go_home()
     open_job(app, "Move", "move.from")
-    app.take(place, "move.take", "move.at_place")
+    app.take(place, "move.take", "move.at_location")
     app.take(first["barcode"], "move.take", "move.taken")
     app.take(empty_place(shop), "move.take", "move.moved")
     hands.enter("u", "move.take", "move.undone")
@@ -258,7 +258,7 @@ def test_each_job_undoes_last_step_with_one_entry(shop: Shop, five: list[Line], 
 def test_resume_after_kill_takes_no_entry(shop: Shop, five: list[Line], begin: Begin, picker: Pick) -> None:
     hands = begin("FIVE")
     hands.app.take("FIVE", "pick.product", "pick.opened")
-    hands.app.take(five[0].code, "pick.product", "pick.taken")
+    hands.app.take(five[0].code, "pick.product", "pick.picked")
     shown = hands.app.told()
     hands.app.terminal.kill(signal.SIGKILL)
     hands.app.terminal.wait_exit()
@@ -266,5 +266,5 @@ def test_resume_after_kill_takes_no_entry(shop: Shop, five: list[Line], begin: B
     again.app.shows("Back where you left off")
     again.app.stands_at(shown)
     assert again.did == {}
-    again.app.take(five[1].code, "pick.product", "pick.taken")
+    again.app.take(five[1].code, "pick.product", "pick.picked")
     again.app.terminal.wait_for(lambda _: shop.picked("FIVE")[five[1].number] == 1, START_S)

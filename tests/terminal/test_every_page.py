@@ -20,20 +20,20 @@ ROOMS = ("courier", "jobs", "local")
 
 OPENS = {
     "pick": "pick.product",
-    "look up": "lookup.list",
-    "locations": "browse.list",
+    "look up": "look_up.list",
+    "locations": "locations.list",
     "count, losses": "count.start",
     "move": "move.from",
-    "batch": "walk",
+    "batch": "batch",
     "receive": "receive.delivery",
     "order board": "orders",
     "exceptions": "exceptions",
-    "log": "logs",
+    "log": "log",
     "stores": "stores",
     "products": "products",
     "today": "today",
     "clearance": "clearance",
-    "goods to move": "tasks",
+    "goods to move": "clearance_tasks",
 }
 """The step that each page begins with."""
 

@@ -27,22 +27,22 @@ def pick_by_scans(picker: Picker, lines: list[Line], *, verified: bool = False) 
     for line in lines:
         picker.shows(line.place, f"0 of {line.quantity}")
         if verified:
-            picker.take(line.place, "pick.product", "pick.at_place")
+            picker.take(line.place, "pick.product", "pick.at_location")
         for piece in range(1, line.quantity + 1):
             left -= 1
             last = not left
-            after = "pick.done" if last else "pick.place" if verified and piece == line.quantity else "pick.product"
-            picker.take(line.code, after, "pick.all_taken" if last else "pick.taken")
+            after = "pick.done" if last else "pick.location" if verified and piece == line.quantity else "pick.product"
+            picker.take(line.code, after, "pick.all_picked" if last else "pick.picked")
 
 
 def pick_by_quantity(picker: Picker, lines: list[Line], *, verified: bool = False) -> None:
     """Takes whole lines: `6*` and a scan, or a scan and then the quantity, in turn."""
     for index, line in enumerate(lines):
         last = line is lines[-1]
-        after = "pick.done" if last else "pick.place" if verified else "pick.product"
-        verdict = "pick.all_taken" if last else "pick.taken"
+        after = "pick.done" if last else "pick.location" if verified else "pick.product"
+        verdict = "pick.all_picked" if last else "pick.picked"
         if verified:
-            picker.take(line.place, "pick.product", "pick.at_place")
+            picker.take(line.place, "pick.product", "pick.at_location")
         if index % 2:
             picker.take(line.code, "pick.product")
             picker.take(str(line.quantity), after, verdict, typed=True)
@@ -75,7 +75,7 @@ def test_first_order_from_empty_machine_to_last_line(aisle_home: Path, picker: P
         app.shows("live", "all sent")
         app.take("PU-02", "pick.done", "pick.put_down")
         app.terminal.wait_for(lambda _: all(line.moved == line.quantity for line in shop.lines("4113")), START_S)
-        app.take("u", "pick.done", "pick.put_undone_many")
+        app.take("u", "pick.done", "pick.put_down_undone_many")
         app.terminal.wait_for(lambda _: not any(line.moved for line in shop.lines("4113")), START_S)
         app.take("PU-01", "pick.done", "pick.put_down")
         app.terminal.wait_for(lambda _: all(line.moved == line.quantity for line in shop.lines("4113")), START_S)
@@ -108,7 +108,7 @@ def test_hands_for_an_order_of_five_lines(
     app.sign_in("BADGE-U2")
     app.shows(number)
     app.scans = 0
-    app.take(number, "pick.place" if flags else "pick.product", "pick.opened")
+    app.take(number, "pick.location" if flags else "pick.product", "pick.opened")
     pick_by_scans(app, lines, verified=bool(flags))
     assert app.scans == hands
     arrived(app, shop, number)
@@ -123,7 +123,7 @@ def test_twelve_of_a_line_are_a_scan_and_one_entry(shop: Shop, picker: Pick) -> 
     app.take("DOZEN-1", "pick.product", "pick.opened")
     app.scans = 0
     app.take("2000000000015", "pick.product")
-    app.take("12", "pick.done", "pick.all_taken", typed=True)
+    app.take("12", "pick.done", "pick.all_picked", typed=True)
     assert app.scans == 2
     arrived(app, shop, "DOZEN-1")
 
@@ -145,7 +145,7 @@ def two_copies(aisle_home: Path, tmp_path: Path, picker: Pick) -> Callable[[Path
                 app.shows("Sign in", "live")
                 app.enter("ann")
                 app.take("1", "home", "sign_in.done")
-                app.take(number, "pick.place" if flags else "pick.product", "pick.opened")
+                app.take(number, "pick.location" if flags else "pick.product", "pick.opened")
                 (pick_by_quantity if flags else pick_by_scans)(app, lines, verified=bool(flags))
                 app.shows(DONE)
                 arrived(app, shop, number)

@@ -28,7 +28,7 @@ def test_help_and_commands_in_the_middle_of_an_order(
     app.shows("Help", "1/", "Take the product")
     app.enter("n")
     app.shows("2/")
-    app.take(lines[0].code, "pick.product", "pick.taken")
+    app.take(lines[0].code, "pick.product", "pick.picked")
     assert app.enter("z")["step"] == "help"
     assert app.enter("b")["step"] == "pick.product"
     app.terminal.write(b"\x1b[19~")
@@ -36,7 +36,7 @@ def test_help_and_commands_in_the_middle_of_an_order(
     app.terminal.write(b"scan")
     app.shows("1 Test the scanner")
     app.terminal.write(b"\x7f\x7f\x7f\x7f")
-    app.take(lines[0].code, "pick.product", "pick.taken")
+    app.take(lines[0].code, "pick.product", "pick.picked")
 
 
 @pytest.mark.full

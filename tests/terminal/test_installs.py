@@ -36,7 +36,7 @@ def picks(app: Picker, home: Path) -> None:
     app.shows("Open orders", "4101")
     with Shop(home / "service.db") as shop:
         app.take("4101", "pick.product", "pick.opened")
-        app.take(shop.lines("4101")[0].code, "pick.done", "pick.all_taken")
+        app.take(shop.lines("4101")[0].code, "pick.done", "pick.all_picked")
         app.terminal.wait_for(lambda _: shop.is_picked("4101"), START_S)
 
 

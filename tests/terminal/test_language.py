@@ -29,11 +29,11 @@ def test_a_line_is_picked_in_german_and_the_next_in_dutch(
     lines = shop.lines("TAAL-1")
     app.take("4006381333931", "pick.product", "pick.unknown")
     app.shows("NEIN", "Nochmal")
-    app.take(lines[0].code, "pick.product", "pick.taken")
+    app.take(lines[0].code, "pick.product", "pick.picked")
     app.shows("1 von 1", "b Zurück")
     settings.write_text('language = "nl"\n', encoding="utf-8")
     app.shows("Scan het artikel", "b Terug")
-    app.take(lines[1].code, "pick.done", "pick.all_taken")
+    app.take(lines[1].code, "pick.done", "pick.all_picked")
     app.shows("Alles gepickt", "b Terug")
 
 

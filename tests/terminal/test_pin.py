@@ -39,8 +39,8 @@ def at_the_board(picker: Callable[..., Picker], shop: Shop, orders: int) -> Pick
 def reject(app: Picker, order: str, step: str, verdict: str) -> None:
     """From the board to the yes."""
     app.take(order, "order", "")
-    app.take(numbered(app, "Reject"), "act.why", "")
-    app.take("Customer called off", "act.sure", "")
+    app.take(numbered(app, "Reject"), "order_actions.reason", "")
+    app.take("Customer called off", "order_actions.confirm", "")
     app.take("1", step, verdict)
 
 
@@ -52,7 +52,7 @@ def test_supervisor_enters_pin_once_and_again_after_courier_death(
     shop: Shop, picker: Callable[..., Picker], demo_home: Path
 ) -> None:
     app = at_the_board(picker, shop, 3)
-    reject(app, "PIN-1", "pin", "pin.now")
+    reject(app, "PIN-1", "pin", "pin.enter_pin")
     assert typed(app, "9999", "****")["raw"] == ""
     app.shows("Wrong PIN: nothing was done", "Type your PIN")
     assert not rejected(shop, "PIN-1")
@@ -60,15 +60,15 @@ def test_supervisor_enters_pin_once_and_again_after_courier_death(
     app.shows("Rejected: Customer called off", "all sent")
     until(app, lambda: rejected(shop, "PIN-1"))
     app.take("b", "orders", "")
-    reject(app, "PIN-2", "order", "act.told_reject")
+    reject(app, "PIN-2", "order", "order_actions.done_reject")
     until(app, lambda: rejected(shop, "PIN-2"))
     app.take("b", "orders", "")
     holder = LeaderLock(StoreFolder(demo_home, EMBEDDED, STORE).lock).read_leader()
     assert holder is not None
     os.kill(holder.pid, signal.SIGKILL)
-    until(app, lambda: on_this_host(demo_home, "SELECT count(*) FROM pass") == [(0,)])
+    until(app, lambda: on_this_host(demo_home, "SELECT count(*) FROM user_token") == [(0,)])
     app.shows("live")
-    reject(app, "PIN-3", "pin", "pin.now")
+    reject(app, "PIN-3", "pin", "pin.enter_pin")
     typed(app, SUPERVISOR_PIN, "****")
     app.shows("Rejected: Customer called off", "all sent")
     until(app, lambda: rejected(shop, "PIN-3"))

@@ -41,8 +41,8 @@ def test_work_goes_on_without_a_token_and_all_is_sent_with_a_new_one(
         app.shows("all sent")
         door("token", "revoke", "first")
         app.shows("token refused", "nobody of this host", "shop.token")
-        assert app.enter(first.code)["verdict"] == "pick.taken"
-        assert app.enter(second.code)["verdict"] == "pick.taken", "work goes on"
+        assert app.enter(first.code)["verdict"] == "pick.picked"
+        assert app.enter(second.code)["verdict"] == "pick.picked", "work goes on"
         assert "refused" in app.terminal.text
         assert "lets nobody of this host in" in told(reached, capfd, "outbox")
         assert "Put a token for store 0001 into " in told(reached, capfd, "doctor")

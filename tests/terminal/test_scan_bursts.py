@@ -71,7 +71,7 @@ def test_a_hundred_scans_in_one_write(app: Picker, shop: Shop, demo_home: Path) 
         seen = app.write(data, COUNT)
         assert [each["raw"] for each in seen] == CODES, name
         assert {(each["job"], each["step"], each["verdict"]) for each in seen} == {
-            ("pick", "pick.product", "pick.taken")
+            ("pick", "pick.product", "pick.picked")
         }
         app.shows(f"{burst * COUNT} of 5000")
         assert journal(demo_home)[entered:] == CODES * burst, name
@@ -97,7 +97,7 @@ def test_pairs_of_scans_around_a_change_of_the_screen(app: Picker, shop: Shop, d
         seen = app.answered(before + 2)[before:]
         assert [each["raw"] for each in seen] == [first, second]
         assert {each["step"] for each in seen} == {"home" if number % 2 else "pick.product"}
-        assert seen[1]["verdict"] == ("home.not_found" if number % 2 else "pick.taken"), (number, pause)
+        assert seen[1]["verdict"] == ("home.not_found" if number % 2 else "pick.picked"), (number, pause)
     arrives(app, shop, ORDER, pairs * 3 // 8)
     arrives(app, shop, OTHER, pairs // 8)
     raws = journal(demo_home)
@@ -120,9 +120,9 @@ def test_dirt_before_a_scan_does_no_harm(app: Picker, shop: Shop) -> None:
     for name, (data, count) in DIRT.items():
         seen = app.write(data + b"\r", count)
         assert seen[-1]["raw"].removeprefix("é") == CODES[0], name
-        assert seen[-1]["verdict"] == "pick.taken", name
+        assert seen[-1]["verdict"] == "pick.picked", name
     (glued,) = app.write(b"\xe9" + CODE + b"\r")
-    assert glued["verdict"] == "input.noise", "no form explains the sign, so that nothing is taken"
+    assert glued["verdict"] == "input.unreadable", "no form explains the sign, so that nothing is taken"
     arrives(app, shop, ORDER, len(DIRT))
 
 
@@ -130,7 +130,7 @@ def test_a_glued_esc_is_dirt_and_the_scan_after_it_counts(app: Picker, shop: Sho
     (seen,) = app.write(b"\x1b" + ORDER.encode() + b"\r")
     assert (seen["raw"], seen["verdict"]) == (ORDER, "pick.opened")
     (seen,) = app.write(b"\x1b" + CODE + b"\r")
-    assert (seen["raw"], seen["step"], seen["verdict"]) == (CODES[0], "pick.product", "pick.taken")
+    assert (seen["raw"], seen["step"], seen["verdict"]) == (CODES[0], "pick.product", "pick.picked")
     app.take(CODES[0], "pick.product")
     arrives(app, shop, ORDER, 2)
 
@@ -144,6 +144,6 @@ def test_a_resize_in_the_middle_of_a_scan(app: Picker, shop: Shop) -> None:
         app.terminal.write(CODE[6:9])
         app.shows(CODES[0][:9])
         (seen,) = app.write(CODE[9:] + b"\r")
-        assert (seen["raw"], seen["verdict"]) == (CODES[0], "pick.taken")
+        assert (seen["raw"], seen["verdict"]) == (CODES[0], "pick.picked")
         app.shows(f"{taken} of 5000" if columns >= 40 else f"{taken} of")
     arrives(app, shop, ORDER, 4)

@@ -16,12 +16,12 @@ EAN = b"4006381333931"
 GS1 = b"0104006381333931"
 
 SCANNERS = {
-    "TAB": (EAN + b"\t", "doctor.fine", ("TAB: fine", "TAB")),
-    "CR": (EAN + b"\r", "doctor.fine", ("CR: fine", "Enter (CR)")),
-    "CRLF": (EAN + b"\r\n", "doctor.fine", ("CR: fine", "Enter (CR)")),
-    "ETX": (b"\x02" + EAN + b"\x03", "doctor.fine", ("ETX: fine", "<STX>")),
-    "AIM": (b"]C1" + GS1 + b"10AB\x1d17261231\t", "doctor.fine_aim", ("GS1-128", "<GS>17261231")),
-    "no GS": (b"]C1" + GS1 + b"10AB17261231\t", "doctor.no_gs", ("FNC1 as GS.", "]C1")),
+    "TAB": (EAN + b"\t", "scanner_test.good", ("TAB: fine", "TAB")),
+    "CR": (EAN + b"\r", "scanner_test.good", ("CR: fine", "Enter (CR)")),
+    "CRLF": (EAN + b"\r\n", "scanner_test.good", ("CR: fine", "Enter (CR)")),
+    "ETX": (b"\x02" + EAN + b"\x03", "scanner_test.good", ("ETX: fine", "<STX>")),
+    "AIM": (b"]C1" + GS1 + b"10AB\x1d17261231\t", "scanner_test.good_aim", ("GS1-128", "<GS>17261231")),
+    "no GS": (b"]C1" + GS1 + b"10AB17261231\t", "scanner_test.no_gs", ("FNC1 as GS.", "]C1")),
 }
 """What it sends, the verdict, and what has to be on a screen of 20x16 and of 80x24."""
 
@@ -30,7 +30,7 @@ def opens(app: Picker) -> None:
     """From the sign-in to the doctor, by its entry in the menu, as far as it can be seen."""
     app.sign_in()
     app.enter(numbered(app, "Other"))  # the menu turns over
-    app.take(numbered(app, "Scanner", "Test scanner", "Test the scanner"), "doctor", "")
+    app.take(numbered(app, "Scanner", "Test scanner", "Test the scanner"), "scanner_test", "")
 
 
 def numbered(app: Picker, *names: str) -> str:
@@ -47,7 +47,7 @@ def test_a_scanner_is_known_by_what_it_sends(shop: Shop, picker: Callable[..., P
     app = picker(columns=20, rows=16)
     opens(app)
     (seen,) = app.write(sent)
-    assert (seen["job"], seen["verdict"]) == ("doctor", verdict), app.terminal.text
+    assert (seen["job"], seen["verdict"]) == ("scanner_test", verdict), app.terminal.text
     app.shows(small)
     app.terminal.resize(80, 24)
     app.shows(wide, "Screen size 80x24")

@@ -27,9 +27,9 @@ def test_a_device_is_told_of_its_settings_while_it_works(
     (aisle_home / "settings.toml").write_text('[device."do*"]\nverified = true\n[store."0002"]\nblind = true\n')
     app.shows("Settings changed: verified picking is on")
     by_place = shop.lines("SET-1")
-    app.take(by_place[0].code, "pick.product", "pick.taken")  # it goes on as it was begun
+    app.take(by_place[0].code, "pick.product", "pick.picked")  # it goes on as it was begun
     app.enter("b")
-    app.take("SET-2", "pick.place", "pick.opened")
+    app.take("SET-2", "pick.location", "pick.opened")
     (aisle_home / "settings.toml").write_text("verifed = true\n")
     app.shows("Settings stay: settings.toml has a mistake. aisle doctor says where")
 
@@ -48,4 +48,4 @@ def test_an_app_starts_over_a_settings_file_with_an_error(
     second = picker(columns=80, rows=24)
     second.shows("Settings stay: settings.toml:2 has a mistake. aisle doctor says where")
     second.sign_in()
-    second.take("SET-1", "pick.place", "pick.opened")
+    second.take("SET-1", "pick.location", "pick.opened")

@@ -71,7 +71,7 @@ def number_of(app: Picker, words: str) -> str:
             head, _, tail = line.strip().partition(" ")
             if head.isdigit() and words in tail:
                 return head
-        app.take("n", "short.ways", "")
+        app.take("n", "shortage.choices", "")
     raise AssertionError(f"{words} is on no page:\n{app.terminal.text}")
 
 
@@ -83,7 +83,7 @@ def test_two_entries_take_the_rest_elsewhere_and_it_is_booked_from_there(
     at_first = lying(shop, first.product, first.place)
     app = picker(columns=size[0], rows=size[1])
     start_pick(app, first)
-    app.take("s", "short.ways", "short.opened")
+    app.take("s", "shortage.choices", "shortage.opened")
     app.shows("≈ 7", "≈", "3 ")
     app.take(number_of(app, lines[1].place), "pick.product", "pick.elsewhere")
     assert app.scans == 2
@@ -99,7 +99,7 @@ def test_two_entries_close_the_line_and_the_service_says_why(shop: Shop, lines: 
     before, first = shop.balances(), lines[0]
     app = picker(columns=80, rows=24)
     start_pick(app, first)
-    app.take("s", "short.ways", "short.opened")
+    app.take("s", "shortage.choices", "shortage.opened")
     app.shows("Stores around", "Fernhill", "Damaged", "Reject", "Choose a number")
     app.take(number_of(app, "Damaged"), "pick.product", "pick.short")
     assert app.scans == 2
@@ -120,7 +120,7 @@ def test_a_count_of_the_empty_place_is_offered_and_done(shop: Shop, lines: list[
     there = lying(shop, lines[0].product, lines[0].place)
     app = picker(columns=80, rows=24)
     start_pick(app, first)
-    app.take("s", "short.ways", "short.opened")
+    app.take("s", "shortage.choices", "shortage.opened")
     app.take(number_of(app, "Place is empty"), "pick.product", "pick.short")
     app.shows(f"Count the empty place {first.place}")
     app.enter("c")
@@ -135,7 +135,7 @@ def test_a_count_of_the_empty_place_is_offered_and_done(shop: Shop, lines: list[
     app.terminal.wait_for(lambda _: lying(shop, first.product, first.place) == 0, START_S)
     assert app.seen()[-1]["step"].startswith("pick.")
     assert said(shop, 1)["rejection_reason_code"] == "20"
-    app.take("u", "pick.product", "count.taken_back")
+    app.take("u", "pick.product", "count.sent_undone")
     app.shows(f"Taken back: the count of {first.place}")
     app.terminal.wait_for(lambda _: lying(shop, first.product, first.place) == there - 1, START_S)
     app.take("u", "pick.product", "pick.reopened")
@@ -146,7 +146,7 @@ def test_a_count_of_the_empty_place_is_offered_and_done(shop: Shop, lines: list[
 def test_a_kill_on_the_page_comes_back_to_it(shop: Shop, lines: list[Line], picker: Pick) -> None:
     app = picker(columns=80, rows=24)
     start_pick(app, lines[0])
-    app.take("s", "short.ways", "short.opened")
+    app.take("s", "shortage.choices", "shortage.opened")
     number = number_of(app, "Expired")
     app.terminal.kill(signal.SIGKILL)
     app.terminal.wait_exit()
@@ -168,7 +168,7 @@ def test_document_service_reason_stays_on_host(aisle_home: Path, tmp_path: Path,
         app.take("1", "home", "sign_in.done")
         app.shows(DOCUMENT_ORDER, "live")
         app.take(DOCUMENT_ORDER, "pick.product", "pick.opened")
-        app.take("s", "short.ways", "short.opened")
+        app.take("s", "shortage.choices", "shortage.opened")
         app.shows("it stays on this host", "Not on the shelf")
         app.take(number_of(app, "Not enough"), "pick.product", "pick.short")
         app.shows("all sent")

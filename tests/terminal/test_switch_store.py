@@ -57,7 +57,7 @@ def test_offline_work_stays_with_its_store(demo_home: Path, shop: Shop, picker: 
         app.shows("live", "STAYS-1")
         app.take("7", "home", "")
         app.take("9", "home", "")
-        app.take(numbered(app, "PIN"), "pin", "pin.now")
+        app.take(numbered(app, "PIN"), "pin", "pin.enter_pin")
         typed(app, SUPERVISOR_PIN, "****")
         app.shows("The PIN is right")
         service.end()
@@ -65,7 +65,7 @@ def test_offline_work_stays_with_its_store(demo_home: Path, shop: Shop, picker: 
         app.take(first.code, "pick.product")
         app.shows("offline", "2 waiting")
         app.take("b", "home", "pick.left")
-        change(app, OTHER, "session.moved_waiting")
+        change(app, OTHER, "session.switched_store_waiting")
         app.shows(f"Store {OTHER} · Fred Harper", "sent here, 2 in other stores")
         app.take("4", "count.start", "")
         app.take(first.code, "count.product", "count.counted")
@@ -78,7 +78,7 @@ def test_offline_work_stays_with_its_store(demo_home: Path, shop: Shop, picker: 
         app.take("b", "home", "count.closed")
         assert sent(demo_home, service.url, OTHER) == [(LOGS, OTHER, "queued")]
 
-        change(app, STORE, "session.moved_waiting")
+        change(app, STORE, "session.switched_store_waiting")
         app.shows(f"Now in store {STORE}", "STAYS-1")
         app.take("STAYS-1", "pick.product", "pick.opened")
         app.take(second.code, "pick.product")

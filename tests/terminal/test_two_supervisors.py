@@ -54,14 +54,42 @@ LAID = ("pick.put_down", "pick.dropped", "pick.nothing_in_hand")
 """What is said where nothing is to be put down any more."""
 
 WORDS = """
-    taken_over told_both given_now out_given out_hand rejected out_rejected urgent urgent_round not_urgent released
+    taken_over join reassigned removed_reassigned removed_with_goods rejected removed_rejected priority
+    priority_batch no_priority released
 """
+
+DONE = "order_actions.done_"
+"""Beginning of the ids of what is said of a deed that was done."""
+
+KINDS = {
+    f"{DONE}reopen": "take_back",
+    f"{DONE}hand_over": "finish",
+    f"{DONE}priority": "urgent",
+    f"{DONE}no_priority": "calm",
+    f"{DONE}reopen_line": "open_line",
+}
+"""Deeds that are not called by the end of that id."""
+
+REFUSALS = """
+    already_claimed already_picker already_priority already_rejected line_closed line_full line_open no_line
+    not_claimed not_in_batch not_priority not_rejected nothing_picked order_finished order_picked order_rejected
+    order_unknown
+"""
+
+NOT_DONE = frozenset(f"order_actions.{word}" for word in REFUSALS.split())
+"""How a supervisor is told why a deed was not done."""
 
 NEWS = frozenset(f"pick.{word}" for word in WORDS.split())
 """How a picker is told of a deed."""
 
+
+def is_done(verdict: str) -> bool:
+    """Whether a supervisor is told that one deed was done."""
+    return verdict.startswith(DONE) and verdict != f"{DONE}count"
+
+
 _HELD = """
-SELECT h.order_number, s.terminal, j.job_id, j.user FROM hold h JOIN job j ON j.job_id = h.job_id
+SELECT h.order_number, s.terminal, j.job_id, j.user FROM order_in_work h JOIN job j ON j.job_id = h.job_id
 JOIN session s ON s.session_id = j.session_id WHERE j.closed IS NULL
 """
 
@@ -105,20 +133,20 @@ def picks(world: World, terminal: str) -> Script:
     seen: Seen = yield "1"
     while not (world.over and seen["step"] == "home"):
         step = seen["step"]
-        if step in ("pick.product", "pick.place") and seen["verdict"] not in ("pick.not_here", "pick.dropped"):
+        if step in ("pick.product", "pick.location") and seen["verdict"] not in ("pick.not_here", "pick.dropped"):
             mine = {row[0] for row in world.held() if row[1] == terminal}
             seen = yield world.rng.choice(world.codes) if world.rng.random() < 0.97 else "b"
-            if seen["verdict"] in ("pick.taken", "pick.all_taken"):
+            if seen["verdict"] in ("pick.picked", "pick.all_picked"):
                 assert len(mine) == 1, mine
                 world.taken[mine.pop()] += 1
         elif step == "pick.done" and seen["verdict"] not in LAID:
             seen = yield "PU-03"
-            if seen["verdict"].startswith("pick.put_on"):  # goods of a rejected order lie there, as on a shelf
+            if seen["verdict"].startswith("pick.put_down_at"):  # goods of a rejected order lie there, as on a shelf
                 seen = yield "1"
-        elif step == "pick.back" and seen["verdict"] == "pick.put_back_done":
+        elif step == "pick.return" and seen["verdict"] == "pick.put_back_done":
             seen = yield "b"
         else:
-            seen = yield {"home": "1", "pick.back": "1"}.get(step, "b")
+            seen = yield {"home": "1", "pick.return": "1"}.get(step, "b")
 
 
 def rules(world: World, me: str) -> Script:
@@ -147,9 +175,9 @@ def does(world: World, order: str, kind: str, number: str) -> Script:
         seen = yield text
         if seen["step"] == "order" and seen["verdict"]:
             break
-    if not seen["verdict"].startswith(("act.told", "deed.")):
+    if seen["verdict"] not in NOT_DONE and not is_done(seen["verdict"]):
         return  # the page had changed under the finger: nothing was done, and nothing was said to be
-    kind = seen["verdict"].removeprefix("act.told_") if seen["verdict"].startswith("act.told") else kind
+    kind = KINDS.get(seen["verdict"], seen["verdict"].removeprefix(DONE)) if is_done(seen["verdict"]) else kind
     holders = tuple((job, user) for number, _, job, user in held if number == order)
     world.deeds.append(Deed(kind, order, seen["verdict"], at, holders, PEOPLE.get(target, "")))
 
@@ -226,7 +254,7 @@ def give_pin(app: Picker) -> None:
     app.go_home()
     open_job(app, "Other", "home")
     app.take(numbered(app, "Chain"), "home", "")
-    app.take(numbered(app, "PIN"), "pin", "pin.now")
+    app.take(numbered(app, "PIN"), "pin", "pin.enter_pin")
     typed(app, SUPERVISOR_PIN, "****")
     app.shows("The PIN is right")
     open_job(app, "Other", "home")
@@ -254,7 +282,7 @@ def _no_deed_is_lost(world: World) -> None:
     field = {"reject": ("is_rejected", True), "take_back": ("is_rejected", False), "release": ("is_claimed", False)}
     field |= {"claim": ("is_claimed", True), "split": ("is_claimed", True)}
     for deed in world.deeds:
-        if deed.kind in field and deed.verdict.startswith("act.told"):
+        if deed.kind in field and is_done(deed.verdict):
             name, value = field[deed.kind]
             assert any(
                 body["order_number"] == deed.order and body.get(name) is value and at >= deed.at - 1
@@ -278,7 +306,7 @@ def _no_pick_is_lost(world: World, shop: Shop) -> None:
 
 
 def _matters(deed: Deed, user: str) -> bool:
-    told = deed.verdict.startswith("act.told")
+    told = is_done(deed.verdict)
     return told and deed.kind in CONCERNS and deed.target != user
 
 

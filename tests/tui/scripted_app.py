@@ -22,7 +22,7 @@ prepare_environment("--rich" in sys.argv)
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Step, Verdict, msg  # noqa: E402
 from aisle.scan.inputs import DecodedInput, Line, OpenLine  # noqa: E402
 from aisle.tui.app import run_app  # noqa: E402
-from aisle.tui.samples.registry import SAMPLES  # noqa: E402
+from tests.samples.registry import SAMPLES  # noqa: E402
 
 LOG = Path(os.environ["DESK_LOG"])
 PICK = next(index for index, sample in enumerate(SAMPLES) if sample.state == "taken")
@@ -82,7 +82,7 @@ class Desk:
         if isinstance(view, Step):
             view = view._replace(done=view.done + 1)
         of = Decimal(999)
-        verdict = Verdict(GOOD, msg("pick.taken", label=text, done=Decimal(self._frame.scan_serial), of=of))
+        verdict = Verdict(GOOD, msg("pick.picked", label=text, done=Decimal(self._frame.scan_serial), of=of))
         self._frame = self._frame._replace(view=view, verdict=verdict)
 
     def poll(self, *, notified: bool = False) -> Frame | None:

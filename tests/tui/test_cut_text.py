@@ -54,7 +54,7 @@ def drawn(view: View, box: LayoutBox = SMALL, cover: VerdictOverlap = VerdictOve
 def page(*rows: tuple[Msg, ...], lines: tuple[Line, ...] = ()) -> DetailView:
     """A page with some rows under each other."""
     blocks = (Block(raw("Rows"), rows),) if rows else ()
-    return DetailView("lookup.product", raw("Product"), raw("Scan"), lines, blocks, key_hints=(*PAGE_HINTS, BACK))
+    return DetailView("look_up.product", raw("Product"), raw("Scan"), lines, blocks, key_hints=(*PAGE_HINTS, BACK))
 
 
 def test_a_name_that_is_cut_has_a_second_line_while_nothing_is_said_there() -> None:
@@ -68,7 +68,7 @@ def test_a_name_that_is_cut_has_a_second_line_while_nothing_is_said_there() -> N
 
 def test_cut_text_gets_blank_lines_before_shortened_text() -> None:
     far, why = (
-        Msg("order.far", (("state", "open"), ("done", 1), ("total", 4), ("due", "today at half past five"))),
+        Msg("order.progress", (("state", "open"), ("done", 1), ("total", 4), ("due", "today at half past five"))),
         NAME,
     )
     lines = Line("product", raw("4085")), Line("quantity", far), Line("note", raw(why))
@@ -77,14 +77,16 @@ def test_cut_text_gets_blank_lines_before_shortened_text() -> None:
 
 
 def test_figures_stay_on_the_line_on_which_they_are_whole() -> None:
-    stock = msg("lookup.stock_price", stock=msg("lookup.stock", stock=51), price=msg("raw", text="3.49 for one of it"))
+    stock = msg(
+        "look_up.stock_price", stock=msg("look_up.stock", stock=51), price=msg("raw", text="3.49 for one of it")
+    )
     lines = Line("product", raw("Berry")), Line("quantity", stock)
     assert drawn(page(lines=lines), SMALL._replace(rows=10))[1:3] == ["≈ 51", ""]
 
 
 def test_empty_list_message_is_shown_whole() -> None:
     empty = ListView(
-        "doubts", raw("Unsettled"), raw("Scan"), (), (), 0, 0, empty=Msg("doubts.empty"), key_hints=(BACK,)
+        "unconfirmed", raw("Unsettled"), raw("Scan"), (), (), 0, 0, empty=Msg("unconfirmed.empty"), key_hints=(BACK,)
     )
     assert " ".join(drawn(empty)).startswith("All sent: the service has everything.")
 
@@ -124,8 +126,8 @@ def test_goods_at_hand_are_named_before_their_container(cells: int, placed: bool
 
 def test_a_label_is_short_where_a_value_would_be_cut() -> None:
     facts = (
-        LabelledValue(Msg("fact.comment"), raw("Birthday present: pricetag off")),
-        LabelledValue(Msg("fact.product_number"), raw("130010")),
+        LabelledValue(Msg("label.comment"), raw("Birthday present: pricetag off")),
+        LabelledValue(Msg("label.product_number"), raw("130010")),
     )
     view = Step("pick.product", raw("4101"), raw("Scan"), (Line("place", raw("A-05-2")),), labelled_values=facts)
     assert "Note    Birthday present: pricetag off" in drawn(view, SMALL._replace(cells=40))
@@ -143,13 +145,18 @@ def band(verdict: Verdict, language: str = "en", view: View | None = None) -> li
 
 @pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
 @pytest.mark.parametrize(
-    "told", [msg("pick.elsewhere", place="A-04-2"), msg("pick.put_undone", quantity=2, order="4101"), msg("pick.both")]
+    "told",
+    [
+        msg("pick.elsewhere", place="A-04-2"),
+        msg("pick.put_down_undone", quantity=2, order="4101"),
+        msg("pick.both_pick"),
+    ],
 )
 def test_good_news_whose_shortest_words_one_line_cuts_have_two(told: Msg, language: str) -> None:
     shown = band(Verdict(GOOD, told), language)
     assert 1 <= len(shown) <= 2
     assert not any("…" in line for line in shown)
-    scanned = band(Verdict(GOOD, msg("pick.taken", done=1, of=4, label=NAME)), language)
+    scanned = band(Verdict(GOOD, msg("pick.picked", done=1, of=4, label=NAME)), language)
     assert len(scanned) == 1, "a scan paints no more for it"
 
 
@@ -159,10 +166,10 @@ def test_a_code_is_not_broken_where_the_next_line_has_room_for_it() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
-@pytest.mark.parametrize("title", [msg("logs.unfiltered", period=msg("logs.month")), msg("browse.title")])
+@pytest.mark.parametrize("title", [msg("log.unfiltered", period=msg("log.month")), msg("locations.title")])
 def test_title_of_long_list_leaves_room_for_row_range(title: Msg, language: str) -> None:
     rows = tuple(Row(str(at), (raw(f"A-01-{at}"),)) for at in range(5))
-    view = ListView("logs", title, raw("Scan"), (raw("Place"),), rows, 0, 120)
+    view = ListView("log", title, raw("Scan"), (raw("Place"),), rows, 0, 120)
     shown = plain_lines(
         layout_screen(Frame(view, LinkState("live", 12.0), None, "", "0042", "Anna", 11, language), 20, 16)
     )[0]
@@ -192,9 +199,15 @@ def test_rows_that_the_first_page_has_no_room_for_are_on_the_next() -> None:
 
 
 def test_warning_before_yes_is_shown_on_few_rows() -> None:
-    warning = Line("note", msg("act.warn_finish_short", left=Decimal(15)))
+    warning = Line("note", msg("order_actions.warn_hand_over_short", left=Decimal(15)))
     lines = Line("product", raw("Hand over 4101")), warning, Line("note", raw("4 of 19 picked"))
-    view = Step("act.sure", raw("Hand over"), raw("Sure?"), lines, choices=(msg("act.yes"), msg("act.no")))
+    view = Step(
+        "order_actions.confirm",
+        raw("Hand over"),
+        raw("Sure?"),
+        lines,
+        choices=(msg("order_actions.yes"), msg("order_actions.no")),
+    )
     view = view._replace(key_hints=(BACK,))
     whole = ["Hand over 4101", "15 not picked!", "4 of 19 picked", "1 Yes, do it   2 No, leave it   b Back"]
     assert drawn(view, FEW) == whole

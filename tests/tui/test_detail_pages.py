@@ -39,7 +39,7 @@ SAID = (
 
 def _frame(page: int, said: Verdict | None, rows: int, numbered: int, lines: int, choices: int) -> Frame:
     view = DetailView(
-        name="lookup.product",
+        name="look_up.product",
         title=msg("raw", text="A page"),
         prompt=msg("raw", text="Read"),
         lines=tuple(Line("note", msg("raw", text=f"line {number}")) for number in range(lines)),
@@ -104,7 +104,7 @@ def test_verdict_never_covers_product_and_quantity(size: tuple[int, int]) -> Non
 def test_a_choice_that_one_line_would_cut_has_two(size: tuple[int, int]) -> None:
     fact = LabelledValue(msg("raw", text="So"), msg("raw", text="it is"))
     step = Step("count.stop", msg("raw", text="Count"), msg("raw", text="Choose"), labelled_values=(fact,))
-    step = step._replace(choices=(msg("count.way_on", label="Orange lemonade 1.5 l"), msg("count.back")))
+    step = step._replace(choices=(msg("count.choice_next", label="Orange lemonade 1.5 l"), msg("count.back")))
     lines = [
         line.partition("│")[0].strip() for line in plain_lines(layout_screen(Frame(step, LinkState("live")), *size))
     ]
@@ -128,7 +128,7 @@ def test_rows_of_like_names_can_be_told_apart(columns: int) -> None:
     )
     heads = tuple(msg("raw", text=text) for text in ("Product", "Stock", "Number", "Brand"))
     view = ListView(
-        "lookup.list", msg("raw", text="Find"), msg("raw", text="Which?"), heads, rows, 0, 4, numbered_rows=4
+        "look_up.list", msg("raw", text="Find"), msg("raw", text="Which?"), heads, rows, 0, 4, numbered_rows=4
     )
     shown = plain_lines(layout_screen(Frame(view, LinkState("live")), columns, 16))
     names = [re.sub(r"^\W*\d +|  .*", "", line) for line in shown if re.match(r" *[1-4]\b", line)]
@@ -141,7 +141,7 @@ def test_rows_of_like_names_can_be_told_apart(columns: int) -> None:
 def test_rows_of_a_page_with_like_names_can_be_told_apart(columns: int) -> None:
     rows = tuple((msg("raw", text=f"{name} of the long row"), msg("raw", text="12")) for name in NAMES)
     view = DetailView(
-        "lookup.product", msg("raw", text="A"), msg("raw", text="B"), (), (Block(msg("raw", text="C"), rows, 4),)
+        "look_up.product", msg("raw", text="A"), msg("raw", text="B"), (), (Block(msg("raw", text="C"), rows, 4),)
     )
     shown = plain_lines(layout_screen(Frame(view, LinkState("live")), columns, 24))
     names = [line for line in shown if re.match(r" *[1-4]\b", line)]
@@ -151,7 +151,7 @@ def test_rows_of_a_page_with_like_names_can_be_told_apart(columns: int) -> None:
 @pytest.mark.parametrize("size", [(40, 8), (20, 16), (40, 20)])
 def test_whose_a_row_is_shows_with_a_title_or_without(size: tuple[int, int]) -> None:
     row = (msg("raw", text="Tea"), msg("raw", text="2 held"))
-    view = DetailView("browse.place", msg("raw", text="A"), msg("raw", text="B"), (), (
+    view = DetailView("locations.location", msg("raw", text="A"), msg("raw", text="B"), (), (
         Block(msg("raw", text="Held for 4101"), (row,), is_title_needed=True),
     ))  # fmt: skip
     view = view._replace(lines=tuple(Line("note", msg("raw", text="so")) for _ in range(3)))
@@ -186,7 +186,7 @@ def test_tall_list_rows_put_essentials_first_on_narrow_screen() -> None:
 def _columns(*blocks: tuple[str, int]) -> list[list[str]]:
     """What stands in each column of a page with blocks of so many rows."""
     view = DetailView(
-        "lookup.product",
+        "look_up.product",
         msg("raw", text="A page"),
         msg("raw", text="Read"),
         blocks=tuple(

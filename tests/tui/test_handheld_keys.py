@@ -30,9 +30,9 @@ from aisle.settings import LANGUAGES, Settings
 from aisle.tui.layout.screen import layout_screen, visible_row_count
 from aisle.tui.layout.styled_lines import plain_lines
 from aisle.tui.message_text import MessageWriter
-from aisle.tui.samples.registry import SAMPLES, Sample
 from tests.cache import service_rows
 from tests.run_length import tries
+from tests.samples.registry import SAMPLES, Sample
 from tests.session.test_session import BARCODES
 
 SIZES = ((20, 16), (40, 8))
@@ -48,9 +48,9 @@ OPENINGS = (("4102", BARCODES[1], BARCODES[1]), ("4199",), (BARCODES[0], "4101")
 """Lines that lead from home to where the others do not come: an order that is all taken, one without lines."""
 
 OPENED = (
-    *("home", "pick", "short", "lookup", "browse", "count", "count_log", "loss", "move", "walk", "receive"),
-    *("deliveries", "orders", "order", "note", "exceptions", "logs", "store_product", "doubts", "doctor"),
-    *("today", "clearance", "tasks", "stores", "products"),
+    *("home", "pick", "shortage", "look_up", "locations", "count", "my_entries", "adjust", "move", "batch", "receive"),
+    *("deliveries", "orders", "order", "note", "exceptions", "log", "store_product", "unconfirmed", "scanner_test"),
+    *("today", "clearance", "clearance_tasks", "stores", "products"),
 )
 """Jobs that the walk opens."""
 
@@ -343,7 +343,9 @@ def test_all_that_a_screen_offers_is_printed(sample: Sample, size: tuple[int, in
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize(
-    ("opening", "total"), [((), 3 + ORDERS), (("2", "product"), 13), (("3",), PLACES)], ids=["home", "lookup", "browse"]
+    ("opening", "total"),
+    [((), 3 + ORDERS), (("2", "product"), 13), (("3",), PLACES)],
+    ids=["home", "look_up", "locations"],
 )
 def test_every_row_of_a_list_is_met_by_its_letters(
     store: StoreFolder, size: tuple[int, int], opening: tuple[str, ...], total: int

@@ -95,7 +95,7 @@ def test_all_job_effects_are_allowed() -> None:
 @pytest.mark.parametrize("kiosk", [True, False])
 def test_files_are_for_those_who_own_the_host(tmp_path: Path, kiosk: bool) -> None:
     terms = profile_from_settings(Settings(kiosk=kiosk))
-    asked = job.Export("x", str(tmp_path / "out.csv"), "logs", {}, ("id",))
+    asked = job.Export("x", str(tmp_path / "out.csv"), "log", {}, ("id",))
     [said] = write_csv(lambda name, args: ([{"id": 1}], 1), asked, allowed=terms.may_export).rows
     assert (tmp_path / "out.csv").exists() is not kiosk
     assert bool(said["why"]) is kiosk

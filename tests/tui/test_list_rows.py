@@ -84,7 +84,7 @@ def test_a_column_in_which_no_row_says_anything_is_not_there() -> None:
 
 
 def test_row_name_gets_longer_text_when_other_columns_are_short() -> None:
-    kinds = ("exceptions.doubts", "exceptions.impossible", "exceptions.stuck")
+    kinds = ("exceptions.unconfirmed", "exceptions.negative_stock", "exceptions.stuck")
     about = Msg("exceptions.about_differences", (("value", 412),))
     rows = tuple(Row(kind, (Msg(kind), raw("14"), about)) for kind in kinds)
     view = ListView("exceptions", raw("Exceptions"), raw("Which?"), _cells("What|No.|About"), rows, 0, len(rows))
@@ -110,7 +110,7 @@ def test_long_name_gets_own_line_when_blank_rows_remain() -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 30), (200, 50)])
-@pytest.mark.parametrize("job", ["home", "logs"])
+@pytest.mark.parametrize("job", ["home", "log"])
 def test_a_page_of_a_long_list_is_full(job: str, size: tuple[int, int]) -> None:
     context = Context(
         now="2026-11-20T10:00:00.000Z",

@@ -15,8 +15,8 @@ from aisle.text import width
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import ROLES, StyledScreen, line_width, plain_lines
 from aisle.tui.message_text import MessageWriter
-from aisle.tui.samples.registry import SAMPLES, SCREENS, Sample
 from tests.run_length import tries
+from tests.samples.registry import SAMPLES, SCREENS, Sample
 from tests.tui import snapshots
 
 SIZES = ((20, 16), (40, 8), (40, 20), (80, 24), (200, 50))
@@ -225,23 +225,23 @@ def test_the_cursor_is_in_sight_wherever_it_is(size: tuple[int, int]) -> None:
         assert view.rows[cursor].key in "".join(text for text, _ in marked[0])
 
 
-FIVE = ("noted", "sent", "confirmed", "refused", "unclear")
+FIVE = ("queued", "sending", "confirmed", "refused", "in_doubt")
 
 
 @sizes
-@pytest.mark.parametrize("screen", ["doubts", "count_log"])
+@pytest.mark.parametrize("screen", ["unconfirmed", "my_entries"])
 def test_five_words_tell_what_became_of_work_and_none_is_cut(screen: str, size: tuple[int, int]) -> None:
     """By text alone, so also without colours, and on terminals that know no more than ASCII."""
     sample = next(sample for sample in SAMPLES if sample.screen == screen and sample.state in ("words", "mine"))
     view = sample.build("").view
     assert isinstance(view, ListView)
-    assert {f"word.{word}" for word in FIVE} <= {cell.id for row in view.rows for cell in row.cells}
+    assert {f"operation_state.{word}" for word in FIVE} <= {cell.id for row in view.rows for cell in row.cells}
     for ascii_only in (False, True):
         lines = plain_lines(layout_screen(sample.build(""), *size, ascii_only))
         rows = [line for line in lines if re.match(r"\|?\d[ ›>]", line.strip(" "))][: len(view.rows)]
         assert len(rows) == (len(view.rows) if size[1] > 8 else 3)
         for line, row in zip(rows, view.rows, strict=False):
-            (word,) = (cell for cell in row.cells if cell.id.startswith("word."))
+            (word,) = (cell for cell in row.cells if cell.id.startswith("operation_state."))
             said = "|".join({MessageWriter().write(word, level) for level in (0, 1, 2)})
             assert re.search(rf" ({said})\b", line), line
 
@@ -322,7 +322,14 @@ def test_choices_that_have_no_room_are_cut_and_not_dropped() -> None:
 @sizes
 def test_choices_that_are_a_part_of_more_say_which(size: tuple[int, int]) -> None:
     people = tuple(msg("raw", text=f"Person {at}") for at in range(7, 13))
-    asked = Step("act.who", msg("act.claim"), msg("act.prompt_who"), choices=people, first=6, choice_total=70)
+    asked = Step(
+        "order_actions.person",
+        msg("order_actions.claim"),
+        msg("order_actions.prompt_person"),
+        choices=people,
+        first=6,
+        choice_total=70,
+    )
     shown = plain_lines(layout_screen(Frame(asked, SAMPLES[0].build("").link), *size))
     assert re.search(r"7–12(/| of )70\b", shown[0])
     every = layout_screen(Frame(asked._replace(first=0, choice_total=6), SAMPLES[0].build("").link), *size)
@@ -330,7 +337,7 @@ def test_choices_that_are_a_part_of_more_say_which(size: tuple[int, int]) -> Non
 
 
 @pytest.mark.parametrize("page", ["1–11 of 30", "12–22 of 30", "23–30 of 30"])
-@pytest.mark.parametrize("name", ["home", "browse"])
+@pytest.mark.parametrize("name", ["home", "locations"])
 def test_header_shows_store_and_person_when_title_leaves_room(page: str, name: str) -> None:
     first, last = (int(each) for each in page.removesuffix(" of 30").split("–"))
     rows = tuple(Row(str(at), (msg("raw", text=str(at)),)) for at in range(first, last + 1))
@@ -360,7 +367,7 @@ def test_samples_show_the_screen_they_name(sample: Sample) -> None:
 @pytest.mark.parametrize("words", [0, 25, 40, 60])
 @pytest.mark.parametrize("kind", [INFO, WRONG])
 def test_a_product_keeps_its_stock_beside_what_is_said(name: str, words: int, kind: str) -> None:
-    (sample,) = (each for each in SAMPLES if (each.screen, each.state) == ("lookup.product", "all"))
+    (sample,) = (each for each in SAMPLES if (each.screen, each.state) == ("look_up.product", "all"))
     verdict = Verdict(kind, msg("raw", text="a " * words)) if words else None
     shown = plain_lines(layout_screen(sample.build(name)._replace(verdict=verdict), 40, 20))
     assert any("≈ 24 in stock" in line for line in shown), "\n".join(shown)

@@ -25,10 +25,11 @@ from aisle.host.file_recovery import Recovery
 from aisle.jobs.message import read_message
 from aisle.jobs.message import store_message as kept
 from aisle.jobs.view import Msg, msg
-from aisle.messages.loader import load_messages
+from aisle.messages.loader import load_messages, message_lengths
+from aisle.messages.message_format import parse_message
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.rebase_excess import excess_reason_of as told_left
-from aisle.tui.message_text import MessageWriter, message_lengths, parse_message
+from aisle.tui.message_text import MessageWriter
 from tests.tui.test_languages import ALIKE, ANYWHERE
 from tests.tui.test_languages import words as words_of
 
@@ -115,7 +116,7 @@ def ids_of(node: ast.expr) -> list[str]:
 def told_ids() -> frozenset[str]:
     found = {id_ for _, call in calls("store_message") if call.args for id_ in ids_of(call.args[0])}
     tables = [node for file in files() for node in ast.walk(file.tree) if isinstance(node, ast.Constant)]
-    return frozenset(found | {str(node.value) for node in tables if str(node.value).startswith("told.")})
+    return frozenset(found | {str(node.value) for node in tables if str(node.value).startswith("stored_reason.")})
 
 
 def test_stored_messages_have_their_own_type() -> None:
@@ -212,9 +213,9 @@ def test_no_error_is_shown_as_it_is() -> None:
 
 
 def test_every_message_that_is_kept_is_there_and_said() -> None:
-    known = {id_ for id_ in load_messages("en") if id_.startswith("told.")}
+    known = {id_ for id_ in load_messages("en") if id_.startswith("stored_reason.")}
     assert len(known) > 25
-    assert {id_ for id_ in told_ids() if id_.startswith("told.")} == known
+    assert {id_ for id_ in told_ids() if id_.startswith("stored_reason.")} == known
 
 
 def _args(id_: str) -> dict[str, str | int | Decimal | Msg]:

@@ -327,7 +327,7 @@ async def test_the_session_of_a_browser_that_is_gone_without_a_word_ends(
     house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
 ) -> None:
     ended = tmp_path / "ended"
-    monkeypatch.setattr(app, "HEARTBEAT_S", 0.2)
+    monkeypatch.setattr(app, "PING_INTERVAL_S", 0.2)
     house.start = lambda person: Start([sys.executable, "-c", program, str(ended)], {})  # type: ignore[method-assign]
     async with house.open() as client:
         cookie = SimpleCookie((await sign_in(client)).headers["Set-Cookie"])["aisle"].value

@@ -32,22 +32,22 @@ from aisle.outbox.local_notes import (
 )
 
 _LAST_WORKER = """
-SELECT j.user, s.terminal, h.since FROM hold h JOIN job j ON j.job_id = h.job_id
+SELECT j.user, s.terminal, h.since FROM order_in_work h JOIN job j ON j.job_id = h.job_id
 JOIN session s ON s.session_id = j.session_id WHERE h.order_number = ? ORDER BY h.since DESC LIMIT 1
 """
 
 _OPEN_WORK = """
-SELECT s.* FROM hold h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
+SELECT s.* FROM order_in_work h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
 JOIN session s ON s.session_id = j.session_id WHERE h.order_number = ? AND j.user = ? AND s.terminal = ?
 """
 
 _CLOSED_WORK = """
-SELECT j.closed FROM hold h JOIN job j ON j.job_id = h.job_id JOIN session s ON s.session_id = j.session_id
+SELECT j.closed FROM order_in_work h JOIN job j ON j.job_id = h.job_id JOIN session s ON s.session_id = j.session_id
 WHERE h.order_number = ? AND j.user = ? AND s.terminal = ? ORDER BY j.closed IS NULL DESC, j.closed DESC LIMIT 1
 """
 
 _WORKERS = """
-SELECT j.user, s.* FROM hold h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
+SELECT j.user, s.* FROM order_in_work h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
 JOIN session s ON s.session_id = j.session_id WHERE h.order_number = ? ORDER BY h.since
 """
 
@@ -111,7 +111,7 @@ def _add_claim(cache: apsw.Connection, outbox: apsw.Connection, row: Row) -> Non
 
 
 _BATCH_PICKERS = """
-SELECT h.order_number, j.user, s.terminal FROM hold h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
+SELECT h.order_number, j.user, s.terminal FROM order_in_work h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
 JOIN session s ON s.session_id = j.session_id WHERE h.order_number IN (SELECT value FROM json_each(?)) ORDER BY h.since
 """
 

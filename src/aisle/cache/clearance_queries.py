@@ -1,11 +1,11 @@
 """Queries of the clearance job.
 
-* `clearing` (user): one row with what the service announces (`people`, `listed`), and the `role` of the user, empty if
-  unknown. `heard` is False if the service was never reached.
+* `clearance_permission` (user): one row with what the service announces (`people`, `listed`), and the `role` of the
+  user, empty if unknown. `heard` is False if the service was never reached.
 * `tags`: tags of locations, each with its number of locations (`places`).
-* `tagged` (tag): categories of the goods held at the locations of a tag, with `lines` and `quantity`.
+* `held_by_category` (tag): categories of the goods held at the locations of a tag, with `lines` and `quantity`.
 * `assignments` (tag, first, size): goods that clearances want moved and nobody of this host has moved yet.
-* `ask` (ask_id): state of a request.
+* `request_state` (request_id): state of a request.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from aisle.outbox.operation_record import CREATE_MOVEMENT
 DEFAULT_SIZE = 20
 
 _HELD_LINES = """
-SELECT l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l INDEXED BY line_too_much
+SELECT l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l INDEXED BY line_over_picked
 JOIN orders o ON o.order_number = l.order_number LEFT JOIN product p ON p.product_number = l.product_number
 WHERE ((l.raw ->> 'picked_quantity') > (l.raw ->> 'quantity') OR (l.raw ->> 'moved_quantity') > 0) AND o.state < 2
 """
 _ASSIGNMENTS = "SELECT a.id, a.raw FROM assignment a ORDER BY a.n"
 _ASSIGNMENTS_IN_WORK = """
-SELECT h.order_number, j.user, s.* FROM hold h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
+SELECT h.order_number, j.user, s.* FROM order_in_work h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
 JOIN session s ON s.session_id = j.session_id WHERE h.order_number >= ? AND h.order_number < ?
 """
 
 
 def clearance_permission(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return the row of `clearing` (see the module)."""
+    """Return the row of `clearance_permission` (see the module)."""
     rights = load_person_rights(cache, str(args["user"]))
     row: Row = {
         "heard": rights.service_known,
@@ -59,7 +59,7 @@ def tag_rows(cache: apsw.Connection) -> QueryResult:
 
 
 def held_by_category(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return the rows of `tagged` (see the module). Only lines with goods at a location count."""
+    """Return the rows of `held_by_category` (see the module). Only lines with goods at a location count."""
     held_lines = [(held_locations(parse_row(raw)), category) for raw, category in fetch(cache, _HELD_LINES)]
     tagged_codes = locations_with_tag(
         cache, str(args["tag"]), {str(goods["location_code"]) for each, _ in held_lines for goods in each}

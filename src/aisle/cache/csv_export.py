@@ -26,17 +26,17 @@ _CELL_START = re.compile(f"""((?:^|[;|])[\\s"'‘’“”]*)(?=[{_FORMULA_SIGNS
 """Positions at which a spreadsheet may start a cell, after blanks and quotes. Some split at semicolons or bars."""
 
 MESSAGE_BY_ERRNO: Mapping[int, str] = {
-    errno.EEXIST: "logs.why_there",
-    errno.EISDIR: "logs.why_there",
-    errno.ELOOP: "logs.why_there",
-    errno.ENOENT: "logs.why_folder",
-    errno.ENOTDIR: "logs.why_folder",
-    errno.EACCES: "logs.why_denied",
-    errno.EPERM: "logs.why_denied",
-    errno.EROFS: "logs.why_denied",
-    errno.ENOSPC: "logs.why_full",
-    errno.EDQUOT: "logs.why_full",
-    errno.ENAMETOOLONG: "logs.why_name",
+    errno.EEXIST: "log.file_exists",
+    errno.EISDIR: "log.file_exists",
+    errno.ELOOP: "log.file_exists",
+    errno.ENOENT: "log.why_folder",
+    errno.ENOTDIR: "log.why_folder",
+    errno.EACCES: "log.why_denied",
+    errno.EPERM: "log.why_denied",
+    errno.EROFS: "log.why_denied",
+    errno.ENOSPC: "log.why_full",
+    errno.EDQUOT: "log.why_full",
+    errno.ENAMETOOLONG: "log.why_name",
 }
 """Message ids of system errors."""
 
@@ -47,15 +47,15 @@ def check_export_file(query: Query, *, allowed: bool) -> Rows:
     """Return the absolute path of the `file` that a person names, and `why` it cannot be written, as far as known."""
     file = str(query.args["file"])
     if not allowed:
-        return _answer(query, file, 0, "logs.why_here")
+        return _answer(query, file, 0, "log.files_forbidden")
     try:
         path = _csv_path(file)
         exists = _exists(path)
     except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: "~name" is no user
         return _answer(query, file, 0, _error_message(error))
     if exists:
-        return _answer(query, str(path), 0, "logs.why_there")
-    return _answer(query, str(path), 0, "" if os.access(path.parent, os.W_OK | os.X_OK) else "logs.why_denied")
+        return _answer(query, str(path), 0, "log.file_exists")
+    return _answer(query, str(path), 0, "" if os.access(path.parent, os.W_OK | os.X_OK) else "log.why_denied")
 
 
 def _exists(path: Path) -> bool:
@@ -74,10 +74,10 @@ def write_csv(run_query: RunQuery, export: Export, *, allowed: bool) -> Rows:
     An existing file is never overwritten. A file that could not be finished is deleted: all rows or none.
     """
     if not allowed:
-        return _answer(export, export.file, 0, "logs.why_here")
+        return _answer(export, export.file, 0, "log.files_forbidden")
     first, total = run_query(export.name, {**export.args, "first": 0, "size": PAGE_ROWS})
     if total > MAX_ROWS:
-        return _answer(export, export.file, total, "logs.why_many")
+        return _answer(export, export.file, total, "log.too_many_rows")
     try:
         path = _csv_path(export.file)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -117,7 +117,7 @@ def _csv_path(file: str) -> Path:
 
 def _error_message(error: Exception) -> str:
     """Return the message id of an error. An error that is not of the system comes from the file's name."""
-    return MESSAGE_BY_ERRNO.get(error.errno or 0, "logs.why_disk") if isinstance(error, OSError) else "logs.why_name"
+    return MESSAGE_BY_ERRNO.get(error.errno or 0, "log.why_disk") if isinstance(error, OSError) else "log.why_name"
 
 
 def _answer(request: Export | Query, file: str, count: int, error: str) -> Rows:

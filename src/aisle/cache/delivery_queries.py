@@ -52,7 +52,8 @@ LEFT JOIN product p ON p.product_number = l.product_number GROUP BY l.order_numb
 
 _DELIVERIES_WITH_PRODUCT = f"""
 SELECT DISTINCT l.order_number FROM delivery_line l INDEXED BY delivery_line_missing
-JOIN delivery d ON d.order_number = l.order_number WHERE l.product_number = ?1 AND ({IS_MISSING_SQL}) AND d.came = 0
+JOIN delivery d ON d.order_number = l.order_number
+WHERE l.product_number = ?1 AND ({IS_MISSING_SQL}) AND d.is_received = 0
 UNION SELECT l.order_number FROM json_each(?2) e JOIN delivery_line l ON l.order_number = e.value
 WHERE l.product_number = ?1
 """  # noqa: S608 - conditions of our own
@@ -79,10 +80,10 @@ class DeliveryList(NamedTuple):
 
 
 _LISTS_BY_STATE = {
-    "": DeliveryList("delivery_list", "came BETWEEN 0 AND 1", ("came", "due", "sort", "order_number")),
-    "open": DeliveryList("delivery_list", "came = 0", ("due", "sort", "order_number"), 0),
+    "": DeliveryList("delivery_list", "is_received BETWEEN 0 AND 1", ("is_received", "due", "sort", "order_number")),
+    "open": DeliveryList("delivery_list", "is_received = 0", ("due", "sort", "order_number"), 0),
     STATUS_RECEIVED: DeliveryList(
-        "delivery_came", "came = 1", ("expected", "sort", "order_number"), 1, is_backward=True
+        "delivery_received", "is_received = 1", ("expected", "sort", "order_number"), 1, is_backward=True
     ),
 }
 
@@ -165,9 +166,9 @@ def _pending_keys(
     sql = "SELECT d.expected, d.due, d.sort, d.order_number, d.text FROM json_each(?) e"
     sql += " JOIN delivery d ON d.order_number = e.value"
     for expected, due, sort, number, text in fetch(cache, sql, to_text(list(pending_sums))) if pending_sums else ():
-        came = int(pending_sums[number].state == STATUS_RECEIVED)
-        columns = {"came": came, "expected": expected, "due": due, "sort": sort, "order_number": number}
-        if listed.is_received in (None, came) and all(word in text for word in words):
+        is_received = int(pending_sums[number].state == STATUS_RECEIVED)
+        columns = {"is_received": is_received, "expected": expected, "due": due, "sort": sort, "order_number": number}
+        if listed.is_received in (None, is_received) and all(word in text for word in words):
             yield tuple(columns[column] for column in listed.columns)
 
 
@@ -488,7 +489,7 @@ def _sum_field(lines: Iterable[Row], name: str) -> Decimal | None:
 
 
 _RECEIVED_AMONG = (
-    "SELECT order_number FROM delivery WHERE order_number IN (SELECT value FROM json_each(?)) AND came = 1"
+    "SELECT order_number FROM delivery WHERE order_number IN (SELECT value FROM json_each(?)) AND is_received = 1"
 )
 
 

@@ -75,16 +75,16 @@ def update_received(connection: apsw.Connection, numbers: Iterable[str]) -> None
         for name, text in (fetch(connection, _RECEIPT_LINES, encode_keys(unstated)) if unstated else ())
         if text
     }
-    came = [
+    states = [
         (_is_fully_received(own_lines, receipts.get(name)) if own_lines else is_received, name)
         for (name, own_lines), is_received in zip(lines.items(), statuses.values(), strict=True)
     ]
-    connection.executemany("UPDATE delivery SET came = ?1 WHERE order_number = ?2 AND came <> ?1", came)
+    connection.executemany("UPDATE delivery SET is_received = ?1 WHERE order_number = ?2 AND is_received <> ?1", states)
 
 
 def _is_fully_received(lines: Sequence[DeliveryLine], receipt: object) -> bool:
-    came = [(line.quantity, of or ZERO) for line, of in zip(lines, received_quantities(lines, receipt), strict=True)]
-    return all(is_line_received(part, of) for of, part in came) and any(part > 0 for _, part in came)
+    parts = [(line.quantity, of or ZERO) for line, of in zip(lines, received_quantities(lines, receipt), strict=True)]
+    return all(is_line_received(part, of) for of, part in parts) and any(part > 0 for _, part in parts)
 
 
 def received_quantities(lines: Sequence[DeliveryLine], receipt: object) -> list[Decimal | None]:
@@ -413,7 +413,7 @@ def find_unseen_deliveries(connection: apsw.Connection, generation: int) -> tupl
     """Return the cached deliveries that a complete pass has not seen."""
     rows = fetch(
         connection,
-        "SELECT d.order_number FROM delivery d WHERE NOT EXISTS (SELECT 1 FROM seen s"
+        "SELECT d.order_number FROM delivery d WHERE NOT EXISTS (SELECT 1 FROM seen_key s"
         " WHERE s.topic = 'delivery' AND s.generation = ? AND s.key = d.order_number)",
         generation,
     )

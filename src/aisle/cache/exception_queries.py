@@ -32,7 +32,7 @@ from aisle.outbox.local_notes import notes_of_topic
 REREAD_S = 120
 """Seconds within which changed stock and changed orders are both read again."""
 
-_AT_LOCATIONS_SQL = "(SELECT ifnull(sum(max(0, quantity)), 0) FROM place WHERE id = s.id)"
+_AT_LOCATIONS_SQL = "(SELECT ifnull(sum(max(0, quantity)), 0) FROM stock_location WHERE id = s.id)"
 _EXCESS_SQL = f"round(sum(l.in_hand) - s.quantity + {_AT_LOCATIONS_SQL}, 6)"
 """Digits beyond the sixth are rounding errors of added fractions."""
 _HAS_STOCK_SQL = "ifnull(s.raw ->> 'is_stock', ifnull(nullif(p.raw, '') ->> 'is_stock', 1)) NOT IN (0, 'false')"
@@ -61,7 +61,7 @@ SELECT product_number, name, more FROM (
   WHERE l.in_hand > 0 AND o.state < 2 AND {_FROM_STORE_SQL} AND {_HAS_STOCK_SQL} GROUP BY l.product_number
 )
 WHERE more > 0 AND (began >= seen OR seen < ifnull((SELECT last_ok FROM link), 0) - {REREAD_S})
-AND product_number NOT IN (SELECT product_number FROM below) ORDER BY name, product_number
+AND product_number NOT IN (SELECT product_number FROM negative_stock) ORDER BY name, product_number
 """  # noqa: S608
 """Over-picked products. Goods in hand are part of the stock and at no location.
 
@@ -286,11 +286,11 @@ SELECT l.key, l.at, l.product_number, l.app_user_name, l.raw, p.name, m.name FRO
 JOIN log l ON l.key = e.value LEFT JOIN product p ON p.product_number = l.product_number
 LEFT JOIN person m ON m.user = l.app_user_name ORDER BY e.key
 """
-_DIFFERENCE_KEYS = "SELECT key FROM difference WHERE gone = 0"
+_DIFFERENCE_KEYS = "SELECT key FROM difference WHERE is_undone = 0"
 _EXCLUDE_KEYS = " AND key NOT IN (SELECT value FROM json_each(?))"
 _DIFFERENCE_ORDER = "ORDER BY worth {way}, size {way}, key {other}"
 _RESOLVED_DIFFERENCES = """
-SELECT d.key, d.worth FROM difference d WHERE d.gone = 0 AND d.key IN (
+SELECT d.key, d.worth FROM difference d WHERE d.is_undone = 0 AND d.key IN (
   SELECT value FROM json_each(?1)
   UNION SELECT n.key FROM json_each(?2) e JOIN difference n ON n.number_name = e.value AND n.number_name <> ''
   UNION SELECT n.key FROM json_each(?2) e JOIN difference n ON n.moment_name = e.value AND n.moment_name <> ''
@@ -298,12 +298,12 @@ SELECT d.key, d.worth FROM difference d WHERE d.gone = 0 AND d.key IN (
 """
 
 _NEGATIVE_STOCK = """
-SELECT product_number, name, location_code, quantity FROM below
+SELECT product_number, name, location_code, quantity FROM negative_stock
 ORDER BY name {way}, product_number {way}, n {way} LIMIT ? OFFSET ?
 """
 _INCONSISTENT_LINES = """
-FROM line l INDEXED BY line_wrong JOIN orders o ON o.order_number = l.order_number
-LEFT JOIN product p ON p.product_number = l.product_number WHERE l.wrong AND o.state < 2
+FROM line l INDEXED BY line_inconsistent JOIN orders o ON o.order_number = l.order_number
+LEFT JOIN product p ON p.product_number = l.product_number WHERE l.is_inconsistent AND o.state < 2
 """
 
 _ORDERS_IN_WORK = """
@@ -363,7 +363,7 @@ def totals_without(cache: apsw.Connection, resolved: ResolvedDifferences) -> tup
 
 def _resolved_differences(cache: apsw.Connection, outbox: apsw.Connection) -> ResolvedDifferences:
     """Return the differences approved here, and those undone here whose undo is not in the log yet."""
-    ((first,),) = fetch(cache, "SELECT min(at) FROM difference WHERE gone = 0 AND at <> ''")
+    ((first,),) = fetch(cache, "SELECT min(at) FROM difference WHERE is_undone = 0 AND at <> ''")
     undone = undone_locally(outbox, str(first)) if first else set()
     reviewed = notes_of_topic(outbox, "review")
     found = (
@@ -410,20 +410,24 @@ def negative_stock(cache: apsw.Connection, over_picked: PickedOverStock, args: M
     ordered. `missing`: more put down for a line than its locations hold. `overdrawn`: more in hand for orders than in
     stock.
     """
-    below, wrong = _count_cached(cache)
+    below, inconsistent = _count_cached(cache)
     over_picked_rows = [
         _negative_stock_row("overdrawn", each.product_number, each.name, "", to_decimal(each.excess))
         for each in over_picked.find(cache)
     ]
-    total = below + wrong + len(over_picked_rows)
+    total = below + inconsistent + len(over_picked_rows)
     if args.get("keys"):
-        all_ = (*_below_zero_rows(cache, 0, below, below), *_inconsistent_rows(cache, 0, wrong), *over_picked_rows)
+        all_ = (
+            *_below_zero_rows(cache, 0, below, below),
+            *_inconsistent_rows(cache, 0, inconsistent),
+            *over_picked_rows,
+        )
         rows = [row for row in all_ if row["key"] in args["keys"]]
         return rows, len(rows)
     first, size = window_bounds(args, DEFAULT_SIZE)
     rows = _below_zero_rows(cache, first, size, below)
     rows += _inconsistent_rows(cache, max(0, first - below), size - len(rows)) if len(rows) < size else []
-    start = max(0, first - below - wrong)
+    start = max(0, first - below - inconsistent)
     rows += over_picked_rows[start : start + size - len(rows)]
     return rows, total
 
@@ -434,9 +438,9 @@ def count_negative_stock(cache: apsw.Connection, over_picked: PickedOverStock) -
 
 
 def _count_cached(cache: apsw.Connection) -> tuple[int, int]:
-    ((below,),) = fetch(cache, "SELECT n FROM below_tally")
-    ((wrong,),) = fetch(cache, f"SELECT count(*) {_INCONSISTENT_LINES}")
-    return int(below), int(wrong)
+    ((below,),) = fetch(cache, "SELECT n FROM negative_stock_tally")
+    ((inconsistent,),) = fetch(cache, f"SELECT count(*) {_INCONSISTENT_LINES}")
+    return int(below), int(inconsistent)
 
 
 def _below_zero_rows(cache: apsw.Connection, first: int, size: int, total: int) -> list[Row]:

@@ -6,12 +6,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from json import JSONEncoder
-from json import encoder as library
+from json import JSONEncoder, encoder
 from typing import Any, NamedTuple
 
 from aisle.barcode_keys import index_keys, split_codes
-from aisle.jobs.quantities import to_decimal as amount
+from aisle.jobs.quantities import to_decimal
 from aisle.search_text import index_text
 from aisle.text import ELLIPSIS
 
@@ -22,10 +21,10 @@ def json_encoder(default: Callable[[object], object]) -> Callable[[object], str]
     The standard library builds a new inner encoder for each value, which takes a third of a row's time. Here it is
     built once, and without a check for cycles: rows come from JSON and have none.
     """
-    make = getattr(library, "c_make_encoder", None)
+    make = getattr(encoder, "c_make_encoder", None)
     if make is None:  # another Python implementation
         return JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=default).encode
-    parts = make(None, default, library.encode_basestring, None, ":", ",", False, False, True)
+    parts = make(None, default, encoder.encode_basestring, None, ":", ",", False, False, True)
 
     def encode(value: object) -> str:
         return "".join(parts(value, 0))
@@ -433,7 +432,7 @@ def _to_float(value: Any) -> float:
     return (
         value
         if type(value) in (int, float) and -_MAX_PLAIN_NUMBER < value < _MAX_PLAIN_NUMBER
-        else float(amount(value))
+        else float(to_decimal(value))
     )
 
 

@@ -138,7 +138,7 @@ MAX_ORDERS = 20
 """Greatest number of orders checked, last ones first."""
 
 _ORDERS_OF_USER = """
-SELECT h.order_number FROM hold h INDEXED BY hold_since JOIN job j ON j.job_id = h.job_id
+SELECT h.order_number FROM order_in_work h INDEXED BY order_in_work_since JOIN job j ON j.job_id = h.job_id
 WHERE j.user = ? AND j.name = 'pick' AND h.since > ? GROUP BY 1 ORDER BY max(h.since) DESC LIMIT ?
 """
 

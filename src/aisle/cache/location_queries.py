@@ -58,8 +58,8 @@ SELECT {_PRODUCT_COLUMNS}, s.raw -> 'price', (
   WHERE e.value ->> 'store_location_code' = x.location_code
 )
 FROM (
-  SELECT x.id, x.location_code FROM place x JOIN product p ON p.id = x.id
-  WHERE x.location_code = ? AND x.lies AND p.product_number NOT IN (SELECT value FROM json_each(?))
+  SELECT x.id, x.location_code FROM stock_location x JOIN product p ON p.id = x.id
+  WHERE x.location_code = ? AND x.has_goods AND p.product_number NOT IN (SELECT value FROM json_each(?))
   ORDER BY p.name, p.product_number LIMIT ?
 ) x JOIN product p ON p.id = x.id JOIN stock s ON s.id = x.id ORDER BY p.name, p.product_number
 """  # noqa: S608 - columns of our own
@@ -71,15 +71,15 @@ JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id
 """  # noqa: S608 - the same
 
 _CACHED_QUANTITIES = """
-SELECT x.location_code, p.product_number, x.lies, x.quantity FROM json_each(?) e
-JOIN product p ON p.product_number = e.value JOIN place x ON x.id = p.id
+SELECT x.location_code, p.product_number, x.has_goods, x.quantity FROM json_each(?) e
+JOIN product p ON p.product_number = e.value JOIN stock_location x ON x.id = p.id
 WHERE x.location_code IN (SELECT value FROM json_each(?))
 """
 """Stock of these products at these locations as cached."""
 
 _HELD_AT_LOCATION = """
 SELECT h.product_number, h.order_number, h.line_number, h.quantity FROM json_each(?) e
-JOIN held h ON h.location_code = ? AND h.product_number = e.value JOIN orders o ON o.order_number = h.order_number
+JOIN put_down h ON h.location_code = ? AND h.product_number = e.value JOIN orders o ON o.order_number = h.order_number
 WHERE o.state < 2
 """
 _SOME_HELD = f"{_HELD_AT_LOCATION} LIMIT ?"
@@ -157,7 +157,7 @@ def load_location(
         **header,
         "tags": header["tags"] or tags,
         "unsaid": not fetch(cache, "SELECT 1 FROM stock LIMIT 1"),
-        "unnamed": not fetch(cache, "SELECT 1 FROM place_tally LIMIT 1"),
+        "unnamed": not fetch(cache, "SELECT 1 FROM location_tally LIMIT 1"),
         "total": sums["products"],
         "quantity": sums["quantity"],
         "products": [{name: value for name, value in row.items() if name != "tags"} for row in rows],
@@ -194,10 +194,10 @@ class _StockHere:
         self._cached: dict[str, dict[str, tuple[bool, float | None]]] = {code: {} for code in codes}
         """Cached stock of these products by location: (has stock, quantity)."""
         named = [*self._pending.possible_keys(), *([only] if only else [])]
-        for code, number, lies, quantity in (
+        for code, number, has_goods, quantity in (
             fetch(cache, _CACHED_QUANTITIES, to_text(named), to_text(list(codes))) if named else ()
         ):
-            self._cached[code][number] = (bool(lies), quantity)
+            self._cached[code][number] = (bool(has_goods), quantity)
         computed = {
             code: {*self._cached[code], *stock_overlay.products_touched_at(code), *([only] if only else [])}
             for code in codes
@@ -219,12 +219,12 @@ class _StockHere:
 
     def sums(self, code: str) -> Row:
         """Return the number of `products` and the total `quantity` at a location; None if a quantity is unknown."""
-        sql = "SELECT products, quantity, unsaid FROM place_tally WHERE location_code = ?"
-        products, quantity, unsaid = fetch_one(self._cache, sql, code) or (0, 0.0, 0)
-        replaced = [quantity for lies, quantity in self._cached[code].values() if lies]
+        sql = "SELECT products, quantity, unknown FROM location_tally WHERE location_code = ?"
+        products, quantity, unknown = fetch_one(self._cache, sql, code) or (0, 0.0, 0)
+        replaced = [quantity for has_goods, quantity in self._cached[code].values() if has_goods]
         rows = [row for *_, row in self._overlaid[code]]
         found = {"products": products - len(replaced) + len(rows)}
-        if unsaid > replaced.count(None) or any(row["quantity"] is None for row in rows):
+        if unknown > replaced.count(None) or any(row["quantity"] is None for row in rows):
             return {**found, "quantity": None}
         rest = round_sum(float(quantity) - sum(each for each in replaced if each is not None))
         return {**found, "quantity": sum((row["quantity"] for row in rows), rest)}
@@ -321,7 +321,7 @@ FIRST_LINES = 10
 """Lines of a batch that are checked before all others."""
 
 _PRODUCTS_AT_LOCATION = """
-SELECT p.product_number FROM place x JOIN product p ON p.id = x.id WHERE x.location_code = ? ORDER BY x.id
+SELECT p.product_number FROM stock_location x JOIN product p ON p.id = x.id WHERE x.location_code = ? ORDER BY x.id
 """
 
 _STOCK_BY_NAME = """

@@ -71,7 +71,7 @@ def delete_unseen_locations(connection: apsw.Connection, generation: int) -> tup
     """Delete and return the locations that a pass of the list has not seen."""
     deleted = fetch(
         connection,
-        "SELECT l.location_code FROM location l WHERE NOT EXISTS (SELECT 1 FROM seen s"
+        "SELECT l.location_code FROM location l WHERE NOT EXISTS (SELECT 1 FROM seen_key s"
         " WHERE s.topic = 'location' AND s.generation = ? AND s.key = l.location_code)",
         generation,
     )

@@ -45,7 +45,7 @@ The body is searched too, because an entry may name another user than its operat
 """
 
 _LOG_ENTRIES = f"""
-SELECT key, at, raw FROM log INDEXED BY log_told
+SELECT key, at, raw FROM log INDEXED BY log_listed
 WHERE at >= ? AND {IS_LISTED_SQL} AND ? IN ('', app_user_name) AND ? IN ('', product_number)
 """  # noqa: S608 - conditions of our own
 _LOG_ENTRIES_BY_ID = "SELECT l.key, l.at, l.raw FROM json_each(?) e JOIN log l ON l.key = e.value WHERE l.at >= ?"
@@ -68,8 +68,8 @@ WITH RECURSIVE told (code) AS (
 SELECT code FROM told WHERE code IS NOT NULL
 """  # noqa: S608 - conditions of our own
 _REASON_TEXT = f"""
-SELECT max(words), sum(quantity) > 0 FROM (
-  SELECT raw ->> 'reason_code_description' AS words, raw ->> 'quantity' AS quantity
+SELECT max(description), sum(quantity) > 0 FROM (
+  SELECT raw ->> 'reason_code_description' AS description, raw ->> 'quantity' AS quantity
   FROM log INDEXED BY log_reason WHERE {HAS_REASON_SQL} AND raw ->> 'reason_code' = ? ORDER BY at DESC LIMIT ?
 )
 """  # noqa: S608 - conditions of our own
@@ -81,9 +81,9 @@ def log_reasons(cache: apsw.Connection) -> QueryResult:
     """Return the reasons in the store's log: code, description, and `adds`: True if its entries add to the stock."""
     rows = []
     for (code,) in fetch(cache, _REASON_CODES):
-        ((words, adds),) = fetch(cache, _REASON_TEXT, code, _REASON_SAMPLE)
+        ((description, adds),) = fetch(cache, _REASON_TEXT, code, _REASON_SAMPLE)
         if str(code).isdecimal():
-            rows.append({"reason_code": int(code), "reason_code_description": str(words), "adds": bool(adds)})
+            rows.append({"reason_code": int(code), "reason_code_description": str(description), "adds": bool(adds)})
     return list(rows), len(rows)
 
 
@@ -320,7 +320,7 @@ LIMIT :size OFFSET :first
 """  # noqa: S608 - conditions of our own
 _COUNT_ENTRIES = "SELECT count(*) FROM log l {product} WHERE {limits}"
 _HOUR_LENGTH = len("2026-01-01T08")
-_COUNT_BY_HOUR = "SELECT ifnull(sum(n), 0) FROM log_many WHERE (hour > ?1 OR NOT ?2) AND (hour < ?3 OR ?3 = '')"
+_COUNT_BY_HOUR = "SELECT ifnull(sum(n), 0) FROM log_tally WHERE (hour > ?1 OR NOT ?2) AND (hour < ?3 OR ?3 = '')"
 _COUNT_BETWEEN = "SELECT count(*) FROM log WHERE at >= ? AND at < ?"
 _SELECT_ENTRY = f"""
 SELECT l.key, l.at, l.raw, p.name, {_WORK_OF_ENTRY} FROM log l
@@ -328,11 +328,11 @@ LEFT JOIN product p ON p.product_number = l.product_number
 WHERE l.key = ?
 """  # noqa: S608 - conditions of our own
 _LOSSES_BY_DAY = """
-SELECT s.at, s.reason, r.words, s.quantity FROM loss_sum s LEFT JOIN loss_reason r ON r.reason = s.reason
+SELECT s.at, s.reason, r.description, s.quantity FROM loss_sum s LEFT JOIN loss_reason r ON r.reason = s.reason
 WHERE s.span = 'day' AND s.at >= ?
 """
 _LOSSES_BY_QUARTER = """
-SELECT s.at, s.reason, r.words, s.quantity FROM json_each(?) e
+SELECT s.at, s.reason, r.description, s.quantity FROM json_each(?) e
 JOIN loss_sum s ON s.span = 'quarter' AND s.at >= e.value AND s.at < e.value || '~'
 LEFT JOIN loss_reason r ON r.reason = s.reason
 """

@@ -48,10 +48,11 @@ def _sum_triggers(name: str, event: str, row: str, sign: int) -> str:
     """Return a trigger that updates the sums by hour and person, and by hour and location."""
     kind = _KIND_SQL.format(row=row)
     quantity = f"ifnull({row}.raw ->> 'quantity', 0)"
-    place = f"ifnull({row}.raw ->> 'location_code', '')"
+    location = f"ifnull({row}.raw ->> 'location_code', '')"
     cleanup = f"""
   DELETE FROM log_hour WHERE hour = substr({row}.at, 1, 13) AND n = 0;
-  DELETE FROM log_place WHERE kind = {kind} AND hour = substr({row}.at, 1, 13) AND place = {place} AND n = 0;
+  DELETE FROM log_location
+  WHERE kind = {kind} AND hour = substr({row}.at, 1, 13) AND location_code = {location} AND n = 0;
 """  # noqa: S608 - names of our own
     cleanup = "" if sign > 0 else cleanup
     return f"""
@@ -59,8 +60,8 @@ CREATE TRIGGER log_{name} AFTER {event} ON log WHEN {row}.at <> '' BEGIN
   INSERT INTO log_hour SELECT substr({row}.at, 1, 13), k.kind, {row}.app_user_name, {sign}, {sign} * {quantity}
     FROM (SELECT {kind} AS kind) k WHERE k.kind <> '' AND (k.kind <> 'move' OR {quantity} > 0)
     ON CONFLICT DO UPDATE SET n = n + excluded.n, quantity = quantity + excluded.quantity;
-  INSERT INTO log_place SELECT substr({row}.at, 1, 13), k.kind, {place}, {sign}
-    FROM (SELECT {kind} AS kind) k WHERE k.kind <> '' AND {place} <> ''
+  INSERT INTO log_location SELECT substr({row}.at, 1, 13), k.kind, {location}, {sign}
+    FROM (SELECT {kind} AS kind) k WHERE k.kind <> '' AND {location} <> ''
     ON CONFLICT DO UPDATE SET n = n + excluded.n;
 {cleanup}
 END;
@@ -70,10 +71,10 @@ END;
 def _restore_undone(table: str) -> str:
     """Return the SQL that restores what only the deleted entry had undone."""
     return f"""
-  UPDATE {table} SET gone = 0 WHERE gone = 1 AND key IN (
+  UPDATE {table} SET is_undone = 0 WHERE is_undone = 1 AND key IN (
     SELECT key FROM {table} WHERE number_name = old.name AND number_name <> ''
     UNION SELECT key FROM {table} WHERE moment_name = old.name AND moment_name <> ''
-  ) AND NOT EXISTS (SELECT 1 FROM back b WHERE b.name IN (number_name, moment_name));
+  ) AND NOT EXISTS (SELECT 1 FROM log_undo b WHERE b.name IN (number_name, moment_name));
 """  # noqa: S608 - names of our own
 
 
@@ -110,14 +111,14 @@ CREATE TABLE log (
   raw TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX log_at ON log (at);
-CREATE INDEX log_told ON log (at, app_user_name, product_number) WHERE {IS_LISTED_SQL};
+CREATE INDEX log_listed ON log (at, app_user_name, product_number) WHERE {IS_LISTED_SQL};
 CREATE INDEX log_counted ON log (product_number, at) WHERE instr(raw, '"counted_quantity"');
 CREATE INDEX log_reason ON log (raw ->> 'reason_code', at) WHERE {HAS_REASON_SQL};
 CREATE INDEX log_back ON log (at) WHERE instr(raw, '{UNDO_MARK}');
 CREATE INDEX log_order ON log (raw ->> 'customer_order_number', at) WHERE instr(raw, '"customer_order_number"');
 
-CREATE TABLE back (key TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
-CREATE INDEX back_name ON back (name);
+CREATE TABLE log_undo (key TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX log_undo_name ON log_undo (name);
 CREATE TABLE difference (
   key TEXT PRIMARY KEY,
   at TEXT NOT NULL,
@@ -127,10 +128,10 @@ CREATE TABLE difference (
   size REAL NOT NULL,
   priced INTEGER NOT NULL,
   worth REAL NOT NULL,
-  gone INTEGER NOT NULL DEFAULT 0
+  is_undone INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
-CREATE INDEX difference_list ON difference (worth DESC, size DESC, key) WHERE gone = 0;
-CREATE INDEX difference_at ON difference (at) WHERE gone = 0 AND at <> '';
+CREATE INDEX difference_list ON difference (worth DESC, size DESC, key) WHERE is_undone = 0;
+CREATE INDEX difference_at ON difference (at) WHERE is_undone = 0 AND at <> '';
 CREATE INDEX difference_number ON difference (number_name) WHERE number_name <> '';
 CREATE INDEX difference_moment ON difference (moment_name) WHERE moment_name <> '';
 CREATE INDEX difference_unpriced ON difference (product_number) WHERE priced = 0;
@@ -139,12 +140,12 @@ INSERT INTO difference_tally VALUES (0, 0);
 CREATE TRIGGER difference_in AFTER INSERT ON difference BEGIN
   UPDATE difference_tally SET n = n + 1, worth = worth + new.worth;
 END;
-CREATE TRIGGER difference_out AFTER DELETE ON difference WHEN old.gone = 0 BEGIN
+CREATE TRIGGER difference_out AFTER DELETE ON difference WHEN old.is_undone = 0 BEGIN
   UPDATE difference_tally SET n = n - 1, worth = iif(n > 1, worth - old.worth, 0);
 END;
-CREATE TRIGGER difference_on AFTER UPDATE OF worth, gone ON difference BEGIN
-  UPDATE difference_tally SET n = n + old.gone - new.gone,
-    worth = worth - iif(old.gone, 0, old.worth) + iif(new.gone, 0, new.worth);
+CREATE TRIGGER difference_on AFTER UPDATE OF worth, is_undone ON difference BEGIN
+  UPDATE difference_tally SET n = n + old.is_undone - new.is_undone,
+    worth = worth - iif(old.is_undone, 0, old.worth) + iif(new.is_undone, 0, new.worth);
 END;
 CREATE TABLE loss (
   key TEXT PRIMARY KEY,
@@ -153,11 +154,11 @@ CREATE TABLE loss (
   quantity REAL NOT NULL,
   number_name TEXT NOT NULL,
   moment_name TEXT NOT NULL,
-  gone INTEGER NOT NULL DEFAULT 0
+  is_undone INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 CREATE INDEX loss_number ON loss (number_name) WHERE number_name <> '';
 CREATE INDEX loss_moment ON loss (moment_name) WHERE moment_name <> '';
-CREATE TABLE loss_reason (reason TEXT PRIMARY KEY, words TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE loss_reason (reason TEXT PRIMARY KEY, description TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE loss_sum (
   span TEXT NOT NULL,
   at TEXT NOT NULL,
@@ -167,18 +168,20 @@ CREATE TABLE loss_sum (
   PRIMARY KEY (span, at, reason)
 ) WITHOUT ROWID;
 CREATE TRIGGER loss_in AFTER INSERT ON loss BEGIN{_loss_sum_trigger("new", 1)}END;
-CREATE TRIGGER loss_out AFTER DELETE ON loss WHEN old.gone = 0 BEGIN{_loss_sum_trigger("old", -1)}END;
-CREATE TRIGGER loss_gone AFTER UPDATE OF gone ON loss WHEN new.gone > old.gone BEGIN{_loss_sum_trigger("new", -1)}END;
-CREATE TRIGGER loss_back AFTER UPDATE OF gone ON loss WHEN new.gone < old.gone BEGIN{_loss_sum_trigger("new", 1)}END;
+CREATE TRIGGER loss_out AFTER DELETE ON loss WHEN old.is_undone = 0 BEGIN{_loss_sum_trigger("old", -1)}END;
+CREATE TRIGGER loss_undone AFTER UPDATE OF is_undone
+ON loss WHEN new.is_undone > old.is_undone BEGIN{_loss_sum_trigger("new", -1)}END;
+CREATE TRIGGER loss_restored AFTER UPDATE OF is_undone
+ON loss WHEN new.is_undone < old.is_undone BEGIN{_loss_sum_trigger("new", 1)}END;
 CREATE TRIGGER log_lost_out AFTER DELETE ON log WHEN instr(old.raw, '{REASON_MARK}') BEGIN
   DELETE FROM loss WHERE key = old.key;
 END;
-CREATE TRIGGER back_out AFTER DELETE ON back BEGIN{_restore_undone("difference")}{_restore_undone("loss")}END;
+CREATE TRIGGER log_undo_out AFTER DELETE ON log_undo BEGIN{_restore_undone("difference")}{_restore_undone("loss")}END;
 CREATE TRIGGER log_counted_out AFTER DELETE ON log WHEN instr(old.raw, '{COUNT_MARK}') BEGIN
   DELETE FROM difference WHERE key = old.key;
 END;
 CREATE TRIGGER log_undone_out AFTER DELETE ON log WHEN instr(old.raw, '{UNDO_MARK}') BEGIN
-  DELETE FROM back WHERE key = old.key;
+  DELETE FROM log_undo WHERE key = old.key;
 END;
 CREATE INDEX log_short ON log (at) WHERE raw ->> 'source' = 'short';
 CREATE TABLE log_hour (
@@ -189,20 +192,20 @@ CREATE TABLE log_hour (
   quantity NUMERIC NOT NULL,
   PRIMARY KEY (hour, kind, app_user)
 ) WITHOUT ROWID;
-CREATE TABLE log_many (hour TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE log_tally (hour TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TRIGGER log_more AFTER INSERT ON log BEGIN
-  INSERT INTO log_many VALUES (substr(new.at, 1, 13), 1) ON CONFLICT DO UPDATE SET n = n + 1;
+  INSERT INTO log_tally VALUES (substr(new.at, 1, 13), 1) ON CONFLICT DO UPDATE SET n = n + 1;
 END;
 CREATE TRIGGER log_less AFTER DELETE ON log BEGIN
-  UPDATE log_many SET n = n - 1 WHERE hour = substr(old.at, 1, 13);
-  DELETE FROM log_many WHERE hour = substr(old.at, 1, 13) AND n = 0;
+  UPDATE log_tally SET n = n - 1 WHERE hour = substr(old.at, 1, 13);
+  DELETE FROM log_tally WHERE hour = substr(old.at, 1, 13) AND n = 0;
 END;
-CREATE TABLE log_place (
+CREATE TABLE log_location (
   hour TEXT NOT NULL,
   kind TEXT NOT NULL,
-  place TEXT NOT NULL,
+  location_code TEXT NOT NULL,
   n INTEGER NOT NULL,
-  PRIMARY KEY (kind, hour, place)
+  PRIMARY KEY (kind, hour, location_code)
 ) WITHOUT ROWID;
 {_sum_triggers("in", "INSERT", "new", 1)}
 {_sum_triggers("out", "DELETE", "old", -1)}

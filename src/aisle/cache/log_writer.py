@@ -1,7 +1,7 @@
 """Writing of the store's log, with differences and losses in tables of their own, so that no list scans the whole log.
 
-Counts are kept unless the service says they were approved. `gone` marks entries that the log itself undoes; pending
-undos of this host are applied by queries (aisle.cache.exception_queries). interface: Store product log entry.
+Counts are kept unless the service says they were approved. `is_undone` marks entries that the log itself undoes;
+pending undos of this host are applied by queries (aisle.cache.exception_queries). interface: Store product log entry.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _UNDOABLE_TABLES = ("difference", "loss")
 """Tables of entries that another entry may undo."""
 
 _MARK_UNDONE = """
-UPDATE {table} SET gone = 1 WHERE gone = 0 AND key IN (
+UPDATE {table} SET is_undone = 1 WHERE is_undone = 0 AND key IN (
   SELECT d.key FROM json_each(?1) e JOIN {table} d ON d.number_name = e.value AND d.number_name <> ''
   UNION SELECT d.key FROM json_each(?1) e JOIN {table} d ON d.moment_name = e.value AND d.moment_name <> ''
 )
 """
 _MARK_UNDONE_BEFORE = """
-UPDATE {table} SET gone = 1 WHERE gone = 0 AND key IN (SELECT value FROM json_each(?))
-AND EXISTS (SELECT 1 FROM back b WHERE b.name IN (number_name, moment_name))
+UPDATE {table} SET is_undone = 1 WHERE is_undone = 0 AND key IN (SELECT value FROM json_each(?))
+AND EXISTS (SELECT 1 FROM log_undo b WHERE b.name IN (number_name, moment_name))
 """
 
 
@@ -118,14 +118,14 @@ def write_differences(connection: apsw.Connection, rows: Iterable[LogEntry]) -> 
         if (reason_text := _reason_text(entry)) and (code := _reason_code(entry)) is not None
     }
     many = connection.executemany
-    many("INSERT OR REPLACE INTO back (key, name) VALUES (?, ?)", undos)
+    many("INSERT OR REPLACE INTO log_undo (key, name) VALUES (?, ?)", undos)
     many(
         "INSERT INTO difference (key, number_name, moment_name, at, product_number, size, priced, worth)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         found,
     )
     many("INSERT INTO loss (key, number_name, moment_name, at, reason, quantity) VALUES (?, ?, ?, ?, ?, ?)", losses)
-    many("INSERT OR REPLACE INTO loss_reason (reason, words) VALUES (?, ?)", reason_texts.items())
+    many("INSERT OR REPLACE INTO loss_reason (reason, description) VALUES (?, ?)", reason_texts.items())
     for table, fresh in zip(_UNDOABLE_TABLES, (found, losses), strict=True):
         if undos:
             connection.execute(

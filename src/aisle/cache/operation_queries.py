@@ -292,7 +292,7 @@ SELECT * FROM operation WHERE n IN (
 """Page of live operations. The subquery reads only the index for rows outside the window, because many may wait."""
 
 _EARLIER_IN_DOUBT = """
-SELECT o.op_id FROM op_lane mine JOIN op_lane older ON older.lane = mine.lane AND older.n < mine.n
+SELECT o.op_id FROM operation_lane mine JOIN operation_lane older ON older.lane = mine.lane AND older.n < mine.n
 JOIN operation o ON o.n = older.n
 WHERE mine.n = ? AND o.state IN ('in_doubt', 'needs_person') ORDER BY o.n LIMIT 1
 """

@@ -174,7 +174,7 @@ def find_absent_order(cache: apsw.Connection, number: str, since: str) -> QueryR
 
 
 class OrderBoard:
-    """The query `board`. It keeps computed orders and keys until cache or outbox change."""
+    """The query `order_board`. It keeps computed orders and keys until cache or outbox change."""
 
     def __init__(self, outbox: apsw.Connection, overlay: Overlay) -> None:
         self._outbox = outbox

@@ -28,7 +28,7 @@ ON l.raw ->> 'customer_order_number' = e.value AND instr(l.raw, '"customer_order
 
 _LAST_LOCAL_EVENT = """
 SELECT h.order_number, max((SELECT v.at FROM event v WHERE v.job_id = h.job_id ORDER BY v.seq DESC LIMIT 1))
-FROM json_each(?) e JOIN hold h ON h.order_number = e.value GROUP BY 1
+FROM json_each(?) e JOIN order_in_work h ON h.order_number = e.value GROUP BY 1
 """
 
 _LAST_UPDATE = """
@@ -66,7 +66,7 @@ AND superseded_by = '' ORDER BY n DESC LIMIT ?
 """
 
 _LIVE_OPERATIONS = """
-SELECT o.* FROM op_lane l JOIN operation o ON o.n = l.n WHERE l.lane = ? AND o.live = 1
+SELECT o.* FROM operation_lane l JOIN operation o ON o.n = l.n WHERE l.lane = ? AND o.live = 1
 ORDER BY CASE o.state WHEN 'rejected' THEN 0 WHEN 'needs_person' THEN 1 WHEN 'in_doubt' THEN 2 ELSE 3 END, o.n DESC
 """
 

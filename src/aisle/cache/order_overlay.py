@@ -45,11 +45,11 @@ _BY_NUMBER = "FROM operation WHERE n IN (SELECT value FROM json_each(?))"
 
 _WRITTEN_SINCE = f"""
 SELECT written, live = 1 AND state <> 'rejected', {_STATUS_FIELDS}
-FROM (SELECT DISTINCT n AS written FROM turn WHERE turn > ?) LEFT JOIN operation ON n = written
+FROM (SELECT DISTINCT n AS written FROM operation_change WHERE seq > ?) LEFT JOIN operation ON n = written
 """  # noqa: S608 - fields of our own
 """One statement, because others write in between: an operation written between two statements would be lost."""
 
-_WRITE_RANGE = "SELECT (SELECT min(turn) FROM turn), (SELECT max(turn) FROM turn)"
+_WRITE_RANGE = "SELECT (SELECT min(seq) FROM operation_change), (SELECT max(seq) FROM operation_change)"
 
 
 def to_decimal(value: Any) -> Decimal:

@@ -30,7 +30,7 @@ from aisle.cache.product_writer import delete_codes, encode_keys, insert_codes, 
 from aisle.cache.schema import IS_CLAIMED_SQL, MIN_SEARCH_PART, ORDER_CLOSED, ORDER_OPEN, ORDER_PICKED, STATUS_SQL
 from aisle.host.database import fetch
 from aisle.jobs import store_time
-from aisle.jobs.quantities import to_decimal as amount
+from aisle.jobs.quantities import to_decimal
 from aisle.scan.meaning import ORDER, PRODUCT, REFERENCE
 from aisle.search_text import natural_key
 
@@ -64,7 +64,7 @@ class OrderLineRow(NamedTuple):
     raw: str
     in_hand: str
     """Picked quantity at no location, as text."""
-    wrong: int
+    is_inconsistent: int
     """1 if more is picked than was ordered, or more was put down than its locations hold; else 0."""
     held: HeldQuantities
     """Goods held for the order, by location."""
@@ -127,9 +127,9 @@ def _parse_order_line(order_number: str, raw: RawRow) -> OrderLineRow:
     picked = number_field(raw, "picked_quantity") or 0
     product, pickup, barcode = (text_field(raw, name) for name in ("product_number", "pickup_date", "barcode"))
     in_hand, held = _in_hand_and_held(order_number, line_number, raw, picked)
-    wrong = int(bool(find_inconsistency(raw)))
+    is_inconsistent = int(bool(find_inconsistency(raw)))
     return OrderLineRow(
-        order_number, line_number, product, dump_row(raw), in_hand, wrong, held, picked, pickup, barcode
+        order_number, line_number, product, dump_row(raw), in_hand, is_inconsistent, held, picked, pickup, barcode
     )
 
 
@@ -141,8 +141,8 @@ def find_inconsistency(raw: RawRow) -> tuple[str, Decimal, Decimal] | None:
     """
     if not (raw.get("picked_quantity") or raw.get("moved_quantity")):
         return None
-    picked, moved = amount(raw.get("picked_quantity")), amount(raw.get("moved_quantity"))
-    ordered, entries = amount(raw.get("quantity")), raw.get("store_locations")
+    picked, moved = to_decimal(raw.get("picked_quantity")), to_decimal(raw.get("moved_quantity"))
+    ordered, entries = to_decimal(raw.get("quantity")), raw.get("store_locations")
     if picked > ordered:
         return "more", picked - ordered, ordered
     if moved > 0 and isinstance(entries, list) and entries:
@@ -150,7 +150,7 @@ def find_inconsistency(raw: RawRow) -> tuple[str, Decimal, Decimal] | None:
         quantities = [each.get("quantity") for each in at_locations if each.get("customer_order_number")]
         if None in quantities:
             return None
-        at_location = sum((amount(quantity) for quantity in quantities), Decimal(0))
+        at_location = sum((to_decimal(quantity) for quantity in quantities), Decimal(0))
         if moved > at_location:
             return "missing", moved - at_location, at_location
     return None
@@ -363,14 +363,14 @@ class _OrderBatch:
         )
         many("DELETE FROM line WHERE order_number = ?", self._replaced_lines)
         many("DELETE FROM line WHERE order_number = ? AND line_number = ?", self._deleted_lines)
-        many("DELETE FROM held WHERE order_number = ? AND line_number = ?", self._moved_lines)
+        many("DELETE FROM put_down WHERE order_number = ? AND line_number = ?", self._moved_lines)
         many(
-            "INSERT OR REPLACE INTO line (order_number, line_number, product_number, raw, in_hand, wrong)"
+            "INSERT OR REPLACE INTO line (order_number, line_number, product_number, raw, in_hand, is_inconsistent)"
             " VALUES (?, ?, ?, ?, ?, ?)",
             self._lines,
         )
         many(
-            "INSERT OR REPLACE INTO held (order_number, line_number, product_number, location_code, quantity)"
+            "INSERT OR REPLACE INTO put_down (order_number, line_number, product_number, location_code, quantity)"
             " VALUES (?, ?, ?, ?, ?)",
             self._held,
         )
@@ -435,7 +435,7 @@ def find_unseen_orders(connection: apsw.Connection, generation: int) -> tuple[st
     """Return the cached open and picked orders that a pass of the list has not seen."""
     rows = fetch(
         connection,
-        "SELECT o.order_number FROM orders o WHERE o.state < 2 AND NOT EXISTS (SELECT 1 FROM seen s"
+        "SELECT o.order_number FROM orders o WHERE o.state < 2 AND NOT EXISTS (SELECT 1 FROM seen_key s"
         " WHERE s.topic = 'order' AND s.generation = ? AND s.key = o.order_number) ORDER BY o.sort",
         generation,
     )

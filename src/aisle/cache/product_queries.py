@@ -40,7 +40,7 @@ DELIVERY_BATCH = 20
 _NEXT_DELIVERIES = f"""
 SELECT DISTINCT d.due, d.sort, d.order_number, d.expected, d.began
 FROM delivery_line l INDEXED BY delivery_line_missing JOIN delivery d ON d.order_number = l.order_number
-WHERE l.product_number = ?1 AND ({IS_MISSING_SQL}) AND d.came = 0
+WHERE l.product_number = ?1 AND ({IS_MISSING_SQL}) AND d.is_received = 0
 UNION SELECT d.due, d.sort, d.order_number, d.expected, d.began
 FROM json_each(?2) e JOIN delivery d ON d.order_number = e.value
 ORDER BY 1, 2, 3 LIMIT ?3 OFFSET ?4

@@ -233,7 +233,7 @@ def write_stock(connection: apsw.Connection, rows: Sequence[StockRow], read_bega
 
 
 _INSERT_NEGATIVE_STOCK = """
-INSERT INTO below (id, n, name, product_number, location_code, quantity)
+INSERT INTO negative_stock (id, n, name, product_number, location_code, quantity)
 SELECT id, ?, name, product_number, ?, ? FROM product WHERE id = ?
 """
 
@@ -304,9 +304,12 @@ class _StockBatch:
         many(_UPSERT_PRODUCT, self._products)
         many(_UPSERT_STOCK, self._stock)
         many("UPDATE stock SET began = ? WHERE id = ?", self._confirmed)
-        many("DELETE FROM place WHERE id = ?", self._replaced_locations)
-        many("INSERT INTO place (id, n, location_code, quantity, lies) VALUES (?, ?, ?, ?, ?)", self._locations)
-        many("DELETE FROM below WHERE id = ?", self._corrected)
+        many("DELETE FROM stock_location WHERE id = ?", self._replaced_locations)
+        many(
+            "INSERT INTO stock_location (id, n, location_code, quantity, has_goods) VALUES (?, ?, ?, ?, ?)",
+            self._locations,
+        )
+        many("DELETE FROM negative_stock WHERE id = ?", self._corrected)
         many(_INSERT_NEGATIVE_STOCK, self._negative_stock)
         self._texts.write()
 
@@ -334,7 +337,7 @@ def delete_unseen_products(connection: apsw.Connection, generation: int) -> tupl
     deleted = fetch(
         connection,
         "SELECT p.id, p.product_number, p.codes, ifnull(t.barcode, '') FROM product p LEFT JOIN stock t ON t.id = p.id"
-        " WHERE p.raw <> '' AND NOT EXISTS (SELECT 1 FROM seen s"
+        " WHERE p.raw <> '' AND NOT EXISTS (SELECT 1 FROM seen_key s"
         " WHERE s.topic = 'product' AND s.generation = ? AND s.key = p.product_number)",
         generation,
     )
@@ -358,7 +361,7 @@ def delete_unseen_stock(connection: apsw.Connection, generation: int) -> tuple[s
     deleted = fetch(
         connection,
         "SELECT p.id, p.product_number, p.codes, t.barcode FROM stock t JOIN product p ON p.id = t.id"
-        " WHERE NOT EXISTS (SELECT 1 FROM seen s"
+        " WHERE NOT EXISTS (SELECT 1 FROM seen_key s"
         " WHERE s.topic = 'stock' AND s.generation = ? AND s.key = p.product_number)",
         generation,
     )
@@ -368,8 +371,8 @@ def delete_unseen_stock(connection: apsw.Connection, generation: int) -> tuple[s
         texts.change_codes(number, all_codes(codes, number, barcode), all_codes(codes, number))
     texts.write()
     ids = [(row[0],) for row in deleted]
-    connection.executemany("DELETE FROM place WHERE id = ?", ids)
-    connection.executemany("DELETE FROM below WHERE id = ?", ids)
+    connection.executemany("DELETE FROM stock_location WHERE id = ?", ids)
+    connection.executemany("DELETE FROM negative_stock WHERE id = ?", ids)
     connection.executemany("DELETE FROM stock WHERE id = ?", ids)
     _delete_unknown_products(connection, [row[0] for row in deleted])
     return tuple(str(number) for _, number, _, _ in deleted)

@@ -7,46 +7,49 @@ Orders and picking:
 * `orders` (search, product_number, user, lying, first, size): open orders with progress and claim. First those assigned
   to this user and those with priority, then by pickup date and number; with search words a hundred at most. With
   `lying`, before all others those picked and not put down (aisle.cache.goods_in_hand_queries).
-* `given` (user): see aisle.cache.claim_queries.
+* `assigned_orders` (user): see aisle.cache.claim_queries.
 * `order` (order_number): one row with `lines`; `lines_known` is False if only the header is cached.
 * `order_to_pick` (order_number): the same, with the `stock` of each line; see aisle.cache.order_queries.
-* `holders` (product_number, first, size): orders that need or hold a product.
-* `stranger`, `lying`, `pickups`, `elsewhere` (product_number, place, pools), `short_reasons`: see
-  aisle.cache.pick_queries.
-* `spot`: see aisle.cache.location_queries.
+* `orders_with_product` (product_number, first, size): orders that need or hold a product.
+* `unexpected_product`, `stock_at_location`, `pickup_locations`, `other_locations` (product_number, place, pools),
+  `short_reasons`: see aisle.cache.pick_queries.
+* `location_use`: see aisle.cache.location_queries.
 
 Products, locations and stores:
 
 * `search` (search, first, size): products, best first, 100 at most.
 * `product` (product_number): one row with stock by pool and location.
 * `surrounding` (product_number): one row with the stock of nearby `stores`.
-* `store_product` (product_number, user), `coming` (product_number, size): see aisle.cache.product_queries.
+* `store_product` (product_number, user), `next_deliveries` (product_number, size): see aisle.cache.product_queries.
 * `catalogue`, `catalogue_page`, `facets`: see aisle.cache.catalogue_queries.
-* `place` (location_code, size, product_number): one row with the `products` at a location, their pools and `held`
+* `location` (location_code, size, product_number): one row with the `products` at a location, their pools and `held`
   goods, their total number, and the locations `before` and `after` it.
-* `places` (search, beside, first, size): locations in walking order, with the number of `products` at each.
-* `homes` (product_numbers): the locations of each product, those with stock first, in walking order.
+* `locations` (search, beside, first, size): locations in walking order, with the number of `products` at each.
+* `locations_of_products` (product_numbers): the locations of each product, those with stock first, in walking order.
 * `store` (store_number; without it this one); `stores`, `store_page`: see aisle.cache.store_queries.
 
 Deliveries and log:
 
-* `deliveries`, `delivery`, `expecting`, `receipts`, `receipt_kinds`, `halfway`: see aisle.cache.delivery_queries.
-* `count_log` (now, user, product_number, search, first, size): counts, losses and corrections of the day, youngest
+* `deliveries`, `delivery`, `deliveries_expecting`, `receipts`, `receipt_kinds`, `partly_received`: see
+  aisle.cache.delivery_queries.
+* `my_entries` (now, user, product_number, search, first, size): counts, losses and corrections of the day, youngest
   first.
-* `reasons`, `logs`, `losses`: see aisle.cache.log_queries.
+* `reasons`, `log`, `losses`: see aisle.cache.log_queries.
 
 People and operations:
 
 * `people` (search, size): user and name, and `is_badge`: the search is their badge.
 * `person` (user): that person; the total counts all people.
-* `pass` (user, now): see aisle.outbox.user_tokens.
+* `user_token` (user, now): see aisle.outbox.user_tokens.
 * `language` (user): the language this person has chosen on this host, if any.
-* `refusals` (operation, since, ops): operations refused since then, or of these ids, with the reason, oldest first.
-* `doubts` (op_id, first, size): unconfirmed operations, those that need a person first; `trouble`: number of these.
-* `open` (user, now): number of operations to be sent, with rows of the goods in this user's hand.
-* `named` (code): objects that a code identifies.
+* `refused_operations` (operation, since, ops): operations refused since then, or of these ids, with the reason, oldest
+  first.
+* `unconfirmed` (op_id, first, size): unconfirmed operations, those that need a person first; `needing_person`: number
+  of these.
+* `open_work` (user, now): number of operations to be sent, with rows of the goods in this user's hand.
+* `records_by_number` (code): objects that a code identifies.
 * `features`: features that the service announces beyond the interface.
-* `unread`: each `list` of the store that was never read to its end.
+* `unread_lists`: each `list` of the store that was never read to its end.
 """
 
 from __future__ import annotations
@@ -288,45 +291,47 @@ def _query_store(context: QueryContext, args: Args) -> QueryResult:
 
 QUERIES: Mapping[str, Callable[[QueryContext, Args], QueryResult | WindowRows]] = {
     "orders": _query_orders,
-    "given": lambda on, args: claim_queries.assigned_orders(on.cache, on.outbox, args),
+    "assigned_orders": lambda on, args: claim_queries.assigned_orders(on.cache, on.outbox, args),
     "order": _query_order,
     "order_to_pick": _query_order_to_pick,
     "product": _query_product,
     "surrounding": lambda on, args: product_search.load_surrounding(
         on.cache, str(args["product_number"]), on.store_folder.store
     ),
-    "holders": _query_orders_with_product,
+    "orders_with_product": _query_orders_with_product,
     "search": lambda on, args: product_search.search_products(on.cache, args),
-    "place": _query_location,
-    "places": lambda on, args: list_locations(on.cache, on.stock_overlay, on.walk_order(), args),
-    "homes": lambda on, args: location_queries.locations_of_products(on.cache, on.stock_overlay.by_product(), args),
-    "refusals": lambda on, args: _with_picker_names(on, location_queries.refused_operations(on.outbox, args)),
-    "named": lambda on, args: _query_by_number(on, str(args["code"])),
-    "doubts": lambda on, args: unconfirmed_operations(on.outbox, on.cache, args),
-    "trouble": lambda on, _: count_needing_person(on.outbox),
-    "halfway": lambda on, _: partly_received_deliveries(on.cache, on.outbox),
+    "location": _query_location,
+    "locations": lambda on, args: list_locations(on.cache, on.stock_overlay, on.walk_order(), args),
+    "locations_of_products": lambda on, args: location_queries.locations_of_products(
+        on.cache, on.stock_overlay.by_product(), args
+    ),
+    "refused_operations": lambda on, args: _with_picker_names(on, location_queries.refused_operations(on.outbox, args)),
+    "records_by_number": lambda on, args: _query_by_number(on, str(args["code"])),
+    "unconfirmed": lambda on, args: unconfirmed_operations(on.outbox, on.cache, args),
+    "needing_person": lambda on, _: count_needing_person(on.outbox),
+    "partly_received": lambda on, _: partly_received_deliveries(on.cache, on.outbox),
     "language": lambda on, args: _query_language(on.outbox, str(args["user"])),
-    "open": _query_open_work,
-    "unread": _query_unread_lists,
-    "count_log": lambda on, args: log_queries.entries_of_day(on.cache, on.outbox, on.store_folder.store, args),
+    "open_work": _query_open_work,
+    "unread_lists": _query_unread_lists,
+    "my_entries": lambda on, args: log_queries.entries_of_day(on.cache, on.outbox, on.store_folder.store, args),
     "reasons": lambda on, _: log_queries.log_reasons(on.cache),
-    "elsewhere": _query_other_locations,
+    "other_locations": _query_other_locations,
     "short_reasons": lambda on, _: pick_queries.recent_reasons(on.cache),
     "features": lambda on, _: pick_queries.service_features(on.cache),
-    "stranger": lambda on, args: pick_queries.unexpected_product(
+    "unexpected_product": lambda on, args: pick_queries.unexpected_product(
         on.cache, partial(_query_product, on), partial(_query_orders_with_product, on), args
     ),
-    "lying": lambda on, args: pick_queries.stock_of_product_at(partial(_query_product, on), args),
-    "pickups": lambda on, args: pick_queries.pickup_locations(on.cache, args),
-    "spot": lambda on, args: location_queries.location_use(
+    "stock_at_location": lambda on, args: pick_queries.stock_of_product_at(partial(_query_product, on), args),
+    "pickup_locations": lambda on, args: pick_queries.pickup_locations(on.cache, args),
+    "location_use": lambda on, args: location_queries.location_use(
         on.cache, on.stock_overlay, on.walk_order(), on.closed_orders, args
     ),
     "deliveries": lambda on, args: delivery_queries.list_deliveries(on.cache, on.overlay, args),
     "delivery": lambda on, args: delivery_queries.load_delivery(on.cache, on.overlay, str(args["order_number"])),
-    "expecting": lambda on, args: delivery_queries.deliveries_expecting(on.cache, on.overlay, args),
-    "coming": lambda on, args: product_queries.next_deliveries(on.cache, on.stock_overlay.by_product(), args),
+    "deliveries_expecting": lambda on, args: delivery_queries.deliveries_expecting(on.cache, on.overlay, args),
+    "next_deliveries": lambda on, args: product_queries.next_deliveries(on.cache, on.stock_overlay.by_product(), args),
     "receipts": lambda on, args: delivery_queries.list_receipts(on.cache, args),
-    "logs": lambda on, args: log_queries.log_entries(on.cache, args),
+    "log": lambda on, args: log_queries.log_entries(on.cache, args),
     "losses": lambda on, args: log_queries.losses_by_week(on.cache, args),
     "receipt_kinds": lambda on, _: delivery_queries.count_receipt_kinds(on.cache),
     "store_product": lambda on, args: product_queries.load_store_product(
@@ -334,7 +339,7 @@ QUERIES: Mapping[str, Callable[[QueryContext, Args], QueryResult | WindowRows]] 
     ),
     "people": _query_people,
     "person": _query_person,
-    "pass": lambda on, args: user_tokens.user_token_query(on.cache, on.outbox, args),
+    "user_token": lambda on, args: user_tokens.user_token_query(on.cache, on.outbox, args),
     "catalogue": lambda on, args: catalogue_queries.list_catalogue(on.cache, args),
     "catalogue_page": lambda on, args: catalogue_queries.load_catalogue_page(
         on.cache, partial(_query_product, on), args
@@ -390,47 +395,53 @@ def _topics_of_location(args: QueryArgs, rows: Sequence[Mapping[str, Any]]) -> l
 
 _NO_TOPICS = _whole_topics()
 _TOPICS_BY_QUERY: Mapping[str, TopicsOf] = {
-    "absent": _topic_of_argument("absent", "order_number"),
-    "ask": _whole_topics(REQUEST),
+    "absent_order": _topic_of_argument("absent", "order_number"),
+    "request_state": _whole_topics(REQUEST),
     "catalogue": _whole_topics("product"),
     "catalogue_page": _topic_of_argument("product", "product_number"),
-    "coming": _whole_topics("delivery"),
-    "count_log": _whole_topics("log", OUTBOX),
+    "next_deliveries": _whole_topics("delivery"),
+    "my_entries": _whole_topics("log", OUTBOX),
     "deliveries": _whole_topics("delivery"),
-    "halfway": _whole_topics("delivery"),
+    "partly_received": _whole_topics("delivery"),
     "delivery": _topic_of_argument("delivery", "order_number"),
-    "doubts": _whole_topics(OUTBOX),
-    "elsewhere": _topic_of_argument("product", "product_number"),
-    "expecting": _whole_topics("delivery"),
+    "unconfirmed": _whole_topics(OUTBOX),
+    "other_locations": _topic_of_argument("product", "product_number"),
+    "deliveries_expecting": _whole_topics("delivery"),
     "facets": _whole_topics("product"),
-    "holders": _whole_topics("order"),
-    "homes": _topics_of_list("product", "product_numbers"),
-    "logs": _whole_topics("log"),
+    "orders_with_product": _whole_topics("order"),
+    "locations_of_products": _topics_of_list("product", "product_numbers"),
+    "log": _whole_topics("log"),
     "losses": _whole_topics("log"),
     "order": _topic_of_argument("order", "order_number"),
     "order_to_pick": _topic_of_argument("order", "order_number"),
     "orders": _whole_topics("order"),
     "orders_by_number": _topics_of_list("order", "orders"),
-    "outcomes": _whole_topics(OUTBOX),
-    "pass": _whole_topics(OUTBOX),
+    "order_outcomes": _whole_topics(OUTBOX),
+    "user_token": _whole_topics(OUTBOX),
     "people": _whole_topics("person"),
     "person": _whole_topics("person"),
-    "place": _topics_of_location,
-    "places": _topics_of_rows("location", "location_code"),
+    "location": _topics_of_location,
+    "locations": _topics_of_rows("location", "location_code"),
     "product": _topic_of_argument("product", "product_number"),
     "receipts": _whole_topics("delivery"),
     "recounts": _whole_topics("recount"),
-    "refusals": _whole_topics(REFUSAL),
+    "refused_operations": _whole_topics(REFUSAL),
     "search": _topics_of_rows("product", "product_number"),
     "store": _topic_of_argument("store", "store_number"),
     "store_page": _topic_of_argument("store", "store_number"),
     "store_product": _topic_and_outbox("product", "product_number"),
     "stores": _whole_topics("store"),
     "surrounding": _topic_of_argument("surrounding", "product_number"),
-    "trouble": _whole_topics(REFUSAL),
+    "needing_person": _whole_topics(REFUSAL),
     # answers to one input, or queries of data without a topic
-    **dict.fromkeys(("features", "file", "given", "lying", "named", "pickups", "reasons", "receipt_kinds"), _NO_TOPICS),
-    **dict.fromkeys(("short_reasons", "spot", "stranger", "terminal", "unread", "open", "views", "words"), _NO_TOPICS),
+    **dict.fromkeys(
+        (
+            *("assigned_orders", "features", "file", "location_use", "message_texts", "open_work", "pickup_locations"),
+            *("reasons", "receipt_kinds", "records_by_number", "saved_views", "short_reasons", "stock_at_location"),
+            *("terminal", "unexpected_product", "unread_lists"),
+        ),
+        _NO_TOPICS,
+    ),
 }
 """Topics by query name; any other query may show anything."""
 

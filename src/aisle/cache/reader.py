@@ -35,10 +35,9 @@ from aisle.late import LazyModule
 from aisle.scan.meaning import PERSON, PRODUCT, Candidate
 
 if TYPE_CHECKING:
-    from aisle.cache import price as cache_prices
-    from aisle.cache import supervisor_queries
+    from aisle.cache import price, supervisor_queries
 else:
-    cache_prices = LazyModule("aisle.cache.price")
+    price = LazyModule("aisle.cache.price")
     supervisor_queries = LazyModule("aisle.cache.supervisor_queries")
 
 _CACHE_REPLACED = (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.SchemaChangeError)
@@ -137,7 +136,7 @@ class CacheReader:
     def with_prices(self, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates with the prices of products; None for a product with an unknown price."""
         numbers = [candidate.key for candidate in candidates if candidate.kind == PRODUCT]
-        prices: dict[str, Decimal] = self._read_safely(lambda: cache_prices.prices_of(self._cache, numbers))
+        prices: dict[str, Decimal] = self._read_safely(lambda: price.prices_of(self._cache, numbers))
         return [candidate._replace(price=prices.get(candidate.key)) for candidate in candidates]
 
     # Windows

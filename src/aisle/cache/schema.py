@@ -74,15 +74,15 @@ CREATE TABLE line (
   product_number TEXT NOT NULL,
   raw TEXT NOT NULL,
   in_hand NUMERIC NOT NULL,
-  wrong INTEGER NOT NULL,
+  is_inconsistent INTEGER NOT NULL,
   PRIMARY KEY (order_number, line_number)
 ) WITHOUT ROWID;
 CREATE INDEX line_product ON line (product_number);
 CREATE INDEX line_in_hand ON line (product_number) WHERE in_hand > 0;
 CREATE INDEX line_short ON line (order_number) WHERE {_IS_SHORT_SQL};
-CREATE INDEX line_wrong ON line (order_number, line_number) WHERE wrong;
-CREATE INDEX line_too_much ON line (order_number) WHERE {_IS_OVER_PICKED_OR_MOVED_SQL};
-CREATE TABLE held (
+CREATE INDEX line_inconsistent ON line (order_number, line_number) WHERE is_inconsistent;
+CREATE INDEX line_over_picked ON line (order_number) WHERE {_IS_OVER_PICKED_OR_MOVED_SQL};
+CREATE TABLE put_down (
   order_number TEXT NOT NULL,
   line_number INTEGER NOT NULL,
   location_code TEXT NOT NULL,
@@ -90,9 +90,9 @@ CREATE TABLE held (
   quantity TEXT NOT NULL,
   PRIMARY KEY (order_number, line_number, location_code)
 ) WITHOUT ROWID;
-CREATE INDEX held_place ON held (location_code, product_number, order_number, line_number, quantity);
+CREATE INDEX put_down_location ON put_down (location_code, product_number, order_number, line_number, quantity);
 CREATE TRIGGER line_out AFTER DELETE ON line BEGIN
-  DELETE FROM held WHERE order_number = old.order_number AND line_number = old.line_number;
+  DELETE FROM put_down WHERE order_number = old.order_number AND line_number = old.line_number;
 END;
 CREATE TABLE due_tally (
   status TEXT NOT NULL,
@@ -100,17 +100,17 @@ CREATE TABLE due_tally (
   n INTEGER NOT NULL,
   PRIMARY KEY (status, day)
 ) WITHOUT ROWID;
-CREATE TABLE tally (state INTEGER PRIMARY KEY, n INTEGER NOT NULL);
-INSERT INTO tally VALUES (0, 0), (1, 0), (2, 0);
+CREATE TABLE order_tally (state INTEGER PRIMARY KEY, n INTEGER NOT NULL);
+INSERT INTO order_tally VALUES (0, 0), (1, 0), (2, 0);
 CREATE TRIGGER orders_in AFTER INSERT ON orders BEGIN
-  UPDATE tally SET n = n + 1 WHERE state = new.state;
+  UPDATE order_tally SET n = n + 1 WHERE state = new.state;
 END;
 CREATE TRIGGER orders_out AFTER DELETE ON orders BEGIN
-  UPDATE tally SET n = n - 1 WHERE state = old.state;
+  UPDATE order_tally SET n = n - 1 WHERE state = old.state;
 END;
 CREATE TRIGGER orders_on AFTER UPDATE OF state ON orders WHEN new.state <> old.state BEGIN
-  UPDATE tally SET n = n - 1 WHERE state = old.state;
-  UPDATE tally SET n = n + 1 WHERE state = new.state;
+  UPDATE order_tally SET n = n - 1 WHERE state = old.state;
+  UPDATE order_tally SET n = n + 1 WHERE state = new.state;
 END;
 CREATE TABLE status_tally (status TEXT PRIMARY KEY, n INTEGER NOT NULL);
 INSERT INTO status_tally VALUES ('open', 0), ('partial', 0), ('picked', 0), ('rejected', 0), ('finished', 0);
@@ -138,7 +138,7 @@ END;
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 29
+SCHEMA_VERSION = 30
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"
@@ -196,7 +196,7 @@ CREATE TABLE store (
 CREATE INDEX store_words ON store (store_number, text);
 CREATE INDEX store_area ON store ({AREA_SQL});
 CREATE INDEX store_warehouse ON store (store_number) WHERE {IS_WAREHOUSE_SQL};
-CREATE TABLE store_said (
+CREATE TABLE store_details (
   store_number TEXT PRIMARY KEY,
   began REAL NOT NULL,
   refused TEXT NOT NULL,
@@ -243,7 +243,7 @@ CREATE TABLE stock (
   raw TEXT NOT NULL
 );
 CREATE INDEX product_beginning ON product (substr(text, 1, 24));
-CREATE TABLE below (
+CREATE TABLE negative_stock (
   id INTEGER NOT NULL,
   n INTEGER NOT NULL,
   name TEXT NOT NULL,
@@ -252,39 +252,39 @@ CREATE TABLE below (
   quantity TEXT NOT NULL,
   PRIMARY KEY (id, n)
 ) WITHOUT ROWID;
-CREATE INDEX below_list ON below (name, product_number, n, location_code, quantity);
-CREATE TABLE below_tally (n INTEGER NOT NULL);
-INSERT INTO below_tally VALUES (0);
-CREATE TRIGGER below_in AFTER INSERT ON below BEGIN UPDATE below_tally SET n = n + 1; END;
-CREATE TRIGGER below_out AFTER DELETE ON below BEGIN UPDATE below_tally SET n = n - 1; END;
+CREATE INDEX negative_stock_list ON negative_stock (name, product_number, n, location_code, quantity);
+CREATE TABLE negative_stock_tally (n INTEGER NOT NULL);
+INSERT INTO negative_stock_tally VALUES (0);
+CREATE TRIGGER negative_stock_in AFTER INSERT ON negative_stock BEGIN UPDATE negative_stock_tally SET n = n + 1; END;
+CREATE TRIGGER negative_stock_out AFTER DELETE ON negative_stock BEGIN UPDATE negative_stock_tally SET n = n - 1; END;
 CREATE TRIGGER product_named AFTER UPDATE OF name ON product WHEN new.name <> old.name BEGIN
-  UPDATE below SET name = new.name WHERE id = new.id;
+  UPDATE negative_stock SET name = new.name WHERE id = new.id;
 END;
-CREATE TABLE place (
+CREATE TABLE stock_location (
   id INTEGER NOT NULL,
   n INTEGER NOT NULL,
   location_code TEXT NOT NULL,
   quantity REAL,
-  lies INTEGER NOT NULL,
+  has_goods INTEGER NOT NULL,
   PRIMARY KEY (id, n)
 ) WITHOUT ROWID;
-CREATE INDEX place_location ON place (location_code, id);
-CREATE TABLE place_tally (
+CREATE INDEX stock_location_code ON stock_location (location_code, id);
+CREATE TABLE location_tally (
   location_code TEXT PRIMARY KEY,
   products INTEGER NOT NULL,
   quantity REAL NOT NULL,
-  unsaid INTEGER NOT NULL
+  unknown INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE TRIGGER place_in AFTER INSERT ON place WHEN new.lies AND new.location_code <> '' BEGIN
-  INSERT INTO place_tally VALUES (new.location_code, 1, ifnull(new.quantity, 0), new.quantity IS NULL)
+CREATE TRIGGER stock_location_in AFTER INSERT ON stock_location WHEN new.has_goods AND new.location_code <> '' BEGIN
+  INSERT INTO location_tally VALUES (new.location_code, 1, ifnull(new.quantity, 0), new.quantity IS NULL)
   ON CONFLICT DO UPDATE SET products = products + 1, quantity = quantity + excluded.quantity,
-    unsaid = unsaid + excluded.unsaid;
+    unknown = unknown + excluded.unknown;
 END;
-CREATE TRIGGER place_out AFTER DELETE ON place WHEN old.lies BEGIN
-  UPDATE place_tally SET products = products - 1, quantity = quantity - ifnull(old.quantity, 0),
-    unsaid = unsaid - (old.quantity IS NULL)
+CREATE TRIGGER stock_location_out AFTER DELETE ON stock_location WHEN old.has_goods BEGIN
+  UPDATE location_tally SET products = products - 1, quantity = quantity - ifnull(old.quantity, 0),
+    unknown = unknown - (old.quantity IS NULL)
   WHERE location_code = old.location_code;
-  DELETE FROM place_tally WHERE location_code = old.location_code AND products = 0;
+  DELETE FROM location_tally WHERE location_code = old.location_code AND products = 0;
 END;
 
 CREATE TABLE surrounding (
@@ -325,21 +325,21 @@ CREATE TABLE delivery (
   codes TEXT NOT NULL,
   began REAL NOT NULL,
   raw TEXT NOT NULL,
-  came INTEGER NOT NULL DEFAULT 0
+  is_received INTEGER NOT NULL DEFAULT 0
 );
-CREATE INDEX delivery_list ON delivery (came, due, sort, order_number, text);
-CREATE INDEX delivery_came ON delivery (expected, sort, order_number, text) WHERE came = 1;
-CREATE TABLE delivery_tally (came INTEGER PRIMARY KEY, n INTEGER NOT NULL);
+CREATE INDEX delivery_list ON delivery (is_received, due, sort, order_number, text);
+CREATE INDEX delivery_received ON delivery (expected, sort, order_number, text) WHERE is_received = 1;
+CREATE TABLE delivery_tally (is_received INTEGER PRIMARY KEY, n INTEGER NOT NULL);
 INSERT INTO delivery_tally VALUES (0, 0), (1, 0);
 CREATE TRIGGER delivery_in AFTER INSERT ON delivery BEGIN
-  UPDATE delivery_tally SET n = n + 1 WHERE came = new.came;
+  UPDATE delivery_tally SET n = n + 1 WHERE is_received = new.is_received;
 END;
 CREATE TRIGGER delivery_out AFTER DELETE ON delivery BEGIN
-  UPDATE delivery_tally SET n = n - 1 WHERE came = old.came;
+  UPDATE delivery_tally SET n = n - 1 WHERE is_received = old.is_received;
 END;
-CREATE TRIGGER delivery_on AFTER UPDATE OF came ON delivery WHEN new.came <> old.came BEGIN
-  UPDATE delivery_tally SET n = n - 1 WHERE came = old.came;
-  UPDATE delivery_tally SET n = n + 1 WHERE came = new.came;
+CREATE TRIGGER delivery_on AFTER UPDATE OF is_received ON delivery WHEN new.is_received <> old.is_received BEGIN
+  UPDATE delivery_tally SET n = n - 1 WHERE is_received = old.is_received;
+  UPDATE delivery_tally SET n = n + 1 WHERE is_received = new.is_received;
 END;
 CREATE TABLE delivery_line (
   order_number TEXT NOT NULL,
@@ -405,7 +405,7 @@ CREATE TABLE code (
 ) WITHOUT ROWID;
 
 CREATE TABLE sync (topic TEXT PRIMARY KEY, cursor TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE seen (
+CREATE TABLE seen_key (
   topic TEXT NOT NULL,
   generation INTEGER NOT NULL,
   key TEXT NOT NULL,

@@ -270,7 +270,7 @@ def load_store_page(
     """
     number = str(args["store_number"])
     row = fetch_one(cache, "SELECT raw FROM store WHERE store_number = ?", number)
-    more = fetch_one(cache, "SELECT raw, refused, began FROM store_said WHERE store_number = ?", number)
+    more = fetch_one(cache, "SELECT raw, refused, began FROM store_details WHERE store_number = ?", number)
     visited = {each.store: each for each in visited_stores(store_folder.root, store_folder.base_url)}
     if row is None and more is None and number not in visited:
         return [], 0

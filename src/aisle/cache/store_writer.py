@@ -31,9 +31,9 @@ def write_store_details(
     Return the number if anything changed. interface: Create stores.
     """
     raw = dump_row(details) if details is not None else ""
-    before = fetch(connection, "SELECT raw, refused FROM store_said WHERE store_number = ?", number)
+    before = fetch(connection, "SELECT raw, refused FROM store_details WHERE store_number = ?", number)
     connection.execute(
-        "INSERT OR REPLACE INTO store_said (store_number, began, refused, raw) VALUES (?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO store_details (store_number, began, refused, raw) VALUES (?, ?, ?, ?)",
         (number, read_began, refusal, raw),
     )
     return () if before == [(raw, refusal)] else (number,)
@@ -41,12 +41,12 @@ def write_store_details(
 
 def has_store_details(connection: apsw.Connection, number: str) -> bool:
     """Return True if the details of a store were ever requested."""
-    return bool(fetch(connection, "SELECT 1 FROM store_said WHERE store_number = ?", number))
+    return bool(fetch(connection, "SELECT 1 FROM store_details WHERE store_number = ?", number))
 
 
 def delete_stores(connection: apsw.Connection, numbers: Sequence[str]) -> tuple[str, ...]:
     """Delete and return these stores."""
-    for table in ("store", "store_said"):
+    for table in ("store", "store_details"):
         connection.executemany(f"DELETE FROM {table} WHERE store_number = ?", [(number,) for number in numbers])  # noqa: S608
     return tuple(numbers)
 

@@ -1,13 +1,13 @@
 """Queries of the supervisor's pages, by name; loaded with the first of them.
 
-* `board`, `orders_by_number`, `absent` (order_number, since): see aisle.cache.order_board_queries.
-* `history` (order_number, size), `outcomes` (orders, since): see aisle.cache.order_history_queries.
+* `order_board`, `orders_by_number`, `absent_order` (order_number, since): see aisle.cache.order_board_queries.
+* `order_history` (order_number, size), `order_outcomes` (orders, since): see aisle.cache.order_history_queries.
 * `exceptions` (now, minutes): one row with the number of each kind.
-* `differences`, `impossible`, `stuck` (now, minutes), `recounts`: windows (first, size); see
+* `differences`, `negative_stock`, `stuck` (now, minutes), `recounts`: windows (first, size); see
   aisle.cache.exception_queries.
-* `views` (user): saved filters of a person.
-* `clearing`, `tags`, `tagged`, `assignments`, `ask`: see aisle.cache.clearance_queries.
-* `today`, `today_hours`, `today_places`, `today_terminals`: see aisle.cache.today_queries.
+* `saved_views` (user): saved filters of a person.
+* `clearance_permission`, `tags`, `held_by_category`, `assignments`, `request_state`: see aisle.cache.clearance_queries.
+* `today`, `today_hours`, `today_locations`, `today_terminals`: see aisle.cache.today_queries.
 """
 
 from __future__ import annotations
@@ -41,28 +41,30 @@ class SupervisorQueries:
         self._board = OrderBoard(outbox, overlay)
         self._picked_over_stock = PickedOverStock()
         self._queries: Mapping[str, Callable[[apsw.Connection, Mapping[str, Json]], QueryResult]] = {
-            "board": self._board.read,
+            "order_board": self._board.read,
             "orders_by_number": self._board.rows_of_orders,
-            "absent": lambda cache, args: find_absent_order(cache, str(args["order_number"]), str(args["since"])),
-            "history": lambda cache, args: order_history(cache, outbox, args),
-            "outcomes": lambda _, args: order_outcomes(outbox, args),
+            "absent_order": lambda cache, args: find_absent_order(cache, str(args["order_number"]), str(args["since"])),
+            "order_history": lambda cache, args: order_history(cache, outbox, args),
+            "order_outcomes": lambda _, args: order_outcomes(outbox, args),
             "differences": lambda cache, args: exception_queries.open_differences(cache, outbox, args),
-            "impossible": lambda cache, args: exception_queries.negative_stock(cache, self._picked_over_stock, args),
+            "negative_stock": lambda cache, args: exception_queries.negative_stock(
+                cache, self._picked_over_stock, args
+            ),
             "stuck": self._query_stuck,
             "recounts": lambda cache, args: _cut_window(open_recounts(cache, outbox), args),
             "exceptions": self._query_exceptions,
-            "views": self._query_saved_views,
-            "clearing": clearance_queries.clearance_permission,
+            "saved_views": self._query_saved_views,
+            "clearance_permission": clearance_queries.clearance_permission,
             "tags": lambda cache, _: clearance_queries.tag_rows(cache),
-            "tagged": clearance_queries.held_by_category,
+            "held_by_category": clearance_queries.held_by_category,
             "assignments": lambda cache, args: clearance_queries.open_assignments(cache, outbox, overlay, args),
             "today": lambda cache, args: today_queries.figures_of_day(
                 cache, outbox, lambda now: self._count_late(cache, now), args
             ),
             "today_hours": lambda cache, args: today_queries.work_by_hour(cache, outbox, args),
-            "today_places": today_queries.LocationFigures().read,
+            "today_locations": today_queries.LocationFigures().read,
             "today_terminals": lambda cache, _: today_queries.terminals_in_use(cache, outbox),
-            "ask": lambda _, args: session_requests.read_answer(outbox, str(args["ask_id"])),
+            "request_state": lambda _, args: session_requests.read_answer(outbox, str(args["request_id"])),
         }
 
     def read(self, name: str, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
@@ -80,10 +82,10 @@ class SupervisorQueries:
     def _query_exceptions(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
         differences, value = exception_queries.difference_totals(cache, self._outbox)
         row: Row = {
-            "doubts": count_needing_person(self._outbox)[1],
+            "unconfirmed": count_needing_person(self._outbox)[1],
             "differences": differences,
             "value": value,
-            "impossible": exception_queries.count_negative_stock(cache, self._picked_over_stock),
+            "negative_stock": exception_queries.count_negative_stock(cache, self._picked_over_stock),
             "stuck": len(exception_queries.stuck_orders(cache, self._outbox, args)),
             "late": self._count_late(cache, str(args["now"])),
             "recounts": len(open_recounts(cache, self._outbox)),

@@ -2,7 +2,7 @@
 
 * `today` (now): one row on orders, work, link, courier and cache.
 * `today_hours` (now): work of each person by hour.
-* `today_places` (now, kind): work at each location, in walking order.
+* `today_locations` (now, kind): work at each location, in walking order.
 * `today_terminals`: people at the terminals of this host.
 
 A day begins at midnight of the store, rounded to the hour.
@@ -43,7 +43,7 @@ WHERE created_at >= ? AND app_user = ? AND superseded_by = '' AND state <> 'reje
   AND (operation <> 'update-customer-order' OR json_array_length(body, '$.orders.order_lines') > 0) GROUP BY 1, 2
 """
 """Updates without lines pick nothing. Only people whom the store's log does not mention are queried here."""
-_WORK_BY_LOCATION = "SELECT place, sum(n) FROM log_place WHERE kind = ? AND hour >= ? GROUP BY place"
+_WORK_BY_LOCATION = "SELECT location_code, sum(n) FROM log_location WHERE kind = ? AND hour >= ? GROUP BY location_code"
 _SHORTAGES_BY_LOCATION = """
 SELECT ifnull(l.raw ->> 'preferred_location_code', ''), count(*) FROM log g INDEXED BY log_short
 LEFT JOIN line l ON l.order_number = g.raw ->> 'customer_order_number'
@@ -124,7 +124,7 @@ def _link_figures(cache: apsw.Connection) -> Row:
 def _row_count(cache: apsw.Connection, table: str) -> int:
     """Return the number of rows of a table; for the log the number in its sums."""
     if table == "orders":
-        return sum(int(count) for (count,) in fetch(cache, "SELECT n FROM tally"))
+        return sum(int(count) for (count,) in fetch(cache, "SELECT n FROM order_tally"))
     if table == "product":
         row = fetch_one(cache, "SELECT max(id) FROM product")
         return int(row[0] or 0) if row else 0
@@ -256,7 +256,7 @@ def terminals_in_use(cache: apsw.Connection, outbox: apsw.Connection) -> QueryRe
 
 def _signed_in_user(outbox: apsw.Connection, session: SessionRow) -> str:
     """Return the user now at the terminal of a session; another one may have signed in since it began."""
-    row = fetch_one(outbox, "SELECT user FROM stay WHERE terminal = ?", session.terminal)
+    row = fetch_one(outbox, "SELECT user FROM sign_in WHERE terminal = ?", session.terminal)
     if row:
         return str(row[0])
     job = fetch_one(outbox, "SELECT user FROM job WHERE session_id = ? AND closed IS NULL", session.session_id)

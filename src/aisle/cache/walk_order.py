@@ -16,10 +16,10 @@ from aisle.json_codec import to_text
 from aisle.search_text import natural_key, normalise_text
 
 _LISTED_LOCATIONS = "SELECT location_code, location_order, 1 FROM location"
-_STOCK_LOCATIONS = "SELECT DISTINCT location_code, NULL, 0 FROM place WHERE location_code <> ''"
+_STOCK_LOCATIONS = "SELECT DISTINCT location_code, NULL, 0 FROM stock_location WHERE location_code <> ''"
 
 _LOCATIONS_OF_PRODUCTS = """
-SELECT DISTINCT location_code FROM place WHERE location_code <> '' AND id IN (
+SELECT DISTINCT location_code FROM stock_location WHERE location_code <> '' AND id IN (
   SELECT id FROM product WHERE product_number IN (SELECT value FROM json_each(?))
 )
 """

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from aisle.cache import field_parsing as parse
+from aisle.cache import field_parsing
 from aisle.cache.cache_file import open_cache
 from aisle.cache.delivery_writer import (
     delete_deliveries,
@@ -104,11 +104,11 @@ class CacheWriter:
         `generation` (also below) is the number of a complete pass that ends with `delete_unseen`; 0 otherwise.
         """
 
-        def write(connection: apsw.Connection, fresh: Sequence[parse.ProductRow]) -> tuple[str, ...]:
+        def write(connection: apsw.Connection, fresh: Sequence[field_parsing.ProductRow]) -> tuple[str, ...]:
             return updated_values(connection, write_products(connection, fresh))
 
         return self._write_rows(
-            PRODUCT_TOPIC, rows, parse.parse_product, lambda row: row.product_number, write, generation
+            PRODUCT_TOPIC, rows, field_parsing.parse_product, lambda row: row.product_number, write, generation
         )
 
     def write_stock(self, rows: Iterable[Any], generation: int = 0, read_began: float = 0.0) -> WriteResult:
@@ -119,13 +119,13 @@ class CacheWriter:
         product stock entry.
         """
 
-        def write(connection: apsw.Connection, fresh: Sequence[parse.StockRow]) -> tuple[str, ...]:
+        def write(connection: apsw.Connection, fresh: Sequence[field_parsing.StockRow]) -> tuple[str, ...]:
             return updated_values(connection, write_stock(connection, fresh, read_began))
 
         return self._write_rows(
             STOCK_TOPIC,
             rows,
-            lambda row: parse.parse_stock(row, self._store),
+            lambda row: field_parsing.parse_stock(row, self._store),
             lambda row: row.product_number,
             write,
             generation,
@@ -152,19 +152,24 @@ class CacheWriter:
     def write_locations(self, rows: Iterable[Any], generation: int = 0) -> WriteResult:
         """Write locations of the store. interface: Location."""
         return self._write_rows(
-            LOCATION_TOPIC, rows, parse.parse_location, lambda row: row.location_code, write_locations, generation
+            LOCATION_TOPIC,
+            rows,
+            field_parsing.parse_location,
+            lambda row: row.location_code,
+            write_locations,
+            generation,
         )
 
     def write_stores(self, rows: Iterable[Any]) -> WriteResult:
         """Write stores of the chain; stores that are not among them stay. interface: Store."""
-        return self._write_rows("store", rows, parse.parse_store, lambda row: row.store_number, write_stores, 0)
+        return self._write_rows("store", rows, field_parsing.parse_store, lambda row: row.store_number, write_stores, 0)
 
     def write_surrounding(self, number: str, rows: Iterable[Any], read_began: float, refusal: str = "") -> None:
         """Write the stock of a product in nearby stores and warehouses. interface: Surrounding stock entry.
 
         `refusal`: reason of the service for not telling; it replaces earlier stock.
         """
-        good, _ = parse_rows(rows, parse.parse_surrounding)
+        good, _ = parse_rows(rows, field_parsing.parse_surrounding)
         with self.transaction():
             write_surrounding(self._db, number, read_began, refusal, good)
             self._log_changes("surrounding", (number,))
@@ -219,7 +224,7 @@ class CacheWriter:
 
     def write_people(self, rows: Iterable[Any]) -> WriteResult:
         """Replace all people of the store: `user`, `name`, `badge`, `role`."""
-        return self._write_rows("person", rows, parse.parse_person, lambda row: row.user, write_people, 0)
+        return self._write_rows("person", rows, field_parsing.parse_person, lambda row: row.user, write_people, 0)
 
     def write_assignments(self, rows: Iterable[Any]) -> WriteResult:
         """Replace all assignments of clearances that are still to be moved."""
@@ -290,19 +295,19 @@ class CacheWriter:
         """Record keys as seen by a complete pass, although a later read has written their rows already."""
         with self.transaction():
             self._db.executemany(
-                "INSERT OR IGNORE INTO seen (topic, generation, key) VALUES (?, ?, ?)",
+                "INSERT OR IGNORE INTO seen_key (topic, generation, key) VALUES (?, ?, ?)",
                 [(topic, generation, key) for key in sorted(keys)],
             )
 
     def count_seen(self, topic: str, generation: int) -> int:
         """Return the number of keys that a complete pass has seen."""
-        row = fetch_one(self._db, "SELECT count(*) FROM seen WHERE topic = ? AND generation = ?", topic, generation)
+        row = fetch_one(self._db, "SELECT count(*) FROM seen_key WHERE topic = ? AND generation = ?", topic, generation)
         return int(row[0]) if row else 0
 
     def begin_pass(self, topic: str) -> None:
         """Begin a complete pass: delete what an unfinished earlier pass has seen."""
         with self.transaction():
-            self._db.execute("DELETE FROM seen WHERE topic = ?", (topic,))
+            self._db.execute("DELETE FROM seen_key WHERE topic = ?", (topic,))
 
     def delete_unseen(self, topic: str, generation: int) -> int:
         """End a complete pass: delete the rows of the topic that it has not seen. Return their number.
@@ -321,7 +326,7 @@ class CacheWriter:
                 delete_orphan_codes(self._db)
             else:
                 deleted = delete_unseen_locations(self._db, generation)
-            self._db.execute("DELETE FROM seen WHERE topic = ? AND generation <= ?", (topic, generation))
+            self._db.execute("DELETE FROM seen_key WHERE topic = ? AND generation <= ?", (topic, generation))
             self._log_changes(PRODUCT_TOPIC if topic == STOCK_TOPIC else topic, deleted)
         return len(deleted)
 
@@ -370,7 +375,7 @@ class CacheWriter:
             self._log_changes(PRODUCT_TOPIC if topic == STOCK_TOPIC else topic, changed)
             if generation:
                 self._db.executemany(
-                    "INSERT OR IGNORE INTO seen (topic, generation, key) VALUES (?, ?, ?)",
+                    "INSERT OR IGNORE INTO seen_key (topic, generation, key) VALUES (?, ?, ?)",
                     [(topic, generation, name) for name in sorted(keys)],
                 )
         return WriteResult(keys, changed, bad)

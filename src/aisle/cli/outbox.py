@@ -27,7 +27,7 @@ from aisle.host.database import fetch, transaction
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import store_time
-from aisle.jobs.job import Resolve
+from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve
 from aisle.outbox import archive, user_tokens
 from aisle.outbox.journal import EventRow, Journal
 from aisle.outbox.observed_behaviour import ObservedBehaviour
@@ -48,6 +48,11 @@ _STOCK_EVIDENCE = {
     "not_there": "By the stock it looks as if it did not arrive.",
     "mixed": "The stock has changed in another way.",
 }
+
+_RESOLUTIONS = {"again": RESEND, "by-hand": CLOSED_BY_HAND}
+"""Resolutions that `outbox settle` calls by another word."""
+
+_WORDS = {resolution: word for word, resolution in _RESOLUTIONS.items()}
 
 
 @click.group(invoke_without_command=True)
@@ -201,7 +206,7 @@ def settle(op_id: str, how: str, by: str, note: str, setting_values: SettingValu
     store = OperationQueue(connection)
     op = _find_operation(store, op_id)
     with transaction(connection):
-        done = store.resolve(Resolve(op.op_id, how.replace("-", "_"), note), by or getpass.getuser())
+        done = store.resolve(Resolve(op.op_id, _RESOLUTIONS.get(how, how), note), by or getpass.getuser())
     if not done:
         raise UsageError(f"{op.op_id} is {op.state}: {how} cannot be said of it. See 'aisle outbox'.")
     with closing(SessionSocket(store_folder)) as socket:
@@ -239,7 +244,9 @@ def _print_operation(row: Mapping[str, Any]) -> None:
         print(_STOCK_EVIDENCE[row["looks"]])
     if row["pin"]:
         print(f"waits for the PIN of {clean(str(row['pin']))}, given in the app: . and then PIN")
-    resolutions = ", ".join(way.replace("_", "-") for way in row["ways"] if way not in (RETURNED, GIVEN_TO_OTHER_ORDER))
+    resolutions = ", ".join(
+        _WORDS.get(way, way.replace("_", "-")) for way in row["ways"] if way not in (RETURNED, GIVEN_TO_OTHER_ORDER)
+    )
     print(f"can be settled as: {resolutions or 'nothing, it goes on by itself'}")
 
 

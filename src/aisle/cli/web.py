@@ -128,7 +128,7 @@ class PeopleClient:
                 return SignInError("web.wrong", wrong=True)
             return SignInError("web.later", retry_after=signed.retry_after or MIN_RETRY_S)
         if not signed.is_supervisor:
-            return SignInError("web.not_you", wrong=True)
+            return SignInError("web.wrong_person", wrong=True)
         return Person(signed.user, signed.name, signed.token, time.time() + signed.seconds)
 
     async def _fetch_people(self) -> Sequence[StorePerson] | None:

@@ -57,7 +57,10 @@ _MAX_LENGTH_DIGITS = 20
 
 
 class Timeouts(NamedTuple):
-    """Timeouts in seconds, per socket operation; `total` limits a whole call, also if the response arrives slowly."""
+    """Timeouts in seconds, per socket operation; `total` limits a whole call, also if the response arrives slowly.
+
+    The head of a response has to end within `read`, however many interim responses (1xx) come before.
+    """
 
     connect: float = 3.0
     read: float = 10.0
@@ -149,9 +152,9 @@ class HttpSender:
         lane = self._writes if write else self._reads
         async with lane.slots:
             try:
-                async with asyncio.timeout(self.timeouts.total):
+                async with asyncio.timeout(self.timeouts.total), _HeadTimeout(self.timeouts.read) as head:
                     response = await lane.transport(self).handle_async_request(
-                        self._request(method, target, headers, body)
+                        self._request(method, target, headers, body, head)
                     )
                     try:
                         async with AsyncExitStack() as held:
@@ -176,18 +179,47 @@ class HttpSender:
                 raise
         return Response(response.status_code, _lower_case_headers(response.headers), content)
 
-    def _request(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> httpx.Request:
+    def _request(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, head: _HeadTimeout
+    ) -> httpx.Request:
         raw = [
             *_DEFAULT_HEADERS,
             *((name.encode(), value.encode()) for name, value in headers.items()),
         ]  # UTF-8, for names
         url = self._url(self.base_url + target)
-        return httpx.Request(method, url, headers=raw, content=body, extensions=self._extensions)
+        return httpx.Request(
+            method, url, headers=raw, content=body, extensions=self._extensions | {"trace": head.trace}
+        )
 
     async def aclose(self) -> None:
         """Close all connections."""
         await self._reads.aclose()
         await self._writes.aclose()
+
+
+class _HeadTimeout:
+    """Timeout of the head of a response, from the end of its request."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._timeout = asyncio.timeout(None)
+
+    async def __aenter__(self) -> _HeadTimeout:
+        await self._timeout.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        try:
+            await self._timeout.__aexit__(*error)
+        except TimeoutError:
+            raise TimeoutError(f"only interim responses, or part of one, in {self._seconds:g} s") from None
+
+    async def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """Start and stop the timeout. See the extension `trace` of httpx."""
+        if event.endswith("receive_response_headers.started"):
+            self._timeout.reschedule(asyncio.get_running_loop().time() + self._seconds)
+        elif event.endswith("receive_response_headers.complete"):
+            self._timeout.reschedule(None)
 
 
 async def _read_body(response: httpx.Response, begin_large: Callable[[], Awaitable[object]]) -> bytes:

@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 
 from aisle.cache.schema import ABSENT_ORDERS
-from aisle.cache.task_writer import ASSIGNMENTS_TOPIC as ASSIGNMENTS
+from aisle.cache.task_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter
 from aisle.host.database import fetch_one, transaction
 
@@ -181,7 +181,7 @@ def _clamp_outbox(outbox: apsw.Connection, now: float) -> None:
 
 _READ_TIME_COLUMNS = (
     *(("orders", column) for column in ("header_began", "lines_began", "first_began")),
-    *((table, "began") for table in ("stock", "surrounding", "delivery", "store_said")),
+    *((table, "began") for table in ("stock", "surrounding", "delivery", "store_details")),
 )
 """Columns of the cache that keep when a read began: a later read must not count as older."""
 
@@ -202,7 +202,7 @@ def _shift_cursors(cache: CacheWriter, jump_s: float, now: float) -> None:
 
     shifts: dict[str, Callable[[Any], Any]] = {
         ABSENT_ORDERS: lambda said: [[number, shifted(at)] for number, at in said],
-        ASSIGNMENTS: shifted,
+        ASSIGNMENTS_TOPIC: shifted,
         _LOG_SPAN_CURSOR: lambda said: {**said, "asked": shifted(said["asked"])},
     }
     for topic, moved in shifts.items():

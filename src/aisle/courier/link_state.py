@@ -23,7 +23,7 @@ OFFLINE = "offline"
 REFUSED = "refused"
 """State: the service responds, and refuses the token."""
 
-HEARTBEAT_S = 10.0
+LINK_HEARTBEAT_S = 10.0
 """Seconds between two heartbeats if nothing else changes."""
 MIN_CHECK_S, MAX_CHECK_S = 1.0, 15.0
 MAX_PAUSE_S = 3600.0
@@ -170,7 +170,7 @@ class LinkState:
         """Store the status if it changed, if the last heartbeat is old, or if `force` is set."""
         before, moment = self._last_status, self._clock()
         changed = before is None or (before.state, before.reason) != (self.state, self.reason)
-        if before is None or changed or force or moment - before.heartbeat >= HEARTBEAT_S:
+        if before is None or changed or force or moment - before.heartbeat >= LINK_HEARTBEAT_S:
             self._last_status = LinkStatus(self.state, self.reason, self.last_ok, moment)
             self._save_status(self._last_status)
 

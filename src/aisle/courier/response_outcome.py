@@ -38,17 +38,17 @@ def reason_of(result: Response | Exception) -> StoredMessage:
     if isinstance(result, StatusError | UnsuccessfulResult):
         message = result.message[:MAX_MESSAGE_LENGTH]
         status = result.status if isinstance(result, StatusError) else 200
-        return store_text(message) if message else store_message("told.status_no", status=status)
+        return store_text(message) if message else store_message("stored_reason.status_rejected", status=status)
     detail = str(result)[:MAX_MESSAGE_LENGTH]
     if isinstance(result, NotSent):
-        return store_message("told.not_reached", detail=detail)
+        return store_message("stored_reason.not_reached", detail=detail)
     if isinstance(result, InvalidResponse):
-        return store_message("told.unreadable", detail=detail)
+        return store_message("stored_reason.unreadable", detail=detail)
     if isinstance(result, OutcomeUnknown | TransportError | ClientError):
-        return store_message("told.no_answer", detail=detail)
+        return store_message("stored_reason.no_answer", detail=detail)
     if isinstance(result, SettingsError):
         return store_message(NO_TOKEN, detail=detail)
-    return store_message("told.unfit", detail=detail)
+    return store_message("stored_reason.not_valid", detail=detail)
 
 
 def _nearest_store(refusal: Forbidden) -> str:
@@ -75,10 +75,14 @@ def unread_reason(error: Exception) -> StoredMessage:
     if isinstance(error, StatusError):
         message = error.message[:MAX_MESSAGE_LENGTH]
         if not Response(error.status, {}, error.content).is_json_object:
-            return store_message("told.status_strange", status=error.status)
-        return store_message("told.status_said", status=error.status, why=message) if message else reason_of(error)
+            return store_message("stored_reason.status_unexpected", status=error.status)
+        return (
+            store_message("stored_reason.status_with_text", status=error.status, why=message)
+            if message
+            else reason_of(error)
+        )
     return (
-        store_message("told.silent", detail=str(error)[:MAX_MESSAGE_LENGTH])
+        store_message("stored_reason.no_answer_in_time", detail=str(error)[:MAX_MESSAGE_LENGTH])
         if isinstance(error, TransportError)
         else reason_of(error)
     )
@@ -86,9 +90,9 @@ def unread_reason(error: Exception) -> StoredMessage:
 
 def _reason_of_response(response: Response) -> StoredMessage:
     if not response.is_json_object:
-        return store_message("told.status_strange", status=response.status)
+        return store_message("stored_reason.status_unexpected", status=response.status)
     message = message_of(response)[:MAX_MESSAGE_LENGTH]
-    return store_text(message) if message else store_message("told.status_no", status=response.status)
+    return store_text(message) if message else store_message("stored_reason.status_rejected", status=response.status)
 
 
 RequestResult = Response | ClientError | ContractError | SettingsError

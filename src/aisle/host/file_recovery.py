@@ -38,8 +38,8 @@ class Recovery(NamedTuple):
     def message(self) -> StoredMessage:
         """Message for people."""
         if self.is_complete:
-            return store_message("told.put_back")
-        return store_message("told.kept_beside", file=self.copy_path.name if self.copy_path else "")
+            return store_message("stored_reason.put_back")
+        return store_message("stored_reason.file_kept", file=self.copy_path.name if self.copy_path else "")
 
 
 def recover_file(connection: apsw.Connection) -> Recovery:

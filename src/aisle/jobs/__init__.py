@@ -18,33 +18,33 @@ _JOB_CLASSES = {
     "pin": "shell.pin:PinJob",
     "home": "shell.home:HomeJob",
     "pick": "pick.job:PickJob",
-    "walk": "batch:BatchJob",
-    "lookup": "look_up:LookUpJob",
-    "browse": "locations:LocationsJob",
+    "batch": "batch:BatchJob",
+    "look_up": "look_up:LookUpJob",
+    "locations": "locations:LocationsJob",
     "note": "shell.note:NoteJob",
     "move": "move.job:MoveJob",
     "count": "count.job:CountJob",
-    "loss": "adjust:AdjustJob",
-    "short": "pick.shortage:ShortageJob",
-    "count_log": "count.my_entries:MyEntriesJob",
-    "doctor": "shell.scanner_test:ScannerTestJob",
-    "doubts": "supervisor.unconfirmed:UnconfirmedJob",
+    "adjust": "adjust:AdjustJob",
+    "shortage": "pick.shortage:ShortageJob",
+    "my_entries": "count.my_entries:MyEntriesJob",
+    "scanner_test": "shell.scanner_test:ScannerTestJob",
+    "unconfirmed": "supervisor.unconfirmed:UnconfirmedJob",
     "orders": "supervisor.orders:OrdersJob",
     "order": "supervisor.order:OrderJob",
-    "act": "supervisor.order_actions:OrderActionJob",
+    "order_actions": "supervisor.order_actions:OrderActionJob",
     "exceptions": "supervisor.exceptions:ExceptionsJob",
     "receive": "receive.job:ReceiveJob",
     "deliveries": "supervisor.deliveries:DeliveriesJob",
-    "logs": "supervisor.log:LogJob",
+    "log": "supervisor.log:LogJob",
     "stores": "supervisor.stores:StoresJob",
     "products": "supervisor.products:ProductsJob",
     "clearance": "supervisor.clearance:ClearanceJob",
-    "clear": "supervisor.clearance_request:ClearanceRequestJob",
-    "tasks": "move.clearance_tasks:ClearanceTasksJob",
+    "clearance_request": "supervisor.clearance_request:ClearanceRequestJob",
+    "clearance_tasks": "move.clearance_tasks:ClearanceTasksJob",
     "today": "supervisor.today:TodayJob",
     "store_product": "supervisor.store_product:StoreProductJob",
     "help": "shell.help:HelpJob",
-    "commands": "shell.palette:PaletteJob",
+    "palette": "shell.palette:PaletteJob",
 }
 """Module and class of each job. A new job is one file and one entry here."""
 
@@ -71,8 +71,8 @@ class _LazyJobs(Mapping[str, Job[Any]]):
 JOBS: Mapping[str, Job[Any]] = _LazyJobs()
 """All jobs by name."""
 
-DETOURS = frozenset({"lookup", "browse", "note", "help", "commands"})
+DETOURS = frozenset({"look_up", "locations", "note", "help", "palette"})
 """Jobs opened for a short look during another job. A scan that the other job accepts closes them."""
 
-COUNTS_SCANS = frozenset({"pick", "move", "count", "loss", "receive"})
+COUNTS_SCANS = frozenset({"pick", "move", "count", "adjust", "receive"})
 """Jobs in which a scanned product can be given a quantity."""

@@ -50,7 +50,7 @@ from aisle.scan.meaning import (
 from aisle.undo_reference import UNDO_PREFIX
 
 COLUMN_HEADS = {
-    "place": (msg("head.place"), msg("head.expected")),
+    "location": (msg("head.location"), msg("head.expected")),
     "reason": (msg("head.reason"), msg("head.stock")),
 }
 """Column heads of each question."""
@@ -59,34 +59,34 @@ COMMAND_LETTERS = "d"
 """Letter that confirms the quantity."""
 
 PROMPTS = {
-    "product": "loss.prompt_product",
-    "place": "loss.prompt_place",
-    "quantity": "loss.prompt_quantity",
-    "reason": "loss.prompt_reason",
+    "product": "adjust.prompt_product",
+    "location": "adjust.prompt_location",
+    "quantity": "adjust.prompt_quantity",
+    "reason": "adjust.prompt_reason",
 }
 """Prompt of each phase."""
 
 
 def adjust_view(state: AdjustState) -> View:
     """Return the screen of the current phase."""
-    if state.phase in ("place", "reason"):
+    if state.phase in ("location", "reason"):
         return _question(state)
     item = state.line
     place = item.location if item else state.location
-    lines = [Line("place", msg("count.place", place=place) if place else msg("count.nowhere"))]
+    lines = [Line("place", msg("count.location", place=place) if place else msg("count.without_location"))]
     if item is None:
         hints = (KeyHint("u", msg("hint.undo")),) if state.sent else ()
-        lines = [*lines[: bool(place)], Line("note", msg("loss.note"))]
+        lines = [*lines[: bool(place)], Line("note", msg("adjust.note"))]
     else:
         hints = (KeyHint("d", msg("hint.reason")),)
         lines.append(Line("product", raw(item.label)))
-        lines.append(Line("quantity", msg("loss.quantity", quantity=state.quantity)))
+        lines.append(Line("quantity", msg("adjust.quantity", quantity=state.quantity)))
     return Step(
-        name=f"loss.{state.phase}",
-        title=msg("loss.title"),
+        name=f"adjust.{state.phase}",
+        title=msg("adjust.title"),
         prompt=_prompt(state),
         lines=tuple(lines),
-        labelled_values=(LabelledValue(msg("fact.product_number"), raw(item.product)),) if item else (),
+        labelled_values=(LabelledValue(msg("label.product_number"), raw(item.product)),) if item else (),
         choices=question_choices(state),
         choice_letters=choice_letters(state),
         key_hints=(*hints, BACK),
@@ -104,9 +104,13 @@ def exceeded_choices(state: AdjustState) -> tuple[tuple[str, Msg], ...]:
     if state.line is None or state.chosen_reason is None:
         return ()
     expected, quantity = state.line.expected, state.quantity
-    fit = (("fit", msg("loss.way_fit", quantity=expected)),) if expected > 0 else ()
-    where = msg("count.place", place=state.line.location) if state.line.location else msg("count.nowhere")
-    return (*fit, ("over", msg("loss.way_over", quantity=quantity)), ("count", msg("loss.way_count", place=where)))
+    fit = (("fit", msg("adjust.choice_expected_quantity", quantity=expected)),) if expected > 0 else ()
+    where = msg("count.location", place=state.line.location) if state.line.location else msg("count.without_location")
+    return (
+        *fit,
+        ("over", msg("adjust.choice_whole_quantity", quantity=quantity)),
+        ("count", msg("adjust.choice_count", place=where)),
+    )
 
 
 def question_choices(state: AdjustState) -> tuple[Msg, ...]:
@@ -128,8 +132,8 @@ def number_choices(state: AdjustState) -> tuple[Msg, ...]:
     """Return the two meanings of the digits typed last: a quantity, or a record with that number."""
     if state.asked_quantity is None or not (state.number_match or state.is_implausible):
         return ()
-    other = _number_choice(state.number_match) if state.number_match else msg("count.way_not_so_many")
-    return msg("count.way_quantity", quantity=state.asked_quantity), other
+    other = _number_choice(state.number_match) if state.number_match else msg("count.choice_not_so_many")
+    return msg("count.choice_quantity", quantity=state.asked_quantity), other
 
 
 def _number_choice(match: Match) -> Msg:
@@ -137,17 +141,17 @@ def _number_choice(match: Match) -> Msg:
     if match.kind in UNCOUNTABLE_KINDS:
         return quantities.other_choice_text(match)
     label = match.label or match.key
-    return msg("count.way_place" if match.kind == LOCATION else "count.way_product", label=label)
+    return msg("count.choice_location" if match.kind == LOCATION else "count.choice_product", label=label)
 
 
 def _question(state: AdjustState) -> ListView:
     """Return the numbered list of locations or reasons."""
     assert state.line is not None
-    total = len(state.candidates if state.phase == "place" else state.reasons)
+    total = len(state.candidates if state.phase == "location" else state.reasons)
     more = (NEXT_PAGE,) if total > state.page_size else ()
     return ListView(
-        name=f"loss.{state.phase}",
-        title=msg("loss.title_of", label=state.line.label, quantity=state.quantity),
+        name=f"adjust.{state.phase}",
+        title=msg("adjust.title_of", label=state.line.label, quantity=state.quantity),
         prompt=msg(PROMPTS[state.phase]),
         column_heads=COLUMN_HEADS[state.phase],
         rows=visible_rows(state),
@@ -160,7 +164,7 @@ def _question(state: AdjustState) -> ListView:
 
 def visible_rows(state: AdjustState) -> tuple[Row, ...]:
     """Return the rows of the question that fit on the screen."""
-    if state.phase == "place":
+    if state.phase == "location":
         rows = tuple(_location_row(state, line) for line in state.candidates)
     elif state.phase == "reason":
         rows = tuple(_reason_row(reason) for reason in state.reasons)
@@ -171,7 +175,7 @@ def visible_rows(state: AdjustState) -> tuple[Row, ...]:
 
 def _location_row(state: AdjustState, line: CountLine) -> Row:
     """Return a row with the location. Name its stock pool if the product lies there in several pools."""
-    place = msg("count.place", place=line.location) if line.location else msg("count.nowhere")
+    place = msg("count.location", place=line.location) if line.location else msg("count.without_location")
     if sum(other.location == line.location for other in state.candidates) > 1:
         place = msg("count.in_pool", label=place, pool=count_state.pool_name(state.pools, line.pool))
     return Row(
@@ -181,7 +185,7 @@ def _location_row(state: AdjustState, line: CountLine) -> Row:
 
 
 def _reason_row(reason: Reason) -> Row:
-    return Row(str(reason.code), (raw(reason.text), msg("loss.adds" if reason.sign > 0 else "loss.takes")))
+    return Row(str(reason.code), (raw(reason.text), msg("adjust.increases" if reason.sign > 0 else "adjust.decreases")))
 
 
 def next_page_start(state: AdjustState) -> int:
@@ -196,7 +200,7 @@ def fill_last_page(state: AdjustState) -> AdjustState:
 
 
 def _row_count(state: AdjustState) -> int:
-    return len(state.candidates if state.phase == "place" else state.reasons)
+    return len(state.candidates if state.phase == "location" else state.reasons)
 
 
 Result = Turn[AdjustState]
@@ -208,9 +212,9 @@ QUANTITY_FIELDS = ("places", "pools", "most_likely_quantity")
 class AdjustJob(Job[AdjustState]):
     """Job that records a loss or a find of a product."""
 
-    name = "loss"
-    steps: tuple[str, ...] = ("loss.product", "loss.place", "loss.quantity", "loss.reason")
-    version = 10
+    name = "adjust"
+    steps: tuple[str, ...] = ("adjust.product", "adjust.location", "adjust.quantity", "adjust.reason")
+    version = 1
     journalled = True
 
     def begin(self) -> AdjustState:
@@ -236,7 +240,7 @@ class AdjustJob(Job[AdjustState]):
 
     def prefers(self, state: AdjustState) -> tuple[str, ...]:
         """Prefer the product, or the location while that is asked."""
-        return (LOCATION, PRODUCT) if state.phase == "place" else (PRODUCT, LOCATION)
+        return (LOCATION, PRODUCT) if state.phase == "location" else (PRODUCT, LOCATION)
 
     def uses_product(self, state: AdjustState, product: str) -> bool:
         """Return True for the product that is being adjusted."""
@@ -252,7 +256,7 @@ class AdjustJob(Job[AdjustState]):
 
     def step_name(self, state: AdjustState) -> str:
         """Return one of `steps`."""
-        return f"loss.{state.phase}"
+        return f"adjust.{state.phase}"
 
     def handle(self, state: AdjustState, event: Event, context: Context) -> Result:
         """Return the next state. Each kind of event has its own function below."""
@@ -319,7 +323,7 @@ def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
     state = state._replace(large_quantity=context.policy.large_quantity)
     effects: tuple[Effect, ...] = (Query("store", "store", {}), Query("reasons", "reasons", {}))
     if place:
-        effects = (Query("place", "place", {"location_code": place, "size": 0}), *effects)
+        effects = (Query("location", "location", {"location_code": place, "size": 0}), *effects)
     if product:
         state = state._replace(pending_scan=Match(PRODUCT, product, product, code=product))
         effects = (Query("product", "product", {"product_number": product}), *effects)
@@ -333,9 +337,9 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Mapping[str, Any], ..
         return Turn(state._replace(pools=count_state.parse_pools(rows)))
     if id_ == refusals.REFUSED_QUERY:
         return _send_undo(state, rows, context)
-    if id_ == "named":
+    if id_ == "records_by_number":
         return _handle_records_by_number(state, rows, context)
-    if id_ == "place":
+    if id_ == "location":
         return Turn(state._replace(default_pool=count_state.parse_default_pool(rows[0]))) if rows else Turn(state)
     meaning, state = state.pending_scan, state._replace(pending_scan=None)
     if meaning is None:
@@ -346,7 +350,7 @@ def _handle_rows(state: AdjustState, id_: str, rows: tuple[Mapping[str, Any], ..
     if known:
         fresh = fresh._replace(allows_decimals=known[0].allows_decimals, unit=known[0].unit)
     if meaning.quantity % 1 and not fresh.allows_decimals:
-        return _reply(state, WRONG, "count.whole", label=label, quantity=meaning.quantity)
+        return _reply(state, WRONG, "count.whole_number_only", label=label, quantity=meaning.quantity)
     candidates = tuple(item for item in known if item.location or item.expected)
     figures = bool(rows) and any(rows[0].get(name) not in (None, [], ()) for name in QUANTITY_FIELDS)
     return _choose_location(
@@ -370,10 +374,12 @@ def _choose_location(state: AdjustState) -> Result:
     if default or len(here) == 1:
         return _set_location(state, (default or here)[0])
     if here:
-        choosing = state._replace(phase="place", first_row=0, candidates=tuple(here))
-        return _reply(choosing, ASK, "loss.which_pool", label=state.line.label, place=here[0].location)
+        choosing = state._replace(phase="location", first_row=0, candidates=tuple(here))
+        return _reply(choosing, ASK, "adjust.which_pool", label=state.line.label, place=here[0].location)
     if not state.location and len(state.candidates) > 1:
-        return _reply(state._replace(phase="place", first_row=0), ASK, "loss.where", label=state.line.label)
+        return _reply(
+            state._replace(phase="location", first_row=0), ASK, "adjust.which_location", label=state.line.label
+        )
     return _set_location(state, state.line)
 
 
@@ -395,17 +401,17 @@ def _handle_scan(state: AdjustState, matches: tuple[Match, ...]) -> Result:
         product = Query("product", "product", {"product_number": meaning.key})
         return Turn(state._replace(pending_scan=meaning), (Query("reasons", "reasons", {}), product))
     if state.phase != "quantity" or meaning.key != item.product:
-        return _reply(state, WRONG, "loss.one_at_a_time", label=item.label, what=meaning.label or meaning.key)
+        return _reply(state, WRONG, "adjust.one_at_a_time", label=item.label, what=meaning.label or meaning.key)
     if meaning.quantity % 1 and not item.allows_decimals:
-        return _reply(state, WRONG, "count.whole", label=item.label, quantity=meaning.quantity)
+        return _reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=meaning.quantity)
     return _add_scanned(state, state.quantity + meaning.quantity, meaning.quantity)
 
 
 def _scan_location(state: AdjustState, match: Match) -> Result:
-    query = Query("place", "place", {"location_code": match.key, "size": 0})
+    query = Query("location", "location", {"location_code": match.key, "size": 0})
     state = state._replace(location=match.key, default_pool=0)
     if state.line is None:
-        return _reply(state, GOOD, "loss.at_place", query, place=match.key)
+        return _reply(state, GOOD, "adjust.at_location", query, place=match.key)
     if state.phase == "reason":
         return _reply(state._replace(location=state.line.location), WRONG, "count.answer_first", what=match.key)
     item = state.line._replace(location=match.key, pool=0, expected=Decimal(0))
@@ -421,7 +427,7 @@ def _enter_quantity(state: AdjustState, value: Decimal, context: Context) -> Res
 def _add_scanned(state: AdjustState, value: Decimal, added: Decimal = Decimal(0)) -> Result:
     """Set the quantity after `added` more were scanned; further scans add to it."""
     assert state.line is not None
-    reply = _reply(state._replace(quantity=value), GOOD, "loss.how_many", label=state.line.label, quantity=value)
+    reply = _reply(state._replace(quantity=value), GOOD, "adjust.how_many", label=state.line.label, quantity=value)
     return _ask_if_plausible(state, value, added or value) or reply
 
 
@@ -439,7 +445,7 @@ def _ask_quantity(state: AdjustState, kind: str) -> Result:
     """Return the open question: whether so many are meant, or which record the number names."""
     found, value = state.number_match, state.asked_quantity or Decimal(0)
     if found is None:
-        return _reply(state, kind, "count.so_many", value=value, label=state.line.label if state.line else "")
+        return _reply(state, kind, "count.confirm_quantity", value=value, label=state.line.label if state.line else "")
     return Turn(state, (), Verdict(kind, quantities.number_question(found, value)))
 
 
@@ -473,7 +479,7 @@ def _set_quantity(state: AdjustState, value: Decimal, context: Context) -> Resul
     """Set the confirmed quantity. Send the adjustment if its reason was chosen before."""
     reason, state = state.chosen_reason, _clear_question(state)
     if value <= 0:
-        return _reply(state, WRONG, "loss.none")
+        return _reply(state, WRONG, "adjust.none")
     state = state._replace(quantity=value)
     return _apply_reason(state, reason, context) if reason else _ask_reason(state)
 
@@ -525,12 +531,14 @@ def _answer_quantity(state: AdjustState, value: Decimal, number: int, context: C
 
 def _ask_reason(state: AdjustState) -> Result:
     label = state.line.label if state.line else ""
-    return _reply(state._replace(phase="reason", first_row=0), ASK, "loss.why", quantity=state.quantity, label=label)
+    return _reply(
+        state._replace(phase="reason", first_row=0), ASK, "adjust.which_reason", quantity=state.quantity, label=label
+    )
 
 
 def _handle_choice(state: AdjustState, number: int, context: Context) -> Result:
     index = state.first_row + number - 1
-    if state.phase == "place":
+    if state.phase == "location":
         return _set_location(state, state.candidates[index])
     return _apply_reason(state, state.reasons[index], context)
 
@@ -544,7 +552,7 @@ def _apply_reason(state: AdjustState, reason: Reason, context: Context) -> Resul
             "quantity": state.quantity,
             "books": state.line.expected,
         }
-        return _reply(state._replace(chosen_reason=reason, phase="quantity"), ASK, "loss.over", **args)
+        return _reply(state._replace(chosen_reason=reason, phase="quantity"), ASK, "adjust.exceeds_expected", **args)
     return _send_adjustment(state, reason, context)
 
 
@@ -574,7 +582,7 @@ def _answer_exceeded(state: AdjustState, reason: Reason, number: int, context: C
 def _send_adjustment(state: AdjustState, reason: Reason, context: Context) -> Result:
     assert state.line is not None
     sent = SentAdjustment(state.line, state.quantity * reason.sign, context.now)
-    id_ = "loss.found" if reason.sign > 0 else "loss.lost"
+    id_ = "adjust.found" if reason.sign > 0 else "adjust.lost"
     verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=reason.text))
     more: dict[str, str | int] = {"reason_code": reason.code, "loss_comment": reason.text}
     write = _log_write(sent.line, sent.quantity, context, more)
@@ -615,7 +623,7 @@ def _send_undo(state: AdjustState, rows: refusals.RefusalRows, context: Context)
         return Turn(undone, (), refusals.refused_entry_verdict(refused))
     write = _log_write(sent.line, -sent.quantity, context, {"reference": UNDO_PREFIX + sent.at})
     change, where = signed_message(-sent.quantity), message.at_location(sent.line.location)
-    text = msg("loss.undone", label=sent.line.label, change=change, where=where)
+    text = msg("adjust.undone", label=sent.line.label, change=change, where=where)
     return Turn(undone, (write,), undo_verdict(text))
 
 
@@ -625,8 +633,8 @@ def _go_back(state: AdjustState) -> Result:
     if state.number_match or state.chosen_reason:
         return _reply(_clear_question(state), INFO, "count.dropped")
     if state.phase == "reason":
-        return _reply(state._replace(phase="quantity"), INFO, "loss.go_on")
+        return _reply(state._replace(phase="quantity"), INFO, "adjust.back_to_quantity")
     if state.line is not None and not state.closes_after_send:
         fresh = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0))
-        return _reply(fresh, INFO, "loss.dropped")
-    return Turn(state, (Close(Verdict(INFO, msg("loss.left"))),))
+        return _reply(fresh, INFO, "adjust.dropped")
+    return Turn(state, (Close(Verdict(INFO, msg("adjust.left"))),))

@@ -120,12 +120,12 @@ class BatchState(NamedTuple):
 
 
 CHOICE_TEXTS = {
-    "out": "walk.way_out",
-    "all_the_same": "walk.way_all_the_same",
-    "is_tote": "walk.way_is_tote",
-    "look_up": "pick.way_look_up",
-    "leave": "walk.way_leave",
-    "many": "walk.way_many",
+    "out": "batch.choice_remove",
+    "all_the_same": "batch.choice_add_anyway",
+    "is_tote": "batch.choice_is_tote",
+    "look_up": "pick.choice_look_up",
+    "leave": "batch.choice_leave",
+    "many": "batch.choice_count",
 }
 
 COMMAND_LETTERS = "gtunp"
@@ -135,8 +135,8 @@ COMMAND_LETTERS = "gtunp"
 def batch_view(state: BatchState) -> DetailView:
     """Return the page with the totes, their totals, and the stops that the batch saves."""
     return DetailView(
-        name="walk",
-        title=msg("walk.title"),
+        name="batch",
+        title=msg("batch.title"),
         prompt=_prompt(state),
         lines=_lines(state),
         blocks=(_tote_block(state),) if state.orders else (),
@@ -159,37 +159,40 @@ def open_choices(state: BatchState) -> tuple[BatchChoice, ...]:
 
 def _prompt(state: BatchState) -> Msg:
     if state.is_removing:
-        return msg("walk.prompt_out")
+        return msg("batch.prompt_remove")
     if state.choices:
         return quantities.letter_prompt(choice_letters(state))
-    return msg("walk.prompt_more") if state.orders else msg("walk.prompt")
+    return msg("batch.prompt_more") if state.orders else msg("batch.prompt")
 
 
 def _lines(state: BatchState) -> tuple[Line, ...]:
     if not state.orders:
-        return (Line("note", msg("walk.note")),)
+        return (Line("note", msg("batch.note")),)
     stops, single = state.stop_counts
     lines = sum(each.open_lines for each in state.orders)
     pieces = sum((each.pieces for each in state.orders), Decimal(0))
-    total = msg("walk.total", count=len(state.orders), lines=lines, pieces=pieces)
+    total = msg("batch.total", count=len(state.orders), lines=lines, pieces=pieces)
     if not stops:
         return (Line("quantity", total),)
     if len(state.orders) < 2 or single == stops:
-        return (Line("quantity", total), Line("note", msg("walk.stops", stops=stops)))
-    return (Line("quantity", total), Line("note", msg("walk.saved", stops=stops, single=single, saved=single - stops)))
+        return (Line("quantity", total), Line("note", msg("batch.stops", stops=stops)))
+    return (
+        Line("quantity", total),
+        Line("note", msg("batch.stops_saved", stops=stops, single=single, saved=single - stops)),
+    )
 
 
 def _tote_block(state: BatchState) -> Block:
     """Return the block of totes, the latest first; in tote order while they are numbered."""
     rows = [_tote_row(TOTE_LETTERS[index], each) for index, each in enumerate(state.orders)]
     if state.is_removing:
-        return Block(msg("walk.totes"), tuple(rows), numbered_rows=len(rows))
-    return Block(msg("walk.totes"), tuple(reversed(rows)))
+        return Block(msg("batch.totes"), tuple(rows), numbered_rows=len(rows))
+    return Block(msg("batch.totes"), tuple(reversed(rows)))
 
 
 def _tote_row(letter: str, order: BatchOrder) -> tuple[Msg, ...]:
-    name = msg("walk.tote_row", tote=letter, order=order.order)
-    lines = msg("walk.lines", count=order.open_lines) if order.has_lines else msg("walk.not_here")
+    name = msg("batch.tote_row", tote=letter, order=order.order)
+    lines = msg("batch.lines", count=order.open_lines) if order.has_lines else msg("batch.not_here")
     cells = [name, lines, msg("moment", at=order.pickup), raw(order.customer)]
     return (*cells, raw(order.tote_code)) if order.tote_code else tuple(cells)
 
@@ -222,9 +225,9 @@ Result = Turn[BatchState]
 class BatchJob(Job[BatchState]):
     """Job that collects orders for one walk, by scan or by number, and then starts the pick."""
 
-    name = "walk"
-    steps: tuple[str, ...] = ("walk",)
-    version = 7
+    name = "batch"
+    steps: tuple[str, ...] = ("batch",)
+    version = 1
     journalled = True
 
     def begin(self) -> BatchState:
@@ -277,7 +280,7 @@ class BatchJob(Job[BatchState]):
             case Command("g"):
                 return _start_pick(state)
             case Command("t"):
-                return _reply(state._replace(is_removing=True, choices=()), ASK, "walk.which_out")
+                return _reply(state._replace(is_removing=True, choices=()), ASK, "batch.which_to_remove")
             case Command("u") if state.orders:
                 return _remove_order(state, state.orders[-1].order)
         return Turn(state)
@@ -301,7 +304,7 @@ def _handle_update(state: BatchState, event: Event, context: Context) -> Result:
             return Turn(state, (query_assigned(context),))
         case Changed("outbox"):
             return Turn(state, (query_assigned(context),))
-        case Rows("given", rows, _):
+        case Rows("assigned_orders", rows, _):
             return _add_assigned(state, rows)
         case Rows("orders", rows, _):
             return _add_next(state, rows, context)
@@ -331,15 +334,15 @@ def _update_order(state: BatchState, order: str, row: Mapping[str, Any], context
         asking = _without_order(state, order)
         asking = asking._replace(choices=(*asking.choices, BatchChoice(ADD_CLAIMED, order)))
         if owner:
-            return _reply(asking, ASK, "walk.claimed", order=order, who=owner)
-        return _reply(asking, ASK, "walk.claimed_plain", order=order)
+            return _reply(asking, ASK, "batch.claimed", order=order, who=owner)
+        return _reply(asking, ASK, "batch.claimed_plain", order=order)
     now = _with_order_data(was, row)
     state = state._replace(orders=(*state.orders[:at], now, *state.orders[at + 1 :]))
     if not now.has_lines or was.has_lines:
         return Turn(state)
     stops, single = state.stop_counts
     args = {"tote": TOTE_LETTERS[at], "order": order}
-    return _reply(state, GOOD, "walk.added", lines=now.open_lines, pickup=now.pickup, saved=single - stops, **args)
+    return _reply(state, GOOD, "batch.added", lines=now.open_lines, pickup=now.pickup, saved=single - stops, **args)
 
 
 def _add_assigned(state: BatchState, rows: Iterable[Mapping[str, Any]]) -> Result:
@@ -351,20 +354,20 @@ def _add_assigned(state: BatchState, rows: Iterable[Mapping[str, Any]]) -> Resul
     if not mine:
         return Turn(state)
     added = state._replace(orders=(*state.orders, *(BatchOrder(order) for order in mine)))
-    text = msg("walk.given", order=mine[0], count=len(mine), who=str(fresh[0]["by"]))
+    text = msg("batch.assigned", order=mine[0], count=len(mine), who=str(fresh[0]["by"]))
     return Turn(added, query_orders(mine), Verdict(ASK, text))
 
 
 def _reason_not_pickable(row: Mapping[str, Any]) -> str:
     if not row:
-        return "walk.no_order"
+        return "batch.no_order"
     if row.get("is_rejected"):
-        return "walk.rejected"
+        return "batch.rejected"
     if not row.get("is_active", True):
-        return "walk.finished"
+        return "batch.finished"
     lines = parse_lines(row.get("lines") or ())
     if row.get("lines_known", True) and not any(take.is_open for take in lines):
-        return "walk.picked" if lines else "walk.empty"
+        return "batch.picked" if lines else "batch.empty"
     return ""
 
 
@@ -393,9 +396,9 @@ def _add_next(state: BatchState, rows: Iterable[Mapping[str, Any]], context: Con
     found = [order for order in free if order not in mine][: min(state.wanted_count, MAX_ORDERS - len(mine))]
     state = state._replace(wanted_count=0)
     if not found:
-        return _reply(state, WRONG, "walk.none_left")
+        return _reply(state, WRONG, "batch.none_left")
     added = state._replace(orders=(*state.orders, *(BatchOrder(order) for order in found)))
-    return Turn(added, query_orders(found), Verdict(GOOD, msg("walk.taken", count=len(found))))
+    return Turn(added, query_orders(found), Verdict(GOOD, msg("batch.orders_added", count=len(found))))
 
 
 # Inputs
@@ -415,10 +418,10 @@ def _handle_scan(state: BatchState, matches: tuple[Match, ...]) -> Result:
         return _query_next(state, int(code))
     if first.kind == PRODUCT:
         asking = state._replace(choices=(BatchChoice("look_up", first.key),), is_removing=False)
-        return _reply(asking, WRONG, "walk.product", label=label)
+        return _reply(asking, WRONG, "batch.product", label=label)
     if first.kind not in (PERSON, LOCATION):
-        return Turn(state, (), Verdict(WRONG, msg("walk.not_this", what=name_of(first))))
-    return _reply(state, WRONG, "walk.person" if first.kind == PERSON else "walk.place", what=label)
+        return Turn(state, (), Verdict(WRONG, msg("batch.not_this", what=name_of(first))))
+    return _reply(state, WRONG, "batch.person" if first.kind == PERSON else "batch.location", what=label)
 
 
 def _add_order(state: BatchState, order: str, *, is_confirmed: bool = False) -> Result:
@@ -426,12 +429,16 @@ def _add_order(state: BatchState, order: str, *, is_confirmed: bool = False) -> 
     letter = tote_letter(state, order)
     if letter:
         return _reply(
-            state._replace(choices=(BatchChoice("out", order),)), ASK, "walk.already", tote=letter, order=order
+            state._replace(choices=(BatchChoice("out", order),)),
+            ASK,
+            "batch.already_in_batch",
+            tote=letter,
+            order=order,
         )
     if len(state.orders) >= MAX_ORDERS:
-        return _reply(state, WRONG, "walk.full", count=MAX_ORDERS)
+        return _reply(state, WRONG, "batch.full", count=MAX_ORDERS)
     added = state._replace(orders=(*state.orders, BatchOrder(order, is_confirmed=is_confirmed)))
-    text = msg("walk.coming", tote=tote_letter(added, order), order=order)
+    text = msg("batch.order_loading", tote=tote_letter(added, order), order=order)
     return Turn(added, query_orders((order,)), Verdict(GOOD, text))
 
 
@@ -447,14 +454,14 @@ def _handle_code(state: BatchState, code: str) -> Result:
     if _is_count(code):
         return _ask_count(state, code) if _is_question_open(state) else _query_next(state, int(code))
     if not state.orders or (len(code) <= MAX_COUNT_DIGITS and code not in tuple(TOTE_LETTERS)):
-        return _reply(state, WRONG, "walk.unknown", code=code)
+        return _reply(state, WRONG, "batch.unknown", code=code)
     if code in tuple(TOTE_LETTERS[:MAX_ORDERS]):
         return _check_tote_letter(state, code)
     if any(each.tote_code.casefold() == code.casefold() for each in state.orders):
         return _set_tote_code(state, code)
     if code.isdecimal() or any(_label_format(each.order) == _label_format(code) for each in state.orders):
         asking = state._replace(choices=(BatchChoice("is_tote", code),), is_removing=False)
-        return _reply(asking, ASK, "walk.like_an_order", code=code)
+        return _reply(asking, ASK, "batch.looks_like_order", code=code)
     return _set_tote_code(state, code)
 
 
@@ -467,7 +474,7 @@ def _ask_count(state: BatchState, code: str) -> Result:
     """Ask whether that many orders are meant. Other open questions keep their letters."""
     others = tuple(choice for choice in state.choices if choice.kind not in ("many", *RECORD_CHOICES))
     asking = state._replace(choices=(*others, BatchChoice("many", code)))
-    return _reply(asking, ASK, "walk.many", count=int(code))
+    return _reply(asking, ASK, "batch.confirm_count", count=int(code))
 
 
 def _ask_number(state: BatchState, code: str, match: Match) -> Result:
@@ -484,11 +491,11 @@ def _check_tote_letter(state: BatchState, letter: str) -> Result:
     """
     order = next((each.order for each in state.orders if tote_letter(state, each.order) == letter), "")
     if not order:
-        return _reply(state, WRONG, "walk.unknown", code=letter)
+        return _reply(state, WRONG, "batch.unknown", code=letter)
     if order != state.orders[-1].order:
-        return _reply(state, WRONG, "walk.tote_twice", code=letter)
+        return _reply(state, WRONG, "batch.tote_twice", code=letter)
     return _reply(
-        state._replace(choices=(), is_removing=False), GOOD, "walk.tote", tote=letter, code=letter, order=order
+        state._replace(choices=(), is_removing=False), GOOD, "batch.tote", tote=letter, code=letter, order=order
     )
 
 
@@ -501,15 +508,15 @@ def _set_tote_code(state: BatchState, code: str) -> Result:
     """Set the tote code of the last order. It must be unique within the batch."""
     *others, last = state.orders
     if any(each.tote_code.casefold() == code.casefold() for each in others):
-        return _reply(state, WRONG, "walk.tote_twice", code=code)
+        return _reply(state, WRONG, "batch.tote_twice", code=code)
     state = state._replace(orders=(*others, last._replace(tote_code=code)), choices=(), is_removing=False)
-    return _reply(state, GOOD, "walk.tote", tote=tote_letter(state, last.order), code=code, order=last.order)
+    return _reply(state, GOOD, "batch.tote", tote=tote_letter(state, last.order), code=code, order=last.order)
 
 
 def _handle_text(state: BatchState, text: str) -> Result:
     """Read a text as a tote code if it has a digit or is one word of capitals, as labels have."""
     if " " in text or not (text.isupper() or any(char.isdigit() for char in text)):
-        return _reply(state, WRONG, "walk.unknown", code=text)
+        return _reply(state, WRONG, "batch.unknown", code=text)
     return _handle_code(state, text)
 
 
@@ -517,7 +524,7 @@ def _query_next(state: BatchState, count: int) -> Result:
     state = state._replace(choices=(), is_removing=False)
     free = MAX_ORDERS - len(state.orders)
     if not free:
-        return _reply(state, WRONG, "walk.full", count=MAX_ORDERS)
+        return _reply(state, WRONG, "batch.full", count=MAX_ORDERS)
     wanted = min(count, free)
     query = Query("orders", "orders", {"first": 0, "size": wanted + len(state.orders) + EXTRA_ORDERS})
     return Turn(state._replace(wanted_count=wanted), (query,))
@@ -535,7 +542,7 @@ def _handle_choice(state: BatchState, choice: int) -> Result:
     if chosen.kind in RECORD_CHOICES:
         return _reply(state, INFO, "session.dropped")
     if chosen.kind == "look_up":
-        return Turn(state, (Start("lookup", {"product_number": chosen.key}),))
+        return Turn(state, (Start("look_up", {"product_number": chosen.key}),))
     if chosen.kind == "leave":
         return _leave(state)
     if chosen.kind == "is_tote":
@@ -555,7 +562,9 @@ def _without_order(state: BatchState, order: str) -> BatchState:
 
 def _remove_order(state: BatchState, order: str) -> Result:
     """Remove the order. The totes after it get new letters."""
-    return _reply(_without_order(state, order), GOOD, "walk.out", tote=tote_letter(state, order), order=order)
+    return _reply(
+        _without_order(state, order), GOOD, "batch.order_removed", tote=tote_letter(state, order), order=order
+    )
 
 
 def _start_pick(state: BatchState) -> Result:
@@ -573,9 +582,9 @@ def _go_back(state: BatchState) -> Result:
     if state.choices or state.is_removing:
         return _reply(state._replace(choices=(), is_removing=False), INFO, "session.dropped")
     if len(state.orders) > 1:
-        return _reply(state._replace(choices=(BatchChoice("leave"),)), ASK, "walk.leave", count=len(state.orders))
+        return _reply(state._replace(choices=(BatchChoice("leave"),)), ASK, "batch.leave", count=len(state.orders))
     return _leave(state)
 
 
 def _leave(state: BatchState) -> Result:
-    return Turn(state, (Close(Verdict(INFO, msg("walk.left"))),))
+    return Turn(state, (Close(Verdict(INFO, msg("batch.left"))),))

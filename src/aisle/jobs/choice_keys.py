@@ -101,7 +101,7 @@ FREE_LETTERS: Final = "efgjmortvzixlsqawckdun"
 def assign_letters(kinds: Iterable[str], commands: str = "") -> str:
     """Return one distinct letter for each of these choices.
 
-    If there are more choices than letters, the last choices get none and have to wait. `commands` are letters that the
+    If there are more choices than letters, the last choices get none and have to wait. `palette` are letters that the
     page already uses.
     """
     keys = ""

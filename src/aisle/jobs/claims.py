@@ -63,7 +63,7 @@ class ClaimForOther(NamedTuple):
 
 
 def with_new_claims(before: tuple[ClaimForOther, ...], answer: Mapping[str, Any] | None) -> tuple[ClaimForOther, ...]:
-    """Return the claims after the result of job `act`. The last assignment of an order counts."""
+    """Return the claims after the result of job `order_actions`. The last assignment of an order counts."""
     done: Mapping[str, Any] = answer or {}
     again = {str(each["order"]) for each in done.get("undo") or ()}
     fresh = [ClaimForOther(str(order), str(user)) for order, user in done.get("given") or ()]
@@ -74,7 +74,7 @@ def with_new_claims(before: tuple[ClaimForOther, ...], answer: Mapping[str, Any]
 def query_claims(claims: tuple[ClaimForOther, ...]) -> tuple[Query, ...]:
     """Return the query for the state of these orders; empty without claims."""
     return (
-        (Query("given", "orders_by_number", {"orders": [each.order for each in claims]}, is_live=True),)
+        (Query("assigned_orders", "orders_by_number", {"orders": [each.order for each in claims]}, is_live=True),)
         if claims
         else ()
     )
@@ -90,7 +90,9 @@ def report_lost_claims(
         row = rows.get(each.order, {})
         by = str(row.get("claimed_by") or "")
         if row.get("is_claimed") and by and by != each.user:
-            verdict = Verdict(WRONG, msg("act.outdone", order=each.order, name=str(row.get("claimed_name") or by)))
+            verdict = Verdict(
+                WRONG, msg("order_actions.claim_lost", order=each.order, name=str(row.get("claimed_name") or by))
+            )
         else:
             kept.append(each)
     return tuple(kept), verdict

@@ -61,7 +61,7 @@ class Refresh(NamedTuple):
     key: str = ""
 
 
-ARRIVED, RESEND, CLOSED_BY_HAND = "arrived", "again", "by_hand"
+ARRIVED, RESEND, CLOSED_BY_HAND = "arrived", "resend", "close_by_hand"
 """Decisions of a person on an operation that nothing else can resolve."""
 
 OVERAGE, DIFFERENCE = "overage", "difference"
@@ -102,8 +102,8 @@ class LocalNote(NamedTuple):
 class Request(NamedTuple):
     """Question to the service that a person waits for. It is answered or expires; it is never sent late.
 
-    Its id comes as `Requested`. Each time the outbox changes, the query `ask` (ask_id) returns one row with `state`
-    (see aisle.outbox.session_requests) and `answer`.
+    Its id comes as `Requested`. Each time the outbox changes, the query `request_state` (request_id) returns one row
+    with `state` (see aisle.outbox.session_requests) and `answer`.
     """
 
     kind: str

@@ -159,12 +159,12 @@ def list_view(state: LocationsState) -> ListView:
     text = state.typed or state.search
     listed = pages.list_view(
         state,
-        "browse.list",
-        msg("browse.title"),
-        msg("lookup.prompt_order") if state.offered else msg("browse.prompt_list"),
-        (msg("browse.head_place"), msg("browse.head_products"), msg("head.stock"), msg("browse.head_tags")),
+        "locations.list",
+        msg("locations.title"),
+        msg("look_up.prompt_order") if state.offered else msg("locations.prompt_list"),
+        (msg("locations.head_location"), msg("locations.head_products"), msg("head.stock"), msg("locations.head_tags")),
         tuple(_location_row(place) for place in state.rows),
-        empty=msg("browse.no_match", text=text) if text else msg("browse.none"),
+        empty=msg("locations.no_match", text=text) if text else msg("locations.none"),
         numbered=state.numbered_rows,
     )
     return listed._replace(choices=_offered_choices(state))
@@ -172,9 +172,9 @@ def list_view(state: LocationsState) -> ListView:
 
 def _location_row(location: LocationRow) -> Row:
     if not location.product_count:
-        return Row(location.code, (raw(location.code), msg("browse.empty"), raw(""), raw(location.tags)))
-    about = raw("?") if location.quantity is None else msg("lookup.about", text=location.quantity)
-    products = msg("browse.products", count=location.product_count)
+        return Row(location.code, (raw(location.code), msg("locations.empty"), raw(""), raw(location.tags)))
+    about = raw("?") if location.quantity is None else msg("look_up.estimate", text=location.quantity)
+    products = msg("locations.products", count=location.product_count)
     return Row(location.code, (raw(location.code), products, about, raw(location.tags)))
 
 
@@ -182,9 +182,9 @@ def page_view(state: LocationsState) -> DetailView:
     """Return the page of one location."""
     place = state.location
     return DetailView(
-        name="browse.place",
-        title=msg("browse.title_place", place=state.code),
-        prompt=msg("lookup.prompt_order") if state.offered else msg("browse.prompt"),
+        name="locations.location",
+        title=msg("locations.title_location", place=state.code),
+        prompt=msg("look_up.prompt_order") if state.offered else msg("locations.prompt"),
         lines=_lines(state, place),
         blocks=_blocks(state, place) if place else (),
         page=state.page,
@@ -193,7 +193,7 @@ def page_view(state: LocationsState) -> DetailView:
         key_hints=(
             *((KeyHint("n", msg("hint.page_on"), is_always_shown=True),) if place and place.next_code else ()),
             *((KeyHint("p", msg("hint.page_back"), is_always_shown=True),) if place and place.previous_code else ()),
-            KeyHint("r", msg("browse.rest")),
+            KeyHint("r", msg("locations.next_page")),
             BACK,
             *pages.JOB_KEY_HINTS,
         ),
@@ -203,7 +203,12 @@ def page_view(state: LocationsState) -> DetailView:
 def _offered_choices(state: LocationsState) -> tuple[Msg, ...]:
     if state.offered is None:
         return ()
-    return (msg("lookup.way_order" if state.offered.kind == "order" else "browse.way_product", key=state.offered.key),)
+    return (
+        msg(
+            "look_up.choice_order" if state.offered.kind == "order" else "locations.choice_product",
+            key=state.offered.key,
+        ),
+    )
 
 
 def _pool_name(state: LocationsState, pool: str) -> str:
@@ -213,19 +218,19 @@ def _pool_name(state: LocationsState, pool: str) -> str:
 def _lines(state: LocationsState, location: Location | None) -> tuple[Line, ...]:
     """Return the lines on the quantity at the location, its tags and its pool."""
     if location is None:
-        return (Line("place", raw(state.code)), Line("note", msg("browse.unknown")))
+        return (Line("place", raw(state.code)), Line("note", msg("locations.unknown")))
     count, shown = max(location.product_count, len(location.stock_lines)), len(location.stock_lines)
     count_text = (
-        msg("browse.products", count=count)
+        msg("locations.products", count=count)
         if count
-        else msg("place.unnamed" if location.are_locations_unknown else "browse.nothing")
+        else msg("location.locations_unknown" if location.are_locations_unknown else "locations.nothing")
     )
     about = [raw(", ".join(location.tags))] if location.tags else []
     if location.default_pool:
-        about.append(msg("browse.pool", pool=_pool_name(state, str(location.default_pool))))
-    notes = [msg("browse.both", one=about[0], other=about[1])] if len(about) == 2 else about
-    notes += [msg("browse.more", shown=shown)] if shown < count else []
-    head = msg("browse.both", one=raw(state.code), other=count_text)
+        about.append(msg("locations.default_pool", pool=_pool_name(state, str(location.default_pool))))
+    notes = [msg("locations.join", one=about[0], other=about[1])] if len(about) == 2 else about
+    notes += [msg("locations.more", shown=shown)] if shown < count else []
+    head = msg("locations.join", one=raw(state.code), other=count_text)
     return (Line("place", head), *(Line("note", note) for note in notes))
 
 
@@ -236,7 +241,7 @@ def _blocks(state: LocationsState, location: Location) -> tuple[Block, ...]:
         (raw(one.label), _quantity_text(one), raw(_pools_text(state, one, default)), raw(one.product))
         for one in location.stock_lines
     )
-    blocks = (Block(msg("browse.here_title"), here, state.numbered_rows), *_held_blocks(location))
+    blocks = (Block(msg("locations.here_title"), here, state.numbered_rows), *_held_blocks(location))
     return tuple(block for block in blocks if block.rows)
 
 
@@ -248,16 +253,16 @@ def _held_blocks(location: Location) -> tuple[Block, ...]:
         for held in one.held:
             kept[held.order] = kept.get(held.order, Decimal(0)) + held.quantity
         for order, quantity in kept.items():
-            orders.setdefault(order, []).append((raw(one.label), msg("browse.held", quantity=quantity)))
+            orders.setdefault(order, []).append((raw(one.label), msg("locations.held", quantity=quantity)))
     return tuple(
-        Block(msg("browse.held_title", order=order), tuple(rows), is_title_needed=True)
+        Block(msg("locations.held_title", order=order), tuple(rows), is_title_needed=True)
         for order, rows in orders.items()
     )
 
 
 def _quantity_text(stock_line: StockLine) -> Msg:
     if stock_line.unit:
-        return msg("browse.measure", quantity=known_number(stock_line.quantity), unit=stock_line.unit)
+        return msg("locations.measure", quantity=known_number(stock_line.quantity), unit=stock_line.unit)
     return number_message(stock_line.quantity)
 
 
@@ -295,9 +300,9 @@ Result = Turn[LocationsState]
 class LocationsJob(Job[LocationsState]):
     """Job that leads from location to location on the screen."""
 
-    name = "browse"
-    steps: tuple[str, ...] = ("browse.list", "browse.place")
-    version = 3
+    name = "locations"
+    steps: tuple[str, ...] = ("locations.list", "locations.location")
+    version = 1
     journalled = True
 
     def begin(self) -> LocationsState:
@@ -323,7 +328,7 @@ class LocationsJob(Job[LocationsState]):
 
     def step_name(self, state: LocationsState) -> str:
         """Return one of `steps`."""
-        return "browse.list" if state.is_list else "browse.place"
+        return "locations.list" if state.is_list else "locations.location"
 
     def view(self, state: LocationsState) -> ListView | DetailView:
         """Return the list or the page."""
@@ -387,19 +392,19 @@ def _open_location(state: LocationsState, code: str) -> Result:
 
 def _queries(code: str) -> tuple[Query, ...]:
     return (
-        Query("place", "place", {"location_code": code, "size": MAX_PRODUCTS}, is_live=True),
-        Query("aisle", "places", {"beside": code, "size": MAX_AISLE_LOCATIONS}, is_live=True),
+        Query("location", "location", {"location_code": code, "size": MAX_PRODUCTS}, is_live=True),
+        Query("aisle", "locations", {"beside": code, "size": MAX_AISLE_LOCATIONS}, is_live=True),
     )
 
 
 def _list_query(state: LocationsState, context: Context) -> Query:
     return pages.query_window(
-        "places", "places", {"search": state.typed or state.search}, state.first, page_size(context)
+        "locations", "locations", {"search": state.typed or state.search}, state.first, page_size(context)
     )
 
 
 def _search(state: LocationsState, text: str, context: Context) -> Result:
-    found = pages.query_window("found", "places", {"search": text}, 0, page_size(context))
+    found = pages.query_window("found", "locations", {"search": text}, 0, page_size(context))
     return Turn(state._replace(searched_for=text, typed="", offered=None), (found,))
 
 
@@ -412,7 +417,7 @@ def _refresh(state: LocationsState, context: Context) -> tuple[Effect, ...]:
 
 def _handle_rows(state: LocationsState, answer: Rows, context: Context) -> Result:
     match answer:
-        case Rows("places", rows, _):
+        case Rows("locations", rows, _):
             return pages.handle_rows(
                 state, answer, tuple(_parse_location_row(row) for row in rows), context, _list_query
             )
@@ -420,7 +425,7 @@ def _handle_rows(state: LocationsState, answer: Rows, context: Context) -> Resul
             return _handle_found(state, tuple(_parse_location_row(row) for row in rows), total, context)
         case Rows("chosen", rows, _) if rows:
             return _open_location(state, str(rows[0]["location_code"]))
-        case Rows("place", rows, _):
+        case Rows("location", rows, _):
             return Turn(state._replace(location=_parse_location(rows[0]) if rows else None))
         case Rows("here", rows, _):
             return _report_product_here(state, tuple(_parse_stock_line(one) for row in rows for one in row["products"]))
@@ -467,11 +472,11 @@ def _handle_found(state: LocationsState, rows: tuple[LocationRow, ...], total: i
     text, state = state.searched_for, state._replace(searched_for="")
     if not total:
         effects = _refresh(state, context) if state.is_list else ()
-        return Turn(state, effects, Verdict(WRONG, msg("browse.not_found", text=text)))
+        return Turn(state, effects, Verdict(WRONG, msg("locations.not_found", text=text)))
     if total == 1:
         return _open_location(state, rows[0].code)
     listed = state._replace(code="", search=text, rows=rows, total=total, first=0, cursor=-1, opened_from_list=True)
-    return Turn(listed, (), Verdict(INFO, msg("browse.found", text=text, count=total)))
+    return Turn(listed, (), Verdict(INFO, msg("locations.found", text=text, count=total)))
 
 
 # Inputs
@@ -481,16 +486,16 @@ def _handle_scan(state: LocationsState, match: Match) -> Result:
     state = state._replace(typed="", offered=None)
     label = match.label or match.key
     if match.kind == LOCATION:
-        return _open_location(state, match.key)._replace(verdict=Verdict(INFO, msg("browse.shown", place=match.key)))
+        return _open_location(state, match.key)._replace(verdict=Verdict(INFO, msg("locations.shown", place=match.key)))
     if match.kind == PRODUCT:
         return _scan_product(state, match.key, label)
     if match.kind in (ORDER, REFERENCE):
         offered = OfferedChoice("order", match.key)
         turn = Turn(
-            state._replace(offered=offered), (), Verdict(ASK, msg("lookup.is_order", order=match.key, who=label))
+            state._replace(offered=offered), (), Verdict(ASK, msg("look_up.is_order", order=match.key, who=label))
         )
         return turn._replace(effects=(Query("offered", "order", {"order_number": match.key}),))
-    return Turn(state, (), Verdict(INFO, msg("browse.is_person", name=label)))
+    return Turn(state, (), Verdict(INFO, msg("locations.is_person", name=label)))
 
 
 def _check_order(state: LocationsState, rows: tuple[Mapping[str, Any], ...]) -> Result:
@@ -499,7 +504,7 @@ def _check_order(state: LocationsState, rows: tuple[Mapping[str, Any], ...]) -> 
     gone = row.get("is_rejected") or row.get("is_active") is False
     if not gone or state.offered is None:
         return Turn(state)
-    id_ = "walk.rejected" if row.get("is_rejected") else "walk.finished"
+    id_ = "batch.rejected" if row.get("is_rejected") else "batch.finished"
     verdict = Verdict(WRONG, msg(id_, order=state.offered.key))
     return Turn(state._replace(offered=None), (), verdict)
 
@@ -507,9 +512,9 @@ def _check_order(state: LocationsState, rows: tuple[Mapping[str, Any], ...]) -> 
 def _scan_product(state: LocationsState, product: str, label: str) -> Result:
     """Offer the scanned product, and query its stock at the location on the screen."""
     if state.is_list:
-        return Turn(state, (Start("lookup", {"product_number": product, "label": label}),))
+        return Turn(state, (Start("look_up", {"product_number": product, "label": label}),))
     state = state._replace(offered=OfferedChoice("product", product, label))
-    return Turn(state, (Query("here", "place", {"location_code": state.code, "product_number": product}),))
+    return Turn(state, (Query("here", "location", {"location_code": state.code, "product_number": product}),))
 
 
 def _report_product_here(state: LocationsState, stock_lines: tuple[StockLine, ...]) -> Result:
@@ -518,8 +523,8 @@ def _report_product_here(state: LocationsState, stock_lines: tuple[StockLine, ..
         return Turn(state)
     label = state.offered.label or state.offered.key
     if not stock_lines:
-        return Turn(state, (), Verdict(ASK, msg("browse.not_here", label=label, place=state.code)))
-    text = msg("browse.here", label=label, place=state.code, quantity=known_number(stock_lines[0].quantity))
+        return Turn(state, (), Verdict(ASK, msg("locations.not_here", label=label, place=state.code)))
+    text = msg("locations.product_here", label=label, place=state.code, quantity=known_number(stock_lines[0].quantity))
     return Turn(state, (), Verdict(ASK, text))
 
 
@@ -533,11 +538,11 @@ def _handle_choice(state: LocationsState, choice: int) -> Result:
     if offered and choice > state.numbered_rows:
         if offered.kind == "order":
             return Turn(state, (pages.hand_order_below(offered.key),))
-        return Turn(state, (Start("lookup", {"product_number": offered.key}),))
+        return Turn(state, (Start("look_up", {"product_number": offered.key}),))
     if state.location is None or choice > state.numbered_rows:
         return Turn(state)
     line = state.location.stock_lines[choice - 1]
-    return Turn(state, (Start("lookup", {"product_number": line.product, "label": line.label}),))
+    return Turn(state, (Start("look_up", {"product_number": line.product, "label": line.label}),))
 
 
 def _open_row(state: LocationsState, row: LocationRow, context: Context) -> Result:
@@ -547,7 +552,7 @@ def _open_row(state: LocationsState, row: LocationRow, context: Context) -> Resu
 def _query_chosen(code: str) -> Query:
     """Return the query for a row chosen from a window. A window is not journalled; this answer is, so replay knows the
     row."""
-    return Query("chosen", "place", {"location_code": code, "size": 0})
+    return Query("chosen", "location", {"location_code": code, "size": 0})
 
 
 def _handle_command(state: LocationsState, letter: str) -> Result:
@@ -559,7 +564,9 @@ def _handle_command(state: LocationsState, letter: str) -> Result:
         return Turn(state)
     code = state.location.next_code if letter == "n" else state.location.previous_code
     if not code:
-        return Turn(state, (), Verdict(INFO, msg("browse.last" if letter == "n" else "browse.first")))
+        return Turn(
+            state, (), Verdict(INFO, msg("locations.last_location" if letter == "n" else "locations.first_location"))
+        )
     return Turn(state, (_query_chosen(code),))
 
 

@@ -171,19 +171,19 @@ def list_view(state: LookUpState) -> ListView:
     text = state.typed or state.search
     listed = pages.list_view(
         state,
-        "lookup.list",
-        msg("lookup.title"),
-        msg("lookup.prompt_order") if state.offered_order else pages.product_prompt(state),
+        "look_up.list",
+        msg("look_up.title"),
+        msg("look_up.prompt_order") if state.offered_order else pages.product_prompt(state),
         (msg("head.product"), msg("head.stock"), msg("head.number"), msg("head.brand")),
         tuple(_product_row(hit) for hit in state.rows),
-        empty=pages.not_found_message("lookup.no_match", text, state.may_have_more) if text else msg("lookup.empty"),
+        empty=pages.not_found_message("look_up.no_match", text, state.may_have_more) if text else msg("look_up.empty"),
         may_have_more=state.may_have_more,
     )
     return listed._replace(choices=tuple(_choice_text(choice) for choice in state.choices))
 
 
 def _product_row(hit: ProductRow) -> Row:
-    stock = msg("lookup.about", text=Decimal(hit.stock)) if hit.stock else raw("")
+    stock = msg("look_up.estimate", text=Decimal(hit.stock)) if hit.stock else raw("")
     return Row(hit.number, (raw(hit.name or hit.number), stock, raw(hit.number), raw(hit.brand)))
 
 
@@ -192,15 +192,15 @@ def page_view(state: LookUpState) -> DetailView:
     product = state.product
     name = product.name if product else state.label or state.product_number
     lines = [Line("product", raw(name))]
-    lines += _lines(product) if product else [Line("note", msg("lookup.unknown"))]
+    lines += _lines(product) if product else [Line("note", msg("look_up.unknown"))]
     here = _stock_blocks(product) if product else ()
     after = (
         delivery_block(product, state.deliveries),
         *(_fact_blocks(product, state.product_number) if product else ()),
     )
     return DetailView(
-        name="lookup.product",
-        title=msg("lookup.title_product", number=state.product_number),
+        name="look_up.product",
+        title=msg("look_up.title_product", number=state.product_number),
         prompt=_prompt(state),
         lines=tuple(lines),
         blocks=tuple(
@@ -221,45 +221,47 @@ def page_view(state: LookUpState) -> DetailView:
 
 def _prompt(state: LookUpState) -> Msg:
     if state.offered_order:
-        return msg("lookup.prompt_order")
-    return msg("lookup.prompt_ways") if state.choices else msg("lookup.prompt")
+        return msg("look_up.prompt_order")
+    return msg("look_up.prompt_choices") if state.choices else msg("look_up.prompt")
 
 
 def _choice_text(choice: OfferedChoice) -> Msg:
-    return msg("lookup.way_order" if choice.kind == "order" else "lookup.way_product", key=choice.key)
+    return msg("look_up.choice_order" if choice.kind == "order" else "look_up.choice_product", key=choice.key)
 
 
 def _lines(product: Product) -> list[Line]:
     """Return the main lines: stock, price and warnings."""
-    stock = _stock_text(product) if product.is_stocked else msg("lookup.no_stock")
-    text = msg("lookup.stock_price", stock=stock, price=money_message(product.price)) if product.price else stock
+    stock = _stock_text(product) if product.is_stocked else msg("look_up.no_stock")
+    text = msg("look_up.stock_price", stock=stock, price=money_message(product.price)) if product.price else stock
     lines = [Line("quantity", text)]
     if product.is_discontinued:
         lines.append(
-            Line("note", msg("lookup.gone", referral=product.referral) if product.referral else msg("lookup.ended"))
+            Line(
+                "note", msg("look_up.replaced", referral=product.referral) if product.referral else msg("look_up.ended")
+            )
         )
     elif product.discontinued_since:
-        lines.append(Line("note", msg("lookup.ending", at=product.discontinued_since)))
+        lines.append(Line("note", msg("look_up.ending", at=product.discontinued_since)))
     if product.attention:
-        lines.append(Line("note", msg("lookup.attention", codes=product.attention)))
+        lines.append(Line("note", msg("look_up.attention", codes=product.attention)))
     return lines
 
 
 def _stock_text(product: Product) -> Msg:
     """Return the stock. The unit is named only for measured goods."""
     if product.allows_decimals and product.unit:
-        return msg("lookup.measure", stock=product.stock, unit=product.unit)
-    return msg("lookup.stock", stock=product.stock)
+        return msg("look_up.measure", stock=product.stock, unit=product.unit)
+    return msg("look_up.stock", stock=product.stock)
 
 
 def estimate(quantity: Decimal | None) -> Msg:
     """Return an estimated quantity, `?` if unknown."""
-    return raw("?") if quantity is None else msg("lookup.about", text=quantity)
+    return raw("?") if quantity is None else msg("look_up.estimate", text=quantity)
 
 
 def with_age(title: Msg, age: Decimal) -> Msg:
     """Return a title with the age of the data below it, if that is known."""
-    return msg("lookup.aged", title=title, seconds=str(age)) if age >= 0 else title
+    return msg("look_up.with_age", title=title, seconds=str(age)) if age >= 0 else title
 
 
 def _stock_blocks(product: Product) -> tuple[Block, ...]:
@@ -267,9 +269,9 @@ def _stock_blocks(product: Product) -> tuple[Block, ...]:
     if product.has_no_stock:
         return ()
     return (
-        Block(msg("lookup.places"), _location_rows(product)),
-        Block(msg("lookup.pools"), tuple(
-            (raw(pool.name) if pool.name else msg("lookup.pool", pool=pool.number), estimate(pool.quantity))
+        Block(msg("look_up.locations"), _location_rows(product)),
+        Block(msg("look_up.pools"), tuple(
+            (raw(pool.name) if pool.name else msg("look_up.pool", pool=pool.number), estimate(pool.quantity))
             for pool in product.pools
         )),
     )  # fmt: skip
@@ -277,8 +279,8 @@ def _stock_blocks(product: Product) -> tuple[Block, ...]:
 
 def _fact_blocks(details: Product, number: str) -> tuple[Block, ...]:
     return (
-        Block(msg("lookup.about_it"), _fact_rows(details, number)),
-        Block(msg("lookup.codes"), code_rows(details.codes, details.units)),
+        Block(msg("look_up.facts"), _fact_rows(details, number)),
+        Block(msg("look_up.codes"), code_rows(details.codes, details.units)),
     )
 
 
@@ -293,16 +295,16 @@ def delivery_block(product: Product | None, deliveries: Iterable[ExpectedDeliver
     """Return the block of expected deliveries, the next delivery of the stock list, and the ordering deadline."""
     rows: list[Cells] = list(delivery_rows(deliveries))
     if product and product.next_delivery:
-        rows.append((msg("lookup.delivery"), msg("moment", at=product.next_delivery)))
+        rows.append((msg("look_up.delivery"), msg("moment", at=product.next_delivery)))
     if product and product.next_ordering:
-        rows.append((msg("lookup.ordering"), msg("moment", at=product.next_ordering)))
-    return Block(msg("lookup.coming"), tuple(rows))
+        rows.append((msg("look_up.ordering"), msg("moment", at=product.next_ordering)))
+    return Block(msg("look_up.expected_deliveries"), tuple(rows))
 
 
 def delivery_rows(deliveries: Iterable[ExpectedDelivery]) -> Iterator[Cells]:
     """Yield quantity and date of each expected delivery."""
     for one in deliveries:
-        what = msg("lookup.coming_with", quantity=known_number(one.quantity), order=one.order)
+        what = msg("look_up.expected_with", quantity=known_number(one.quantity), order=one.order)
         yield (what, one.day) if one.day else (what,)
 
 
@@ -313,19 +315,19 @@ def _fact_rows(details: Product, number: str) -> tuple[Cells, ...]:
     next.
     """
     known = (
-        ("fact.product_number", raw(number), number),
-        ("fact.brand", raw(details.brand), details.brand),
-        ("fact.price", money_message(details.price), details.price),
-        ("fact.unit", raw(details.unit), details.unit),
-        ("fact.attention", raw(details.attention), details.attention),
-        ("fact.counted", msg("moment", at=details.counted_at), details.counted_at),
+        ("label.product_number", raw(number), number),
+        ("label.brand", raw(details.brand), details.brand),
+        ("label.price", money_message(details.price), details.price),
+        ("label.unit", raw(details.unit), details.unit),
+        ("label.attention", raw(details.attention), details.attention),
+        ("label.counted", msg("moment", at=details.counted_at), details.counted_at),
         (
-            "fact.estimated",
+            "label.estimated",
             msg("today.ago", seconds=str(details.estimate_age_s)),
             details.estimate_age_s >= 0 and not details.has_no_stock,
         ),
-        ("fact.ends", msg("moment", at=details.discontinued_since), details.discontinued_since),
-        ("fact.referral", raw(details.referral), details.referral),
+        ("label.ends", msg("moment", at=details.discontinued_since), details.discontinued_since),
+        ("label.referral", raw(details.referral), details.referral),
     )
     return tuple((msg(label), value) for label, value, is_shown in known if is_shown)
 
@@ -337,40 +339,40 @@ def code_rows(codes: Iterable[str], units: Iterable[Unit]) -> tuple[Cells, ...]:
 
 def _unit_text(unit: Unit) -> Msg:
     if not unit.name:
-        return msg("lookup.case", quantity=unit.quantity)
+        return msg("look_up.unnamed_unit", quantity=unit.quantity)
     if format_number(unit.quantity) in unit.name:
         return raw(unit.name)
-    return msg("lookup.unit", quantity=unit.quantity, name=unit.name)
+    return msg("look_up.unit", quantity=unit.quantity, name=unit.name)
 
 
 def nearby_block(nearby: NearbyStock, product: Product | None = None) -> Block:
     """Return the block of nearby stores and warehouses with the age of the data; empty for products without stock."""
     if product and product.has_no_stock:
-        return Block(msg("lookup.around"), ())
+        return Block(msg("look_up.nearby"), ())
     if nearby.is_refused:
-        return Block(msg("lookup.around"), ((msg("lookup.around_refused"),),))
+        return Block(msg("look_up.nearby"), ((msg("look_up.nearby_refused"),),))
     if nearby.age_s < 0:
-        return Block(msg("lookup.around"), ((msg("lookup.around_asked"),),))
+        return Block(msg("look_up.nearby"), ((msg("look_up.nearby_loading"),),))
     rows: tuple[Cells, ...] = tuple(
-        (msg("lookup.warehouse" if near.is_warehouse else "lookup.store", name=near.name), estimate(near.quantity))
+        (msg("look_up.warehouse" if near.is_warehouse else "look_up.store", name=near.name), estimate(near.quantity))
         for near in nearby.stores
     )
-    return Block(with_age(msg("lookup.around"), nearby.age_s), rows or ((msg("lookup.around_none"),),))
+    return Block(with_age(msg("look_up.nearby"), nearby.age_s), rows or ((msg("look_up.nearby_none"),),))
 
 
 def _order_block(orders: tuple[WaitingOrder, ...]) -> Block:
-    return Block(msg("lookup.orders", count=len(orders)), tuple(
+    return Block(msg("look_up.orders", count=len(orders)), tuple(
         (raw(one.order), _need_text(one), raw(one.customer), msg("moment", at=one.pickup)) for one in orders
     ))  # fmt: skip
 
 
 def _need_text(order: WaitingOrder) -> Msg:
     if order.needed <= 0:
-        return msg("lookup.has", held=order.held)
+        return msg("look_up.order_has", held=order.held)
     return (
-        msg("lookup.needs_has", needed=order.needed, held=order.held)
+        msg("look_up.needs_has", needed=order.needed, held=order.held)
         if order.held
-        else msg("lookup.needs", needed=order.needed)
+        else msg("look_up.needs", needed=order.needed)
     )
 
 
@@ -383,9 +385,9 @@ Result = Turn[LookUpState]
 class LookUpJob(Job[LookUpState]):
     """Job that shows all data of a product, found by a scan or by words."""
 
-    name = "lookup"
-    steps: tuple[str, ...] = ("lookup.list", "lookup.product")
-    version = 3
+    name = "look_up"
+    steps: tuple[str, ...] = ("look_up.list", "look_up.product")
+    version = 1
     journalled = True
 
     def begin(self) -> LookUpState:
@@ -408,7 +410,7 @@ class LookUpJob(Job[LookUpState]):
 
     def step_name(self, state: LookUpState) -> str:
         """Return one of `steps`."""
-        return "lookup.list" if state.is_list else "lookup.product"
+        return "look_up.list" if state.is_list else "look_up.product"
 
     def view(self, state: LookUpState) -> ListView | DetailView:
         """Return the list or the page."""
@@ -480,8 +482,8 @@ def _queries(product: str) -> tuple[Query, ...]:
     return (
         Query("sheet", "product", args, is_live=True),
         Query("around", "surrounding", args, is_live=True),
-        Query("holders", "holders", {**args, "size": MAX_ORDERS}, is_live=True),
-        Query("coming", "coming", args, is_live=True),
+        Query("orders_with_product", "orders_with_product", {**args, "size": MAX_ORDERS}, is_live=True),
+        Query("next_deliveries", "next_deliveries", args, is_live=True),
     )
 
 
@@ -519,9 +521,9 @@ def _handle_rows(state: LookUpState, answer: Rows, context: Context) -> Result:
             return Turn(state._replace(product=parse_product(rows[0], context.now) if rows else None))
         case Rows("around", rows, _):
             return Turn(state._replace(nearby=parse_nearby(rows, context.now)))
-        case Rows("holders", rows, _):
+        case Rows("orders_with_product", rows, _):
             return Turn(state._replace(waiting_orders=parse_waiting_orders(rows)))
-        case Rows("coming", rows, _):
+        case Rows("next_deliveries", rows, _):
             return Turn(state._replace(deliveries=parse_expected_deliveries(rows, context.now)))
     return Turn(state)
 
@@ -544,13 +546,13 @@ def _handle_found(state: LookUpState, answer: Rows, rows: tuple[ProductRow, ...]
     state = state._replace(searched_for="")
     if not total:
         effects = _refresh(state, context) if state.is_list else ()
-        return Turn(state, effects, Verdict(WRONG, pages.not_found_message("lookup.not_found", text, partly)))
+        return Turn(state, effects, Verdict(WRONG, pages.not_found_message("look_up.not_found", text, partly)))
     if total == 1 and not partly:
         return _open_product(state, rows[0].number, rows[0].name)
     listed = state._replace(
         product_number="", search=text, rows=rows, total=total, may_have_more=partly, first=0, cursor=-1
     )
-    found = "lookup.found_more" if partly else "lookup.found"
+    found = "look_up.found_more" if partly else "look_up.found"
     return Turn(listed, (), Verdict(INFO, msg(found, text=text, count=total)))
 
 
@@ -561,13 +563,13 @@ def _handle_scan(state: LookUpState, match: Match) -> Result:
     state = state._replace(typed="", offered_order="")
     label = match.label or match.key
     if match.kind == PRODUCT:
-        return _open_product(state, match.key, label)._replace(verdict=Verdict(INFO, msg("lookup.shown", label=label)))
+        return _open_product(state, match.key, label)._replace(verdict=Verdict(INFO, msg("look_up.shown", label=label)))
     if match.kind == LOCATION:
-        return Turn(state, (Start("browse", {"location_code": match.key}),))
+        return Turn(state, (Start("locations", {"location_code": match.key}),))
     if match.kind in (ORDER, REFERENCE):
-        text = msg("lookup.is_order", order=match.key, who=label)
+        text = msg("look_up.is_order", order=match.key, who=label)
         return Turn(state.with_offered_order(match.key), (), Verdict(ASK, text))
-    return Turn(state, (), Verdict(INFO, msg("lookup.is_person", name=label)))
+    return Turn(state, (), Verdict(INFO, msg("look_up.is_person", name=label)))
 
 
 def _find_as_typed(state: LookUpState, text: str, context: Context) -> Result:

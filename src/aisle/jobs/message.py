@@ -65,7 +65,7 @@ def at_location(location: str) -> Msg:
 def list_locations(codes: Iterable[str]) -> Msg:
     """Return a list that names each location once. An empty code means no location."""
     given = list(dict.fromkeys(codes))
-    names = [raw(code) if code else msg("move.no_place_short") for code in given]
+    names = [raw(code) if code else msg("move.no_location_short") for code in given]
     whole = names[-1]
     for name in reversed(names[:-1]):
         whole = msg("goods.and", first=name, rest=whole)
@@ -76,7 +76,7 @@ StoredMessage = NewType("StoredMessage", str)
 """Text of a database column or an answer that people read. Only `store_message` and `store_text` make it."""
 
 NO_MESSAGE = StoredMessage("")
-STORABLE_PREFIXES = ("told.", "doubts.how_", "doubts.way_")
+STORABLE_PREFIXES = ("stored_reason.", "unconfirmed.resolution_", "unconfirmed.choice_")
 """Prefixes of the ids of messages that may be stored."""
 
 DETAIL_ARGUMENT = "detail"
@@ -156,7 +156,7 @@ LIST_NAMES = {
     "assignments": "list.assignments",
     "changes": "list.changes",
     "stock_changes": "list.stock_changes",
-    "logs": "list.logs",
+    "logs": "list.log",
 }
 
 

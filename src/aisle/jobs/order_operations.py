@@ -89,20 +89,22 @@ def _decide(
     order: str, row: Mapping[str, Any] | None, action: OrderAction, store: str, can_reject_lines: bool, user: str
 ) -> Decision:
     if row is None:
-        return Decision(why=msg("deed.gone", order=order))
+        return Decision(why=msg("order_actions.order_unknown", order=order))
     if not row.get("is_active", True):
-        return Decision(why=msg("deed.is_finished", order=order))
+        return Decision(why=msg("order_actions.order_finished", order=order))
     if action.kind == REOPEN:
         return _reopen(order, row, store)
     if row.get("is_rejected"):
         already = action.kind == REJECT
-        return Decision(why=msg("deed.already_rejected" if already else "deed.is_rejected", order=order))
+        return Decision(
+            why=msg("order_actions.already_rejected" if already else "order_actions.order_rejected", order=order)
+        )
     if action.kind == REJECT:
         return Decision((reject_write(order, action.reason_code, action.reason, store),), OrderAction(REOPEN))
     if action.kind in (CLAIM, RELEASE):
         return _claim(order, row, action, store, user)
     if action.kind in (PRIORITY, REMOVE_PRIORITY, SPLIT) and row.get("is_picked"):
-        return Decision(why=msg("deed.is_picked", order=order))
+        return Decision(why=msg("order_actions.order_picked", order=order))
     if action.kind in (PRIORITY, REMOVE_PRIORITY):
         return _set_priority(order, row, action)
     if action.kind == SPLIT:
@@ -114,7 +116,7 @@ def _decide(
 
 def _reopen(order: str, row: Mapping[str, Any], store: str) -> Decision:
     if not row.get("is_rejected"):
-        return Decision(why=msg("deed.not_rejected", order=order))
+        return Decision(why=msg("order_actions.not_rejected", order=order))
     before = OrderAction(
         REJECT,
         reason_code=str(row.get("rejection_reason_code") or ""),
@@ -129,12 +131,12 @@ def _claim(order: str, row: Mapping[str, Any], action: OrderAction, store: str, 
     claimed, by = bool(row.get("is_claimed")), str(row.get("claimed_by") or "")
     if action.kind == RELEASE:
         if not claimed:
-            return Decision(why=msg("deed.not_claimed", order=order))
+            return Decision(why=msg("order_actions.not_claimed", order=order))
         undo_claim = OrderAction(CLAIM, by, str(row.get("claimed_name") or by))
         freed = LocalNote("claim", order, ""), LocalNote("given", order, ""), LocalNote("released", order, "1")
         return Decision((claim_write(order, store, is_claimed=False), *freed), undo_claim)
     if claimed and by == action.user:
-        return Decision(why=msg("deed.already_claimed", order=order, name=action.name or action.user))
+        return Decision(why=msg("order_actions.already_claimed", order=order, name=action.name or action.user))
     undo = OrderAction(CLAIM, by, str(row.get("claimed_name") or by)) if claimed and by else OrderAction(RELEASE)
     kept = LocalNote("claim", order, action.user), LocalNote("given", order, action.user if action.user != user else "")
     return Decision((claim_write(order, store)._replace(user=action.user), *kept), undo)
@@ -144,7 +146,9 @@ def _set_priority(order: str, row: Mapping[str, Any], action: OrderAction) -> De
     """Set or remove the priority of an order, in all lists and in its batch."""
     first = action.kind == PRIORITY
     if bool(row.get("urgent")) == first:
-        return Decision(why=msg("deed.already_urgent" if first else "deed.not_urgent", order=order))
+        return Decision(
+            why=msg("order_actions.already_priority" if first else "order_actions.not_priority", order=order)
+        )
     return Decision(
         (LocalNote("urgent", order, "1" if first else ""),), OrderAction(REMOVE_PRIORITY if first else PRIORITY)
     )
@@ -155,16 +159,16 @@ def _split(order: str, row: Mapping[str, Any], action: OrderAction, store: str) 
     picker = str(row.get("walker") or row.get("given_to") or "")
     name = str((row.get("walker_name") if row.get("walker") else row.get("given_name")) or picker)
     if not picker:
-        return Decision(why=msg("deed.in_no_walk", order=order))
+        return Decision(why=msg("order_actions.not_in_batch", order=order))
     if picker == action.user:
-        return Decision(why=msg("deed.walks_already", order=order, name=action.name or action.user))
+        return Decision(why=msg("order_actions.already_picker", order=order, name=action.name or action.user))
     kept = LocalNote("claim", order, action.user), LocalNote("given", order, action.user)
     return Decision((claim_write(order, store)._replace(user=action.user), *kept), OrderAction(SPLIT, picker, name))
 
 
 def _hand_over(order: str, row: Mapping[str, Any], store: str) -> Decision:
     if to_decimal(row.get("picked_quantity")) <= 0 and not row.get("is_picked"):
-        return Decision(why=msg("deed.nothing_picked", order=order))
+        return Decision(why=msg("order_actions.nothing_picked", order=order))
     return Decision((order_write(order, {"order_number": order, "is_active": False}, store),))
 
 
@@ -174,16 +178,16 @@ def _close_or_reopen_line(
     """Close a line with its picked quantity, or reopen it. The picked quantity stays."""
     line = next((line for line in row.get("lines") or () if line.get("line_number") == action.line), None)
     if line is None:
-        return Decision(why=msg("deed.no_line", order=order))
+        return Decision(why=msg("order_actions.no_line", order=order))
     label, picked = (
         str(line.get("description") or line.get("product_number") or ""),
         to_decimal(line.get("picked_quantity")),
     )
     if picked >= to_decimal(line.get("quantity")):
-        return Decision(why=msg("deed.line_full", label=label))
+        return Decision(why=msg("order_actions.line_full", label=label))
     closing = action.kind == CLOSE_LINE
     if bool(line.get("is_picked")) == closing:
-        return Decision(why=msg("deed.line_closed" if closing else "deed.line_open", label=label))
+        return Decision(why=msg("order_actions.line_closed" if closing else "order_actions.line_open", label=label))
     code, reason = (
         str(line.get("rejection_reason_code") or ""),
         str(line.get("rejection_reason_code_description") or ""),

@@ -311,13 +311,13 @@ def list_view(
 def product_prompt(state: ListState) -> Msg:
     """Return the prompt of a list of products. Letters turn pages only after the typed search was ended with Enter."""
     if state.typed and page_letters(state):
-        return msg("lookup.prompt_typed")
-    return msg("lookup.prompt_list" if state.rows else "lookup.prompt")
+        return msg("look_up.prompt_typed")
+    return msg("look_up.prompt_list" if state.rows else "look_up.prompt")
 
 
 def not_found_message(id_: str, text: str, may_have_more: bool) -> Msg:
     """Return message `id_`, that no product matches, or that a longer search may find more if not all were searched."""
-    return msg("lookup.not_yet" if may_have_more else id_, text=text)
+    return msg("look_up.not_yet_found" if may_have_more else id_, text=text)
 
 
 S = TypeVar("S")
@@ -348,8 +348,8 @@ def query_window(id_: str, name: str, args: Mapping[str, Any], first: int, size:
 def open_record(kind: str, key: str, label: str) -> Start | None:
     """Return the effect that opens a scanned product or location; None for other kinds."""
     if kind == PRODUCT:
-        return Start("lookup", {"product_number": key, "label": label})
-    return Start("browse", {"location_code": key}) if kind == LOCATION else None
+        return Start("look_up", {"product_number": key, "label": label})
+    return Start("locations", {"location_code": key}) if kind == LOCATION else None
 
 
 def hand_order_below(order: str) -> Close:

@@ -1,4 +1,5 @@
-"""Data of one product, parsed from the rows of the queries `product`, `surrounding`, `holders` and `coming`.
+"""Data of one product, parsed from the rows of the queries `product`, `surrounding`, `orders_with_product` and
+`next_deliveries`.
 
 Interface: Product, Store product stock entry, Surrounding stock entry, Delivery order.
 """
@@ -198,7 +199,7 @@ def parse_nearby(rows: tuple[Mapping[str, Any], ...], now: str) -> NearbyStock:
 
 
 def parse_waiting_orders(rows: Iterable[Mapping[str, Any]]) -> tuple[WaitingOrder, ...]:
-    """Parse the answer of the query `holders`."""
+    """Parse the answer of the query `orders_with_product`."""
     return tuple(
         WaitingOrder(
             str(row["order_number"]),
@@ -212,7 +213,7 @@ def parse_waiting_orders(rows: Iterable[Mapping[str, Any]]) -> tuple[WaitingOrde
 
 
 def parse_expected_deliveries(rows: Iterable[Mapping[str, Any]], now: str) -> tuple[ExpectedDelivery, ...]:
-    """Parse the answer of the query `coming`."""
+    """Parse the answer of the query `next_deliveries`."""
     return tuple(
         ExpectedDelivery(
             str(row["order_number"]),
@@ -259,7 +260,7 @@ def time_message(at: str, today: str) -> Msg:
     year."""
     day = store_day(at)
     if day == today:
-        return msg("logs.at_time", at=at)
+        return msg("log.at_time", at=at)
     return msg("moment" if day[:4] == today[:4] else "moment.year", at=at)
 
 

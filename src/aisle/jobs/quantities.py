@@ -72,24 +72,24 @@ def query_by_number(value: Decimal, code: str) -> Query | None:
     """Return the query for records with this number, or None if it can only be a quantity."""
     if value != value.to_integral_value() or not value or not (code or "0").isdigit():
         return None
-    return Query("named", "named", {"code": code or f"{value.to_integral_value():f}"})
+    return Query("records_by_number", "records_by_number", {"code": code or f"{value.to_integral_value():f}"})
 
 
 def best_match(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> Match | None:
-    """Return the best record with this number, from rows of the query `named`; `kinds` are best first."""
+    """Return the best record with this number, from rows of the query `records_by_number`; `kinds` are best first."""
     return next(iter(matches_of_number(rows, value, kinds)), None)
 
 
 def is_likely_number(rows: Iterable[Mapping[str, Any]], value: Decimal) -> bool:
     """Return True if known digits are certainly a number: too large for a quantity, and no match is a guess.
 
-    `rows` are those of the query `named`.
+    `rows` are those of the query `records_by_number`.
     """
     return value > MAX_LIKELY_QUANTITY and not any(row.get("is_guess") for row in rows)
 
 
 def matches_of_number(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> tuple[Match, ...]:
-    """Return all records with this number, from rows of the query `named`; usable kinds (best first) come first."""
+    """Return all records with this number, from rows of `records_by_number`; usable kinds (best first) come first."""
     found = [Match(str(row["kind"]), str(row["key"]), str(row["label"]), code=f"{value:f}") for row in rows]
     found = [each for each in found if may_be_number_of(each.kind, value)]
     order = {kind: rank for rank, kind in enumerate(kinds)}
@@ -146,7 +146,7 @@ def number_question(match: Match, value: Decimal) -> Msg:
     if match.kind == ORDER:
         return msg("count.number_of_order", value=value, what=match.key)
     if match.kind in (PRODUCT, LOCATION):
-        id_ = "count.number_of_product" if match.kind == PRODUCT else "count.number_of_place"
+        id_ = "count.number_of_product" if match.kind == PRODUCT else "count.number_of_location"
         return msg(id_, value=value, what=match.label or match.key)
     return msg("count.number_of_other", value=value, what=name_of(match))
 
@@ -154,20 +154,20 @@ def number_question(match: Match, value: Decimal) -> Msg:
 def other_choice_text(match: Match) -> Msg:
     """Return the text of the choice that digits name a record this page cannot use. They then have no effect."""
     if match.kind == ORDER:
-        return msg("count.way_order", label=match.key)
-    return msg("count.way_other", what=name_of(match))
+        return msg("count.choice_order", label=match.key)
+    return msg("count.choice_other", what=name_of(match))
 
 
 def name_of(match: Match) -> Msg:
     """Return a record in words: `order 4101`, `the badge of Petra Oakes`; a product by its name alone."""
     if match.kind in (ORDER, REFERENCE):
-        return msg("what.order", what=match.key)
+        return msg("record_name.order", what=match.key)
     if match.kind == LOCATION:
-        return msg("what.place", what=match.key)
+        return msg("record_name.location", what=match.key)
     if match.kind == DELIVERY:
-        return msg("what.delivery", what=match.key)
+        return msg("record_name.delivery", what=match.key)
     label = match.label or match.key
-    return msg("what.person", what=label) if match.kind == PERSON else raw(label)
+    return msg("record_name.person", what=label) if match.kind == PERSON else raw(label)
 
 
 def with_distinct_names(products: Sequence[Match]) -> Sequence[Match]:

@@ -18,7 +18,7 @@ RefusalRows = tuple[Mapping[str, Any], ...]
 def query_refused_since(moments: Iterable[str]) -> Query:
     """Return the query for refused log entries made at these times or later."""
     args = {"operation": "create-store-product-logs", "since": min(moments)}
-    return Query(REFUSED_QUERY, "refusals", args)
+    return Query(REFUSED_QUERY, "refused_operations", args)
 
 
 def refused_entry(rows: RefusalRows, product: str, counted_at: str) -> Mapping[str, Any] | None:
@@ -42,7 +42,7 @@ MAX_REPORTED = 50
 def query_refused_moves(since: str, *, is_reported: bool = False) -> Query:
     """Return the query for refused movements since then. `is_reported`: an open page has already reported them."""
     args = {"operation": "create-movement", "since": since}
-    return Query("refused_before" if is_reported else "refused", "refusals", args, is_live=True)
+    return Query("refused_before" if is_reported else "refused", "refused_operations", args, is_live=True)
 
 
 def report_refused_moves(reported: tuple[str, ...], answer: Rows, user: str) -> tuple[tuple[str, ...], Verdict | None]:

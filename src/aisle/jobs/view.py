@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import NamedTuple
 
 STATE_WORDS = {
-    "noted": "word.noted",
-    "sent": "word.sent",
-    "confirmed": "word.confirmed",
-    "refused": "word.refused",
-    "unclear": "word.unclear",
-    "settled": "word.settled",
+    "noted": "operation_state.queued",
+    "sent": "operation_state.sending",
+    "confirmed": "operation_state.confirmed",
+    "refused": "operation_state.refused",
+    "unclear": "operation_state.in_doubt",
+    "settled": "operation_state.resolved",
 }
 
 
@@ -116,7 +116,7 @@ NEXT_PAGE = KeyHint("n", msg("hint.page_on"))
 PAGE_HINTS = (NEXT_PAGE, KeyHint("p", msg("hint.page_back")))
 """Hints to turn pages when the content does not fit on one screen."""
 
-PAGING_TEXT_IDS = (*(hint.text.id for hint in PAGE_HINTS), "browse.rest")
+PAGING_TEXT_IDS = (*(hint.text.id for hint in PAGE_HINTS), "locations.next_page")
 """Ids of hint texts that are shown only if there is more than one page."""
 
 
@@ -136,7 +136,7 @@ class Step(NamedTuple):
     done: Decimal = Decimal(0)
     total: Decimal = Decimal(0)
     """Progress, in pieces if goods of several units have no sum. A total of 0 shows no progress."""
-    upcoming_title: Msg = Msg("coming.title")
+    upcoming_title: Msg = Msg("upcoming.title")
     """Title of `upcoming`."""
     is_upcoming_at_hand: bool = False
     """True if the upcoming goods are at hand already. Their names then matter more than their locations."""

@@ -165,7 +165,7 @@ def delete_old_operations(
     if not rows:
         return 0
     with transaction(outbox):
-        for table in ("op_lane", "operation"):
+        for table in ("operation_lane", "operation"):
             outbox.executemany(f"DELETE FROM {table} WHERE n = ?", rows)  # noqa: S608 - names of our own tables
     return len(rows)
 

@@ -294,7 +294,7 @@ class Journal:
 
     def signed_in(self, terminal: str, since: float = 0.0) -> SignedIn | None:
         """Return the person signed in on this terminal since that time; None if nobody is."""
-        row = fetch_one(self._db, "SELECT user, name FROM stay WHERE terminal = ? AND since >= ?", terminal, since)
+        row = fetch_one(self._db, "SELECT user, name FROM sign_in WHERE terminal = ? AND since >= ?", terminal, since)
         return None if row is None else SignedIn(*row)
 
     # Work
@@ -355,13 +355,13 @@ class Journal:
         self._db.executemany("UPDATE job SET closed = ? WHERE job_id = ?", [(now, job_id) for job_id in batch.closed])
         if isinstance(batch.sign_in, SignIn) and not self.is_terminal_in_use(batch.terminal, batch.session_id):
             self._db.execute(
-                "INSERT OR REPLACE INTO stay (terminal, user, name, since) VALUES (?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO sign_in (terminal, user, name, since) VALUES (?, ?, ?, ?)",
                 (batch.terminal, batch.sign_in.user, batch.sign_in.name, now),
             )
         elif (
             batch.sign_in is not None
         ):  # also if several sessions share the name: the sign-in would belong to nobody in particular
-            self._db.execute("DELETE FROM stay WHERE terminal = ?", (batch.terminal,))
+            self._db.execute("DELETE FROM sign_in WHERE terminal = ?", (batch.terminal,))
         for job_id, orders in batch.orders_in_work:
             self._set_orders_in_work(job_id, orders, now)
         for refresh in batch.refreshes:
@@ -370,11 +370,12 @@ class Journal:
     def _set_orders_in_work(self, job_id: str, orders: Sequence[str], now: float) -> None:
         order_list = to_text(list(orders))
         self._db.execute(
-            "DELETE FROM hold WHERE since < ? OR (job_id = ? AND order_number NOT IN (SELECT value FROM json_each(?)))",
+            "DELETE FROM order_in_work"
+            " WHERE since < ? OR (job_id = ? AND order_number NOT IN (SELECT value FROM json_each(?)))",
             (now - _ORDER_KEPT_S, job_id, order_list),
         )
         self._db.execute(
-            "INSERT OR IGNORE INTO hold (order_number, job_id, since) SELECT value, ?, ? FROM json_each(?)",
+            "INSERT OR IGNORE INTO order_in_work (order_number, job_id, since) SELECT value, ?, ? FROM json_each(?)",
             (job_id, now, order_list),
         )
 

@@ -50,19 +50,19 @@ def save_note(connection: apsw.Connection, note: LocalNote, user: str, now: floa
     An empty text deletes it.
     """
     connection.execute(
-        "DELETE FROM remark WHERE topic NOT IN (?, ?) AND at < ?", (SAVED_VIEW, LANGUAGE, now - NOTE_KEPT_S)
+        "DELETE FROM local_note WHERE topic NOT IN (?, ?) AND at < ?", (SAVED_VIEW, LANGUAGE, now - NOTE_KEPT_S)
     )
-    connection.execute("DELETE FROM remark WHERE topic = ? AND key = ?", (note.topic, note.key))
+    connection.execute("DELETE FROM local_note WHERE topic = ? AND key = ?", (note.topic, note.key))
     if note.text:
         connection.execute(
-            "INSERT INTO remark (topic, key, text, user, at) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO local_note (topic, key, text, user, at) VALUES (?, ?, ?, ?, ?)",
             (note.topic, note.key, note.text, user, now),
         )
 
 
 def notes_of_topic(connection: apsw.Connection, topic: str) -> dict[str, LocalNoteRow]:
     """Return all notes of a topic by key."""
-    rows = fetch(connection, "SELECT key, text, user, at FROM remark WHERE topic = ? ORDER BY key", topic)
+    rows = fetch(connection, "SELECT key, text, user, at FROM local_note WHERE topic = ? ORDER BY key", topic)
     return {row[0]: LocalNoteRow(*row) for row in rows}
 
 
@@ -72,7 +72,7 @@ def notes_of_keys(
     """Return the notes of these topics on these keys, by topic and key; cost does not depend on other notes."""
     sql = (
         "SELECT r.topic, r.key, r.text, r.user, r.at FROM json_each(?) k CROSS JOIN json_each(?) t"
-        " CROSS JOIN remark r ON r.topic = t.value AND r.key = k.value"
+        " CROSS JOIN local_note r ON r.topic = t.value AND r.key = k.value"
     )
     rows = fetch(connection, sql, to_text(list(keys)), to_text(list(topics))) if keys else []
     return {(str(topic), str(row[0])): LocalNoteRow(*row) for topic, *row in rows}
@@ -80,5 +80,5 @@ def notes_of_keys(
 
 def find_note(connection: apsw.Connection, topic: str, key: str) -> LocalNoteRow | None:
     """Return one note; None if there is none."""
-    rows = fetch(connection, "SELECT key, text, user, at FROM remark WHERE topic = ? AND key = ?", topic, key)
+    rows = fetch(connection, "SELECT key, text, user, at FROM local_note WHERE topic = ? AND key = ?", topic, key)
     return LocalNoteRow(*rows[0]) if rows else None

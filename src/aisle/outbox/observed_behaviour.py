@@ -63,7 +63,7 @@ class ObservedBehaviour:
 
     def get(self, name: str) -> str:
         """Return the observed value; empty if there is none."""
-        row = fetch_one(self._db, "SELECT value FROM probe WHERE name = ?", name)
+        row = fetch_one(self._db, "SELECT value FROM observed_behaviour WHERE name = ?", name)
         return "" if row is None else str(row[0])
 
     def record(self, name: str, value: str) -> None:
@@ -72,12 +72,14 @@ class ObservedBehaviour:
             return
         with transaction(self._db):
             self._db.execute(
-                "INSERT INTO probe VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value,"
-                " at = excluded.at",
+                "INSERT INTO observed_behaviour VALUES (?, ?, ?)"
+                " ON CONFLICT (name) DO UPDATE SET value = excluded.value, at = excluded.at",
                 (name, value, self._clock()),
             )
 
     def all(self) -> list[Observation]:
         """Return all observations in the order of `OBSERVATION_NAMES`."""
-        found = {str(row[0]): Observation(*row) for row in fetch(self._db, "SELECT name, value, at FROM probe")}
+        found = {
+            str(row[0]): Observation(*row) for row in fetch(self._db, "SELECT name, value, at FROM observed_behaviour")
+        }
         return [found[name] for name in OBSERVATION_NAMES if name in found]

@@ -110,8 +110,8 @@ _MERGE_CANDIDATE = f"""
 SELECT o.* FROM operation o
 WHERE o.merge_key = ? AND o.merge_key <> '' AND o.state = 'queued' AND o.attempts = 0 AND o.frozen IS NULL
 AND NOT EXISTS (
-  SELECT 1 FROM op_lane mine
-  JOIN op_lane younger ON younger.lane = mine.lane AND younger.n > mine.n
+  SELECT 1 FROM operation_lane mine
+  JOIN operation_lane younger ON younger.lane = mine.lane AND younger.n > mine.n
   JOIN operation other ON other.n = younger.n
   WHERE mine.n = o.n AND other.state IN ({_UNFINISHED_STATES})
 )
@@ -127,11 +127,12 @@ _MAX_CHECKED = 50
 """Greatest number of sendable operations that are checked."""
 
 _QUEUED_IN_LANE = """
-SELECT o.* FROM op_lane l JOIN operation o ON o.n = l.n WHERE l.lane = ? AND o.state = 'queued' AND o.frozen IS NULL
+SELECT o.* FROM operation_lane l JOIN operation o ON o.n = l.n
+WHERE l.lane = ? AND o.state = 'queued' AND o.frozen IS NULL
 """
 
 _EARLIER_FOR_PRODUCTS = """
-SELECT 1 FROM op_lane l
+SELECT 1 FROM operation_lane l
 JOIN json_each(?) e ON l.lane = e.value
 JOIN operation o ON o.n = l.n
 WHERE l.n < ? AND o.live = 1 AND o.principal IN (SELECT value FROM json_each(?))
@@ -238,7 +239,9 @@ class OperationQueue(RestoreReplay):
         }
         self._db.execute(_INSERT_OPERATION, row)
         n = self._db.last_insert_rowid()
-        self._db.executemany("INSERT INTO op_lane (lane, n) VALUES (?, ?)", [(lane, n) for lane in set(write.lanes)])
+        self._db.executemany(
+            "INSERT INTO operation_lane (lane, n) VALUES (?, ?)", [(lane, n) for lane in set(write.lanes)]
+        )
 
     def _merge_candidate(self, write: Write, author: Author) -> Operation | None:
         """Return the operation to merge the write with, or None.
@@ -258,7 +261,7 @@ class OperationQueue(RestoreReplay):
     def _has_later_for_products(self, old: Operation) -> bool:
         """Return True if a later operation concerns its products, so that its time matters."""
         lanes = to_text(sorted(product_lanes(write_of_operation(old))))
-        sql = "SELECT 1 FROM op_lane l JOIN json_each(?) e ON l.lane = e.value WHERE l.n > ? LIMIT 1"
+        sql = "SELECT 1 FROM operation_lane l JOIN json_each(?) e ON l.lane = e.value WHERE l.n > ? LIMIT 1"
         return fetch_one(self._db, sql, lanes, old.n) is not None
 
     def pending_operations(self, state: str = "") -> list[Operation]:

@@ -120,7 +120,7 @@ _UNCHANGED_COLUMNS: dict[str, Any] = {
 
 
 _LATER_IN_LANES = """
-SELECT 1 FROM op_lane mine JOIN op_lane younger ON younger.lane = mine.lane AND younger.n > mine.n
+SELECT 1 FROM operation_lane mine JOIN operation_lane younger ON younger.lane = mine.lane AND younger.n > mine.n
 JOIN operation o ON o.n = younger.n
 WHERE mine.n = ? AND o.state IN ('queued', 'sending', 'in_doubt', 'needs_person') LIMIT 1
 """
@@ -184,4 +184,4 @@ class OperationRows:
             self._remove_from_lanes(op_id)
 
     def _remove_from_lanes(self, op_id: str) -> None:
-        self._db.execute("DELETE FROM op_lane WHERE n = (SELECT n FROM operation WHERE op_id = ?)", (op_id,))
+        self._db.execute("DELETE FROM operation_lane WHERE n = (SELECT n FROM operation WHERE op_id = ?)", (op_id,))

@@ -47,18 +47,18 @@ CREATE TABLE operation (
 CREATE INDEX operation_live ON operation (state, n) WHERE live = 1;
 CREATE INDEX operation_merge ON operation (merge_key, n) WHERE state = 'queued' AND merge_key <> '';
 CREATE INDEX operation_depends ON operation (depends_on) WHERE depends_on <> '';
-CREATE TABLE op_lane (
+CREATE TABLE operation_lane (
   lane TEXT NOT NULL,
   n INTEGER NOT NULL REFERENCES operation (n),
   PRIMARY KEY (lane, n)
 ) WITHOUT ROWID;
-CREATE INDEX op_lane_n ON op_lane (n);
+CREATE INDEX operation_lane_n ON operation_lane (n);
 CREATE VIEW ready AS
 SELECT o.n, o.op_id, o.frozen, o.not_before, o.principal FROM operation o
 WHERE o.live = 1 AND o.state = 'queued'
 AND NOT EXISTS (
-  SELECT 1 FROM op_lane mine
-  JOIN op_lane elder ON elder.lane = mine.lane AND elder.n < mine.n
+  SELECT 1 FROM operation_lane mine
+  JOIN operation_lane elder ON elder.lane = mine.lane AND elder.n < mine.n
   JOIN operation other ON other.n = elder.n
   WHERE mine.n = o.n AND other.state IN ('queued', 'sending', 'in_doubt', 'needs_person')
 )
@@ -79,7 +79,7 @@ CREATE TABLE session (
   ended REAL
 ) WITHOUT ROWID;
 CREATE INDEX session_seen ON session (last_seen);
-CREATE TABLE stay (
+CREATE TABLE sign_in (
   terminal TEXT PRIMARY KEY,
   user TEXT NOT NULL,
   name TEXT NOT NULL,
@@ -116,7 +116,7 @@ CREATE TABLE event (
 );
 CREATE INDEX event_job ON event (job_id, seq);
 
-CREATE TABLE wish (
+CREATE TABLE read_request (
   topic TEXT NOT NULL,
   key TEXT NOT NULL,
   at REAL NOT NULL,
@@ -126,17 +126,17 @@ CREATE TABLE wish (
 CREATE INDEX operation_logs ON operation (created_at) WHERE operation = 'create-store-product-logs';
 
 CREATE INDEX operation_doubt ON operation (not_before) WHERE live = 1 AND state IN ('in_doubt', 'needs_person');
-CREATE TABLE probe (name TEXT PRIMARY KEY, value TEXT NOT NULL, at REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE observed_behaviour (name TEXT PRIMARY KEY, value TEXT NOT NULL, at REAL NOT NULL) WITHOUT ROWID;
 
-CREATE TABLE hold (
+CREATE TABLE order_in_work (
   order_number TEXT NOT NULL,
   job_id TEXT NOT NULL,
   since REAL NOT NULL,
   PRIMARY KEY (order_number, job_id)
 ) WITHOUT ROWID;
-CREATE INDEX hold_job ON hold (job_id);
+CREATE INDEX order_in_work_job ON order_in_work (job_id);
 
-CREATE TABLE remark (
+CREATE TABLE local_note (
   topic TEXT NOT NULL,
   key TEXT NOT NULL,
   text TEXT NOT NULL,
@@ -147,41 +147,41 @@ CREATE TABLE remark (
 CREATE INDEX operation_order ON operation (body ->> '$.orders.order_number', n)
 WHERE operation = 'update-customer-order';
 
-CREATE TABLE ask (
-  ask_id TEXT PRIMARY KEY,
+CREATE TABLE request (
+  request_id TEXT PRIMARY KEY,
   store TEXT NOT NULL,
   user TEXT NOT NULL,
   terminal TEXT NOT NULL,
   kind TEXT NOT NULL,
   body TEXT NOT NULL,
-  confided INTEGER NOT NULL,
-  asked_at REAL NOT NULL,
+  has_secret INTEGER NOT NULL,
+  requested_at REAL NOT NULL,
   deadline REAL NOT NULL,
   state TEXT NOT NULL,
-  begun_at REAL,
+  started_at REAL,
   ended_at REAL,
   answer TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
-CREATE INDEX ask_open ON ask (asked_at) WHERE state IN ('asked', 'begun');
+CREATE INDEX request_open ON request (requested_at) WHERE state IN ('requested', 'started');
 CREATE INDEX operation_day ON operation (created_at, operation, app_user);
 
 CREATE INDEX operation_settings ON operation (body ->> '$[0].product_number', n)
 WHERE operation = 'update-store-products';
 
-CREATE TABLE pass (principal TEXT PRIMARY KEY, until REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE user_token (principal TEXT PRIMARY KEY, until REAL NOT NULL) WITHOUT ROWID;
 CREATE INDEX operation_own ON operation (principal, n) WHERE live = 1 AND state = 'queued' AND principal <> 'store';
 
 -- Sequence of writes to operations: a reader that has read all reads again only those written later.
-CREATE TABLE turn (turn INTEGER PRIMARY KEY, n INTEGER NOT NULL);
-CREATE TRIGGER operation_added AFTER INSERT ON operation BEGIN INSERT INTO turn (n) VALUES (new.n); END;
+CREATE TABLE operation_change (seq INTEGER PRIMARY KEY, n INTEGER NOT NULL);
+CREATE TRIGGER operation_added AFTER INSERT ON operation BEGIN INSERT INTO operation_change (n) VALUES (new.n); END;
 CREATE TRIGGER operation_changed
 AFTER UPDATE OF n, body, state, live, parts, confirmed_at, first_sent_at, doubted_at, evidence ON operation
-BEGIN INSERT INTO turn (n) VALUES (new.n); END;
+BEGIN INSERT INTO operation_change (n) VALUES (new.n); END;
 CREATE TRIGGER operation_dropped AFTER DELETE ON operation WHEN old.live = 1
-BEGIN INSERT INTO turn (n) VALUES (old.n); END;
-CREATE TRIGGER turn_late AFTER INSERT ON turn WHEN new.turn % 1000 = 0
-BEGIN DELETE FROM turn WHERE turn <= new.turn - 10000; END;
-INSERT INTO turn (n) VALUES (0);
+BEGIN INSERT INTO operation_change (n) VALUES (old.n); END;
+CREATE TRIGGER operation_change_pruned AFTER INSERT ON operation_change WHEN new.seq % 1000 = 0
+BEGIN DELETE FROM operation_change WHERE seq <= new.seq - 10000; END;
+INSERT INTO operation_change (n) VALUES (0);
 
 -- Five weeks of sessions are kept.
 CREATE INDEX session_terminal ON session (terminal);
@@ -191,7 +191,7 @@ CREATE INDEX session_open ON session (started) WHERE ended IS NULL;
 CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), boot TEXT NOT NULL, began REAL NOT NULL);
 
 -- A month is kept, and each opening of an order deletes older rows.
-CREATE INDEX hold_since ON hold (since);
+CREATE INDEX order_in_work_since ON order_in_work (since);
 
 -- Restores of the service, with the operations replayed. `keyed_since`: time since when the service keeps the key.
 CREATE INDEX operation_confirmed ON operation (confirmed_at) WHERE state = 'done' AND keyed = 1;

@@ -38,10 +38,10 @@ __all__ = [
     "stored_detail",
 ]
 
-NO_TOKEN = "told.no_token"
+NO_TOKEN = "stored_reason.no_token"
 """Message: the service was not asked, because the token file cannot be read; the detail says what is wrong with it."""
 
-NO_STORE = "told.no_store"
+NO_STORE = "stored_reason.no_store"
 """Message: the service knows no store of this number for this host; the detail names the one that may be meant."""
 
 DUPLICATE_KEY = "repeated"
@@ -58,11 +58,11 @@ class UnusableRows(NamedTuple):
 
 
 _NOTE_MESSAGES = {
-    "counted": "doubts.how_counted",
-    "corrected": "doubts.how_corrected",
-    "nothing": "doubts.how_nothing",
-    "put_back": "doubts.way_put_back",
-    "other_order": "doubts.way_other_order",
+    "counted": "unconfirmed.resolution_counted",
+    "corrected": "unconfirmed.resolution_corrected",
+    "nothing": "unconfirmed.resolution_nothing",
+    "put_back": "unconfirmed.choice_put_back",
+    "other_order": "unconfirmed.choice_other_order",
 }
 """Messages of the stored choices of a person who resolved an operation."""
 
@@ -91,7 +91,7 @@ def setting_changed_reason(field: str, product: str, current: str, expected: str
         "now": format_value(field, current),
         "seen": format_value(field, expected),
     }
-    return store_message("told.setting_changed", product=product, **args)
+    return store_message("stored_reason.setting_changed", product=product, **args)
 
 
 def excess_reason(
@@ -100,6 +100,14 @@ def excess_reason(
     """Return the message on excess of a pick: too many in hand, or (negative) not taken back from a location."""
     if excess > 0:
         args: dict[str, int | Decimal] = {"line": line, "picked": picked, "of": ordered, "left": excess}
-        return store_message("told.too_many_by", who=user, **args) if user else store_message("told.too_many", **args)
+        return (
+            store_message("stored_reason.surplus_by", who=user, **args)
+            if user
+            else store_message("stored_reason.surplus", **args)
+        )
     args = {"line": line, "picked": picked, "of": ordered, "moved": moved, "left": -excess}
-    return store_message("told.not_back_by", who=user, **args) if user else store_message("told.not_back", **args)
+    return (
+        store_message("stored_reason.not_put_back_by", who=user, **args)
+        if user
+        else store_message("stored_reason.not_put_back", **args)
+    )

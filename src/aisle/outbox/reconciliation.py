@@ -95,7 +95,7 @@ Of queued operations only those that wait for a PIN can be closed.
 
 
 _SENT_LATER_IN_LANE = """
-SELECT 1 FROM op_lane mine JOIN op_lane younger ON younger.lane = mine.lane AND younger.n > mine.n
+SELECT 1 FROM operation_lane mine JOIN operation_lane younger ON younger.lane = mine.lane AND younger.n > mine.n
 JOIN operation o ON o.n = younger.n
 WHERE mine.n = ? AND mine.lane = ? AND o.first_sent_at IS NOT NULL LIMIT 1
 """
@@ -125,7 +125,7 @@ class Reconciliation(OperationRows):
     def last_unverified(self, lane: str) -> Operation | None:
         """Return the last operation of a lane if it was confirmed without a key and not read back yet; else None."""
         found = self._select(
-            "SELECT * FROM operation WHERE n IN (SELECT n FROM op_lane WHERE lane = ?)"
+            "SELECT * FROM operation WHERE n IN (SELECT n FROM operation_lane WHERE lane = ?)"
             " AND live = 1 AND state = 'done' AND keyed = 0 ORDER BY n DESC LIMIT 1",
             lane,
         )

@@ -204,7 +204,7 @@ class RestoreReplay(Reconciliation):
             self._db.execute(_RESET_FOR_REPLAY, {"now": now, "lost": lost, "n": op.n})
         else:
             times: dict[str, Any] = {"settles_at": now, "not_before": now}
-            self._apply_event(op.op_id, LOSE_BY_RESTORE, why=store_message("told.restored"), **times)
+            self._apply_event(op.op_id, LOSE_BY_RESTORE, why=store_message("stored_reason.restored"), **times)
             self._db.execute("UPDATE operation SET read_back_at = NULL, replayed_at = ? WHERE n = ?", (now, op.n))
         lanes: Sequence[tuple[str, int]] = [(lane, op.n) for lane in set(op.lanes)]
-        self._db.executemany("INSERT OR IGNORE INTO op_lane (lane, n) VALUES (?, ?)", lanes)
+        self._db.executemany("INSERT OR IGNORE INTO operation_lane (lane, n) VALUES (?, ?)", lanes)

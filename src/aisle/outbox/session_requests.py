@@ -23,7 +23,7 @@ ORDER_LISTS = "lists"
 
 def insert_read_request(connection: apsw.Connection, topic: str, key: str, at: float) -> None:
     """Add a read request inside the caller's transaction; a repeated one is the same."""
-    connection.execute("INSERT OR IGNORE INTO wish (topic, key, at) VALUES (?, ?, ?)", (topic, key, at))
+    connection.execute("INSERT OR IGNORE INTO read_request (topic, key, at) VALUES (?, ?, ?)", (topic, key, at))
 
 
 def request_read(connection: apsw.Connection, topic: str, key: str, at: float) -> None:
@@ -34,15 +34,15 @@ def request_read(connection: apsw.Connection, topic: str, key: str, at: float) -
 
 def take_read_requests(connection: apsw.Connection, limit: int = 100) -> list[tuple[str, str]]:
     """Remove the oldest read requests and return them as (topic, key)."""
-    if fetch_one(connection, "SELECT 1 FROM wish") is None:
+    if fetch_one(connection, "SELECT 1 FROM read_request") is None:
         return []
     with transaction(connection):
-        rows = fetch(connection, "SELECT topic, key FROM wish ORDER BY at, topic, key LIMIT ?", limit)
-        connection.executemany("DELETE FROM wish WHERE topic = ? AND key = ?", rows)
+        rows = fetch(connection, "SELECT topic, key FROM read_request ORDER BY at, topic, key LIMIT ?", limit)
+        connection.executemany("DELETE FROM read_request WHERE topic = ? AND key = ?", rows)
     return [(str(topic), str(key)) for topic, key in rows]
 
 
-REQUESTED, STARTED, ANSWERED, EXPIRED, UNKNOWN = "asked", "begun", "answered", "expired", "unknown"
+REQUESTED, STARTED, ANSWERED, EXPIRED, UNKNOWN = "requested", "started", "answered", "expired", "unknown"
 
 MAX_DURATION_S = 120.0
 """Seconds after which nobody waits for a started request. Requests have shorter timeouts, so its courier is gone."""
@@ -50,7 +50,7 @@ _FUTURE_LIMIT_S = 5.0
 """Seconds in the future beyond which a request was made before the clock was set back."""
 _KEPT_S = 7 * 86400.0
 
-_IS_OVERDUE = "(deadline <= :now OR asked_at > :now + :ahead)"
+_IS_OVERDUE = "(deadline <= :now OR requested_at > :now + :ahead)"
 
 
 class RequestRow(NamedTuple):
@@ -68,9 +68,9 @@ class RequestRow(NamedTuple):
 
 def insert_request(connection: apsw.Connection, request_id: str, request: Request, author: Author, now: float) -> None:
     """Insert a request inside the caller's transaction, and delete old ones."""
-    connection.execute("DELETE FROM ask WHERE asked_at < ?", (now - _KEPT_S,))
+    connection.execute("DELETE FROM request WHERE requested_at < ?", (now - _KEPT_S,))
     connection.execute(
-        "INSERT INTO ask (ask_id, store, user, terminal, kind, body, confided, asked_at, deadline, state)"
+        "INSERT INTO request (request_id, store, user, terminal, kind, body, has_secret, requested_at, deadline, state)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(request_id, author.store, author.app_user, author.terminal, request.kind, to_text(dict(request.body))),
@@ -81,13 +81,13 @@ def insert_request(connection: apsw.Connection, request_id: str, request: Reques
 
 def request_state(connection: apsw.Connection, request_id: str) -> str:
     """Return the state of a request; empty if unknown."""
-    row = fetch_one(connection, "SELECT state FROM ask WHERE ask_id = ?", request_id)
+    row = fetch_one(connection, "SELECT state FROM request WHERE request_id = ?", request_id)
     return str(row[0]) if row else ""
 
 
 def read_answer(connection: apsw.Connection, request_id: str) -> tuple[list[dict[str, Json]], int]:
     """Return one row with `state` and `answer` as the courier stored it."""
-    row = fetch_one(connection, "SELECT state, answer FROM ask WHERE ask_id = ?", request_id)
+    row = fetch_one(connection, "SELECT state, answer FROM request WHERE request_id = ?", request_id)
     if row is None:
         return [], 0
     return [{"state": str(row[0]), "answer": from_text(Any, row[1]) if row[1] else {}}], 1
@@ -95,19 +95,24 @@ def read_answer(connection: apsw.Connection, request_id: str) -> tuple[list[dict
 
 def expire_overdue(connection: apsw.Connection, now: float) -> bool:
     """Expire overdue requests, and those whose courier cannot work on them any more. Return True if there were any."""
-    if fetch_one(connection, "SELECT 1 FROM ask WHERE state IN ('asked', 'begun')") is None:
+    if fetch_one(connection, "SELECT 1 FROM request WHERE state IN ('requested', 'started')") is None:
         return False
-    values = {"now": now, "ahead": _FUTURE_LIMIT_S, "begun": now - MAX_DURATION_S}
-    overdue_sql = f"SELECT 1 FROM ask WHERE state = 'asked' AND {_IS_OVERDUE} OR state = 'begun' AND begun_at < :begun"  # noqa: S608
+    values = {"now": now, "ahead": _FUTURE_LIMIT_S, "started_before": now - MAX_DURATION_S}
+    overdue_sql = (
+        f"SELECT 1 FROM request WHERE state = 'requested' AND {_IS_OVERDUE}"  # noqa: S608
+        " OR state = 'started' AND started_at < :started_before"
+    )
     if not connection.execute(overdue_sql, values).fetchall():
         return False
     with transaction(connection):
         connection.execute(
-            f"UPDATE ask SET state = 'expired', ended_at = :now WHERE state = 'asked' AND {_IS_OVERDUE}",  # noqa: S608
+            f"UPDATE request SET state = 'expired', ended_at = :now WHERE state = 'requested' AND {_IS_OVERDUE}",  # noqa: S608
             values,
         )
         connection.execute(
-            "UPDATE ask SET state = 'unknown', ended_at = :now WHERE state = 'begun' AND begun_at < :begun", values
+            "UPDATE request SET state = 'unknown', ended_at = :now"
+            " WHERE state = 'started' AND started_at < :started_before",
+            values,
         )
     return True
 
@@ -118,15 +123,15 @@ def expire_overdue(connection: apsw.Connection, now: float) -> bool:
 def pending_requests(connection: apsw.Connection, now: float) -> list[RequestRow]:
     """Return the requests that may be started now, oldest first."""
     rows = connection.execute(
-        "SELECT ask_id, store, user, terminal, kind, body, confided FROM ask"  # noqa: S608 - our own condition
-        f" WHERE state = 'asked' AND NOT {_IS_OVERDUE} ORDER BY asked_at",
+        "SELECT request_id, store, user, terminal, kind, body, has_secret FROM request"  # noqa: S608 - our own condition
+        f" WHERE state = 'requested' AND NOT {_IS_OVERDUE} ORDER BY requested_at",
         {"now": now, "ahead": _FUTURE_LIMIT_S},
     ).fetchall()
     return [
         RequestRow(
-            str(name), str(store), str(user), str(terminal), str(kind), from_text(Any, str(body)), bool(confided)
+            str(name), str(store), str(user), str(terminal), str(kind), from_text(Any, str(body)), bool(has_secret)
         )
-        for name, store, user, terminal, kind, body, confided in rows
+        for name, store, user, terminal, kind, body, has_secret in rows
     ]
 
 
@@ -137,8 +142,8 @@ def start_request(connection: apsw.Connection, request_id: str, now: float) -> b
     """
     with transaction(connection):
         connection.execute(
-            "UPDATE ask SET state = 'begun', begun_at = :now"  # noqa: S608
-            f" WHERE ask_id = :id AND state = 'asked' AND NOT {_IS_OVERDUE}",
+            "UPDATE request SET state = 'started', started_at = :now"  # noqa: S608
+            f" WHERE request_id = :id AND state = 'requested' AND NOT {_IS_OVERDUE}",
             {"now": now, "ahead": _FUTURE_LIMIT_S, "id": request_id},
         )
         return bool(connection.changes())
@@ -150,15 +155,16 @@ def finish_request(
     """Store the result, also of a request that was given up as unknown meanwhile."""
     with transaction(connection):
         connection.execute(
-            "UPDATE ask SET state = ?, answer = ?, ended_at = ? WHERE ask_id = ? AND state IN ('begun', 'unknown')",
+            "UPDATE request SET state = ?, answer = ?, ended_at = ?"
+            " WHERE request_id = ? AND state IN ('started', 'unknown')",
             (state, to_text(dict(answer)), now, request_id),
         )
 
 
 def mark_interrupted(connection: apsw.Connection, now: float) -> int:
     """Mark the requests that a crashed courier had started as unknown. Return their number."""
-    if not fetch(connection, "SELECT 1 FROM ask WHERE state = 'begun'"):
+    if not fetch(connection, "SELECT 1 FROM request WHERE state = 'started'"):
         return 0
     with transaction(connection):
-        connection.execute("UPDATE ask SET state = 'unknown', ended_at = ? WHERE state = 'begun'", (now,))
+        connection.execute("UPDATE request SET state = 'unknown', ended_at = ? WHERE state = 'started'", (now,))
         return int(connection.changes())

@@ -3,8 +3,8 @@
 The courier holds the tokens in memory, so that no disk, backup or snapshot of this host has more rights than the
 store's. When it ends they are gone, operations that need them wait, and the PIN is asked again; no work is lost.
 
-Query `pass` (user, now), one row: `wanted`: this person needs a PIN to act as a supervisor; `asked`: the service issues
-tokens at all; `there`: the courier has this person's token; `waiting`: number of operations waiting for it.
+Query `user_token` (user, now), one row: `wanted`: this person needs a PIN to act as a supervisor; `asked`: the service
+issues tokens at all; `there`: the courier has this person's token; `waiting`: number of operations waiting for it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAX_TOKEN_S = 3600.0
 _WAITING_BY_USER = """
 SELECT o.principal, count(*) FROM operation o
 WHERE o.live = 1 AND o.state = 'queued' AND o.principal <> 'store'
-AND NOT EXISTS (SELECT 1 FROM pass p WHERE p.principal = o.principal AND p.until > ?)
+AND NOT EXISTS (SELECT 1 FROM user_token p WHERE p.principal = o.principal AND p.until > ?)
 GROUP BY o.principal ORDER BY min(o.n)
 """
 
@@ -44,27 +44,29 @@ class WaitingOperations(NamedTuple):
 def record_token(connection: apsw.Connection, user: str, until: float) -> None:
     """Record that the courier has a token of this person, which expires at `until` (seconds since 1970)."""
     with transaction(connection):
-        connection.execute("INSERT OR REPLACE INTO pass (principal, until) VALUES (?, ?)", (principal_of(user), until))
+        connection.execute(
+            "INSERT OR REPLACE INTO user_token (principal, until) VALUES (?, ?)", (principal_of(user), until)
+        )
 
 
 def delete_token(connection: apsw.Connection, principal: str) -> None:
     """Record that the courier has no token of this principal."""
     with transaction(connection):
-        connection.execute("DELETE FROM pass WHERE principal = ?", (principal,))
+        connection.execute("DELETE FROM user_token WHERE principal = ?", (principal,))
 
 
 def delete_all_tokens(connection: apsw.Connection) -> None:
     """Delete all records, because a starting courier has no tokens."""
-    if fetch_one(connection, "SELECT 1 FROM pass") is not None:
+    if fetch_one(connection, "SELECT 1 FROM user_token") is not None:
         with transaction(connection):
-            connection.execute("DELETE FROM pass")
+            connection.execute("DELETE FROM user_token")
 
 
 def has_token(connection: apsw.Connection, principal: str, now: float) -> bool:
     """Return True if an operation of this principal can be sent."""
     if not user_of_principal(principal):
         return True
-    sql = "SELECT 1 FROM pass WHERE principal = ? AND until > ?"
+    sql = "SELECT 1 FROM user_token WHERE principal = ? AND until > ?"
     return fetch_one(connection, sql, principal, now) is not None
 
 
@@ -90,7 +92,7 @@ def count_waiting_for(connection: apsw.Connection, user: str, now: float) -> int
 
 
 def user_token_query(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return the row of `pass` (see the module)."""
+    """Return the row of `user_token` (see the module)."""
     user = str(args["user"])
     rights = load_person_rights(cache, user)
     row: Row = {"wanted": rights.needs_pin, "asked": rights.issues_user_tokens, "there": False, "waiting": 0}

@@ -263,7 +263,7 @@ def _check_quantity(value: Decimal, text: str, allows_decimals: bool, code: str 
     if decimal_places > 0 and not allows_decimals:
         return RefusedInput("input.decimal", text)
     if decimal_places > MAX_DECIMALS:
-        return RefusedInput("input.places", text)
+        return RefusedInput("input.locations", text)
     return Quantity(value, code)
 
 

@@ -13,11 +13,15 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import h11
+from uvicorn.config import Config
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from aisle.addresses import address_key
+from aisle.server.fair_rounds import FairRounds
 
 log = logging.getLogger("aisle.server")
 
@@ -33,11 +37,15 @@ _ROUNDS = 4
 _LOOKS = 32
 """Checks per `body_seconds` of a connection whose body the application does not read."""
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+_LONGEST_HEAD = 16 << 10
+"""Bytes of a head if the configuration names no limit."""
 _SMALL_BODY = 1 << 20
 _READ_BYTES = 16 << 10
 """Bytes of a read, so that a client that sends many requests in a row buffers few here; `_READ_BODY_BYTES` for a body.
 """
 _READ_BODY_BYTES = 64 << 10
+_EVENTS = 32
+"""Heads and parts of bodies that one step reads. Further ones wait, since each takes time however short it is."""
 _SHORT_HEAD = 4 << 10
 """Length of an ordinary head. Up to it the common limit closes no connection."""
 _SHARE = 4
@@ -92,7 +100,11 @@ def limited(limits: ConnectionLimits) -> type[H11Protocol]:
         "idle": {},
         "unread": {},
     }
-    state |= {"held": HeldBytes(limits.unfinished_bytes), "room": memoryview(bytearray(_READ_BODY_BYTES))}
+    state |= {
+        "held": HeldBytes(limits.unfinished_bytes),
+        "room": memoryview(bytearray(_READ_BODY_BYTES)),
+        "rounds": FairRounds(),
+    }
     return type("Connection", (LimitedConnection,), state)
 
 
@@ -109,12 +121,46 @@ class HeldBytes:
         return self._sum > self.most
 
 
+class _Events(h11.Connection):
+    """Parser that says after some events that it needs more data."""
+
+    left = _EVENTS
+
+    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        """See h11.Connection."""
+        if not self.left:
+            return h11.NEED_DATA
+        self.left -= 1
+        return super().next_event()
+
+
+class _Flow(FlowControl):
+    """Flow control that reads nothing while received data wait for their turn."""
+
+    is_waiting = False
+
+    def wait(self) -> None:
+        """Stop reading until `go_on`, whatever else resumes it."""
+        self.is_waiting = self.read_paused = True
+        self._transport.pause_reading()
+
+    def go_on(self) -> None:
+        """Read again."""
+        self.is_waiting = False
+        self.resume_reading()
+
+    def resume_reading(self) -> None:
+        """See FlowControl."""
+        if not self.is_waiting:
+            super().resume_reading()
+
+
 class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
     """Connection whose requests must arrive in time.
 
     `unfinished`, `idle` and `unread` are the server's connections that may be closed when there are too many. Each is
     ordered by waiting time, the longest first. The connection reads small parts, and none while a complete request
-    waits behind the one that runs.
+    waits behind the one that runs. What it has read is parsed in turn with the connections of other clients.
     """
 
     limits: ConnectionLimits
@@ -126,6 +172,7 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
     unread: dict[LimitedConnection, None]
     """Connections whose client has not read its answer."""
     held: HeldBytes
+    rounds: FairRounds
     room: memoryview
     """Buffer of all connections for reading, since only one reads at a time."""
 
@@ -139,10 +186,17 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
     _held = 0
     """Received bytes that are not part of a request yet."""
     _unread: asyncio.TimerHandle | None = None
+    conn: _Events
+    flow: _Flow
+
+    def __init__(self, config: Config, *args: Any, **options: Any) -> None:
+        super().__init__(config, *args, **options)
+        self.conn = _Events(h11.SERVER, config.h11_max_incomplete_event_size or _LONGEST_HEAD)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection. Close another one that waits if there are too many."""
         super().connection_made(transport)
+        self.flow = _Flow(transport)
         self._address = self._limited_address()
         self.by_address[self._address] += 1
         self._await_head()
@@ -169,12 +223,51 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
         if self._body is not None:
             self._received += len(data)
         super().data_received(data)
+        self._after_events()
+
+    def handle_events(self) -> None:
+        """Handle what was received, or wait for the next turn."""
+        if self.flow.is_waiting:
+            return
+        if self.rounds.begin(self._client_key(), self._take_turn):
+            self._handle_some()
+        else:
+            self.flow.wait()
+
+    def _take_turn(self) -> None:
+        if self in self.connections and not self.transport.is_closing():
+            self.flow.go_on()
+            self._handle_some()
+            self._after_events()
+
+    def _handle_some(self) -> None:
+        self.conn.left = _EVENTS
+        super().handle_events()
+        if not self.conn.left and self in self.connections:
+            self.flow.wait()
+            self.rounds.wait(self._client_key(), self._take_turn)
+
+    def _client_key(self) -> str:
+        """Return what takes turns: the address, or this connection of a proxy."""
+        return self._address or str(id(self))
+
+    def _after_events(self) -> None:
         self._look(heard=True)
         if self._body is not None and self._body.body:
             self.flow.pause_reading()  # Until the application reads it.
         if self._hold(len(self.conn.trailing_data[0])) and self._held > _SHORT_HEAD and self in self.unfinished:
             log.warning("Over %d bytes of heads without their end: further ones are closed.", self.held.most)
             self._close()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse invalid data in place of the answer to its request, or only close if that has begun."""
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
 
     def on_response_complete(self) -> None:
         """Update the timers when an answer is complete."""
@@ -344,6 +437,8 @@ _OFTEN = (
     "Over ",
     "Invalid HTTP",
     "socket.accept()",
+    "socket.send() raised",
+    "socket.sendmsg() raised",
     "Unsupported upgrade",
     "No supported WebSocket",
     "opening handshake failed",

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-HEARTBEAT_S: Final = 15.0
+PING_INTERVAL_S: Final = 15.0
 """Seconds between two pings of a browser, and seconds that it has for the answer."""
 GOODBYE_S: Final = 3.0
 """Seconds for the answer to a close of the websocket."""
@@ -34,7 +34,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
     def keepalive_timeout(self) -> None:
         """Abort the connection if the client was silent since the ping; otherwise ping once more."""
         if self._heard_at > self.ping_sent_at:
-            self.pong_timer = self.loop.call_later(HEARTBEAT_S, self.keepalive_timeout)
+            self.pong_timer = self.loop.call_later(PING_INTERVAL_S, self.keepalive_timeout)
             self.ping_sent_at = self.loop.time()
         else:
             self.transport.abort()

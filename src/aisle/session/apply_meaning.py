@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from aisle.jobs.job import Event, Opened, Start
-from aisle.jobs.job import money_message as price_message
+from aisle.jobs.job import Event, Opened, Start, money_message
 from aisle.jobs.pages import PAGE_LETTERS
 from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.scan.in_store_codes import is_unknown_in_store_code
@@ -233,7 +232,7 @@ class MeaningHandler:
         if not self._store.reader.query("search", {"search": meaning.text, "size": 1})[1]:
             return result
         stack.restore(before)
-        return stack.open(Start("lookup", {"search": meaning.text}), context)
+        return stack.open(Start("look_up", {"search": meaning.text}), context)
 
     def _apply_known(self, result: JobResult, meaning: Meaning, raw: str) -> None:
         """Apply a result, with verdicts that hold for what this host knows of the store."""
@@ -248,11 +247,11 @@ def _look_up_of(meaning: Meaning, raw: str) -> tuple[Start, Event] | None:
     if isinstance(meaning, Scan) and meaning.is_look_up:
         match = meaning.matches[0]
         if match.kind == LOCATION:
-            return Start("browse", {"location_code": match.key}), meaning
-        return Start("lookup", {"product_number": match.key} if match.kind == PRODUCT else {}), meaning
+            return Start("locations", {"location_code": match.key}), meaning
+        return Start("look_up", {"product_number": match.key} if match.kind == PRODUCT else {}), meaning
     if isinstance(meaning, Text | UnknownCode | RefusedInput) and raw.lstrip(" ")[:1] == "?":
         words = raw.strip(" ?")
-        return (Start("lookup", {"search": words}), Text(words)) if words else (Start("lookup", {}), Opened({}))
+        return (Start("look_up", {"search": words}), Text(words)) if words else (Start("look_up", {}), Opened({}))
     return None
 
 
@@ -304,5 +303,5 @@ def add_price(result: JobResult, meaning: Meaning) -> JobResult:
     price = meaning.matches[0].price if isinstance(meaning, Scan) else None
     if price is None or result.verdict is None:
         return result
-    text = msg("session.priced", price=price_message(price), said=result.verdict.text)
+    text = msg("session.price_label", price=money_message(price), said=result.verdict.text)
     return result._replace(verdict=result.verdict._replace(text=text))

@@ -47,10 +47,10 @@ def quantity_question(scan: Scan) -> Msg:
             return msg("session.how_much_each_in", times=meaning.by, label=named(scan), unit=unit)
         return msg("session.how_much_each", times=meaning.by, label=named(scan))
     if on_label is None:
-        return msg("session.no_net_in", label=name, unit=unit) if unit else msg("session.no_net", label=name)
+        return msg("session.no_network_for", label=name, unit=unit) if unit else msg("session.no_network", label=name)
     if unit:
-        return msg("session.how_much_in", said=on_label, label=name, unit=unit)
-    return msg("session.how_much", said=on_label, label=name)
+        return msg("session.ask_quantity_in", said=on_label, label=name, unit=unit)
+    return msg("session.ask_quantity", said=on_label, label=name)
 
 
 def prompt(label: Scan) -> Msg:

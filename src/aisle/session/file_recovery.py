@@ -31,7 +31,7 @@ def recovery_verdict(store: StoreConnection, sign_in: SignInFlow) -> Verdict:
 def recovery_message(store: StoreConnection, sign_in: SignInFlow) -> Msg:
     """Recover the files after a failed commit; return what became of them, and what has to be done."""
     try:
-        return msg("session.why_again", what=read_message(recover_files(store, sign_in).message))
+        return msg("session.storage_retry", what=read_message(recover_files(store, sign_in).message))
     except StorageError as error:
         return error_message(error)
 

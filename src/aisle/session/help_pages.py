@@ -15,7 +15,7 @@ from aisle.session.terminal import Terminal
 from aisle.session.verdicts import Verdicts
 from aisle.session.work import Work
 
-PAGE_BY_LETTER = {"h": "help", ".": "commands"}
+PAGE_BY_LETTER = {"h": "help", ".": "palette"}
 """Jobs of the pages, by the letters that open them on every page."""
 
 HELP_CODE = "AISLE:HELP"

@@ -46,9 +46,11 @@ class RefusedInputs(NamedTuple):
         if not self.reason or self.lines == int(self.is_last):
             return verdict
         if verdict is None or verdict == Verdict(WRONG, self.reason):  # one message is enough
-            return Verdict(WRONG, msg("session.not_taken", count=self.lines, why=self.reason))
+            return Verdict(WRONG, msg("session.input_not_applied", count=self.lines, why=self.reason))
         if verdict.kind == ASK and not self.is_last:  # what is asked now comes first
-            return verdict._replace(text=msg("session.taken_not", count=self.lines, why=self.reason, said=verdict.text))
+            return verdict._replace(
+                text=msg("session.not_applied", count=self.lines, why=self.reason, said=verdict.text)
+            )
         text = msg("session.not_all", count=self.lines, why=self.reason, said=verdict.text)
         if self.is_last and self.choices:
             text = msg("session.not_all", count=self.lines, why=verdict.text, said=self.reason)
@@ -77,7 +79,7 @@ def _rejected_scan(
     before: _RejectedScan, meaning: Meaning, verdict: Verdict | None, stacked_jobs: Sequence[StackedJob]
 ) -> _RejectedScan:
     """Return what is kept of a refused scan after an input and its verdict."""
-    if verdict is not None and (verdict.kind, verdict.text.id) == (WRONG, "session.taken_not"):
+    if verdict is not None and (verdict.kind, verdict.text.id) == (WRONG, "session.not_applied"):
         product, _ = stacked_jobs[-1].job.quantity_product(stacked_jobs[-1].state)
         return (
             _RejectedScan(page_key(stacked_jobs), product) if product else _NO_REJECTED_SCAN
@@ -146,4 +148,4 @@ class InputBatch:
         if not rejected.product or rejected != _RejectedScan(page_key(stacked_jobs), product):
             return None
         self._rejected_scan = _NO_REJECTED_SCAN
-        return Verdict(ASK, msg("input.astray", text=text, label=label))
+        return Verdict(ASK, msg("input.wrong_page", text=text, label=label))

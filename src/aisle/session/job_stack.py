@@ -211,7 +211,7 @@ class JobStack:
     def _is_refusal_for_home(self) -> bool:
         """Return whether the home page reports refused movements because no open job does."""
         first, *above = (stacked.job.name for stacked in self.jobs)
-        return first == "home" and bool(above) and not {"move", "tasks"} & {*above}
+        return first == "home" and bool(above) and not {"move", "clearance_tasks"} & {*above}
 
     def _is_detour(self, index: int) -> bool:
         return self.jobs[index].job.name in DETOURS
@@ -379,7 +379,7 @@ def _is_journalled_event(stacked_job: StackedJob, event: Event, state: Any) -> b
     return True
 
 
-HELP_PAGES = frozenset(("help", "commands"))
+HELP_PAGES = frozenset(("help", "palette"))
 """Names of the jobs that explain the page below them."""
 
 

@@ -16,7 +16,7 @@ from aisle.jobs.view import LinkState
 from aisle.outbox.journal import Journal
 from aisle.outbox.outcome_reasons import NO_STORE, NO_TOKEN, stored_detail
 
-HEARTBEAT_S = 60.0
+SESSION_HEARTBEAT_S = 60.0
 """Seconds between two heartbeats in the journal."""
 
 COURIER_START_S = 10.0
@@ -122,7 +122,7 @@ class Notifications:
         """
         self._journal.check_not_newer()
         now = self._clock()
-        if abs(now - self._heartbeat_at) >= HEARTBEAT_S:
+        if abs(now - self._heartbeat_at) >= SESSION_HEARTBEAT_S:
             self._heartbeat_at = now
             with suppress(StorageError):
                 self._journal.record_heartbeat(self._session_id)

@@ -147,9 +147,9 @@ class PendingQuestion(NamedTuple):
             ask_quantity.named(self.measured_scan) if self.measured_scan else choice_question(self.scans),
         )
         if verdict is None:
-            return Verdict(WRONG, msg("session.not_taken", count=count, why=why))
+            return Verdict(WRONG, msg("session.input_not_applied", count=count, why=why))
         kind = verdict.kind if verdict.kind in (GOOD, ASK) else WRONG
-        return verdict._replace(kind=kind, text=msg("session.taken_not", count=count, why=why, said=verdict.text))
+        return verdict._replace(kind=kind, text=msg("session.not_applied", count=count, why=why, said=verdict.text))
 
     def keeps_multiplier(
         self, meaning: Meaning, raw: str, verdict: Verdict | None, stacked_jobs: Sequence[StackedJob]
@@ -194,7 +194,7 @@ class PendingQuestion(NamedTuple):
             if not self.doubtful_quantity or not self.number_match or not isinstance(plain, Step | DetailView):
                 return plain._replace(choices=(), prompt=ask_quantity.prompt(self.measured_scan))
             answers = (
-                msg("count.way_quantity", quantity=self.doubtful_quantity.value),
+                msg("count.choice_quantity", quantity=self.doubtful_quantity.value),
                 other_choice_text(self.number_match),
             )
             return plain._replace(
@@ -206,7 +206,7 @@ class PendingQuestion(NamedTuple):
             return view
         choices, keys = tuple(raw(ask_quantity.quantity_label(scan)) for scan in self._shown_scans), self._keys(accepts)
         if self._is_paged:
-            choices = *choices, msg("session.more_ways", count=len(self.scans) - len(choices))
+            choices = *choices, msg("session.more_choices", count=len(self.scans) - len(choices))
         view = without_row_numbers(view)
         if isinstance(view, Step | DetailView):
             prompt = letter_prompt(keys, scans=False) if keys else msg("session.choose")
@@ -237,6 +237,6 @@ def restore_question(
 def choice_question(scans: Sequence[Scan]) -> Msg:
     """Return the question which of these meanings is meant."""
     if len(scans) > 2:
-        return msg("session.either_of", count=len(scans))
+        return msg("session.ambiguous_of", count=len(scans))
     labels = {f"way{number}": ask_quantity.quantity_label(scan) for number, scan in enumerate(scans, 1)}
-    return msg("session.either", **labels)
+    return msg("session.ambiguous", **labels)

@@ -74,9 +74,9 @@ class Permissions:
     # User token and PIN
 
     def token_state(self) -> Mapping[str, Any]:
-        """Return the row of the query `pass`: whether a user token is needed, asked for, there, and what waits."""
+        """Return the row of the query `user_token`: whether one is needed, asked for, there, and what waits."""
         query = {"user": self._context.user.user, "now": self._context.current().now}
-        (row,), _ = self._store.reader.query("pass", query)
+        (row,), _ = self._store.reader.query("user_token", query)
         return row
 
     @property
@@ -132,7 +132,7 @@ class Permissions:
             return self._page.stack.open(start, self._context.current())
         if has_token or not (has_writes and result.verdict):
             return result
-        text = msg("pin.noted", said=result.verdict.text)
+        text = msg("pin.saved", said=result.verdict.text)
         return result._replace(verdict=result.verdict._replace(text=text))
 
     def remind(self) -> None:

@@ -123,7 +123,7 @@ class ChangePoller:
             return
         if self._store.unit_of_work.retry() and alarm:
             has_lost_input = alarm.id != "session.no_file"
-            text_id = "session.saves_again" if has_lost_input else "session.can_save"
+            text_id = "session.saving_works_again" if has_lost_input else "session.can_save"
             self._verdicts.current = Verdict(INFO, msg(text_id))
 
     def _check_person(self) -> None:
@@ -141,7 +141,7 @@ class ChangePoller:
         name = self._context.user.name or user
         self._work.run_effect(SignOut())
         if not self._context.user.user:
-            self._verdicts.show(Verdict(WRONG, msg("session.works_here_no_more", name=name)))
+            self._verdicts.show(Verdict(WRONG, msg("session.no_longer_works_here", name=name)))
 
     def _check_settings(self, watch: SettingsWatch) -> None:
         """Apply changed settings; report them once no refusal or question stands."""
@@ -175,13 +175,13 @@ class ChangePoller:
             case "refused":
                 return Verdict(WRONG, self._access_refused_message())
             case "open":
-                return Verdict(INFO, msg("session.let_in"))
+                return Verdict(INFO, msg("session.signed_in_by_pin"))
             case "going":
-                return Verdict(INFO, msg("session.going"))
+                return Verdict(INFO, msg("session.ending"))
             case "stuck":
                 return Verdict(WRONG, msg("session.stuck"))
             case _:
-                return Verdict(WRONG, msg("session.renewed"))
+                return Verdict(WRONG, msg("session.program_outdated"))
 
     def _access_refused_message(self) -> Msg:
         """Return why the service refuses this host."""
@@ -194,7 +194,7 @@ class ChangePoller:
         if nearest := notifications.suggested_store():
             return msg("session.no_store", store=profile.store, nearest=nearest)
         file = other_file or os.path.basename(profile.token_file) or "token_file"
-        return msg("session.shut_out", store=profile.store, file=file)
+        return msg("session.storage_failed", store=profile.store, file=file)
 
     def _report_restore(self) -> None:
         """Report that the service was restored from a copy and what it lost is sent again."""

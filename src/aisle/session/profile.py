@@ -243,7 +243,7 @@ class SettingsWatch:
         self._loaded = loaded
         if not changes and not is_repaired:
             return None
-        return ProfileChange(Verdict(INFO, changes or msg("settings.mended")), profile)
+        return ProfileChange(Verdict(INFO, changes or msg("settings.fixed")), profile)
 
     def _report_error(self, error: str) -> ProfileChange:
         self._is_error_reported = True
@@ -269,7 +269,7 @@ def _describe_changes(old: Settings, new: Settings) -> Msg | None:
         return None
     text = parts.pop()
     for part in reversed(parts):
-        text = msg("settings.and", one=part, other=text)
+        text = msg("settings.join", one=part, other=text)
     return msg("settings.changed", what=text)
 
 

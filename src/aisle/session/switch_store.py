@@ -138,9 +138,9 @@ def report_arrival(
         mark_visited(folder)
         terminal_store = TerminalStore(opened.configured_store, folder.store, user)
         save_terminal_store(folder.root, opened.profile.terminal, terminal_store)
-    text = msg("session.moved", store=folder.store)
+    text = msg("session.switched_store", store=folder.store)
     if verdict and verdict.text.id != "sign_in.done":
-        text = msg("session.moved_told", store=folder.store, told=verdict.text)
+        text = msg("session.switched_store_message", store=folder.store, told=verdict.text)
     if waiting:
-        text = msg("session.moved_waiting", told=text, count=waiting, left=old_folder.store)
+        text = msg("session.switched_store_waiting", told=text, count=waiting, left=old_folder.store)
     return Verdict(WRONG if verdict and verdict.kind == WRONG else GOOD, text)

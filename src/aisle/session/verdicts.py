@@ -74,7 +74,7 @@ class Verdicts:
         answer = self._last_answer()
         shown = verdict
         if answer is not None:
-            shown = verdict._replace(text=msg("session.word", more=verdict.text, what=answer.text))
+            shown = verdict._replace(text=msg("session.join", more=verdict.text, what=answer.text))
         self._notification = (answer, shown)
         self.show(shown)
 
@@ -135,7 +135,7 @@ _MESSAGE_BY_ERROR_KIND = {
     "damaged": "session.why_damaged",
     "shut": "session.why_shut",
     "read_only": "session.why_read_only",
-    "place": "session.why_place",
+    "place": "session.why_location",
     "newer": "session.why_newer",
     "gone": "session.why_gone",
     "gone_again": "session.why_gone_again",

@@ -27,7 +27,7 @@ from starlette.websockets import WebSocket
 from aisle.addresses import address_key
 from aisle.server.connections import ConnectionLimits, repeats_filtered
 from aisle.server.http_server import HttpServer, server_config
-from aisle.server.websockets import HEARTBEAT_S, LimitedWebSocket
+from aisle.server.websockets import PING_INTERVAL_S, LimitedWebSocket
 from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.web import pages
 from aisle.web.app_process import AppProcess, Start
@@ -58,8 +58,8 @@ def http_server(
         lifespan="on",
         ws=LimitedWebSocket,
         ws_max_size=MESSAGE_BYTES,
-        ws_ping_interval=HEARTBEAT_S,
-        ws_ping_timeout=HEARTBEAT_S,
+        ws_ping_interval=PING_INTERVAL_S,
+        ws_ping_timeout=PING_INTERVAL_S,
     )
     return HttpServer(config, ready, before_end=web.end_screens)
 
@@ -266,9 +266,9 @@ class WebApp:
 
     async def _check(self, address: str, who: str, pin: str) -> Person | SignInError:
         """Check a PIN in turn. Repeat it after a pause while the service takes no attempts of this host."""
-        until = asyncio.get_running_loop().time() + PATIENCE_S
+        until, pause = asyncio.get_running_loop().time() + PATIENCE_S, 0.0
         while True:
-            async with self._checks.turn(address, self._attempts.count(address)) as is_next:
+            async with self._checks.turn(address, self._attempts.count(address), pause) as is_next:
                 # Other attempts from this address may have failed meanwhile.
                 if wait := self._attempts.wait(address) if is_next else MIN_RETRY_S:
                     return SignInError("web.later", retry_after=wait)
@@ -280,10 +280,9 @@ class WebApp:
                 if answer.wrong:
                     return answer
                 self._attempts.forget(address, attempt)
-                pause = answer.retry_after or 0.0
-                if not 0 < pause <= MAX_PAUSE_S or asyncio.get_running_loop().time() + pause > until:
-                    return answer
-                await asyncio.sleep(pause)
+            pause = answer.retry_after or 0.0
+            if not 0 < pause <= MAX_PAUSE_S or asyncio.get_running_loop().time() + pause > until:
+                return answer
 
     async def _sign_out(self, request: Request) -> Response:
         if session := self._who(request):

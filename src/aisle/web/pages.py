@@ -110,7 +110,7 @@ def screen_page(words: Words, language: str, socket_url: str) -> str:
         language,
         _LOOK,
         _LOADS,
-        f"""<div class="over"><p role="alert">{escape(words("web.ended"))}</p>
+        f"""<div class="over"><p role="alert">{escape(words("web.session_ended"))}</p>
 <form method="get" action="/"><button>{escape(words("web.again"))}</button></form>
 <form method="post" action="/sign-out"><button>{escape(words("web.sign_out"))}</button></form></div>
 <div class="first">aisle <b>aisle</b></div>

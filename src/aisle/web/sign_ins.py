@@ -149,48 +149,63 @@ class CheckTurns:
         self._is_taken = False
         self._waiting: list[tuple[int, int, str, asyncio.Future[None]]] = []
         self._by_address = Counter[str]()
+        self._paused: list[int] = []
+        """Attempts of the callers that pause."""
         self._count = 0
 
     @asynccontextmanager
-    async def turn(self, address: str, attempts: int) -> AsyncIterator[bool]:
-        """Wait for a turn. Yield False at once if too many callers wait.
+    async def turn(self, address: str, attempts: int, pause: float = 0.0) -> AsyncIterator[bool]:
+        """Wait for a turn, after a pause. Yield False at once if too many callers wait.
 
-        Every failed or waiting attempt of an address delays its next one.
+        Every failed or waiting attempt of an address delays its next one. Only callers with more attempts wait for one
+        that pauses, since they would take what it pauses for.
         """
-        if self._is_taken:
-            if len(self._waiting) >= _MAX_WAITING:
-                yield False
-                return
-            await self._wait(address, attempts)
-        self._is_taken = True
+        if pause:
+            self._paused.append(attempts)
+            try:
+                await asyncio.sleep(pause)
+            except asyncio.CancelledError:
+                self._paused.remove(attempts)
+                self._give_turn()
+                raise
+            self._paused.remove(attempts)
+        elif len(self._waiting) >= _MAX_WAITING:
+            yield False
+            return
+        await self._wait(address, attempts)
         try:
             yield True
         finally:
-            self._pass_on()
+            self._is_taken = False
+            self._give_turn()
 
     async def _wait(self, address: str, attempts: int) -> None:
         turn = asyncio.get_running_loop().create_future()
         self._count += 1
         heapq.heappush(self._waiting, (attempts + self._by_address[address], self._count, address, turn))
         self._by_address[address] += 1
+        self._give_turn()
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._pass_on()
+                self._is_taken = False
+                self._give_turn()
             raise
         finally:
             self._by_address[address] -= 1
             if not self._by_address[address]:
                 del self._by_address[address]
 
-    def _pass_on(self) -> None:
-        while self._waiting:
+    def _give_turn(self) -> None:
+        """Give a free turn to the next caller, unless one with fewer attempts pauses."""
+        while self._waiting and not self._is_taken:
+            if self._paused and self._waiting[0][0] > min(self._paused):
+                return
             turn = heapq.heappop(self._waiting)[-1]
             if not turn.done():
+                self._is_taken = True
                 turn.set_result(None)
-                return
-        self._is_taken = False
 
 
 def _hashed(value: str) -> str:

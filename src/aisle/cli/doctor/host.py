@@ -15,7 +15,7 @@ from aisle import __version__
 from aisle.cli.doctor.report import Finding, format_bytes, note, ok, wrong
 from aisle.cli.service_client import store_folder_of
 from aisle.errors import StorageError
-from aisle.host import file_system as disks
+from aisle.host import file_system
 from aisle.jobs.view import msg
 from aisle.session.query_answers import colour_count
 from aisle.settings import LoadedSettings, terminal_name
@@ -49,7 +49,7 @@ def check_sqlite(_: LoadedSettings) -> Iterable[Finding]:
 def check_home(loaded: LoadedSettings) -> Iterable[Finding]:
     """Check that databases can be stored in the data folder."""
     folder = store_folder_of(loaded).folder
-    existing = disks.nearest_existing(folder)
+    existing = file_system.nearest_existing(folder)
     kind = _filesystem_of(existing)
     filesystem_text = f" on {kind}" if kind else ""
     facts: dict[str, Any] = {"folder": str(folder), "filesystem": kind, "exists": os.path.exists(folder)}
@@ -57,8 +57,10 @@ def check_home(loaded: LoadedSettings) -> Iterable[Finding]:
         yield wrong(
             "home", f"{folder} cannot be made", f"{existing} is no folder.", "Set AISLE_HOME to a folder.", **facts
         )
-    elif disks.is_read_only(existing):
-        yield wrong("home", f"{existing} cannot be written", disks.READ_ONLY_ERROR, disks.REMOUNT_ADVICE, **facts)
+    elif file_system.is_read_only(existing):
+        yield wrong(
+            "home", f"{existing} cannot be written", file_system.READ_ONLY_ERROR, file_system.REMOUNT_ADVICE, **facts
+        )
     elif not os.access(existing, os.W_OK | os.X_OK):
         yield wrong("home", f"{existing} cannot be written", "It is not this account's.", "Set AISLE_HOME.", **facts)
     else:
@@ -73,7 +75,7 @@ def _check_folder(
     folder: Path, existing_folder: Path, filesystem_text: str, facts: dict[str, Any]
 ) -> Iterable[Finding]:
     try:
-        disks.check_disk(existing_folder / "outbox.db", guarded=True)
+        file_system.check_disk(existing_folder / "outbox.db", guarded=True)
     except StorageError as error:
         yield wrong("home", f"{folder}{filesystem_text}", str(error), **facts)
         return
@@ -87,7 +89,7 @@ def _check_folder(
 
 def check_disk(loaded: LoadedSettings) -> Iterable[Finding]:
     """Check the free disk space."""
-    free = shutil.disk_usage(disks.nearest_existing(loaded.data_folder)).free
+    free = shutil.disk_usage(file_system.nearest_existing(loaded.data_folder)).free
     if free < MIN_FREE_BYTES:
         yield wrong(
             "disk", f"{format_bytes(free)} free", "Soon nothing can be noted any more.", "Free some space.", free=free
@@ -100,10 +102,10 @@ def check_disk(loaded: LoadedSettings) -> Iterable[Finding]:
 
 def _filesystem_of(folder: Path) -> str:
     try:
-        mounts = disks.MOUNTS_FILE.read_text(encoding="utf-8", errors="surrogateescape")
+        mounts = file_system.MOUNTS_FILE.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return ""
-    return disks.file_system_type(folder.resolve(), mounts)
+    return file_system.file_system_type(folder.resolve(), mounts)
 
 
 MIN_SIZES = ((20, 16), (40, 8))
@@ -156,7 +158,7 @@ def check_scanner(loaded: LoadedSettings) -> Iterable[Finding]:
         from aisle.tui.message_text import MessageWriter
 
         sentence = MessageWriter().write(msg(last, **_PLACEHOLDERS))
-        good = last in ("doctor.fine", "doctor.fine_aim", "doctor.key")
+        good = last in ("scanner_test.good", "scanner_test.good_aim", "scanner_test.key")
         yield (ok if good else note)("scanner", sentence, finding=last)
 
 
@@ -170,6 +172,10 @@ def _last_verdict(path: Path) -> str | None:
             seen = json.loads(line)
         except ValueError:
             continue  # the first line of the tail, or an incomplete one
-        if isinstance(seen, dict) and seen.get("job") == "doctor" and str(seen.get("verdict")).startswith("doctor."):
+        if (
+            isinstance(seen, dict)
+            and seen.get("job") == "scanner_test"
+            and str(seen.get("verdict")).startswith("scanner_test.")
+        ):
             return str(seen["verdict"])
     return None

@@ -17,9 +17,8 @@ from aisle.cache.writer import CacheWriter
 from aisle.cli.doctor.report import Finding, format_age, format_count, note, ok, wrong
 from aisle.cli.reason_texts import reason_text, repeated_rows, unread_lists, unusable_rows
 from aisle.cli.service_client import store_folder_of
-from aisle.courier.link_state import HEARTBEAT_S
-from aisle.courier.pull.sync_progress import SyncProgress
-from aisle.courier.pull.sync_progress import load_progress as progress_of
+from aisle.courier.link_state import LINK_HEARTBEAT_S
+from aisle.courier.pull.sync_progress import SyncProgress, load_progress
 from aisle.host.courier_monitor import HUNG_AFTER_S, KILL_AFTER_S, heartbeat_age, is_stopped
 from aisle.host.database import check_not_newer, connect, fetch, fetch_one, schema_version
 from aisle.host.file_recovery import list_copies
@@ -37,7 +36,7 @@ from aisle.settings import LoadedSettings
 
 LOCKS_FILE = Path("/proc/locks")
 
-STALE_HEARTBEAT_S = 6 * HEARTBEAT_S
+STALE_HEARTBEAT_S = 6 * LINK_HEARTBEAT_S
 """Age in seconds above which the heartbeat in the cache is late; it is written only occasionally."""
 
 OLD_CACHE_S, LATE_OPERATION_S = 3600.0, 900.0
@@ -183,7 +182,7 @@ def check_cache(loaded: LoadedSettings) -> Iterable[Finding]:
         return
     with closing(open_cache(store_folder.folder, writer=False)) as found:
         rows = {name: int(fetch(found, f"SELECT count(*) FROM {table}")[0][0]) for name, table in _TABLES}  # noqa: S608 - names of our own tables
-        progress = progress_of(CacheWriter(found, store_folder.store))
+        progress = load_progress(CacheWriter(found, store_folder.store))
         last_ok = fetch(found, "SELECT last_ok FROM link")[0][0]
     age = time.time() - last_ok if last_ok else None
     text = ", ".join(f"{count} {name}" for name, count in rows.items())

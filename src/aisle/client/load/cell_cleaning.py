@@ -465,7 +465,7 @@ def _split_at_blanks(bare: str) -> list[str]:
 
 def _clean_number(cell: str, notation: Notation, *, is_money: bool = False) -> CleanedCell:
     """Clean a number; a currency may stand beside an amount of money alone."""
-    if cell.isascii() and cell.isdecimal():
+    if cell.isascii() and cell.isdecimal() and (cell[0] != "0" or len(cell) == 1):
         return CleanedCell(cell)
     bare, changes, *_rest = _clean_value(cell)
     if not bare:

@@ -25,6 +25,17 @@ _RULE = re.compile(r"[ \t|+-]*-[ \t|+-]*[\r\n]*")
 _SEP_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _WORKBOOK_SIGNATURES = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """First bytes of spreadsheet files, in new and old formats."""
+_FORMAT_BYTES = 64
+_OTHER_FORMATS = (
+    (re.compile(rb"<(?:!doctype|html|table|meta|head|body|script)\b", re.IGNORECASE), "a web page"),
+    (re.compile(rb"<[?\w]"), "XML"),
+    (re.compile(rb"[\[{]+\s*[\[{\"}\]]"), "JSON"),
+    (re.compile(rb"%PDF-"), "a PDF"),
+    (re.compile(rb"\{\\rtf"), "a text with formats (RTF)"),
+    (re.compile(rb"ID;P"), "a table in the format SYLK"),
+    (re.compile(rb"\x1f\x8b|BZh|7z\xbc\xaf|\xfd7zXZ|Rar!"), "a compressed file"),
+)
+"""Beginnings of files that are no CSV, with their names."""
 _MAX_LINES_ABOVE_HEADER = 50
 """Maximum number of empty or title lines above the header."""
 _BLANK_LINE_CHARACTERS = ' \t\r\n,;"\ufeff\u00a0'
@@ -129,7 +140,7 @@ def detect_dialect(path: Path, is_known: Callable[[str], bool]) -> CsvDialect:
         return _passing_over(dialect, above + at + 1) if has_title else dialect
     title = _count_lines_above_header(lines, is_known)
     dialect = _create_dialect(
-        encoding, _detect_separator("".join(lines[title : title + 2]), is_known), above + title, encoding_note
+        encoding, _detect_separator("".join(lines[title:]), is_known), above + title, encoding_note
     )
     return _passing_over(dialect, above + title + 1) if title else dialect
 
@@ -142,7 +153,8 @@ def _passing_over(dialect: CsvDialect, header: int) -> CsvDialect:
 def _count_lines_above_header(lines: list[str], is_known: Callable[[str], bool]) -> int:
     """Return the number of lines above the first one with two column names; 0 if there is none."""
     for at, line in enumerate(lines):
-        known = max(sum(map(is_known, split_first_row(line, mark))) for mark in NAMES)
+        begin = line if line.count('"') % 2 == 0 else "".join(lines[at:])  # a name may have a line end inside
+        known = max(sum(map(is_known, split_first_row(begin, mark))) for mark in NAMES)
         if known > 1 or (known and not at):
             return at
     return 0
@@ -197,6 +209,8 @@ def _detect_encoding(path: Path) -> tuple[str, str]:
             _check_utf16(path, raw, order)
             return order, "the encoding UTF-16"
         raw.seek(0)
+        _refuse_other_format(path, raw.read(_FORMAT_BYTES))
+        raw.seek(0)
         utf8, other, undefined = _count_lines_by_encoding(raw)
         raw.seek(0)
         old = _detect_old_encoding(raw) if other and not utf8 else ""
@@ -205,6 +219,14 @@ def _detect_encoding(path: Path) -> tuple[str, str]:
     if other and not utf8 and not undefined:
         return "cp1252", "the encoding Windows-1252"
     return "utf-8-sig", ""
+
+
+def _refuse_other_format(path: Path, start: bytes) -> None:
+    """Raise LoadError for a file that is no CSV but has its name."""
+    bare = start.removeprefix(codecs.BOM_UTF8).lstrip()
+    for pattern, name in _OTHER_FORMATS:
+        if pattern.match(bare):
+            raise LoadError(f"{path.name} is {name} with the name of a CSV file; open it and save it as CSV (UTF-8).")
 
 
 def _count_lines_by_encoding(raw: io.BufferedReader) -> tuple[int, int, bool]:

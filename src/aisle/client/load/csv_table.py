@@ -80,6 +80,10 @@ class CsvTable:
         self._total_indexes = [at for at, name in enumerate(names) if name in named]
         self._subtotal_indexes = [at for at, name in enumerate(names) if name in _SUBTOTAL_COLUMNS]
         self._row_before: list[str] = []
+        self._number_indexes = {at for at, column in self._named_columns if column.kind in _DECIMAL_KINDS}
+        self._split_row = 0
+        self._known_names = frozenset(layout.columns)
+        self._other_header = 0
         self._notation = Notation(dotted_codes)
         self._is_scanned = False
         self._last_row_without_end: int | None = None
@@ -99,7 +103,7 @@ class CsvTable:
         `bad` has reasons for rows that are bad already, by line.
         """
         self._scan_notation()
-        widest = 0
+        self._other_header = widest = 0
         for line, key, found, error in self._rows_with_keys():
             if len(found) < (widest or len(self._columns)) and line not in bad and not error and self._is_cut_off(line):
                 error = (
@@ -236,15 +240,15 @@ class CsvTable:
             return
         self._is_scanned = True
         numbers = [
-            index
-            for index, column in self._named_columns
-            if column.kind in (cell_cleaning.NUMBER, cell_cleaning.MONEY, cell_cleaning.NUMBERS)
+            index for index, column in self._named_columns if column.kind in (*_DECIMAL_KINDS, cell_cleaning.NUMBERS)
         ]
         dates = [index for index, column in self._named_columns if column.kind == cell_cleaning.DATE]
         codes = [index for index, column in self._named_columns if column.kind == cell_cleaning.DOTTED_CODE]
         for line, found, error in self._read_rows():
             if not error:
                 self._observe_row(line, found, numbers, dates)
+                if not self._split_row and any(found[len(self._columns) :]) and self._split_number(found):
+                    self._split_row = line
                 for index in codes:
                     if index < len(found) and "." in found[index]:
                         self._notation.observe_code(_unwrap_cell(found[index]))
@@ -306,7 +310,7 @@ class CsvTable:
             return cell
 
     def _parse_row(self, line: int, found: list[str], key: RecordKey) -> TableRow:
-        if reason := self._stray_row_reason(found) or self._cell_count_reason(found):
+        if reason := self._stray_row_reason(line, found) or self._cell_count_reason(found) or self._split_reason(found):
             return TableRow(line, {}, reason, key)
         values: Values = {}
         changes: list[str] = []
@@ -351,15 +355,18 @@ class CsvTable:
         own = self._unit_of(found)
         return f", in {own!r}, the product's base_unit_name" if own else " (the product has no base_unit_name)"
 
-    def _stray_row_reason(self, found: list[str]) -> str:
+    def _stray_row_reason(self, line: int, found: list[str]) -> str:
         """Return why a row does not belong to the table: a repeated header, a total, another separator. Empty if it
         does.
         """
         index, cell = next(((at, cell) for at, cell in enumerate(found) if cell.strip()), (0, ""))
         column = self._column_at(index)
         if column and cell:
-            if cell.lstrip()[:2].casefold() == column.name[:2] and self._is_header(found):
+            if cell.lstrip(_BLANK_CHARACTERS + "\ufeff")[:2].casefold() == column.name[:2] and self._is_header(found):
                 return "repeats the header; delete it"
+            if self._other_header or self._is_other_header(found, cell):
+                self._other_header = self._other_header or line
+                return self._other_header_reason(line)
             if not (cell[0].isdigit() or self._is_of_products):
                 needed = (at for at, one in self._named_columns if one.required)
                 is_whole = any(found[index + 1 :]) and all(at < len(found) and found[at] for at in needed)
@@ -399,6 +406,18 @@ class CsvTable:
         named_cells = [(cell, self._column_at(index)) for index, cell in enumerate(found) if cell.strip()]
         return all(column is not None and normalize_header(cell) == column.name for cell, column in named_cells)
 
+    def _is_other_header(self, found: list[str], first: str) -> bool:
+        """Return True if a row is a header with other columns, as of a second file put behind the first."""
+        if normalize_header(first) not in self._known_names:
+            return False
+        names = [normalize_header(cell) for cell in found if cell.strip()]
+        return len(names) > 1 and self._known_names.issuperset(names)
+
+    def _other_header_reason(self, line: int) -> str:
+        if line == self._other_header:
+            return "is a header with other columns, as of a second file; save what follows as a file of its own"
+        return f"follows the header with other columns in row {self._other_header}; save that part as a file of its own"
+
     def _separator_reason(self, found: list[str]) -> str:
         """Return why a row seems to have another separator than the header; empty if it does not."""
         if len(found) >= max(2, len(self._columns)) and len(self._columns) > 1:
@@ -424,8 +443,29 @@ class CsvTable:
         short = any(column.required for _, column in self._named_columns[-1:] if len(found) < len(self._columns))
         missing = {column.name for index, column in self._named_columns if index >= len(found)}
         if short or not missing.isdisjoint(self._required) or (unnamed and len(found) > len(self._columns)):
-            return f"has {_format_field_count(len(found))}, the header has {len(self._columns)}"
+            many = f"has {_format_field_count(len(found))}, the header has {len(self._columns)}"
+            if both := self._split_number(found) if len(found) > len(self._columns) else "":
+                return f"{many}; is {both} one number with a decimal comma? Save the file with semicolons between cells"
+            return many
         return f"has {unnamed[0]!r} in a column without a name; name the column or empty it" if unnamed else ""
+
+    def _split_number(self, found: list[str]) -> str:
+        """Return two cells that can be one number with a decimal comma (`1,10`); empty if there are none."""
+        if self._dialect.separator != ",":
+            return ""
+        pairs = ((found[at], found[at + 1]) for at in sorted(self._number_indexes) if at + 1 < len(found))
+        return next(
+            (f"{first},{second}" for first, second in pairs if _WHOLE.match(first) and _CENTS.match(second)), ""
+        )
+
+    def _split_reason(self, found: list[str]) -> str:
+        """Return why two numbers of a row are not read, if a longer row shows that decimal commas separate cells."""
+        if not self._split_row or self._notation.has_decimal_points or not (both := self._split_number(found)):
+            return ""
+        return (
+            f"has {both!r}, which can be two cells or one number with a decimal comma, as row {self._split_row} has it;"
+            " save the file with semicolons between cells"
+        )
 
     def _column_at(self, index: int) -> Column | None:
         return self._columns[index] if index < len(self._columns) else None
@@ -441,6 +481,9 @@ class CsvTable:
                     f"{column.name} looks like a date that a spreadsheet has made of a size", value, line
                 )
             elif column.kind == cell_cleaning.TEXT:
+                if not value.isascii() and _WRONG_ENCODING.search(value):
+                    what = f"{column.name} has letters that were saved in a wrong encoding"
+                    self.notes.add_warning(what, repr(value), line)
                 if len(value) < 12 and value.casefold() in cell_cleaning.NO_VALUE_WORDS:
                     self.notes.add_warning(f"{column.name} is a word for nothing", repr(value), line)
             elif column.kind in (cell_cleaning.BARCODE, cell_cleaning.CONTAINER, cell_cleaning.BARCODES):
@@ -456,6 +499,9 @@ class CsvTable:
                 self.notes.add_warning(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
 
 
+_DECIMAL_KINDS = (cell_cleaning.NUMBER, cell_cleaning.MONEY)
+_WHOLE = re.compile(r"\s*[+-]?\d+\Z", re.ASCII)
+_CENTS = re.compile(r"\d{1,3}\s*\Z", re.ASCII)
 _SUBTOTAL_COLUMNS = ("store_number", "product_number", "location_code", "order_number", "badge")
 _QUANTITY_COLUMNS = ("product_number", "quantity")
 
@@ -466,8 +512,12 @@ def _unit_key(unit: str) -> str:
 
 
 _SIZES = frozenset({"size", "volume"})
+_WRONG_ENCODING = re.compile(
+    "\ufffd|\u00c3[\u0080-\u00bf\u0152-\u0178\u02c6-\u02dc\u2013-\u203a\u20ac]|\u00e2\u201a\u00ac"
+)
+"""UTF-8 that was read as Windows-1252 and saved so, or letters that were lost."""
 _DATE_LIKE = re.compile(
-    r"\d{1,2}([-/])\d{1,2}\1(?:19|20)\d\d"
+    r"\d{1,2}([-/.])\d{1,2}\1(?:19|20)\d\d"
     r"|\d{1,2}[-.] ?(jan|feb|mar|mrt|mär|apr|avr|may|mei|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|déc)\w*[-.]?(\d{2,4})?"
     r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-\d{2}|(?:19|20)\d\d-\d\d-\d\d(?: 00:00:00)?",
     re.IGNORECASE,
@@ -580,7 +630,8 @@ def _single_cell_reason(file: str, header: str, mark: str, dialect: CsvDialect) 
 def _unknown_column_reason(name: str, layout: FileLayout) -> str:
     joined = {known.replace("_", ""): known for known in layout.columns}
     meant = (one for one in _COLUMN_SYNONYMS.get(name.replace("_", ""), ()) if one in layout.columns)
-    near = joined.get(name.replace("_", "")) or next(meant, "")
+    bare = re.split(r"[^\w]", name)[0].strip("_")
+    near = joined.get(name.replace("_", "")) or joined.get(bare.replace("_", "")) or next(meant, "")
     near = near or next(iter(get_close_matches(name, list(layout.columns), n=1, cutoff=_MIN_SIMILARITY)), "")
     return f"has an unknown column {name!r}" + (f"; the nearest known one is {near}" if near else "")
 

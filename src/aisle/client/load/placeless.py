@@ -24,7 +24,13 @@ class Placeless:
 
     def __init__(self, table: CsvTable) -> None:
         """Read the file once, and once more if it has rows without a location."""
-        without = {hash((store, product)) for _, store, product, place, _, _ in _rows(table) if not place}
+        self._table = table
+        without: set[int] = set()
+        self.has_places = False
+        for _, store, product, place, _, _ in _rows(table):
+            self.has_places = self.has_places or bool(place)
+            if not place:
+                without.add(hash((store, product)))
         self._placed: dict[int, _Placed] = {}
         lasts: dict[int, int] = {}
         for line, store, product, place, pool, quantity in _rows(table) if without else ():
@@ -36,6 +42,12 @@ class Placeless:
                     pools[pool] = pools.get(pool, Decimal(0)) + quantity
         for name, placed in self._placed.items():
             self._placed[name] = placed._replace(last=lasts[name])
+
+    def warn_of_empty(self, row: TableRow) -> None:
+        """Add a warning for a row without a location, if others of the file have one: merged cells leave them so."""
+        if self.has_places and not row.values.get("location_code"):
+            what = "location_code is empty, while other rows have one, and the goods are counted at no place"
+            self._table.notes.add_warning(what, f"{row.values['quantity']} of {row.values['product_number']}", row.line)
 
     def last(self, store: str, product: str) -> int:
         """Return the last row of a product that has rows with and without a location; 0 for other products."""

@@ -82,7 +82,10 @@ class ServiceFindings(NamedTuple):
 NO_FINDINGS = ServiceFindings()
 RecordReader = Callable[[CsvTable, ServiceFindings], Iterator[Record | BadRows]]
 
-_OTHER_TABLES = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers", ".txt", ".tsv")
+_OTHER_TABLES = (
+    *(".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".fods", ".numbers", ".txt", ".tsv", ".tab", ".json", ".xml", ".html"),
+    *(".htm", ".zip", ".gz", ".slk", ".bak"),
+)
 """Extensions of tables that were not saved as CSV."""
 
 
@@ -159,6 +162,10 @@ def _check_name(table: CsvTable, findings: ServiceFindings, row: TableRow) -> Ta
     number = row.values["product_number"]
     if (number,) in findings.known_keys:
         return row
+    name = row.values.get("product_name", "")
+    if name.isdecimal() and number.isalpha():
+        what = f"product_number {number!r} and product_name {name!r} seem to be mixed up"
+        return row._replace(reason=f"{what}; name the columns the other way round")
     if reason := footer_reason(row.values, "product_number"):
         return row._replace(reason=reason)
     if table.has_column("product_name") and "product_name" not in row.values:
@@ -248,6 +255,8 @@ def _counts_at(table: CsvTable, placeless: Placeless, rows: list[TableRow]) -> I
         if at_places is not None and _is_total(table, row, at_places):
             yield BadRows((), 1)
             continue
+        if at_places is None:
+            placeless.warn_of_empty(row)
         pool, is_beside = row.values.get("stock_pool"), at_places is not None
         name = f"stock_pool_{pool}" if pool else "counted_quantity"
         merged.setdefault(is_beside, {})[name] = row.values["quantity"]

@@ -8,7 +8,7 @@ from datetime import date
 
 from aisle.barcode_keys import index_keys, lookup_keys, split_codes, wrong_check_digit
 from aisle.client.load.cell_cleaning import fold_code, join_digits
-from aisle.client.load.columns import DELIVERIES, ORDERS, PRICES, PRODUCTS
+from aisle.client.load.columns import DELIVERIES, ORDERS, PRICES, PRODUCTS, STOCK, STORE_PRODUCTS
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow
 
 
@@ -169,7 +169,9 @@ _SALE_PRICES = {
     "special_price": "the special price",
 }
 """Columns of prices at which goods are sold, with words for them."""
-_MOST_ORDERED = 10_000
+_PRICE_FILES = (PRODUCTS.file, PRICES.file, STORE_PRODUCTS.file)
+_MOST_PLAUSIBLE = {ORDERS.file: 10_000, DELIVERIES.file: 100_000, STOCK.file: 1_000_000}
+"""Quantities above which a row is warned of; a code among the quantities is larger than these."""
 _FIRST_YEAR = 2000
 _YEARS_AHEAD = 5
 _NO_END = ("2099-12-31", "9999-12-31")
@@ -207,10 +209,11 @@ class ImplausibleValues:
         yield from self._dates(row)
         number = row.values.get("product_number")
         for name, meaning in _SALE_PRICES.items() if number else ():
-            if row.values.get(name) == 0 and (name != "price" or self._table.name in (PRICES.file, PRODUCTS.file)):
+            if row.values.get(name) == 0 and (name != "price" or self._table.name in _PRICE_FILES):
                 yield f"{name} is 0, and becomes {meaning} of the product", str(number)
-        if self._table.name == ORDERS.file and row.values.get("quantity", 0) > _MOST_ORDERED:
-            yield f"quantity is over {_MOST_ORDERED}", f"{row.values['quantity']} of {number}"
+        most = _MOST_PLAUSIBLE.get(self._table.name)
+        if most is not None and row.values.get("quantity", 0) > most:
+            yield f"quantity is over {most}", f"{row.values['quantity']} of {number}"
         day = str(row.values.get("pickup_date", ""))
         if day[_TIME_START:].strip("T 0:.Z+"):
             yield "pickup_date is a day, and the service does not keep its time", day

@@ -43,7 +43,7 @@ _DOTTED_CODE = re.compile(r"\d+[.,]\d*[1-9]\d*", re.ASCII)
 _DATE = re.compile(
     r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([AaPp])\.?[Mm]\.?)?)?", re.ASCII
 )
-_YEAR_FIRST = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})((?:[ T].*)?)", re.ASCII)
+_YEAR_FIRST = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})((?:[ T].*)?)", re.ASCII | re.DOTALL)
 _SERIAL_DAY = re.compile(r"([2-7]\d{4})([.,]\d+)?", re.ASCII)
 """Number of a day in a spreadsheet, with a part of the day behind it."""
 _SERIAL_START = datetime(1899, 12, 30)
@@ -58,6 +58,7 @@ _MINUS_BEHIND = re.compile(rf"([0-9](?:[0-9.,'\u2019{_BLANKS}]*[0-9])?)[{_BLANKS
 YEARS_AHEAD = 20
 """Years from now that a year of two digits may lie ahead, within a span of a hundred years."""
 _LONGEST_MONTH = 31
+_MONTHS_OF_YEAR = 12
 
 
 class Notation:
@@ -72,6 +73,8 @@ class Notation:
         self._short: tuple[int, str] | None = None
         self._has_year_last = False
         """True if a date with hyphens has four digits, or more than 31, at its end."""
+        self._day_second: tuple[int, str] | None = None
+        """Date with the year first whose second number can only be a day."""
         self._last_year = date.today().year + YEARS_AHEAD
 
     def observe_number(self, line: int, cell: str) -> None:
@@ -94,10 +97,18 @@ class Notation:
         """True if codes contain a point, so that `12.0` is a code like `12.5`, and not 12."""
         return bool(self._dotted_codes)
 
+    @property
+    def has_decimal_points(self) -> bool:
+        """True if a number of the file has a decimal point."""
+        return POINT in self._numbers
+
     def observe_date(self, line: int, cell: str) -> None:
         """Record what a cell of a column of dates shows."""
         found = _DATE.fullmatch(cell) or _TWO_DIGIT_YEAR.fullmatch(cell)
         if not found:
+            first = _YEAR_FIRST.match(cell)
+            if first and self._day_second is None and int(first[2]) > _MONTHS_OF_YEAR >= int(first[3]):
+                self._day_second = (line, cell)
             return
         is_short = len(found[4]) == 2
         if found[2] == "-" and (not is_short or int(found[4]) > _LONGEST_MONTH):
@@ -115,12 +126,19 @@ class Notation:
         elif set(self._numbers) == {POINT} and self._ambiguous_number:
             assumptions.append(f"decimal points ({self._describe_evidence(POINT)})")
         for order, (line, cell) in self._dates.items() if len(self._dates) == 1 else ():
-            assumptions.append(f"dates with the {order} ({cell} in row {line})")
+            assumptions.append(f"dates with the {order} ({self._describe_date(line, cell)})")
         if self._short:
             line, cell = self._short
             last = self._last_year
-            assumptions.append(f"years of two digits as {last - 99} to {last} ({cell} in row {line})")
+            assumptions.append(f"years of two digits as {last - 99} to {last} ({self._describe_date(line, cell)})")
         return tuple(assumptions)
+
+    def _describe_date(self, line: int, cell: str) -> str:
+        """Return a date with its row, and as what it is read."""
+        try:
+            return f"{cell} in row {line} is {self.normalize_date(cell)}"
+        except ValueError:
+            return f"{cell} in row {line}"
 
     def _describe_evidence(self, mark: str) -> str:
         """Return which cell shows the mark, and how an ambiguous one is read therefore."""
@@ -161,7 +179,13 @@ class Notation:
     def normalize_date(self, cell: str) -> str:
         """Return a date as ISO 8601; what is no date unchanged. Raise ValueError if it is ambiguous."""
         if found := _YEAR_FIRST.fullmatch(cell):
-            return f"{found[1]}-{int(found[2]):02d}-{int(found[3]):02d}{found[4]}"
+            month, day = int(found[2]), int(found[3])
+            if self._day_second and month != day and 0 < day <= _MONTHS_OF_YEAR >= month:
+                line, other = self._day_second
+                raise ValueError(
+                    f"{cell!r} can have the day before the month, as {other!r} in row {line} has; write yyyy-mm-dd"
+                )
+            return _checked(f"{found[1]}-{int(found[2]):02d}-{int(found[3]):02d}{found[4]}", cell)
         if serial := _SERIAL_DAY.fullmatch(cell):
             return _serial_day(serial)
         found = _DATE.fullmatch(cell) or _TWO_DIGIT_YEAR.fullmatch(cell)
@@ -207,9 +231,7 @@ def _normalize_month_name(cell: str) -> str:
     found = _DATE_WITH_MONTH_NAME.fullmatch(cell)
     month = _MONTH_NUMBERS.get(found[2].casefold()) if found else None
     if found is None or month is None:
-        if re.search(r"\d", cell) and not _ISO_DATE.match(cell):
-            raise ValueError(f"{cell!r} is no date that can be read; write yyyy-mm-dd")
-        return cell
+        return _checked(cell, cell)
     try:
         return date(int(found[3]), month, int(found[1])).isoformat()
     except ValueError:
@@ -233,7 +255,15 @@ def is_serial_day(cell: str) -> bool:
     return _SERIAL_DAY.fullmatch(cell) is not None
 
 
-_ISO_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}", re.ASCII)
+def _checked(text: str, cell: str) -> str:
+    """Return a date in ISO 8601. Raise ValueError if it is none, or no day of the calendar."""
+    try:
+        datetime.fromisoformat(text.strip())
+    except ValueError:
+        is_shaped = _YEAR_FIRST.fullmatch(text) is not None
+        problem = "no day of the calendar, or has no such time" if is_shaped else "no date that can be read"
+        raise ValueError(f"{cell!r} is {problem}; write yyyy-mm-dd") from None
+    return text
 
 
 _OUTER_BLANKS = " \t\r\n\u00a0\u2007\u202f\u200b\u2060\ufeff"
@@ -255,6 +285,7 @@ def number_changes(cell: str, value: str) -> list[str]:
     inside = bare.removesuffix("-").rstrip(_OUTER_BLANKS)
     signs = len(re.findall(r"[^\d+-]", inside, re.ASCII)) - (POINT in value)
     said = [f"currency {currency} taken off"] if (currency := currency_of(cell)) else []
+    said += ["zeros before the number taken off"] if re.match(r"[+-]?0\d", bare, re.ASCII) else []
     said += ["minus behind the number put before it"] if is_minus_behind(cell) else []
     said += ["0 put before the decimal mark"] if _NO_ZERO.fullmatch(bare) else []
     return said + (["separators of thousands taken out"] if signs > 0 else [])
@@ -330,7 +361,7 @@ def _to_iso(found: re.Match[str], order: str, cell: str, year: int) -> str:
         text = date(year, month, day).isoformat()
     except ValueError:
         raise ValueError(f"{cell!r} is no day of the calendar") from None
-    return text + _to_iso_time(found)
+    return _checked(text + _to_iso_time(found), cell)
 
 
 def _to_iso_time(found: re.Match[str]) -> str:

@@ -26,7 +26,7 @@ from aisle.contract.wire import QueryValue
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.maintenance import pause_gc
 from aisle.courier.operator_log import OperatorLog
-from aisle.courier.pull import sync_progress as kept
+from aisle.courier.pull import sync_progress
 from aisle.courier.pull.cache_update import Row
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import StagePosition, SyncProgress
@@ -102,7 +102,7 @@ class FullSync:
         self._cache = single_reads.cache
         self._link = link
         self._operator_log = operator_log
-        self._progress = kept.load_progress(single_reads.cache)
+        self._progress = sync_progress.load_progress(single_reads.cache)
         self._sleep = sleep
         self._list_backoffs = list_backoffs
         self._postponed: dict[str, float] = {}
@@ -531,7 +531,7 @@ class FullSync:
     def _save_progress(self, progress: SyncProgress) -> None:
         with self._transaction():
             self._progress = progress
-            kept.save_progress(self._cache, progress)
+            sync_progress.save_progress(self._cache, progress)
             if progress.full or not progress.done:
                 self._cache.set_link(LinkRow(done=progress.done, total=progress.total))
         if self.on_progress:

@@ -1,7 +1,7 @@
 """Requests that somebody waits for at a screen: each is sent once, before its deadline, and its result is shown.
 
-A request is stored as begun before its first byte is sent. If no response arrives, or this process ends meanwhile, the
-result is unknown; the person is shown that, and the request is never sent again.
+A request is stored as started before its first byte is sent. If no response arrives, or this process ends meanwhile,
+the result is unknown; the person is shown that, and the request is never sent again.
 
 interface: Create customer order clearance.
 """
@@ -83,7 +83,7 @@ class ImmediateRequests:
         self.wake_event.set()
 
     def end_orphaned(self) -> None:
-        """Mark the requests that another courier had begun as unknown."""
+        """Mark the requests that another courier had started as unknown."""
         if session_requests.mark_interrupted(self._db, self._clock()):
             self._notify()
 
@@ -180,7 +180,11 @@ class ImmediateRequests:
         except (ClientError, SettingsError) as error:
             return {"how": "not_sent", "why": reason_of(error)}
         if isinstance(signed, NotSignedIn):
-            why = store_text(signed.message[:MAX_MESSAGE_LENGTH]) if signed.message else store_message("told.no_words")
+            why = (
+                store_text(signed.message[:MAX_MESSAGE_LENGTH])
+                if signed.message
+                else store_message("stored_reason.no_text")
+            )
             return {"how": "refused" if signed.has_too_many_attempts else "pin", "why": why}
         if not signed.is_supervisor:
             return {"how": "role", "why": ""}

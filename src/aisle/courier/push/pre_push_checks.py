@@ -67,15 +67,17 @@ def check_order_unchanged(op: Operation, evidence: Mapping[str, Any], lines: Seq
     now = evidence.get("before") or {}
     number, head, seen = order["order_number"], (now.get("order") or {}).get("head") or {}, {"after": now}
     if head.get("is_rejected"):
-        raise StaleOperation(store_message("told.order_rejected", order=number), seen)
+        raise StaleOperation(store_message("stored_reason.order_rejected", order=number), seen)
     if head.get("is_active") is False:
-        raise StaleOperation(store_message("told.order_finished", order=number), seen)
+        raise StaleOperation(store_message("stored_reason.order_finished", order=number), seen)
     products = {line["line_number"]: str(line.get("product_number") or "") for line in lines}
     for line in order["order_lines"]:
         product, sent_product = products.get(line["line_number"], ""), str(line.get("product_number") or "")
         if product and sent_product and product != sent_product:
             at = {"line": line["line_number"], "order": number}
-            raise StaleOperation(store_message("told.line_changed", now=product, ours=sent_product, **at), seen)
+            raise StaleOperation(
+                store_message("stored_reason.line_changed", now=product, ours=sent_product, **at), seen
+            )
 
 
 def check_settings_unchanged(op: Operation, current: Mapping[str, Mapping[str, str]]) -> None:

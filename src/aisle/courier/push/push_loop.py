@@ -66,7 +66,7 @@ RESTORE_RETRY_S = 10.0
 _MAX_STORED_BYTES = 2000
 """Bytes of a response that are stored whole; of a longer one only the fields that are read later."""
 _STORED_FIELDS = ("left", "carried", "data")
-_PLAIN_REFUSAL = "told.plain"
+_PLAIN_REFUSAL = "stored_reason.text"
 
 
 class PushEvents(NamedTuple):
@@ -139,9 +139,11 @@ class PushLoop:
             if op.op_id in self._running:
                 continue
             if op.keyed:
-                self._outbox.retry_later(op.op_id, store_message("told.courier_ended"), self._restart_retry_at(op))
+                self._outbox.retry_later(
+                    op.op_id, store_message("stored_reason.courier_ended"), self._restart_retry_at(op)
+                )
             else:
-                self._mark_in_doubt(op, store_message("told.courier_ended"))
+                self._mark_in_doubt(op, store_message("stored_reason.courier_ended"))
 
     def _restart_retry_at(self, op: Operation) -> float:
         """Return when to resend: at once, or after a backoff if couriers end repeatedly."""
@@ -232,7 +234,7 @@ class PushLoop:
             return
         if isinstance(outcome, Response) and outcome.status == LOST_CONFIRMED_STATUS and features.known_keys:
             self._outbox.retry_later(
-                op.op_id, store_message("told.restored"), self._clock() + FIRST_LOOKUP_S, was_not_sent=True
+                op.op_id, store_message("stored_reason.restored"), self._clock() + FIRST_LOOKUP_S, was_not_sent=True
             )
             self._events.on_restore()
             return
@@ -308,7 +310,9 @@ class PushLoop:
         if not sent or features.idempotency or self._clock() - self._link.announced_at > KEYS_TRUST_S:
             return False
         self._outbox.postpone(
-            op.op_id, store_message("told.key_gone"), self._clock() + backoff_s(op.attempts + 1, self._random_source())
+            op.op_id,
+            store_message("stored_reason.key_gone"),
+            self._clock() + backoff_s(op.attempts + 1, self._random_source()),
         )
         return True
 
@@ -318,17 +322,19 @@ class PushLoop:
             return False
         tried_s = self._clock() - op.first_sent_at
         if op.attempts >= MAX_TRIES or (tried_s >= MAX_TRYING_S and op.attempts >= _MIN_TRIES):
-            reason = store_message("told.tried", count=op.attempts, why=read_message(op.last_error))
+            reason = store_message("stored_reason.attempts", count=op.attempts, why=read_message(op.last_error))
         elif op.keyed and not features.idempotency:
-            reason = store_message("told.key_gone")
+            reason = store_message("stored_reason.key_gone")
         elif op.keyed and tried_s >= features.key_lifetime_s - KEY_MARGIN_S:
-            reason = store_message("told.key_old")
+            reason = store_message("stored_reason.key_old")
         elif (
             not features.idempotency
             and op.attempts >= MAX_PLAIN_TRIES
             and is_stored_message(op.last_error, _PLAIN_REFUSAL)
         ):
-            reason = store_message("told.refused_often", count=op.attempts, why=read_message(op.last_error))
+            reason = store_message(
+                "stored_reason.refused_repeatedly", count=op.attempts, why=read_message(op.last_error)
+            )
         else:
             return False
         self._ask_person(op, reason)
@@ -341,7 +347,9 @@ class PushLoop:
             self._outbox.postpone(op.op_id, reason, self._clock() + backoff_s(tries, self._random_source()))
             return
         del self._postponed[op.op_id]
-        self._ask_person(op, store_message("told.unread_before", count=tries, why=read_message(reason)))
+        self._ask_person(
+            op, store_message("stored_reason.earlier_value_unknown", count=tries, why=read_message(reason))
+        )
 
     def _ask_person(self, op: Operation, reason: StoredMessage) -> None:
         """Hand the operation to a person."""
@@ -386,7 +394,10 @@ class PushLoop:
             case Outcome.ACCEPTED if is_empty_success(result, features) and self._events.needs_lookup(op):
                 evidence = {**self._outbox.get(op.op_id).evidence, EMPTY_RESPONSE: True}
                 self._outbox.mark_in_doubt(
-                    op.op_id, store_message("told.unsaid"), settling_s=self._settling_s(), evidence=evidence
+                    op.op_id,
+                    store_message("stored_reason.not_stated"),
+                    settling_s=self._settling_s(),
+                    evidence=evidence,
                 )
             case Outcome.ACCEPTED:
                 assert isinstance(result, Response)

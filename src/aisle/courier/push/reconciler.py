@@ -245,7 +245,7 @@ class Reconciler:
             return
         times = int(op.evidence.get("denied") or 0) + 1
         evidence = {**op.evidence, "after": {"order": order_state(orders[0])}, "denied": times}
-        reason = store_message("told.denied")
+        reason = store_message("stored_reason.denied")
         if self._outbox.mark_absent(
             op.op_id, reason, evidence, settling_s=self.settling_s, lookup_after_s=LOOKUP_DELAYS_S[0]
         ):
@@ -355,7 +355,10 @@ class Reconciler:
         elif not has_settled:
             self._outbox.record_lookup(op.op_id, evidence, self._next_lookup_at(op, began))
         elif decision.arrival in (ABSENT, PARTLY_FOUND) and _may_resend(op):
-            reason, as_sent = store_message("told.absent" if decision.arrival == ABSENT else "told.partly"), None
+            reason, as_sent = (
+                store_message("stored_reason.absent" if decision.arrival == ABSENT else "stored_reason.partly"),
+                None,
+            )
             if decision.arrival == PARTLY_FOUND and op.operation == UPDATE_ORDER:
                 # Rebased again, a picker's addition would count twice on lines that have arrived.
                 as_sent = {**op.body, "orders": _own_changes(op)}
@@ -380,15 +383,17 @@ class Reconciler:
     def _ask_person(self, op: Operation, decision: Decision, evidence: dict[str, Any]) -> None:
         method = lookup_method(op)
         if op.evidence.get(EMPTY_RESPONSE) and decision.arrival in (ABSENT, PARTLY_FOUND):
-            reason = store_message("told.wordless")
+            reason = store_message("stored_reason.empty_answer")
         elif op.evidence.get("denied") and decision.arrival in (ABSENT, PARTLY_FOUND):
-            reason = store_message("told.denied_often", count=int(op.evidence["denied"]))
+            reason = store_message("stored_reason.denied_repeatedly", count=int(op.evidence["denied"]))
         elif decision.arrival == CHANGED:
-            reason = store_message("told.changed_product" if method == BY_PRODUCT else "told.changed_order")
+            reason = store_message(
+                "stored_reason.product_changed" if method == BY_PRODUCT else "stored_reason.order_changed"
+            )
         elif method == BY_LOG and decision.arrival == UNREADABLE:
-            reason = store_message("told.not_in_log")
+            reason = store_message("stored_reason.not_in_log")
         else:
-            reason = store_message("told.unaskable")
+            reason = store_message("stored_reason.cannot_be_looked_up")
         self._outbox.ask_person(
             op.op_id, reason, evidence=evidence, lookup_after_s=0 if method == BY_NOTHING else PERSON_LOOKUP_S
         )

@@ -237,7 +237,7 @@ def query_location(id_: str, location: str, only_product: str = "") -> Query:
     """Return the query for the stock at a location, or for one product there."""
     return Query(
         id_,
-        "place",
+        "location",
         {"location_code": location, **({"product_number": only_product} if only_product else {"size": MAX_PRODUCTS})},
     )
 
@@ -494,8 +494,8 @@ def sent_count(label: str, state: CountState) -> SentCount:
 def no_undo_verdict(sent: SentCount) -> Verdict:
     """Return the verdict that explains why a sent count has nothing to undo."""
     if sent.unknown_count:
-        return Verdict(WRONG, msg("count.cannot_take_back", what=sent.label))
-    return Verdict(INFO, msg("count.none_to_take_back", what=sent.label))
+        return Verdict(WRONG, msg("count.cannot_undo", what=sent.label))
+    return Verdict(INFO, msg("count.nothing_sent_to_undo", what=sent.label))
 
 
 def stock_changes(state: CountState) -> tuple[StockChange, ...]:
@@ -547,8 +547,8 @@ def undo_message(sent: SentCount) -> Msg:
             else (each.product, each.label or each.product)
         )
         changes.append(message.GoodsAmount(key, label, -each.quantity, is_change=True))
-    text = message.goods_message("count.taken_back", "count.taken_back_many", changes, what=sent.label)
-    return msg("count.taken_back_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text
+    text = message.goods_message("count.sent_undone", "count.sent_undone_many", changes, what=sent.label)
+    return msg("count.sent_undone_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text
 
 
 def _reversing_entry(change: StockChange, context: Context) -> dict[str, Any]:

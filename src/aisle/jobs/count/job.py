@@ -11,10 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs import refusals
-from aisle.jobs.count import count_state, summary
-from aisle.jobs.count import input as count_list
-from aisle.jobs.count import input as count_scan
-from aisle.jobs.count import view as count_view
+from aisle.jobs.count import count_input, count_state, summary, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import (
     Changed,
@@ -70,7 +67,7 @@ class CountJob(Job[CountState]):
         "count.pool",
         "count.leave",
     )
-    version = 10
+    version = 1
     journalled = True
 
     def begin(self) -> CountState:
@@ -81,18 +78,18 @@ class CountJob(Job[CountState]):
         """Return the accepted inputs: a quantity for the product scanned last, letters where something is asked about
         it.
         """
-        shown = count_view.choices(state)
+        shown = view.choices(state)
         choices, values = len(shown), shown if state.choices else ()
         letters = PHASE_LETTERS.get(state.phase, "")
         if state.phase == "pool":
             choices = max(pool.number for pool in state.pools)
         if state.phase == "count" and (state.mode == "product" or state.plan):
             letters += "n"
-        item = count_view.open_quantity_line(state)
-        typed_only = count_scan.is_quantity_asked(state) or (
+        item = view.open_quantity_line(state)
+        typed_only = count_input.is_quantity_asked(state) or (
             not state.choices and state.phase in ("missing", "summary", "leave")
         )
-        keys = count_view.choice_letters(state)
+        keys = view.choice_letters(state)
         decimals = bool(item and item.allows_decimals)
         return Accepts(
             item is not None,
@@ -119,12 +116,12 @@ class CountJob(Job[CountState]):
 
     def quantity_product(self, state: CountState) -> tuple[str, str]:
         """Return the product on the screen."""
-        item = count_view.open_quantity_line(state)
+        item = view.open_quantity_line(state)
         return (item.product, item.label) if item else ("", "")
 
     def step_name(self, state: CountState) -> str:
         """Return one of `steps`."""
-        return count_view.step_name(state)
+        return view.step_name(state)
 
     def can_undo(self, state: CountState) -> bool:
         """Return True if the last count sent changed something."""
@@ -132,7 +129,7 @@ class CountJob(Job[CountState]):
 
     def view(self, state: CountState) -> View:
         """Return the view of the current step."""
-        return count_view.view(state)
+        return view.view(state)
 
     def handle(self, state: CountState, event: Event, context: Context) -> Result:
         """Return the next state; the functions below handle each kind of event."""
@@ -152,10 +149,10 @@ class CountJob(Job[CountState]):
         if isinstance(event, Command) and event.letter == "u" and state.closes_after_send and state.sent:
             return summary.undo_sent(state)
         if state.pending_scan and state.phase != "list":
-            state = count_scan.handle_product(state, None, context).state
-        asked = count_scan.is_quantity_asked(state)
+            state = count_input.handle_product(state, None, context).state
+        asked = count_input.is_quantity_asked(state)
         if asked and isinstance(event, Scan | Command):
-            return count_scan.repeat_question(state, event, context)
+            return count_input.repeat_question(state, event, context)
         if not asked and isinstance(event, Scan | Quantity | Command):
             state = state._replace(choices=())
         match event:
@@ -163,14 +160,14 @@ class CountJob(Job[CountState]):
                 return _go_back(state)
             case Choice(number) if state.phase == "pool":
                 return _set_pool(state, number)
-            case Choice(number) if number <= len(count_view.choices(state)):
+            case Choice(number) if number <= len(view.choices(state)):
                 return _handle_choice(state, number, context)
             case Scan() if state.phase == "list":
-                return count_list.add_scanned_to_plan(state, event)
+                return count_input.add_scanned_to_plan(state, event)
             case Scan(matches):
-                return count_scan.handle_scan(state, matches, context)
+                return count_input.handle_scan(state, matches, context)
             case Quantity(value, code):
-                return count_scan.enter_quantity(state, value, code, context)
+                return count_input.enter_quantity(state, value, code, context)
             case Command(letter):
                 return _handle_command(state, letter, context)
             case CursorKey(key) if state.phase in ("summary", "pool", "list"):
@@ -220,8 +217,8 @@ def _refresh(state: CountState) -> tuple[Effect, ...]:
         return (RECOUNTS_QUERY,)
     if state.mode == "place" and state.location:
         if state.only_product or state.has_unread_lines:
-            return (count_state.query_location("place", state.location, state.only_product),)
-        return (Query("place", "place", {"location_code": state.location}),)
+            return (count_state.query_location("location", state.location, state.only_product),)
+        return (Query("location", "location", {"location_code": state.location}),)
     return (Query("product", "product", {"product_number": state.product}),) if state.mode == "product" else ()
 
 
@@ -237,19 +234,19 @@ def _handle_rows(state: CountState, id_: str, rows: tuple[Mapping[str, Any], ...
         case "tour":
             return _open_product(state, row, context)
         case "here":
-            return count_scan.handle_product_here(state, row, context)
+            return count_input.handle_product_here(state, row, context)
         case summary.QUERY_ALL:
             return summary.handle_all_lines(state, row, context)
         case "scanned":
-            return count_scan.handle_product(state, row, context)
+            return count_input.handle_product(state, row, context)
         case refusals.REFUSED_QUERY:
             return summary.send_undo(state, rows, context)
-        case "named":
-            return count_scan.handle_records_by_number(state, rows, context)
+        case "records_by_number":
+            return count_input.handle_records_by_number(state, rows, context)
         case "listed":
-            return count_list.add_location(state, row)
+            return count_input.add_location(state, row)
         case "aisle":
-            return count_list.add_aisle(state, rows)
+            return count_input.add_aisle(state, rows)
     return _update_expected(state, id_, row, context)
 
 
@@ -257,7 +254,7 @@ def _update_expected(state: CountState, id_: str, row: Mapping[str, Any] | None,
     """Update the expected stock of this location or product."""
     if row is None:
         return Turn(state)
-    fresh = count_state.parse_location_lines(row) if id_ == "place" else count_state.parse_product_lines(row)
+    fresh = count_state.parse_location_lines(row) if id_ == "location" else count_state.parse_product_lines(row)
     fresh = tuple(item for item in fresh if state.only_product in ("", item.product))
     state = count_state.with_new_expected(state, fresh)
     if state.phase == "missing" and state.question_index < 0:
@@ -272,7 +269,11 @@ def _open_location(state: CountState, row: Mapping[str, Any] | None) -> Result:
         return _open_single_product(state)
     products = state.product_count
     id_ = (
-        "count.at_place" if products else "place.unnamed_at" if state.are_locations_unknown else "count.at_empty_place"
+        "count.at_location"
+        if products
+        else "location.locations_unknown_at"
+        if state.are_locations_unknown
+        else "count.at_empty_location"
     )
     return _report_begun(state, msg(id_, place=state.location, count=products))
 
@@ -305,12 +306,14 @@ def _open_product(state: CountState, row: Mapping[str, Any] | None, context: Con
     location_count = len({item.location for item in items if item.location})
     if location_count:
         state = summary.go_to_stop(state._replace(lines=items), 0)
-        return _report_begun(state, msg("count.tour", label=state.label, count=location_count, place=state.location))
+        return _report_begun(
+            state, msg("count.product_locations", label=state.label, count=location_count, place=state.location)
+        )
     state = state._replace(mode="place", product="", label="", lines=items)
     if match:
-        return count_scan.scan_product(state, match, context)
+        return count_input.scan_product(state, match, context)
     index = max(0, count_state.find_line(state, items[0].product))
-    return _report_begun(state._replace(current_index=index), msg("count.no_place", label=items[0].label))
+    return _report_begun(state._replace(current_index=index), msg("count.no_location", label=items[0].label))
 
 
 # Commands
@@ -320,7 +323,7 @@ def _handle_command(state: CountState, letter: str, context: Context) -> Result:
     if letter == "l" and state.phase in ("start", "count"):
         item = state.current_line
         args = {"location_code": state.location, "product_number": item.product if item else ""}
-        return Turn(state, (Start("loss", args),))
+        return Turn(state, (Start("adjust", args),))
     if state.phase == "start":
         return summary.undo_sent(state) if letter == "u" else _go_back(state)
     if state.phase == "list":
@@ -345,28 +348,28 @@ def _handle_command(state: CountState, letter: str, context: Context) -> Result:
         case "n" if state.mode == "product":
             return _skip(state)
         case "n" if state.plan:
-            return count_list.next_in_plan(state, context)
+            return count_input.next_in_plan(state, context)
     return Turn(state)
 
 
 def _handle_plan_command(state: CountState, letter: str, context: Context) -> Result:
     match letter:
         case "d":
-            return count_list.start_plan(state)
+            return count_input.start_plan(state)
         case "w":
-            return count_list.query_aisle(state)
+            return count_input.query_aisle(state)
         case "u":
-            return count_list.remove_from_plan(state)
+            return count_input.remove_from_plan(state)
     return Turn(summary.scroll(state, "pagedown", context))
 
 
 def _skip(state: CountState) -> Result:
-    next_index = count_scan.next_stop(state)
+    next_index = count_input.next_stop(state)
     if next_index == state.current_index:
         return summary.reply(state, INFO, "count.last_stop")
     location = state.lines[next_index].location
     if not location:
-        return summary.reply(summary.go_to_stop(state, next_index), INFO, "count.later_nowhere")
+        return summary.reply(summary.go_to_stop(state, next_index), INFO, "count.later_without_location")
     return summary.reply(summary.go_to_stop(state, next_index), INFO, "count.later", place=location)
 
 
@@ -415,7 +418,7 @@ def _set_pool(state: CountState, number: int) -> Result:
 
 def _go_back(state: CountState) -> Result:
     if state.choices:
-        return count_scan.drop_quantity(state)
+        return count_input.drop_quantity(state)
     if state.phase == "start":
         return Turn(state, (Close(Verdict(INFO, msg("count.closed"))),))
     if state.phase == "list":
@@ -431,14 +434,14 @@ def _go_back(state: CountState) -> Result:
 
 def _handle_choice(state: CountState, number: int, context: Context) -> Result:
     if state.choices:
-        return count_scan.handle_choice(state, number, context)
+        return count_input.handle_choice(state, number, context)
     match state.phase:
         case "start" if number == 3:
-            return summary.reply(count_list.show_plan(state), INFO, "count.making_list")
+            return summary.reply(count_input.show_plan(state), INFO, "count.list_started")
         case "start" if number == 4:
             return Turn(state, (Start("exceptions", {"kind": "recounts"}),))
         case "start":
-            return Turn(state, (Start("loss", {}) if number == 1 else Start("count_log", {}),))
+            return Turn(state, (Start("adjust", {}) if number == 1 else Start("my_entries", {}),))
         case "missing":
             return summary.answer_missing(state, number, context)
         case "summary":

@@ -106,23 +106,25 @@ def entry_choices(state: MyEntriesState) -> tuple[Msg, ...]:
     """Return the choices on the page of an entry."""
     if state.entry is None or not state.entry.can_be_undone:
         return ()
-    return (msg("count_log.take_back"), msg("count_log.keep")) if state.is_asking_undo else (msg("count_log.undo"),)
+    return (
+        (msg("my_entries.confirm_undo"), msg("my_entries.keep")) if state.is_asking_undo else (msg("my_entries.undo"),)
+    )
 
 
 def _list_view(state: MyEntriesState) -> ListView:
-    label = msg("count_log.title_mine" if state.only_mine else "count_log.title_all")
+    label = msg("my_entries.title_mine" if state.only_mine else "my_entries.title_all")
     if state.product:
-        label = msg("count_log.title_product", label=state.label)
+        label = msg("my_entries.title_product", label=state.label)
     text = state.typed or state.search
     return pages.list_view(
         state,
-        "count_log",
+        "my_entries",
         label,
-        msg("count_log.prompt"),
-        (msg("head.product"), msg("head.state"), msg("head.counted"), msg("head.place"), msg("head.time")),
+        msg("my_entries.prompt"),
+        (msg("head.product"), msg("head.state"), msg("head.counted"), msg("head.location"), msg("head.time")),
         tuple(_entry_row(entry) for entry in state.rows),
-        KeyHint("e", msg("count_log.whose")),
-        empty=msg("count_log.none", text=text) if text else msg("count_log.empty"),
+        KeyHint("e", msg("my_entries.toggle_user")),
+        empty=msg("my_entries.none", text=text) if text else msg("my_entries.empty"),
     )
 
 
@@ -143,15 +145,17 @@ def _format_amount(entry: Entry) -> Msg:
     if entry.difference is None:
         return number_message(entry.counted)
     by = signed_message(entry.difference)
-    return by if entry.counted is None else msg("count_log.counted", counted=entry.counted, difference=by)
+    return by if entry.counted is None else msg("my_entries.counted", counted=entry.counted, difference=by)
 
 
 def _state_message(entry: Entry) -> Msg:
-    return msg("word.taken_back") if entry.is_undone else msg(STATE_WORDS[entry.state])
+    return msg("operation_state.undone") if entry.is_undone else msg(STATE_WORDS[entry.state])
 
 
 def _entry_step(state: MyEntriesState, entry: Entry) -> Step:
-    lines = [Line("place", msg("count.place", place=entry.location) if entry.location else msg("count.nowhere"))]
+    lines = [
+        Line("place", msg("count.location", place=entry.location) if entry.location else msg("count.without_location"))
+    ]
     lines += [Line("product", raw(entry.label)), Line("quantity", _format_amount(entry))]
     if entry.why:
         lines.append(Line("note", read_message(entry.why)))
@@ -163,12 +167,12 @@ def _entry_step(state: MyEntriesState, entry: Entry) -> Step:
     if entry.reason:
         facts.append(LabelledValue(msg("head.reason"), raw(entry.reason)))
     if entry.pool:
-        facts.append(LabelledValue(msg("fact.pool"), msg("number", value=entry.pool)))
-    facts.append(LabelledValue(msg("fact.product_number"), raw(entry.product)))
+        facts.append(LabelledValue(msg("label.pool"), msg("number", value=entry.pool)))
+    facts.append(LabelledValue(msg("label.product_number"), raw(entry.product)))
     return Step(
-        name="count_log.undo" if state.is_asking_undo else "count_log.entry",
-        title=msg("count_log.title_entry"),
-        prompt=msg("count.prompt_number" if entry_choices(state) else "count_log.prompt_entry"),
+        name="my_entries.undo" if state.is_asking_undo else "my_entries.entry",
+        title=msg("my_entries.title_entry"),
+        prompt=msg("count.prompt_number" if entry_choices(state) else "my_entries.prompt_entry"),
         lines=tuple(lines),
         labelled_values=tuple(facts),
         choices=entry_choices(state),
@@ -182,9 +186,9 @@ Result = Turn[MyEntriesState]
 class MyEntriesJob(Job[MyEntriesState]):
     """Job for today's log."""
 
-    name = "count_log"
-    steps: tuple[str, ...] = ("count_log", "count_log.entry", "count_log.undo")
-    version = 2
+    name = "my_entries"
+    steps: tuple[str, ...] = ("my_entries", "my_entries.entry", "my_entries.undo")
+    version = 1
     journalled = True
 
     def begin(self) -> MyEntriesState:
@@ -206,13 +210,13 @@ class MyEntriesJob(Job[MyEntriesState]):
     def step_name(self, state: MyEntriesState) -> str:
         """Return the step: the list, one entry, or the question about it."""
         if state.entry is None:
-            return "count_log"
-        return "count_log.undo" if state.is_asking_undo else "count_log.entry"
+            return "my_entries"
+        return "my_entries.undo" if state.is_asking_undo else "my_entries.entry"
 
     def handle(self, state: MyEntriesState, event: Event, context: Context) -> Result:
         """Handle an event: scans and text filter, cursor keys mark, a number opens an entry."""
         match event:
-            case Rows("count_log", rows, _):
+            case Rows("my_entries", rows, _):
                 return pages.handle_rows(
                     state, event, tuple(_parse_entry(row, context) for row in rows), context, _query
                 )
@@ -244,12 +248,12 @@ def _query(state: MyEntriesState, context: Context) -> Query:
         "first": state.first,
         "size": page_size(context),
     }
-    return Query("count_log", "count_log", args, is_live=True)
+    return Query("my_entries", "my_entries", args, is_live=True)
 
 
 def _query_entry(entry: Entry, context: Context) -> Query:
     """Return the query for the open entry; it is part of the journal, so the page is open after a restart."""
-    return Query("entry", "count_log", {"key": entry.key, "now": context.now})
+    return Query("entry", "my_entries", {"key": entry.key, "now": context.now})
 
 
 def _refresh(state: MyEntriesState, context: Context) -> tuple[Query, ...]:
@@ -295,7 +299,7 @@ def _handle_list_input(state: MyEntriesState, event: Event, context: Context) ->
             match = matches[0]
             state = MyEntriesState(state.only_mine, match.key, match.label or match.key)
         case Scan(matches):
-            return Turn(state, (), Verdict(WRONG, msg("count_log.not_this", what=name_of(matches[0]))))
+            return Turn(state, (), Verdict(WRONG, msg("my_entries.not_this", what=name_of(matches[0]))))
         case Text(text) | UnknownCode(text):
             state = MyEntriesState(state.only_mine, search=text)
         case Command("e"):
@@ -322,13 +326,13 @@ def _go_back(state: MyEntriesState, context: Context) -> Result:
 
 def _answer_undo(state: MyEntriesState, entry: Entry, choice: int, context: Context) -> Result:
     if not state.is_asking_undo:
-        verdict = Verdict(ASK, msg("count_log.sure", label=entry.label, quantity=-_stock_change(entry)))
+        verdict = Verdict(ASK, msg("my_entries.ask_undo", label=entry.label, quantity=-_stock_change(entry)))
         return Turn(state._replace(is_asking_undo=True), (), verdict)
     if choice == 2:
         return Turn(state._replace(is_asking_undo=False), (), Verdict(INFO, msg("count.dropped")))
     change = signed_message(-_stock_change(entry))
     done = undo_verdict(
-        msg("count_log.undone", label=entry.label, change=change, where=message.at_location(entry.location))
+        msg("my_entries.undone", label=entry.label, change=change, where=message.at_location(entry.location))
     )
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
     return Turn(state, (_reversing_write(entry, context), _query(state, context)), done)

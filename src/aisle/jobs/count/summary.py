@@ -8,7 +8,6 @@ from typing import Any
 
 from aisle.jobs import refusals
 from aisle.jobs.count import count_state
-from aisle.jobs.count import count_state as count_send
 from aisle.jobs.count.count_state import CountState, CountTarget, SentSummary
 from aisle.jobs.job import Close, Context, Effect, Query, Refresh, Turn, money_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
@@ -91,7 +90,7 @@ def back_to_plan(state: CountState) -> CountState:
 def finish_counting(state: CountState, context: Context) -> Result:
     state = state._replace(current_index=-1, recount_quantity=None, first_row=0)
     if state.has_unread_lines:
-        return Turn(state, (Query(QUERY_ALL, "place", {"location_code": state.location}),))
+        return Turn(state, (Query(QUERY_ALL, "location", {"location_code": state.location}),))
     return next_question(state, context)
 
 
@@ -118,7 +117,9 @@ def next_question(state: CountState, context: Context) -> Result:
     state = state._replace(lines=items)
     if any(item.needs_recount for item in items):
         state = state._replace(phase="recount")
-        return reply(state, ASK, "count.again", label=count_state.label_with_pools(state, state.question_index))
+        return reply(
+            state, ASK, "count.recount_needed", label=count_state.label_with_pools(state, state.question_index)
+        )
     return ask_summary(state) if state.differing_lines else send_count(state, context)
 
 
@@ -130,7 +131,7 @@ def _ask_missing(state: CountState, index: int) -> Result:
     )
     if state.mode != "product":
         return reply(state, ASK, "count.missing", label=label)
-    id_ = "count.missing_at" if location else "count.missing_nowhere"
+    id_ = "count.missing_at" if location else "count.missing_without_location"
     return reply(state, ASK, id_, label=label, place=location)
 
 
@@ -140,7 +141,7 @@ def ask_summary(state: CountState) -> Result:
     value = sum((item.value for item in state.differing_lines), Decimal(0))
     id_ = "count.differ_value" if value else "count.differ"
     if len({item.unit.strip().casefold() for item in state.differing_lines}) > 1:  # kg and pieces have no sum
-        id_ = "count.differ_apart_value" if value else "count.differ_apart"
+        id_ = "count.differ_several_units_value" if value else "count.differ_several_units"
     return reply(state, ASK, id_, count=len(state.differing_lines), units=units, value=money_message(round(value, 2)))
 
 
@@ -226,11 +227,11 @@ def send_count(state: CountState, context: Context) -> Result:
     if not state.counted_lines:
         turn = end_count(state, Verdict(INFO, msg("count.nothing", what=label)))
         return turn if next_target is None else begin_count(reset_count(state), next_target)
-    effects = count_send.count_writes(state, context)
+    effects = count_state.count_writes(state, context)
     sent = SentSummary(label or state.counted_lines[0].label, len(state.counted_lines), len(state.differing_lines))
     id_ = "count.sent_differing" if sent.differing_count else "count.sent"
     verdict = Verdict(GOOD, msg(id_, what=sent.label, count=sent.line_count, differing=sent.differing_count))
-    changes = count_send.sent_count(sent.label, state)
+    changes = count_state.sent_count(sent.label, state)
     state = state._replace(sent=sent, last_sent=changes)
     turn = end_count(state, verdict) if next_target is None else begin_count(reset_count(state), next_target)
     return turn._replace(effects=(*effects, *turn.effects), verdict=verdict)
@@ -242,7 +243,7 @@ def undo_sent(state: CountState) -> Result:
     if sent is None:
         return reply(state, WRONG, "count.nothing_to_undo")
     if not sent.changes:
-        return Turn(state._replace(last_sent=None), (), count_send.no_undo_verdict(sent))
+        return Turn(state._replace(last_sent=None), (), count_state.no_undo_verdict(sent))
     return Turn(state, (refusals.query_refused_since(change.counted_at for change in sent.changes),))
 
 
@@ -250,12 +251,12 @@ def send_undo(state: CountState, rows: refusals.RefusalRows, context: Context) -
     """Reverse the changes of the count, except those that were refused."""
     if state.last_sent is None:
         return Turn(state)
-    remaining, refused = count_send.without_refused(state.last_sent, rows)
+    remaining, refused = count_state.without_refused(state.last_sent, rows)
     state = state._replace(last_sent=None)
     if refused and not remaining.changes:
         return Turn(state, (), refusals.refused_entry_verdict(refused))
-    effects: tuple[Effect, ...] = count_send.reversing_writes(remaining, context)
-    verdict = undo_verdict(count_send.undo_message(remaining))
+    effects: tuple[Effect, ...] = count_state.reversing_writes(remaining, context)
+    verdict = undo_verdict(count_state.undo_message(remaining))
     if state.closes_after_send and state.sent:  # opened for that count alone and resumed
         effects = (*effects, Close(verdict))
     return Turn(state, effects, verdict)

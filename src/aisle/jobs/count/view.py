@@ -76,7 +76,7 @@ def choices(state: CountState) -> tuple[Msg, ...]:
         case "start":
             listed = msg("count.to_list_of", count=len(state.plan)) if state.plan else msg("count.to_list")
             recounts = (msg("count.to_recounts", count=state.ordered_recounts),) if state.ordered_recounts else ()
-            return (msg("count.to_loss"), msg("count.to_log"), listed, *recounts)
+            return (msg("count.to_adjust"), msg("count.to_log"), listed, *recounts)
         case "missing":
             missing = count_state.count_missing(state)
             answers = (msg("count.not_there"), msg("count.leave_it"), msg("count.count_now"))
@@ -127,23 +127,27 @@ def is_quantity_asked(state: CountState) -> bool:
 def _choice_text(choice: CountTarget, is_number: bool) -> Msg:
     """Return the text of a choice: a meaning of digits, or the next target."""
     if choice.kind == "quantity":
-        return msg("count.way_quantity", quantity=Decimal(choice.key))
+        return msg("count.choice_quantity", quantity=Decimal(choice.key))
     if choice.kind == DROP_QUANTITY:
-        return msg("count.way_not_so_many")
+        return msg("count.choice_not_so_many")
     label = choice.label or choice.key
     if choice.kind in UNCOUNTABLE_KINDS:
         return quantities.other_choice_text(Match(choice.kind, choice.key, label))
     if not is_number:
-        return msg("count.way_on", label=label)
-    return msg("count.way_place", label=label) if choice.kind == "place" else msg("count.way_product", label=label)
+        return msg("count.choice_next", label=label)
+    return (
+        msg("count.choice_location", label=label)
+        if choice.kind == "place"
+        else msg("count.choice_product", label=label)
+    )
 
 
 def _title(state: CountState) -> Msg:
     if state.mode == "product":
         return msg("count.title_product", label=state.label)
     if state.location:
-        return msg("count.title_place", place=state.location)
-    return msg("count.title") if state.phase in ("start", "list") else msg("count.title_store")
+        return msg("count.title_location", place=state.location)
+    return msg("count.title") if state.phase in ("start", "list") else msg("count.title_whole_store")
 
 
 def _start(state: CountState) -> Step:
@@ -162,7 +166,7 @@ def _list(state: CountState) -> ListView:
     rows = tuple(Row(f"{each.kind}/{each.key}", (raw(each.label or each.key),)) for each in state.plan)
     hints = [KeyHint("d", msg("hint.start"))] if rows else []
     if any(each.key == state.location for each in state.plan):
-        hints.append(KeyHint("w", msg("hint.aisle")))
+        hints.append(KeyHint("w", msg("hint.whole_aisle")))
     hints += [KeyHint("u", msg("hint.undo")), BACK] if rows else [BACK]
     return ListView(
         name=step_name(state),
@@ -186,7 +190,9 @@ def _count(state: CountState) -> Step:
             Line("quantity", _quantity_text(state, item)),
         ]
     elif not state.lines:
-        lines.append(Line("note", msg("place.unnamed" if state.are_locations_unknown else "count.note_empty")))
+        lines.append(
+            Line("note", msg("location.locations_unknown" if state.are_locations_unknown else "count.note_empty"))
+        )
     elif state.is_blind:
         lines.append(Line("note", msg("count.note_blind")))
     elif not state.has_unread_lines and not any(item.is_missing for item in state.lines):
@@ -200,7 +206,7 @@ def _count(state: CountState) -> Step:
         lines=tuple(lines),
         labelled_values=_labelled_values(state, item) if item else (),
         upcoming=_upcoming_lines(state),
-        upcoming_title=msg("count.ahead"),
+        upcoming_title=msg("count.upcoming"),
         choices=choices(state),
         choice_letters=choice_letters(state),
         key_hints=_hints(state),
@@ -217,7 +223,7 @@ def _counts_in_total(line: CountLine) -> bool:
 
 def _location_text(state: CountState, line: CountLine | None) -> Msg:
     location = line.location if line and state.mode == "product" else state.location
-    return msg("count.place", place=location) if location else msg("count.nowhere")
+    return msg("count.location", place=location) if location else msg("count.without_location")
 
 
 def _quantity_text(state: CountState, line: CountLine) -> Msg:
@@ -229,8 +235,8 @@ def _quantity_text(state: CountState, line: CountLine) -> Msg:
             else msg("count.expected", expected=line.expected)
         )
     if state.is_blind or not line.expected:
-        return msg("count.so_far", counted=line.counted)
-    return msg("count.so_far_of", counted=line.counted, expected=line.expected)
+        return msg("count.counted_so_far", counted=line.counted)
+    return msg("count.counted_so_far_of", counted=line.counted, expected=line.expected)
 
 
 def _prompt(state: CountState, line: CountLine | None) -> Msg:
@@ -247,15 +253,15 @@ def _prompt(state: CountState, line: CountLine | None) -> Msg:
 
 
 def _labelled_values(state: CountState, line: CountLine) -> tuple[LabelledValue, ...]:
-    values = [LabelledValue(msg("fact.product_number"), raw(line.product))]
+    values = [LabelledValue(msg("label.product_number"), raw(line.product))]
     if line.held and not state.is_blind and (line.location or state.mode == "place"):
-        values.append(LabelledValue(msg("fact.held"), msg("number", value=line.held)))
+        values.append(LabelledValue(msg("label.held"), msg("number", value=line.held)))
     if line.pool and len(state.pools) > 1:
-        values.append(LabelledValue(msg("fact.pool"), _pool_text(state, line.pool)))
+        values.append(LabelledValue(msg("label.pool"), _pool_text(state, line.pool)))
     if line.unit:
-        values.append(LabelledValue(msg("fact.unit"), raw(line.unit)))
+        values.append(LabelledValue(msg("label.unit"), raw(line.unit)))
     if line.price:
-        values.append(LabelledValue(msg("fact.price"), money_message(line.price)))
+        values.append(LabelledValue(msg("label.price"), money_message(line.price)))
     return tuple(values)
 
 
@@ -297,7 +303,7 @@ def _hints(state: CountState) -> tuple[KeyHint, ...]:
     hints.append(BACK)
     if len(state.pools) > 1 and not state.only_product:
         hints.append(KeyHint("k", msg("hint.pool")))
-    return (*hints, KeyHint("l", msg("hint.loss")))
+    return (*hints, KeyHint("l", msg("hint.adjust")))
 
 
 def _missing(state: CountState, index: int) -> Step:
@@ -327,9 +333,9 @@ def _recount(state: CountState, line: CountLine) -> Step:
         Line("product", count_state.label_with_pools(state, state.question_index)),
     ]
     if state.recount_quantity is None:
-        lines.append(Line("quantity", msg("count.first_time", counted=line.counted or Decimal(0))))
+        lines.append(Line("quantity", msg("count.first_count", counted=line.counted or Decimal(0))))
     else:
-        lines.append(Line("quantity", msg("count.so_far", counted=state.recount_quantity)))
+        lines.append(Line("quantity", msg("count.counted_so_far", counted=state.recount_quantity)))
     return Step(
         name=step_name(state),
         title=_title(state),
@@ -350,7 +356,7 @@ def _summary(state: CountState) -> ListView:
         title=_title(state),
         prompt=msg("count.prompt_summary"),
         column_heads=(
-            msg("head.place" if state.mode == "product" else "head.product"),
+            msg("head.location" if state.mode == "product" else "head.product"),
             msg("head.difference"),
             msg("head.counted"),
             msg("head.value"),
@@ -368,7 +374,7 @@ def _difference_row(state: CountState, index: int, line: CountLine) -> Row:
     named = count_state.label_with_pools(state, state.lines.index(line))
     name = named
     if by_location:
-        name = raw(line.location) if line.location else msg("count.nowhere")
+        name = raw(line.location) if line.location else msg("count.without_location")
         if "pool" in dict(named.args):
             name = msg("count.in_pool", label=name, pool=dict(named.args)["pool"])
     value = signed_message(line.value, money_message(round(abs(line.value), 2))) if line.price else raw("")
@@ -386,7 +392,7 @@ def _pools(state: CountState) -> ListView:
         name=step_name(state),
         title=_title(state),
         prompt=msg("count.prompt_pool"),
-        column_heads=(msg("head.number"), msg("fact.pool")),
+        column_heads=(msg("head.number"), msg("label.pool")),
         rows=rows[state.first_row :],
         first=state.first_row,
         total=len(rows),

@@ -85,15 +85,15 @@ def list_view(state: ClearanceTasksState) -> ListView:
     """Return the list, with locations in walking order."""
     return pages.list_view(
         state,
-        "tasks",
-        msg("tasks.title_of", tag=state.tag) if state.tag else msg("tasks.title"),
-        msg("tasks.prompt"),
+        "clearance_tasks",
+        msg("clearance_tasks.title_of", tag=state.tag) if state.tag else msg("clearance_tasks.title"),
+        msg("clearance_tasks.prompt"),
         (
-            msg("head.place"),
+            msg("head.location"),
             msg("head.product"),
-            msg("tasks.head_quantity"),
+            msg("clearance_tasks.head_quantity"),
             msg("head.order"),
-            msg("tasks.head_who"),
+            msg("clearance_tasks.head_worker"),
         ),
         tuple(Row(each.task.id, _task_cells(each)) for each in state.rows),
         empty=_empty_text(state),
@@ -113,13 +113,13 @@ def _task_cells(row: TaskRow) -> tuple[Msg, ...]:
 
 def quantity_with_unit(quantity: Decimal, unit: str) -> Msg:
     """Return a quantity in pieces, or with its unit."""
-    return msg("tasks.measure", quantity=quantity, unit=unit) if unit else msg("number", value=quantity)
+    return msg("clearance_tasks.measure", quantity=quantity, unit=unit) if unit else msg("number", value=quantity)
 
 
 def _empty_text(state: ClearanceTasksState) -> Msg:
     if not state.is_loaded:
-        return msg("tasks.unheard")
-    return msg("tasks.empty") if state.lists_tasks else msg("tasks.unlisted")
+        return msg("clearance_tasks.not_loaded")
+    return msg("clearance_tasks.empty") if state.lists_tasks else msg("clearance_tasks.unlisted")
 
 
 Result = Turn[ClearanceTasksState]
@@ -128,8 +128,8 @@ Result = Turn[ClearanceTasksState]
 class ClearanceTasksJob(Job[ClearanceTasksState]):
     """Job for the list of clearance tasks."""
 
-    name = "tasks"
-    steps: tuple[str, ...] = ("tasks",)
+    name = "clearance_tasks"
+    steps: tuple[str, ...] = ("clearance_tasks",)
     version = 1
     journalled = False
 
@@ -159,9 +159,9 @@ class ClearanceTasksJob(Job[ClearanceTasksState]):
             case Opened(args):
                 state = state._replace(tag=str(args.get("tag") or ""), opened_at=context.now)
                 return Turn(state, (*_refresh(state, context), Refresh("assignments")))
-            case Rows("clearing", (row, *_), _):
+            case Rows("clearance_permission", (row, *_), _):
                 return Turn(state._replace(lists_tasks=bool(row["listed"]), is_loaded=bool(row["heard"])))
-            case Rows("tasks", rows, _):
+            case Rows("clearance_tasks", rows, _):
                 return pages.handle_rows(state, event, tuple(parse_task_row(row) for row in rows), context, _query)
             case Rows("refused" | "refused_before"):
                 reported, verdict = refusals.report_refused_moves(state.reported_refusals, event, context.user)
@@ -175,7 +175,7 @@ class ClearanceTasksJob(Job[ClearanceTasksState]):
             case Scan(matches):
                 return _handle_scan(state, matches, context)
             case Text(text) | UnknownCode(text):
-                return Turn(state, (), Verdict(WRONG, msg("tasks.unknown", text=text)))
+                return Turn(state, (), Verdict(WRONG, msg("clearance_tasks.unknown", text=text)))
             case Command() | CursorKey() if event != CursorKey("enter"):
                 state = state._replace(confirmed_task="")
         return pages.handle_list_input(state, event, context, _query, _start_task)
@@ -186,12 +186,18 @@ class ClearanceTasksJob(Job[ClearanceTasksState]):
 
 
 def _refresh(state: ClearanceTasksState, context: Context) -> tuple[Effect, ...]:
-    return (Query("clearing", "clearing", {"user": context.user}, is_live=True), _query(state, context))
+    return (
+        Query("clearance_permission", "clearance_permission", {"user": context.user}, is_live=True),
+        _query(state, context),
+    )
 
 
 def _query(state: ClearanceTasksState, context: Context) -> Query:
     return Query(
-        "tasks", "assignments", {"tag": state.tag, "first": state.first, "size": page_size(context)}, is_live=True
+        "clearance_tasks",
+        "assignments",
+        {"tag": state.tag, "first": state.first, "size": page_size(context)},
+        is_live=True,
     )
 
 
@@ -200,16 +206,16 @@ def _handle_scan(state: ClearanceTasksState, matches: tuple[Match, ...], context
         for each in state.rows:
             if (match.kind, match.key) in ((LOCATION, each.task.location), (PRODUCT, each.task.product)):
                 return _start_task(state, each, context)
-    return Turn(state, (), Verdict(WRONG, msg("tasks.not_here", what=matches[0].label or matches[0].key)))
+    return Turn(state, (), Verdict(WRONG, msg("clearance_tasks.not_here", what=matches[0].label or matches[0].key)))
 
 
 def _start_task(state: ClearanceTasksState, row: TaskRow, context: Context) -> Result:
     """Open the move of a task; confirm first if another user works on it."""
     is_taken = row.worker_name and row.worker != context.user
     if is_taken and state.confirmed_task != row.task.id:
-        verdict = Verdict(ASK, msg("tasks.taken", who=row.worker_name, label=row.task.label))
+        verdict = Verdict(ASK, msg("clearance_tasks.taken_by_other", who=row.worker_name, label=row.task.label))
         return Turn(state._replace(confirmed_task=row.task.id), (), verdict)
-    verdict = Verdict(INFO, msg("tasks.begun", place=row.task.location))
+    verdict = Verdict(INFO, msg("clearance_tasks.started", place=row.task.location))
     return Turn(state._replace(confirmed_task=""), (Start("move", {"task": task_args(row.task)}),), verdict)
 
 
@@ -236,7 +242,7 @@ def scan_for_task(state: MoveState, match: Match) -> MoveResult:
     scanned = match.label or match.key
     if match.kind == LOCATION:
         if match.key.casefold() != task.location.casefold():
-            return reply(state, WRONG, "move.task_place", what=scanned, place=task.location)
+            return reply(state, WRONG, "move.task_location", what=scanned, place=task.location)
         lines = (task.stock_line,)
         state = state._replace(
             phase="take",

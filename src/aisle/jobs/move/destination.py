@@ -8,7 +8,7 @@ from typing import Any
 
 from aisle.jobs import message
 from aisle.jobs.job import Context, Query, Refresh, Turn
-from aisle.jobs.move import goods_in_hand as carrying
+from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state import (
     ZERO,
     Goods,
@@ -41,18 +41,18 @@ def put_at_location(state: MoveState, location: str, context: Context) -> Result
     parts = state.goods_to_put_down
     if not parts:
         return reply(state, WRONG, "move.nothing_on_cart")
-    exceeding = carrying.first_exceeding(parts)
+    exceeding = goods_in_hand.first_exceeding(parts)
     if exceeding is not None:
         return _ask_exceeding(_leave_location_question(state), exceeding)
-    items = carrying.movement_items(parts, location, state.to_pool, state.target_order, state.needs)
-    if any(carrying.is_no_change(item) for item in items):
+    items = goods_in_hand.movement_items(parts, location, state.to_pool, state.target_order, state.needs)
+    if any(goods_in_hand.is_no_change(item) for item in items):
         return _reject_same_location(state, location)
     return _send(state, parts, items, location, context)
 
 
 def _ask_exceeding(state: MoveState, goods: Goods) -> Result:
     """Ask about goods of which more is in hand than the last known stock."""
-    whole = state.in_hand[carrying.find_goods(state.in_hand, goods)]
+    whole = state.in_hand[goods_in_hand.find_goods(state.in_hand, goods)]
     return ask_exceeding(state, whole, whole.quantity)
 
 
@@ -68,15 +68,17 @@ def _reject_same_location(state: MoveState, location: str) -> Result:
     if state.target_order:
         return reply(state, WRONG, "move.same_order", order=state.target_order)
     choices = (MoveChoice("drop"),) if state.phase == "take" else ()
-    return reply(state._replace(choices=choices), ASK if choices else WRONG, "move.same_place", place=location)
+    return reply(state._replace(choices=choices), ASK if choices else WRONG, "move.same_location", place=location)
 
 
 def _send(
     state: MoveState, goods: tuple[Goods, ...], items: tuple[MovementItem, ...], location: str, context: Context
 ) -> Result:
     target = state.target_order
-    write = carrying.movement_write(items, context.store, context.user)
-    state = carrying.put_down(_leave_location_question(state)._replace(target_order=target), goods, items, context.now)
+    write = goods_in_hand.movement_write(items, context.store, context.user)
+    state = goods_in_hand.put_down(
+        _leave_location_question(state)._replace(target_order=target), goods, items, context.now
+    )
     quantity = sum((part.quantity for part in goods), ZERO)
     label = goods[0].label
     destination = _destination_text(location, target, state)
@@ -99,7 +101,7 @@ def _destination_text(location: str, order: str, state: MoveState) -> Msg:
         return msg("move.to_order_at", order=order, place=location) if location else msg("move.to_order", order=order)
     if location:
         return raw(location)
-    return msg("move.to_pool", pool=state.to_pool) if state.to_pool else msg("move.no_place_short")
+    return msg("move.to_pool", pool=state.to_pool) if state.to_pool else msg("move.no_location_short")
 
 
 def put_without_location(state: MoveState, context: Context) -> Result:
@@ -118,13 +120,13 @@ def put_without_location(state: MoveState, context: Context) -> Result:
 
 
 def _change_pool(state: MoveState, context: Context) -> Result:
-    exceeding = carrying.first_exceeding(state.in_hand)
+    exceeding = goods_in_hand.first_exceeding(state.in_hand)
     if exceeding is not None:
         return _ask_exceeding(state, exceeding)
     items = tuple(
-        item for part in state.in_hand for item in carrying.movement_items((part,), part.location, state.to_pool)
+        item for part in state.in_hand for item in goods_in_hand.movement_items((part,), part.location, state.to_pool)
     )
-    if any(carrying.is_no_change(item) for item in items):
+    if any(goods_in_hand.is_no_change(item) for item in items):
         return reply(state, WRONG, "move.same_pool", pool=state.to_pool)
     return _send(state, state.in_hand, items, "", context)
 
@@ -138,7 +140,7 @@ def give_to_order(state: MoveState, row: Mapping[str, Any] | None, context: Cont
         return reply(state, WRONG, "move.no_order", order=str((row or {}).get("order_number") or ""))
     order = str(row["order_number"])
     if not row.get("lines_known", True):
-        return reply(state, WRONG, "move.lines_awaited", Refresh("order", order), order=order)
+        return reply(state, WRONG, "move.order_loading", Refresh("order", order), order=order)
     needs = parse_order_needs(row)
     for part in state.goods_to_put_down:
         own_needs = tuple(
@@ -166,7 +168,7 @@ def _is_of_line(goods: Goods, need: OrderNeed, order: str) -> bool:
 
 
 def _ask_order_full(state: MoveState, goods: Goods, order: str, needed: Decimal) -> Result:
-    index = carrying.find_goods(state.in_hand, goods)
+    index = goods_in_hand.find_goods(state.in_hand, goods)
     alone = sum(each.product == goods.product for each in state.goods_to_put_down) == 1
     choices = (MoveChoice("fit_order", order, needed),) if needed > 0 and index >= 0 and alone else ()
     state = state._replace(choices=choices, current_index=index if index >= 0 else state.current_index)
@@ -190,7 +192,7 @@ def start_unloading(state: MoveState) -> Result:
     """Start to unload the cart, in walking order."""
     if not state.in_hand:
         return reply(state, WRONG, "move.nothing_on_cart")
-    in_hand = carrying.in_walk_order(state.in_hand)
+    in_hand = goods_in_hand.in_walk_order(state.in_hand)
     state = state._replace(in_hand=in_hand, phase="put", current_index=0, portion=ZERO, choices=())
     return reply(state, GOOD, "move.unload", count=len(in_hand))
 
@@ -214,7 +216,7 @@ def choose_on_cart(state: MoveState, match: Match) -> Result:
         )
     portion = match.quantity if match.is_explicit and match.quantity < part.quantity else ZERO
     state = state._replace(current_index=index, portion=portion)
-    return reply(state, INFO, "move.now", label=part.label, quantity=portion or part.quantity)
+    return reply(state, INFO, "move.current_goods", label=part.label, quantity=portion or part.quantity)
 
 
 # Undo
@@ -244,15 +246,15 @@ def _target_locations(step: UndoStep) -> tuple[str, ...]:
 
 def _query_location(location: str) -> Query:
     """Return the query for the stock at a destination of the move."""
-    return Query(f"{UNDO_PREFIX}{location}", "place", {"location_code": location})
+    return Query(f"{UNDO_PREFIX}{location}", "location", {"location_code": location})
 
 
 def _undo_take(state: MoveState, step: UndoStep) -> Result:
     """Undo a take: the goods are no longer in hand; their stock never changed."""
     in_hand = state.in_hand
     for part in step.goods:
-        in_hand = carrying.add_to_hand(in_hand, part._replace(quantity=-part.quantity))
-    index = carrying.find_goods(in_hand, step.goods[0])
+        in_hand = goods_in_hand.add_to_hand(in_hand, part._replace(quantity=-part.quantity))
+    index = goods_in_hand.find_goods(in_hand, step.goods[0])
     index = index if index >= 0 else len(in_hand) - 1
     phase = "load" if state.phase == "put" and not in_hand else state.phase
     state = state._replace(
@@ -262,10 +264,10 @@ def _undo_take(state: MoveState, step: UndoStep) -> Result:
     parts = [part._replace(quantity=abs(part.quantity)) for part in step.goods]
     if was_taken:
         text = message.goods_message(
-            "move.untaken", "move.untaken_many", _goods_amounts(parts), target=_sources_text(parts)
+            "move.take_undone", "move.take_undone_many", _goods_amounts(parts), target=_sources_text(parts)
         )
     else:
-        text = message.goods_message("move.retaken", "move.retaken_many", _goods_amounts(parts))
+        text = message.goods_message("move.back_in_hand", "move.back_in_hand_many", _goods_amounts(parts))
     return Turn(state, (), undo_verdict(text))
 
 
@@ -277,7 +279,7 @@ def undo_if_unchanged(state: MoveState, row: Mapping[str, Any] | None, context: 
     if row is not None and not location and not row.get("lines_known", True):
         order = step.items[0].to_order
         refresh = Refresh("order", order)
-        return reply(state._replace(is_undoing=False), WRONG, "move.undo_awaited", refresh, order=order)
+        return reply(state._replace(is_undoing=False), WRONG, "move.undo_order_loading", refresh, order=order)
     items = [item for item in step.items if item.to_location == location]
     quantities = [min(item.quantity, _quantity_there(item, row)) for item in items]
     if row is None and location:
@@ -294,15 +296,15 @@ def undo_if_unchanged(state: MoveState, row: Mapping[str, Any] | None, context: 
         return _reject_undo(state, step, item.label, where)
     ways = (MoveChoice("undo_rest", where, left),)
     state = state._replace(choices=ways, is_undoing=True)
-    return reply(state, ASK, "move.partly_late", label=item.label, place=where, left=left, quantity=item.quantity)
+    return reply(state, ASK, "move.partly_moved_on", label=item.label, place=where, left=left, quantity=item.quantity)
 
 
 def _reject_undo(state: MoveState, step: UndoStep, label: str, location: str) -> Result:
     """Reject the undo of a move, because some of its goods are no longer at their destination."""
     count = len({item.product for item in step.items})
     if count == 1:
-        return reply(state, WRONG, "move.too_late", label=label, place=location)
-    text = msg("move.too_late_many", label=label, place=location, count=count)
+        return reply(state, WRONG, "move.moved_on", label=label, place=location)
+    text = msg("move.moved_on_many", label=label, place=location, count=count)
     return Turn(state, (), Verdict(WRONG, text))
 
 
@@ -342,25 +344,29 @@ def undo_rest(state: MoveState, choice: MoveChoice, context: Context) -> Result:
 
 def _undo_move(state: MoveState, step: UndoStep, context: Context) -> Result:
     """Send the reverse movement; the goods are in hand again, and in stock where they came from."""
-    write = carrying.movement_write([carrying.reverse_item(item) for item in step.items], context.store, context.user)
+    write = goods_in_hand.movement_write(
+        [goods_in_hand.reverse_item(item) for item in step.items], context.store, context.user
+    )
     is_on_cart = state.phase in ("load", "put")
-    state = carrying.undo_put_down(state._replace(is_undoing=False, history=state.history[:-1], portion=ZERO), step)
+    state = goods_in_hand.undo_put_down(
+        state._replace(is_undoing=False, history=state.history[:-1], portion=ZERO), step
+    )
     part = step.goods[0]
     if not is_on_cart:
         state = _return_to_source(state, part)._replace(is_undone=True)
     if is_on_cart and state.phase == "put":
-        state = state._replace(current_index=max(0, carrying.find_goods(state.in_hand, part)))
+        state = state._replace(current_index=max(0, goods_in_hand.find_goods(state.in_hand, part)))
     source = message.list_locations(item.to_location or item.to_order for item in step.items)
     args = {"source": source, "target": _sources_text(step.goods)}
     text = message.goods_message("move.undone", "move.undone_many", _goods_amounts(step.goods), **args)
     return Turn(state, (write,), undo_verdict(text))
 
 
-def _goods_amounts(goods_in_hand: Iterable[Goods]) -> list[message.GoodsAmount]:
+def _goods_amounts(goods: Iterable[Goods]) -> list[message.GoodsAmount]:
     """Return the goods for a message."""
     return [
         message.GoodsAmount(part.product, part.label, part.quantity, part.unit if part.allows_decimals else "")
-        for part in goods_in_hand
+        for part in goods
     ]
 
 

@@ -354,12 +354,12 @@ GOODS_QUESTIONS = ("fit", "over", "held", "forget")
 
 def query_location(id_: str, location: str) -> Query:
     """Return the query for the stock at a location, up to `MAX_PRODUCTS`."""
-    return Query(id_, "place", {"location_code": location, "size": MAX_PRODUCTS})
+    return Query(id_, "location", {"location_code": location, "size": MAX_PRODUCTS})
 
 
 def query_product_here(state: MoveState, product: str) -> Query:
     """Return the query for a product at the current location that was not read with it."""
-    return Query("here", "place", {"location_code": state.location, "product_number": product})
+    return Query("here", "location", {"location_code": state.location, "product_number": product})
 
 
 def query_location_again(state: MoveState) -> Query:
@@ -367,13 +367,13 @@ def query_location_again(state: MoveState) -> Query:
     return (
         query_location("again", state.location)
         if state.has_unread_stock
-        else Query("again", "place", {"location_code": state.location})
+        else Query("again", "location", {"location_code": state.location})
     )
 
 
 def query_all_here(state: MoveState) -> Query:
     """Return the query for all stock at the current location."""
-    return Query(QUERY_ALL, "place", {"location_code": state.location})
+    return Query(QUERY_ALL, "location", {"location_code": state.location})
 
 
 def is_goods_question_open(state: MoveState) -> bool:

@@ -23,12 +23,7 @@ from aisle.jobs.job import (
     Turn,
 )
 from aisle.jobs.message import read_message
-from aisle.jobs.move import clearance_tasks as move_task
-from aisle.jobs.move import destination as move_put
-from aisle.jobs.move import goods_in_hand
-from aisle.jobs.move import goods_in_hand as move_shelf
-from aisle.jobs.move import source as move_take
-from aisle.jobs.move import view as move_view
+from aisle.jobs.move import clearance_tasks, destination, goods_in_hand, source, view
 from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, MAX_UNDO, ZERO, Goods, MoveChoice, MoveState, Pool, reply
 from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
@@ -87,7 +82,7 @@ def with_suggested_locations(state: MoveState, rows: tuple[Mapping[str, Any], ..
 def refresh(state: MoveState) -> Turn[MoveState]:
     """Query refused movements and the stock here again."""
     refusals = {"operation": "create-movement", "since": state.opened_at}
-    effects: list[Effect] = [Query("refusals", "refusals", refusals)]
+    effects: list[Effect] = [Query("refused_operations", "refused_operations", refusals)]
     if state.location and not state.task:
         effects.append(goods_in_hand.query_location_again(state))
     elif state.source_stock and not state.pending_scan:
@@ -146,7 +141,7 @@ class MoveJob(Job[MoveState]):
         "move.pool",
         "move.leave",
     )
-    version = 12
+    version = 1
     journalled = True
 
     def begin(self) -> MoveState:
@@ -157,12 +152,12 @@ class MoveJob(Job[MoveState]):
         """Return the accepted inputs: a quantity for the goods on the screen with lettered choices, or numbered
         choices.
         """
-        part, shown = move_take.open_quantity_goods(state), move_view.choices(state)
+        part, shown = source.open_quantity_goods(state), view.choices(state)
         choices, values = len(shown), shown if state.choices else ()
-        keys = move_view.choice_letters(state)
+        keys = view.choice_letters(state)
         letters = "u" if state.task else PHASE_LETTERS[state.phase]
         decimals = bool(part and part.allows_decimals)
-        typed_only = state.phase == "leave" or move_take.is_number_asked(state)
+        typed_only = state.phase == "leave" or source.is_number_asked(state)
         is_open = part is not None
         return Accepts(
             is_open,
@@ -182,7 +177,7 @@ class MoveJob(Job[MoveState]):
 
     def quantity_product(self, state: MoveState) -> tuple[str, str]:
         """Return the product on the screen, or the one in question."""
-        part = move_take.open_quantity_goods(state)
+        part = source.open_quantity_goods(state)
         return (part.product, part.label) if part else ("", "")
 
     def uses_product(self, state: MoveState, product: str) -> bool:
@@ -194,11 +189,11 @@ class MoveJob(Job[MoveState]):
 
     def step_name(self, state: MoveState) -> str:
         """Return one of `steps`."""
-        return move_view.step_name(state)
+        return view.step_name(state)
 
     def view(self, state: MoveState) -> Step:
         """Return the view of the current step."""
-        return move_view.view(state)
+        return view.view(state)
 
     def can_undo(self, state: MoveState) -> bool:
         """Return True if the last step was a move; goods only taken are no longer in hand after the job has closed."""
@@ -210,7 +205,7 @@ class MoveJob(Job[MoveState]):
 
     def handle(self, state: MoveState, event: Event, context: Context) -> Result:
         """Return the next state; the functions below handle each kind of event. A finished task closes the job."""
-        return move_task.close_when_done(self._handle(state, event, context))
+        return clearance_tasks.close_when_done(self._handle(state, event, context))
 
     def _handle(self, state: MoveState, event: Event, context: Context) -> Result:
         match event:
@@ -219,7 +214,7 @@ class MoveJob(Job[MoveState]):
             case Rows(id_, rows, total):
                 return _handle_rows(state, id_, rows, total, context)
             case Changed("location", _) if not state.uses_locations:
-                return Turn(state, (Query("places", "places", {"size": 1}),))
+                return Turn(state, (Query("locations", "locations", {"size": 1}),))
             case Resumed() | Closed() | Changed("product" | "location" | "outbox" | "order"):
                 return refresh(state)
             case Back():
@@ -249,14 +244,14 @@ class MoveJob(Job[MoveState]):
 
 def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
     state = MoveState(opened_at=context.now, large_quantity=context.policy.large_quantity)
-    queries: tuple[Effect, ...] = (Query("store", "store", {}), Query("places", "places", {"size": 1}))
+    queries: tuple[Effect, ...] = (Query("store", "store", {}), Query("locations", "locations", {"size": 1}))
     if args.get("task"):
-        return Turn(state._replace(task=move_task.parse_task(args["task"])), queries)
+        return Turn(state._replace(task=clearance_tasks.parse_task(args["task"])), queries)
     if args.get("location_code"):
-        turn = move_take.take_from_location(state, str(args["location_code"]))
+        turn = source.take_from_location(state, str(args["location_code"]))
     elif args.get("product_number"):
         product = str(args["product_number"])
-        turn = move_take.scan_product(state, Match(PRODUCT, product, str(args.get("label") or product), code=product))
+        turn = source.scan_product(state, Match(PRODUCT, product, str(args.get("label") or product), code=product))
     else:
         return Turn(state, queries)
     return turn._replace(effects=(*turn.effects, *queries))
@@ -270,31 +265,31 @@ def _handle_rows(
         case "store":
             named = sorted((int(pool), str(name)) for pool, name in ((row or {}).get("pools") or {}).items())
             return Turn(state._replace(pools=tuple(Pool(*pool) for pool in named)))
-        case "places":
+        case "locations":
             return Turn(with_locations_known(state, total > 0))
-        case "place":
-            return move_take.open_location(state, row)
+        case "location":
+            return source.open_location(state, row)
         case "here":
-            return move_take.handle_product_here(state, row)
-        case move_shelf.QUERY_ALL:
-            return move_take.take_everything(move_shelf.refresh_stock(state, row)._replace(has_unread_stock=False))
+            return source.handle_product_here(state, row)
+        case goods_in_hand.QUERY_ALL:
+            return source.take_everything(goods_in_hand.refresh_stock(state, row)._replace(has_unread_stock=False))
         case "again":
-            return Turn(move_shelf.refresh_stock(state, row) if row else state)
+            return Turn(goods_in_hand.refresh_stock(state, row) if row else state)
         case "goods":
-            return move_take.handle_product(state, row)
+            return source.handle_product(state, row)
         case "source":
-            return move_take.take_from_order(state, row)
-        case "homes":
+            return source.take_from_order(state, row)
+        case "locations_of_products":
             return Turn(with_suggested_locations(state, rows))
         case "target":
-            return move_put.give_to_order(state, row, context)
+            return destination.give_to_order(state, row, context)
         case "undo_order":
-            return move_put.undo_if_unchanged(state, row, context)
-        case _ if id_.startswith(move_put.UNDO_PREFIX):
-            return move_put.undo_if_unchanged(state, row, context, id_.removeprefix(move_put.UNDO_PREFIX))
-        case "refusals":
+            return destination.undo_if_unchanged(state, row, context)
+        case _ if id_.startswith(destination.UNDO_PREFIX):
+            return destination.undo_if_unchanged(state, row, context, id_.removeprefix(destination.UNDO_PREFIX))
+        case "refused_operations":
             return report_refused(state, rows, context)
-        case "named":
+        case "records_by_number":
             return _handle_records_by_number(state, rows, context)
     return Turn(state)
 
@@ -306,33 +301,33 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
     match = next((each for each in matches if each.kind in (PRODUCT, LOCATION, ORDER, REFERENCE)), None)
     if match is None:
         return reply(state, WRONG, "move.not_this", what=name_of(matches[0]))
-    if move_shelf.is_goods_question_open(state) and (state.phase != "put" or match.kind != PRODUCT):
-        return move_take.repeat_question(state, match)
-    if more := move_take.add_to_question(state, match):
+    if goods_in_hand.is_goods_question_open(state) and (state.phase != "put" or match.kind != PRODUCT):
+        return source.repeat_question(state, match)
+    if more := source.add_to_question(state, match):
         return more
     if (
-        move_take.is_number_asked(state)
+        source.is_number_asked(state)
         or state.phase in ("pool", "leave")
         or (state.phase == "where" and match.kind != LOCATION)
     ):
         return reply(state, WRONG, "move.answer_first", what=match.label or match.key)
-    if match.kind == PRODUCT and move_take.is_place_asked(state):
-        return move_take.more_from(state, match)
+    if match.kind == PRODUCT and source.is_place_asked(state):
+        return source.more_from(state, match)
     is_pending = state.pending_scan is not None and not state.is_started
     portion = state.portion if state.phase in ("put", "where") else ZERO
     state = state._replace(choices=(), is_undoing=False, portion=portion)
     if state.task and not state.in_hand:
-        return move_task.scan_for_task(state, match)
+        return clearance_tasks.scan_for_task(state, match)
     if match.kind == PRODUCT:
         state = state._replace(pending_scan=None, is_undone=False)
-        return move_put.choose_on_cart(state, match) if state.phase == "put" else move_take.scan_product(state, match)
+        return destination.choose_on_cart(state, match) if state.phase == "put" else source.scan_product(state, match)
     if match.kind == LOCATION:
         state = state._replace(uses_locations=True)
         if state.is_undone and state.phase == "take" and state.in_hand:
-            return move_put.ask_after_undo(state, match.key)
+            return destination.ask_after_undo(state, match.key)
         if state.phase == "where" or state.phase == "put" or (state.phase == "take" and state.in_hand):
-            return move_put.put_at_location(state, match.key, context)
-        return move_take.take_from_location(state if is_pending else state._replace(pending_scan=None), match.key)
+            return destination.put_at_location(state, match.key, context)
+        return source.take_from_location(state if is_pending else state._replace(pending_scan=None), match.key)
     if state.phase == "put" or (state.phase == "take" and state.in_hand):
         return Turn(state, (Query("target", "order", {"order_number": match.key}),))
     return Turn(state, (Query("source", "order", {"order_number": match.key}),))
@@ -340,7 +335,7 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
 
 def _enter_quantity(state: MoveState, value: Decimal, code: str) -> Result:
     """Set the quantity, unless the digits are a record's number."""
-    part = move_take.open_quantity_goods(state)
+    part = source.open_quantity_goods(state)
     if part is None:
         return Turn(state)
     query = quantities.query_by_number(value, code)
@@ -354,7 +349,7 @@ def _handle_records_by_number(state: MoveState, rows: tuple[Mapping[str, Any], .
     """
     value, part, state = (
         state.looked_up_number,
-        move_take.open_quantity_goods(state),
+        source.open_quantity_goods(state),
         state._replace(looked_up_number=ZERO),
     )
     if not value or part is None:
@@ -363,7 +358,7 @@ def _handle_records_by_number(state: MoveState, rows: tuple[Mapping[str, Any], .
     if found is None:
         return _set_quantity(state, part, value)
     keeps_scan = state.choices and state.pending_scan
-    if move_take.is_order_asked(state):
+    if source.is_order_asked(state):
         return reply(state, WRONG, "move.answer_first", what=found.label or found.key)
     most = part.quantity if state.phase == "put" else max(part.available, ZERO)
     is_guess = any(row.get("is_guess") for row in rows)
@@ -376,11 +371,11 @@ def _handle_records_by_number(state: MoveState, rows: tuple[Mapping[str, Any], .
 
 def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirmed: bool = False) -> Result:
     """Set the quantity of the goods; `is_confirmed` skips the question about a large quantity."""
-    if move_take.is_order_asked(state):
-        return move_take.set_asked_quantity(state, value)
+    if source.is_order_asked(state):
+        return source.set_asked_quantity(state, value)
     state = state._replace(choices=(), pending_scan=None, is_undoing=False)
     if state.phase != "put":
-        return move_take.set_quantity(state, goods, value, is_confirmed=is_confirmed)
+        return source.set_quantity(state, goods, value, is_confirmed=is_confirmed)
     if value > goods.quantity:
         return reply(state, WRONG, "move.not_so_many", label=goods.label, quantity=value, there=goods.quantity)
     portion = value if value < goods.quantity else ZERO
@@ -390,35 +385,35 @@ def _set_quantity(state: MoveState, goods: Goods, value: Decimal, *, is_confirme
 
 
 def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
-    if letter == "u" and move_take.is_number_asked(state):
+    if letter == "u" and source.is_number_asked(state):
         return _go_back(state)  # the question is the last input
-    if move_take.is_number_asked(state):
-        return move_take.repeat_number_question(state)
+    if source.is_number_asked(state):
+        return source.repeat_number_question(state)
     if state.choices and state.pending_scan:
-        return move_take.ask_answer_first(state, state.pending_scan)
+        return source.ask_answer_first(state, state.pending_scan)
     state = state._replace(choices=(), is_undoing=False, pending_scan=None)
     match letter:
         case "c" | "w" if not state.uses_locations and (letter == "c" or not state.order):
-            return reply(state, WRONG, "move.no_places")
+            return reply(state, WRONG, "move.no_locations")
         case "a" if state.phase in ("take", "load"):
-            return move_take.take_all_of_product(state)
+            return source.take_all_of_product(state)
         case "w" if state.phase in ("take", "load"):
-            return move_take.take_everything(state)
+            return source.take_everything(state)
         case "c" if state.phase in ("from", "take"):
             return _load_cart(state, "move.cart")
         case "c" if state.phase == "put":
             return _load_cart(state, "move.more")
         case "d" if state.phase == "load":
-            return move_put.start_unloading(state)
+            return destination.start_unloading(state)
         case "d" if state.phase == "take":
-            return move_put.put_without_location(state, context)
+            return destination.put_without_location(state, context)
         case "n" if state.phase in ("load", "put"):
             return _next_on_cart(state)
         case "k" if state.phase in ("from", "take", "load"):
             state_asked = state._replace(phase="pool", return_phase=state.phase, choosing_pool="from")
             return reply(state_asked, ASK, "move.which_from_pool")
         case "u" if state.phase in ("from", "take", "load", "put"):
-            return move_put.undo_step(state, context)
+            return destination.undo_step(state, context)
     return Turn(state)
 
 
@@ -432,19 +427,23 @@ def _next_on_cart(state: MoveState) -> Result:
     index = (state.current_index + 1) % len(state.in_hand)
     part = state.in_hand[index]
     return reply(
-        state._replace(current_index=index, portion=ZERO), INFO, "move.now", label=part.label, quantity=part.quantity
+        state._replace(current_index=index, portion=ZERO),
+        INFO,
+        "move.current_goods",
+        label=part.label,
+        quantity=part.quantity,
     )
 
 
 def _handle_choice(state: MoveState, choice: int, context: Context) -> Result:
-    if choice > len(move_view.choices(state)):
+    if choice > len(view.choices(state)):
         return Turn(state)
     if state.phase == "pool":
-        return _choose_pool(state, move_view.pool_choices(state)[choice - 1])
+        return _choose_pool(state, view.pool_choices(state)[choice - 1])
     if state.phase == "leave":
         return _leave(state, choice)
     if state.phase == "where":
-        return move_put.put_at_location(state, "", context)
+        return destination.put_at_location(state, "", context)
     return _follow_choice(state, state.choices[choice - 1], context)
 
 
@@ -461,35 +460,35 @@ def _choose_pool(state: MoveState, pool: Pool) -> Result:
 
 def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Result:
     if choice.kind in quantities.RECORD_CHOICES and state.pending_scan:
-        return move_take.ask_again(state, state.pending_scan)
+        return source.ask_again(state, state.pending_scan)
     before, state = state, state._replace(choices=())
     match choice.kind:
         case quantities.DROP_QUANTITY:
-            return move_take.drop_quantity(before)
-        case "amount" if part := move_take.goods_of_choice(state, choice):
+            return source.drop_quantity(before)
+        case "amount" if part := source.goods_of_choice(state, choice):
             return _set_quantity(state, part, choice.quantity, is_confirmed=True)
         case "is_delivery" | "is_person":  # of no use here; the number was meant for another page
             return reply(state, INFO, "session.dropped")
         case "is_product" | "is_location" | "is_order" | "is_reference":
             return _handle_scan(state, (Match(choice.kind[3:], choice.key, choice.key, code=choice.key),), context)
         case "put" | "put_all":
-            return move_put.put_at_location(state._replace(is_undone=False), choice.key, context)
+            return destination.put_at_location(state._replace(is_undone=False), choice.key, context)
         case "lying":
-            return move_take.take_from_location(_drop_goods(state).state, choice.key)
+            return source.take_from_location(_drop_goods(state).state, choice.key)
         case "from":
-            return move_take.take_from_location(state, choice.key)
+            return source.take_from_location(state, choice.key)
         case "nowhere":
-            return move_take.take_unlocated(state)
+            return source.take_unlocated(state)
         case "fit" | "over" | "held" | "free":
-            return move_take.apply_choice(state, choice)
+            return source.apply_choice(state, choice)
         case "count":
             return Turn(state._replace(pending_scan=None), (Start("count", {"location_code": choice.key}),))
         case "fit_order":
-            return move_put.limit_to_order(state, choice, context)
+            return destination.limit_to_order(state, choice, context)
         case "undo_rest":
-            return move_put.undo_rest(state, choice, context)
+            return destination.undo_rest(state, choice, context)
         case "forget":
-            return move_take.drop_current_goods(state)
+            return source.drop_current_goods(state)
         case "drop":
             return _drop_goods(state)
     return Turn(state)
@@ -502,10 +501,10 @@ def _drop_goods(state: MoveState) -> Result:
 
 
 def _go_back(state: MoveState) -> Result:
-    if move_take.is_plausibility_asked(state):
-        return move_take.drop_quantity(state)
-    if state.pending_scan and move_take.is_number_asked(state):
-        return move_take.ask_again(state, state.pending_scan)
+    if source.is_plausibility_asked(state):
+        return source.drop_quantity(state)
+    if state.pending_scan and source.is_number_asked(state):
+        return source.ask_again(state, state.pending_scan)
     if state.choices or state.is_undoing:
         return reply(state._replace(choices=(), is_undoing=False, pending_scan=None), INFO, "session.dropped")
     if state.phase == "pool":

@@ -50,7 +50,7 @@ def take_from_location(state: MoveState, location: str) -> Result:
     )
     return Turn(
         state._replace(has_unread_stock=False),
-        (goods_in_hand.query_location("place", location), Refresh("location", location)),
+        (goods_in_hand.query_location("location", location), Refresh("location", location)),
     )
 
 
@@ -78,8 +78,8 @@ def open_location(state: MoveState, row: Mapping[str, Any] | None) -> Result:
     if match is not None:
         return scan_product(state, match)
     if state.are_locations_unknown and not state.product_count:
-        return reply(state, GOOD, "place.unnamed_at", place=state.location)
-    return reply(state, GOOD, "move.at_place", place=state.location, count=state.product_count)
+        return reply(state, GOOD, "location.locations_unknown_at", place=state.location)
+    return reply(state, GOOD, "move.at_location", place=state.location, count=state.product_count)
 
 
 def handle_product_here(state: MoveState, row: Mapping[str, Any] | None) -> Result:
@@ -104,7 +104,7 @@ def take_from_order(state: MoveState, row: Mapping[str, Any] | None) -> Result:
         return reply(state, WRONG, "move.no_order", order=str((row or {}).get("order_number") or ""))
     order = str(row["order_number"])
     if not row.get("lines_known", True):
-        return reply(state, WRONG, "move.lines_awaited", Refresh("order", order), order=order)
+        return reply(state, WRONG, "move.order_loading", Refresh("order", order), order=order)
     lines = parse_held_goods(row, state.location if state.is_started else "")
     if not any(line.held for line in lines):
         state, lines = state._replace(location=""), parse_held_goods(row, "")
@@ -166,7 +166,7 @@ def _choose_location(
     choices = [MoveChoice("from", location, quantity) for location, quantity in locations[:MAX_LOCATION_CHOICES]]
     if not locations or stock_line.free != ZERO:
         choices.append(MoveChoice("nowhere", "", max(ZERO, stock_line.free)))
-    id_ = "move.where_from" if locations else "move.nowhere_known"
+    id_ = "move.where_from" if locations else "move.no_known_location"
     state = state._replace(choices=tuple(choices))
     if match.quantity != 1:
         return _so_many_from(state, stock_line.label, match.quantity)
@@ -230,7 +230,7 @@ def _take_product(state: MoveState, stock_line: StockLine, match: Match) -> Resu
             MoveChoice("held", held.order, match.quantity, held.line) for held in stock_line.held[:MAX_LOCATION_CHOICES]
         )
         state = state._replace(choices=choices, pending_scan=match)
-        return reply(state, ASK, "move.whose", label=stock_line.label, count=len(stock_line.held))
+        return reply(state, ASK, "move.which_order", label=stock_line.label, count=len(stock_line.held))
     goods = goods_in_hand.free_goods(stock_line, state.location, state.from_pool)
     if goods.available == 0 and state.location and goods_in_hand.find_goods(state.in_hand, goods) < 0:
         choices = (MoveChoice("over", stock_line.product, match.quantity), MoveChoice("count", state.location))
@@ -274,7 +274,7 @@ def set_quantity(
     Ask first if it exceeds the stock, or if it is implausibly large and not confirmed.
     """
     if quantity % 1 and not goods.allows_decimals:
-        return reply(state, WRONG, "move.whole", label=goods.label, quantity=quantity)
+        return reply(state, WRONG, "move.whole_number_only", label=goods.label, quantity=quantity)
     index = goods_in_hand.find_goods(state.in_hand, goods)
     over, before = (state.in_hand[index].allow_overage, state.in_hand[index].quantity) if index >= 0 else (False, ZERO)
     if 0 <= goods.available < quantity and not over:
@@ -285,7 +285,7 @@ def set_quantity(
         choices = (MoveChoice("amount", goods.product, quantity, goods.line), MoveChoice(DROP_QUANTITY))
         match = Match(PRODUCT, goods.product, goods.label, quantity, True, goods.product)
         state_asked = state._replace(choices=choices, pending_scan=match)
-        return reply(state_asked, ASK, "count.so_many", value=quantity, label=goods.label)
+        return reply(state_asked, ASK, "count.confirm_quantity", value=quantity, label=goods.label)
     return take_goods(state, goods, quantity)
 
 
@@ -299,7 +299,7 @@ def ask_exceeding(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
         choices.append(MoveChoice("count", goods.location))
     if not goods.order:
         choices.append(MoveChoice("over", goods.product, quantity))
-    id_ = "move.over_held" if goods.order else "move.over"
+    id_ = "move.exceeds_held" if goods.order else "move.exceeds_stock"
     index = goods_in_hand.find_goods(state.in_hand, goods)
     if index >= 0 and goods.available <= 0:
         choices.append(MoveChoice("forget", goods.product))
@@ -318,7 +318,7 @@ def take_goods(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
     state = goods_in_hand.set_in_hand(state._replace(pending_scan=None), goods, quantity)
     current = state.current_goods
     if current is None or goods_in_hand.goods_key(current) != goods_in_hand.goods_key(goods):
-        return reply(state, GOOD, "move.taken_none", label=goods.label)
+        return reply(state, GOOD, "move.none_taken", label=goods.label)
     effects: tuple[Effect, ...] = () if current.suggested_location else (query_suggested_locations(state),)
     return reply(
         state, GOOD, "move.taken", *effects, label=goods.label, quantity=quantity, source=_source_text(current)
@@ -327,13 +327,17 @@ def take_goods(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
 
 def query_suggested_locations(state: MoveState) -> Query:
     """Return the query for the locations with more stock of the goods in hand."""
-    return Query("homes", "homes", {"product_numbers": sorted({part.product for part in state.in_hand})})
+    return Query(
+        "locations_of_products",
+        "locations_of_products",
+        {"product_numbers": sorted({part.product for part in state.in_hand})},
+    )
 
 
 def _source_text(goods: Goods) -> Msg:
     if goods.location:
         return raw(goods.location)
-    return raw(goods.order) if goods.order else msg("move.no_place_short")
+    return raw(goods.order) if goods.order else msg("move.no_location_short")
 
 
 def apply_choice(state: MoveState, choice: MoveChoice) -> Result:
@@ -379,12 +383,12 @@ def repeat_question(state: MoveState, match: Match) -> Result:
         return set_quantity(state, part, quantity)
     choices = tuple(choice._replace(quantity=quantity) if choice.kind == "over" else choice for choice in state.choices)
     state = state._replace(choices=choices, pending_scan=pending._replace(quantity=quantity))
-    return reply(state, ASK, "move.over", label=part.label, quantity=quantity, books=part.available)
+    return reply(state, ASK, "move.exceeds_stock", label=part.label, quantity=quantity, books=part.available)
 
 
 def ask_answer_first(state: MoveState, match: Match) -> Result:
     """Reject an input while goods are in question, because their quantity is not stored yet."""
-    return reply(state, WRONG, "move.say_first", label=match.label or match.key, quantity=match.quantity)
+    return reply(state, WRONG, "move.answer_first_quantity", label=match.label or match.key, quantity=match.quantity)
 
 
 def _goods_in_question(state: MoveState) -> Goods | None:
@@ -414,7 +418,7 @@ def set_asked_quantity(state: MoveState, value: Decimal) -> Result:
     choices = tuple(choice._replace(quantity=value) for choice in state.choices)
     state = state._replace(choices=choices, pending_scan=pending._replace(quantity=value, is_explicit=True))
     label = pending.label or pending.key
-    return reply(state, ASK, "move.whose_so_many", label=label, quantity=value, count=len(choices))
+    return reply(state, ASK, "move.which_order_quantity", label=label, quantity=value, count=len(choices))
 
 
 def ask_again(state: MoveState, match: Match) -> Result:
@@ -456,7 +460,7 @@ def repeat_number_question(state: MoveState) -> Result:
     """Repeat the question about a quantity after a letter."""
     pending, quantity = state.pending_scan, state.choices[0].quantity
     if is_plausibility_asked(state) and pending:
-        return reply(state, WRONG, "count.so_many", value=quantity, label=pending.label)
+        return reply(state, WRONG, "count.confirm_quantity", value=quantity, label=pending.label)
     return reply(state, WRONG, "move.number_of", quantity=quantity)
 
 
@@ -468,7 +472,7 @@ def drop_current_goods(state: MoveState) -> Result:
     state = goods_in_hand.set_in_hand(state._replace(portion=ZERO, pending_scan=None), part, ZERO)
     if state.phase == "put" and not state.in_hand:
         state = state._replace(phase="load")
-    return reply(state, INFO, "move.taken_none", label=part.label)
+    return reply(state, INFO, "move.none_taken", label=part.label)
 
 
 def goods_of_choice(state: MoveState, choice: MoveChoice) -> Goods | None:
@@ -510,7 +514,7 @@ def take_all_of_product(state: MoveState) -> Result:
     if part is None:
         return reply(state, WRONG, "move.scan_first")
     if part.available < 0:
-        return reply(state, WRONG, "move.books_unknown", label=part.label)
+        return reply(state, WRONG, "move.stock_unknown", label=part.label)
     if part.available < part.quantity:
         return ask_exceeding(state, part, part.quantity)
     return take_goods(state, part, part.available)
@@ -523,7 +527,7 @@ def take_everything(state: MoveState) -> Result:
     parts = [*_goods_of_order(state)] if state.order else [*_goods_at_location(state)]
     untaken = tuple(part for part in parts if part.quantity > 0)
     if not untaken:
-        id_ = "move.nothing_here" if state.location or state.order else "move.scan_place_first"
+        id_ = "move.nothing_here" if state.location or state.order else "move.scan_location_first"
         return reply(state, WRONG, id_, place=state.order or state.location)
     in_hand = state.in_hand
     for part in untaken:

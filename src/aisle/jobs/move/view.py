@@ -6,8 +6,7 @@ from decimal import Decimal
 
 from aisle.jobs import quantities
 from aisle.jobs.choice_keys import assign_letters
-from aisle.jobs.move import goods_in_hand as move_shelf
-from aisle.jobs.move import source as move_take
+from aisle.jobs.move import goods_in_hand, source
 from aisle.jobs.move.move_state import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, Pool, StockLine
 from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingStop, msg, raw
 from aisle.scan.meaning import Match
@@ -40,25 +39,25 @@ LETTER_TEXTS = {
 """Message ids of the command letters."""
 
 CHOICE_TEXTS = {
-    "from": "move.way_from",
-    "nowhere": "move.way_nowhere",
-    "fit": "move.way_fit",
-    "over": "move.way_over",
-    "count": "move.way_count",
-    "held": "move.way_held",
-    "drop": "move.way_drop",
-    "lying": "move.way_lying",
-    "put": "move.way_put",
-    "put_all": "move.way_put_all",
-    "forget": "move.way_forget",
-    "fit_order": "move.way_fit_order",
-    "undo_rest": "move.way_undo_rest",
-    "amount": "move.way_amount",
-    "not_so_many": "count.way_not_so_many",
-    "is_product": "move.way_is_product",
-    "is_location": "move.way_is_location",
-    "is_order": "move.way_is_order",
-    "is_reference": "move.way_is_order",
+    "from": "move.choice_from",
+    "nowhere": "move.choice_without_location",
+    "fit": "move.choice_available_quantity",
+    "over": "move.choice_whole_quantity",
+    "count": "move.choice_count",
+    "held": "move.choice_held",
+    "drop": "move.choice_drop",
+    "lying": "move.choice_take_there",
+    "put": "move.choice_put",
+    "put_all": "move.choice_put_all",
+    "forget": "move.choice_drop_product",
+    "fit_order": "move.choice_needed_quantity",
+    "undo_rest": "move.choice_undo_rest",
+    "amount": "move.choice_amount",
+    "not_so_many": "count.choice_not_so_many",
+    "is_product": "move.choice_is_product",
+    "is_location": "move.choice_is_location",
+    "is_order": "move.choice_is_order",
+    "is_reference": "move.choice_is_order",
 }
 """Message ids of the choices."""
 
@@ -134,10 +133,10 @@ def _choice_text(state: MoveState, choice: MoveChoice) -> Msg:
     if choice.kind in ("is_delivery", "is_person"):
         return quantities.other_choice_text(Match(choice.kind[3:], choice.key, choice.key))
     if choice.kind == "over":
-        part = move_take.goods_of_choice(state, choice)
+        part = source.goods_of_choice(state, choice)
         return msg(CHOICE_TEXTS[choice.kind], quantity=choice.quantity, label=part.label if part else choice.key)
     if choice.kind == "from" and choice.quantity == UNKNOWN_QUANTITY:
-        return msg("move.way_from_unsaid", place=choice.key)
+        return msg("move.choice_from_unknown", place=choice.key)
     return msg(
         CHOICE_TEXTS[choice.kind], place=choice.key, order=choice.key, line=choice.line, quantity=choice.quantity
     )
@@ -208,11 +207,11 @@ def _take_lines(state: MoveState, goods: Goods | None) -> tuple[Line, ...]:
         lines.append(Line("note", msg("move.note_hand", count=len(state.in_hand), quantity=quantity)))
     elif state.location and state.is_source_known and not state.order:
         here = state.product_count if state.has_unread_stock else sum(_has_stock(each) for each in state.source_stock)
-        empty = msg("place.unnamed" if state.are_locations_unknown else "move.note_empty")
-        lines.append(Line("note", msg("move.note_lying", count=here) if here else empty))
+        empty = msg("location.locations_unknown" if state.are_locations_unknown else "move.note_empty")
+        lines.append(Line("note", msg("move.note_products_here", count=here) if here else empty))
     if state.to_pool:
-        source, target = _pool_name(state, state.from_pool), _pool_name(state, state.to_pool)
-        lines.append(Line("note", msg("move.note_pools", source=source, target=target)))
+        from_pool, to_pool = _pool_name(state, state.from_pool), _pool_name(state, state.to_pool)
+        lines.append(Line("note", msg("move.note_pools", source=from_pool, target=to_pool)))
     return tuple(lines)
 
 
@@ -221,10 +220,10 @@ def _source_text(state: MoveState, goods: Goods | None) -> Msg:
         return msg("move.of_order", order=goods.order)
     location = goods.location if goods else state.location
     if location:
-        return msg("move.from_place", place=location)
+        return msg("move.from_location", place=location)
     if state.order:
         return msg("move.of_order", order=state.order)
-    return msg("move.no_place") if state.is_started else msg("move.where_first")
+    return msg("move.no_location") if state.is_started else msg("move.where_first")
 
 
 def _quantity_text(goods: Goods) -> Msg:
@@ -246,10 +245,10 @@ def _prompt(state: MoveState, goods: Goods | None) -> Msg:
     if state.phase == "where":
         return msg("move.prompt_where")
     if choices(state):
-        waits = move_take.is_number_asked(state) or (move_shelf.is_goods_question_open(state) and state.phase != "put")
+        waits = source.is_number_asked(state) or (goods_in_hand.is_goods_question_open(state) and state.phase != "put")
         if state.phase in ("from", "pool"):
             return msg("move.prompt_choice" if state.phase == "pool" else "pick.prompt_choice")
-        if move_take.open_quantity_goods(state):
+        if source.open_quantity_goods(state):
             return quantities.quantity_prompt(choice_letters(state), scans=not waits)
         return quantities.letter_prompt(choice_letters(state), scans=not waits and state.phase != "leave")
     match state.phase:
@@ -269,19 +268,19 @@ def _prompt(state: MoveState, goods: Goods | None) -> Msg:
 
 
 def _labelled_values(state: MoveState, goods: Goods) -> tuple[LabelledValue, ...]:
-    values = [LabelledValue(msg("fact.product_number"), raw(goods.product))]
+    values = [LabelledValue(msg("label.product_number"), raw(goods.product))]
     if goods.largest_stock_at and state.phase != "put":
         values.append(
             LabelledValue(
-                msg("fact.also_at"), msg("move.also_at", place=goods.largest_stock_at, quantity=goods.largest_stock)
+                msg("label.also_at"), msg("move.also_at", place=goods.largest_stock_at, quantity=goods.largest_stock)
             )
         )
     if state.phase == "put" and goods.location:
-        values.append(LabelledValue(msg("fact.taken_at"), raw(goods.location)))
+        values.append(LabelledValue(msg("label.taken_from"), raw(goods.location)))
     if goods.stays_held:
-        values.append(LabelledValue(msg("fact.held_for"), raw(goods.order)))
+        values.append(LabelledValue(msg("label.held_for"), raw(goods.order)))
     if goods.pool:
-        values.append(LabelledValue(msg("fact.pool"), _pool_name(state, goods.pool)))
+        values.append(LabelledValue(msg("label.pool"), _pool_name(state, goods.pool)))
     return tuple(values)
 
 

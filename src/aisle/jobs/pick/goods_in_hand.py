@@ -23,7 +23,7 @@ def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg 
     left = _stock_left(before, first)
     if left is None or more <= left:
         return None
-    return msg("pick.beyond", left=left, place=first.location)
+    return msg("pick.more_than_stock", left=left, place=first.location)
 
 
 def keep_read_stock(state: PickState, line: PickLine, known: PickLine | None) -> PickLine:

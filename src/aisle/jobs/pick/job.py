@@ -22,17 +22,7 @@ from aisle.jobs.job import (
     Start,
     Turn,
 )
-from aisle.jobs.pick import goods_in_hand, offered_choices, pick_state
-from aisle.jobs.pick import goods_in_hand as pick_pools
-from aisle.jobs.pick import lines as pick_take
-from aisle.jobs.pick import offered_choices as pick_why
-from aisle.jobs.pick import orders as pick_given
-from aisle.jobs.pick import orders as pick_orders
-from aisle.jobs.pick import orders as redirected
-from aisle.jobs.pick import put_down as pick_put
-from aisle.jobs.pick import take_over as pick_claim
-from aisle.jobs.pick import take_over as pick_passed
-from aisle.jobs.pick import view as pick_view
+from aisle.jobs.pick import goods_in_hand, lines, offered_choices, orders, pick_state, put_down, take_over, view
 from aisle.jobs.pick.offered_choices import reject_input
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, count_step
 from aisle.jobs.quantities import name_of, with_distinct_names
@@ -71,18 +61,18 @@ def handle_scan(state: PickState, matches: tuple[Match, ...], context: Context) 
     if len(usable) > 1:
         return reject_input(
             state,
-            "pick.which",
+            "pick.which_product",
             *map(_product_choice, with_distinct_names(usable)),
             code=usable[0].code or usable[0].key,
         )
     first = usable[0] if usable else matches[0]
     if first.kind == PRODUCT:
-        return pick_take.pick_product(state, first, context)
+        return lines.pick_product(state, first, context)
     if first.kind in (ORDER, REFERENCE):
         return _scan_order(state, first)
     if first.kind == PERSON:
         return reject_input(state, "pick.person", name=first.label or first.key)
-    return Turn(state._replace(choices=()), (), Verdict(WRONG, msg("count_log.not_this", what=name_of(first))))
+    return Turn(state._replace(choices=()), (), Verdict(WRONG, msg("my_entries.not_this", what=name_of(first))))
 
 
 def _product_choice(match: Match) -> PickChoice:
@@ -113,26 +103,26 @@ def _usable_products(state: PickState, matches: tuple[Match, ...]) -> list[Match
 
 def _scan_location(state: PickState, match: Match, context: Context) -> ScanTurn:
     if state.phase == "done":
-        return pick_put.put_down_at(state, match, context)
+        return put_down.put_down_at(state, match, context)
     if choice := offered_choices.choice_for_location(state, match.key):
-        return pick_take.pick_at_location(state, choice, context)
+        return lines.pick_at_location(state, choice, context)
     if offered_choices.product_in_question(state):
-        return pick_why.query_other_location(state, match)
+        return offered_choices.query_other_location(state, match)
     code = match.key.casefold()
     here = [index for index, take in enumerate(state.lines) if take.is_open and take.location.casefold() == code]
     if here:
         index = state.current_index if state.current_index in here else here[0]
         ready = pick_state.go_to_line(state._replace(location=match.key, choices=()), index)
-        return Turn(ready, (), Verdict(GOOD, msg("pick.at_place", place=match.key, label=state.lines[index].label)))
-    if pick_passed.is_location_for_others(state):
-        return pick_put.put_down_at(state, match, context)
+        return Turn(ready, (), Verdict(GOOD, msg("pick.at_location", place=match.key, label=state.lines[index].label)))
+    if take_over.is_location_for_others(state):
+        return put_down.put_down_at(state, match, context)
     take = state.current_line
     if take is None:
         return Turn(state)
     if not take.location:
-        text = msg("pick.no_place", place=match.key, label=take.label)
+        text = msg("pick.no_location", place=match.key, label=take.label)
         return Turn(state._replace(choices=()), (), Verdict(INFO, text))
-    return pick_why.query_other_location(state, match)
+    return offered_choices.query_other_location(state, match)
 
 
 def _scan_order(state: PickState, match: Match) -> ScanTurn:
@@ -140,12 +130,12 @@ def _scan_order(state: PickState, match: Match) -> ScanTurn:
     if tote and not state.is_batch:
         return Turn(state._replace(choices=()), (), Verdict(INFO, msg("pick.this_order", order=state.order)))
     if tote:
-        return pick_put.select_tote(state, tote)
+        return put_down.select_tote(state, tote)
     if state.phase == "done":
         return Turn(state, (Close(start=Start("pick", {"order_number": match.key})),))
-    choices = pick_why.other_order_choices(state, match.key)
+    choices = offered_choices.other_order_choices(state, match.key)
     if state.is_batch:
-        return reject_input(state, "pick.not_of_round", *choices, other=match.key)
+        return reject_input(state, "pick.not_of_batch", *choices, other=match.key)
     return reject_input(state, "pick.other_order", *choices, other=match.key, order=state.order)
 
 
@@ -156,8 +146,8 @@ class PickJob(Job[PickState]):
     """Job for picking one order, or several as a batch, from opening to the last line."""
 
     name = "pick"
-    steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 21
+    steps: tuple[str, ...] = ("pick.wait", "pick.location", "pick.product", "pick.done", "pick.return")
+    version = 1
     journalled = True
     resolves_ambiguity = True
 
@@ -169,8 +159,8 @@ class PickJob(Job[PickState]):
         """Return the accepted inputs: a quantity for the stop scanned last, choices where some are offered."""
         take, choices = state.current_line, offered_choices.open_choices(state)
         letters = (
-            ("nsu" if take is not None and state.phase == "walk" else "u")
-            + ("i" if pick_view.customer_notes(state) else "")
+            ("nsu" if take is not None and state.phase == "picking" else "u")
+            + ("i" if view.customer_notes(state) else "")
             + ("w" if state.is_postponed else "")
         )
         decimals = bool(take and take.allows_decimals)
@@ -218,12 +208,12 @@ class PickJob(Job[PickState]):
 
     def view(self, state: PickState) -> Step:
         """Return the view of the current step."""
-        return pick_view.view(state)
+        return view.view(state)
 
     def handle(self, state: PickState, event: Event, context: Context) -> Result:
         """Return the next state; the functions below handle each kind of event."""
-        turn = pick_claim.claim_on_first_change(_handle_event(state, event, context), context)
-        turn = redirected.keep_redirections(pick_put.mark_not_put_down(state, turn, context), context)
+        turn = take_over.claim_on_first_change(_handle_event(state, event, context), context)
+        turn = orders.keep_redirections(put_down.mark_not_put_down(state, turn, context), context)
         turn = turn._replace(
             state=offered_choices.keep_choice_order(state, offered_choices.postpone_questions(state, turn.state, event))
         )
@@ -250,7 +240,7 @@ def _apply_policy(before: PickState, state: PickState, event: Event, context: Co
 def _is_background_event(event: Event) -> bool:
     """Return True if the event is a cache update and no input of this terminal."""
     return isinstance(event, Rows) and event.id.startswith(
-        (pick_orders.ORDER_QUERY_PREFIX, pick_claim.SURPLUS_QUERY, pick_claim.REFUSED_QUERY, pick_given.ASSIGNED_QUERY)
+        (orders.ORDER_QUERY_PREFIX, take_over.SURPLUS_QUERY, take_over.REFUSED_QUERY, orders.ASSIGNED_QUERY)
     )
 
 
@@ -286,16 +276,16 @@ def _handle_event(state: PickState, event: Event, context: Context) -> Result:
 def _handle_without_orders(state: PickState, event: Event, context: Context) -> Result:
     """Handle an input when no order is left: goods in hand are put back first, then a scan opens the next order."""
     match event:
-        case Scan(matches) if pick_passed.is_location_for_others(state) and (location := location_of(matches)):
-            return pick_put.put_down_at(state, location, context)
+        case Scan(matches) if take_over.is_location_for_others(state) and (location := location_of(matches)):
+            return put_down.put_down_at(state, location, context)
         case _ if state.to_return:
-            for_others = pick_passed.goods_for_others(state)
+            for_others = take_over.goods_for_others(state)
             return Turn(state, (), Verdict(WRONG, msg("pick.answer_first" if for_others else "pick.put_back_first")))
         case Command("u"):
-            return pick_take.undo_step(state, context)
+            return lines.undo_step(state, context)
         case Scan():
             return Turn(state, (Close(event_for_below=event),))
-    return Turn(state, (), Verdict(INFO, pick_passed.returned_message(state)))
+    return Turn(state, (), Verdict(INFO, take_over.returned_message(state)))
 
 
 def _awaited_order(state: PickState) -> str:
@@ -306,48 +296,48 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
     """Handle events that are no input: opening, cache updates, answers of queries and of other jobs."""
     match event:
         case Opened(args):
-            orders = args.get("orders") or [args["order_number"]]
+            known = args.get("orders") or [args["order_number"]]
             confirmed, is_only_viewed = args.get("sure") or (), bool(args.get("looks"))
-            numbers = [str(order) for order in orders]
+            numbers = [str(order) for order in known]
             opened = pick_state.new_pick(
                 numbers, args.get("totes") or {}, confirmed, context.policy.verified, is_only_viewed=is_only_viewed
             )
-            return Turn(opened, (pick_pools.QUERY_POOL_NAMES, *pick_orders.query_all_orders(opened)))
+            return Turn(opened, (goods_in_hand.QUERY_POOL_NAMES, *orders.query_all_orders(opened)))
         case Changed("outbox"):
-            return Turn(state, (*_check_changes(state, context), *pick_orders.query_all_orders(state, refresh=False)))
+            return Turn(state, (*_check_changes(state, context), *orders.query_all_orders(state, refresh=False)))
         case Changed("store"):
-            return Turn(state, (pick_pools.QUERY_POOL_NAMES,))
-        case Rows(pick_pools.POOL_NAMES_QUERY):
-            return Turn(pick_pools.with_pool_names(state, event))
+            return Turn(state, (goods_in_hand.QUERY_POOL_NAMES,))
+        case Rows(goods_in_hand.POOL_NAMES_QUERY):
+            return Turn(goods_in_hand.with_pool_names(state, event))
         case Rows(refusals.REFUSED_QUERY, rows, _):
-            return pick_take.undo_count(state, rows, context)
-        case Rows(pick_claim.REFUSED_QUERY, rows, _):
-            return pick_claim.report_refused_put_down(state, rows, context)
-        case Rows(pick_given.ASSIGNED_QUERY, rows, _):
-            return pick_given.report_assigned(state, rows)
-        case Rows(pick_claim.SURPLUS_QUERY, rows, _):
-            return pick_claim.report_surplus(state, rows, context)
+            return lines.undo_count(state, rows, context)
+        case Rows(take_over.REFUSED_QUERY, rows, _):
+            return take_over.report_refused_put_down(state, rows, context)
+        case Rows(orders.ASSIGNED_QUERY, rows, _):
+            return orders.report_assigned(state, rows)
+        case Rows(take_over.SURPLUS_QUERY, rows, _):
+            return take_over.report_surplus(state, rows, context)
         case Changed("order", ""):
-            return Turn(state, pick_orders.query_all_orders(state, refresh=False))
+            return Turn(state, orders.query_all_orders(state, refresh=False))
         case Changed("order", key) if pick_state.find_tote(state, key) or any(
             goods.order == key for goods in state.to_return
         ):
-            return Turn(state, pick_orders.query_orders((key,), refresh=False))
-        case Closed("short", answer) if answer:
+            return Turn(state, orders.query_orders((key,), refresh=False))
+        case Closed("shortage", answer) if answer:
             return _apply_shortage(state, answer, context)
         case Closed("count", answer) if answer:
             after = pick_state.add_undo_step(state, count_step(answer))
-            return Turn(after, (*pick_claim.query_surplus(after), *pick_orders.query_all_orders(after)))
+            return Turn(after, (*take_over.query_surplus(after), *orders.query_all_orders(after)))
         case Resumed() | Closed():
             return Turn(
                 state,
-                (pick_pools.QUERY_POOL_NAMES, *_check_changes(state, context), *pick_orders.query_all_orders(state)),
+                (goods_in_hand.QUERY_POOL_NAMES, *_check_changes(state, context), *orders.query_all_orders(state)),
             )
-        case Rows(id_, rows, _) if id_.startswith(pick_orders.ORDER_QUERY_PREFIX):
-            return pick_orders.update_order(
-                state, id_.removeprefix(pick_orders.ORDER_QUERY_PREFIX), rows[0] if rows else None, context
+        case Rows(id_, rows, _) if id_.startswith(orders.ORDER_QUERY_PREFIX):
+            return orders.update_order(
+                state, id_.removeprefix(orders.ORDER_QUERY_PREFIX), rows[0] if rows else None, context
             )
-        case Rows(pick_why.NUMBER_QUERY, rows, _) if state.lookup.kind == pick_why.NUMBER_QUERY:
+        case Rows(offered_choices.NUMBER_QUERY, rows, _) if state.lookup.kind == offered_choices.NUMBER_QUERY:
             return _handle_records_by_number(state, rows, context)
         case Rows(kind, rows, _) if kind == state.lookup.kind:
             return _handle_answer(state, kind, rows[0] if rows else {}, context)
@@ -356,7 +346,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
 
 def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
     """Return the queries for surplus, refused put-downs and assignments; answers arrive in reverse order."""
-    return (*pick_claim.query_surplus(state), *pick_claim.query_refused(state), pick_given.query_assigned(context))
+    return (*take_over.query_surplus(state), *take_over.query_refused(state), orders.query_assigned(context))
 
 
 def _apply_shortage(state: PickState, answer: Mapping[str, Any], context: Context) -> Result:
@@ -364,19 +354,19 @@ def _apply_shortage(state: PickState, answer: Mapping[str, Any], context: Contex
 
     The orders are only refreshed, not queried at once: the cache would not have the new operations yet.
     """
-    turn = pick_take.apply_shortage(state, answer, context)
+    turn = lines.apply_shortage(state, answer, context)
     refreshes = (Refresh("order", tote.order) for tote in turn.state.totes)
     return turn._replace(effects=(*turn.effects, *refreshes))
 
 
 def _handle_answer(state: PickState, kind: str, row: Mapping[str, Any], context: Context) -> Result:
-    if kind == pick_why.FOREIGN_QUERY:
-        return pick_why.explain_foreign_product(state, row, context.now)
-    if kind == pick_why.STOCK_THERE_QUERY:
-        return pick_take.handle_location_answer(state, row, context)
-    if kind == pick_put.PICKUPS_QUERY:
-        return pick_put.offer_pickup_locations(state, row)
-    return pick_put.put_down_if_unused(state, row, context)
+    if kind == offered_choices.FOREIGN_QUERY:
+        return offered_choices.explain_foreign_product(state, row, context.now)
+    if kind == offered_choices.STOCK_THERE_QUERY:
+        return lines.handle_location_answer(state, row, context)
+    if kind == put_down.PICKUPS_QUERY:
+        return put_down.offer_pickup_locations(state, row)
+    return put_down.put_down_if_unused(state, row, context)
 
 
 def _handle_records_by_number(state: PickState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
@@ -388,7 +378,7 @@ def _handle_records_by_number(state: PickState, rows: tuple[Mapping[str, Any], .
     tote = pick_state.find_tote_by_code(state, code)
     state = state._replace(lookup=pick_state.StoreLookup())
     if tote:
-        return pick_take.ask_tote_or_quantity(state, value, tote)
+        return lines.ask_tote_or_quantity(state, value, tote)
     found = quantities.matches_of_number(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
     if found and (
         quantities.is_likely_number(rows, value)
@@ -399,7 +389,7 @@ def _handle_records_by_number(state: PickState, rows: tuple[Mapping[str, Any], .
         not found and value > quantities.MAX_LIKELY_QUANTITY and value > pick_state.ordered_at_stop(state)
     ):  # nobody means a quantity this large
         return reject_input(state, "pick.unknown", code=code)
-    return pick_take.check_quantity(state, value, found, context)
+    return lines.check_quantity(state, value, found, context)
 
 
 def _is_ordered_product(state: PickState, found: Match) -> bool:
@@ -413,26 +403,26 @@ def _handle_input(state: PickState, event: Event, context: Context) -> Result:
         case Scan(matches):
             return handle_scan(state, matches, context)
         case Quantity(value, code):
-            return pick_take.enter_quantity(state, value, code, context)
+            return lines.enter_quantity(state, value, code, context)
         case Command("n"):
-            return pick_take.skip_stop(state)
+            return lines.skip_stop(state)
         case Command("s"):
-            return pick_take.start_shortage(state)
-        case Command("i") if pick_view.customer_notes(state):
-            return Turn(state, (start_note(pick_view.customer_notes(state)),))
+            return lines.start_shortage(state)
+        case Command("i") if view.customer_notes(state):
+            return Turn(state, (start_note(view.customer_notes(state)),))
         case Command("u"):
-            return pick_take.undo_step(state, context)
+            return lines.undo_step(state, context)
         case Command("w") if state.is_postponed:
             return offered_choices.ask_postponed(state)
         case UnknownCode(code) | Text(code):
             tote = pick_state.find_tote_by_code(state, code)
             if tote:
-                return pick_put.select_tote(state, tote)
-            if pick_put.may_be_location(state, code):
-                return pick_put.query_pickup_locations(state, code)
+                return put_down.select_tote(state, tote)
+            if put_down.may_be_location(state, code):
+                return put_down.query_pickup_locations(state, code)
             return reject_input(
                 state,
-                pick_why.no_quantity_id(state) if quantities.is_too_short_for_code(code) else "pick.unknown",
+                offered_choices.no_quantity_id(state) if quantities.is_too_short_for_code(code) else "pick.unknown",
                 code=code,
             )
     return Turn(state)
@@ -442,7 +432,7 @@ def _go_back(state: PickState, context: Context) -> Result:
     """Drop the open question first, then leave the job; leaving an unfinished batch needs a confirmation."""
     if state.choices:
         if state.phase == "wait" and not state.is_batch:
-            return Turn(state, (Close(pick_view.leave_verdict(state)),))
+            return Turn(state, (Close(view.leave_verdict(state)),))
         id_ = "pick.not_counted" if state.choices[0].kind == "count" else "pick.dropped"
         return Turn(state._replace(choices=()), (), Verdict(INFO, msg(id_)))
     if (state.take_over_choices and not state.is_postponed) or state.only_order:
@@ -450,20 +440,20 @@ def _go_back(state: PickState, context: Context) -> Result:
     if state.to_return:
         state_asked = state._replace(choices=(PickChoice("leave"),))
         return Turn(
-            state_asked, (), Verdict(ASK, msg("pick.leave_hand", count=goods_in_hand.quantity_to_return(state)))
+            state_asked, (), Verdict(ASK, msg("pick.leave_with_goods", count=goods_in_hand.quantity_to_return(state)))
         )
     if not state.totes:
-        return Turn(state, (Close(Verdict(GOOD, pick_passed.returned_message(state))),))
+        return Turn(state, (Close(Verdict(GOOD, take_over.returned_message(state))),))
     if not state.is_batch or state.phase == "wait":
         return _leave(state, context)
     if state.phase == "done":
         return _leave(state, context)
     count = len(state.totes)
-    return Turn(state._replace(choices=(PickChoice("leave"),)), (), Verdict(ASK, msg("pick.leave_round", count=count)))
+    return Turn(state._replace(choices=(PickChoice("leave"),)), (), Verdict(ASK, msg("pick.leave_batch", count=count)))
 
 
 def _leave(state: PickState, context: Context) -> Result:
-    return Turn(state, (*pick_claim.release_unpicked(state, context.store), Close(pick_view.leave_verdict(state))))
+    return Turn(state, (*take_over.release_unpicked(state, context.store), Close(view.leave_verdict(state))))
 
 
 def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Result:
@@ -475,34 +465,34 @@ def _follow_choice(state: PickState, choice: PickChoice, context: Context) -> Re
     )
     match choice.kind:
         case "look_up":
-            return Turn(state, (Start("lookup", {"product_number": choice.key}),))
+            return Turn(state, (Start("look_up", {"product_number": choice.key}),))
         case "leave_for":
             close = Close(start=Start("pick", {"order_number": choice.key}))
-            return Turn(state, (*pick_claim.release_unpicked(state, context.store), close))
+            return Turn(state, (*take_over.release_unpicked(state, context.store), close))
         case "count":
             label = next((take.label for take in state.lines if take.product == choice.product), choice.product)
             count_args = {"location_code": choice.key, "product_number": choice.product, "label": label, "empty": True}
             return Turn(state, (Start("count", count_args),))
         case "set":
-            return pick_take.set_quantity(state, choice.quantity, context)
+            return lines.set_quantity(state, choice.quantity, context)
         case "amount":
-            return pick_take.check_quantity(state, choice.quantity, (), context)
+            return lines.check_quantity(state, choice.quantity, (), context)
         case "put_here" | "put_others":
-            return pick_put.put_down(state, choice.key, context, includes_others=choice.kind == "put_others")
+            return put_down.put_down(state, choice.key, context, includes_others=choice.kind == "put_others")
         case "take_rest":
-            return pick_take.pick_rest(state, choice.key, context)
+            return lines.pick_rest(state, choice.key, context)
         case offered_choices.PICKED_FROM:
-            return pick_take.pick_at_location(state, choice, context)
+            return lines.pick_at_location(state, choice, context)
         case "take_here":
-            return pick_take.change_location(state, choice.key, choice.pool)
+            return lines.change_location(state, choice.key, choice.pool)
         case "reopen":
-            return pick_take.reopen_lines(state, _match_of_choice(choice), context)
+            return lines.reopen_lines(state, _match_of_choice(choice), context)
         case "is_delivery" | "is_person":
             return Turn(state, (), Verdict(INFO, msg("pick.dropped")))
         case "is_product" | "is_location" | "is_order" | "is_reference":
             return handle_scan(state, (Match(choice.kind[3:], choice.key, choice.label, code=choice.key),), context)
         case "this_one":
-            return pick_take.pick_product(state, _match_of_choice(choice), context)
+            return lines.pick_product(state, _match_of_choice(choice), context)
     return _follow_order_choice(state, choice, context)
 
 
@@ -519,30 +509,28 @@ def _follow_order_choice(state: PickState, choice: PickChoice, context: Context)
             joined = pick_state.with_tote(
                 state._replace(is_batch=True), Tote(choice.key, pick_state.next_tote_letter(state))
             )
-            return Turn(joined, (pick_given.query_assigned(context), *pick_orders.query_orders((choice.key,))))
+            return Turn(joined, (orders.query_assigned(context), *orders.query_orders((choice.key,))))
         case "tote" if tote:
-            return pick_put.select_tote(state, tote)
+            return put_down.select_tote(state, tote)
         case "take_over" | "open_free" if tote:
             confirmed = pick_state.with_tote(state, tote._replace(is_confirmed=True))
-            return Turn(
-                confirmed, pick_orders.query_orders(each.order for each in confirmed.totes if not each.has_lines)
-            )
+            return Turn(confirmed, orders.query_orders(each.order for each in confirmed.totes if not each.has_lines))
         case "leave_out" if tote:
-            removed = pick_orders.remove_order(state, tote, "left_out", kind=INFO)
-            queries = pick_orders.query_orders(each.order for each in removed.state.totes if not each.has_lines)
+            removed = orders.remove_order(state, tote, "left_out", kind=INFO)
+            queries = orders.query_orders(each.order for each in removed.state.totes if not each.has_lines)
             return removed._replace(effects=(*removed.effects, *queries))
         case "finish":
-            return Turn(state, (Start("act", {"orders": [choice.key], "kind": "finish"}),))
+            return Turn(state, (Start("order_actions", {"orders": [choice.key], "kind": "finish"}),))
         case "later":
-            return Turn(state, (pick_given.query_assigned(context),), Verdict(INFO, msg("pick.dropped")))
+            return Turn(state, (orders.query_assigned(context),), Verdict(INFO, msg("pick.dropped")))
         case "go_on":
-            return pick_orders.start_without_missing(state)
+            return orders.start_without_missing(state)
         case "both":
-            return Turn(state, (), Verdict(GOOD, msg("pick.both", who=choice.label, order=choice.key)))
+            return Turn(state, (), Verdict(GOOD, msg("pick.both_pick", who=choice.label, order=choice.key)))
         case "hand_over" if tote:
-            return pick_orders.remove_order(state, tote, "claimed", choice.label, kind=INFO)
+            return orders.remove_order(state, tote, "claimed", choice.label, kind=INFO)
         case "leave":
             return _leave(state, context)
         case "handed_over":
-            return pick_passed.hand_over_to_others(state)
-    return pick_put.return_goods(state, context)
+            return take_over.hand_over_to_others(state)
+    return put_down.return_goods(state, context)

@@ -6,16 +6,13 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs import message as goods
 from aisle.jobs import quantities, refusals
-from aisle.jobs.count import count_state as count_send
+from aisle.jobs.count import count_state
 from aisle.jobs.job import Context, Start, Turn, Write
-from aisle.jobs.pick import goods_in_hand, offered_choices, pick_state
-from aisle.jobs.pick import offered_choices as pick_why
-from aisle.jobs.pick import operations as pick_write
-from aisle.jobs.pick import orders as pick_orders
-from aisle.jobs.pick import put_down as pick_put
+from aisle.jobs.message import GoodsAmount, at_location, goods_message
+from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state, put_down
 from aisle.jobs.pick.offered_choices import reject_input
+from aisle.jobs.pick.orders import remove_order
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, UndoStep
 from aisle.jobs.pick.stops import move_line
 from aisle.jobs.pick.undo import moved_stop_step, restore_lines, restore_sources
@@ -30,18 +27,18 @@ def pick_product(state: PickState, match: Match, context: Context) -> Result:
     indexes = pick_state.lines_with_product(state, match.key)
     label = match.label or match.key
     if not indexes:
-        return pick_why.query_foreign_product(state, match)
+        return offered_choices.query_foreign_product(state, match)
     open_ = pick_state.fillable_lines(state, match.key)
     if not open_:
         return _report_full(state, indexes, match)
     first = state.lines[open_[0]]
     if match.quantity % 1 and not first.allows_decimals:
-        return reject_input(state, "pick.whole", label=label, quantity=match.quantity)
+        return reject_input(state, "pick.whole_number_only", label=label, quantity=match.quantity)
     if question := offered_choices.ask_location(state, match, open_):
         return question
     if state.verifies_locations and first.location and first.location.casefold() != state.location.casefold():
         return reject_input(
-            pick_state.go_to_line(state, open_[0]), "pick.place_first", place=first.location, label=label
+            pick_state.go_to_line(state, open_[0]), "pick.location_first_scan", place=first.location, label=label
         )
     if first.allows_decimals and not match.is_explicit:
         held = pick_state.go_to_line(state, open_[0])._replace(is_quantity_open=True, choices=())
@@ -55,8 +52,8 @@ def pick_product(state: PickState, match: Match, context: Context) -> Result:
         )
         if any(state.lines[index].is_open for index in indexes if index not in open_):
             args: dict[str, str | Decimal] = {"label": label, "rest": rest, "place": first.location}
-            return reject_input(at_stop, "pick.over_here", choice, quantity=match.quantity, **args)
-        return reject_input(at_stop, "pick.over", choice, label=label, quantity=match.quantity, rest=rest)
+            return reject_input(at_stop, "pick.more_than_needed_here", choice, quantity=match.quantity, **args)
+        return reject_input(at_stop, "pick.more_than_ordered", choice, label=label, quantity=match.quantity, rest=rest)
     return report_picked(state, pick_state.add_over_lines(state, open_, match.quantity), context)
 
 
@@ -68,7 +65,7 @@ def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> 
     if turn.verdict is None or turn.verdict.kind != GOOD:
         return turn
     return turn._replace(
-        verdict=turn.verdict._replace(text=msg("pick.from_place", place=choice.key, what=turn.verdict.text))
+        verdict=turn.verdict._replace(text=msg("pick.from_location", place=choice.key, what=turn.verdict.text))
     )
 
 
@@ -78,9 +75,9 @@ def handle_location_answer(state: PickState, row: Mapping[str, Any], context: Co
     It answers where goods were picked if their pools are allowed; otherwise it may change the stop's location.
     """
     if not offered_choices.product_in_question(state):
-        return pick_why.ask_change_location(state, row)
+        return offered_choices.ask_change_location(state, row)
     location = state.lookup.key
-    pool, wrong_pool = pick_why.allowed_pool(state, row)
+    pool, wrong_pool = offered_choices.allowed_pool(state, row)
     state = state._replace(lookup=pick_state.StoreLookup())
     if wrong_pool:
         return Turn(state, (), Verdict(WRONG, wrong_pool))
@@ -98,7 +95,7 @@ def _report_full(state: PickState, indexes: Sequence[int], match: Match) -> Resu
     if closed:
         picked, of, _ = pick_state.sum_lines(closed)
         choice = PickChoice("reopen", match.key, label, quantity=match.quantity if match.is_explicit else Decimal(0))
-        return reject_input(state, "pick.was_short", choice, label=label, done=picked, of=of)
+        return reject_input(state, "pick.was_closed_short", choice, label=label, done=picked, of=of)
     _, of, _ = pick_state.sum_lines(state.lines[index] for index in indexes)
     return reject_input(state, "pick.full", label=label, of=of)
 
@@ -112,7 +109,7 @@ def report_picked(
 ) -> Result:
     """Return the turn after a pick: operations, message with the totes filled, and the next stop."""
     if not changes:
-        return Turn(state._replace(choices=()), (), Verdict(INFO, msg("pick.same")))
+        return Turn(state._replace(choices=()), (), Verdict(INFO, msg("pick.unchanged")))
     after = pick_state.set_picked(state, changes)
     last = max(changes)
     stop_lines = pick_state.lines_of_stop(after, last)
@@ -127,7 +124,7 @@ def report_picked(
         _picked_message(state, after, changes, stop_lines, is_total),
         detail=goods_in_hand.exceeding_message(state, changes),
     )
-    effects = pick_write.update_lines(state, after, changes, context.store)
+    effects = operations.update_lines(state, after, changes, context.store)
     return Turn(at_line._replace(is_quantity_open=True) if open_ else at_line, effects, verdict)
 
 
@@ -140,12 +137,12 @@ def _picked_message(
     if not after.is_batch and after.is_done:
         lacking = sum(take.is_closed for take in after.lines)
         return (
-            msg("pick.all_but", order=after.order, count=lacking)
+            msg("pick.picked_with_shortage", order=after.order, count=lacking)
             if lacking
-            else msg("pick.all_taken", order=after.order)
+            else msg("pick.all_picked", order=after.order)
         )
     if not after.is_batch:
-        return msg("pick.taken", label=label, done=done, of=of)
+        return msg("pick.picked", label=label, done=done, of=of)
     full = [
         order
         for order in orders
@@ -161,14 +158,16 @@ def _picked_message(
         done, of, _ = pick_state.sum_lines(order_lines)
         more = sum((picked - before.lines[index].picked for index, picked in changes.items()), Decimal(0))
         letter = pick_state.tote_letter(after, orders[0])
-        text = msg("pick.taken_tote", label=label, quantity=more, tote=letter, done=done, of=of)
+        text = msg("pick.picked_for_tote", label=label, quantity=more, tote=letter, done=done, of=of)
     else:
         added = [(after.lines[index].order, picked - before.lines[index].picked) for index, picked in changes.items()]
         more = sum((quantity for _, quantity in added), Decimal(0))
-        text = msg("pick.taken_totes", label=label, quantity=more, totes=pick_state.quantities_by_tote(after, added))
+        text = msg(
+            "pick.picked_for_totes", label=label, quantity=more, totes=pick_state.quantities_by_tote(after, added)
+        )
     if after.is_done:
         lacking = sum(take.is_closed for take in after.lines)
-        id_ = "pick.round_all_but" if lacking else "pick.round_taken"
+        id_ = "pick.batch_picked_with_shortage" if lacking else "pick.batch_all_picked"
         return msg(id_, count=len(after.totes), what=text, **({"lacking": lacking} if lacking else {}))
     letters = " ".join(pick_state.tote_letter(after, order) for order in full)
     return msg("pick.tote_full", what=text, tote=letters) if full else text
@@ -183,7 +182,7 @@ def enter_quantity(state: PickState, value: Decimal, code: str, context: Context
         return Turn(state)
     return (
         offered_choices.set_total(state, value)
-        or pick_why.query_number(state, value, code)
+        or offered_choices.query_number(state, value, code)
         or check_quantity(state, value, (), context)
     )
 
@@ -192,7 +191,7 @@ def check_quantity(state: PickState, value: Decimal, matches: Sequence[Match], c
     """Set the total, unless it exceeds the ordered quantity or the digits are the number of a record (`matches`)."""
     others = [PickChoice(f"is_{each.kind}", each.key, each.label) for each in matches]
     if value > pick_state.ordered_at_stop(state):
-        return pick_why.reject_too_many(state, value, *others)
+        return offered_choices.reject_too_many(state, value, *others)
     if matches:
         state_asked = state._replace(choices=(PickChoice("amount", quantity=value), *others))
         return Turn(state_asked, (), Verdict(ASK, quantities.number_question(matches[0], value)))
@@ -202,7 +201,7 @@ def check_quantity(state: PickState, value: Decimal, matches: Sequence[Match], c
 def ask_tote_or_quantity(state: PickState, value: Decimal, tote: Tote) -> Result:
     """Select the tote if its number exceeds the ordered quantity; otherwise ask which of the two was meant."""
     if value > pick_state.ordered_at_stop(state):
-        return pick_put.select_tote(state._replace(choices=()), tote)
+        return put_down.select_tote(state._replace(choices=()), tote)
     state_asked = state._replace(choices=(PickChoice("amount", quantity=value), PickChoice("tote", tote.order)))
     text = msg("pick.number_of_tote", value=value, tote=tote.letter, order=tote.order)
     return Turn(state_asked, (), Verdict(ASK, text))
@@ -224,7 +223,9 @@ def _set_checked_quantity(state: PickState, value: Decimal, context: Context) ->
         choices = [PickChoice("set", take.product, quantity=value)]
         if value and value <= rest:
             choices.append(PickChoice("set", take.product, quantity=done + value))
-        return reject_input(state, "pick.fewer", *choices, label=take.label, quantity=value, done=done, of=of)
+        return reject_input(
+            state, "pick.fewer_than_picked", *choices, label=take.label, quantity=value, done=done, of=of
+        )
     return set_quantity(state, value, context)
 
 
@@ -261,7 +262,7 @@ def change_location(state: PickState, location: str, pool: int) -> Result:
     return Turn(
         pick_state.with_lines(at_stop, takes),
         (),
-        Verdict(GOOD, msg("pick.take_here", place=location, label=take.label)),
+        Verdict(GOOD, msg("pick.location_changed", place=location, label=take.label)),
     )
 
 
@@ -314,7 +315,7 @@ def start_shortage(state: PickState) -> Result:
         "decimal": take.allows_decimals,
         "unit": take.unit,
     }
-    return Turn(state._replace(choices=()), (Start("short", args),))
+    return Turn(state._replace(choices=()), (Start("shortage", args),))
 
 
 def apply_shortage(state: PickState, answer: Mapping[str, Any], context: Context) -> Result:
@@ -350,7 +351,7 @@ def _move_stop(state: PickState, location: str, pool: int) -> Result:
     return Turn(
         next_state,
         (),
-        Verdict(GOOD, msg("pick.elsewhere" if is_current else "pick.comes", label=take.label, place=location)),
+        Verdict(GOOD, msg("pick.elsewhere" if is_current else "pick.comes_later", label=take.label, place=location)),
     )
 
 
@@ -361,12 +362,12 @@ def _close_short(state: PickState, answer: Mapping[str, Any], context: Context) 
     indexes = [index for index in stop if state.lines[index].is_open]
     done, of, _ = pick_state.sum_lines(state.lines[index] for index in stop)
     code, reason = str(answer.get("code") or ""), str(answer.get("words") or "")
-    closed, operations = pick_write.close_short(state, indexes, context.store, code, reason)
+    closed, writes = operations.close_short(state, indexes, context.store, code, reason)
     next_state = pick_state.go_to_next_stop(closed._replace(is_quantity_open=False), indexes[-1])
     if answer.get("empty") and take.location:
         next_state = next_state._replace(choices=(PickChoice("count", take.location, product=take.product),))
     text = msg("pick.short", label=take.label, done=done, of=of)
-    return Turn(next_state, operations, Verdict(GOOD, text))
+    return Turn(next_state, writes, Verdict(GOOD, text))
 
 
 def _reject_order(state: PickState, answer: Mapping[str, Any], context: Context) -> Result:
@@ -374,8 +375,8 @@ def _reject_order(state: PickState, answer: Mapping[str, Any], context: Context)
     if tote is None:
         return Turn(state)
     code, reason = str(answer.get("code") or ""), str(answer.get("words") or "")
-    write = pick_write.reject_write(tote.order, code, reason, context.store)
-    removed = pick_orders.remove_order(state, tote, "rejected_here", kind=GOOD)
+    write = operations.reject_write(tote.order, code, reason, context.store)
+    removed = remove_order(state, tote, "rejected_here", kind=GOOD)
     return removed._replace(effects=(write, *removed.effects))
 
 
@@ -390,9 +391,9 @@ def undo_step(state: PickState, context: Context) -> Result:
             return Turn(state, (refusals.query_refused_since(change.counted_at for change in last.sent_count.changes),))
         state = state._replace(history=state.history[:-1])
         if last.sent_count:
-            return Turn(state, (), count_send.no_undo_verdict(last.sent_count))
+            return Turn(state, (), count_state.no_undo_verdict(last.sent_count))
         if last.returned:
-            return pick_put.undo_return(state, last, context)
+            return put_down.undo_return(state, last, context)
         if last.sources_before:
             turn = _undo_move_stop(state, last)
         else:
@@ -407,12 +408,12 @@ def undo_count(state: PickState, rows: refusals.RefusalRows, context: Context) -
     sent = state.history[-1].sent_count if state.history else None
     if sent is None:
         return Turn(state)
-    remaining, refused = count_send.without_refused(sent, rows)
+    remaining, refused = count_state.without_refused(sent, rows)
     state = state._replace(history=state.history[:-1])
     if refused and not remaining.changes:
         return Turn(state, (), refusals.refused_entry_verdict(refused))
-    verdict = undo_verdict(count_send.undo_message(remaining))
-    return Turn(state._replace(choices=()), count_send.reversing_writes(remaining, context), verdict)
+    verdict = undo_verdict(count_state.undo_message(remaining))
+    return Turn(state._replace(choices=()), count_state.reversing_writes(remaining, context), verdict)
 
 
 def _undo_move_stop(state: PickState, step: UndoStep) -> Result | None:
@@ -425,17 +426,17 @@ def _undo_move_stop(state: PickState, step: UndoStep) -> Result | None:
     )
     line = first.order, first.line
     at = next(index for index, take in enumerate(restored.lines) if (take.order, take.line) == line)
-    text = msg("pick.in_place_again", label=first.label, place=first.location)
+    text = msg("pick.move_stop_undone", label=first.label, place=first.location)
     return Turn(pick_state.go_to_line(restored, at), (), undo_verdict(text))
 
 
 def _undo_put_down(state: PickState, step: UndoStep, context: Context) -> Result | None:
-    restored, writes = pick_write.undo_put_down(state, step, context.store, context.user)
+    restored, writes = operations.undo_put_down(state, step, context.store, context.user)
     if not writes:
         return None
     restored = restored._replace(choices=(), only_order="")
-    text = goods.goods_message(
-        "pick.put_undone", "pick.put_undone_many", _goods_in_hand_again(state, restored), place=step.location
+    text = goods_message(
+        "pick.put_down_undone", "pick.put_down_undone_many", _goods_in_hand_again(state, restored), place=step.location
     )
     if state.is_batch:
         orders = [take.order for take, now in zip(state.lines, restored.lines, strict=True) if take.moved != now.moved]
@@ -443,11 +444,11 @@ def _undo_put_down(state: PickState, step: UndoStep, context: Context) -> Result
     return Turn(restored, writes, undo_verdict(text))
 
 
-def _goods_in_hand_again(before: PickState, after: PickState) -> list[goods.GoodsAmount]:
+def _goods_in_hand_again(before: PickState, after: PickState) -> list[GoodsAmount]:
     """Return the goods that are in hand again and were put down before."""
     pairs = zip(before.lines, after.lines, strict=True)
     return [
-        goods.GoodsAmount(take.product, take.label, take.moved - now.moved, take.unit if take.allows_decimals else "")
+        GoodsAmount(take.product, take.label, take.moved - now.moved, take.unit if take.allows_decimals else "")
         for take, now in pairs
         if take.moved != now.moved
     ]
@@ -460,7 +461,7 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
     take = restored.lines[touched[-1]]
     was, _, _ = pick_state.sum_lines(state.lines[index] for index in touched)
     now, _, _ = pick_state.sum_lines(restored.lines[index] for index in touched)
-    text = msg("pick.undone", label=take.label, was=was, now=now, where=goods.at_location(take.location))
+    text = msg("pick.undone", label=take.label, was=was, now=now, where=at_location(take.location))
     if any(restored.lines[index].is_closed and not state.lines[index].is_closed for index in touched):
         _, of, _ = pick_state.sum_lines(restored.lines[index] for index in touched)
         text = msg("pick.closed_again", label=take.label, done=now, of=of)
@@ -470,7 +471,7 @@ def _undo_lines(state: PickState, step: UndoStep, context: Context) -> Result | 
         text = msg(
             "pick.for_tote", tote=_tote_letters(restored, (restored.lines[index].order for index in touched)), what=text
         )
-    writes: tuple[Write, ...] = pick_write.update_lines(state, restored, touched, context.store)
+    writes: tuple[Write, ...] = operations.update_lines(state, restored, touched, context.store)
     first = next((index for index in touched if restored.lines[index].is_open), -1)
     next_state = (
         pick_state.go_to_line(restored, first)._replace(is_quantity_open=True)
@@ -495,5 +496,5 @@ def reopen_lines(state: PickState, match: Match, context: Context) -> Result:
     reopened = pick_state.set_picked(state, {index: state.lines[index].picked for index in indexes})
     turn = pick_product(pick_state.go_to_line(reopened, indexes[0]), match, context)
     changed = [index for index, take in enumerate(reopened.lines) if turn.state.lines[index].picked != take.picked]
-    writes = pick_write.update_lines(state, turn.state, dict.fromkeys((*indexes, *changed)), context.store)
+    writes = operations.update_lines(state, turn.state, dict.fromkeys((*indexes, *changed)), context.store)
     return Turn(turn.state._replace(history=reopened.history), writes, turn.verdict)

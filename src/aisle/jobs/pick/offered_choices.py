@@ -126,7 +126,7 @@ def remove_answered(state: PickState, choice: PickChoice) -> PickState:
 def ask_postponed(state: PickState) -> Turn[PickState]:
     """Ask the postponed question again; a number now answers it."""
     state_asked = state._replace(is_postponed=False, is_quantity_open=False, choices=())
-    return Turn(state_asked, (), Verdict(ASK, msg("pick.asked_again", order=state.take_over_choices[0].key)))
+    return Turn(state_asked, (), Verdict(ASK, msg("pick.question_repeated", order=state.take_over_choices[0].key)))
 
 
 PICKED_FROM = "taken_at"
@@ -155,7 +155,11 @@ def ask_location(state: PickState, match: Match, open_lines: Sequence[int]) -> T
     choices = tuple(
         PickChoice(PICKED_FROM, location, label, pool, quantity, product=first.product) for location, pool in locations
     )
-    text = msg("pick.taken_where", label=label, quantity=quantity) if quantity else msg("pick.weigh_where", label=label)
+    text = (
+        msg("pick.which_location", label=label, quantity=quantity)
+        if quantity
+        else msg("pick.weigh_which_location", label=label)
+    )
     return Turn(state._replace(choices=choices), (), Verdict(ASK, text))
 
 
@@ -173,7 +177,7 @@ def keeps_question(state: PickState, match: Match) -> bool:
 def repeat_location_question(state: PickState) -> Turn[PickState]:
     """Repeat the location question, because another input came."""
     label = next(choice.label for choice in state.choices if choice.kind == PICKED_FROM)
-    return Turn(state, (), Verdict(WRONG, msg("pick.where_first", label=label)))
+    return Turn(state, (), Verdict(WRONG, msg("pick.location_first", label=label)))
 
 
 def choice_for_location(state: PickState, location: str) -> PickChoice | None:
@@ -191,9 +195,9 @@ def choice_with_location(state: PickState, location: str, pool: int) -> PickChoi
 
 def ask_with_location(state: PickState, choice: PickChoice) -> Turn[PickState]:
     """Ask where the goods were picked, with this location added to the choices."""
-    text = msg("pick.taken_where", label=choice.label, quantity=choice.quantity)
+    text = msg("pick.which_location", label=choice.label, quantity=choice.quantity)
     if not choice.quantity:
-        text = msg("pick.weigh_where", label=choice.label)
+        text = msg("pick.weigh_which_location", label=choice.label)
     return Turn(state._replace(choices=(*state.choices, choice)), (), Verdict(ASK, text))
 
 
@@ -205,10 +209,10 @@ def set_total(state: PickState, value: Decimal) -> Turn[PickState] | None:
     quantities = [_quantity_there(state, choice, value) for choice in choices]
     label = choices[0].label
     if not all(quantities):
-        verdict = Verdict(WRONG, msg("pick.where_first_number", value=value, label=label))
+        verdict = Verdict(WRONG, msg("pick.location_first_number", value=value, label=label))
         return Turn(state, (), verdict)
     kept = tuple(choice._replace(quantity=rest) for choice, rest in zip(choices, quantities, strict=True))
-    verdict = Verdict(ASK, msg("pick.total_where", total=value, label=label))
+    verdict = Verdict(ASK, msg("pick.total_which_location", total=value, label=label))
     return Turn(state._replace(choices=kept), (), verdict)
 
 
@@ -335,7 +339,12 @@ def _distinct_locations(locations: Iterable[LocationPool]) -> list[LocationPool]
 
 Result = Turn[PickState]
 
-FOREIGN_QUERY, STOCK_THERE_QUERY, LOCATION_QUERY, NUMBER_QUERY = "stranger", "lying", "spot", "named"
+FOREIGN_QUERY, STOCK_THERE_QUERY, LOCATION_QUERY, NUMBER_QUERY = (
+    "unexpected_product",
+    "stock_at_location",
+    "location_use",
+    "records_by_number",
+)
 """Named reads that explain a rejected scan; each name is also the id of its query."""
 
 MAX_OTHER_ORDERS = 2
@@ -359,8 +368,8 @@ def reject_too_many(state: PickState, value: Decimal, *ways: PickChoice) -> Resu
     )
     if elsewhere and take.location:
         args: dict[str, str | Decimal] = {"label": take.label, "rest": of, "place": take.location}
-        return reject_input(state, "pick.over_here", rest, *ways, quantity=value, **args)
-    return reject_input(state, "pick.over_set", rest, *ways, label=take.label, quantity=value, of=of)
+        return reject_input(state, "pick.more_than_needed_here", rest, *ways, quantity=value, **args)
+    return reject_input(state, "pick.total_more_than_ordered", rest, *ways, label=take.label, quantity=value, of=of)
 
 
 def query_number(state: PickState, value: Decimal, code: str) -> Result | None:
@@ -381,7 +390,7 @@ def no_quantity_id(state: PickState) -> str:
     """Return the id of the message that names what is expected instead of a quantity."""
     if state.step_name == "pick.done":
         return "pick.no_quantity_done" if goods_in_hand.has_goods_to_put_down(state) else "pick.no_quantity_over"
-    return "pick.no_quantity_place" if state.step_name == "pick.place" else "pick.no_quantity"
+    return "pick.no_quantity_location" if state.step_name == "pick.location" else "pick.no_quantity"
 
 
 def query_store(state: PickState, kind: str, match: Match, **args: Any) -> Result:
@@ -421,7 +430,7 @@ def explain_foreign_product(state: PickState, row: Mapping[str, Any], now: str) 
     args = {} if is_batch else {"order": state.order}
     return _reject(
         state,
-        msg("pick.not_in_round" if is_batch else "pick.not_here", label=lookup.label, code=lookup.code, **args),
+        msg("pick.not_in_batch" if is_batch else "pick.not_here", label=lookup.label, code=lookup.code, **args),
         look_up,
     )
 
@@ -477,7 +486,7 @@ def ask_change_location(state: PickState, row: Mapping[str, Any]) -> Result:
     if wrong_pool:
         return Turn(state._replace(choices=(PickChoice("look_up", take.product),)), (), Verdict(ASK, wrong_pool))
     choice = PickChoice(CHANGE_LOCATION, location, pool=pool)
-    return reject_input(state, "pick.wrong_place", choice, scanned=location, wanted=take.location, label=take.label)
+    return reject_input(state, "pick.wrong_location", choice, scanned=location, wanted=take.location, label=take.label)
 
 
 def allowed_pool(state: PickState, row: Mapping[str, Any]) -> tuple[int, Msg | None]:

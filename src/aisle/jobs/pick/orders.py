@@ -15,9 +15,7 @@ from aisle.jobs.choice_keys import MAX_CHOICES
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn
 from aisle.jobs.message import read_message
-from aisle.jobs.pick import goods_in_hand, pick_state
-from aisle.jobs.pick import take_over as pick_claim
-from aisle.jobs.pick import take_over as pick_passed
+from aisle.jobs.pick import goods_in_hand, pick_state, take_over
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.pick.undo import adjust_history, moved_stop_step
@@ -28,13 +26,13 @@ ChangeTurn = Turn[PickState]
 REJECTED_REOPENED = "rejected_reopened"
 """Reason for putting goods back whose order was reopened with nothing picked."""
 
-ASSIGNED_QUERY = "given"
+ASSIGNED_QUERY = "assigned_orders"
 """Id of the query for orders that were assigned to this user."""
 
 
 def query_assigned(context: Context) -> Query:
     """Return the query for the orders assigned to the signed-in user."""
-    return Query(ASSIGNED_QUERY, "given", {"user": context.user})
+    return Query(ASSIGNED_QUERY, "assigned_orders", {"user": context.user})
 
 
 def is_reassigned(tote: Tote, row: Mapping[str, Any], context: Context) -> bool:
@@ -57,7 +55,7 @@ def report_assigned(state: PickState, rows: Iterable[Mapping[str, Any]]) -> Chan
     if not fresh:
         return Turn(state)
     order, assigner = str(fresh[-1]["order_number"]), str(fresh[-1]["by"])
-    verdict = Verdict(ASK, msg("pick.given", order=order, who=assigner))
+    verdict = Verdict(ASK, msg("pick.assigned", order=order, who=assigner))
     if not state.totes or not pick_state.next_tote_letter(state):
         return Turn(state, (), verdict)
     choices = tuple(PickChoice("take_in", str(row["order_number"])) for row in fresh)
@@ -114,22 +112,24 @@ def report_reopened(state: PickState, order: str, row: Mapping[str, Any]) -> Cha
         return Turn(state)
     goods = tuple(each._replace(reason=REJECTED_REOPENED) if each in mine else each for each in state.to_return)
     count = sum((each.quantity for each in mine), Decimal(0))
-    return Turn(state._replace(to_return=goods), (), Verdict(INFO, msg("pick.open_again", order=order, count=count)))
+    return Turn(
+        state._replace(to_return=goods), (), Verdict(INFO, msg("pick.reopened_order", order=order, count=count))
+    )
 
 
 def _raise_priority(turn: ChangeTurn, tote: Tote, row: Mapping[str, Any]) -> ChangeTurn:
     """Move the order's stops to the front, or back; the stop on the screen is finished first."""
     state = pick_state.with_tote(turn.state, tote)
-    state = pick_state.with_lines(state, state.lines) if state.phase == "walk" else state
+    state = pick_state.with_lines(state, state.lines) if state.phase == "picking" else state
     if pick_state.is_order_picked(state, tote.order):
         return turn._replace(state=state)
-    text = msg("pick.not_urgent", order=tote.order)
+    text = msg("pick.no_priority", order=tote.order)
     if tote.is_priority:
         name = str(row.get("urgent_by") or "")
-        batch_text = msg("pick.urgent_round", order=tote.order, who=name, tote=tote.letter)
-        text = batch_text if state.is_batch else msg("pick.urgent", order=tote.order, who=name)
+        batch_text = msg("pick.priority_batch", order=tote.order, who=name, tote=tote.letter)
+        text = batch_text if state.is_batch else msg("pick.priority", order=tote.order, who=name)
     if turn.verdict and turn.verdict.kind == ASK:  # an open question stays open
-        both = msg("pick.told_both", what=turn.verdict.text, more=text)
+        both = msg("pick.join", what=turn.verdict.text, more=text)
         return turn._replace(state=state, verdict=Verdict(ASK, both))
     return turn._replace(state=state, verdict=Verdict(INFO, text))
 
@@ -201,15 +201,15 @@ ORDER_QUERY_PREFIX = "order/"
 """Prefix of the ids of order queries; the order number follows."""
 
 LEAVE_TEXTS = {
-    "rejected": ("pick.rejected", "pick.out_rejected"),
-    "rejected_here": ("pick.rejected_here", "pick.out_rejected_here"),
-    "finished": ("pick.finished", "pick.out_finished"),
-    "handed": ("pick.handed", "pick.out_handed"),
-    "claimed": ("pick.claimed_now", "pick.out_claimed"),
-    "given": ("pick.given_now", "pick.out_given"),
-    "no_order": ("pick.no_order", "pick.out_no_order"),
-    "empty": ("pick.empty", "pick.out_empty"),
-    "left_out": ("pick.left", "pick.out_left_out"),
+    "rejected": ("pick.rejected", "pick.removed_rejected"),
+    "rejected_here": ("pick.rejected_here", "pick.removed_rejected_here"),
+    "finished": ("pick.finished", "pick.removed_finished"),
+    "handed": ("pick.handed_over_now", "pick.removed_handed_over"),
+    "claimed": ("pick.claimed_now", "pick.removed_claimed"),
+    "given": ("pick.reassigned", "pick.removed_reassigned"),
+    "no_order": ("pick.no_order", "pick.removed_unknown"),
+    "empty": ("pick.empty", "pick.removed_empty"),
+    "left_out": ("pick.left", "pick.removed_left_out"),
 }
 """Messages by the reason why an order leaves: for a single order, and within a batch."""
 
@@ -237,7 +237,7 @@ def update_order(state: PickState, order: str, row: Mapping[str, Any] | None, co
     """Update the pick with an order's row: the cached order with pending operations laid over it."""
     tote = pick_state.find_tote(state, order)
     if tote is None:
-        told = pick_passed.track_put_down_by_others(state, order, row or {})
+        told = take_over.track_put_down_by_others(state, order, row or {})
         return told if told.verdict else report_reopened(state, order, row or {})
     if row is None:
         # An order whose lines are known continues with them.
@@ -251,10 +251,10 @@ def update_order(state: PickState, order: str, row: Mapping[str, Any] | None, co
     row_lines = parse_lines(row.get("lines") or (), order)
     if not tote.has_lines and _is_done(state, row_lines):
         row = {**row, "is_claimed": False}  # all is picked and put down: there is nothing to take over
-    claim = pick_claim.check_claim(state, tote, row, context)
+    claim = take_over.check_claim(state, tote, row, context)
     if claim:
         reported = report_order_changes(tote, claim, row) if tote.has_lines else claim
-        return pick_claim.track_others(state, reported, order, row, context)
+        return take_over.track_others(state, reported, order, row, context)
     tote = tote._replace(customer=str(row.get("customer_name") or ""), comment=str(row.get("comment") or ""))
     if not row.get("lines_known", True):
         return Turn(pick_state.with_tote(state, tote))
@@ -268,9 +268,9 @@ def update_order(state: PickState, order: str, row: Mapping[str, Any] | None, co
     else:
         state, row_lines, notes = restore_redirections(state, row_lines, row, context)
         added = _add_order(state, tote._replace(has_lines=True, is_priority=bool(row.get("urgent"))), row_lines)
-        turn = clear_assignment(pick_claim.claim_opened(added, order, row, context), order, row)
+        turn = clear_assignment(take_over.claim_opened(added, order, row, context), order, row)
         turn = turn._replace(effects=(*notes, *turn.effects))
-    return pick_claim.track_others(state, turn, order, row, context)
+    return take_over.track_others(state, turn, order, row, context)
 
 
 def _with_own_changes(tote: Tote, row: Mapping[str, Any], user: str) -> Tote:
@@ -325,14 +325,14 @@ def start_when_ready(state: PickState) -> Result:
     if not state.totes or not all(tote.has_lines for tote in state.totes):
         return Turn(state)
     lines = state.lines
-    start = pick_state.with_lines(state._replace(phase="walk", lines=(), current_index=-1), lines)
+    start = pick_state.with_lines(state._replace(phase="picking", lines=(), current_index=-1), lines)
     open_ = [take for take in start.lines if take.is_open]
     if is_nothing_picked(start.lines):
         text = msg("pick.nothing_picked", lines=len(start.lines))
     elif state.is_batch:
         stops, count = len({take.stop_key for take in open_}), len(state.totes)
-        text = msg("pick.round_opened", count=count, lines=len(open_), stops=stops)
-        text = text if open_ else msg("pick.round_already", count=count)
+        text = msg("pick.batch_opened", count=count, lines=len(open_), stops=stops)
+        text = text if open_ else msg("pick.batch_already", count=count)
     elif open_:
         text = msg("pick.opened", order=state.order, count=len(open_))
     else:
@@ -410,7 +410,7 @@ def _left_message(before: PickState, after: PickState, tote: Tote, reason: str, 
     alone, in_batch = LEAVE_TEXTS[reason]
     text = msg(in_batch, tote=tote.letter, **args) if before.is_batch else msg(alone, **args)
     count = sum(back.quantity for back in goods)
-    return msg("pick.out_hand", what=text, count=count) if goods else text
+    return msg("pick.removed_with_goods", what=text, count=count) if goods else text
 
 
 def start_without_missing(state: PickState) -> Result:

@@ -179,7 +179,7 @@ class PickState(NamedTuple):
 
     totes: tuple[Tote, ...] = ()
     phase: str = "wait"
-    """`wait` for the lines, `walk`, or `done` when every line is picked."""
+    """`wait` for the lines, `batch`, or `done` when every line is picked."""
     is_batch: bool = False
     """True if the pick has or had several orders; messages then name the tote."""
     verifies_locations: bool = False
@@ -235,12 +235,12 @@ class PickState(NamedTuple):
     def step_name(self) -> str:
         """Name of the current step."""
         if self.to_return or (self.phase != "wait" and not self.totes):
-            return "pick.back"
+            return "pick.return"
         if self.phase == "wait":
             return "pick.wait"
         if self.current_line is None:
             return "pick.done"
-        return "pick.place" if self.needs_location else "pick.product"
+        return "pick.location" if self.needs_location else "pick.product"
 
 
 # Totes
@@ -390,7 +390,7 @@ def go_to_line(state: PickState, index: int) -> PickState:
     location = state.location if take.location and take.location.casefold() == state.location.casefold() else ""
     is_open = state.is_quantity_open and was is not None and was.stop_key == take.stop_key
     first = next((each for each in lines_of_stop(state, index) if state.lines[each].is_open), index)
-    return state._replace(current_index=first, location=location, is_quantity_open=is_open, phase="walk")
+    return state._replace(current_index=first, location=location, is_quantity_open=is_open, phase="picking")
 
 
 def lines_of_stop(state: PickState, index: int) -> tuple[int, ...]:

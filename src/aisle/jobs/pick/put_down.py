@@ -7,10 +7,7 @@ from typing import Any
 
 from aisle.jobs import message
 from aisle.jobs.job import Close, Context, LocalNote, Query, Turn, Write
-from aisle.jobs.pick import goods_in_hand, pick_state, take_over
-from aisle.jobs.pick import offered_choices as pick_why
-from aisle.jobs.pick import operations as pick_write
-from aisle.jobs.pick import take_over as pick_claim
+from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state, take_over
 from aisle.jobs.pick.offered_choices import reject_input
 from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,
@@ -27,7 +24,7 @@ from aisle.scan.meaning import Match
 
 Result = Turn[PickState]
 
-PICKUPS_QUERY = "pickups"
+PICKUPS_QUERY = "pickup_locations"
 """Named read of the pick-up locations, and id of its query."""
 
 PICKUP_TAG_WORDS = ("pick", "collect")
@@ -56,7 +53,7 @@ def put_down_at(state: PickState, match: Match, context: Context) -> Result:
     )
     if location.casefold() in map(str.casefold, sources):
         return _ask_source_location(state, location)
-    return pick_why.query_store(state, pick_why.LOCATION_QUERY, match, location_code=location)
+    return offered_choices.query_store(state, offered_choices.LOCATION_QUERY, match, location_code=location)
 
 
 def may_be_location(state: PickState, code: str) -> bool:
@@ -81,7 +78,7 @@ def offer_pickup_locations(state: PickState, row: Mapping[str, Any]) -> Result:
     code, state = state.lookup.key, state._replace(lookup=StoreLookup())
     locations = [str(location) for location in row.get("places") or ()]
     if not locations:
-        return reject_input(state, "pick.no_place_at_all", code=code)
+        return reject_input(state, "pick.no_location_at_all", code=code)
     choices, count = [PickChoice("put_here", location) for location in locations], int(row.get("count") or 0)
     if count > len(locations):
         return reject_input(
@@ -92,15 +89,15 @@ def offer_pickup_locations(state: PickState, row: Mapping[str, Any]) -> Result:
 
 def _nothing_in_hand(state: PickState) -> Result:
     if state.is_batch:
-        return Turn(state, (), Verdict(INFO, msg("pick.nothing_in_round")))
+        return Turn(state, (), Verdict(INFO, msg("pick.nothing_in_batch")))
     return Turn(state, (), Verdict(INFO, msg("pick.nothing_in_hand", order=state.order)))
 
 
 def _ask_source_location(state: PickState, location: str) -> Result:
     if state.is_batch:
-        return reject_input(state, "pick.put_on_round_shelf", PickChoice("put_here", location), place=location)
+        return reject_input(state, "pick.put_down_at_source_batch", PickChoice("put_here", location), place=location)
     order = state.order or state.to_return[0].order
-    return reject_input(state, "pick.put_on_shelf", PickChoice("put_here", location), place=location, order=order)
+    return reject_input(state, "pick.put_down_at_source", PickChoice("put_here", location), place=location, order=order)
 
 
 def put_down_if_unused(state: PickState, row: Mapping[str, Any], context: Context) -> Result:
@@ -111,7 +108,7 @@ def put_down_if_unused(state: PickState, row: Mapping[str, Any], context: Contex
         return put_down(state, location, context)
     return reject_input(
         state,
-        "pick.put_on_goods",
+        "pick.put_down_at_stock",
         PickChoice("put_here", location),
         place=location,
         count=int(to_decimal(row["goods"])),
@@ -124,8 +121,10 @@ def put_down(state: PickState, location: str, context: Context, *, includes_othe
         return take_over.put_down_for_others(state, location, context)
     in_hand = goods_in_hand.pieces_in_hand(state, state.only_order)
     if in_hand and not includes_others and not goods_in_hand.has_goods_to_put_down(state, state.only_order):
-        return reject_input(state, "pick.put_others", PickChoice("put_others", location), place=location, count=in_hand)
-    down, writes = pick_write.put_down_goods(
+        return reject_input(
+            state, "pick.goods_of_others", PickChoice("put_others", location), place=location, count=in_hand
+        )
+    down, writes = operations.put_down_goods(
         state, location, context.store, context.user, includes_others=includes_others
     )
     if not writes:
@@ -160,15 +159,15 @@ def select_tote(state: PickState, tote: Tote) -> Result:
 
 def return_goods(state: PickState, context: Context) -> Result:
     """Record that goods of orders that left the pick are put back; close the job if nothing is left to undo."""
-    resolved = pick_claim.resolve_surplus(state)
+    resolved = take_over.resolve_surplus(state)
     movable = tuple(goods for goods in state.to_return if goods.is_unassigned or goods.is_for_other_picker)
     put_down = tuple(goods for goods in state.to_return if goods.reason == PUT_DOWN_BY_OTHER)
     kept = put_down if len(put_down) < len(state.to_return) else ()  # this has its own answer, after the others
-    verdict = Verdict(GOOD, msg("pick.laid_there" if put_down and not kept else "pick.put_back_done"))
+    verdict = Verdict(GOOD, msg("pick.lies_there" if put_down and not kept else "pick.put_back_done"))
     state = state._replace(to_return=kept, choices=(), phase=state.phase if state.totes else "done")
     if movable:
         state = add_undo_step(state, UndoStep(returned=movable))
-        return Turn(state, (*resolved, *pick_write.return_goods(movable, context.store, context.user)), verdict)
+        return Turn(state, (*resolved, *operations.return_goods(movable, context.store, context.user)), verdict)
     return Turn(state, resolved, verdict) if state.totes or kept else Turn(state, (*resolved, Close(verdict)))
 
 
@@ -176,7 +175,7 @@ def undo_return(state: PickState, step: UndoStep, context: Context) -> Result:
     """Take back into hand what was put back, or what was put down for another picker."""
     if step.location:
         return take_over.undo_put_down_for_others(state, step, context)
-    writes = pick_write.return_goods(step.returned, context.store, context.user, is_undo=True)
+    writes = operations.return_goods(step.returned, context.store, context.user, is_undo=True)
     amounts = [message.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
     source = message.list_locations(goods.location for goods in step.returned)
     text = message.goods_message("pick.put_back_undone", "pick.put_back_undone_many", amounts, place=source)

@@ -100,7 +100,7 @@ class ShortageState(NamedTuple):
     missing: Decimal = Decimal(0)
     unit: str = ""
     """Unit of a measured quantity; empty for pieces."""
-    phase: str = "ways"
+    phase: str = "choices"
     """`ways` for the choices; to reject: `which` order where there are several, and `why`."""
     order: str = ""
     """Order to be rejected."""
@@ -132,7 +132,7 @@ class ShortageState(NamedTuple):
     @property
     def own_choices(self) -> tuple[Any, ...]:
         """Choices of the page itself, by number; an offer that a scan led to comes after them."""
-        return {"ways": self.choices, "which": self.orders, "why": self.reasons}[self.phase]
+        return {"choices": self.choices, "which_order": self.orders, "which_reason": self.reasons}[self.phase]
 
     @property
     def is_rejection_asked(self) -> bool:
@@ -140,19 +140,23 @@ class ShortageState(NamedTuple):
         return self.offered is not None and self.offered.kind == "reject"
 
 
-PROMPTS = {"ways": "short.prompt", "which": "short.prompt_which", "why": "short.prompt_why"}
+PROMPTS = {
+    "choices": "shortage.prompt",
+    "which_order": "shortage.prompt_which",
+    "which_reason": "shortage.prompt_reason",
+}
 """Prompt of each phase."""
 
 
 def shortage_view(state: ShortageState) -> DetailView:
     """Return the page of the current phase."""
     blocks: tuple[Block, ...] = () if state.is_rejection_asked else (_question_block(state),)
-    if state.phase == "ways":
+    if state.phase == "choices":
         blocks = (_choice_block(state), nearby_block(state.nearby, state.product_details), *_other_blocks(state))
     return DetailView(
-        name=f"short.{state.phase}",
+        name=f"shortage.{state.phase}",
         title=_title(state),
-        prompt=msg("short.prompt_asked" if state.offered else PROMPTS[state.phase]),
+        prompt=msg("shortage.prompt_asked" if state.offered else PROMPTS[state.phase]),
         lines=tuple(_lines(state)),
         blocks=tuple(block for block in blocks if block.rows),
         page=state.page,
@@ -162,15 +166,15 @@ def shortage_view(state: ShortageState) -> DetailView:
 
 
 def _title(state: ShortageState) -> Msg:
-    if state.phase == "why":
-        return msg("short.title_reject", order=state.order)
-    return msg("short.title_at", place=state.location) if state.location else msg("short.title")
+    if state.phase == "which_reason":
+        return msg("shortage.title_reject", order=state.order)
+    return msg("shortage.title_location", place=state.location) if state.location else msg("shortage.title")
 
 
 def _offered_text(state: ShortageState, choice: ShortageChoice) -> Msg:
     if choice.kind == "reject":
-        return msg("short.way_sure", order=state.order)
-    return msg("short.way_product" if choice.kind == "product" else "short.way_all_the_same", key=choice.key)
+        return msg("shortage.choice_confirm", order=state.order)
+    return msg("shortage.choice_product" if choice.kind == "product" else "shortage.choice_take_anyway", key=choice.key)
 
 
 # Missing quantity, and a summary for narrow screens
@@ -178,21 +182,21 @@ def _offered_text(state: ShortageState, choice: ShortageChoice) -> Msg:
 
 def _lines(state: ShortageState) -> list[Line]:
     lines = [Line("product", raw(state.label)), Line("quantity", _missing_text(state))]
-    if state.phase != "ways":
+    if state.phase != "choices":
         return lines
     parts = [part for part in (_nearby_text(state), _delivery_text(state)) if part]
     if parts:
-        summary = msg("short.both", one=parts[0], other=parts[1]) if len(parts) == 2 else parts[0]
+        summary = msg("shortage.join", one=parts[0], other=parts[1]) if len(parts) == 2 else parts[0]
         lines.append(Line("note", summary))
     if not state.keeps_reasons:
-        lines.append(Line("note", msg("short.kept_here")))
+        lines.append(Line("note", msg("shortage.reason_kept_on_host")))
     return lines
 
 
 def _missing_text(state: ShortageState) -> Msg:
     if state.unit:
-        return msg("short.missing_measure", rest=state.missing, of=state.ordered, unit=state.unit)
-    return msg("short.missing", rest=state.missing, of=state.ordered)
+        return msg("shortage.missing_measure", rest=state.missing, of=state.ordered, unit=state.unit)
+    return msg("shortage.missing", rest=state.missing, of=state.ordered)
 
 
 def _nearby_text(state: ShortageState) -> Msg | None:
@@ -203,7 +207,7 @@ def _nearby_text(state: ShortageState) -> Msg | None:
     ):
         return None
     stores = [max(Decimal(0), near.quantity) for near in state.nearby.stores if not near.is_warehouse]
-    return msg("short.around", quantity=sum(stores, Decimal(0))) if stores else None
+    return msg("shortage.nearby", quantity=sum(stores, Decimal(0))) if stores else None
 
 
 def _delivery_text(state: ShortageState) -> Msg | None:
@@ -211,10 +215,15 @@ def _delivery_text(state: ShortageState) -> Msg | None:
     if state.deliveries:
         delivery = state.deliveries[0]
         if delivery.day is None:
-            return msg("lookup.coming_with", quantity=known_number(delivery.quantity), order=delivery.order)
-        return msg("short.coming_on", quantity=known_number(delivery.quantity), order=delivery.order, day=delivery.day)
+            return msg("look_up.expected_with", quantity=known_number(delivery.quantity), order=delivery.order)
+        return msg(
+            "shortage.expected_delivery_on",
+            quantity=known_number(delivery.quantity),
+            order=delivery.order,
+            day=delivery.day,
+        )
     return (
-        msg("short.coming", at=state.product_details.next_delivery)
+        msg("shortage.expected_delivery", at=state.product_details.next_delivery)
         if state.product_details and state.product_details.next_delivery
         else None
     )
@@ -224,7 +233,7 @@ def _delivery_text(state: ShortageState) -> Msg | None:
 
 
 def _choice_block(state: ShortageState) -> Block:
-    title = msg("short.ways")
+    title = msg("shortage.choices")
     rows = tuple(_choice_row(state, choice) for choice in state.choices)
     return Block(title, rows, len(rows), is_compact=True)
 
@@ -232,7 +241,9 @@ def _choice_block(state: ShortageState) -> Block:
 def _choice_row(state: ShortageState, choice: ShortageChoice) -> Cells:
     if choice.kind == "reject":
         return (
-            msg("short.way_reject", order=state.orders[0]) if len(state.orders) == 1 else msg("short.way_reject_one"),
+            msg("shortage.choice_reject", order=state.orders[0])
+            if len(state.orders) == 1
+            else msg("shortage.choice_reject_one"),
         )
     if choice.kind == "reason":
         return (raw(next(reason.text for reason in state.reasons if reason.code == choice.key)),)
@@ -241,19 +252,19 @@ def _choice_row(state: ShortageState, choice: ShortageChoice) -> Cells:
 
 def _location_row(state: ShortageState, other: OtherLocation) -> Cells:
     named = {pool.number: pool.name for pool in state.product_details.pools} if state.product_details else {}
-    where = msg("short.way_place", place=other.location)
+    where = msg("shortage.choice_location", place=other.location)
     if other.quantity <= 0:
-        return (where, msg("short.none"))
+        return (where, msg("shortage.none_there"))
     if not other.pool or len(named) < 2:
         return (where, estimate(other.quantity))
     name = named.get(other.pool) or str(other.pool)
-    return (where, estimate(other.quantity), msg("short.pool", name=name))
+    return (where, estimate(other.quantity), msg("shortage.pool", name=name))
 
 
 def _other_blocks(state: ShortageState) -> tuple[Block, ...]:
     """Return the expected deliveries, and the orders that lack the product if there are several."""
     waiting = tuple(_order_row(need) for need in state.needs) if len(state.needs) > 1 else ()
-    return (delivery_block(state.product_details, state.deliveries), Block(msg("short.needs"), waiting))
+    return (delivery_block(state.product_details, state.deliveries), Block(msg("shortage.needed_by"), waiting))
 
 
 def _order_row(need: OrderShortage) -> Cells:
@@ -261,18 +272,18 @@ def _order_row(need: OrderShortage) -> Cells:
 
 
 def _order_text(need: OrderShortage) -> Msg:
-    return msg("short.tote", order=need.order, tote=need.tote) if need.tote else raw(need.order)
+    return msg("shortage.tote", order=need.order, tote=need.tote) if need.tote else raw(need.order)
 
 
 def _question_block(state: ShortageState) -> Block:
     """Return the orders to choose from, or the reasons."""
-    if state.phase == "which":
+    if state.phase == "which_order":
         first = {need.order: need for need in reversed(state.needs)}
         rows: tuple[Cells, ...] = tuple((_order_text(first[order]),) for order in state.orders)
-        title = msg("short.orders")
+        title = msg("shortage.orders")
     else:
         rows = tuple((raw(reason.text),) for reason in state.reasons)
-        title = msg("short.reasons")
+        title = msg("shortage.reasons")
     return Block(title, rows, len(rows), is_compact=True)
 
 
@@ -285,9 +296,9 @@ Result = Turn[ShortageState]
 class ShortageJob(Job[ShortageState]):
     """Job from the report of a shortage to its result."""
 
-    name = "short"
-    steps: tuple[str, ...] = ("short.ways", "short.which", "short.why")
-    version = 3
+    name = "shortage"
+    steps: tuple[str, ...] = ("shortage.choices", "shortage.which_order", "shortage.which_reason")
+    version = 1
     journalled = True
 
     def begin(self) -> ShortageState:
@@ -302,7 +313,10 @@ class ShortageJob(Job[ShortageState]):
             else (*state.own_choices, *((state.offered,) if state.offered else ()))
         )
         return Accepts(
-            choices=state.choice_count, command_letters="np", typed_only=state.phase == "why", choice_values=values
+            choices=state.choice_count,
+            command_letters="np",
+            typed_only=state.phase == "which_reason",
+            choice_values=values,
         )
 
     def prefers(self, state: ShortageState) -> tuple[str, ...]:
@@ -315,7 +329,7 @@ class ShortageJob(Job[ShortageState]):
 
     def step_name(self, state: ShortageState) -> str:
         """Return one of `steps`."""
-        return f"short.{state.phase}"
+        return f"shortage.{state.phase}"
 
     def view(self, state: ShortageState) -> DetailView:
         """Return the page of the current phase."""
@@ -345,7 +359,7 @@ class ShortageJob(Job[ShortageState]):
             case CursorKey(key):
                 return Turn(state._replace(page=turn_page(state.page, key)))
             case UnknownCode(code) | Text(code):
-                return _reply(state._replace(offered=None), WRONG, "short.unknown", code=code)
+                return _reply(state._replace(offered=None), WRONG, "shortage.unknown", code=code)
             case Back():
                 return _go_back(state)
         return Turn(state)
@@ -380,18 +394,18 @@ def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
         reasons=reasons_for_location(parse_reasons(context.policy.short_reasons), location),
     )
     state = state._replace(choices=_collect_choices(state))
-    verdict = Verdict(INFO, msg("short.opened", rest=state.missing, label=state.label))
+    verdict = Verdict(INFO, msg("shortage.opened", rest=state.missing, label=state.label))
     return Turn(state, (*_queries(state), *_refresh_effects(state)), verdict)
 
 
 def _queries(state: ShortageState) -> tuple[Query, ...]:
     args = {"product_number": state.product}
     return (
-        Query("spots", "elsewhere", {**args, "place": state.location, "pools": list(state.pools)}),
+        Query("spots", "other_locations", {**args, "place": state.location, "pools": list(state.pools)}),
         Query("reasons", "short_reasons", {}),
         Query("sheet", "product", args, is_live=True),
         Query("around", "surrounding", args, is_live=True),
-        Query("coming", "coming", args, is_live=True),
+        Query("next_deliveries", "next_deliveries", args, is_live=True),
         Query("features", "features", {}, is_live=True),
     )
 
@@ -415,7 +429,7 @@ def _with_rows(state: ShortageState, id_: str, rows: tuple[Mapping[str, Any], ..
             return state._replace(product_details=parse_product(rows[0], context.now) if rows else None)
         case "around":
             return state._replace(nearby=parse_nearby(rows, context.now))
-        case "coming":
+        case "next_deliveries":
             return state._replace(deliveries=parse_expected_deliveries(rows, context.now))
         case "features":
             return state._replace(keeps_reasons=not rows or LINE_REASONS_FEATURE in rows[0]["features"])
@@ -445,13 +459,13 @@ def _handle_choice(state: ShortageState, choice: int) -> Result:
     offered, state = state.offered, state._replace(offered=None)
     if offered and (offered.kind == "reject" or choice > len(state.own_choices)):
         if offered.kind == "product":
-            return Turn(state, (Start("lookup", {"product_number": offered.key}),))
+            return Turn(state, (Start("look_up", {"product_number": offered.key}),))
         if offered.kind == "reject":
             return _answer_rejected(state, next(reason for reason in state.reasons if reason.code == offered.key))
         return _answer_other_location(state, offered.key, _pool_at_location(state, offered.key))
-    if state.phase == "which":
+    if state.phase == "which_order":
         return _ask_reason(state._replace(order=state.orders[choice - 1]))
-    if state.phase == "why":
+    if state.phase == "which_reason":
         return _ask_rejection(state, state.reasons[choice - 1])
     offered = state.choices[choice - 1]
     if offered.kind == "place":
@@ -459,18 +473,18 @@ def _handle_choice(state: ShortageState, choice: int) -> Result:
     if offered.kind == "reason":
         return _answer_short(state, next(reason for reason in state.reasons if reason.code == offered.key))
     if len(state.orders) > 1:
-        return _reply(state._replace(phase="which", page=0), INFO, "short.which")
+        return _reply(state._replace(phase="which_order", page=0), INFO, "shortage.which_order")
     return _ask_reason(state._replace(order=state.orders[0]))
 
 
 def _ask_reason(state: ShortageState) -> Result:
-    return _reply(state._replace(phase="why", page=0), INFO, "short.why", order=state.order)
+    return _reply(state._replace(phase="which_reason", page=0), INFO, "shortage.which_reason", order=state.order)
 
 
 def _ask_rejection(state: ShortageState, reason: Reason) -> Result:
     """Ask to confirm the rejection, so that two digits meant for something else reject no order."""
     state_asked = state._replace(offered=ShortageChoice("reject", reason.code), page=0)
-    return _reply(state_asked, ASK, "short.sure", order=state.order, words=reason.text)
+    return _reply(state_asked, ASK, "shortage.confirm_reject", order=state.order, words=reason.text)
 
 
 def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -> Result:
@@ -480,28 +494,28 @@ def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -
         return Turn(state, (Close(event_for_below=scan),))
     location = next((match for match in matches if match.kind == LOCATION), None)
     first = matches[0]
-    if location and state.phase == "ways":
+    if location and state.phase == "choices":
         return _choose_location(state, location.key)
     if location:
-        return _reply(state, WRONG, "short.answer_first", what=location.key)
+        return _reply(state, WRONG, "shortage.answer_first", what=location.key)
     label = first.label or first.key
     if first.kind == PRODUCT:
         state_asked = state._replace(offered=ShortageChoice("product", first.key))
-        return _reply(state_asked, ASK, "short.other_product", what=label, label=state.label)
+        return _reply(state_asked, ASK, "shortage.other_product", what=label, label=state.label)
     if first.kind == PERSON:
-        return _reply(state, WRONG, "short.person", name=label)
-    return _reply(state, WRONG, "short.answer_first", what=first.key)
+        return _reply(state, WRONG, "shortage.person", name=label)
+    return _reply(state, WRONG, "shortage.answer_first", what=first.key)
 
 
 def _choose_location(state: ShortageState, location: str) -> Result:
     """Choose another location; confirm first if no stock is known there."""
     if location.casefold() == state.location.casefold():
-        return _reply(state, WRONG, "short.here", place=location, label=state.label)
+        return _reply(state, WRONG, "shortage.same_location", place=location, label=state.label)
     other = next((other for other in state.other_locations if other.location.casefold() == location.casefold()), None)
     if other and other.quantity > 0:
         return _answer_other_location(state, other.location, other.pool)
     state_asked = state._replace(offered=ShortageChoice("place", location))
-    return _reply(state_asked, ASK, "short.none_there", place=location, label=state.label)
+    return _reply(state_asked, ASK, "shortage.no_stock_there", place=location, label=state.label)
 
 
 def _pool_at_location(state: ShortageState, location: str) -> int:
@@ -513,18 +527,18 @@ def _pool_at_location(state: ShortageState, location: str) -> int:
 
 def _answer_other_location(state: ShortageState, location: str, pool: int) -> Result:
     answer = {"kind": "elsewhere", "place": location, "pool": pool, "label": state.label}
-    return _reply(state, GOOD, "short.elsewhere", Close(answer=answer), place=location, label=state.label)
+    return _reply(state, GOOD, "shortage.other_location", Close(answer=answer), place=location, label=state.label)
 
 
 def _answer_short(state: ShortageState, reason: Reason) -> Result:
     answer = {"kind": "short", **_reason_fields(state, reason), "empty": reason.is_location_empty}
-    id_ = "short.closed" if state.keeps_reasons else "short.closed_here"
+    id_ = "shortage.closed" if state.keeps_reasons else "shortage.closed_on_host"
     return _reply(state, GOOD, id_, Close(answer=answer), rest=state.missing, words=reason.text)
 
 
 def _answer_rejected(state: ShortageState, reason: Reason) -> Result:
     answer = {"kind": "reject", **_reason_fields(state, reason), "order_number": state.order}
-    return _reply(state, GOOD, "short.rejected", Close(answer=answer), order=state.order, words=reason.text)
+    return _reply(state, GOOD, "shortage.rejected", Close(answer=answer), order=state.order, words=reason.text)
 
 
 def _reason_fields(state: ShortageState, reason: Reason) -> dict[str, Any]:
@@ -535,8 +549,8 @@ def _go_back(state: ShortageState) -> Result:
     """Go back one question; from the first one close the page without a result."""
     if state.offered:
         return _reply(state._replace(offered=None), INFO, "session.dropped")
-    if state.phase == "why" and len(state.orders) > 1:
-        return _reply(state._replace(phase="which", order="", page=0), INFO, "short.which")
-    if state.phase != "ways":
-        return _reply(state._replace(phase="ways", order="", page=0), INFO, "session.dropped")
-    return _reply(state, INFO, "short.left", Close())
+    if state.phase == "which_reason" and len(state.orders) > 1:
+        return _reply(state._replace(phase="which_order", order="", page=0), INFO, "shortage.which_order")
+    if state.phase != "choices":
+        return _reply(state._replace(phase="choices", order="", page=0), INFO, "session.dropped")
+    return _reply(state, INFO, "shortage.left", Close())

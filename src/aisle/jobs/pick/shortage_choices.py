@@ -78,7 +78,7 @@ def merge_reasons(known: Sequence[Reason], fresh: Iterable[Reason]) -> tuple[Rea
 
 
 def merge_locations(known: Sequence[OtherLocation], rows: Iterable[Mapping[str, Any]]) -> tuple[OtherLocation, ...]:
-    """Update known locations from rows of the read `elsewhere`, and append new ones; one without a row has stock 0."""
+    """Update known locations from rows of `other_locations`, and append new ones; one without a row has stock 0."""
     fresh = {
         str(row["location_code"]): OtherLocation(
             str(row["location_code"]), int(row["pool"]), to_decimal(row["quantity"])

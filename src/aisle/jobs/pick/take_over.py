@@ -12,10 +12,9 @@ from typing import Any
 
 from aisle.jobs import message
 from aisle.jobs.claims import Claim, is_later, parse_claim
-from aisle.jobs.job import Close, Context, Effect, Query, Resolve, Turn, Write
+from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn, Write
 from aisle.jobs.message import read_message
-from aisle.jobs.pick import goods_in_hand, offered_choices, pick_state
-from aisle.jobs.pick import operations as pick_write
+from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state
 from aisle.jobs.pick.operations import claim_write
 from aisle.jobs.pick.pick_state import (
     PUT_DOWN_BY_OTHER,
@@ -49,7 +48,7 @@ def is_location_for_others(state: PickState) -> bool:
 def put_down_for_others(state: PickState, location: str, context: Context) -> GoodsTurn:
     """Put goods of other pickers' orders down at a location, for those orders."""
     goods = goods_for_others(state)
-    writes = pick_write.put_down_for_others(goods, location, context.store, context.user)
+    writes = operations.put_down_for_others(goods, location, context.store, context.user)
     rest = tuple(back for back in state.to_return if back not in goods)
     down = add_undo_step(
         state._replace(to_return=rest, choices=()), UndoStep(returned=goods, location=location, at=context.now)
@@ -67,9 +66,9 @@ def returned_message(state: PickState) -> Msg:
 
 def undo_put_down_for_others(state: PickState, step: UndoStep, context: Context) -> GoodsTurn:
     """Take back into hand what was put down for another picker."""
-    writes = pick_write.put_down_for_others(step.returned, step.location, context.store, context.user, is_undo=True)
+    writes = operations.put_down_for_others(step.returned, step.location, context.store, context.user, is_undo=True)
     amounts = [message.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
-    text = message.goods_message("pick.put_undone", "pick.put_undone_many", amounts, place=step.location)
+    text = message.goods_message("pick.put_down_undone", "pick.put_down_undone_many", amounts, place=step.location)
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
 
 
@@ -118,10 +117,10 @@ def track_put_down_by_others(state: PickState, order: str, row: Mapping[str, Any
     state = state._replace(to_return=goods, choices=())
     count = sum((each.quantity for each in put_down), Decimal(0))
     if not put_down:
-        return Turn(state, (), Verdict(INFO, msg("pick.back_not_laid", order=order)))
-    text = msg("pick.back_laid_unsaid", order=order, count=count)
+        return Turn(state, (), Verdict(INFO, msg("pick.not_put_down_by_other", order=order)))
+    text = msg("pick.put_down_by_other", order=order, count=count)
     if put_down[0].location:
-        text = msg("pick.back_laid", order=order, count=count, place=put_down[0].location)
+        text = msg("pick.put_down_by_other_at", order=order, count=count, place=put_down[0].location)
     return Turn(state, (), Verdict(WRONG, text))
 
 
@@ -245,7 +244,7 @@ def _report_taken_over(state: PickState, tote: Tote, claim_found: Claim) -> Resu
 
 
 def _leave_to_own_terminal(state: PickState, tote: Tote, claim_found: Claim) -> Result:
-    verdict = Verdict(INFO, msg("pick.taken_along", order=tote.order, terminal=claim_found.terminal))
+    verdict = Verdict(INFO, msg("pick.moved_to_terminal", order=tote.order, terminal=claim_found.terminal))
     rest = pick_state.without_order(state, tote.order, "claimed")._replace(to_return=state.to_return)
     return Turn(rest, (), verdict) if rest.totes else Turn(state, (Close(verdict),))
 
@@ -285,11 +284,11 @@ def track_others(before: PickState, turn: Result, order: str, row: Mapping[str, 
             take_over_choices=tuple(choice for choice in state.take_over_choices if choice not in answered)
         )
         left = [answered[0].label]
-    text = msg("pick.beside", order=order, who=", ".join(joined)) if joined else None
+    text = msg("pick.other_picker", order=order, who=", ".join(joined)) if joined else None
     if left:
-        text = msg("pick.beside_left", order=order, who=", ".join(left))
+        text = msg("pick.other_picker_left", order=order, who=", ".join(left))
     if left and theirs:
-        text = msg("pick.beside_left_hand", order=order, who=", ".join(left), count=theirs)
+        text = msg("pick.other_picker_left_goods", order=order, who=", ".join(left), count=theirs)
     return _with_others_message(turn._replace(state=state), text)
 
 
@@ -299,9 +298,9 @@ def _others_message(state: PickState, order: str, claim_found: Claim | None, row
         return None
     shared = [tote for tote in state.totes if tote.other_pickers]
     if shared:
-        return msg("pick.beside", order=shared[0].order, who=", ".join(shared[0].other_pickers))
+        return msg("pick.other_picker", order=shared[0].order, who=", ".join(shared[0].other_pickers))
     is_elsewhere = claim_found is not None and claim_found.name and not claim_found.is_own and "claim_open" not in row
-    return msg("pick.beside_maybe", order=order, who=claim_found.name) if claim_found and is_elsewhere else None
+    return msg("pick.other_picker_maybe", order=order, who=claim_found.name) if claim_found and is_elsewhere else None
 
 
 def _with_others_message(turn: Result, message: Msg | None) -> Result:
@@ -310,7 +309,7 @@ def _with_others_message(turn: Result, message: Msg | None) -> Result:
         return turn
     if turn.verdict is None:
         return turn._replace(verdict=Verdict(INFO, message))
-    return turn._replace(verdict=Verdict(INFO, msg("pick.told_both", what=message, more=turn.verdict.text)))
+    return turn._replace(verdict=Verdict(INFO, msg("pick.join", what=message, more=turn.verdict.text)))
 
 
 def claim_opened(turn: Result, order: str, row: Mapping[str, Any], context: Context) -> Result:
@@ -390,7 +389,7 @@ def _query_refusals(
     if not since and not known:
         return ()
     args = {"operation": operation, "since": since or _FAR_FUTURE}
-    return (Query(id_, "refusals", {**args, "ops": list(known)} if known else args),)
+    return (Query(id_, "refused_operations", {**args, "ops": list(known)} if known else args),)
 
 
 def report_refused_put_down(state: PickState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
@@ -407,7 +406,7 @@ def report_refused_put_down(state: PickState, rows: tuple[Mapping[str, Any], ...
             state = revert_put_down(
                 state._replace(reported_refusals=(*state.reported_refusals, str(row["op_id"]))), order, location
             )
-            text = msg("pick.put_refused", order=order, place=location, why=read_message(str(row["why"])))
+            text = msg("pick.put_down_refused", order=order, place=location, why=read_message(str(row["why"])))
     return Turn(state, (), Verdict(WRONG, text) if text else None)
 
 
@@ -428,9 +427,9 @@ def report_surplus(state: PickState, rows: tuple[Mapping[str, Any], ...], contex
     by = str(row.get("picked_username") or "")
     who = "" if by == context.user else str(row.get("picked_name") or by)
     done, of = to_decimal(row.get("picked_quantity")), to_decimal(row.get("quantity"))
-    text = msg("pick.left_over", label=last.label, done=done, of=of, count=last.quantity)
+    text = msg("pick.surplus", label=last.label, done=done, of=of, count=last.quantity)
     if who:
-        text = msg("pick.left_over_by", label=last.label, done=done, of=of, who=who, count=last.quantity)
+        text = msg("pick.surplus_by", label=last.label, done=done, of=of, who=who, count=last.quantity)
     for goods, _ in found:
         state = _remove_from_hand(state, goods)
     state = state._replace(
@@ -444,7 +443,7 @@ def _drop_resolved(state: PickState, open_operations: Collection[str]) -> Result
     goods = tuple(goods for goods in state.to_return if not goods.op_id or goods.op_id in open_operations)
     if goods == state.to_return:
         return Turn(state)
-    verdict = Verdict(INFO, msg("pick.back_settled"))
+    verdict = Verdict(INFO, msg("pick.return_resolved"))
     if not goods and not state.totes:
         return Turn(state, (Close(verdict),))
     return Turn(state._replace(to_return=goods, choices=()), (), verdict)
@@ -479,4 +478,4 @@ def _parse_surplus(state: PickState, row: Mapping[str, Any]) -> list[tuple[Goods
 
 def resolve_surplus(state: PickState) -> tuple[Effect, ...]:
     """Return the effects that resolve surplus operations, because the goods are put back."""
-    return tuple(Resolve(goods.op_id, "by_hand", "put back") for goods in state.to_return if goods.op_id)
+    return tuple(Resolve(goods.op_id, CLOSED_BY_HAND, "put back") for goods in state.to_return if goods.op_id)

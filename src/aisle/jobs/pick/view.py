@@ -7,9 +7,7 @@ from decimal import Decimal
 
 from aisle.jobs import message, quantities
 from aisle.jobs.job import money_message
-from aisle.jobs.pick import goods_in_hand, offered_choices, pick_state
-from aisle.jobs.pick import goods_in_hand as pick_pools
-from aisle.jobs.pick import take_over as pick_passed
+from aisle.jobs.pick import goods_in_hand, offered_choices, pick_state, take_over
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, GoodsToReturn, PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import PickLine, count_pieces, is_nothing_picked
 from aisle.jobs.shell.note import Note
@@ -34,46 +32,46 @@ MAX_UPCOMING = 12
 """Maximum number of upcoming stops in a view; a screen shows as many as fit."""
 
 CHOICE_TEXTS = {
-    "take_here": "pick.way_take_here",
-    "put_here": "pick.way_put_here",
-    "put_others": "pick.way_put_others",
-    "count": "pick.way_count",
-    "reopen": "pick.way_reopen",
-    "this_one": "pick.way_this_one",
-    "leave_for": "pick.way_leave_for",
-    "join": "pick.way_join",
-    "take_in": "pick.way_join",
-    "later": "pick.way_later",
-    "take_over": "pick.way_take_over",
-    "open_free": "pick.way_open_free",
-    "leave": "pick.way_leave",
-    "put_back": "pick.way_put_back",
-    "handed_over": "pick.way_handed_over",
-    "set": "pick.way_set",
-    "go_on": "pick.way_go_on",
-    "both": "pick.way_both",
-    "hand_over": "pick.way_hand_over",
-    "finish": "pick.way_finish",
+    "take_here": "pick.choice_pick_here",
+    "put_here": "pick.choice_put_down_here",
+    "put_others": "pick.choice_put_down_others",
+    "count": "pick.choice_count",
+    "reopen": "pick.choice_reopen",
+    "this_one": "pick.choice_this_one",
+    "leave_for": "pick.choice_leave_for",
+    "join": "pick.choice_join",
+    "take_in": "pick.choice_join",
+    "later": "pick.choice_later",
+    "take_over": "pick.choice_take_over",
+    "open_free": "pick.choice_open_free",
+    "leave": "pick.choice_leave",
+    "put_back": "pick.choice_put_back",
+    "handed_over": "pick.choice_handed_over",
+    "set": "pick.choice_set",
+    "go_on": "pick.choice_go_on",
+    "both": "pick.choice_both_pick",
+    "hand_over": "pick.choice_hand_over",
+    "finish": "pick.choice_finish",
 }
 """Message ids of choices with a fixed text."""
 
 RETURN_NOTES = {
-    "rejected": "pick.note_back_rejected",
-    "rejected_here": "pick.note_back_rejected_here",
-    "rejected_reopened": "pick.note_back_reopened",
-    "finished": "pick.note_back_finished",
-    "claimed": "pick.note_back_claimed",
-    "given": "pick.note_back_given",
-    PUT_DOWN_BY_OTHER: "pick.note_back_laid",
-    "empty": "pick.note_back_empty",
-    "left_over": "pick.note_back_left_over",
+    "rejected": "pick.note_return_rejected",
+    "rejected_here": "pick.note_return_rejected_here",
+    "rejected_reopened": "pick.note_return_reopened",
+    "finished": "pick.note_return_finished",
+    "claimed": "pick.note_return_claimed",
+    "given": "pick.note_return_reassigned",
+    PUT_DOWN_BY_OTHER: "pick.note_return_put_down_by_other_at",
+    "empty": "pick.note_return_empty",
+    "left_over": "pick.note_return_surplus",
 }
 """Message ids of notes on goods to be put back, by the reason why their order left."""
 
 
 def view(state: PickState) -> Step:
     """Return the view of the current step."""
-    if state.step_name == "pick.back":
+    if state.step_name == "pick.return":
         return _return_step(state) if state.to_return else _all_returned_step(state)
     if state.phase == "wait":
         return _wait_step(state)
@@ -82,7 +80,7 @@ def view(state: PickState) -> Step:
 
 def _title(state: PickState) -> Msg:
     if state.is_batch:
-        return msg("pick.title_round", count=len(state.totes))
+        return msg("pick.title_batch", count=len(state.totes))
     customer = state.totes[0].customer if state.totes else ""
     if customer:
         return msg("pick.title", order=state.order, who=customer)
@@ -96,7 +94,7 @@ def _wait_step(state: PickState) -> Step:
     if state.choices:
         note = msg("pick.note_answer")
     elif state.is_batch:
-        note = msg("pick.note_wait_round", count=len(missing))
+        note = msg("pick.note_wait_batch", count=len(missing))
     return Step(
         state.step_name,
         _title(state),
@@ -109,7 +107,7 @@ def _wait_step(state: PickState) -> Step:
 
 def _stop_step(state: PickState, line: PickLine) -> Step:
     stop_lines = pick_state.current_stop_lines(state)
-    lines = [Line("place", msg("pick.place", place=line.location))] if line.location else []
+    lines = [Line("place", msg("pick.location", place=line.location))] if line.location else []
     lines.append(Line("product", _product_name(state, line)))
     lines.append(Line("quantity", _quantity_text(state, stop_lines)))
     tote = pick_state.find_tote(state, line.order)
@@ -117,7 +115,7 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
         lines.append(Line("tote", _tote_text(tote)))
     lines += _other_picker_lines(state, {each.order for each in stop_lines})
     if line.barred_pools:
-        here, allowed = (pick_pools.format_pool_names(state, pools) for pools in (line.barred_pools, line.pools))
+        here, allowed = (goods_in_hand.format_pool_names(state, pools) for pools in (line.barred_pools, line.pools))
         lines.append(Line("note", msg("pick.note_pool", pool=here, allowed=allowed)))
     hints = [NEXT_PAGE, KeyHint("s", msg("hint.short"))]
     if state.history:
@@ -150,7 +148,9 @@ def _product_name(state: PickState, line: PickLine) -> Msg:
 def _distinguishing_pool(state: PickState, line: PickLine) -> str:
     """Return the pool name that distinguishes stops of one product at one location; empty if there is only one."""
     stops = (other for other in state.lines if (other.product, other.location) == (line.product, line.location))
-    return pick_pools.format_pool_names(state, (line.pool,)) if any(other.pool != line.pool for other in stops) else ""
+    return (
+        goods_in_hand.format_pool_names(state, (line.pool,)) if any(other.pool != line.pool for other in stops) else ""
+    )
 
 
 def _postponed_hints(state: PickState) -> tuple[KeyHint, ...]:
@@ -161,7 +161,7 @@ def _postponed_hints(state: PickState) -> tuple[KeyHint, ...]:
 def _other_picker_lines(state: PickState, orders: Collection[str]) -> list[Line]:
     """Return notes on who else has these orders open."""
     totes = (tote for tote in state.totes if tote.other_pickers and tote.order in orders)
-    id_ = "pick.note_beside_tote" if state.is_batch else "pick.note_beside"
+    id_ = "pick.note_other_pickers_tote" if state.is_batch else "pick.note_other_pickers"
     return [Line("note", msg(id_, tote=tote.letter, who=", ".join(tote.other_pickers))) for tote in totes]
 
 
@@ -206,7 +206,7 @@ def _prompt(state: PickState, line: PickLine, stop: Sequence[PickLine]) -> Msg:
             else quantities.letter_prompt(keys)
         )
     if state.needs_location:
-        return msg("pick.prompt_place", place=line.location)
+        return msg("pick.prompt_location", place=line.location)
     if state.is_quantity_open:
         return msg("pick.prompt_quantity", rest=pick_state.sum_lines(stop)[2])
     return msg("pick.prompt_product")
@@ -217,12 +217,12 @@ def _labelled_values(state: PickState, line: PickLine, stop: Sequence[PickLine])
     for tote in state.totes:
         if tote.comment and any(each.order == tote.order for each in stop):
             text = msg("pick.comment", tote=tote.letter, text=tote.comment)
-            facts.append(LabelledValue(msg("fact.comment"), text if state.is_batch else raw(tote.comment)))
-    facts.append(LabelledValue(msg("fact.product_number"), raw(line.product)))
+            facts.append(LabelledValue(msg("label.comment"), text if state.is_batch else raw(tote.comment)))
+    facts.append(LabelledValue(msg("label.product_number"), raw(line.product)))
     if line.price:
-        facts.append(LabelledValue(msg("fact.price"), money_message(line.price)))
+        facts.append(LabelledValue(msg("label.price"), money_message(line.price)))
     if line.pool:
-        facts.append(LabelledValue(msg("fact.pool"), raw(pick_pools.format_pool_names(state, (line.pool,)))))
+        facts.append(LabelledValue(msg("label.pool"), raw(goods_in_hand.format_pool_names(state, (line.pool,)))))
     return tuple(facts)
 
 
@@ -260,33 +260,34 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
     """Return the text of a choice."""
     if choice.kind == "take_rest":
         rest = sum((state.lines[index].remaining for index in pick_state.fillable_lines(state, choice.key)), Decimal(0))
-        return msg("pick.way_take_rest", rest=rest)
+        return msg("pick.choice_pick_rest", rest=rest)
     if choice.kind == "look_up":
-        return msg("pick.way_look_up_this", label=choice.label) if choice.label else msg("pick.way_look_up")
+        return msg("pick.choice_look_up_this", label=choice.label) if choice.label else msg("pick.choice_look_up")
     if choice.kind == "tote":
-        return msg("pick.way_tote", tote=pick_state.tote_letter(state, choice.key), order=choice.key)
+        return msg("pick.choice_tote", tote=pick_state.tote_letter(state, choice.key), order=choice.key)
     if choice.kind == "leave_out":
-        return msg("pick.way_leave_out", tote=pick_state.tote_letter(state, choice.key))
+        return msg("pick.choice_leave_out", tote=pick_state.tote_letter(state, choice.key))
     if choice.kind == "put_back" and any(goods.is_for_other_picker for goods in state.to_return):
-        return msg("pick.way_is_back")
+        return msg("pick.choice_returned")
     if choice.kind == "put_back" and all(goods.reason == PUT_DOWN_BY_OTHER for goods in state.to_return):
-        return msg("pick.way_is_laid")
+        return msg("pick.choice_lies_there")
     if choice.kind == "put_back" and len(state.to_return) > 1:
-        return msg("pick.way_put_back_all")
+        return msg("pick.choice_put_back_all")
     if choice.kind == "leave" and state.to_return:
-        return msg("pick.way_leave_hand")
+        return msg("pick.choice_leave_with_goods")
     if choice.kind == "amount":
-        return msg("count.way_quantity", quantity=choice.quantity)
+        return msg("count.choice_quantity", quantity=choice.quantity)
     if choice.kind in ("is_order", "is_reference"):
-        return msg("move.way_is_order", order=choice.key)
+        return msg("move.choice_is_order", order=choice.key)
     if choice.kind in ("is_delivery", "is_person"):
         return quantities.other_choice_text(Match(choice.kind[3:], choice.key, choice.label))
     if choice.kind in quantities.RECORD_CHOICES:
         return msg(
-            "count.way_place" if choice.kind == "is_location" else "count.way_product", label=choice.label or choice.key
+            "count.choice_location" if choice.kind == "is_location" else "count.choice_product",
+            label=choice.label or choice.key,
         )
     if choice.kind == offered_choices.PICKED_FROM:
-        return msg("pick.way_taken_at", place=choice.key)
+        return msg("pick.choice_picked_at", place=choice.key)
     if choice.kind == "set":
         return msg(CHOICE_TEXTS[choice.kind], quantity=choice.quantity)
     return msg(CHOICE_TEXTS[choice.kind], key=choice.label or choice.key)
@@ -321,7 +322,7 @@ def _done_lines(state: PickState) -> list[Line]:
     if full < len(state.lines):
         notes = msg("pick.note_done_short", full=full, lines=len(state.lines), quantity=quantity, total=total)
     elif state.is_batch:
-        notes = msg("pick.note_round_done", count=len(state.totes), quantity=quantity)
+        notes = msg("pick.note_batch_done", count=len(state.totes), quantity=quantity)
     in_hand_totes = [tote for tote in state.totes if goods_in_hand.has_goods_to_put_down(state, tote.order)]
     lines = [Line("note", notes), Line("note", _goods_location_note(state, in_hand))]
     lines += _other_picker_lines(state, {tote.order for tote in state.totes})
@@ -341,14 +342,14 @@ def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
     if not pick_state.put_down_locations(state):
         return msg("pick.note_moved")
     if not state.is_batch:
-        return msg("pick.note_lies", place=message.list_locations(pick_state.put_down_locations(state)))
+        return msg("pick.note_put_down_at", place=message.list_locations(pick_state.put_down_locations(state)))
     return _tote_locations(state)
 
 
 def _tote_locations(state: PickState) -> Msg:
     """Return the locations of all totes as one text."""
     parts = [
-        msg("pick.tote_lies", tote=tote.letter, place=message.list_locations(locations))
+        msg("pick.tote_put_down_at", tote=tote.letter, place=message.list_locations(locations))
         for tote in state.totes
         if (locations := pick_state.put_down_locations(state, tote.order))
     ]
@@ -365,23 +366,27 @@ def _nothing_picked(state: PickState) -> Msg:
 def leave_verdict(state: PickState) -> Verdict:
     """Return the verdict on leaving the orders."""
     if state.to_return:
-        id_ = "pick.left_hand_nowhere" if any(goods.is_unassigned for goods in state.to_return) else "pick.left_hand"
+        id_ = (
+            "pick.left_with_goods_no_location"
+            if any(goods.is_unassigned for goods in state.to_return)
+            else "pick.left_with_goods"
+        )
         return Verdict(INFO, msg(id_, count=goods_in_hand.quantity_to_return(state)))
     if state.phase == "wait" and not state.is_batch:
         return Verdict(INFO, msg("pick.left_unopened", order=state.order))
     if state.phase != "done":
-        return Verdict(INFO, msg("pick.left_round") if state.is_batch else msg("pick.left", order=state.order))
+        return Verdict(INFO, msg("pick.left_batch") if state.is_batch else msg("pick.left", order=state.order))
     if is_nothing_picked(state.lines):
         return Verdict(INFO, _nothing_picked(state))
     placed = any(take.location for take in state.lines)  # otherwise the store keeps no locations
     pieces = goods_in_hand.pieces_to_put_down(state) if placed else Decimal(0)
     if pieces and state.is_batch:
         totes = " ".join(tote.letter for tote in state.totes if goods_in_hand.has_goods_to_put_down(state, tote.order))
-        return Verdict(INFO, msg("pick.left_lying_round", count=pieces, totes=totes))
+        return Verdict(INFO, msg("pick.left_not_put_down_batch", count=pieces, totes=totes))
     if pieces:
-        return Verdict(INFO, msg("pick.left_lying", count=pieces, order=state.order))
+        return Verdict(INFO, msg("pick.left_not_put_down", count=pieces, order=state.order))
     if state.is_batch:
-        return Verdict(GOOD, msg("pick.left_round_done", count=len(state.totes)))
+        return Verdict(GOOD, msg("pick.left_batch_done", count=len(state.totes)))
     return _leave_done_verdict(state)
 
 
@@ -393,12 +398,12 @@ def _leave_done_verdict(state: PickState) -> Verdict:
     if (locations := pick_state.put_down_locations(state)) and not goods_in_hand.pieces_in_hand(state):
         return Verdict(
             GOOD if was_changed else INFO,
-            msg("pick.left_waits", order=state.order, place=message.list_locations(locations)),
+            msg("pick.left_waiting_at", order=state.order, place=message.list_locations(locations)),
         )
     return (
         Verdict(GOOD, msg("pick.left_done", order=state.order))
         if was_changed
-        else Verdict(INFO, msg("pick.left_seen", order=state.order))
+        else Verdict(INFO, msg("pick.left_viewed", order=state.order))
     )
 
 
@@ -414,9 +419,9 @@ def _return_prompt(state: PickState) -> Msg:
     """Return the prompt for goods to be put back; scans are possible while orders are open."""
     if len(offered_choices.open_choices(state)) < 2:
         if state.to_return[0].reason != PUT_DOWN_BY_OTHER:
-            return msg("pick.prompt_back")
+            return msg("pick.prompt_return")
         location = state.to_return[0].location
-        return msg("pick.prompt_laid", place=location) if location else msg("pick.prompt_laid_unsaid")
+        return msg("pick.prompt_check_at", place=location) if location else msg("pick.prompt_check")
     return quantities.letter_prompt(
         offered_choices.choice_letters(state), scans=bool(state.totes and state.phase != "wait")
     )
@@ -427,7 +432,7 @@ def _return_step(state: PickState) -> Step:
     first, goods = state.to_return[0], state.to_return[:MAX_UPCOMING] if len(state.to_return) > 1 else ()
     lines = [Line("product", raw(first.label))] if not goods else []
     if lines and first.location:
-        lines.insert(0, Line("place", msg("pick.place", place=first.location)))
+        lines.insert(0, Line("place", msg("pick.location", place=first.location)))
     quantity = goods_in_hand.quantity_to_return(state)
     totes = " ".join(dict.fromkeys(back.letter for back in state.to_return))
     label = "{0}: {1}" if state.is_batch else "{1}"
@@ -447,22 +452,24 @@ def _return_step(state: PickState) -> Step:
         choices=_choice_texts(state),
         choice_letters=offered_choices.choice_letters(state),
         key_hints=_back_hints(),
-        upcoming_title=msg("pick.ahead_hand" if any(map(_is_for_others, state.to_return)) else "pick.ahead_back"),
+        upcoming_title=msg(
+            "pick.upcoming_goods_for_others" if any(map(_is_for_others, state.to_return)) else "pick.upcoming_returns"
+        ),
     )
 
 
 def _return_note(goods: GoodsToReturn) -> str:
     if goods.reason == PUT_DOWN_BY_OTHER and not goods.location:
-        return "pick.note_back_laid_unsaid"
+        return "pick.note_return_put_down_by_other"
     return RETURN_NOTES[goods.reason]
 
 
 def _all_returned_step(state: PickState) -> Step:
     """Return the step after everything is put back and no order is left."""
     undo = (KeyHint("u", msg("hint.undo")),) if state.history else ()
-    note = Line("note", pick_passed.returned_message(state))
+    note = Line("note", take_over.returned_message(state))
     return Step(
-        state.step_name, _title(state), msg("pick.prompt_back_done"), lines=(note,), key_hints=(*undo, *_back_hints())
+        state.step_name, _title(state), msg("pick.prompt_return_done"), lines=(note,), key_hints=(*undo, *_back_hints())
     )
 
 
@@ -473,8 +480,8 @@ def _is_for_others(goods: GoodsToReturn) -> bool:
 
 def _leave_reason(state: PickState) -> str:
     if _is_for_others(state.to_return[0]):
-        return "pick.order_passed_on"
-    return "pick.too_many" if state.to_return[0].reason == "left_over" else "pick.order_left"
+        return "pick.order_of_other_picker"
+    return "pick.surplus_title" if state.to_return[0].reason == "left_over" else "pick.order_left"
 
 
 def _back_hints() -> tuple[KeyHint, ...]:

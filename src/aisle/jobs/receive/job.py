@@ -27,8 +27,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.message import read_message
 from aisle.jobs.quantities import name_of, to_decimal
-from aisle.jobs.receive import put_away as receive_take
-from aisle.jobs.receive import view as receive_view
+from aisle.jobs.receive import put_away, view
 from aisle.jobs.receive.put_away import LOG_OPERATION
 from aisle.jobs.receive.receive_state import (
     MAX_UNDO,
@@ -68,7 +67,7 @@ MAX_DELIVERY_CHOICES = 7
 
 def query_deliveries(state: ReceiveState, id_: str = "deliveries") -> Query:
     """Return the query for the list; that for a search ended with Enter has the id `found` and is journalled."""
-    size = receive_view.list_page_size(state)
+    size = view.list_page_size(state)
     args = {"search": state.typed or state.search, "state": "open", "first": state.first, "size": size}
     return Query(id_, "deliveries", args, is_live=id_ != "found")
 
@@ -77,7 +76,7 @@ def open_delivery(state: ReceiveState, number_: str, code: str, context: Context
     """Open a delivery by number; goods in hand are booked on the one before. `code` may be the code of its
     container.
     """
-    booked = receive_take.book_goods(state, state.receiving_location, context)
+    booked = put_away.book_goods(state, state.receiving_location, context)
     empty = ReceiveState(
         page_size=state.page_size,
         closes_after_delivery=state.closes_after_delivery,
@@ -110,7 +109,7 @@ def show_delivery(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], cont
         container=container,
     )
     if match is not None:
-        return receive_take.scan_product(state._replace(pending_scan=None), match, context)
+        return put_away.scan_product(state._replace(pending_scan=None), match, context)
     if lines and rows[0].get("state") == "received":
         choices = (ReceiveChoice("go_on"), ReceiveChoice("other"))
         return reply(state._replace(choices=choices), ASK, "receive.received_before", delivery=number)
@@ -135,7 +134,7 @@ def choose_expecting(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], c
         return open_delivery(state, str(rows[0]["order_number"]), "", context)
     label = match.label or match.key
     if not rows:
-        return reply(state._replace(pending_scan=None), WRONG, "receive.nobody_expects", label=label)
+        return reply(state._replace(pending_scan=None), WRONG, "receive.no_delivery_expects", label=label)
     return reply(state._replace(choices=_delivery_choices(rows)), ASK, "receive.which", label=label)
 
 
@@ -172,7 +171,7 @@ def handle_list_input(state: ReceiveState, event: Event, context: Context) -> Re
             row = pages.row_at_cursor(state)
             return open_delivery(state, row.number, "", context) if row else Turn(state)
         case Command("n" | "p" as key) | CursorKey(key):
-            state = pages.move_or_turn(state, key, min(receive_view.list_page_size(state), context.visible_rows))
+            state = pages.move_or_turn(state, key, min(view.list_page_size(state), context.visible_rows))
         case _:
             return Turn(state)
     return Turn(state, (query_deliveries(state),))
@@ -218,7 +217,7 @@ class ReceiveJob(Job[ReceiveState]):
 
     name = "receive"
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
-    version = 10
+    version = 1
     journalled = True
 
     def begin(self) -> ReceiveState:
@@ -227,13 +226,13 @@ class ReceiveJob(Job[ReceiveState]):
 
     def accepts(self, state: ReceiveState) -> Accepts:
         """Return the accepted inputs: numbered rows in lists; a quantity and lettered choices for goods in hand."""
-        choices, keys = receive_view.choice_count(state), receive_view.choice_letters(state)
-        item = receive_take.open_quantity_goods(state)
+        choices, keys = view.choice_count(state), view.choice_letters(state)
+        item = put_away.open_quantity_goods(state)
         # Search is not set: text ended with Enter may be a delivery's number, which is requested from the service.
-        letters = receive_view.command_letters(state)
-        is_asked = receive_take.is_number_asked(state) or receive_take.is_plausibility_asked(state)
+        letters = view.command_letters(state)
+        is_asked = put_away.is_number_asked(state) or put_away.is_plausibility_asked(state)
         typed_only = state.phase in ("check", "leave") or is_asked
-        values = receive_view.choice_texts(state)
+        values = view.choice_texts(state)
         decimals = bool(item and item.allows_decimals)
         return Accepts(
             item is not None,
@@ -260,7 +259,7 @@ class ReceiveJob(Job[ReceiveState]):
 
     def quantity_product(self, state: ReceiveState) -> tuple[str, str]:
         """Return the product in hand, or the one in question."""
-        item = receive_take.open_quantity_goods(state)
+        item = put_away.open_quantity_goods(state)
         return (item.product, item.label) if item else ("", "")
 
     def step_name(self, state: ReceiveState) -> str:
@@ -273,7 +272,7 @@ class ReceiveJob(Job[ReceiveState]):
 
     def view(self, state: ReceiveState) -> View:
         """Return the view of the current step."""
-        return receive_view.view(state)
+        return view.view(state)
 
     def handle(self, state: ReceiveState, event: Event, context: Context) -> Result:
         """Return the next state; the functions below handle each kind of event."""
@@ -347,17 +346,17 @@ def _handle_rows(
             return Turn(state._replace(lines=tuple(parse_delivery_line(row) for row in rows[0]["lines"])))
         case "sought" if rows and state.requested_delivery and state.phase == "delivery":
             return open_delivery(state, state.requested_delivery, state.requested_delivery, context)
-        case "expecting" if state.delivery_number:
-            return receive_take.ask_not_announced(state, rows)
-        case "expecting":
+        case "deliveries_expecting" if state.delivery_number:
+            return put_away.ask_not_announced(state, rows)
+        case "deliveries_expecting":
             return choose_expecting(state, rows, context)
         case "goods":
-            return receive_take.handle_product(state, rows[0] if rows else None, context)
-        case "homes":
-            return Turn(receive_take.with_suggested_location(state, rows))
-        case "named":
+            return put_away.handle_product(state, rows[0] if rows else None, context)
+        case "locations_of_products":
+            return Turn(put_away.with_suggested_location(state, rows))
+        case "records_by_number":
             return _handle_records_by_number(state, rows, context)
-        case "refusals":
+        case "refused_operations":
             return _report_refused(state, rows)
     return Turn(state)
 
@@ -366,9 +365,11 @@ def _refresh(state: ReceiveState, context: Context) -> Result:
     """Query the delivery and refused receipts again."""
     effects: list[Effect] = []
     if state.delivery_number:
-        effects.append(Query("refusals", "refusals", {"operation": LOG_OPERATION, "since": state.opened_at}))
+        effects.append(
+            Query("refused_operations", "refused_operations", {"operation": LOG_OPERATION, "since": state.opened_at})
+        )
         effects.append(Query("again", "delivery", {"order_number": state.delivery_number}))
-        effects += [receive_take.query_suggested_location(state.in_hand)] if state.in_hand else []
+        effects += [put_away.query_suggested_location(state.in_hand)] if state.in_hand else []
     else:
         effects.append(query_deliveries(state))
     if state.requested_delivery:
@@ -402,10 +403,10 @@ def _is_of_delivery(state: ReceiveState, row: Mapping[str, Any]) -> bool:
 def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Context) -> Result:
     before = state
     match = next((each for each in matches if each.kind in (PRODUCT, LOCATION, DELIVERY)), None)
-    if receive_take.is_goods_question_open(state):
-        return receive_take.repeat_question(state, match, context)
-    if receive_take.is_number_asked(state):
-        return receive_take.repeat_number_question(state, matches[0].label or matches[0].key)
+    if put_away.is_goods_question_open(state):
+        return put_away.repeat_question(state, match, context)
+    if put_away.is_number_asked(state):
+        return put_away.repeat_number_question(state, matches[0].label or matches[0].key)
     state = state._replace(choices=(), pending_scan=None, phase="goods" if state.delivery_number else "delivery")
     if match is None:
         return reply(before, WRONG, "receive.not_this", what=name_of(matches[0]))
@@ -413,19 +414,20 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
         return scan_delivery(state, [each for each in matches if each.kind == DELIVERY], context)
     if state.delivery_number:
         if match.kind == PRODUCT:
-            return receive_take.scan_product(state, match, context)
-        return receive_take.put_away(state, match.key, context)
+            return put_away.scan_product(state, match, context)
+        return put_away.put_away(state, match.key, context)
     if match.kind == PRODUCT:
         return Turn(
-            state._replace(pending_scan=match), (Query("expecting", "expecting", {"product_number": match.key}),)
+            state._replace(pending_scan=match),
+            (Query("deliveries_expecting", "deliveries_expecting", {"product_number": match.key}),),
         )
     return reply(before, WRONG, "receive.delivery_first", what=match.key)
 
 
 def _handle_unknown_code(state: ReceiveState, event: Event, code: str, context: Context) -> Result:
-    if receive_take.is_goods_question_open(state):
-        return receive_take.repeat_question(state, None, context)
-    if receive_take.is_number_asked(state):
+    if put_away.is_goods_question_open(state):
+        return put_away.repeat_question(state, None, context)
+    if put_away.is_number_asked(state):
         return reply(state, WRONG, "count.unknown", code=code)  # the question stays on the page
     if state.delivery_number and state.phase == "goods" and quantities.is_too_short_for_code(code):
         return reply(state, WRONG, "pick.no_quantity", code=code)
@@ -443,7 +445,7 @@ def _handle_unknown_code(state: ReceiveState, event: Event, code: str, context: 
 def _enter_quantity(state: ReceiveState, value: Decimal, code: str, context: Context) -> Result:
     query = quantities.query_by_number(value, code)
     if query is None:
-        return receive_take.enter_quantity(state, value, context)
+        return put_away.enter_quantity(state, value, context)
     return Turn(state._replace(looked_up_number=value), (query,))
 
 
@@ -451,8 +453,8 @@ def _handle_records_by_number(state: ReceiveState, rows: tuple[Mapping[str, Any]
     """Handle the records that have these digits as their number; without one they are a quantity, otherwise ask."""
     value, state = state.looked_up_number, state._replace(looked_up_number=ZERO)
     found = quantities.best_match(rows, value, (LOCATION, DELIVERY, PRODUCT))
-    if found is None or receive_take.open_quantity_goods(state) is None:
-        return receive_take.enter_quantity(state, value, context)
+    if found is None or put_away.open_quantity_goods(state) is None:
+        return put_away.enter_quantity(state, value, context)
     label = found.key if found.kind == ORDER else found.label or found.key
     choices = (ReceiveChoice("amount", quantity=value), ReceiveChoice(f"is_{found.kind}", found.key, label=label))
     state_asked = state._replace(choices=choices, phase="goods")
@@ -469,8 +471,8 @@ def _handle_choice(state: ReceiveState, choice: int, context: Context) -> Result
             row = pages.numbered_row(state, choice)
             return open_delivery(state, row.number, "", context) if row else Turn(state)
         case "lines":
-            lines = receive_view.visible_lines(state)
-            return receive_take.choose_line(state, lines[choice - 1], context) if choice <= len(lines) else Turn(state)
+            lines = view.visible_lines(state)
+            return put_away.choose_line(state, lines[choice - 1], context) if choice <= len(lines) else Turn(state)
         case "check":
             return _close_delivery(state, context) if choice == 1 else _resume(state)
         case "leave":
@@ -480,10 +482,10 @@ def _handle_choice(state: ReceiveState, choice: int, context: Context) -> Result
 
 def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context) -> Result:
     if choice.kind == "amount":
-        return receive_take.enter_quantity(state, choice.quantity, context)
+        return put_away.enter_quantity(state, choice.quantity, context)
     before, state = state, state._replace(choices=())
     if choice.kind in quantities.RECORD_CHOICES and state.pending_scan:
-        return receive_take.ask_again(state, context)
+        return put_away.ask_again(state, context)
     match choice.kind:
         case "open" | "switch":
             return open_delivery(state, choice.key, choice.label, context)
@@ -493,13 +495,13 @@ def _follow_choice(state: ReceiveState, choice: ReceiveChoice, context: Context)
             # Nothing is received for it; the number was meant for another page.
             return reply(state, INFO, "session.dropped")
         case "extra" | "fit" | "over":
-            return receive_take.apply_choice(state, choice, context)
+            return put_away.apply_choice(state, choice, context)
         case quantities.DROP_QUANTITY:
-            return receive_take.drop_goods(before)
+            return put_away.drop_goods(before)
         case "find":
-            return Turn(state, (Start("lookup", {"search": choice.key}),))
+            return Turn(state, (Start("look_up", {"search": choice.key}),))
         case "aside":
-            return receive_take.set_aside(state, choice.key, choice.label or choice.key, context)
+            return put_away.set_aside(state, choice.key, choice.label or choice.key, context)
         case "other":
             return _return_to_list(state, context)
     return reply(state._replace(pending_scan=None), INFO, "receive.go_on", delivery=state.delivery_number)
@@ -509,17 +511,17 @@ def _handle_other_input(state: ReceiveState, event: Event, context: Context) -> 
     """Handle letters and cursor keys on the other pages."""
     match event:
         case Command("n" | "p" as letter) if state.phase in ("lines", "check"):
-            return Turn(receive_view.turn_page(state, 1 if letter == "n" else -1))
+            return Turn(view.turn_page(state, 1 if letter == "n" else -1))
         case CursorKey("pagedown" | "pageup" as key) if state.phase in ("lines", "check"):
-            return Turn(receive_view.turn_page(state, 1 if key == "pagedown" else -1))
-        case Command("u") if receive_take.is_plausibility_asked(state) or receive_take.is_number_asked(state):
+            return Turn(view.turn_page(state, 1 if key == "pagedown" else -1))
+        case Command("u") if put_away.is_plausibility_asked(state) or put_away.is_number_asked(state):
             return _go_back(state, context)  # the question is the last input
-        case Command("u" | "l" | "d") if receive_take.is_goods_question_open(state):
-            return receive_take.repeat_question(state, None, context)
-        case Command("u" | "l" | "d") if receive_take.is_number_asked(state):
+        case Command("u" | "l" | "d") if put_away.is_goods_question_open(state):
+            return put_away.repeat_question(state, None, context)
+        case Command("u" | "l" | "d") if put_away.is_number_asked(state):
             return reply(state, WRONG, "receive.number_of", quantity=state.choices[0].quantity)
         case Command("u") if state.phase in ("goods", "check", "leave"):  # the job was closed on that page and resumed
-            return receive_take.undo_step(state._replace(phase="goods", choices=(), pending_scan=None), context)
+            return put_away.undo_step(state._replace(phase="goods", choices=(), pending_scan=None), context)
         case Command("l") if state.phase == "goods":
             return Turn(state._replace(phase="lines", first=0, choices=(), pending_scan=None))
         case Command("d") if state.phase == "goods":
@@ -543,7 +545,7 @@ def _finish(state: ReceiveState, context: Context) -> Result:
 
 def _close_delivery(state: ReceiveState, context: Context) -> Result:
     short = sum(each.is_short for each in differences(state))
-    booked = receive_take.book_goods(state, state.receiving_location, context)
+    booked = put_away.book_goods(state, state.receiving_location, context)
     id_ = "receive.closed_short" if short else "receive.closed"
     verdict = reply(state, GOOD, id_, delivery=state.delivery_number, count=short).verdict
     if state.closes_after_delivery:
@@ -580,16 +582,16 @@ def _answer_leave(state: ReceiveState, choice: int, context: Context) -> Result:
         quantity, label = state.in_hand.quantity, state.in_hand.label
         listed = _return_to_list(state._replace(in_hand=None), context)
         return reply(listed.state, INFO, "receive.forgotten", *listed.effects, quantity=quantity, label=label)
-    booked = receive_take.book_goods(state, state.receiving_location, context)
+    booked = put_away.book_goods(state, state.receiving_location, context)
     listed = _return_to_list(booked.state, context)
     return reply(listed.state, GOOD, "receive.left", *booked.effects, *listed.effects, delivery=state.delivery_number)
 
 
 def _go_back(state: ReceiveState, context: Context) -> Result:
-    if receive_take.is_goods_question_open(state):
-        return receive_take.drop_goods(state)
-    if receive_take.is_number_asked(state) and state.pending_scan:
-        return receive_take.ask_again(state._replace(choices=()), context)
+    if put_away.is_goods_question_open(state):
+        return put_away.drop_goods(state)
+    if put_away.is_number_asked(state) and state.pending_scan:
+        return put_away.ask_again(state._replace(choices=()), context)
     if state.choices:
         return reply(state._replace(choices=(), pending_scan=None), INFO, "session.dropped")
     match state.phase:

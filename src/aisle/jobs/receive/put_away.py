@@ -17,6 +17,7 @@ from aisle.jobs.receive.receive_state import (
     ReceiveState,
     Result,
     UndoStep,
+    add_received,
     add_undo_step,
     announced_and_received,
     is_announced,
@@ -26,7 +27,6 @@ from aisle.jobs.receive.receive_state import (
     reply,
     split_over_lines,
 )
-from aisle.jobs.receive.receive_state import add_received as lines_after
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg, raw, undo_verdict
 from aisle.scan.meaning import PRODUCT, Match
 
@@ -57,7 +57,7 @@ def scan_product(state: ReceiveState, match: Match, context: Context) -> Result:
 
 def query_expecting(match: Match) -> Query:
     """Return the query for the deliveries that expect a product."""
-    return Query("expecting", "expecting", {"product_number": match.key})
+    return Query("deliveries_expecting", "deliveries_expecting", {"product_number": match.key})
 
 
 def _query_product(product_number: str) -> Query:
@@ -212,11 +212,11 @@ def set_aside(state: ReceiveState, product_number: str, label: str, context: Con
         asked_quantity = surplus = ZERO  # implausible: these goods do not exist
     if quantity and surplus > 0:
         rest = msg("receive.still_in_hand", quantity=quantity)
-        return reply(state, GOOD, "receive.aside_all", label=label, more=surplus, rest=rest)
+        return reply(state, GOOD, "receive.set_aside_quantity", label=label, more=surplus, rest=rest)
     if quantity:
         return reply(state, INFO, "receive.dropped_more", label=label, quantity=quantity)
     if asked_quantity:
-        return reply(state, GOOD, "receive.aside_all", label=label, more=asked_quantity, rest=raw(""))
+        return reply(state, GOOD, "receive.set_aside_quantity", label=label, more=asked_quantity, rest=raw(""))
     return reply(state, GOOD, "receive.set_aside", label=label)
 
 
@@ -225,7 +225,7 @@ def set_quantity(
 ) -> Result:
     """Set the quantity in hand; `added` is the quantity of a scan. Ask first if it exceeds the announced quantity."""
     if quantity % 1 and not goods.allows_decimals:
-        return reply(state, WRONG, "receive.whole", label=goods.label, quantity=quantity)
+        return reply(state, WRONG, "receive.whole_number_only", label=goods.label, quantity=quantity)
     missing = missing_quantity(state, goods.product)
     if goods.product in state.accepted_extra or is_announced_unknown(state, goods.product):
         return _ask_if_plausible(state, goods, quantity, context, added) or _take_goods(state, goods, quantity, context)
@@ -244,7 +244,7 @@ def _ask_if_plausible(
         return None
     state = _with_question(state, goods, quantity)
     state = state._replace(choices=(*state.choices, ReceiveChoice(DROP_QUANTITY)))
-    return reply(state, ASK, "count.so_many", value=quantity, label=goods.label)
+    return reply(state, ASK, "count.confirm_quantity", value=quantity, label=goods.label)
 
 
 def is_plausibility_asked(state: ReceiveState) -> bool:
@@ -274,8 +274,8 @@ def _ask_exceeding(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, m
     fit = (ReceiveChoice("fit", goods.product, missing),) if missing > 0 and missing != in_hand else ()
     state = _with_question(state, goods, quantity, *fit)
     if missing <= 0:
-        return reply(state, ASK, "receive.all_came", label=goods.label, received=received, of=announced)
-    return reply(state, ASK, "receive.more", label=goods.label, quantity=quantity, missing=missing)
+        return reply(state, ASK, "receive.all_received", label=goods.label, received=received, of=announced)
+    return reply(state, ASK, "receive.more_than_announced", label=goods.label, quantity=quantity, missing=missing)
 
 
 def apply_choice(state: ReceiveState, choice: ReceiveChoice, context: Context) -> Result:
@@ -318,7 +318,7 @@ def _take_goods(state: ReceiveState, goods: GoodsInHand, quantity: Decimal, cont
 
 def query_suggested_location(goods: GoodsInHand) -> Query:
     """Return the query for the locations of the product."""
-    return Query("homes", "homes", {"product_numbers": [goods.product]}, is_live=True)
+    return Query("locations_of_products", "locations_of_products", {"product_numbers": [goods.product]}, is_live=True)
 
 
 def with_suggested_location(state: ReceiveState, rows: tuple[Mapping[str, Any], ...]) -> ReceiveState:
@@ -339,7 +339,7 @@ def book_goods(state: ReceiveState, location: str, context: Context) -> Result:
     if item is None or item.quantity <= 0:
         return Turn(_empty_hand(state))
     entries = split_over_lines(state, item, location)
-    state = lines_after(_empty_hand(state), entries, item.label)
+    state = add_received(_empty_hand(state), entries, item.label)
     state = add_undo_step(state, UndoStep(item.label, item, entries, context.now))
     return Turn(state, (receipt_write(state, entries, context),))
 
@@ -356,7 +356,7 @@ def put_away(state: ReceiveState, location: str, context: Context) -> Result:
     """Book the goods in hand at a location; with nothing in hand, make it the receiving location."""
     item = state.in_hand
     if item is None or not item.quantity:
-        return reply(state._replace(receiving_location=location), GOOD, "receive.place_set", place=location)
+        return reply(state._replace(receiving_location=location), GOOD, "receive.location_set", place=location)
     booked = book_goods(state, location, context)
     has_open_lines = any(line.is_open for line in booked.state.lines)
     id_ = "receive.put" if has_open_lines else "receive.put_last"
@@ -384,7 +384,7 @@ def undo_step(state: ReceiveState, context: Context) -> Result:
         was = item.quantity if item else ZERO
         return Turn(state, (), undo_verdict(msg("receive.undone_scan", label=step.label, was=was, now=quantity)))
     quantity = sum((entry.quantity for entry in step.entries), ZERO)
-    state = lines_after(state, step.entries, step.label, sign=-1)
+    state = add_received(state, step.entries, step.label, sign=-1)
     if step.before:
         taken = UndoStep(step.label, step.before._replace(quantity=ZERO))
         state = add_undo_step(state._replace(in_hand=step.before), taken)

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from aisle.jobs import pages, quantities
 from aisle.jobs.choice_keys import assign_letters
-from aisle.jobs.receive import put_away as receive_take
+from aisle.jobs.receive import put_away
 from aisle.jobs.receive.receive_state import (
     DeliveryLine,
     DeliveryRow,
@@ -27,6 +27,7 @@ from aisle.jobs.view import (
     PAGE_HINTS,
     KeyHint,
     LabelledValue,
+    Line,
     ListView,
     Msg,
     Row,
@@ -39,7 +40,6 @@ from aisle.jobs.view import (
     raw,
     signed_message,
 )
-from aisle.jobs.view import Line as Shown
 from aisle.scan.meaning import Match
 
 MAX_UPCOMING = 12
@@ -49,21 +49,21 @@ MAX_WHOLE_CODE, CODE_END_LENGTH = 8, 4
 """Length up to which a code is shown whole, and number of last characters shown of a longer one."""
 
 CHOICE_TEXTS = {
-    "open": "receive.way_open",
-    "switch": "receive.way_switch",
-    "stay": "receive.way_stay",
-    "go_on": "receive.way_go_on",
-    "other": "receive.way_other",
-    "extra": "receive.way_extra",
-    "fit": "receive.way_fit",
-    "over": "receive.way_over",
-    "aside": "receive.way_aside",
-    "find": "receive.way_find",
-    "amount": "receive.way_amount",
-    "not_so_many": "count.way_not_so_many",
-    "is_product": "receive.way_is_product",
-    "is_location": "receive.way_is_location",
-    "is_delivery": "receive.way_open",
+    "open": "receive.choice_open",
+    "switch": "receive.choice_switch",
+    "stay": "receive.choice_stay",
+    "go_on": "receive.choice_go_on",
+    "other": "receive.choice_other",
+    "extra": "receive.choice_accept",
+    "fit": "receive.choice_announced_quantity",
+    "over": "receive.choice_whole_quantity",
+    "aside": "receive.choice_set_aside",
+    "find": "receive.choice_find",
+    "amount": "receive.choice_amount",
+    "not_so_many": "count.choice_not_so_many",
+    "is_product": "receive.choice_is_product",
+    "is_location": "receive.choice_is_location",
+    "is_delivery": "receive.choice_open",
 }
 """Message ids of the choices."""
 
@@ -73,9 +73,9 @@ LEAVE_ANSWERS = ("book", "forget", "back")
 COMMAND_LETTERS = "dlu"
 """Command letters of the page for goods."""
 
-DELIVERY_HEADS = (msg("head.supplier"), msg("head.delivery"), msg("head.came"), msg("head.expected_on"))
-LINE_HEADS = (msg("head.product"), msg("head.came"), msg("head.container"))
-CHECK_HEADS = (msg("head.product"), msg("head.came"), msg("head.difference"))
+DELIVERY_HEADS = (msg("head.supplier"), msg("head.delivery"), msg("head.received"), msg("head.expected_on"))
+LINE_HEADS = (msg("head.product"), msg("head.received"), msg("head.container"))
+CHECK_HEADS = (msg("head.product"), msg("head.received"), msg("head.difference"))
 
 
 def list_page_size(state: ReceiveState) -> int:
@@ -135,9 +135,9 @@ def _open_choices(state: ReceiveState) -> tuple[Msg, ...]:
         return choice_texts(state)
     match state.phase:
         case "check":
-            return (msg("receive.close_so"), msg("receive.way_go_on"))
+            return (msg("receive.choice_close"), msg("receive.choice_go_on"))
         case "leave":
-            return (msg("receive.book_it"), msg("receive.forget_it"), msg("receive.way_go_on"))
+            return (msg("receive.choice_book"), msg("receive.choice_forget"), msg("receive.choice_go_on"))
     return ()
 
 
@@ -191,7 +191,7 @@ def _progress_text(delivery: DeliveryRow) -> Msg:
         return lines_progress(None if delivery.received is None else delivery.complete_lines, delivery.line_count)
     if delivery.announced is None:
         return number_message(delivery.received)
-    return msg("receive.came_of", done=known_number(delivery.received), total=delivery.announced)
+    return msg("receive.received_of", done=known_number(delivery.received), total=delivery.announced)
 
 
 def _progress_share(delivery: DeliveryRow) -> Decimal:
@@ -328,7 +328,7 @@ def _goods_step(state: ReceiveState) -> Step:
         key_hints=_hints(state),
         done=state.done_total,
         total=state.announced_total,
-        upcoming_title=msg("receive.ahead"),
+        upcoming_title=msg("receive.upcoming"),
         is_upcoming_at_hand=True,
     )
 
@@ -339,37 +339,39 @@ def _prompt(state: ReceiveState) -> Msg:
     if state.choices and not state.delivery_number:
         return msg("receive.prompt_choice")
     if state.choices:
-        waits = receive_take.is_number_asked(state) or receive_take.is_goods_question_open(state)
-        if receive_take.open_quantity_goods(state) is not None:
+        waits = put_away.is_number_asked(state) or put_away.is_goods_question_open(state)
+        if put_away.open_quantity_goods(state) is not None:
             return quantities.quantity_prompt(choice_letters(state), scans=not waits)
         return quantities.letter_prompt(choice_letters(state), scans=not waits)
     return msg("receive.prompt_item") if state.in_hand else msg("receive.prompt_product")
 
 
-def _goods_lines(state: ReceiveState) -> tuple[Shown, ...]:
+def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
     """Return the lines of the page: location, product, quantity and notes."""
     if not state.delivery_number:
-        return (Shown("note", msg("receive.note_which")),)
+        return (Line("note", msg("receive.note_which")),)
     destination = (
-        msg("receive.to_place", place=state.receiving_location) if state.receiving_location else msg("receive.to_stock")
+        msg("receive.to_location", place=state.receiving_location)
+        if state.receiving_location
+        else msg("receive.to_stock")
     )
     if state.choices and state.pending_scan and state.phase == "goods":
         pending = state.pending_scan
         quantity = msg("receive.in_question", quantity=pending.quantity)
-        return Shown("product", raw(pending.label or pending.key)), Shown("quantity", quantity)
+        return Line("product", raw(pending.label or pending.key)), Line("quantity", quantity)
     item = state.in_hand
     if item is None:
         missing_count = len({line.product for line in state.lines if line.is_open})
         note = msg("receive.note_left", count=missing_count) if missing_count else msg("receive.note_all")
         place_text = msg("receive.unpacking", code=state.container) if state.container else destination
-        return (Shown("place", place_text), Shown("note", note))
+        return (Line("place", place_text), Line("note", note))
     lines = [
-        Shown("place", msg("receive.home", place=item.suggested_location) if item.suggested_location else destination)
+        Line("place", msg("receive.goes_to", place=item.suggested_location) if item.suggested_location else destination)
     ]
-    lines += [Shown("product", raw(item.label)), Shown("quantity", _quantity_text(state, item))]
+    lines += [Line("product", raw(item.label)), Line("quantity", _quantity_text(state, item))]
     order = next((line.order for line in lines_with_product(state, item.product) if line.order), "")
     if order:
-        lines.append(Shown("note", msg("receive.note_order", order=order)))
+        lines.append(Line("note", msg("receive.note_order", order=order)))
     return tuple(lines)
 
 
@@ -393,15 +395,15 @@ def _quantity_text(state: ReceiveState, goods: GoodsInHand) -> Msg:
 
 def _labelled_values(state: ReceiveState, goods: GoodsInHand) -> tuple[LabelledValue, ...]:
     missing = missing_quantity(state, goods.product) - goods.quantity
-    values = [LabelledValue(msg("fact.product_number"), raw(goods.product))]
+    values = [LabelledValue(msg("label.product_number"), raw(goods.product))]
     if missing > 0 and not is_received_unknown(state, goods.product):
-        values.append(LabelledValue(msg("fact.missing"), msg("number", value=missing)))
+        values.append(LabelledValue(msg("label.missing"), msg("number", value=missing)))
     if state.supplier:
-        values.append(LabelledValue(msg("fact.supplier"), raw(state.supplier)))
+        values.append(LabelledValue(msg("label.supplier"), raw(state.supplier)))
     if state.container:
         values.append(LabelledValue(msg("head.container"), raw(state.container)))
     if goods.suggested_location and state.receiving_location:
-        values.append(LabelledValue(msg("fact.receiving_place"), raw(state.receiving_location)))
+        values.append(LabelledValue(msg("label.receiving_location"), raw(state.receiving_location)))
     return tuple(values)
 
 

@@ -50,27 +50,27 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 
-MENU_TEXTS = ("home.pick", "home.lookup", "home.browse", "home.count", "home.move", "home.walk", "home.more")
+MENU_TEXTS = ("home.pick", "home.look_up", "home.locations", "home.count", "home.move", "home.batch", "home.more")
 """Message ids of the menu; the last entry turns to the next menu page."""
 
-MENU_JOBS = {2: "lookup", 3: "browse", 4: "count", 5: "move", 6: "walk"}
+MENU_JOBS = {2: "look_up", 3: "locations", 4: "count", 5: "move", 6: "batch"}
 """Jobs by menu number; 1 picks the order at the cursor, or the first one."""
 
-LETTER_EFFECTS: Mapping[str, Effect] = {"d": Start("doubts", {}), "o": SignOut(), "q": Quit()}
+LETTER_EFFECTS: Mapping[str, Effect] = {"d": Start("unconfirmed", {}), "o": SignOut(), "q": Quit()}
 
 MORE_MENU: tuple[tuple[Msg, Effect], ...] = (
-    (msg("home.doubts"), Start("doubts", {})),
+    (msg("home.unconfirmed"), Start("unconfirmed", {})),
     (msg("home.receive"), Start("receive", {})),
     (msg("home.orders"), Start("orders", {})),
     (msg("home.exceptions"), Start("exceptions", {})),
-    (msg("home.logs"), Start("logs", {})),
-    (msg("home.doctor"), Start("doctor", {})),
+    (msg("home.log"), Start("log", {})),
+    (msg("home.scanner_test"), Start("scanner_test", {})),
     (msg("home.sign_out"), SignOut()),
     (msg("home.quit"), Quit()),
 )
 """Second menu page, with what is needed less often; its last entry turns to the third."""
 
-NEXT_MENU = msg("home.desk")
+NEXT_MENU = msg("home.store_menu")
 """Entry that turns to the third menu page."""
 
 STORE_MENU: tuple[tuple[Msg, Effect], ...] = (
@@ -79,7 +79,7 @@ STORE_MENU: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.change_store"), Start("stores", {"change": True})),
     (msg("home.today"), Start("today", {})),
     (msg("home.clearance"), Start("clearance", {})),
-    (msg("home.tasks"), Start("tasks", {})),
+    (msg("home.clearance_tasks"), Start("clearance_tasks", {})),
     (msg("home.pin"), Start("pin", {})),
 )
 """Third menu page, about the store and its chain; new entries are appended."""
@@ -190,7 +190,7 @@ def home_view(state: HomeState) -> ListView:
 def _menu_hints(state: HomeState) -> tuple[KeyHint, ...]:
     """Return hints for the letters: those of the page, of long lists, and Back."""
     back = (BACK,) if state.search or state.menu_page else ()
-    doubts = (KeyHint("d", msg("home.doubts")),) if state.unconfirmed else ()
+    doubts = (KeyHint("d", msg("home.unconfirmed")),) if state.unconfirmed else ()
     sign_out = () if state.menu_page else (KeyHint("o", msg("home.sign_out")),)
     return (
         *_delivery_hints(state),
@@ -207,7 +207,10 @@ def _delivery_hints(state: HomeState) -> tuple[KeyHint, ...]:
     if not state.partly_received:
         return ()
     count = len(state.partly_received)
-    one, many = msg("home.halfway", delivery=state.partly_received[0]), msg("home.halfway_many", count=count)
+    one, many = (
+        msg("home.partly_received", delivery=state.partly_received[0]),
+        msg("home.partly_received_many", count=count),
+    )
     return (KeyHint("r", one if count == 1 else many),)
 
 
@@ -220,16 +223,18 @@ def _order_row(order: OpenOrderRow) -> Row:
 
 def _due_text(order: OpenOrderRow) -> Msg:
     """Return the pickup time, or a more important state; wide screens show both."""
-    due = msg("home.due_too", due=order.due) if dict(order.due.args).get("at") else raw("")
+    due = msg("home.also_due", due=order.due) if dict(order.due.args).get("at") else raw("")
     if order.abandoned_at:
-        return msg("home.left_by", who=order.claimed_by, at=order.abandoned_at, due=due)
+        return msg("home.abandoned_by", who=order.claimed_by, at=order.abandoned_at, due=due)
     if order.is_claimed:
-        return msg("home.taken_by", who=order.claimed_by, due=due) if order.claimed_by else msg("home.taken", due=due)
+        return (
+            msg("home.claimed_by", who=order.claimed_by, due=due) if order.claimed_by else msg("home.claimed", due=due)
+        )
     if order.not_put_down:
-        return msg("home.lying", count=order.not_put_down, due=due)
+        return msg("home.not_put_down", count=order.not_put_down, due=due)
     if order.assigned_by:
-        return msg("home.yours", who=order.assigned_by, due=due)
-    return msg("home.urgent", due=due) if order.is_priority else order.due
+        return msg("home.assigned_by", who=order.assigned_by, due=due)
+    return msg("home.priority", due=due) if order.is_priority else order.due
 
 
 SMALL_LIST_ROWS = 7
@@ -279,7 +284,7 @@ class HomeJob(Job[HomeState]):
             case Opened() | Closed() | Changed("order" | "outbox" | "delivery") | Resumed():
                 state = state._replace(signed_in_at=state.signed_in_at or context.now)
                 return self._refresh_all(
-                    state, context, moved=isinstance(event, Closed) and event.job in ("move", "tasks")
+                    state, context, moved=isinstance(event, Closed) and event.job in ("move", "clearance_tasks")
                 )
             case TypedText(text):
                 listed = pages.with_typed_search(state, text, "doqru", len(MENU_PAGES[state.menu_page]))
@@ -299,11 +304,11 @@ class HomeJob(Job[HomeState]):
             case Command("r") if state.partly_received:
                 return Turn(_reset(state), (_resume_delivery(state),))
             case Command("r"):
-                return Turn(state, (), Verdict(INFO, msg("home.none_halfway")))
+                return Turn(state, (), Verdict(INFO, msg("home.none_partly_received")))
             case Command("u"):
                 return Turn(state, (UndoLast(),))
             case Command("d") if not state.unconfirmed:
-                return Turn(state, (), Verdict(INFO, msg("home.none_open")))
+                return Turn(state, (), Verdict(INFO, msg("home.none_unconfirmed")))
             case Command("d" | "o" | "q" as letter):
                 return _run_effect(state, LETTER_EFFECTS[letter], context, is_confirmed)
         return Turn(state)
@@ -314,11 +319,11 @@ class HomeJob(Job[HomeState]):
                 return self._handle_orders(state, answer, context)
             case Rows("products"):
                 return self._handle_products(state, answer, context)
-            case Rows("given", rows, _):
+            case Rows("assigned_orders", rows, _):
                 return _report_assigned(state, rows)
-            case Rows("halfway", rows, _):
+            case Rows("partly_received", rows, _):
                 return Turn(state._replace(partly_received=tuple(str(row["order_number"]) for row in rows)))
-            case Rows("trouble", _, total):
+            case Rows("needing_person", _, total):
                 return Turn(state._replace(unconfirmed=total))
             case Rows("open"):
                 told = sign_in.open_work_verdict(answer)
@@ -327,9 +332,9 @@ class HomeJob(Job[HomeState]):
                     if told
                     else Turn(_reset(state), (SignOut(),))
                 )
-            case Rows("unread", rows, _):
+            case Rows("unread_lists", rows, _):
                 awaited = any(row["list"] == "headers" for row in rows)
-                return Turn(state, (), Verdict(WRONG, msg("home.awaited" if awaited else "home.nothing")))
+                return Turn(state, (), Verdict(WRONG, msg("home.loading" if awaited else "home.nothing")))
             case Rows("lost", rows, _):
                 return _report_reopened(state, rows)
             case Rows("refused" | "refused_before"):
@@ -340,13 +345,16 @@ class HomeJob(Job[HomeState]):
     def _refresh_all(self, state: HomeState, context: Context, *, moved: bool = False) -> Result:
         """Query the list, unconfirmed operations, assignments, refusals and a rejected order again."""
         refused = refusals.query_refused_moves(state.signed_in_at, is_reported=moved)
-        assigned = Query("given", "given", {"user": context.user}, is_live=True)
+        assigned = Query("assigned_orders", "assigned_orders", {"user": context.user}, is_live=True)
         rejected = (
             (Query("lost", "order", {"order_number": state.rejected_order}, is_live=True),)
             if state.rejected_order
             else ()
         )
-        counts = (Query("trouble", "trouble", {}, is_live=True), Query("halfway", "halfway", {}, is_live=True))
+        counts = (
+            Query("needing_person", "needing_person", {}, is_live=True),
+            Query("partly_received", "partly_received", {}, is_live=True),
+        )
         return Turn(state, (_query(state, context), *counts, assigned, refused, *rejected))
 
     def _handle_scan(self, state: HomeState, match: Match) -> Result:
@@ -356,8 +364,8 @@ class HomeJob(Job[HomeState]):
             name = match.label or match.key
             return Turn(_reset(state), (SignIn(match.key, name),), Verdict(GOOD, msg("sign_in.done", name=name)))
         if match.kind == PRODUCT:
-            return Turn(_reset(state), (Start("lookup", {"product_number": match.key, "label": match.label}),))
-        return Turn(_reset(state), (Start("browse", {"location_code": match.key}),))
+            return Turn(_reset(state), (Start("look_up", {"product_number": match.key, "label": match.label}),))
+        return Turn(_reset(state), (Start("locations", {"location_code": match.key}),))
 
     def _refresh_list(self, state: HomeState, context: Context) -> Result:
         return Turn(state, (_query(state, context),))
@@ -388,7 +396,7 @@ class HomeJob(Job[HomeState]):
             return self._refresh_list(_reset(state)._replace(unconfirmed=state.unconfirmed), context)._replace(
                 verdict=verdict
             )
-        return Turn(_reset(state), (Start("lookup", {"search": state.search}),))
+        return Turn(_reset(state), (Start("look_up", {"search": state.search}),))
 
     def _move_cursor(self, state: HomeState, key: str, context: Context) -> Result:
         if key == "enter":
@@ -415,7 +423,7 @@ class HomeJob(Job[HomeState]):
 
     def _pick_next(self, state: HomeState) -> Result:
         if not state.rows:
-            return Turn(state, (Query("unread", "unread", {}, is_live=True),))
+            return Turn(state, (Query("unread_lists", "unread_lists", {}, is_live=True),))
         free = [listed for listed in state.rows if not (listed.is_claimed or listed.not_put_down)]
         return _start_pick(state, pages.row_at_cursor(state) or (free or state.rows)[0])
 
@@ -475,8 +483,8 @@ def _report_assigned(state: HomeState, rows: tuple[Mapping[str, Any], ...]) -> R
         return Turn(state)
     order, who = str(fresh[0]["order_number"]), str(fresh[0]["by"])
     if len(fresh) > 1:
-        return Turn(state, (), Verdict(ASK, msg("home.given_many", count=len(fresh), who=who)))
-    return Turn(state, (), Verdict(ASK, msg("home.given", order=order, who=who)))
+        return Turn(state, (), Verdict(ASK, msg("home.assigned_many", count=len(fresh), who=who)))
+    return Turn(state, (), Verdict(ASK, msg("home.assigned", order=order, who=who)))
 
 
 def _report_reopened(state: HomeState, rows: tuple[Mapping[str, Any], ...]) -> Result:
@@ -484,9 +492,7 @@ def _report_reopened(state: HomeState, rows: tuple[Mapping[str, Any], ...]) -> R
     row = rows[0] if rows else {}
     if not row or row.get("is_rejected") or not row.get("is_active", True):
         return Turn(state)
-    return Turn(
-        state._replace(rejected_order=""), (), Verdict(INFO, msg("home.open_again", order=state.rejected_order))
-    )
+    return Turn(state._replace(rejected_order=""), (), Verdict(INFO, msg("home.reopened", order=state.rejected_order)))
 
 
 def _run_effect(state: HomeState, effect: Effect, context: Context, is_confirmed: bool) -> Result:

@@ -90,8 +90,8 @@ Result = Turn[PaletteState]
 class PaletteJob(Job[PaletteState]):
     """Job for the list of commands, above any other job."""
 
-    name = "commands"
-    steps: tuple[str, ...] = ("commands",)
+    name = "palette"
+    steps: tuple[str, ...] = ("palette",)
     version = 1
     journalled = False
 
@@ -128,9 +128,11 @@ class PaletteJob(Job[PaletteState]):
             case Opened(args):
                 entries = collect_entries(args)
                 state = PaletteState(entries)
-                query = Query("words", "words", {"messages": tuple(entry.text for entry in entries)}, is_live=True)
+                query = Query(
+                    "message_texts", "message_texts", {"messages": tuple(entry.text for entry in entries)}, is_live=True
+                )
                 return Turn(_with_window(state, size), (query,))
-            case Rows("words", rows, _):
+            case Rows("message_texts", rows, _):
                 return Turn(_with_window(state._replace(names=tuple(str(row["words"]) for row in rows)), size))
             case Rows("open"):
                 verdict = sign_in.open_work_verdict(event)
@@ -160,11 +162,11 @@ class PaletteJob(Job[PaletteState]):
         return pages.list_view(
             state,
             self.name,
-            msg("commands.title"),
-            msg("commands.prompt"),
-            (msg("commands.head"), msg("commands.head_key")),
+            msg("palette.title"),
+            msg("palette.prompt"),
+            (msg("palette.head"), msg("palette.head_key")),
             tuple(Row(entry.key, (entry.text, raw(entry.shown_key))) for entry in state.rows),
-            empty=msg("commands.empty"),
+            empty=msg("palette.empty"),
         )
 
 
@@ -196,13 +198,13 @@ def collect_entries(args: Mapping[str, Any]) -> tuple[PaletteEntry, ...]:
         if not (isinstance(effect, Start) and effect.job in args["open"])
     ]
     preferences = [
-        PaletteEntry(msg("commands.language", name=LANGUAGE_NAMES[each]), PREFERENCE, f"language={each}")
+        PaletteEntry(msg("palette.language", name=LANGUAGE_NAMES[each]), PREFERENCE, f"language={each}")
         for each in LANGUAGES
         if each != args["language"]
     ]
     if args["colours"]:
         preferences += [
-            PaletteEntry(msg("commands.theme", name=msg(id_)), PREFERENCE, f"theme={name}")
+            PaletteEntry(msg("palette.theme", name=msg(id_)), PREFERENCE, f"theme={name}")
             for name, id_ in THEME_NAMES.items()
             if name != args["theme"]
         ]
@@ -234,7 +236,7 @@ def _handle_search(state: PaletteState, size: int, context: Context) -> Result:
     """Handle text ended with Enter: run the command if exactly one matches."""
     after = _with_window(state, size)
     if not after.total:
-        verdict = Verdict(WRONG, msg("commands.no_such", text=state.search))
+        verdict = Verdict(WRONG, msg("palette.no_such", text=state.search))
         return Turn(_with_window(state._replace(search=""), size), (), verdict)
     return _run_entry(after, after.rows[0], context) if after.total == 1 else Turn(after)
 
@@ -259,7 +261,7 @@ def _run_entry(state: PaletteState, entry: PaletteEntry, context: Context) -> Re
             return Turn(state, (Close(start=effect),) if isinstance(effect, Start) else (Close(), effect))
     name, _, value = entry.key.partition("=")
     if name == "language" and context.user:  # stored for the user on this host; themes are stored for the terminal
-        verdict = Verdict(INFO, msg("commands.spoken", what=entry.text))
+        verdict = Verdict(INFO, msg("palette.language_set", what=entry.text))
         return Turn(state, (Close(), SetPreference(name, value), LocalNote("language", context.user, value)), verdict)
-    verdict = Verdict(INFO, msg("commands.tuned", what=entry.text))
+    verdict = Verdict(INFO, msg("palette.preference_set", what=entry.text))
     return Turn(state, (Close(), SetPreference(name, value)), verdict)

@@ -111,13 +111,13 @@ class PinJob(Job[PinState]):
                     held_event=args.get("said"),
                     can_wait=bool(args.get("may_wait")),
                 )
-                return Turn(state, (_query_waiting(context),), Verdict(ASK, msg("pin.now")))
-            case Requested(ask_id):
-                state = state._replace(phase="wait", request_id=ask_id, why=None)
+                return Turn(state, (_query_waiting(context),), Verdict(ASK, msg("pin.enter_pin")))
+            case Requested(request_id):
+                state = state._replace(phase="wait", request_id=request_id, why=None)
                 return Turn(state, (_query_request(state),), Verdict(INFO, msg("pin.asked")))
-            case Rows("pass", rows, _) if rows:
+            case Rows("user_token", rows, _) if rows:
                 return _with_waiting(state, rows[0])
-            case Rows("ask", rows, _) if state.phase == "wait":
+            case Rows("request_state", rows, _) if state.phase == "wait":
                 return _handle_answer(state, rows[0]) if rows else Turn(state)  # the request is not durable yet
             case Changed("outbox" | "ask") | Resumed() | Closed():
                 return Turn(state, (_query_request(state),) if state.phase == "wait" else ())
@@ -133,17 +133,17 @@ class PinJob(Job[PinState]):
 
 
 def _query_waiting(context: Context) -> Query:
-    return Query("pass", "pass", {"user": context.user, "now": context.now}, is_live=True)
+    return Query("user_token", "user_token", {"user": context.user, "now": context.now}, is_live=True)
 
 
 def _query_request(state: PinState) -> Query:
-    return Query("ask", "ask", {"ask_id": state.request_id}, is_live=True)
+    return Query("request_state", "request_state", {"request_id": state.request_id}, is_live=True)
 
 
 def _with_waiting(state: PinState, row: Mapping[str, Any]) -> Result:
     """Set the number of waiting operations; close the page if it was opened by choice and no PIN is needed."""
     if state.held_event is None and not (row["wanted"] or row["waiting"]):
-        return Turn(state, (Close(Verdict(INFO, msg("pin.unwanted"))),))
+        return Turn(state, (Close(Verdict(INFO, msg("pin.not_needed"))),))
     return Turn(state._replace(waiting_count=int(row["waiting"])))
 
 
@@ -171,7 +171,7 @@ def _handle_raw_input(state: PinState, raw_input: RawInput) -> Result:
 
 
 def _handle_answer(state: PinState, row: Mapping[str, Any]) -> Result:
-    if row["state"] in ("asked", "begun"):
+    if row["state"] in ("requested", "started"):
         return Turn(state)
     answer: Mapping[str, Any] = row.get("answer") or {}
     result, why = str(answer.get("how") or ""), read_message(str(answer.get("why") or ""))
@@ -190,14 +190,14 @@ def _handle_answer(state: PinState, row: Mapping[str, Any]) -> Result:
 
 
 def _choices(state: PinState) -> tuple[Msg, ...]:
-    return (msg("pin.again"), *((msg("pin.note_it"),) if state.can_wait else ()))
+    return (msg("pin.again"), *((msg("pin.save_without_pin"),) if state.can_wait else ()))
 
 
 def _handle_choice(state: PinState, choice: int) -> Result:
     """Ask for the PIN again, or record the kept input now, to be sent when the PIN is known."""
     if choice == 2 and state.can_wait:
         return Turn(state, (Close(event_for_below=state.held_event),))
-    return Turn(state._replace(phase="type", why=None), (), Verdict(ASK, msg("pin.now")))
+    return Turn(state._replace(phase="type", why=None), (), Verdict(ASK, msg("pin.enter_pin")))
 
 
 def _leave_message(state: PinState) -> Msg:

@@ -95,11 +95,11 @@ SLOW_GAP_MS: Final = 100
 """Longest pause in ms inside a scan; a longer one comes from typing or a slow line."""
 
 END_NAMES: Final = {
-    "cr": msg("doctor.end_cr"),
-    "lf": msg("doctor.end_lf"),
-    "tab": msg("doctor.end_tab"),
-    "etx": msg("doctor.end_etx"),
-    "paste": msg("doctor.end_paste"),
+    "cr": msg("scanner_test.end_cr"),
+    "lf": msg("scanner_test.end_lf"),
+    "tab": msg("scanner_test.end_tab"),
+    "etx": msg("scanner_test.end_etx"),
+    "paste": msg("scanner_test.end_paste"),
 }
 """Texts of the terminators."""
 
@@ -115,35 +115,35 @@ def judge_inputs(inputs: tuple[ScannedInput, ...]) -> Verdict:
     """Return the verdict on the latest of these inputs, of which there is at least one."""
     last = inputs[0]
     if last.key:
-        return Verdict(INFO, msg("doctor.key", name=last.key))
+        return Verdict(INFO, msg("scanner_test.key", name=last.key))
     fault = _fault_message(last)
     if fault:
         return Verdict(WRONG, fault)
     if last.gap_ms > SLOW_GAP_MS:
-        return Verdict(INFO, msg("doctor.slow", ms=last.gap_ms))
+        return Verdict(INFO, msg("scanner_test.slow", ms=last.gap_ms))
     if _is_gs1(last) and (sign := parse_message(last.code).substitute):
-        return Verdict(INFO, msg("doctor.gs_as", sign=sign))
+        return Verdict(INFO, msg("scanner_test.gs_substitute", sign=sign))
     ends = tuple(dict.fromkeys(each.end for each in inputs if not each.key and each.gap_ms <= SLOW_GAP_MS))
     if len(ends) > 1:
-        return Verdict(INFO, msg("doctor.suffixes", one=END_NAMES[ends[0]], other=END_NAMES[ends[1]]))
+        return Verdict(INFO, msg("scanner_test.different_suffixes", one=END_NAMES[ends[0]], other=END_NAMES[ends[1]]))
     if last.meaning_kind == "unknown" and _is_misread(last.code):
-        return Verdict(INFO, msg("doctor.check"))
+        return Verdict(INFO, msg("scanner_test.check_digit"))
     if last.symbol:
-        return Verdict(GOOD, msg("doctor.fine_aim", end=END_NAMES[last.end]))
-    return Verdict(GOOD, msg("doctor.fine", end=END_NAMES[last.end]))
+        return Verdict(GOOD, msg("scanner_test.good_aim", end=END_NAMES[last.end]))
+    return Verdict(GOOD, msg("scanner_test.good", end=END_NAMES[last.end]))
 
 
 def _fault_message(last: ScannedInput) -> Msg | None:
     """Return what has to be configured differently in the scanner; None if nothing."""
     code = last.code
     if len(last.text) >= MAX_LINE or _is_two_codes(code):
-        return msg("doctor.two_codes")
+        return msg("scanner_test.two_codes")
     if last.meaning_kind != "command" and is_garbled(code):
-        return msg("doctor.layout")
+        return msg("scanner_test.keyboard_layout")
     fault = gs1_fault(code, last.is_gs1) if _is_gs1(last) else ""
     if fault == MISSING_SEPARATOR or (_is_gs1(last) and _lacks_separator(code)):
-        return msg("doctor.no_gs")
-    return msg("doctor.gs1_broken") if fault else None
+        return msg("scanner_test.no_gs")
+    return msg("scanner_test.gs1_broken") if fault else None
 
 
 def _is_two_codes(code: str) -> bool:
@@ -185,12 +185,15 @@ _CONTROL_NAMES: Final = {
 """Names of control characters."""
 
 SYMBOLOGY_NAMES: Final = {
-    "A": "doctor.symbol_39", "C": "doctor.symbol_128", "C1": "doctor.symbol_gs1_128", "E": "doctor.symbol_ean",
-    "E3": "doctor.symbol_add_on", "E4": "doctor.symbol_ean_8", "F": "doctor.symbol_codabar", "G": "doctor.symbol_93",
-    "I": "doctor.symbol_itf", "L": "doctor.symbol_pdf", "Q": "doctor.symbol_qr", "Q3": "doctor.symbol_gs1_qr",
-    "d": "doctor.symbol_matrix", "d2": "doctor.symbol_gs1_matrix", "e": "doctor.symbol_databar",
-    "z": "doctor.symbol_aztec", "J": "doctor.symbol_dotcode", "J1": "doctor.symbol_gs1_dotcode",
-    "X": "doctor.symbol_other",
+    "A": "scanner_test.symbol_39", "C": "scanner_test.symbol_128", "C1": "scanner_test.symbol_gs1_128",
+    "E": "scanner_test.symbol_ean",
+    "E3": "scanner_test.symbol_add_on", "E4": "scanner_test.symbol_ean_8", "F": "scanner_test.symbol_codabar",
+    "G": "scanner_test.symbol_93",
+    "I": "scanner_test.symbol_itf", "L": "scanner_test.symbol_pdf", "Q": "scanner_test.symbol_qr",
+    "Q3": "scanner_test.symbol_gs1_qr",
+    "d": "scanner_test.symbol_matrix", "d2": "scanner_test.symbol_gs1_matrix", "e": "scanner_test.symbol_databar",
+    "z": "scanner_test.symbol_aztec", "J": "scanner_test.symbol_dotcode", "J1": "scanner_test.symbol_gs1_dotcode",
+    "X": "scanner_test.symbol_other",
 }  # fmt: skip
 """Message ids of symbologies by AIM code character, with the modifier where it makes a difference (ISO/IEC 15424)."""
 
@@ -198,29 +201,29 @@ SAMPLE_SIGNS: Final = "┌─┬─┐ éñüß €×≈…"
 """Frames, accents and signs that a UTF-8 terminal shows unchanged."""
 
 STYLE_SAMPLES: Final = (
-    (GOOD, "doctor.look_good"),
-    (WRONG, "doctor.look_wrong"),
-    (INFO, "doctor.look_info"),
-    (ASK, "doctor.look_ask"),
-    ("accent", "doctor.look_accent"),
-    ("bold", "doctor.look_bold"),
-    ("dim", "doctor.look_dim"),
-    ("reversed", "doctor.look_reversed"),
+    (GOOD, "scanner_test.look_good"),
+    (WRONG, "scanner_test.look_wrong"),
+    (INFO, "scanner_test.look_info"),
+    (ASK, "scanner_test.look_ask"),
+    ("accent", "scanner_test.look_accent"),
+    ("bold", "scanner_test.look_bold"),
+    ("dim", "scanner_test.look_dim"),
+    ("reversed", "scanner_test.look_reversed"),
 )
 """Styles of pages, each with a text that names it."""
 
 MEANING_TEXTS: Final = {
-    "product": "doctor.means_product",
-    "location": "doctor.means_location",
-    "order": "doctor.means_order",
-    "reference": "doctor.means_order",
-    "delivery": "doctor.means_delivery",
-    "person": "doctor.means_person",
-    "command": "doctor.means_command",
-    "times": "doctor.means_times",
-    "either": "doctor.means_either",
-    "unknown": "doctor.means_unknown",
-    "nothing": "doctor.means_nothing",
+    "product": "scanner_test.means_product",
+    "location": "scanner_test.means_location",
+    "order": "scanner_test.means_order",
+    "reference": "scanner_test.means_order",
+    "delivery": "scanner_test.means_delivery",
+    "person": "scanner_test.means_person",
+    "command": "scanner_test.means_command",
+    "times": "scanner_test.means_times",
+    "either": "scanner_test.means_either",
+    "unknown": "scanner_test.means_unknown",
+    "nothing": "scanner_test.means_nothing",
 }
 """Message ids of the meanings of an input."""
 
@@ -228,18 +231,20 @@ MEANING_TEXTS: Final = {
 def page_view(state: ScannerTestState) -> DetailView:
     """Return the page."""
     last, earlier = state.inputs[:1], state.inputs[1:]
-    blocks = [Block(msg("doctor.last"), _input_rows(each)) for each in last]
+    blocks = [Block(msg("scanner_test.last_input"), _input_rows(each)) for each in last]
     if earlier:
-        blocks.append(Block(msg("doctor.before"), tuple(_earlier_row(each) for each in earlier)))
-    blocks.append(Block(msg("doctor.terminal"), _terminal_rows(state)))
-    blocks.append(Block(msg("doctor.signs"), (tuple(raw(text) for text in (SAMPLE_SIGNS, to_ascii(SAMPLE_SIGNS))),)))
+        blocks.append(Block(msg("scanner_test.earlier_inputs"), tuple(_earlier_row(each) for each in earlier)))
+    blocks.append(Block(msg("scanner_test.terminal"), _terminal_rows(state)))
+    blocks.append(
+        Block(msg("scanner_test.sample_signs"), (tuple(raw(text) for text in (SAMPLE_SIGNS, to_ascii(SAMPLE_SIGNS))),))
+    )
     words = tuple(msg(word) for _, word in STYLE_SAMPLES)
-    blocks.append(Block(msg("doctor.looks"), (words,), cell_styles=tuple(style for style, _ in STYLE_SAMPLES)))
+    blocks.append(Block(msg("scanner_test.styles"), (words,), cell_styles=tuple(style for style, _ in STYLE_SAMPLES)))
     return DetailView(
-        name="doctor",
-        title=msg("doctor.title"),
-        prompt=msg("doctor.prompt_open") if state.typed_length >= MIN_UNENDED else msg("doctor.prompt"),
-        lines=_input_lines(last[0]) if last else (Line("note", msg("doctor.note")),),
+        name="scanner_test",
+        title=msg("scanner_test.title"),
+        prompt=msg("scanner_test.prompt_open") if state.typed_length >= MIN_UNENDED else msg("scanner_test.prompt"),
+        lines=_input_lines(last[0]) if last else (Line("note", msg("scanner_test.note")),),
         blocks=tuple(blocks),
         page=state.page,
         key_hints=(
@@ -257,7 +262,7 @@ def show_control_characters(text: str) -> str:
 
 
 def _input_text(scanned: ScannedInput) -> Msg:
-    return msg("doctor.key_name", name=scanned.key) if scanned.key else raw(show_control_characters(scanned.text))
+    return msg("scanner_test.key_name", name=scanned.key) if scanned.key else raw(show_control_characters(scanned.text))
 
 
 def _input_lines(scanned: ScannedInput) -> tuple[Line, ...]:
@@ -272,46 +277,46 @@ def _input_lines(scanned: ScannedInput) -> tuple[Line, ...]:
 
 def _input_rows(scanned: ScannedInput) -> tuple[tuple[Msg, ...], ...]:
     if scanned.key:
-        return ((msg("doctor.kind"), msg("doctor.kind_key")),)
+        return ((msg("scanner_test.kind"), msg("scanner_test.kind_key")),)
     rows = [
-        (msg("doctor.end"), END_NAMES[scanned.end]),
+        (msg("scanner_test.end"), END_NAMES[scanned.end]),
         *_symbol_rows(scanned.symbol),
-        (msg("doctor.gap"), msg("doctor.ms", count=scanned.gap_ms)),
-        (msg("doctor.gs"), msg("doctor.seen", count=scanned.separators)),
-        (msg("doctor.size"), msg("doctor.characters", count=len(scanned.text))),
+        (msg("scanner_test.gap"), msg("scanner_test.ms", count=scanned.gap_ms)),
+        (msg("scanner_test.gs"), msg("scanner_test.times", count=scanned.separators)),
+        (msg("scanner_test.size"), msg("scanner_test.characters", count=len(scanned.text))),
     ]
     if scanned.dropped:
-        rows.append((msg("doctor.dropped"), raw(show_control_characters(scanned.dropped))))
+        rows.append((msg("scanner_test.dropped"), raw(show_control_characters(scanned.dropped))))
     return tuple(rows)
 
 
 def _symbol_rows(symbol: str) -> tuple[tuple[Msg, ...], ...]:
     """Return the AIM identifier and the symbology it stands for."""
     if not symbol:
-        return ((msg("doctor.aim"), msg("doctor.aim_none")),)
-    name = SYMBOLOGY_NAMES.get(symbol) or SYMBOLOGY_NAMES.get(symbol[0]) or "doctor.symbol_unknown"
-    return ((msg("doctor.aim"), raw(f"]{symbol}")), (msg("doctor.symbol"), msg(name)))
+        return ((msg("scanner_test.aim"), msg("scanner_test.aim_none")),)
+    name = SYMBOLOGY_NAMES.get(symbol) or SYMBOLOGY_NAMES.get(symbol[0]) or "scanner_test.symbol_unknown"
+    return ((msg("scanner_test.aim"), raw(f"]{symbol}")), (msg("scanner_test.symbol"), msg(name)))
 
 
 def _earlier_row(scanned: ScannedInput) -> tuple[Msg, ...]:
     if scanned.key:
         return (_input_text(scanned),)
-    return (_input_text(scanned), END_NAMES[scanned.end], msg("doctor.ms", count=scanned.gap_ms))
+    return (_input_text(scanned), END_NAMES[scanned.end], msg("scanner_test.ms", count=scanned.gap_ms))
 
 
 def _terminal_rows(state: ScannerTestState) -> tuple[tuple[Msg, ...], ...]:
     return (
-        (msg("doctor.screen"), msg("doctor.cells", columns=state.columns, rows=state.rows)),
-        (msg("doctor.term"), raw(state.term)),
-        (msg("doctor.colours"), _colour_text(state.colours)),
-        (msg("doctor.encoding"), raw(state.encoding)),
+        (msg("scanner_test.screen"), msg("scanner_test.cells", columns=state.columns, rows=state.rows)),
+        (msg("scanner_test.term"), raw(state.term)),
+        (msg("scanner_test.colours"), _colour_text(state.colours)),
+        (msg("scanner_test.encoding"), raw(state.encoding)),
     )
 
 
 def _colour_text(count: int) -> Msg:
     if count >= TRUE_COLOUR:
-        return msg("doctor.colours_all")
-    return msg("number", value=count) if count else msg("doctor.colours_none")
+        return msg("scanner_test.colours_all")
+    return msg("number", value=count) if count else msg("scanner_test.colours_none")
 
 
 MAX_INPUTS = 12
@@ -323,8 +328,8 @@ Result = Turn[ScannerTestState]
 class ScannerTestJob(Job[ScannerTestState]):
     """Job that tests a scanner on a page of its own."""
 
-    name = "doctor"
-    steps: tuple[str, ...] = ("doctor",)
+    name = "scanner_test"
+    steps: tuple[str, ...] = ("scanner_test",)
     version = 1
     journalled = False
     raw_input = True

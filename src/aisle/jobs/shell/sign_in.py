@@ -13,7 +13,7 @@ from aisle.scan.meaning import PERSON, Accepts, Back, Choice, Command, Match, Sc
 
 def query_open_work(context: Context) -> Query:
     """Return the query for the user's open work."""
-    return Query("open", "open", {"user": context.user, "now": context.now}, is_live=True)
+    return Query("open", "open_work", {"user": context.user, "now": context.now}, is_live=True)
 
 
 def open_work_verdict(answer: Rows) -> Verdict | None:
@@ -143,7 +143,7 @@ class SignInJob(Job[SignInState]):
             several = SignInState(typed_name, people, match_count=state.match_count)
             return Turn(several, (), Verdict(ASK, msg("sign_in.which", asked=typed_name)))
         if len(typed_name.strip()) < 2:
-            return Turn(SignInState(), (), Verdict(WRONG, msg("sign_in.short", asked=typed_name)))
+            return Turn(SignInState(), (), Verdict(WRONG, msg("sign_in.name_too_short", asked=typed_name)))
         as_typed = Person(typed_name.strip(), typed_name.strip())
         unknown = state._replace(people=(as_typed,), is_unknown=True)
         return Turn(unknown, (), Verdict(ASK, msg("sign_in.unknown", asked=typed_name)))
@@ -152,7 +152,7 @@ class SignInJob(Job[SignInState]):
         """Sign in the only match if the name is theirs; ask first if only a part of it matches."""
         if _is_named(person, typed_name):
             return _sign_in(person)
-        return Turn(SignInState(typed_name, (person,)), (), Verdict(ASK, msg("sign_in.is_it", asked=typed_name)))
+        return Turn(SignInState(typed_name, (person,)), (), Verdict(ASK, msg("sign_in.confirm_name", asked=typed_name)))
 
     def step_name(self, state: SignInState) -> str:
         """Return the only step."""

@@ -101,7 +101,7 @@ MIN_CONFIRMATION = 5
 class ClearanceRequestState(NamedTuple):
     """State of one clearance request."""
 
-    phase: str = "sure"
+    phase: str = "confirm"
     """`sure`, `wait` or `done`."""
     tag: str = ""
     categories: tuple[str, ...] = ()
@@ -135,11 +135,11 @@ def confirmation_text(tag: str) -> str:
 
 
 OUTCOME_TEXTS = {
-    "refused": "clear.refused",
-    "role": "clear.role",
-    "not_sent": "clear.not_sent",
-    "expired": "clear.expired",
-    "unknown": "clear.unknown",
+    "refused": "clearance_request.refused",
+    "role": "clearance_request.role_denied",
+    "not_sent": "clearance_request.not_sent",
+    "expired": "clearance_request.expired",
+    "unknown": "clearance_request.unknown",
 }
 
 
@@ -152,7 +152,7 @@ def list_view(state: ClearanceState) -> ListView:
         "clearance.head_chosen",
     )
     if not state.tag:
-        heads = ("clearance.head_tag", "clearance.head_places")
+        heads = ("clearance.head_tag", "clearance.head_locations")
     return pages.list_view(
         state,
         "clearance.categories" if state.tag else "clearance",
@@ -167,7 +167,7 @@ def list_view(state: ClearanceState) -> ListView:
 
 def _empty_text(state: ClearanceState) -> Msg:
     if not state.is_loaded:
-        return msg("clearance.unheard")
+        return msg("clearance.not_loaded")
     if not state.may_clear:
         return msg("clearance.denied")
     return msg("clearance.no_categories") if state.tag else msg("clearance.no_tags")
@@ -186,7 +186,11 @@ def result_choices(state: ClearanceRequestState) -> tuple[Msg, ...]:
     """Return the choices of the last page."""
     if state.phase != "done":
         return ()
-    return (msg("clear.look"),) if state.outcome == "done" else (msg("clear.look"), msg("clear.again"))
+    return (
+        (msg("clearance_request.show_tasks"),)
+        if state.outcome == "done"
+        else (msg("clearance_request.show_tasks"), msg("clearance_request.try_again"))
+    )
 
 
 def request_view(state: ClearanceRequestState) -> View:
@@ -198,44 +202,49 @@ def outcome_message(state: ClearanceRequestState) -> Msg:
     """Return the message with the result."""
     if state.outcome == "done":
         return (
-            msg("clear.fresh", tag=state.tag, count=state.new_task_count)
+            msg("clearance_request.new_tasks", tag=state.tag, count=state.new_task_count)
             if state.new_task_count >= 0
-            else msg("clear.done")
+            else msg("clearance_request.done")
         )
-    return msg(OUTCOME_TEXTS.get(state.outcome, "clear.unknown"), why=read_message(state.why))
+    return msg(OUTCOME_TEXTS.get(state.outcome, "clearance_request.unknown"), why=read_message(state.why))
 
 
 def _categories_message(state: ClearanceRequestState) -> Msg:
     if state.categories:
-        return msg("clear.of_categories", what=", ".join(state.categories))
-    return msg("clear.of_all")
+        return msg("clearance_request.categories", what=", ".join(state.categories))
+    return msg("clearance_request.all_categories")
 
 
 def _request_step(state: ClearanceRequestState) -> Step:
     place = Line("place", raw(state.tag))
     if state.phase == "wait":
-        note = msg("clear.note_begun") if state.is_running else msg("clear.note_asked")
-        return _simple_step("clear.wait", msg("clear.prompt_wait"), place, Line("note", note))
-    known = (Line("quantity", msg("clear.lines", count=state.line_count)),) if state.line_count else ()
-    note = msg("clear.note_sure") if state.service_knows_people else msg("clear.note_token")
+        note = msg("clearance_request.note_running") if state.is_running else msg("clearance_request.note_requested")
+        return _simple_step("clearance_request.wait", msg("clearance_request.prompt_wait"), place, Line("note", note))
+    known = (Line("quantity", msg("clearance_request.lines", count=state.line_count)),) if state.line_count else ()
+    note = msg("clearance_request.note_confirm") if state.service_knows_people else msg("clearance_request.note_token")
     lines = (place, Line("product", _categories_message(state)), *known, Line("note", note))
-    return _simple_step("clear.sure", msg("clear.prompt_sure", tag=confirmation_text(state.tag)), *lines)
+    return _simple_step(
+        "clearance_request.confirm", msg("clearance_request.prompt_confirm", tag=confirmation_text(state.tag)), *lines
+    )
 
 
 def _simple_step(name: str, prompt: Msg, *lines: Line) -> Step:
-    return Step(name=name, title=msg("clear.title"), prompt=prompt, lines=lines, key_hints=(BACK,))
+    return Step(name=name, title=msg("clearance_request.title"), prompt=prompt, lines=lines, key_hints=(BACK,))
 
 
 def _result_view(state: ClearanceRequestState) -> DetailView:
     """Return the page with the result: the created tasks, or the known figures if the service does not list tasks."""
-    facts = [(msg("clear.head_tag"), raw(state.tag)), (msg("clear.head_what"), _categories_message(state))]
-    facts.append((msg("clear.head_asked"), msg("logs.at", at=state.requested_at)))
+    facts = [
+        (msg("clearance_request.head_tag"), raw(state.tag)),
+        (msg("clearance_request.head_what"), _categories_message(state)),
+    ]
+    facts.append((msg("clearance_request.head_asked"), msg("log.at", at=state.requested_at)))
     if state.line_count:
-        facts.append((msg("clear.head_lines"), msg("number", value=state.line_count)))
-    blocks = [Block(msg("clear.about"), tuple(facts), is_compact=True)]
+        facts.append((msg("clearance_request.head_lines"), msg("number", value=state.line_count)))
+    blocks = [Block(msg("clearance_request.request"), tuple(facts), is_compact=True)]
     if state.outcome == "unknown":
-        advice = "clear.find_out" if state.lists_tasks else "clear.find_out_there"
-        blocks.insert(0, Block(msg("clear.to_find_out"), ((msg(advice, tag=state.tag),),)))
+        advice = "clearance_request.find_out" if state.lists_tasks else "clearance_request.find_out_there"
+        blocks.insert(0, Block(msg("clearance_request.title_find_out"), ((msg(advice, tag=state.tag),),)))
     if state.lists_tasks:
         rows = tuple(
             (
@@ -246,14 +255,14 @@ def _result_view(state: ClearanceRequestState) -> DetailView:
             )
             for each in state.tasks
         )
-        title = msg("clear.to_move", count=state.total)
-        blocks.append(Block(title, rows or ((msg("clear.nothing_to_move"),),)))
+        title = msg("clearance_request.to_move", count=state.total)
+        blocks.append(Block(title, rows or ((msg("clearance_request.nothing_to_move"),),)))
     else:
-        blocks.append(Block(msg("clear.to_move_plain"), ((msg("tasks.unlisted"),),)))
+        blocks.append(Block(msg("clearance_request.to_move_unlisted"), ((msg("clearance_tasks.unlisted"),),)))
     return DetailView(
-        name="clear.done",
-        title=msg("clear.title"),
-        prompt=msg("clear.prompt_done"),
+        name="clearance_request.done",
+        title=msg("clearance_request.title"),
+        prompt=msg("clearance_request.prompt_done"),
         lines=(Line("product", outcome_message(state)),),
         blocks=tuple(blocks),
         page=state.page,
@@ -321,14 +330,14 @@ class ClearanceJob(Job[ClearanceState]):
 
 
 def _queries(state: ClearanceState, context: Context) -> tuple[Query, ...]:
-    who = Query("clearing", "clearing", {"user": context.user}, is_live=True)
-    tagged = (Query("tagged", "tagged", {"tag": state.tag}, is_live=True),) if state.tag else ()
+    who = Query("clearance_permission", "clearance_permission", {"user": context.user}, is_live=True)
+    tagged = (Query("held_by_category", "held_by_category", {"tag": state.tag}, is_live=True),) if state.tag else ()
     return (who, Query("tags", "tags", {}, is_live=True), *tagged)
 
 
 def _with_rows(state: ClearanceState, id_: str, rows: tuple[Mapping[str, Any], ...]) -> ClearanceState:
     match id_:
-        case "clearing" if rows:
+        case "clearance_permission" if rows:
             row = rows[0]
             is_loaded, people = bool(row["heard"]), bool(row["people"])
             return state._replace(
@@ -336,7 +345,7 @@ def _with_rows(state: ClearanceState, id_: str, rows: tuple[Mapping[str, Any], .
             )
         case "tags":
             return state._replace(tags=tuple(Tag(str(row["tag"]), int(to_decimal(row["places"]))) for row in rows))
-        case "tagged":
+        case "held_by_category":
             found = tuple(
                 Category(str(row["category_code"]), int(to_decimal(row["lines"])), to_decimal(row["quantity"]))
                 for row in rows
@@ -355,7 +364,7 @@ def _with_window(state: ClearanceState) -> ClearanceState:
 
 def _denial(state: ClearanceState) -> Verdict | None:
     if not state.is_loaded:
-        return Verdict(WRONG, msg("clearance.unheard"))
+        return Verdict(WRONG, msg("clearance.not_loaded"))
     return None if state.may_clear else Verdict(WRONG, msg("clearance.denied"))
 
 
@@ -395,7 +404,11 @@ def _choose_tag(state: ClearanceState, tag: str) -> Result:
     if denied:
         return Turn(state, (), denied)
     state = _with_window(state._replace(tag=tag, categories=(), chosen=(), first=0, cursor=-1))
-    return Turn(state, (Query("tagged", "tagged", {"tag": tag}, is_live=True),), Verdict(INFO, _scope_message(state)))
+    return Turn(
+        state,
+        (Query("held_by_category", "held_by_category", {"tag": tag}, is_live=True),),
+        Verdict(INFO, _scope_message(state)),
+    )
 
 
 def _toggle_category(state: ClearanceState, key: str) -> Result:
@@ -421,4 +434,4 @@ def _start_request(state: ClearanceState) -> Result:
         "lines": sum(each.lines for each in meant),
         "people": state.service_knows_people,
     }
-    return Turn(state, (Start("clear", args),))
+    return Turn(state, (Start("clearance_request", args),))

@@ -48,9 +48,9 @@ class ClearanceRequestJob(Job[ClearanceRequestState]):
     """Job that requests a clearance: confirm, wait, read the result. The common PIN page asks for the PIN in
     between."""
 
-    name = "clear"
-    steps: tuple[str, ...] = ("clear.sure", "clear.wait", "clear.done")
-    version = 3
+    name = "clearance_request"
+    steps: tuple[str, ...] = ("clearance_request.confirm", "clearance_request.wait", "clearance_request.done")
+    version = 1
     journalled = True
     raw_input = True
 
@@ -60,7 +60,7 @@ class ClearanceRequestJob(Job[ClearanceRequestState]):
 
     def accepts(self, state: ClearanceRequestState) -> Accepts:
         """Accept text for the confirmation, then numbers and page letters."""
-        if state.phase == "sure":
+        if state.phase == "confirm":
             return Accepts(text=True)
         return Accepts(choices=len(clearance.result_choices(state)), command_letters="np")
 
@@ -77,13 +77,13 @@ class ClearanceRequestJob(Job[ClearanceRequestState]):
 
         One digit on the last page is a choice.
         """
-        if state.phase == "sure" and confirmation_text(state.tag).startswith(text.strip()):
+        if state.phase == "confirm" and confirmation_text(state.tag).startswith(text.strip()):
             return False
         return sum(char.isdigit() for char in text) > (state.phase == "done")
 
     def step_name(self, state: ClearanceRequestState) -> str:
         """Return one of `steps`."""
-        return f"clear.{state.phase}"
+        return f"clearance_request.{state.phase}"
 
     def view(self, state: ClearanceRequestState) -> View:
         """Return the screen of the current phase."""
@@ -94,12 +94,14 @@ class ClearanceRequestJob(Job[ClearanceRequestState]):
         match event:
             case Opened(args):
                 return _handle_opened(args)
-            case Requested(ask_id):
+            case Requested(request_id):
                 state = state._replace(
-                    phase="wait", request_id=ask_id, is_running=False, requested_at=context.now, outcome="", why=""
+                    phase="wait", request_id=request_id, is_running=False, requested_at=context.now, outcome="", why=""
                 )
-                shows = Query("asked", "ask", {"ask_id": ask_id}, is_live=True)  # subscribes to this answer
-                return Turn(state, (shows,), Verdict(INFO, msg("clear.asked")))
+                shows = Query(
+                    "asked", "request_state", {"request_id": request_id}, is_live=True
+                )  # subscribes to this answer
+                return Turn(state, (shows,), Verdict(INFO, msg("clearance_request.requested")))
             case Rows(id_, rows, total):
                 return _handle_rows(state, id_, rows, total)
             case Changed("outbox" | "ask" | "assignment") | Resumed() | Closed():
@@ -125,45 +127,53 @@ def _handle_opened(args: Mapping[str, Any]) -> Result:
 
 def _queries(state: ClearanceRequestState) -> tuple[Query, ...]:
     if state.phase == "wait":
-        return (Query("ask", "ask", {"ask_id": state.request_id}),)
+        return (Query("request_state", "request_state", {"request_id": state.request_id}),)
     if state.phase != "done":
         return ()
     return (
-        Query("clearing", "clearing", {"user": ""}, is_live=True),
-        Query("tasks", "assignments", {"tag": state.tag, "size": MAX_TASKS}, is_live=True),
+        Query("clearance_permission", "clearance_permission", {"user": ""}, is_live=True),
+        Query("clearance_tasks", "assignments", {"tag": state.tag, "size": MAX_TASKS}, is_live=True),
     )
 
 
 def _handle_raw_input(state: ClearanceRequestState, raw_input: RawInput) -> Result:
-    if state.phase == "sure":
+    if state.phase == "confirm":
         return _check_confirmation(state, raw_input)
     match raw_input.meaning:
         case Command("n" | "p" as letter):
             return Turn(state._replace(page=turn_page(state.page, letter)))
         case Choice(choice):
             return _handle_choice(state, choice)
-    return Turn(state, (), Verdict(WRONG, msg("clear.wait_for_it" if state.phase == "wait" else "clear.nothing_else")))
+    return Turn(
+        state,
+        (),
+        Verdict(WRONG, msg("clearance_request.wait" if state.phase == "wait" else "clearance_request.no_other_input")),
+    )
 
 
 def _check_confirmation(state: ClearanceRequestState, raw_input: RawInput) -> Result:
     text, wanted = raw_input.text.strip(), confirmation_text(state.tag)
     if text != wanted:
         may_be_pin = not text or ClearanceRequestJob().is_secret_text(state, text)
-        answer = msg("clear.not_that", tag=wanted) if may_be_pin else msg("clear.not_the_tag", text=text, tag=wanted)
+        answer = (
+            msg("clearance_request.wrong_text", tag=wanted)
+            if may_be_pin
+            else msg("clearance_request.not_the_tag", text=text, tag=wanted)
+        )
         return Turn(state, (), Verdict(WRONG, answer))
     if not is_typed(raw_input):
-        return Turn(state, (), Verdict(WRONG, msg("clear.not_scanned", tag=wanted)))
+        return Turn(state, (), Verdict(WRONG, msg("clearance_request.not_scanned", tag=wanted)))
     body = {"tag": state.tag, "categories": list(state.categories)}
     return Turn(state, (Request("clearance", body, TIMEOUT_S, needs_supervisor=True),))
 
 
 def _handle_rows(state: ClearanceRequestState, id_: str, rows: tuple[Mapping[str, Any], ...], total: int) -> Result:
     match id_:
-        case "ask" if state.phase == "wait":
+        case "request_state" if state.phase == "wait":
             return _handle_request_state(state, rows[0] if rows else {"state": "unknown", "answer": {}})
-        case "clearing" if rows:
+        case "clearance_permission" if rows:
             return Turn(state._replace(lists_tasks=bool(rows[0]["listed"])))
-        case "tasks":
+        case "clearance_tasks":
             return Turn(state._replace(tasks=tuple(parse_task_row(row) for row in rows), total=total))
     return Turn(state)
 
@@ -172,15 +182,15 @@ def _handle_request_state(state: ClearanceRequestState, row: Mapping[str, Any]) 
     """Handle the state of the request: under way or over."""
     answer: Mapping[str, Any] = row.get("answer") or {}
     match row["state"]:
-        case "asked":
+        case "requested":
             return Turn(state)
-        case "begun":
+        case "started":
             return Turn(state._replace(is_running=True))
         case "expired":
             return _finish(state, "expired", "", None)
         case "answered" if answer.get("how") == "pin":
-            verdict = Verdict(ASK, msg("clear.pin_gone"))
-            return Turn(state._replace(phase="sure", request_id=""), (), verdict)
+            verdict = Verdict(ASK, msg("clearance_request.pin_expired"))
+            return Turn(state._replace(phase="confirm", request_id=""), (), verdict)
         case "answered":
             return _finish(state, str(answer.get("how")), str(answer.get("why") or ""), answer.get("fresh"))
     return _finish(state, "unknown", str(answer.get("why") or ""), None)
@@ -201,15 +211,15 @@ def _finish(state: ClearanceRequestState, outcome: str, reason: str, new_task_co
 def _handle_choice(state: ClearanceRequestState, choice: int) -> Result:
     """Open the list of tasks, or start again from the confirmation if nothing was done or the result is unknown."""
     if choice == 1:
-        return Turn(state, (Close(start=Start("tasks", {"tag": state.tag})),))
+        return Turn(state, (Close(start=Start("clearance_tasks", {"tag": state.tag})),))
     if choice == 2 and state.outcome != "done":
         return Turn(
-            state._replace(phase="sure", request_id="", outcome="", why="", new_task_count=-1, tasks=(), total=0)
+            state._replace(phase="confirm", request_id="", outcome="", why="", new_task_count=-1, tasks=(), total=0)
         )
     return Turn(state)
 
 
 def _go_back(state: ClearanceRequestState) -> Result:
     """Leave the page. A request under way continues."""
-    verdict = Verdict(INFO, msg("clear.goes_on", tag=state.tag)) if state.phase == "wait" else None
+    verdict = Verdict(INFO, msg("clearance_request.continues", tag=state.tag)) if state.phase == "wait" else None
     return Turn(state, (Close(verdict),))

@@ -41,6 +41,7 @@ from aisle.jobs.view import (
     Block,
     DetailView,
     KeyHint,
+    Line,
     ListView,
     Msg,
     Verdict,
@@ -48,7 +49,6 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.jobs.view import Line as Shown
 from aisle.scan.meaning import (
     DELIVERY,
     PRODUCT,
@@ -144,7 +144,7 @@ def list_view(state: DeliveriesState) -> ListView:
         msg("deliveries.prompt"),
         (*DELIVERY_HEADS[:-1], when),
         tuple(delivery_row(each) for each in state.rows),
-        KeyHint("v", msg("deliveries.others")),
+        KeyHint("v", msg("deliveries.next_subset")),
         empty=msg("deliveries.no_match", text=text) if text else msg("deliveries.empty"),
         has_two_line_rows=True,
     )
@@ -162,7 +162,7 @@ def page_view(state: DeliveriesState) -> DetailView:
         name="deliveries.page",
         title=msg("receive.title_of", delivery=state.delivery_number),
         prompt=msg("receive.prompt_choice") if delivery else msg("deliveries.prompt"),
-        lines=_head_lines(delivery) if delivery else (Shown("note", msg("deliveries.awaited")),),
+        lines=_head_lines(delivery) if delivery else (Line("note", msg("deliveries.loading")),),
         blocks=_blocks(delivery) if delivery else (),
         page=state.page,
         choices=delivery_choices(state),
@@ -170,7 +170,7 @@ def page_view(state: DeliveriesState) -> DetailView:
     )
 
 
-def _head_lines(delivery: DeliveryDetails) -> tuple[Shown, ...]:
+def _head_lines(delivery: DeliveryDetails) -> tuple[Line, ...]:
     mixed = len(delivery.lines) > 1 and any(line.allows_decimals for line in delivery.lines)
     mixed = mixed or any(line.is_announced_unknown for line in delivery.lines)
     done = sum(not line.is_open for line in delivery.lines)
@@ -180,9 +180,9 @@ def _head_lines(delivery: DeliveryDetails) -> tuple[Shown, ...]:
         if mixed
         else progress_text(delivery.received, delivery.announced)
     )
-    named = (Shown("product", raw(delivery.supplier)),) if delivery.supplier else ()
-    about = "deliveries.untold" if unknown else STATE_NAMES.get(delivery.state, "deliveries.expected")
-    return (*named, Shown("note", msg(about, progress=progress)))
+    named = (Line("product", raw(delivery.supplier)),) if delivery.supplier else ()
+    about = "deliveries.received_unknown" if unknown else STATE_NAMES.get(delivery.state, "deliveries.expected")
+    return (*named, Line("note", msg(about, progress=progress)))
 
 
 def _blocks(delivery: DeliveryDetails) -> tuple[Block, ...]:
@@ -336,7 +336,7 @@ def _handle_scan(state: DeliveriesState, matches: tuple[Match, ...]) -> Result:
     if first.kind == DELIVERY:
         return _open_delivery(state, first.key)
     if first.kind == PRODUCT:
-        return Turn(state, (Query("product", "expecting", {"product_number": first.key, "size": 1}),))
+        return Turn(state, (Query("product", "deliveries_expecting", {"product_number": first.key, "size": 1}),))
     return Turn(state, (), Verdict(WRONG, msg("deliveries.not_this", what=name_of(first))))
 
 

@@ -39,6 +39,7 @@ from aisle.jobs.view import (
     Line,
     ListView,
     Msg,
+    Row,
     Step,
     Verdict,
     View,
@@ -46,10 +47,9 @@ from aisle.jobs.view import (
     raw,
     signed_message,
 )
-from aisle.jobs.view import Row as Shown
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Accepts, Back, Choice, Command, CursorKey, Scan
 
-EXCEPTION_KINDS = ("doubts", "differences", "impossible", "stuck", "late", "recounts")
+EXCEPTION_KINDS = ("unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts")
 """Kinds of exceptions, in the order of their numbers."""
 
 
@@ -185,7 +185,7 @@ def decision_message(state: ExceptionsState, rows: Sequence[ExceptionRow]) -> Ms
     if state.question == "recount":
         return msg("exceptions.recounted", count=len(rows))
     here = sum(not is_review_kept(state, row) for row in rows)
-    return msg("exceptions.approved_here" if here else "exceptions.approved", count=len(rows), here=here)
+    return msg("exceptions.approved_on_host" if here else "exceptions.approved", count=len(rows), here=here)
 
 
 def undo_approval_effects(state: ExceptionsState, store: str) -> list[Effect]:
@@ -197,33 +197,33 @@ def undo_approval_effects(state: ExceptionsState, store: str) -> list[Effect]:
 
 
 _KIND_NAMES = {
-    "doubts": "exceptions.doubts",
+    "unconfirmed": "exceptions.unconfirmed",
     "differences": "exceptions.differences",
-    "impossible": "exceptions.impossible",
+    "negative_stock": "exceptions.negative_stock",
     "stuck": "exceptions.stuck",
     "late": "exceptions.late",
     "recounts": "exceptions.recounts",
 }
 
 _KIND_TEXTS = {
-    "doubts": "exceptions.about_doubts",
+    "unconfirmed": "exceptions.about_unconfirmed",
     "differences": "exceptions.about_differences",
-    "impossible": "exceptions.about_impossible",
+    "negative_stock": "exceptions.about_negative_stock",
     "stuck": "exceptions.about_stuck",
     "late": "exceptions.about_late",
     "recounts": "exceptions.about_recounts",
 }
 
 _NEGATIVE_STOCK_TEXTS = {
-    "below": "exceptions.below",
-    "more": "exceptions.more",
-    "missing": "exceptions.missing",
-    "overdrawn": "exceptions.overdrawn",
+    "below": "exceptions.negative",
+    "more": "exceptions.picked_more_than_stock",
+    "missing": "exceptions.picked_goods_missing",
+    "overdrawn": "exceptions.held_more_than_stock",
 }
 
 _PROMPTS = {
     "differences": "exceptions.prompt_differences",
-    "impossible": "exceptions.prompt_impossible",
+    "negative_stock": "exceptions.prompt_negative_stock",
     "stuck": "exceptions.prompt_stuck",
     "recounts": "exceptions.prompt_recounts",
 }
@@ -239,12 +239,12 @@ def page_view(state: ExceptionsState, step_name: str) -> View:
 def question_choices(state: ExceptionsState) -> tuple[Msg, ...]:
     """Return the choices of the open question."""
     if state.question in ("approve", "recount"):
-        return (msg("act.yes"), msg("act.no"))
+        return (msg("order_actions.yes"), msg("order_actions.no"))
     choices = (
         msg("exceptions.approve"),
         msg("exceptions.recount"),
         msg("exceptions.count_now"),
-        msg("exceptions.look"),
+        msg("exceptions.look_up"),
     )
     return choices if state.question else ()
 
@@ -252,7 +252,7 @@ def question_choices(state: ExceptionsState) -> tuple[Msg, ...]:
 def _summary_view(state: ExceptionsState) -> ListView:
     counts, value = dict(state.counts), money_message(state.difference_value)
     rows = tuple(
-        Shown(kind, (msg(_KIND_NAMES[kind]), msg("number", value=counts[kind]), msg(_KIND_TEXTS[kind], value=value)))
+        Row(kind, (msg(_KIND_NAMES[kind]), msg("number", value=counts[kind]), msg(_KIND_TEXTS[kind], value=value)))
         for kind in state.visible_kinds
         if kind in counts
     )
@@ -291,19 +291,21 @@ def _hints(state: ExceptionsState) -> tuple[KeyHint, ...]:
     return (KeyHint("x", msg("exceptions.withdraw")),) if state.kind == "recounts" and state.rows else undo
 
 
-def _table_rows(state: ExceptionsState) -> tuple[tuple[Msg, ...], tuple[Shown, ...]]:
-    label, place = msg("exceptions.head_product"), msg("browse.head_place")
+def _table_rows(state: ExceptionsState) -> tuple[tuple[Msg, ...], tuple[Row, ...]]:
+    label, place = msg("exceptions.head_product"), msg("locations.head_location")
     if state.kind == "stuck":
         return order_table([row.order_row for row in state.rows if row.order_row], columns=IDLE_FIRST_COLUMNS)
     if state.kind == "differences":
         first = (label, msg("exceptions.head_difference"), msg("exceptions.head_value"), place)
-        more = (msg("exceptions.head_counted"), msg("doubts.head_who"), msg("doubts.head_at"))
+        more = (msg("exceptions.head_counted"), msg("unconfirmed.head_user"), msg("unconfirmed.head_at"))
         return (*first, *more), tuple(_difference_row(row, row.key in state.marked) for row in state.rows)
-    if state.kind == "impossible":
+    if state.kind == "negative_stock":
         return (label, msg("exceptions.head_what"), msg("exceptions.head_where")), tuple(
             _negative_stock_row(row) for row in state.rows
         )
-    return (label, place, msg("doubts.head_who"), msg("doubts.head_at")), tuple(_recount_row(row) for row in state.rows)
+    return (label, place, msg("unconfirmed.head_user"), msg("unconfirmed.head_at")), tuple(
+        _recount_row(row) for row in state.rows
+    )
 
 
 def _value_message(row: ExceptionRow) -> Msg:
@@ -312,7 +314,7 @@ def _value_message(row: ExceptionRow) -> Msg:
     return signed_message(row.value, money_message(abs(row.value)))
 
 
-def _difference_row(row: ExceptionRow, is_marked: bool) -> Shown:
+def _difference_row(row: ExceptionRow, is_marked: bool) -> Row:
     counted = msg("number", value=row.other_quantity)
     cells = (
         raw(row.label),
@@ -322,18 +324,18 @@ def _difference_row(row: ExceptionRow, is_marked: bool) -> Shown:
         counted,
         raw(row.user),
     )
-    return Shown(row.key, (*cells, msg("moment", at=row.at)), is_marked=is_marked)
+    return Row(row.key, (*cells, msg("moment", at=row.at)), is_marked=is_marked)
 
 
-def _negative_stock_row(row: ExceptionRow) -> Shown:
+def _negative_stock_row(row: ExceptionRow) -> Row:
     what = msg(_NEGATIVE_STOCK_TEXTS[row.kind], quantity=row.quantity, of=row.other_quantity)
     where = msg("exceptions.order", order=row.order) if row.order else raw(row.location)
-    return Shown(row.key, (raw(row.label), what, where if row.order or row.location else msg("exceptions.whole_store")))
+    return Row(row.key, (raw(row.label), what, where if row.order or row.location else msg("exceptions.whole_store")))
 
 
-def _recount_row(row: ExceptionRow) -> Shown:
+def _recount_row(row: ExceptionRow) -> Row:
     place = raw(row.location) if row.location else msg("exceptions.whole_store")
-    return Shown(row.key, (raw(row.label), place, raw(row.user), msg("moment", at=row.at)))
+    return Row(row.key, (raw(row.label), place, raw(row.user), msg("moment", at=row.at)))
 
 
 def _question_view(state: ExceptionsState, step_name: str) -> Step:
@@ -345,7 +347,7 @@ def _question_view(state: ExceptionsState, step_name: str) -> Step:
     return Step(
         name=step_name,
         title=msg("exceptions.differences"),
-        prompt=msg("act.prompt_what"),
+        prompt=msg("order_actions.prompt_action"),
         lines=lines,
         choices=question_choices(state),
         key_hints=(BACK,),
@@ -356,13 +358,13 @@ def _difference_lines(row: ExceptionRow, is_review_kept: bool) -> tuple[Line, ..
     """Return the lines on one difference, and a note if only this host stores the approval."""
     far = msg("exceptions.counted", counted=row.other_quantity, difference=signed_message(row.quantity))
     worth = (
-        msg("exceptions.worth", value=money_message(abs(row.value)))
+        msg("exceptions.value", value=money_message(abs(row.value)))
         if row.value is not None
         else msg("exceptions.no_price")
     )
-    by = msg("exceptions.by", who=row.user, at=msg("moment", at=row.at))
+    by = msg("exceptions.counted_by", who=row.user, at=msg("moment", at=row.at))
     where = (Line("place", raw(row.location)),) if row.location else ()
-    notes = (worth, by) if is_review_kept else (worth, by, msg("exceptions.kept_here"))
+    notes = (worth, by) if is_review_kept else (worth, by, msg("exceptions.kept_on_host"))
     return (Line("product", raw(row.label)), *where, Line("quantity", far), *(Line("note", note) for note in notes))
 
 
@@ -377,7 +379,7 @@ class ExceptionsJob(Job[ExceptionsState]):
 
     name = "exceptions"
     steps: tuple[str, ...] = (
-        "exceptions", "exceptions.differences", "exceptions.impossible", "exceptions.stuck", "exceptions.recounts",
+        "exceptions", "exceptions.differences", "exceptions.negative_stock", "exceptions.stuck", "exceptions.recounts",
         "exceptions.one", "exceptions.many",
     )  # fmt: skip
     version = 1
@@ -482,7 +484,7 @@ def _parse_row(row: Mapping[str, Any], kind: str, context: Context) -> Exception
         user=str(row.get("who") or ""),
         at=str(row.get("at") or ""),
     )
-    if kind == "impossible":
+    if kind == "negative_stock":
         return found._replace(
             kind=str(row["kind"]), quantity=to_decimal(row["quantity"]), other_quantity=to_decimal(row["of"])
         )
@@ -518,8 +520,8 @@ def _handle_summary_input(state: ExceptionsState, event: Event, context: Context
 
 
 def _open_kind(state: ExceptionsState, kind: str, context: Context) -> Result:
-    if kind == "doubts":
-        return Turn(state, (Start("doubts", {}),))
+    if kind == "unconfirmed":
+        return Turn(state, (Start("unconfirmed", {}),))
     if kind == "late":
         return Turn(state, (Start("orders", {"filter": {"state": "to_pick", "due": "late"}}),))
     state = state._replace(kind=kind, rows=(), total=dict(state.counts).get(kind, 0), first=0, cursor=-1)
@@ -567,7 +569,7 @@ def _start_count(row: ExceptionRow) -> Start:
 
 def _withdraw_recount(state: ExceptionsState, context: Context, row: ExceptionRow | None) -> Result:
     if row is None:
-        return Turn(state, (), Verdict(INFO, msg("exceptions.which")))
+        return Turn(state, (), Verdict(INFO, msg("exceptions.choose_row")))
     effects = withdrawal_effects(row, context.store)
     if not effects:
         return Turn(state, (), Verdict(INFO, msg("exceptions.not_yet_there", label=row.label)))
@@ -605,7 +607,7 @@ def _handle_decision(state: ExceptionsState, event: Choice, context: Context) ->
         case 3:
             return Turn(state._replace(question=""), (_start_count(row),))
         case 4:
-            return Turn(state, (Start("lookup", {"product_number": row.product, "label": row.label}),))
+            return Turn(state, (Start("look_up", {"product_number": row.product, "label": row.label}),))
     return Turn(state)
 
 
@@ -627,7 +629,7 @@ def _apply_decision(state: ExceptionsState, rows: tuple[ExceptionRow, ...], cont
 
 def _undo_approval(state: ExceptionsState, context: Context) -> Result:
     """Undo the last approval. The differences are listed again."""
-    verdict = Verdict(GOOD, msg("exceptions.unapproved", count=len(state.approved)))
+    verdict = Verdict(GOOD, msg("exceptions.approval_undone", count=len(state.approved)))
     effects = undo_approval_effects(state, context.store)
     return Turn(state._replace(approved=()), (*effects, _list_query(state, context)), verdict)
 

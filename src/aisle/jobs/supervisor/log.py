@@ -89,12 +89,12 @@ Result = Turn[LogState]
 class LogJob(Job[LogState]):
     """Job that shows and exports the log."""
 
-    name = "logs"
+    name = "log"
     steps: tuple[str, ...] = (
-        *("logs", "logs.entry", "logs.filter", "logs.value"),
-        *("logs.export", "logs.sure", "logs.losses"),
+        *("log", "log.entry", "log.filter", "log.value"),
+        *("log.export", "log.confirm", "log.losses"),
     )
-    version = 5
+    version = 1
     journalled = True
 
     def begin(self) -> LogState:
@@ -115,7 +115,7 @@ class LogJob(Job[LogState]):
             choices=len(log_view.page_choices(state)),
             command_letters=letters,
             text=typed,
-            typed_only=state.phase == "sure",
+            typed_only=state.phase == "confirm",
         )
 
     def prefers(self, state: LogState) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ class LogJob(Job[LogState]):
 
     def step_name(self, state: LogState) -> str:
         """Return one of `steps`."""
-        return "logs" if state.phase == "list" else f"logs.{state.phase}"
+        return "log" if state.phase == "list" else f"log.{state.phase}"
 
     def view(self, state: LogState) -> View:
         """Return the screen of the open page."""
@@ -151,7 +151,7 @@ class LogJob(Job[LogState]):
                 return _handle_filter_input(state, event, context)
             case "export":
                 return _handle_file_name(state, event)
-            case "sure":
+            case "confirm":
                 return _handle_confirmation(state, event, context)
         return _handle_page_input(state, event)
 
@@ -174,19 +174,19 @@ def _refresh(state: LogState, context: Context) -> tuple[Effect, ...]:
     if state.phase == "losses":
         effects.append(Query("losses", "losses", {"now": context.now}, is_live=True))
     if state.entry:
-        effects.append(Query("entry", "logs", {"key": state.entry.key}))
+        effects.append(Query("entry", "log", {"key": state.entry.key}))
     return tuple(effects)
 
 
 def _query(state: LogState, context: Context) -> Query:
     args = {**query_arguments(state.filter, context.now), "search": state.typed or state.search}
-    return Query("logs", "logs", {**args, "first": state.first, "size": page_size(context)}, is_live=True)
+    return Query("log", "log", {**args, "first": state.first, "size": page_size(context)}, is_live=True)
 
 
 def _handle_rows(state: LogState, answer: Rows, context: Context) -> Result:
     rows = answer.rows
     match answer.id:
-        case "logs":
+        case "log":
             reason_texts = {reason.code: reason.text for reason in state.reasons}
             state = state._replace(is_loading_older=answer.may_have_more)
             return pages.handle_rows(
@@ -261,7 +261,7 @@ def _handle_list_input(state: LogState, event: Event, context: Context) -> Resul
 
 def _open_entry(state: LogState, entry: LogEntry, context: Context) -> Result:
     """Query an entry by its number, because the rows of a window are not journalled."""
-    return Turn(state._replace(page=0), (Query("entry", "logs", {"key": entry.key}),))
+    return Turn(state._replace(page=0), (Query("entry", "log", {"key": entry.key}),))
 
 
 def _handle_scan(state: LogState, matches: tuple[Match, ...], context: Context) -> Result:
@@ -274,7 +274,7 @@ def _handle_scan(state: LogState, matches: tuple[Match, ...], context: Context) 
     if state.field == "reference" or (state.field == "ids" and first is None and parse_id_range(code)):
         return _set_filter(state, state.field, code, context)
     if first is None:
-        return Turn(state, (), Verdict(WRONG, msg("logs.not_this", what=name_of(matches[0]))))
+        return Turn(state, (), Verdict(WRONG, msg("log.not_this", what=name_of(matches[0]))))
     return _set_filter(state, FILTER_FIELD_OF[first.kind], first.key, context)
 
 
@@ -297,7 +297,7 @@ def _handle_filter_input(state: LogState, event: Event, context: Context) -> Res
             )
         case Text(text) | UnknownCode(text) if state.field in TYPED_FIELDS:
             if state.field == "ids" and parse_id_range(text) is None:
-                return Turn(state, (), Verdict(WRONG, msg("logs.no_ids", text=text)))
+                return Turn(state, (), Verdict(WRONG, msg("log.no_ids", text=text)))
             return _set_filter(state, state.field, text, context)
     return Turn(state)
 
@@ -328,7 +328,7 @@ def _handle_file_name(state: LogState, event: Event) -> Result:
         case Text(text) | UnknownCode(text) if log_view.is_file_name(text):
             file = text.strip()
         case Text(text) | UnknownCode(text):
-            return Turn(state, (), Verdict(WRONG, msg("logs.no_name", text=text)))
+            return Turn(state, (), Verdict(WRONG, msg("log.no_name", text=text)))
         case _:
             return Turn(state)
     return Turn(state, (Query("file", "file", {"file": file}),))
@@ -338,27 +338,27 @@ def _confirm_file(state: LogState, row: Mapping[str, Any]) -> Result:
     """Show the whole path before the file is written, or the reason why it cannot be written."""
     if row.get("why"):
         return _report_not_written(state, row)
-    return Turn(state._replace(phase="sure", file_path=str(row["file"])))
+    return Turn(state._replace(phase="confirm", file_path=str(row["file"])))
 
 
 def _handle_confirmation(state: LogState, event: Event, context: Context) -> Result:
     if event != Choice(1):
         return Turn(state)
     args = {**query_arguments(state.filter, context.now), "search": state.search}
-    return Turn(state, (Export("exported", state.file_path, "logs", args, EXPORT_COLUMNS),))
+    return Turn(state, (Export("exported", state.file_path, "log", args, EXPORT_COLUMNS),))
 
 
 def _report_export(state: LogState, row: Mapping[str, Any]) -> Result:
     if row.get("why"):
         return _report_not_written(state, row)
-    verdict = Verdict(GOOD, msg("logs.exported", count=int(to_decimal(row["count"])), file=str(row["file"])))
+    verdict = Verdict(GOOD, msg("log.exported", count=int(to_decimal(row["count"])), file=str(row["file"])))
     return Turn(state._replace(phase="list", file_path=""), (), verdict)
 
 
 def _report_not_written(state: LogState, row: Mapping[str, Any], phase: str = "export") -> Result:
     """Report that no file was written. Another name can be typed, except if files are forbidden altogether."""
     why = msg(str(row["why"]), count=int(to_decimal(row.get("count"))))
-    verdict = Verdict(WRONG, msg("logs.not_exported", file=str(row["file"]), why=why))
+    verdict = Verdict(WRONG, msg("log.not_exported", file=str(row["file"]), why=why))
     return Turn(state._replace(phase=phase, file_path=""), (), verdict)
 
 
@@ -372,12 +372,12 @@ def _handle_page_input(state: LogState, event: Event) -> Result:
         case Command("e") if state.entry:
             return Turn(state, (Start("store_product", {"product_number": state.entry.product}),))
         case UnknownCode(code) | Text(code):
-            return Turn(state, (), Verdict(WRONG, msg("logs.unknown", code=code)))
+            return Turn(state, (), Verdict(WRONG, msg("log.unknown", code=code)))
     return Turn(state)
 
 
 def _go_back(state: LogState, context: Context) -> Result:
-    if state.phase in ("value", "sure"):
+    if state.phase in ("value", "confirm"):
         return Turn(state._replace(phase="filter" if state.phase == "value" else "export", field="", file_path=""))
     if state.phase != "list":
         closed = state._replace(phase="list", entry=None)

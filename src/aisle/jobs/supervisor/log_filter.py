@@ -98,7 +98,7 @@ def start_of_period(filter_: LogFilter, now: str) -> str:
 
 
 def query_arguments(filter_: LogFilter, now: str) -> dict[str, Json]:
-    """Return the filter as arguments of the query `logs`."""
+    """Return the filter as arguments of the query `log`."""
     low, high = parse_id_range(filter_.ids) or ("", "")
     return {
         "since": start_of_period(filter_, now),

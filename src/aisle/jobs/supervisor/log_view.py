@@ -93,32 +93,32 @@ class LogState(NamedTuple):
 
 
 FIELD_NAMES = {
-    "period": "logs.of_days",
-    "reason": "logs.of_reason",
-    "review": "logs.of_review",
-    "product": "logs.of_product",
-    "user": "logs.of_user",
-    "reference": "logs.of_reference",
-    "source": "logs.of_source",
-    "ids": "logs.of_ids",
-    "location": "logs.of_place",
+    "period": "log.of_days",
+    "reason": "log.of_reason",
+    "review": "log.of_review",
+    "product": "log.of_product",
+    "user": "log.of_user",
+    "reference": "log.of_reference",
+    "source": "log.of_source",
+    "ids": "log.of_ids",
+    "location": "log.of_location",
 }
 """Names of the filter fields, with their values."""
 
 PERIOD_NAMES = {
-    "today": "logs.today",
-    "week": "logs.week",
-    "month": "logs.month",
-    "weeks": "logs.weeks",
-    "year": "logs.year",
+    "today": "log.today",
+    "week": "log.week",
+    "month": "log.month",
+    "weeks": "log.weeks",
+    "year": "log.year",
 }
-REVIEW_NAMES = {"1": "logs.to_review", "2": "logs.reviewed", "0": "logs.not_to_review"}
+REVIEW_NAMES = {"1": "log.to_review", "2": "log.reviewed", "0": "log.not_to_review"}
 """Names of the review states."""
 
 NARROWED_TITLES = {
-    (True, False): ("logs.placed", "logs.placed_filtered"),
-    (False, True): ("logs.narrowed", "logs.narrowed_filtered"),
-    (True, True): ("logs.both", "logs.both_filtered"),
+    (True, False): ("log.at_location", "log.at_location_filtered"),
+    (False, True): ("log.searched", "log.searched_filtered"),
+    (True, True): ("log.at_location_searched", "log.at_location_searched_filtered"),
 }
 """Titles of a log narrowed by (location, words), without and with other filter fields."""
 
@@ -126,19 +126,19 @@ MIN_FILE_NAME_LETTERS = 3
 """Letters from which a word may be a file name. A shorter word needs a `.` or `/`."""
 
 SOURCE_NAMES = {
-    "count": "logs.kind_count",
-    "change": "logs.kind_change",
-    "receipt": "logs.kind_receipt",
-    "movement": "logs.kind_movement",
-    "pick": "logs.kind_pick",
-    "unpick": "logs.kind_unpick",
-    "short": "logs.kind_short",
-    "rejected": "logs.kind_rejected",
-    "in_hand": "logs.kind_in_hand",
-    "finish": "logs.kind_finish",
-    "late": "logs.kind_late",
-    "opening": "logs.kind_opening",
-    LOG_SOURCE: "logs.kind_aisle",
+    "count": "log.kind_count",
+    "change": "log.kind_change",
+    "receipt": "log.kind_receipt",
+    "movement": "log.kind_movement",
+    "pick": "log.kind_pick",
+    "unpick": "log.kind_unpick",
+    "short": "log.kind_short",
+    "rejected": "log.kind_rejected",
+    "in_hand": "log.kind_in_hand",
+    "finish": "log.kind_finish",
+    "late": "log.kind_late",
+    "opening": "log.kind_opening",
+    LOG_SOURCE: "log.kind_aisle",
 }
 """Names of the entries of each source."""
 
@@ -147,7 +147,7 @@ GENERATED_REFERENCE = re.compile(
 )
 """Pattern of references that a program generated. A list does not show them, because they mean nothing to people."""
 
-FILES_FORBIDDEN = "logs.why_here"
+FILES_FORBIDDEN = "log.files_forbidden"
 """Reason given for every file if the session writes none: in a browser and in a kiosk."""
 
 
@@ -156,7 +156,7 @@ def page_view(state: LogState) -> View:
     match state.phase:
         case "entry" if state.entry:
             return _entry_view(state, state.entry)
-        case "filter" | "value" | "export" | "sure":
+        case "filter" | "value" | "export" | "confirm":
             return _question_step(state)
         case "losses":
             return _losses_view(state)
@@ -171,9 +171,9 @@ def page_choices(state: LogState) -> tuple[Msg, ...]:
         case "value":
             return _value_choices(state)
         case "export":
-            return (msg("logs.file", file=file_name(state)),)
-        case "sure":
-            return (msg("logs.write"),)
+            return (msg("log.file", file=file_name(state)),)
+        case "confirm":
+            return (msg("log.write"),)
     return ()
 
 
@@ -194,7 +194,7 @@ def filter_text(state: LogState) -> Msg:
     if place or search:
         id_ = NARROWED_TITLES[bool(place), bool(search)][bool(others)]
         return msg(id_, place=place, what=search, period=period, count=others)
-    return msg("logs.filtered", period=period, count=others) if others else msg("logs.unfiltered", period=period)
+    return msg("log.filtered", period=period, count=others) if others else msg("log.unfiltered", period=period)
 
 
 def _narrowing_text(state: LogState, search: str) -> str:
@@ -212,9 +212,9 @@ def _value_name(state: LogState, field: str, value: str) -> Msg:
     if field == "period":
         return msg(PERIOD_NAMES[value])
     if not value:
-        return msg("logs.any")
+        return msg("log.any")
     if field == "review":
-        return msg(REVIEW_NAMES.get(value, "logs.not_to_review"))
+        return msg(REVIEW_NAMES.get(value, "log.not_to_review"))
     if field == "reason":
         return raw(next((each.text for each in state.reasons if str(each.code) == value), value))
     return msg(SOURCE_NAMES[value]) if field == "source" and value in SOURCE_NAMES else raw(value)
@@ -222,7 +222,7 @@ def _value_name(state: LogState, field: str, value: str) -> Msg:
 
 def _value_choices(state: LogState) -> tuple[Msg, ...]:
     if state.field == "user":
-        return (msg("logs.any"), msg("logs.mine"))
+        return (msg("log.any"), msg("log.mine"))
     return tuple(_value_name(state, state.field, value) for value in filter_values(state.field, state.reasons))
 
 
@@ -233,16 +233,16 @@ def _list_view(state: LogState) -> ListView:
     text = _narrowing_text(state, state.typed or state.search)
     return pages.list_view(
         state,
-        "logs",
+        "log",
         filter_text(state),
-        msg("logs.prompt"),
+        msg("log.prompt"),
         (
             msg("head.product"),
             msg("head.change"),
             msg("head.why"),
             msg("head.time"),
-            msg("doubts.head_who"),
-            msg("head.place"),
+            msg("unconfirmed.head_user"),
+            msg("head.location"),
             msg("head.reference"),
             msg("head.review"),
         ),
@@ -250,11 +250,7 @@ def _list_view(state: LogState) -> ListView:
         KeyHint("f", msg("hint.filter")),
         KeyHint("g", msg("hint.losses")),
         KeyHint("e", msg("hint.export")),
-        empty=msg("logs.older")
-        if state.is_loading_older
-        else msg("logs.none", text=text)
-        if text
-        else msg("logs.empty"),
+        empty=msg("log.older") if state.is_loading_older else msg("log.none", text=text) if text else msg("log.empty"),
         may_have_more=state.is_loading_older,
     )
 
@@ -289,20 +285,20 @@ def _reason_message(entry: LogEntry) -> Msg:
 
 def _time_message(entry: LogEntry, today: str) -> Msg:
     """Return the time; for entries of today without the date."""
-    return msg("logs.at_time" if store_day(entry.at) == today else "moment", at=entry.at)
+    return msg("log.at_time" if store_day(entry.at) == today else "moment", at=entry.at)
 
 
 def _entry_view(state: LogState, entry: LogEntry) -> DetailView:
     texts = [
         (msg("head.number"), entry.key),
-        (msg("doubts.head_who"), entry.user_name or entry.user),
-        (msg("head.place"), entry.location),
-        (msg("fact.pool"), entry.pool),
+        (msg("unconfirmed.head_user"), entry.user_name or entry.user),
+        (msg("head.location"), entry.location),
+        (msg("label.pool"), entry.pool),
         (msg("head.reason"), entry.reason),
         (msg("head.source"), entry.source),
         (msg("head.reference"), entry.reference),
         (msg("head.order"), entry.order),
-        (msg("fact.product_number"), entry.product),
+        (msg("label.product_number"), entry.product),
     ]
     rows = [(label, raw(text)) for label, text in texts if text]
     rows.insert(1, (msg("head.time"), msg("moment", at=entry.at)))
@@ -311,13 +307,13 @@ def _entry_view(state: LogState, entry: LogEntry) -> DetailView:
     if entry.expected is not None:
         rows.append((msg("head.expected"), msg("number", value=entry.expected)))
     if entry.review_status:
-        rows.append((msg("head.review"), msg(REVIEW_NAMES.get(entry.review_status, "logs.not_to_review"))))
+        rows.append((msg("head.review"), msg(REVIEW_NAMES.get(entry.review_status, "log.not_to_review"))))
     return DetailView(
-        name="logs.entry",
-        title=msg("count_log.title_entry"),
-        prompt=msg("count_log.prompt_entry"),
+        name="log.entry",
+        title=msg("my_entries.title_entry"),
+        prompt=msg("my_entries.prompt_entry"),
         lines=(Line("product", raw(entry.label)), Line("quantity", _change_message(entry))),
-        blocks=(Block(msg("logs.about"), tuple(rows), is_compact=True),),
+        blocks=(Block(msg("log.about"), tuple(rows), is_compact=True),),
         page=state.page,
         key_hints=(
             *PAGE_HINTS,
@@ -328,40 +324,40 @@ def _entry_view(state: LogState, entry: LogEntry) -> DetailView:
 
 
 def _question_step(state: LogState) -> Step:
-    prompts = {"filter": "logs.prompt_filter", "export": "logs.prompt_export", "sure": "logs.prompt_sure"}
-    value = "logs.prompt_typed" if state.field in TYPED_FIELDS else "count.prompt_number"
-    into = msg("logs.title_export", count=state.total)
-    title = {"filter": msg("logs.title_filter"), "export": into, "sure": into}
+    prompts = {"filter": "log.prompt_filter", "export": "log.prompt_export", "confirm": "log.prompt_confirm"}
+    value = "log.prompt_typed" if state.field in TYPED_FIELDS else "count.prompt_number"
+    into = msg("log.title_export", count=state.total)
+    title = {"filter": msg("log.title_filter"), "export": into, "confirm": into}
     now = (
         msg(FIELD_NAMES[state.field], value=_field_value(state, state.field))
         if state.phase == "value"
         else filter_text(state)
     )
-    lines = (Line("note", raw(state.file_path)),) if state.phase == "sure" else ()
+    lines = (Line("note", raw(state.file_path)),) if state.phase == "confirm" else ()
     return Step(
-        name=f"logs.{state.phase}",
-        title=title.get(state.phase, msg("logs.title_filter")),
+        name=f"log.{state.phase}",
+        title=title.get(state.phase, msg("log.title_filter")),
         prompt=msg(prompts.get(state.phase, value)),
         lines=lines or (Line("note", now),),
         choices=page_choices(state),
-        key_hints=(KeyHint("x", msg("logs.clear")), BACK) if state.phase == "filter" else (BACK,),
+        key_hints=(KeyHint("x", msg("log.clear")), BACK) if state.phase == "filter" else (BACK,),
     )
 
 
 def _losses_view(state: LogState) -> Chart:
     count = max((len(each.weeks) for each in state.losses), default=0)
     axis = tuple(
-        msg("logs.weeks_ago", count=count - 1 - at) if at < count - 1 else msg("logs.now") for at in range(count)
+        msg("log.weeks_ago", count=count - 1 - at) if at < count - 1 else msg("log.now") for at in range(count)
     )
     total = sum((each.total for each in state.losses), Decimal(0))
     return Chart(
-        name="logs.losses",
-        title=msg("logs.title_losses"),
-        prompt=msg("count_log.prompt_entry"),
-        lines=(Line("note", msg("logs.lost", quantity=total, count=count)),) if state.losses else (),
+        name="log.losses",
+        title=msg("log.title_losses"),
+        prompt=msg("my_entries.prompt_entry"),
+        lines=(Line("note", msg("log.lost", quantity=total, count=count)),) if state.losses else (),
         series=tuple(Series(raw(each.reason), each.weeks, each.total) for each in state.losses),
         axis=axis,
         page=state.page,
-        empty=msg("logs.no_losses"),
+        empty=msg("log.no_losses"),
         key_hints=(*PAGE_HINTS, BACK),
     )

@@ -40,8 +40,7 @@ from aisle.jobs.pages import PAGE_LETTERS, open_record, reject_input, turn_page
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.orders_view import STATUS_NAMES, OrderRow, parse_order_row
-from aisle.jobs.view import BACK, INFO, PAGE_HINTS, WRONG, Block, DetailView, KeyHint, Msg, Verdict, msg, raw
-from aisle.jobs.view import Line as TextLine
+from aisle.jobs.view import BACK, INFO, PAGE_HINTS, WRONG, Block, DetailView, KeyHint, Line, Msg, Verdict, msg, raw
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -57,7 +56,7 @@ from aisle.scan.meaning import (
 )
 
 PICK = "pick"
-"""Action of the page that starts another job instead of `act`."""
+"""Action of the page that starts another job instead of `order_actions`."""
 
 
 class OrderLine(NamedTuple):
@@ -177,7 +176,7 @@ _CUSTOMER_FIELD_TEXTS = {
     "customer_name": "head.customer",
     "reference": "orders.head_reference",
     "description": "order.description",
-    "comment": "fact.comment",
+    "comment": "label.comment",
     "order_type_description": "order.type",
     "sales_order_id": "order.sales_order",
     "stores_allowed": "order.stores",
@@ -190,35 +189,35 @@ _CUSTOMER_FIELD_TEXTS = {
 }
 
 _EVENT_TEXTS = {
-    "pick": "order.past_pick",
-    "unpick": "order.past_unpick",
-    "movement": "order.past_movement",
-    "short": "order.past_short",
-    "count": "order.past_count",
-    "receipt": "order.past_receipt",
-    "opened": "order.past_opened",
-    "claimed": "order.past_claimed",
-    "released": "order.past_released",
-    "rejected": "order.past_rejected",
-    "taken_back": "order.past_taken_back",
-    "finished": "order.past_finished",
-    "finish": "order.past_finish",
-    "reopened": "order.past_reopened",
+    "pick": "order.event_pick",
+    "unpick": "order.event_unpick",
+    "movement": "order.event_movement",
+    "short": "order.event_short",
+    "count": "order.event_count",
+    "receipt": "order.event_receipt",
+    "opened": "order.event_opened",
+    "claimed": "order.event_claimed",
+    "released": "order.event_released",
+    "rejected": "order.event_rejected",
+    "taken_back": "order.event_rejection_undone",
+    "finished": "order.event_finished",
+    "finish": "order.event_finish",
+    "reopened": "order.event_reopened",
 }
 
 _STATE_TEXTS = {
-    "noted": "order.word_noted",
-    "sent": "order.word_sent",
-    "refused": "order.word_refused",
-    "unclear": "order.word_unclear",
+    "noted": "order.state_queued",
+    "sent": "order.state_sending",
+    "refused": "order.state_refused",
+    "unclear": "order.state_in_doubt",
 }
 """Notes for states of an operation that is not confirmed."""
 
 _LAST_STATE_TEXTS = {
-    "noted": "order.last_noted",
-    "sent": "order.last_sent",
+    "noted": "order.last_queued",
+    "sent": "order.last_sending",
     "refused": "order.last_refused",
-    "unclear": "order.last_unclear",
+    "unclear": "order.last_in_doubt",
 }
 
 
@@ -256,32 +255,32 @@ def _hints(state: OrderState) -> tuple[KeyHint, ...]:
     )
 
 
-def _lines(state: OrderState) -> tuple[TextLine, ...]:
+def _lines(state: OrderState) -> tuple[Line, ...]:
     """Return the lines on customer, progress and obstacles."""
     order = state.order
     if order is None:
         return (
-            TextLine("product", msg("act.one_order", order=state.number)),
-            TextLine("note", _missing_message(state)),
+            Line("product", msg("order_actions.one_order", order=state.number)),
+            Line("note", _missing_message(state)),
         )
     head = (
-        msg("order.who", order=order.number, who=order.customer)
+        msg("order.order_of_customer", order=order.number, who=order.customer)
         if order.customer
-        else msg("act.one_order", order=order.number)
+        else msg("order_actions.one_order", order=order.number)
     )
-    far = msg("order.far", state=msg(STATUS_NAMES[order.status]), done=order.picked, total=order.ordered, due=order.due)
-    lines = [TextLine("product", head), TextLine("quantity", far)]
+    far = msg(
+        "order.progress", state=msg(STATUS_NAMES[order.status]), done=order.picked, total=order.ordered, due=order.due
+    )
+    lines = [Line("product", head), Line("quantity", far)]
     lines += [
-        TextLine("note", each)
-        for each in (claim_message(order), _batch_message(order), _priority_message(order))
-        if each
+        Line("note", each) for each in (claim_message(order), _batch_message(order), _priority_message(order)) if each
     ]
     if order.status == "rejected" and order.rejection_reason:
-        lines.append(TextLine("note", msg("order.rejected_why", why=order.rejection_reason)))
+        lines.append(Line("note", msg("order.rejected_why", why=order.rejection_reason)))
     if places := dict.fromkeys(place for line in state.lines for place, _ in line.put_down_at):
-        lines.append(TextLine("note", msg("order.waits_at", place=message.list_locations(places))))
+        lines.append(Line("note", msg("order.waits_at_location", place=message.list_locations(places))))
     if state.state in _LAST_STATE_TEXTS:
-        lines.append(TextLine("note", msg(_LAST_STATE_TEXTS[state.state], why=read_message(state.why))))
+        lines.append(Line("note", msg(_LAST_STATE_TEXTS[state.state], why=read_message(state.why))))
     return tuple(lines)
 
 
@@ -296,13 +295,13 @@ def claim_message(order: OrderRow) -> Msg | None:
         return None
     silent = order.idle_s >= 0
     if order.is_claimed and order.abandoned_at:
-        return msg("order.left_by", who=order.claimed_by, at=order.abandoned_at)
+        return msg("order.abandoned_by", who=order.claimed_by, at=order.abandoned_at)
     if order.is_claimed and order.claimed_by:
         args = {"who": order.claimed_by, "seconds": str(order.idle_s)}
-        return msg("order.claimed_silent", **args) if silent else msg("order.claimed_by", who=order.claimed_by)
+        return msg("order.claimed_idle", **args) if silent else msg("order.claimed_by", who=order.claimed_by)
     if order.is_claimed:
         return msg("order.claimed")
-    return msg("order.silent", seconds=str(order.idle_s)) if silent else None
+    return msg("order.idle", seconds=str(order.idle_s)) if silent else None
 
 
 def _batch_message(order: OrderRow) -> Msg | None:
@@ -310,25 +309,25 @@ def _batch_message(order: OrderRow) -> Msg | None:
     if order.status not in ("open", "partial"):
         return None
     if order.picker:
-        return msg("order.in_walk", who=order.picker)
-    return msg("order.given_to", who=order.assigned_to) if order.assigned_to else None
+        return msg("order.in_batch_of", who=order.picker)
+    return msg("order.assigned_to", who=order.assigned_to) if order.assigned_to else None
 
 
 def _priority_message(order: OrderRow) -> Msg | None:
     if not order.is_priority or order.status not in ("open", "partial"):
         return None
-    return msg("order.urgent", who=order.priority_by)
+    return msg("order.priority", who=order.priority_by)
 
 
 def _blocks(state: OrderState) -> tuple[Block, ...]:
     facts = [(msg(_CUSTOMER_FIELD_TEXTS[name]), raw(value)) for name, value in state.customer_fields]
     if state.order and state.order.known_s >= 0:
-        facts.append((msg("orders.head_seen"), msg("orders.silent", seconds=str(state.order.known_s))))
+        facts.append((msg("orders.head_known_since"), msg("orders.idle", seconds=str(state.order.known_s))))
     past = tuple(_history_row(each) for each in state.history)
     blocks = (
         _line_block(state),
         Block(msg("order.about"), tuple(facts)),
-        Block(msg("order.past"), past or ((msg("order.no_past"),),)),
+        Block(msg("order.history"), past or ((msg("order.no_history"),),)),
     )
     return tuple(block for block in blocks if block.rows) if state.order else ()
 
@@ -336,7 +335,7 @@ def _blocks(state: OrderState) -> tuple[Block, ...]:
 def _line_block(state: OrderState, *, numbered: bool = False) -> Block:
     rows = tuple(_line_row(line) for line in state.lines)
     if not rows and not numbered:
-        rows = ((msg("order.lines_coming") if not state.lines_known else msg("order.no_lines"),),)
+        rows = ((msg("order.lines_loading") if not state.lines_known else msg("order.no_lines"),),)
     count = len(state.lines)
     return Block(msg("order.lines_title", count=count), rows, numbered_rows=count if numbered else 0)
 
@@ -344,7 +343,7 @@ def _line_block(state: OrderState, *, numbered: bool = False) -> Block:
 def _line_row(line: OrderLine) -> tuple[Msg, ...]:
     cells = [raw(line.label), msg("progress.of", done=line.picked, total=line.ordered), _line_state(line)]
     where = ", ".join(place for place, _ in line.put_down_at) or ", ".join(line.locations[:2])
-    location = msg("order.lies_at", place=where) if line.put_down_at else raw(where)
+    location = msg("order.put_down_at", place=where) if line.put_down_at else raw(where)
     return (*cells, location, raw(line.picked_by))
 
 
@@ -357,11 +356,11 @@ def _line_state(line: OrderLine) -> Msg:
 
 
 def _history_row(row: HistoryRow) -> tuple[Msg, ...]:
-    what = msg(_EVENT_TEXTS.get(row.event, "order.past_other"), what=row.event, quantity=row.quantity, label=row.label)
+    what = msg(_EVENT_TEXTS.get(row.event, "order.event_other"), what=row.event, quantity=row.quantity, label=row.label)
     if row.location:
-        what = msg("order.past_at", what=what, place=row.location)
+        what = msg("order.event_at", what=what, place=row.location)
     if row.why:
-        what = msg("order.past_why", what=what, why=read_message(row.why))
+        what = msg("order.event_reason", what=what, why=read_message(row.why))
     state_text = msg(_STATE_TEXTS[row.state]) if row.state in _STATE_TEXTS else raw("")
     return (what, raw(row.user), msg("moment", at=row.at), state_text)
 
@@ -408,14 +407,14 @@ class OrderJob(Job[OrderState]):
         match event:
             case Opened(args):
                 return _open_order(str(args["order_number"]), context)
-            case Rows("given"):
+            case Rows("assigned_orders"):
                 kept, verdict = claims.report_lost_claims(state.claims_for_others, event)
                 return Turn(state._replace(claims_for_others=kept), (), verdict)
             case Rows():
                 return _handle_rows(state, event, context)
             case Changed() | Resumed():
                 return Turn(state, (*_queries(state), *claims.query_claims(state.claims_for_others)))
-            case Closed("act", answer):
+            case Closed("order_actions", answer):
                 undo = tuple((answer or {}).get("undo") or ()) or state.undo
                 state = state._replace(claims_for_others=claims.with_new_claims(state.claims_for_others, answer))
                 choosing, page = (False, 0) if answer else (state.is_choosing_line, state.page)
@@ -439,9 +438,9 @@ def _queries(state: OrderState) -> tuple[Effect, ...]:
     return (
         Query("state", "orders_by_number", {"orders": [order]}, is_live=True),
         Query("order", "order", args, is_live=True),
-        Query("past", "history", {**args, "size": MAX_HISTORY}, is_live=True),
-        Query("outcome", "outcomes", {"orders": [order]}, is_live=True),
-        Query("absent", "absent", {**args, "since": state.opened_at}, is_live=True),
+        Query("past", "order_history", {**args, "size": MAX_HISTORY}, is_live=True),
+        Query("outcome", "order_outcomes", {"orders": [order]}, is_live=True),
+        Query("absent_order", "absent_order", {**args, "since": state.opened_at}, is_live=True),
     )
 
 
@@ -449,7 +448,7 @@ def _handle_rows(state: OrderState, answer: Rows, context: Context) -> Result:
     match answer:
         case Rows("state", rows, _):
             return Turn(state._replace(order=parse_order_row(rows[0], context) if rows else None))
-        case Rows("absent", rows, _):
+        case Rows("absent_order", rows, _):
             return Turn(state._replace(is_absent=bool(rows)))
         case Rows("order", rows, _):
             return Turn(_with_order(state, rows[0]) if rows else state._replace(lines=(), customer_fields=()))
@@ -511,7 +510,7 @@ def _handle_input(state: OrderState, event: Event, context: Context) -> Result:
         case Command("l") if state.lines:
             return Turn(state._replace(is_choosing_line=True, page=0))
         case Command("u") if state.undo:
-            return Turn(state._replace(undo=()), (Start("act", {"undo": list(state.undo)}),))
+            return Turn(state._replace(undo=()), (Start("order_actions", {"undo": list(state.undo)}),))
         case Command("n" | "p" as key) | CursorKey(key):
             return Turn(state._replace(page=turn_page(state.page, key)))
         case Scan(meanings):
@@ -522,16 +521,16 @@ def _handle_input(state: OrderState, event: Event, context: Context) -> Result:
 def _run_action(state: OrderState, action: str) -> Result:
     if action == PICK:
         return Turn(state, (Start("pick", {"order_number": state.number, "looks": True}),))
-    return Turn(state, (Start("act", {"orders": [state.number], "kind": action}),))
+    return Turn(state, (Start("order_actions", {"orders": [state.number], "kind": action}),))
 
 
 def _act_on_line(state: OrderState, line: OrderLine) -> Result:
     """Look up the product of a complete line. Close any other line with its picked quantity, or reopen it."""
     if line.is_complete:
-        return Turn(state, (Start("lookup", {"product_number": line.product, "label": line.label}),))
+        return Turn(state, (Start("look_up", {"product_number": line.product, "label": line.label}),))
     kind = REOPEN_LINE if line.is_closed else CLOSE_LINE
     args = {"orders": [state.number], "kind": kind, "line": line.number, "label": line.label}
-    return Turn(state, (Start("act", args),))
+    return Turn(state, (Start("order_actions", args),))
 
 
 def _handle_scan(state: OrderState, match: Match, context: Context) -> Result:

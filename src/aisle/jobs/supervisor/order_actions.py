@@ -75,10 +75,10 @@ from aisle.scan.meaning import (
 )
 
 ACTION_PAGE, REASON_PAGE, PERSON_PAGE, CONFIRM_PAGE, WAIT_PAGE, RESULTS_PAGE = (
-    "what",
-    "why",
-    "who",
-    "sure",
+    "action",
+    "reason",
+    "person",
+    "confirm",
     "wait",
     "results",
 )
@@ -157,72 +157,72 @@ class OrderActionState(NamedTuple):
 
 
 ACTION_NAMES = {
-    "claim": "act.claim",
-    "release": "act.release",
-    "reject": "act.reject",
-    "take_back": "act.take_back",
-    "finish": "act.finish",
-    "urgent": "act.urgent",
-    "calm": "act.calm",
-    "split": "act.split",
-    "close_line": "act.close_line",
-    "open_line": "act.open_line",
+    "claim": "order_actions.claim",
+    "release": "order_actions.release",
+    "reject": "order_actions.reject",
+    "take_back": "order_actions.reopen",
+    "finish": "order_actions.hand_over",
+    "urgent": "order_actions.priority",
+    "calm": "order_actions.no_priority",
+    "split": "order_actions.split",
+    "close_line": "order_actions.close_line",
+    "open_line": "order_actions.reopen_line",
 }
 """Names of the actions."""
 
 _DONE_TEXTS = {
-    "claim": "act.told_claim",
-    "release": "act.told_release",
-    "reject": "act.told_reject",
-    "take_back": "act.told_take_back",
-    "finish": "act.told_finish",
-    "urgent": "act.told_urgent",
-    "calm": "act.told_calm",
-    "split": "act.told_split",
-    "close_line": "act.told_close_line",
-    "open_line": "act.told_open_line",
+    "claim": "order_actions.done_claim",
+    "release": "order_actions.done_release",
+    "reject": "order_actions.done_reject",
+    "take_back": "order_actions.done_reopen",
+    "finish": "order_actions.done_hand_over",
+    "urgent": "order_actions.done_priority",
+    "calm": "order_actions.done_no_priority",
+    "split": "order_actions.done_split",
+    "close_line": "order_actions.done_close_line",
+    "open_line": "order_actions.done_reopen_line",
 }
 
 _PROMPTS = {
-    "what": "act.prompt_what",
-    "why": "act.prompt_why",
-    "who": "act.prompt_who",
-    "sure": "act.prompt_sure",
-    "wait": "act.prompt_wait",
+    "action": "order_actions.prompt_action",
+    "reason": "order_actions.prompt_reason",
+    "person": "order_actions.prompt_person",
+    "confirm": "order_actions.prompt_confirm",
+    "wait": "order_actions.prompt_wait",
 }
 
 
 def done_message(order: str, action: OrderAction, label: str) -> Msg:
     """Return the message on the action that was applied to one order."""
     if action.kind == CLAIM and not action.user:
-        return msg("act.told_claim_nobody", order=order)
+        return msg("order_actions.done_claim_nobody", order=order)
     return msg(_DONE_TEXTS[action.kind], order=order, name=action.name or action.user, label=label)
 
 
 def summary_id(state: OrderActionState) -> str:
     """Return the id of the summary. A reopened order has its own, because it does not return to its previous state."""
     if any(action.kind == REOPEN for _, action in state.plan):
-        return "act.done_take_back"
-    return "act.undone" if state.is_undo else "act.done"
+        return "order_actions.reopened_count"
+    return "order_actions.undone_count" if state.is_undo else "order_actions.done_count"
 
 
 def page_choices(state: OrderActionState) -> tuple[Msg, ...]:
     """Return the choices of the page."""
     match state.page:
-        case "what":
+        case "action":
             return tuple(msg(ACTION_NAMES[kind]) for kind in ORDER_ACTIONS)
-        case "why":
+        case "reason":
             return tuple(
                 raw(reason.text)
                 for reason in state.reasons[state.first_choice : state.first_choice + state.choices_per_page]
             )
-        case "who":
+        case "person":
             return tuple(
                 raw(person.name)
                 for person in state.people[state.first_choice : state.first_choice + state.choices_per_page]
             )
-        case "sure":
-            return (msg("act.yes"), msg("act.no"))
+        case "confirm":
+            return (msg("order_actions.yes"), msg("order_actions.no"))
     return ()
 
 
@@ -233,7 +233,7 @@ def has_more_choices(state: OrderActionState) -> bool:
 
 def all_choices(state: OrderActionState) -> tuple[object, ...]:
     """Return all people or reasons of the page; empty on other pages."""
-    return state.people if state.page == "who" else state.reasons if state.page == "why" else ()
+    return state.people if state.page == "person" else state.reasons if state.page == "reason" else ()
 
 
 def page_view(state: OrderActionState) -> View:
@@ -241,35 +241,35 @@ def page_view(state: OrderActionState) -> View:
     if state.page == "results":
         return _results_view(state)
     return Step(
-        name=f"act.{state.page}",
+        name=f"order_actions.{state.page}",
         title=_title(state),
         prompt=msg(_PROMPTS[state.page]),
         lines=_lines(state),
         choices=page_choices(state),
         key_hints=(*PAGE_HINTS, BACK) if has_more_choices(state) else (BACK,),
         first=state.first_choice,
-        choice_total=max(len(all_choices(state)), state.match_count if state.page == "who" else 0),
+        choice_total=max(len(all_choices(state)), state.match_count if state.page == "person" else 0),
     )
 
 
 def _title(state: OrderActionState) -> Msg:
-    return msg(ACTION_NAMES[state.kind]) if state.kind else msg("act.title")
+    return msg(ACTION_NAMES[state.kind]) if state.kind else msg("order_actions.title")
 
 
 def _lines(state: OrderActionState) -> tuple[Line, ...]:
     """Return the lines on the orders and their progress."""
-    about = [Line("product", _confirm_message(state) if state.page == "sure" else _orders_message(state))]
+    about = [Line("product", _confirm_message(state) if state.page == "confirm" else _orders_message(state))]
     if state.line:
-        about.append(Line("note", msg("act.of_line", label=state.label)))
+        about.append(Line("note", msg("order_actions.for_line", label=state.label)))
     elif state.ordered:
-        about.append(Line("note", msg("act.stands", done=state.picked, total=state.ordered)))
-    if state.page == "sure":
+        about.append(Line("note", msg("order_actions.progress", done=state.picked, total=state.ordered)))
+    if state.page == "confirm":
         why = (
             next((action.reason or action.reason_code for _, action in state.plan), "")
             if state.kind in REASON_ACTIONS
             else ""
         )
-        about += [Line("note", msg("act.because", why=why))] if why else []
+        about += [Line("note", msg("order_actions.because", why=why))] if why else []
         about.insert(1, Line("note", _warning(state)))
     return tuple(about)
 
@@ -279,34 +279,42 @@ def _confirm_message(state: OrderActionState) -> Msg:
     what = msg(ACTION_NAMES[state.kind])
     name = next((action.name or action.user for _, action in state.plan), "") if state.kind in PERSON_ACTIONS else ""
     if name:
-        what = msg("act.split_to" if state.kind == SPLIT else "act.for_whom", name=name)
-    return msg("act.sure_of", what=what, which=_orders_message(state))
+        what = msg("order_actions.split_to" if state.kind == SPLIT else "order_actions.for_person", name=name)
+    return msg("order_actions.confirm_action", what=what, which=_orders_message(state))
 
 
 def _orders_message(state: OrderActionState) -> Msg:
     if len(state.orders) == 1:
-        return msg("act.one_order", order=state.orders[0])
-    return msg("act.orders", count=len(state.orders), first=state.orders[0] if state.orders else "")
+        return msg("order_actions.one_order", order=state.orders[0])
+    return msg("order_actions.orders", count=len(state.orders), first=state.orders[0] if state.orders else "")
 
 
 def _warning(state: OrderActionState) -> Msg:
     """Return the warning shown before the confirmation."""
     if state.kind == "finish":
         missing = state.ordered - state.picked
-        return msg("act.warn_finish_short", left=missing) if missing > 0 else msg("act.warn_finish")
+        return (
+            msg("order_actions.warn_hand_over_short", left=missing)
+            if missing > 0
+            else msg("order_actions.warn_hand_over")
+        )
     if state.kind == "take_back":
-        return msg("act.warn_take_back")
+        return msg("order_actions.warn_reopen")
     if state.kind == "split":
-        return msg("act.warn_split", count=len(state.orders))
-    return msg("act.warn_reject") if state.kind == "reject" else msg("act.warn", count=len(state.orders))
+        return msg("order_actions.warn_split", count=len(state.orders))
+    return (
+        msg("order_actions.warn_reject")
+        if state.kind == "reject"
+        else msg("order_actions.warn", count=len(state.orders))
+    )
 
 
 def _results_view(state: OrderActionState) -> ListView:
     return ListView(
-        name="act.results",
-        title=msg("act.results_undone" if state.is_undo else "act.results"),
-        prompt=msg("act.prompt_results"),
-        column_heads=(msg("head.order"), msg("act.head_result"), msg("act.head_why")),
+        name="order_actions.results",
+        title=msg("order_actions.results_undone" if state.is_undo else "order_actions.results"),
+        prompt=msg("order_actions.prompt_results"),
+        column_heads=(msg("head.order"), msg("order_actions.head_result"), msg("order_actions.head_reason")),
         rows=tuple(_result_row(row) for row in state.rows),
         first=state.first,
         total=state.total,
@@ -316,7 +324,9 @@ def _results_view(state: OrderActionState) -> ListView:
 
 
 def _result_row(row: Outcome) -> Row:
-    state_text = msg(STATE_WORDS.get(row.state, "word.unclear")) if row.state else msg("act.not_done")
+    state_text = (
+        msg(STATE_WORDS.get(row.state, "operation_state.in_doubt")) if row.state else msg("order_actions.not_done")
+    )
     return Row(row.order, (raw(row.order), state_text, row.why or raw("")))
 
 
@@ -331,8 +341,15 @@ Result = Turn[OrderActionState]
 class OrderActionJob(Job[OrderActionState]):
     """Job that applies an action to orders and shows the results."""
 
-    name = "act"
-    steps: tuple[str, ...] = ("act.what", "act.why", "act.who", "act.sure", "act.wait", "act.results")
+    name = "order_actions"
+    steps: tuple[str, ...] = (
+        "order_actions.action",
+        "order_actions.reason",
+        "order_actions.person",
+        "order_actions.confirm",
+        "order_actions.wait",
+        "order_actions.results",
+    )
     version = 1
     journalled = False
 
@@ -358,7 +375,7 @@ class OrderActionJob(Job[OrderActionState]):
 
     def step_name(self, state: OrderActionState) -> str:
         """Return one of `steps`."""
-        return f"act.{state.page}"
+        return f"order_actions.{state.page}"
 
     def view(self, state: OrderActionState) -> View:
         """Return the screen."""
@@ -415,11 +432,15 @@ def _fill_last_page(state: OrderActionState) -> OrderActionState:
 def _rejection_text(state: OrderActionState, event: Event) -> Msg:
     """Return the answer to an input that the page cannot use. An unknown code is no reason."""
     match state.page, event:
-        case ("why", UnknownCode(text)):
-            return msg("act.no_reason", text=text)
-        case ("sure", _):
-            return msg("act.only_yes_or_no")
-    return msg("act.not_here" if state.page in (ACTION_PAGE, REASON_PAGE, PERSON_PAGE) else "act.nothing_taken")
+        case ("reason", UnknownCode(text)):
+            return msg("order_actions.no_reason", text=text)
+        case ("confirm", _):
+            return msg("order_actions.only_yes_or_no")
+    return msg(
+        "order_actions.not_usable_here"
+        if state.page in (ACTION_PAGE, REASON_PAGE, PERSON_PAGE)
+        else "order_actions.no_input_here"
+    )
 
 
 def _handle_opened(state: OrderActionState, args: Mapping[str, Any]) -> Result:
@@ -460,7 +481,7 @@ def _choose_kind(state: OrderActionState, kind: str) -> Result:
 def _check_in_batch(state: OrderActionState) -> Result:
     """Close the job if a split is asked for orders that are in no batch, before a person is chosen."""
     if state.page == PERSON_PAGE and state.kind == SPLIT and not state.is_in_batch:
-        return Turn(state, (Close(Verdict(WRONG, msg("deed.in_no_walk", order=state.orders[0]))),))
+        return Turn(state, (Close(Verdict(WRONG, msg("order_actions.not_in_batch", order=state.orders[0]))),))
     return Turn(state)
 
 
@@ -488,7 +509,9 @@ def _query_before_action(state: OrderActionState, plan: tuple[tuple[str, OrderAc
 def _queries(state: OrderActionState) -> tuple[Effect, ...]:
     if state.page == RESULTS_PAGE:
         orders = tuple(row.order for row in state.outcomes if row.state)
-        return (Query("outcomes", "outcomes", {**_order_args(orders), "since": state.done_at}, is_live=True),)
+        return (
+            Query("order_outcomes", "order_outcomes", {**_order_args(orders), "since": state.done_at}, is_live=True),
+        )
     return (Query("look", "orders_by_number", _order_args(state.orders), is_live=True),)
 
 
@@ -511,7 +534,7 @@ def _handle_rows(state: OrderActionState, answer: Rows, context: Context) -> Res
             return Turn(state._replace(can_reject_lines=bool(rows) and LINE_REJECTION_FEATURE in rows[0]["features"]))
         case Rows("now", rows, _) if state.page == WAIT_PAGE:
             return _run_actions(state, {str(row["order_number"]): row for row in rows}, context)
-        case Rows("outcomes", rows, _):
+        case Rows("order_outcomes", rows, _):
             current = {str(row["order_number"]): row for row in rows}
             return Turn(
                 state._replace(outcomes=tuple(_update_outcome(row, current.get(row.order)) for row in state.outcomes))
@@ -535,12 +558,12 @@ def _choose_person(state: OrderActionState, people: tuple[Person, ...]) -> Resul
     if people:
         return Turn(state._replace(people=people[:MAX_PEOPLE], first_choice=0))
     if not sought:
-        return Turn(state, (), Verdict(INFO, msg("act.nobody_known")))
+        return Turn(state, (), Verdict(INFO, msg("order_actions.nobody_known")))
     typed = Person(sought, sought)
     return Turn(
         state._replace(people=(typed,), match_count=1, first_choice=0),
         (),
-        Verdict(ASK, msg("act.unknown_name", name=sought)),
+        Verdict(ASK, msg("order_actions.unknown_name", name=sought)),
     )
 
 
@@ -552,7 +575,7 @@ def _is_named(person: Person, typed_name: str) -> bool:
 
 def _scan_badge(state: OrderActionState, match: Match) -> Result:
     if match.kind != PERSON:
-        return Turn(state, (), Verdict(WRONG, msg("act.no_badge", what=match.label or match.key)))
+        return Turn(state, (), Verdict(WRONG, msg("order_actions.no_badge", what=match.label or match.key)))
     return _set_person(state, Person(match.key, match.label or match.key))
 
 
@@ -562,16 +585,16 @@ def _set_person(state: OrderActionState, person: Person) -> Result:
 
 def _handle_choice(state: OrderActionState, choice: int) -> Result:
     match state.page:
-        case "what":
+        case "action":
             return _choose_kind(state, ORDER_ACTIONS[choice - 1])
-        case "why":
+        case "reason":
             reason = state.reasons[state.first_choice + choice - 1]
             return _confirm(
                 state, OrderAction(state.kind, reason_code=reason.code, reason=reason.text, line=state.line)
             )
-        case "who":
+        case "person":
             return _set_person(state, state.people[state.first_choice + choice - 1])
-        case "sure" if choice == 1:
+        case "confirm" if choice == 1:
             return _query_before_action(state, state.plan)
     return Turn(state, (Close(Verdict(INFO, msg("session.dropped"))),))
 

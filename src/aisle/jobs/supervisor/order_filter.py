@@ -88,7 +88,7 @@ def parse_filter(saved: Mapping[str, Any]) -> OrderFilter:
 
 
 def query_arguments(filter_: OrderFilter) -> dict[str, Any]:
-    """Return the filter as arguments of the query `board`."""
+    """Return the filter as arguments of the query `order_board`."""
     args: dict[str, Any] = {
         "status": list(STATUSES_BY_STATE[filter_.state]),
         "sort": filter_.sort,

@@ -40,8 +40,7 @@ from aisle.jobs.supervisor.order_filter import (
     with_value,
 )
 from aisle.jobs.supervisor.orders_view import OrderRow, OrdersState, SavedView, parse_order_row
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
-from aisle.jobs.view import View as Page
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -102,7 +101,7 @@ class OrdersJob(Job[OrdersState]):
         """Return one of `steps`."""
         return f"orders.{state.page}" if state.page else "orders"
 
-    def view(self, state: OrdersState) -> Page:
+    def view(self, state: OrdersState) -> View:
         """Return the screen."""
         return orders_view.page_view(state)
 
@@ -111,7 +110,7 @@ class OrdersJob(Job[OrdersState]):
         match event:
             case Opened(args):
                 return _handle_opened(state, args, context)
-            case Rows("given"):
+            case Rows("assigned_orders"):
                 kept, verdict = claims.report_lost_claims(state.claims_for_others, event)
                 return Turn(state._replace(claims_for_others=kept), (), verdict)
             case Rows():
@@ -120,7 +119,7 @@ class OrdersJob(Job[OrdersState]):
                 return Turn(
                     state, (_query(state, context, keep_cursor=True), *claims.query_claims(state.claims_for_others))
                 )
-            case Closed("act", answer):
+            case Closed("order_actions", answer):
                 return _handle_action_done(state, answer, context)
             case Closed() | Resumed():
                 ask = _query(
@@ -143,7 +142,7 @@ def _handle_opened(state: OrdersState, args: Mapping[str, Any], context: Context
 
 
 def _query_views(context: Context) -> Query:
-    return Query("views", "views", {"user": context.user}, is_live=True)
+    return Query("saved_views", "saved_views", {"user": context.user}, is_live=True)
 
 
 def _query(state: OrdersState, context: Context, *, keep_cursor: bool = False, fill_page: bool = False) -> Query:
@@ -158,8 +157,8 @@ def _query(state: OrdersState, context: Context, *, keep_cursor: bool = False, f
     elif state.rows:
         args["near"] = {"order_number": state.rows[0].number, "position": state.rows[0].position}
     return Query(
-        "board",
-        "board",
+        "order_board",
+        "order_board",
         {**args, "first": state.first, "size": page_size(context, has_progress_bars=True)},
         is_live=True,
     )
@@ -176,9 +175,9 @@ def _restart_list(state: OrdersState, context: Context) -> Result:
 
 def _handle_rows(state: OrdersState, answer: Rows, context: Context) -> Result:
     match answer:
-        case Rows("board", rows, total):
+        case Rows("order_board", rows, total):
             return _update_window(state, answer, tuple(parse_order_row(row, context) for row in rows), total, context)
-        case Rows("views", rows, _):
+        case Rows("saved_views", rows, _):
             views = tuple(SavedView(str(row["name"]), parse_filter(row["filter"])) for row in rows)
             return Turn(state._replace(views=views[:MAX_SAVED_VIEWS]))
         case Rows("all", rows, total):
@@ -272,7 +271,7 @@ def _handle_command(state: OrdersState, letter: str, context: Context) -> Result
             return pages.toggle_marking(state)
         case "a":
             query = {**query_arguments(state.filter), "search": state.search, "now": context.now, "size": MAX_MARKED}
-            return Turn(state, (Query("all", "board", query, is_live=True),))
+            return Turn(state, (Query("all", "order_board", query, is_live=True),))
         case "d":
             return _start_action(state)
     return Turn(state)
@@ -292,7 +291,7 @@ def _start_action(state: OrdersState) -> Result:
     orders = state.marked or ((row.number,) if row else ())
     if not orders:
         return Turn(state._replace(is_marking=True), (), Verdict(ASK, msg("orders.mark_first")))
-    return Turn(state, (Start("act", {"orders": list(orders)}),))
+    return Turn(state, (Start("order_actions", {"orders": list(orders)}),))
 
 
 def _handle_scan(state: OrdersState, matches: tuple[Any, ...], context: Context) -> Result:
@@ -404,7 +403,7 @@ def _save_view(state: OrdersState, name: str, context: Context) -> Result:
     if len(others) >= MAX_SAVED_VIEWS:
         return Turn(state._replace(page="views"), (), Verdict(WRONG, msg("orders.views_full", count=MAX_SAVED_VIEWS)))
     state = state._replace(page="", views=(*others, SavedView(name, state.filter)), view_name=name)
-    return Turn(state, (kept,), Verdict(GOOD, msg("orders.view_kept", name=name)))
+    return Turn(state, (kept,), Verdict(GOOD, msg("orders.view_saved", name=name)))
 
 
 def _delete_view(state: OrdersState, context: Context) -> Result:
@@ -412,7 +411,7 @@ def _delete_view(state: OrdersState, context: Context) -> Result:
     if not any(view.name == state.view_name for view in state.views):
         return Turn(state, (), Verdict(INFO, msg("orders.view_which")))
     gone = LocalNote("view", view_key(context.user, state.view_name), "")
-    verdict = Verdict(GOOD, msg("orders.view_gone", name=state.view_name))
+    verdict = Verdict(GOOD, msg("orders.view_deleted", name=state.view_name))
     views = tuple(view for view in state.views if view.name != state.view_name)
     return Turn(state._replace(views=views, view_name=""), (gone,), verdict)
 

@@ -86,7 +86,7 @@ class OrdersState(NamedTuple):
 
 
 def parse_order_row(row: Mapping[str, Any], context: Context) -> OrderRow:
-    """Parse a row of the query `board` or `orders_by_number`."""
+    """Parse a row of the query `order_board` or `orders_by_number`."""
     picked, of = order_progress(row)
     return OrderRow(
         number=str(row["order_number"]),
@@ -195,7 +195,11 @@ def _choice_page(state: OrdersState) -> ListView:
     prompts = {"filter": "orders.prompt_filter", "views": "orders.prompt_views"}
     prompt = "orders.prompt_reference" if state.field == "reference" else "orders.prompt_field"
     titles = {"filter": "orders.filter", "field": FIELD_NAMES.get(state.field, "orders.filter")}
-    kept = (KeyHint("k", msg("orders.keep")), KeyHint("x", msg("orders.forget"))) if state.page == "views" else ()
+    kept = (
+        (KeyHint("k", msg("orders.save_view")), KeyHint("x", msg("orders.delete_view")))
+        if state.page == "views"
+        else ()
+    )
     turn = (NEXT_PAGE,) if len(choices) > state.size else ()
     return ListView(
         name=f"orders.{state.page}",
@@ -243,7 +247,7 @@ def describe_filter(filter_: OrderFilter) -> Msg:
             parts.append(_value_text(filter_, field))
     text = parts.pop()
     for part in reversed(parts):
-        text = msg("orders.both", one=part, other=text)
+        text = msg("orders.join", one=part, other=text)
     return text
 
 
@@ -265,9 +269,9 @@ _COLUMN_HEADS = (
     msg("orders.head_claim"),
     msg("head.customer"),
     msg("orders.head_short"),
-    msg("orders.head_silent"),
-    msg("orders.head_seen"),
-    msg("orders.head_why"),
+    msg("orders.head_idle"),
+    msg("orders.head_known_since"),
+    msg("orders.head_reason"),
     msg("orders.head_reference"),
 )
 
@@ -276,15 +280,15 @@ def _title(state: OrdersState, text: str, is_marking: bool) -> Msg:
     """Return the title: the filter, the search and the number of marked orders."""
     if is_marking:
         count = len(state.marked)
-        return msg("orders.title_marked_sought" if text else "orders.title_marked", count=count, text=text)
-    return msg("orders.title_sought" if text else "orders.title", what=describe_filter(state.filter), text=text)
+        return msg("orders.title_marked_searched" if text else "orders.title_marked", count=count, text=text)
+    return msg("orders.title_searched" if text else "orders.title", what=describe_filter(state.filter), text=text)
 
 
 def _hints(state: OrdersState, is_marking: bool) -> tuple[KeyHint, ...]:
     acting = (
-        (KeyHint("a", msg("orders.all")), KeyHint("d", msg("orders.do")))
+        (KeyHint("a", msg("orders.all")), KeyHint("d", msg("orders.actions")))
         if is_marking
-        else (KeyHint("d", msg("orders.do")),)
+        else (KeyHint("d", msg("orders.actions")),)
     )
     filter_hints = () if is_marking else (KeyHint("f", msg("orders.filter")), KeyHint("v", msg("orders.views")))
     mark = KeyHint("m", msg("orders.mark_end") if state.is_marking else msg("orders.mark"))
@@ -329,8 +333,8 @@ def _order_row(order: OrderRow, is_marked: bool) -> Row:
         claim_text(order),
         raw(order.customer),
         msg("orders.short", count=order.short_lines) if order.short_lines else raw(""),
-        msg("orders.silent", seconds=str(order.idle_s)) if order.idle_s >= 0 else raw(""),
-        msg("orders.silent", seconds=str(order.known_s)) if order.known_s >= 0 else raw(""),
+        msg("orders.idle", seconds=str(order.idle_s)) if order.idle_s >= 0 else raw(""),
+        msg("orders.idle", seconds=str(order.known_s)) if order.known_s >= 0 else raw(""),
         raw(order.rejection_reason),
         raw(order.reference),
     )
@@ -341,7 +345,7 @@ def _order_row(order: OrderRow, is_marked: bool) -> Row:
 def _status_text(order: OrderRow) -> Msg:
     """Return the state of the order, with its priority while something is left to pick."""
     state = msg(STATUS_NAMES.get(order.status, "orders.status_open"))
-    return msg("orders.urgent", state=state) if order.is_priority and order.status in ("open", "partial") else state
+    return msg("orders.priority", state=state) if order.is_priority and order.status in ("open", "partial") else state
 
 
 def claim_text(order: OrderRow) -> Msg:
@@ -349,5 +353,5 @@ def claim_text(order: OrderRow) -> Msg:
     if not order.is_claimed:
         return raw("")
     if order.abandoned_at:
-        return msg("home.left_by", who=order.claimed_by, at=order.abandoned_at, due=raw(""))
-    return raw(order.claimed_by) if order.claimed_by else msg("orders.somebody")
+        return msg("home.abandoned_by", who=order.claimed_by, at=order.abandoned_at, due=raw(""))
+    return raw(order.claimed_by) if order.claimed_by else msg("orders.claimed_by_somebody")

@@ -85,11 +85,11 @@ class ProductChoice(NamedTuple):
 def list_title(state: ProductsState) -> Msg:
     """Return the title of the list."""
     if state.only_products:
-        return msg("products.title_kin", product=state.pages_below[-1])
+        return msg("products.title_related", product=state.pages_below[-1])
     title = msg(SUBSET_TITLES[state.subset])
     for code, name in ((state.category, state.category_name), (state.supplier, state.supplier_name)):
         if code:
-            title = msg("products.of", title=title, what=name or code)
+            title = msg("products.filtered_by", title=title, what=name or code)
     return title
 
 
@@ -106,14 +106,14 @@ def list_view(state: ProductsState) -> ListView:
         (msg("head.product"), msg("head.number"), msg("head.brand"), msg("stores.head_what")),
         tuple(_catalogue_row(hit) for hit in state.rows),
         *(() if state.only_products else _filter_hints(state)),
-        empty=pages.not_found_message("lookup.no_match", text, state.partly) if text else none,
+        empty=pages.not_found_message("look_up.no_match", text, state.partly) if text else none,
         may_have_more=state.partly,
     )
 
 
 def _filter_hints(state: ProductsState) -> tuple[KeyHint, ...]:
     return (
-        KeyHint("v", msg("products.others")),
+        KeyHint("v", msg("products.next_subset")),
         KeyHint("c", msg("products.no_category" if state.category else "products.category")),
         KeyHint("s", msg("products.no_supplier" if state.supplier else "products.supplier")),
     )
@@ -141,7 +141,7 @@ def facet_view(state: ProductsState) -> ListView:
         msg("products.prompt_filter"),
         (msg("products.head_name"), msg("products.head_count"), msg("products.head_code")),
         tuple(_facet_row(facet) for facet in state.rows),
-        empty=msg("products.no_such", text=text) if text else msg("products.none_said"),
+        empty=msg("products.no_such", text=text) if text else msg("products.none_known"),
     )
 
 
@@ -154,10 +154,10 @@ def product_choices(state: ProductsState) -> tuple[ProductChoice, ...]:
     if not state.product:
         return ()
     others = related_numbers(state)
-    related = (ProductChoice(msg("products.way_kin", count=len(others))),) if others else ()
+    related = (ProductChoice(msg("products.choice_related", count=len(others))),) if others else ()
     return (
-        ProductChoice(msg("products.way_lookup"), "lookup"),
-        ProductChoice(msg("products.way_store"), "store_product"),
+        ProductChoice(msg("products.choice_look_up"), "look_up"),
+        ProductChoice(msg("products.choice_store"), "store_product"),
         *related,
     )
 
@@ -173,9 +173,9 @@ def page_view(state: ProductsState) -> DetailView:
     product = state.product
     return DetailView(
         name="products.page",
-        title=msg("lookup.title_product", number=state.product_number),
-        prompt=msg("lookup.prompt_ways" if product else "lookup.prompt"),
-        lines=_lines(product) if product else (Line("note", msg("lookup.unknown")),),
+        title=msg("look_up.title_product", number=state.product_number),
+        prompt=msg("look_up.prompt_choices" if product else "look_up.prompt"),
+        lines=_lines(product) if product else (Line("note", msg("look_up.unknown")),),
         blocks=_blocks(product) if product else (),
         page=state.page,
         choices=tuple(choice.text for choice in product_choices(state)),
@@ -190,10 +190,10 @@ def _lines(product: CatalogueProduct) -> tuple[Line, ...]:
     if not product.is_in_catalogue:
         lines.append(Line("note", msg("products.stock_only")))
     elif product.is_discontinued:
-        gone = msg("lookup.gone", referral=product.referral) if product.referral else msg("lookup.ended")
+        gone = msg("look_up.replaced", referral=product.referral) if product.referral else msg("look_up.ended")
         lines.append(Line("note", gone))
     if product.attention:
-        lines.append(Line("note", msg("lookup.attention", codes=product.attention)))
+        lines.append(Line("note", msg("look_up.attention", codes=product.attention)))
     return tuple(lines)
 
 
@@ -207,15 +207,15 @@ def _blocks(product: CatalogueProduct) -> tuple[Block, ...]:
     codes = code_rows(product.codes, product.units)
     found = (
         Block(msg("products.prices"), _field_rows(facts, PRICES)),
-        Block(msg("products.parts"), parts),
+        Block(msg("products.set_parts"), parts),
         Block(msg("products.variants"), variants),
-        Block(msg("lookup.codes"), codes),
-        Block(msg("products.kind"), _field_rows(facts, CLASSIFICATION)),
+        Block(msg("look_up.codes"), codes),
+        Block(msg("products.classification"), _field_rows(facts, CLASSIFICATION)),
         Block(msg("products.supply"), _field_rows(facts, SUPPLY)),
-        Block(msg("stores.free"), tuple((raw(key), raw(value)) for key, value in product.free_fields)),
+        Block(msg("stores.free_fields"), tuple((raw(key), raw(value)) for key, value in product.free_fields)),
         Block(msg("products.flags"), flags),
         *(Block(msg(label), ((raw(facts[name]),),)) for name, label in (AVAILABILITY | TEXTS).items() if name in facts),
-        Block(msg("stores.more"), tuple((raw(name), raw(value)) for name, value in product.unknown_fields)),
+        Block(msg("stores.more_fields"), tuple((raw(name), raw(value)) for name, value in product.unknown_fields)),
     )
     return tuple(block for block in found if block.rows)
 
@@ -354,7 +354,7 @@ def _handle_scan(state: ProductsState, match: Match) -> Result:
     label = match.label or match.key
     if match.kind != PRODUCT:
         return Turn(state, (), Verdict(WRONG, msg("products.not_this", what=name_of(match))))
-    return _open_product(state, match.key)._replace(verdict=Verdict(INFO, msg("lookup.shown", label=label)))
+    return _open_product(state, match.key)._replace(verdict=Verdict(INFO, msg("look_up.shown", label=label)))
 
 
 def _handle_page_input(state: ProductsState, event: Event, context: Context) -> Result:

@@ -76,8 +76,8 @@ class StoreProductJob(Job[StoreProductState]):
     """Job that shows a product's settings in this store and changes them."""
 
     name = "store_product"
-    steps: tuple[str, ...] = ("store_product", "store_product.value", "store_product.sure", "store_product.chart")
-    version = 3
+    steps: tuple[str, ...] = ("store_product", "store_product.value", "store_product.confirm", "store_product.chart")
+    version = 1
     journalled = True
     requery_after_write = True
 
@@ -133,7 +133,7 @@ class StoreProductJob(Job[StoreProductState]):
         match state.phase:
             case "value":
                 return _handle_value(state, event, context)
-            case "sure":
+            case "confirm":
                 return _handle_confirmation(state, event, context)
             case "chart":
                 return _turn_page(state, event)
@@ -147,12 +147,12 @@ def _open_product(product: str, label: str, context: Context) -> Result:
 
 def _queries(product: str, context: Context) -> tuple[Effect, ...]:
     args = {"product_number": product, "user": context.user}
-    brings = Query("coming", "coming", {"product_number": product}, is_live=True)
+    brings = Query("next_deliveries", "next_deliveries", {"product_number": product}, is_live=True)
     return (Query("product", "store_product", args, is_live=True), brings)
 
 
 def _handle_rows(state: StoreProductState, answer: Rows, context: Context) -> Result:
-    if answer.id == "coming":
+    if answer.id == "next_deliveries":
         return Turn(state._replace(deliveries=parse_expected_deliveries(answer.rows, context.now)))
     found = parse_store_product(answer.rows[0], context.now) if answer.rows else None
     match answer.id.partition("/"):
@@ -206,8 +206,8 @@ def _handle_scan(state: StoreProductState, match: Match, context: Context) -> Re
     if match.kind != PRODUCT:
         return Turn(state, (), Verdict(WRONG, msg("store_product.not_this", what=name_of(match))))
     if state.phase in (VALUE, CONFIRM):
-        return Turn(state, (), Verdict(WRONG, msg("store_product.in_hand", what=label)))
-    return _open_product(match.key, label, context)._replace(verdict=Verdict(INFO, msg("lookup.shown", label=label)))
+        return Turn(state, (), Verdict(WRONG, msg("store_product.finish_change_first", what=label)))
+    return _open_product(match.key, label, context)._replace(verdict=Verdict(INFO, msg("look_up.shown", label=label)))
 
 
 def _handle_page_input(state: StoreProductState, event: Event, context: Context) -> Result:
@@ -218,7 +218,7 @@ def _handle_page_input(state: StoreProductState, event: Event, context: Context)
         case Command("g") if not state.is_loaded or store_product_view.has_figures(state):
             return Turn(state._replace(phase=CHART, page=0))
         case Command("d") if state.has_refused_change:
-            return Turn(state, (Start("doubts", {}),))
+            return Turn(state, (Start("unconfirmed", {}),))
     return _turn_page(state, event)
 
 
@@ -227,7 +227,7 @@ def _turn_page(state: StoreProductState, event: Event) -> Result:
         case Command("n" | "p" as key) | CursorKey(key):
             return Turn(state._replace(page=turn_page(state.page, key)))
         case Text(text) | UnknownCode(text):
-            return Turn(state, (), Verdict(WRONG, msg("logs.unknown", code=text)))
+            return Turn(state, (), Verdict(WRONG, msg("log.unknown", code=text)))
     return Turn(state)
 
 
@@ -301,7 +301,7 @@ def _remind_to_confirm(state: StoreProductState, event: Event) -> Result:
         return Turn(state)
     name, text = next(iter(parse_update_values(dict(state.changes)).items()))
     value = store_product_view.format_value(name, text)
-    return Turn(state, (), Verdict(WRONG, msg("store_product.yes_or_back", value=value)))
+    return Turn(state, (), Verdict(WRONG, msg("store_product.confirm_or_back", value=value)))
 
 
 def _query_before_send(state: StoreProductState, context: Context) -> Result:
@@ -327,5 +327,5 @@ def _send_if_unchanged(state: StoreProductState, now: StoreProduct | None, conte
         return Turn(fresh._replace(phase=VALUE, changes=()), (), Verdict(WRONG, why))
     op = update_write(state.number, context.store, changes, dict(now.values))
     done = fresh._replace(phase=PAGE, field="", changes=(), page=0)
-    verdict = Verdict(GOOD, msg("store_product.noted", what=store_product_view.format_changes(now, changes)))
+    verdict = Verdict(GOOD, msg("store_product.queued", what=store_product_view.format_changes(now, changes)))
     return Turn(done, (op, *_queries(state.number, context)), verdict)

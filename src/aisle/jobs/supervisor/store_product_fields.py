@@ -394,10 +394,10 @@ def objection(product: StoreProduct, changes: Mapping[str, Json]) -> Msg | None:
         if not 0 <= value <= MAX_VALUE:
             return msg("store_product.too_much")
         if allowed and value != to_decimal(product.value(name) or -1) and not allowed.low <= value <= allowed.high:
-            return msg("store_product.no_room", low=allowed.low, high=allowed.high, percentage=allowed.percentage)
+            return msg("store_product.out_of_range", low=allowed.low, high=allowed.high, percentage=allowed.percentage)
     low, high = (_new_value(product, changes, name) for name in LEVELS)
     if low is not None and high is not None and low > high and not changes.keys().isdisjoint(LEVELS):
-        return msg("store_product.above", low=low, high=high)
+        return msg("store_product.min_above_max", low=low, high=high)
     return None
 
 
@@ -407,13 +407,17 @@ def price_warnings(product: StoreProduct, changes: Mapping[str, Json]) -> tuple[
     for name, value in changes.items():
         if FIELD_BY_NAME[name].kind == MONEY and isinstance(value, Decimal):
             exponent = value.normalize().as_tuple().exponent
-            found += [msg("store_product.costs_nothing")] if not value else []
+            found += [msg("store_product.price_zero")] if not value else []
             found += (
-                [msg("store_product.fractions", value=value)] if isinstance(exponent, int) and exponent < -2 else []
+                [msg("store_product.fractions_of_cent", value=value)]
+                if isinstance(exponent, int) and exponent < -2
+                else []
             )
     price, discount = (_new_value(product, changes, name) for name in PRICE_FIELDS)
     if not changes.keys().isdisjoint(PRICE_FIELDS) and price is not None and discount is not None and discount > price:
-        found.append(msg("store_product.dearer", discount=money_message(discount), price=money_message(price)))
+        found.append(
+            msg("store_product.discount_above_price", discount=money_message(discount), price=money_message(price))
+        )
     return tuple(found)
 
 

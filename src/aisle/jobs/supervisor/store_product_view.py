@@ -46,7 +46,7 @@ from aisle.jobs.view import (
     raw,
 )
 
-PAGE, VALUE, CONFIRM, CHART = "page", "value", "sure", "chart"
+PAGE, VALUE, CONFIRM, CHART = "page", "value", "confirm", "chart"
 """Pages of the job."""
 
 
@@ -103,10 +103,10 @@ _READ_ONLY_LABELS = {
     "purchase_unit_quantity": "store_product.of_unit_quantity",
     "last_minmax_updatedby": "store_product.by_levels",
     "last_expiry_updatedby": "store_product.by_expiry",
-    "last_loss_updatedby": "store_product.by_loss",
+    "last_loss_updatedby": "store_product.by_adjust",
     "last_receipt_updatedby": "store_product.by_receipt",
     "default_salesorder_type": "store_product.of_order_type",
-    "referral_product": "fact.referral",
+    "referral_product": "label.referral",
 }
 
 _SERIES_LABELS = {
@@ -135,7 +135,7 @@ def view(state: StoreProductState) -> View:
         match state.phase:
             case "value":
                 return _value_step(state, state.product)
-            case "sure":
+            case "confirm":
                 return _confirm_step(state, state.product)
             case "chart":
                 return _chart(state, state.product)
@@ -156,7 +156,7 @@ def value_choices(state: StoreProductState) -> tuple[Msg, ...]:
     """Return the numbered values of a field."""
     kind = FIELD_BY_NAME[state.field].kind if state.field else ""
     if kind == FLAG:
-        return (msg("doubts.yes"), msg("doubts.no"))
+        return (msg("unconfirmed.yes"), msg("unconfirmed.no"))
     return (msg("store_product.no_codes"),) if kind == CODES else ()
 
 
@@ -174,9 +174,9 @@ def format_value(name: str, text: str) -> Msg:
     """Return a field's value for display, from its plain text."""
     kind = FIELD_BY_NAME[name].kind
     if kind == FLAG and text:
-        return msg("doubts.yes" if text == YES else "doubts.no")
+        return msg("unconfirmed.yes" if text == YES else "unconfirmed.no")
     if not text:
-        return msg("store_product.unsaid")
+        return msg("store_product.unknown")
     if kind == DAY:
         return msg("store_product.day", at=text)
     if kind == CODES:
@@ -193,7 +193,8 @@ def format_changes(product: StoreProduct, changes: Mapping[str, Json]) -> Msg:
 def refusal_text(change: PendingChange) -> Msg:
     """Return the reason why a change was refused: by the service, or because somebody else was faster."""
     return msg(
-        "doubts.note_why" if is_stored_message(change.why) else "store_product.refused", why=read_message(change.why)
+        "unconfirmed.note_why" if is_stored_message(change.why) else "store_product.refused",
+        why=read_message(change.why),
     )
 
 
@@ -212,7 +213,7 @@ def _change_message(name: str, before: str, after: str) -> Msg:
 
 
 def _join_two(parts: list[Msg]) -> Msg:
-    return msg("store_product.both", one=parts[0], other=parts[1]) if len(parts) > 1 else parts[0]
+    return msg("store_product.join", one=parts[0], other=parts[1]) if len(parts) > 1 else parts[0]
 
 
 # Page
@@ -223,17 +224,17 @@ def _page_view(state: StoreProductState) -> DetailView:
     lines = [Line("product", raw(product.name if product else state.label or state.number))]
     blocks: tuple[Block, ...] = ()
     if product is None:
-        lines.append(Line("note", msg("lookup.unknown" if state.is_loaded else "store_product.loading")))
+        lines.append(Line("note", msg("look_up.unknown" if state.is_loaded else "store_product.loading")))
     elif not product.is_ranged:
         lines.append(Line("note", msg("store_product.not_ranged")))
     else:
-        stock = msg("lookup.no_stock") if product.has_no_stock else msg("lookup.stock", stock=product.stock)
+        stock = msg("look_up.no_stock") if product.has_no_stock else msg("look_up.stock", stock=product.stock)
         lines.append(Line("quantity", stock))
         lines += [Line("note", msg("store_product.no_role"))] if not product.may_edit else []
         blocks = _blocks(product, state.deliveries)
     lines += [Line("note", note) for note in _notes(product)]
     figures = (KeyHint("g", msg("hint.figures")),) if has_figures(state) else ()
-    settle = (KeyHint("d", msg("hint.settle")),) if state.has_refused_change else ()
+    settle = (KeyHint("d", msg("hint.resolve")),) if state.has_refused_change else ()
     return DetailView(
         name="store_product",
         title=msg("store_product.title", number=state.number),
@@ -251,7 +252,7 @@ def _notes(product: StoreProduct | None) -> tuple[Msg, ...]:
         if change.state == "refused":
             return (refusal_text(change),)
         if change.state == "unclear":
-            return (msg("store_product.unclear", what=change_text(change)),)
+            return (msg("store_product.in_doubt", what=change_text(change)),)
     return ()
 
 
@@ -265,10 +266,10 @@ def _blocks(product: StoreProduct, deliveries: Iterable[ExpectedDelivery]) -> tu
             is_compact=True,
         ),
         *_read_only_blocks(product),
-        Block(msg("store_product.moments"), (*delivery_rows(deliveries), *_time_rows(product)), is_compact=True),
+        Block(msg("store_product.times"), (*delivery_rows(deliveries), *_time_rows(product)), is_compact=True),
         Block(msg("store_product.stock"), _pool_rows(product)),
         Block(msg("store_product.changes"), tuple(_change_row(change) for change in product.changes[:MAX_SHOWN])),
-        Block(msg("lookup.about_it"), _read_only_rows(product)),
+        Block(msg("look_up.facts"), _read_only_rows(product)),
     )
 
 
@@ -288,7 +289,7 @@ def _field_row(product: StoreProduct, field: Field) -> Cells:
     if under_way:
         cells.append(msg(STATE_WORDS[under_way[0]]))
     elif allowed:
-        cells.append(msg("store_product.room", low=allowed.low, high=allowed.high))
+        cells.append(msg("store_product.range", low=allowed.low, high=allowed.high))
     return tuple(cells)
 
 
@@ -306,15 +307,15 @@ def _read_only_blocks(product: StoreProduct) -> tuple[Block, ...]:
 
 
 def _block_title(product: StoreProduct) -> Msg:
-    return with_age(msg("store_product.here"), product.age_s)
+    return with_age(msg("store_product.store_values"), product.age_s)
 
 
 def _time_rows(product: StoreProduct) -> tuple[Cells, ...]:
     """Return the next ordering and delivery times, then the later ones."""
     rows: list[Cells] = []
     for first, more, moments in (
-        ("lookup.ordering", "store_product.then_order", product.ordering_times),
-        ("lookup.delivery", "store_product.then_delivery", product.delivery_times),
+        ("look_up.ordering", "store_product.later_ordering", product.ordering_times),
+        ("look_up.delivery", "store_product.later_delivery", product.delivery_times),
     ):
         for index, at in enumerate(moments[:MAX_SHOWN]):
             rows.append((msg(more if index else first), at))
@@ -342,13 +343,15 @@ def _read_only_rows(product: StoreProduct) -> tuple[Cells, ...]:
 def _value_step(state: StoreProductState, product: StoreProduct) -> Step:
     allowed = product.level_range(state.field)
     now = msg(
-        "store_product.now", what=field_label(state.field), value=format_value(state.field, product.value(state.field))
+        "store_product.current_value",
+        what=field_label(state.field),
+        value=format_value(state.field, product.value(state.field)),
     )
     lines = [Line("product", raw(product.name)), Line("quantity", now)]
     if allowed:
         lines.append(Line("note", _range_message(product, state.field)))
     if is_write_only(product, state.field):
-        lines.append(Line("note", msg("store_product.hidden")))
+        lines.append(Line("note", msg("store_product.write_only")))
     return Step(
         name="store_product.value",
         title=field_label(state.field),
@@ -362,9 +365,9 @@ def _value_step(state: StoreProductState, product: StoreProduct) -> Step:
 def _range_message(product: StoreProduct, name: str) -> Msg:
     allowed = product.level_range(name)
     if allowed is None:
-        return msg("store_product.unsaid")
+        return msg("store_product.unknown")
     return msg(
-        "store_product.room_why",
+        "store_product.range_reason",
         low=allowed.low,
         high=allowed.high,
         start=allowed.original,
@@ -377,9 +380,9 @@ def _confirm_step(state: StoreProductState, product: StoreProduct) -> Step:
     first, *more = [_change_message(name, product.value(name), text) for name, text in values.items()]
     bound = [name for name in values if product.level_range(name)]
     return Step(
-        name="store_product.sure",
-        title=msg("store_product.title_sure"),
-        prompt=msg("store_product.prompt_sure"),
+        name="store_product.confirm",
+        title=msg("store_product.title_confirm"),
+        prompt=msg("store_product.prompt_confirm"),
         lines=(
             Line("product", raw(product.name)),
             Line("note" if state.field == "attention_codes" else "quantity", first),

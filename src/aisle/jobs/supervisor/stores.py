@@ -46,6 +46,7 @@ from aisle.jobs.view import (
     Block,
     DetailView,
     KeyHint,
+    LabelledValue,
     Line,
     ListView,
     Msg,
@@ -56,7 +57,6 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
-from aisle.jobs.view import LabelledValue as Shown
 from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey, Scan, Text, UnknownCode
 
 TITLES = {
@@ -99,7 +99,7 @@ def list_view(state: StoresState) -> ListView:
         msg("stores.prompt_change" if state.is_switching else "stores.prompt"),
         (msg("head.store"), msg("head.number"), msg("stores.head_what"), msg("stores.head_area")),
         tuple(_store_row(each) for each in state.rows),
-        KeyHint("v", msg("stores.others")),
+        KeyHint("v", msg("stores.next_subset")),
         empty=msg("stores.no_match", text=text) if text else msg(EMPTY_TEXTS[state.subset]),
         may_have_more=state.may_have_more,
     )
@@ -111,7 +111,7 @@ def _store_row(store: StoreRow) -> Row:
 
 def _store_kind(store: StoreRow) -> Msg:
     if store.is_current:
-        return msg("stores.here")
+        return msg("stores.current")
     if store.unsent:
         return msg("stores.unsent", count=store.unsent)
     if store.is_warehouse:
@@ -126,7 +126,7 @@ def can_switch(state: StoresState) -> bool:
 
 def store_choices(state: StoresState) -> tuple[Msg, ...]:
     """Return the choices of the store page."""
-    return (msg("stores.way_change"),) if can_switch(state) else ()
+    return (msg("stores.choice_switch"),) if can_switch(state) else ()
 
 
 def page_view(state: StoresState) -> DetailView:
@@ -135,8 +135,8 @@ def page_view(state: StoresState) -> DetailView:
     return DetailView(
         name="stores.page",
         title=msg("stores.title_of", store=state.store_number),
-        prompt=msg("stores.prompt_ways" if store_choices(state) else "stores.prompt_page"),
-        lines=_lines(store, state.store_number) if store else (Line("note", msg("stores.awaited")),),
+        prompt=msg("stores.prompt_choices" if store_choices(state) else "stores.prompt_page"),
+        lines=_lines(store, state.store_number) if store else (Line("note", msg("stores.loading")),),
         blocks=_blocks(store) if store else (),
         page=state.page,
         choices=store_choices(state),
@@ -150,11 +150,11 @@ def _lines(store: Store, number: str) -> tuple[Line, ...]:
     what = msg("stores.is_warehouse" if store.is_warehouse else "stores.is_store")
     lines.append(Line("note", msg("stores.in_area", what=what, area=store.area) if store.area else what))
     if store.is_current:
-        lines.append(Line("note", msg("stores.is_here")))
+        lines.append(Line("note", msg("stores.is_current")))
     elif store.unsent_there:
         lines.append(Line("note", msg("stores.unsent_there", count=store.unsent_there)))
     elif not store.may_switch:
-        lines.append(Line("note", msg("stores.no_right")))
+        lines.append(Line("note", msg("stores.no_permission")))
     return tuple(lines)
 
 
@@ -162,17 +162,19 @@ def _blocks(store: Store) -> tuple[Block, ...]:
     """Return the blocks of the page, the most used ones first. A block says so if the service gave no details."""
     untold: tuple[tuple[Msg, ...], ...] = ()
     if store.details_state != "yes":
-        untold = ((msg("stores.untold" if store.details_state == "refused" else "stores.unasked"),),)
+        untold = (
+            (msg("stores.details_refused" if store.details_state == "refused" else "stores.details_not_requested"),),
+        )
     found = (
         Block(msg("stores.address"), _field_rows(store, ADDRESS)),
         Block(msg("stores.hours"), tuple((raw(key), raw(value)) for key, value in store.opening_hours)),
         Block(msg("stores.orders"), tuple(_ordering_row(each) for each in store.ordering_schema)),
-        Block(msg("lookup.pools"), tuple((raw(pool), raw(name)) for pool, name in store.pools)),
+        Block(msg("look_up.pools"), tuple((raw(pool), raw(name)) for pool, name in store.pools)),
         Block(msg("stores.printers"), tuple(_printer_row(each) for each in store.printers)),
         Block(msg("stores.organisation"), _field_rows(store, ORGANISATION)),
         Block(msg("stores.technical"), _field_rows(store, TECHNICAL)),
-        Block(msg("stores.free"), tuple((raw(key), raw(value)) for key, value in store.free_fields)),
-        Block(msg("stores.more"), untold),
+        Block(msg("stores.free_fields"), tuple((raw(key), raw(value)) for key, value in store.free_fields)),
+        Block(msg("stores.more_fields"), untold),
     )
     return tuple(block for block in found if block.rows)
 
@@ -200,12 +202,12 @@ def _ordering_row(slot: OrderingSlot) -> tuple[Msg, ...]:
     cells = [msg(DAYS[day]) if 0 <= day < len(DAYS) else raw(slot.day), raw(slot.time)]
     if slot.delivery_offset:
         cells.append(
-            msg("stores.after", count=int(slot.delivery_offset))
+            msg("stores.delivered_after", count=int(slot.delivery_offset))
             if slot.delivery_offset.isdecimal()
             else raw(slot.delivery_offset)
         )
     if slot.ordering_offset not in ("", "0"):
-        cells.append(msg("stores.before", days=slot.ordering_offset))
+        cells.append(msg("stores.ordered_earlier", days=slot.ordering_offset))
     cells += [msg("stores.category", category=slot.category)] if slot.category else []
     cells += [msg("stores.weeks", weeks=slot.weeks)] if slot.weeks else []
     return tuple(cells)
@@ -222,7 +224,7 @@ def switch_choices(state: StoresState) -> tuple[Msg, ...]:
     if not state.store:
         return ()
     stay = msg("stores.stay")
-    return (msg("stores.go", store=state.store_number), stay) if can_switch(state) else (stay,)
+    return (msg("stores.confirm_switch", store=state.store_number), stay) if can_switch(state) else (stay,)
 
 
 def switch_view(state: StoresState) -> Step:
@@ -231,8 +233,8 @@ def switch_view(state: StoresState) -> Step:
     return Step(
         name="stores.change",
         title=msg("stores.title_change"),
-        prompt=msg("stores.prompt_sure" if can_switch(state) else "stores.prompt_stay"),
-        lines=_switch_lines(store, state.store_number) if store else (Line("note", msg("stores.awaited")),),
+        prompt=msg("stores.prompt_confirm" if can_switch(state) else "stores.prompt_stay"),
+        lines=_switch_lines(store, state.store_number) if store else (Line("note", msg("stores.loading")),),
         labelled_values=_unsent_values(store) if store else (),
         choices=switch_choices(state),
         key_hints=(BACK,),
@@ -242,17 +244,17 @@ def switch_view(state: StoresState) -> Step:
 def _switch_lines(store: Store, number: str) -> tuple[Line, ...]:
     lines = [Line("place", raw(number)), Line("product", raw(store.name or number))]
     if store.is_current:
-        return (*lines, Line("note", msg("stores.is_here")))
+        return (*lines, Line("note", msg("stores.is_current")))
     if not store.may_switch:
-        return (*lines, Line("note", msg("stores.no_right")))
+        return (*lines, Line("note", msg("stores.no_permission")))
     if store.unsent or store.open_jobs:
-        lines.append(Line("note", msg("stores.meaning", waiting=store.unsent, jobs=len(store.open_jobs))))
+        lines.append(Line("note", msg("stores.switch_effect", waiting=store.unsent, jobs=len(store.open_jobs))))
     else:
-        lines.append(Line("note", msg("stores.meaning_none")))
-    return tuple(lines) if store.has_data_there else (*lines, Line("note", msg("stores.new_there")))
+        lines.append(Line("note", msg("stores.switch_no_effect")))
+    return tuple(lines) if store.has_data_there else (*lines, Line("note", msg("stores.no_data_yet")))
 
 
-def _unsent_values(store: Store) -> tuple[Shown, ...]:
+def _unsent_values(store: Store) -> tuple[LabelledValue, ...]:
     """Return the operations and jobs that remain in this store, and those that wait in the other one."""
     counts = (
         ("stores.fact_unsent", store.unsent),
@@ -260,7 +262,7 @@ def _unsent_values(store: Store) -> tuple[Shown, ...]:
         ("stores.fact_there_unsent", store.unsent_there),
         ("stores.fact_there_jobs", len(store.open_jobs_there)),
     )
-    return tuple(Shown(msg(label), msg("number", value=count)) for label, count in counts if count)
+    return tuple(LabelledValue(msg(label), msg("number", value=count)) for label, count in counts if count)
 
 
 SUBSETS = ("all", "near", "warehouse", "visited")
@@ -366,7 +368,9 @@ def _handle_rows(
         return Turn(state._replace(store=parse_store(rows[0])))
     if id_ == "one":
         closed = state._replace(store_number="", store=None, is_asking_switch=False)
-        return Turn(closed, (_query(closed, context),), Verdict(WRONG, msg("stores.gone", store=state.store_number)))
+        return Turn(
+            closed, (_query(closed, context),), Verdict(WRONG, msg("stores.store_removed", store=state.store_number))
+        )
     return Turn(state)
 
 

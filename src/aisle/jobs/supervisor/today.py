@@ -30,7 +30,7 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import BACK, PAGE_HINTS, Block, Chart, DetailView, Line, ListView, Msg, Row, Series, View, msg, raw
 from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey
 
-PHASES = ("hours", "places", "terminals")
+PHASES = ("hours", "locations", "terminals")
 """Pages that the numbers of the first page open."""
 
 MAP_KINDS = ("pick", "short", "move")
@@ -73,8 +73,8 @@ class Terminal(NamedTuple):
 class TodayState(NamedTuple):
     """State of the four pages."""
 
-    phase: str = "pulse"
-    """`pulse` (the figures), or one of `PHASES`."""
+    phase: str = "figures"
+    """`figures` (the figures), or one of `PHASES`."""
     map_kind: str = MAP_KINDS[0]
     now: str = ""
     figures: tuple[tuple[str, Any], ...] = ()
@@ -103,25 +103,25 @@ ONLINE_LINKS = ("live", "partial", "syncing")
 MAP_NAMES = {"pick": "today.of_picks", "short": "today.of_shorts", "move": "today.of_moves"}
 JOB_NAMES = {
     "pick": "home.pick",
-    "lookup": "home.lookup",
-    "browse": "home.browse",
+    "look_up": "home.look_up",
+    "locations": "home.locations",
     "count": "home.count",
     "move": "home.move",
-    "walk": "home.walk",
+    "batch": "home.batch",
     "receive": "home.receive",
-    "logs": "home.logs",
-    "doctor": "home.doctor",
+    "log": "home.log",
+    "scanner_test": "home.scanner_test",
     "orders": "home.orders",
-    "clear": "home.clearance",
-    "loss": "home.count",
-    "count_log": "home.count",
-    "short": "home.pick",
-    "doubts": "home.doubts",
+    "clearance_request": "home.clearance",
+    "adjust": "home.count",
+    "my_entries": "home.count",
+    "shortage": "home.pick",
+    "unconfirmed": "home.unconfirmed",
     "clearance": "home.clearance",
-    "tasks": "home.tasks",
+    "clearance_tasks": "home.clearance_tasks",
 }
 """Names of the jobs, as on the pages that open them."""
-TERMINAL_HEADS = ("today.head_terminal", "today.head_who", "today.head_job", "today.head_last", "today.head_since")
+TERMINAL_HEADS = ("today.head_terminal", "today.head_user", "today.head_job", "today.head_last", "today.head_since")
 WORK_KINDS = (("count", "today.work_count"), ("move", "today.work_move"), ("short", "today.work_short"))
 LATE_COURIER_S = 30.0
 ORDER_LIST = "headers"
@@ -133,7 +133,7 @@ def page_view(state: TodayState) -> View:
     match state.phase:
         case "hours":
             return _hours_view(state)
-        case "places":
+        case "locations":
             return _map_view(state)
         case "terminals":
             return _terminals_view(state)
@@ -142,9 +142,9 @@ def page_view(state: TodayState) -> View:
 
 def page_choices(state: TodayState) -> tuple[Msg, ...]:
     """Return the choices: the other pages, or the kinds of activity of the map."""
-    if state.phase == "pulse":
-        return (msg("today.to_hours"), msg("today.to_places"), msg("today.to_terminals"))
-    return tuple(msg(id_) for id_ in MAP_NAMES.values()) if state.phase == "places" else ()
+    if state.phase == "figures":
+        return (msg("today.to_hours"), msg("today.to_locations"), msg("today.to_terminals"))
+    return tuple(msg(id_) for id_ in MAP_NAMES.values()) if state.phase == "locations" else ()
 
 
 def _figures_view(state: TodayState) -> DetailView:
@@ -181,7 +181,7 @@ def _headline(values: dict[str, Any]) -> Msg:
     if not values:
         return msg("today.nothing_yet")
     if ORDER_LIST in values.get("unread", ()):
-        return msg("list.awaited", what=msg("list.headers"))
+        return msg("list.loading", what=msg("list.headers"))
     return msg("today.headline", done=values["due_done"], count=values["due"], late=values["late"])
 
 
@@ -225,12 +225,12 @@ def _state_block(values: dict[str, Any], now: str) -> Block:
     link = msg(LINK_NAMES.get(values["link"], "link.none"))
     silent = _timestamp(now) - values["courier_at"]
     works = bool(values["courier_at"]) and silent < LATE_COURIER_S
-    courier = "today.courier_works" if works else "today.courier_gone"
+    courier = "today.courier_works" if works else "today.courier_stopped"
     if not works and values["courier_at"] and values["link"] in ONLINE_LINKS:  # last reported state
         link = msg("link.stuck", seconds=str(silent))
     rows = [
         ("today.link", link),
-        ("today.heard", _age_text(values["last_ok"], now)),
+        ("today.last_contact", _age_text(values["last_ok"], now)),
         ("today.courier", msg(courier)),
         ("today.read", _age_text(values["read_at"], now)),
         ("today.cache", msg("today.cache_rows", orders=values["rows_orders"], products=values["rows_product"])),
@@ -256,7 +256,7 @@ def _hours_view(state: TodayState) -> Chart:
         prompt=msg("order.prompt_read"),
         series=tuple(_person_series(person, span) for person in state.people),
         axis=axis,
-        lines=(Line("note", msg("today.in_all", picks=picks, counts=counts)),) if busy else (),
+        lines=(Line("note", msg("today.totals", picks=picks, counts=counts)),) if busy else (),
         page=state.page,
         empty=msg("today.no_work"),
         key_hints=(*PAGE_HINTS, BACK),
@@ -280,11 +280,11 @@ def _map_view(state: TodayState) -> Chart:
     most = max(state.aisles, key=lambda aisle: max(aisle.counts, default=0), default=None)
     lines: tuple[Line, ...] = ()
     if most and most.busiest:
-        where = msg("today.hottest", place=most.busiest, count=max(most.counts), total=sum(totals, Decimal(0)))
+        where = msg("today.busiest_location", place=most.busiest, count=max(most.counts), total=sum(totals, Decimal(0)))
         lines = (Line("note", where),)
     return Chart(
-        name="today.places",
-        title=msg("today.title_places", what=msg(MAP_NAMES[state.map_kind])),
+        name="today.locations",
+        title=msg("today.title_locations", what=msg(MAP_NAMES[state.map_kind])),
         prompt=msg("today.prompt_map"),
         series=tuple(
             Series(raw(aisle.name), tuple(map(Decimal, aisle.counts)), total)
@@ -295,7 +295,7 @@ def _map_view(state: TodayState) -> Chart:
         axis=(),
         lines=lines,
         page=state.page,
-        empty=msg("today.no_places"),
+        empty=msg("today.no_locations"),
         choices=page_choices(state),
         key_hints=(*PAGE_HINTS, BACK),
         is_heat_map=True,
@@ -354,7 +354,7 @@ class TodayJob(Job[TodayState]):
 
     def step_name(self, state: TodayState) -> str:
         """Return one of `steps`."""
-        return "today" if state.phase == "pulse" else f"today.{state.phase}"
+        return "today" if state.phase == "figures" else f"today.{state.phase}"
 
     def view(self, state: TodayState) -> View:
         """Return the screen of the open page."""
@@ -367,8 +367,8 @@ class TodayJob(Job[TodayState]):
                 return _refresh(state._replace(now=context.now), context)
             case Rows(id_, rows, total):
                 return Turn(_with_rows(state, id_, rows, total, context))
-            case Back() if state.phase != "pulse":
-                return _refresh(state._replace(phase="pulse", page=0, first=0, cursor=-1), context)
+            case Back() if state.phase != "figures":
+                return _refresh(state._replace(phase="figures", page=0, first=0, cursor=-1), context)
             case Back():
                 return Turn(state, (Close(),))
             case Choice(choice) if choice <= len(page_choices(state)):
@@ -397,8 +397,8 @@ def _query(state: TodayState, context: Context) -> Query:
     match state.phase:
         case "hours":
             return Query("hours", "today_hours", {"now": context.now}, is_live=True)
-        case "places":
-            return Query("places", "today_places", {"now": context.now, "kind": state.map_kind}, is_live=True)
+        case "locations":
+            return Query("locations", "today_locations", {"now": context.now, "kind": state.map_kind}, is_live=True)
         case "terminals":
             return Query("terminals", "today_terminals", {}, is_live=True)
     return Query("today", "today", {"now": context.now}, is_live=True)
@@ -412,7 +412,7 @@ def _with_rows(
             return state._replace(figures=tuple(rows[0].items()))
         case "hours":
             return state._replace(people=tuple(_parse_person(row) for row in rows))
-        case "places":
+        case "locations":
             return state._replace(aisles=group_by_aisle(rows))
         case "terminals":
             at_work = tuple(_parse_terminal(row, context.now) for row in rows)
@@ -461,8 +461,8 @@ def group_by_aisle(rows: tuple[Mapping[str, Any], ...]) -> tuple[Aisle, ...]:
 
 
 def _handle_choice(state: TodayState, choice: int, context: Context) -> Result:
-    if state.phase == "pulse":
+    if state.phase == "figures":
         return _refresh(state._replace(phase=PHASES[choice - 1], page=0, first=0, cursor=-1), context)
-    if state.phase == "places":
+    if state.phase == "locations":
         return _refresh(state._replace(map_kind=MAP_KINDS[choice - 1], aisles=(), page=0), context)
     return Turn(state)

@@ -159,27 +159,39 @@ def operation_choices(operation: UnconfirmedOperation) -> tuple[str, ...]:
 RESOLUTIONS = ("counted", "corrected", "nothing")
 """Notes stored with an operation resolved by hand. Any other note is typed."""
 
-_RESOLUTION_TEXTS = (msg("doubts.how_counted"), msg("doubts.how_corrected"), msg("doubts.how_nothing"))
+_RESOLUTION_TEXTS = (
+    msg("unconfirmed.resolution_counted"),
+    msg("unconfirmed.resolution_corrected"),
+    msg("unconfirmed.resolution_nothing"),
+)
 
 _CHOICE_TEXTS = {
-    "arrived": "doubts.way_arrived",
-    "again": "doubts.way_again",
-    "by_hand": "doubts.way_by_hand",
-    "overage": "doubts.way_overage",
-    "difference": "doubts.way_difference",
-    "put_back": "doubts.way_put_back",
-    "other_order": "doubts.way_other_order",
-    "first": "doubts.way_first",
-    "count": "doubts.way_count",
-    "look": "doubts.way_look",
-    "setting": "doubts.way_setting",
+    "arrived": "unconfirmed.choice_arrived",
+    "resend": "unconfirmed.choice_resend",
+    "close_by_hand": "unconfirmed.choice_close_by_hand",
+    "overage": "unconfirmed.choice_overage",
+    "difference": "unconfirmed.choice_difference",
+    "put_back": "unconfirmed.choice_put_back",
+    "other_order": "unconfirmed.choice_other_order",
+    "first": "unconfirmed.choice_open_blocking",
+    "count": "unconfirmed.choice_count",
+    "look": "unconfirmed.choice_open_order",
+    "setting": "unconfirmed.choice_open_store_product",
 }
-_OPERATION_TEXTS = {"move": "doubts.what_move", "count": "doubts.what_count", "change": "doubts.what_change"}
-_STATE_NOTES = {"noted": "doubts.note_noted", "sent": "doubts.note_sent", "confirmed": "doubts.note_confirmed"}
+_OPERATION_TEXTS = {
+    "move": "unconfirmed.describe_move",
+    "count": "unconfirmed.describe_count",
+    "change": "unconfirmed.describe_change",
+}
+_STATE_NOTES = {
+    "noted": "unconfirmed.note_queued",
+    "sent": "unconfirmed.note_sending",
+    "confirmed": "unconfirmed.note_confirmed",
+}
 _EVIDENCE_TEXTS = {
-    "there": "doubts.looks_there",
-    "not_there": "doubts.looks_not_there",
-    "mixed": "doubts.looks_mixed",
+    "there": "unconfirmed.evidence_present",
+    "not_there": "unconfirmed.evidence_absent",
+    "mixed": "unconfirmed.evidence_mixed",
 }
 
 
@@ -193,7 +205,7 @@ def page_view(state: UnconfirmedState, step_name: str) -> View:
 def page_choices(state: UnconfirmedState) -> tuple[Msg, ...]:
     """Return the choices of an entry's page."""
     if state.question == RESEND:
-        return (msg("doubts.again_yes"), msg("doubts.again_no"))
+        return (msg("unconfirmed.resend_yes"), msg("unconfirmed.resend_no"))
     if state.question == CLOSED_BY_HAND:
         return _RESOLUTION_TEXTS
     entry = state.entry
@@ -207,17 +219,26 @@ def page_choices(state: UnconfirmedState) -> tuple[Msg, ...]:
 def _list_view(state: UnconfirmedState) -> ListView:
     return pages.list_view(
         state,
-        "doubts",
-        msg("doubts.title"),
-        msg("doubts.prompt") if state.total else msg("doubts.prompt_none"),
-        (msg("doubts.head_state"), msg("doubts.head_what"), msg("doubts.head_who"), msg("doubts.head_at")),
+        "unconfirmed",
+        msg("unconfirmed.title"),
+        msg("unconfirmed.prompt") if state.total else msg("unconfirmed.prompt_none"),
+        (
+            msg("unconfirmed.head_state"),
+            msg("unconfirmed.head_what"),
+            msg("unconfirmed.head_user"),
+            msg("unconfirmed.head_at"),
+        ),
         tuple(_operation_row(operation) for operation in state.rows),
-        empty=msg("doubts.empty"),
+        empty=msg("unconfirmed.empty"),
     )
 
 
 def _operation_row(operation: UnconfirmedOperation) -> Row:
-    who = msg("doubts.who_pin", name=operation.waits_for_pin_of) if operation.waits_for_pin_of else raw(operation.user)
+    who = (
+        msg("unconfirmed.user_waits_for_pin", name=operation.waits_for_pin_of)
+        if operation.waits_for_pin_of
+        else raw(operation.user)
+    )
     cells = (msg(STATE_WORDS[operation.state]), describe_operation(operation), who, msg("moment", at=operation.at))
     return Row(operation.op_id, cells)
 
@@ -226,11 +247,15 @@ def describe_operation(operation: UnconfirmedOperation) -> Msg:
     """Return the operation in one line."""
     first = operation.items[0] if operation.items else None
     if operation.kind == "setting" and first is not None:
-        return msg("doubts.what_setting", label=first.label or first.product)
+        return msg("unconfirmed.describe_store_product", label=first.label or first.product)
     if operation.kind not in _OPERATION_TEXTS or first is None:
-        return msg("doubts.what_pick", order=operation.order) if operation.order else raw(operation.operation)
+        return msg("unconfirmed.describe_pick", order=operation.order) if operation.order else raw(operation.operation)
     text = _describe_item(operation, first)
-    return msg("doubts.what_more", what=text, count=len(operation.items) - 1) if len(operation.items) > 1 else text
+    return (
+        msg("unconfirmed.describe_more", what=text, count=len(operation.items) - 1)
+        if len(operation.items) > 1
+        else text
+    )
 
 
 def _describe_item(operation: UnconfirmedOperation, item: Item) -> Msg:
@@ -239,8 +264,8 @@ def _describe_item(operation: UnconfirmedOperation, item: Item) -> Msg:
         _OPERATION_TEXTS[operation.kind],
         quantity=quantity,
         label=item.label or item.product,
-        source=item.source or msg("doubts.no_place"),
-        target=item.target or msg("doubts.no_place"),
+        source=item.source or msg("unconfirmed.no_location"),
+        target=item.target or msg("unconfirmed.no_location"),
     )
 
 
@@ -248,25 +273,32 @@ def _entry_view(state: UnconfirmedState, operation: UnconfirmedOperation) -> Det
     blocks = []
     if operation.comparisons:
         blocks.append(
-            Block(msg("doubts.sides"), tuple(_comparison_row(operation, side) for side in operation.comparisons))
+            Block(
+                msg("unconfirmed.comparisons"),
+                tuple(_comparison_row(operation, side) for side in operation.comparisons),
+            )
         )
     if len(operation.items) > 1 or (operation.items and operation.kind == "pick"):
-        blocks.append(Block(msg("doubts.parts"), tuple(_item_row(item) for item in operation.items)))
+        blocks.append(Block(msg("unconfirmed.items"), tuple(_item_row(item) for item in operation.items)))
     blocks.append(
         Block(
-            msg("doubts.about"),
+            msg("unconfirmed.about"),
             (
-                (msg("doubts.head_who"), raw(operation.user)),
-                *(((msg("doubts.head_as"), raw(operation.token_owner)),) if operation.token_owner else ()),
-                (msg("doubts.head_at"), msg("moment", at=operation.at)),
-                (msg("doubts.number"), raw(operation.op_id)),
+                (msg("unconfirmed.head_user"), raw(operation.user)),
+                *(
+                    ((msg("unconfirmed.head_token_owner"), raw(operation.token_owner)),)
+                    if operation.token_owner
+                    else ()
+                ),
+                (msg("unconfirmed.head_at"), msg("moment", at=operation.at)),
+                (msg("unconfirmed.operation_id"), raw(operation.op_id)),
             ),
         )
     )
     return DetailView(
-        name="doubts.entry",
+        name="unconfirmed.entry",
         title=msg(STATE_WORDS[operation.state]),
-        prompt=msg("doubts.choose") if page_choices(state) else msg("doubts.look"),
+        prompt=msg("unconfirmed.choose") if page_choices(state) else msg("unconfirmed.prompt_entry"),
         lines=(Line("product", describe_operation(operation)), *(Line("note", note) for note in _notes(operation))),
         blocks=tuple(blocks),
         page=state.page,
@@ -280,55 +312,61 @@ def _notes(operation: UnconfirmedOperation) -> tuple[Msg, ...]:
     if operation.state == "refused":
         return (
             msg(
-                "doubts.note_why" if is_stored_message(operation.why) else "doubts.note_refused",
+                "unconfirmed.note_why" if is_stored_message(operation.why) else "unconfirmed.note_refused",
                 why=read_message(operation.why),
             ),
         )
     if operation.blocked_by:
-        return (msg("doubts.note_first"),)
+        return (msg("unconfirmed.note_blocked"),)
     if operation.waits_for_pin_of:
-        return (msg("doubts.note_pin", name=operation.waits_for_pin_of),)
+        return (msg("unconfirmed.note_pin", name=operation.waits_for_pin_of),)
     if operation.state != "unclear":
         return (msg(_STATE_NOTES[operation.state]),)
     if not operation.needs_person:
-        first = msg("doubts.note_checking")
+        first = msg("unconfirmed.note_reconciling")
     elif operation.finding == "changed":
-        first = msg("doubts.note_changed")
+        first = msg("unconfirmed.note_changed")
     else:
         first = (
-            msg("doubts.note_unknown") if operation.finding else msg("doubts.note_why", why=read_message(operation.why))
+            msg("unconfirmed.note_unknown")
+            if operation.finding
+            else msg("unconfirmed.note_why", why=read_message(operation.why))
         )
     return (first, msg(_EVIDENCE_TEXTS[operation.evidence])) if operation.evidence else (first,)
 
 
 _ORDER_FIELD_TEXTS = {
-    "is_active": "doubts.field_active",
-    "is_claimed": "doubts.field_claimed",
-    "is_picked": "doubts.field_picked",
-    "is_rejected": "doubts.field_rejected",
+    "is_active": "unconfirmed.field_active",
+    "is_claimed": "unconfirmed.field_claimed",
+    "is_picked": "unconfirmed.field_picked",
+    "is_rejected": "unconfirmed.field_rejected",
 }
-_YES_NO_TEXTS = {"yes": "doubts.yes", "no": "doubts.no"}
+_YES_NO_TEXTS = {"yes": "unconfirmed.yes", "no": "unconfirmed.no"}
 
 
 def _compare_setting(comparison: Comparison) -> tuple[Msg, ...]:
     """Return the values of a product setting on both sides."""
     was, ours, now = (
-        msg("doubts.nobody_knows") if value is None else format_value(comparison.subject, value)
+        msg("unconfirmed.unknown_value") if value is None else format_value(comparison.subject, value)
         for value in (comparison.before, comparison.ours, comparison.after)
     )
-    return (field_label(comparison.subject), msg("doubts.side", before=was, after=now), msg("doubts.meant", ours=ours))
+    return (
+        field_label(comparison.subject),
+        msg("unconfirmed.comparison", before=was, after=now),
+        msg("unconfirmed.our_value", ours=ours),
+    )
 
 
 def _compare_order_field(comparison: Comparison) -> tuple[Msg, ...]:
     """Return the values of an order field on both sides."""
     was, ours, now = (
-        msg(_YES_NO_TEXTS.get(value or "", "doubts.nobody_knows"))
+        msg(_YES_NO_TEXTS.get(value or "", "unconfirmed.unknown_value"))
         for value in (comparison.before, comparison.ours, comparison.after)
     )
     return (
         msg(_ORDER_FIELD_TEXTS[comparison.subject]),
-        msg("doubts.side", before=was, after=now),
-        msg("doubts.meant", ours=ours),
+        msg("unconfirmed.comparison", before=was, after=now),
+        msg("unconfirmed.our_value", ours=ours),
     )
 
 
@@ -341,14 +379,14 @@ def _comparison_row(operation: UnconfirmedOperation, comparison: Comparison) -> 
     alone = len({each.subject for each in operation.comparisons}) == 1
     where = comparison.location if comparison.location and alone else f"{label} {comparison.location}".strip()
     values = msg(
-        "doubts.side",
+        "unconfirmed.comparison",
         before=_format_quantity(comparison.before or "?"),
         after=_format_quantity(comparison.after or "?"),
     )
     return (
         raw(where),
         values,
-        *((msg("doubts.meant", ours=_format_quantity(comparison.ours)),) if comparison.ours else ()),
+        *((msg("unconfirmed.our_value", ours=_format_quantity(comparison.ours)),) if comparison.ours else ()),
     )
 
 
@@ -371,24 +409,24 @@ def _item_row(item: Item) -> tuple[Msg, ...]:
 
 
 def _question_view(state: UnconfirmedState, operation: UnconfirmedOperation, step_name: str) -> Step:
-    note = msg("doubts.note_again") if state.question == RESEND else msg("doubts.note_by_hand")
+    note = msg("unconfirmed.note_resend") if state.question == RESEND else msg("unconfirmed.note_close_by_hand")
     return Step(
         name=step_name,
         title=msg(STATE_WORDS[operation.state]),
-        prompt=msg("doubts.choose") if state.question == RESEND else msg("doubts.choose_how"),
+        prompt=msg("unconfirmed.choose") if state.question == RESEND else msg("unconfirmed.choose_resolution"),
         lines=(Line("product", describe_operation(operation)), Line("note", note)),
         choices=page_choices(state),
         key_hints=(BACK,),
     )
 
 
-_QUESTIONS = {RESEND: "doubts.ask_again", CLOSED_BY_HAND: "doubts.ask_by_hand"}
+_QUESTIONS = {RESEND: "unconfirmed.ask_resend", CLOSED_BY_HAND: "unconfirmed.ask_close_by_hand"}
 _RESOLVED_TEXTS = {
-    ARRIVED: "doubts.said_arrived",
-    RESEND: "doubts.said_again",
-    OVERAGE: "doubts.said_overage",
-    DIFFERENCE: "doubts.said_difference",
-    CLOSED_BY_HAND: "doubts.said_by_hand",
+    ARRIVED: "unconfirmed.resolved_arrived",
+    RESEND: "unconfirmed.resolved_resend",
+    OVERAGE: "unconfirmed.resolved_overage",
+    DIFFERENCE: "unconfirmed.resolved_difference",
+    CLOSED_BY_HAND: "unconfirmed.resolved_by_hand",
 }
 
 Result = Turn[UnconfirmedState]
@@ -397,9 +435,9 @@ Result = Turn[UnconfirmedState]
 class UnconfirmedJob(Job[UnconfirmedState]):
     """Job that shows unconfirmed operations, one entry, and the question before it is resolved."""
 
-    name = "doubts"
-    steps: tuple[str, ...] = ("doubts", "doubts.entry", "doubts.again", "doubts.by_hand")
-    version = 3
+    name = "unconfirmed"
+    steps: tuple[str, ...] = ("unconfirmed", "unconfirmed.entry", "unconfirmed.resend", "unconfirmed.close_by_hand")
+    version = 1
     journalled = True
 
     def begin(self) -> UnconfirmedState:
@@ -424,13 +462,13 @@ class UnconfirmedJob(Job[UnconfirmedState]):
     def step_name(self, state: UnconfirmedState) -> str:
         """Return the name of the list, of the entry or of the question."""
         if state.entry is None:
-            return "doubts"
-        return f"doubts.{state.question}" if state.question else "doubts.entry"
+            return "unconfirmed"
+        return f"unconfirmed.{state.question}" if state.question else "unconfirmed.entry"
 
     def handle(self, state: UnconfirmedState, event: Event, context: Context) -> Result:
         """Return the next state. A number opens an entry, then chooses how to resolve it."""
         match event:
-            case Rows("doubts", rows, _):
+            case Rows("unconfirmed", rows, _):
                 return pages.handle_rows(state, event, tuple(_parse_operation(row) for row in rows), context, _query)
             case Rows("doubt", rows, _):
                 return _update_entry(state, rows)
@@ -441,7 +479,7 @@ class UnconfirmedJob(Job[UnconfirmedState]):
             case Back():
                 return _go_back(state, context)
             case Text(text) | UnknownCode(text) if state.question != CLOSED_BY_HAND:
-                return Turn(state, (), Verdict(WRONG, msg("doubts.unknown", text=text)))
+                return Turn(state, (), Verdict(WRONG, msg("unconfirmed.unknown", text=text)))
         return (
             _handle_list_input(state, event, context)
             if state.entry is None
@@ -458,11 +496,11 @@ def _queries(state: UnconfirmedState, context: Context) -> tuple[Effect, ...]:
 
 
 def _query_entry(operation: UnconfirmedOperation) -> Query:
-    return Query("doubt", "doubts", {"op_id": operation.op_id}, is_live=True)
+    return Query("doubt", "unconfirmed", {"op_id": operation.op_id}, is_live=True)
 
 
 def _query(state: UnconfirmedState, context: Context) -> Query:
-    return pages.query_window("doubts", "doubts", {}, state.first, page_size(context))
+    return pages.query_window("unconfirmed", "unconfirmed", {}, state.first, page_size(context))
 
 
 def _update_entry(state: UnconfirmedState, rows: tuple[Mapping[str, Any], ...]) -> Result:
@@ -470,13 +508,15 @@ def _update_entry(state: UnconfirmedState, rows: tuple[Mapping[str, Any], ...]) 
     if state.entry is None:
         return Turn(state)
     if not rows:
-        return Turn(state._replace(entry=None, question="", page=0), (), Verdict(INFO, msg("doubts.over")))
+        return Turn(
+            state._replace(entry=None, question="", page=0), (), Verdict(INFO, msg("unconfirmed.resolved_meanwhile"))
+        )
     now = _parse_operation(rows[0])
     if now.state != state.entry.state:
         return Turn(
             state._replace(entry=now, question=""),
             (),
-            Verdict(INFO, msg("doubts.went_on", word=msg(STATE_WORDS[now.state]))),
+            Verdict(INFO, msg("unconfirmed.state_changed", word=msg(STATE_WORDS[now.state]))),
         )
     return Turn(state._replace(entry=now))
 
@@ -498,7 +538,7 @@ def _handle_list_input(state: UnconfirmedState, event: Event, context: Context) 
 
 def _open_entry(state: UnconfirmedState, operation: UnconfirmedOperation, context: Context) -> Result:
     """Return the query for a chosen row. A window is not journalled; this answer is, so replay knows the row."""
-    return Turn(state, (Query("chosen", "doubts", {"op_id": operation.op_id}),))
+    return Turn(state, (Query("chosen", "unconfirmed", {"op_id": operation.op_id}),))
 
 
 def _open_scanned(state: UnconfirmedState, match: Match, context: Context) -> Result:
@@ -509,7 +549,7 @@ def _open_scanned(state: UnconfirmedState, match: Match, context: Context) -> Re
         named = {ORDER: {operation.order}, PRODUCT: products, LOCATION: places}.get(match.kind, set())
         if match.key in named:
             return _open_entry(state, operation, context)
-    return Turn(state, (), Verdict(INFO, msg("doubts.none_of", label=match.label or match.key)))
+    return Turn(state, (), Verdict(INFO, msg("unconfirmed.none_for", label=match.label or match.key)))
 
 
 def _handle_entry_input(state: UnconfirmedState, operation: UnconfirmedOperation, event: Event) -> Result:

@@ -438,20 +438,20 @@ SCHEMA: tuple[str, ...] = (
         app_user TEXT NOT NULL,
         subject TEXT NOT NULL,
         item_key TEXT NOT NULL,
-        said_before TEXT NOT NULL,
-        said_after TEXT NOT NULL,
+        value_before TEXT NOT NULL,
+        value_after TEXT NOT NULL,
         PRIMARY KEY (store_number, seq)
     )""",
     "CREATE INDEX audit_age ON audit (recorded_on)",
     # Time of the last write about an item, so that an older one repeated after a restore does not overwrite it.
-    """CREATE TABLE said_last (
+    """CREATE TABLE latest_write (
         store_number TEXT NOT NULL,
         subject TEXT NOT NULL,
         item_key TEXT NOT NULL,
-        said_on TEXT NOT NULL,
+        written_on TEXT NOT NULL,
         PRIMARY KEY (store_number, subject, item_key)
     )""",
-    "CREATE INDEX said_last_age ON said_last (said_on)",
+    "CREATE INDEX latest_write_age ON latest_write (written_on)",
     PRODUCT_SEARCH_INDEX,
 )
 

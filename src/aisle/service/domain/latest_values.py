@@ -23,22 +23,25 @@ def key_of(first: str, second: object) -> str:
     return f"{second} {first}"
 
 
-def keep_said(ctx: Context, subject: str, keys: Iterable[str]) -> None:
+def record_write_times(ctx: Context, subject: str, keys: Iterable[str]) -> None:
     """Record the time of this write, so that an earlier one that is repeated later is ignored."""
-    ctx.defer(access.SAID_SET, [(ctx.current_store.number, subject, key, ctx.occurred_on) for key in sorted(set(keys))])
+    ctx.defer(
+        access.LATEST_WRITE_SET,
+        [(ctx.current_store.number, subject, key, ctx.occurred_on) for key in sorted(set(keys))],
+    )
 
 
-async def said_later(ctx: Context, subject: str, keys: Sequence[str]) -> dict[str, str]:
+async def find_later_writes(ctx: Context, subject: str, keys: Sequence[str]) -> dict[str, str]:
     """Return the keys that were changed after this repeated write, with the times. Empty for other writes."""
     if not ctx.replay or not keys:
         return {}
-    rows = await ctx.tx.all(access.SAID_LATER, ctx.current_store.number, subject, sorted(set(keys)), ctx.occurred_on)
+    rows = await ctx.tx.all(access.LATER_WRITES, ctx.current_store.number, subject, sorted(set(keys)), ctx.occurred_on)
     return {row[0]: row[1] for row in rows}
 
 
 async def closed_later(ctx: Context, lines: Sequence[OrderLine]) -> dict[int, str]:
     """Return the lines of an order that were closed, rejected, opened or picked after this write, with the times."""
-    found = await said_later(ctx, LINE, [key_of(*line.key) for line in lines])
+    found = await find_later_writes(ctx, LINE, [key_of(*line.key) for line in lines])
     later = {line.line_number: found[key] for line in lines if (key := key_of(*line.key)) in found}
     for line in lines if ctx.replay else ():
         row = await ctx.tx.one(
@@ -54,8 +57,8 @@ async def closed_later(ctx: Context, lines: Sequence[OrderLine]) -> dict[int, st
     return later
 
 
-def superseded(ctx: Context, what: str, said_on: str, field: str) -> Refusal:
+def superseded(ctx: Context, what: str, written_on: str, field: str) -> Refusal:
     """Return the refusal of a repeated write that a later one replaced."""
-    changed_on = datetime.fromisoformat(said_on).astimezone(ctx.time_zone())
+    changed_on = datetime.fromisoformat(written_on).astimezone(ctx.time_zone())
     message = f"{what} was changed later ({changed_on:%Y-%m-%d %H:%M}): that stands, and this is not done again."
     return Refusal(412, message, field)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from aisle.service.context import Context
 from aisle.service.db import Statement
 from aisle.service.db.statements import products
-from aisle.service.db.statements import stock as assignments
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.quantities import QUANTITY_LIMIT, THOUSANDTHS_PER_UNIT
 from aisle.service.domain.store_catalogue import NO_LOCATION, StoreCatalogue
@@ -278,7 +277,7 @@ class Ledger:
                 statements.append((sql.BALANCE_DELETE, (self.store, product, *stock_key, stored)))
                 if stock_key.location:
                     args = (self.store, product, *stock_key, self.ctx.now)
-                    statements.append((assignments.ASSIGNMENT_DONE_SET, args))
+                    statements.append((sql.ASSIGNMENT_DONE_SET, args))
             elif now is not None and now != stored:
                 statements.append((sql.BALANCE_ADD, (self.store, product, *stock_key, now - (stored or 0))))
         statements += [

@@ -97,7 +97,7 @@ async def _write_store_locations(ctx: Context, store_number: str, bodies: list[t
     known: dict[str, tuple[int, int, int | None, str, str]] = {row[0]: tuple(row[1:]) for row in rows}
     new = [code for code in codes if code not in known]
     first = await ctx.next_numbers(store.number, "location", len(new)) if new else 0
-    before = {code: _told_of(known.get(code)) for code in codes}
+    before = {code: _audited_fields(known.get(code)) for code in codes}
     known |= {code: (first + n, 0, None, "[]", "") for n, code in enumerate(new)}
     for index, body in bodies:
         code, field = body["location_code"], f"locations[{index}]"
@@ -110,7 +110,7 @@ async def _write_store_locations(ctx: Context, store_number: str, bodies: list[t
         tags = to_json(body["tags"]) if "tags" in body else tags
         known[code] = (seq, order, pool, tags, body.get("carrier_code", carrier))
         ctx.mark_changed(store.number, "location", code)
-    changes = [audit.AuditChange("location", code, before[code], _told_of(known[code])) for code in codes]
+    changes = [audit.AuditChange("location", code, before[code], _audited_fields(known[code])) for code in codes]
     await audit.record_changes(ctx, store.number, changes)
     await ctx.tx.run_many(
         location_sql.LOCATION_SET,
@@ -132,7 +132,7 @@ async def _write_store_locations(ctx: Context, store_number: str, bodies: list[t
     )
 
 
-def _told_of(row: tuple[int, int, int | None, str, str] | None) -> dict[str, Any]:
+def _audited_fields(row: tuple[int, int, int | None, str, str] | None) -> dict[str, Any]:
     """Return the audited fields of a location."""
     if row is None:
         return {}

@@ -18,7 +18,7 @@ from aisle.service.db import Transaction
 from aisle.service.db.queries import Query, count_query
 from aisle.service.domain.quantities import INT64_LIMIT
 from aisle.service.errors import Refusal, bad_request, to_json_bytes
-from aisle.service.http.request import MAX_PAGE_NUMBER, parse_integer
+from aisle.service.http.request_parsing import MAX_PAGE_NUMBER, parse_integer
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000

@@ -46,7 +46,7 @@ from aisle.service.errors import SUCCESS, not_found, to_json_bytes, unprocessabl
 from aisle.service.handlers import store_products
 from aisle.service.handlers.list_response import Page, count_and_read, list_envelope, parse_scroll_page
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
-from aisle.service.http.request import clamp_occurred_on
+from aisle.service.http.request_parsing import clamp_occurred_on
 
 Body = dict[str, Any]
 # Entries of months that ended longer ago than this are listed only with `is_historic=true`.

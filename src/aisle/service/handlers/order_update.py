@@ -9,7 +9,7 @@ from aisle.service.auth.tokens import require_role
 from aisle.service.context import Context, OperationCall
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain.json_text import drop_none
-from aisle.service.domain.latest_values import LINE, closed_later, keep_said, key_of, superseded
+from aisle.service.domain.latest_values import LINE, closed_later, key_of, record_write_times, superseded
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_entries import LogWriter
 from aisle.service.domain.order_audit import note_order, settings_of
@@ -245,7 +245,7 @@ async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Bo
     previous_picker, was_closed = line.picked_by, line.is_picked
     is_raised = await set_picked_quantity(ledger, logs, line, raw, field, location, pool)
     if _closes(raw) and (line.is_short or (was_closed and not line.is_picked)):
-        keep_said(ledger.ctx, LINE, [key_of(*line.key)])
+        record_write_times(ledger.ctx, LINE, [key_of(*line.key)])
     if not is_raised and not is_rebased:
         # No goods were picked, so these fields are the plan and not the origin of goods.
         line.stock_pool = pool or line.stock_pool
@@ -365,7 +365,7 @@ async def reject_lines(ctx: Context, call: OperationCall) -> bytes:
             line.is_rejected = line.is_picked = False
     if freed:  # All at once: held goods of an order are read together.
         await release_lines(ledger, order, freed.values())
-    keep_said(ctx, LINE, [key_of(*line.key) for line in named.values()])
+    record_write_times(ctx, LINE, [key_of(*line.key) for line in named.values()])
     await note_order(ctx, order, before, order.lines)
     for line in named.values():
         await line.save(ctx, ledger.store)

@@ -10,7 +10,7 @@ from aisle.service.context import Context, OperationCall, Store
 from aisle.service.db.statements import products as sql
 from aisle.service.domain import audit
 from aisle.service.domain.json_text import drop_none, parse_json_object, to_json
-from aisle.service.domain.latest_values import SETTING, keep_said, key_of, said_later, superseded
+from aisle.service.domain.latest_values import SETTING, find_later_writes, key_of, record_write_times, superseded
 from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantity, parse_int32, parse_thousandths
 from aisle.service.domain.timestamps import parse_start_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, unprocessable
@@ -67,10 +67,10 @@ async def _keep_latest(ctx: Context, bodies: Iterable[Body]) -> None:
         for name in body
         if name != "product_number"
     }
-    for key, said_on in (await said_later(ctx, SETTING, list(fields_by_key))).items():
+    for key, written_on in (await find_later_writes(ctx, SETTING, list(fields_by_key))).items():
         field, what = fields_by_key[key]
-        raise superseded(ctx, what, said_on, field)
-    keep_said(ctx, SETTING, fields_by_key)
+        raise superseded(ctx, what, written_on, field)
+    record_write_times(ctx, SETTING, fields_by_key)
 
 
 def _merge_fields(old: Body, body: Body) -> Body:

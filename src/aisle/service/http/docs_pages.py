@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import cache
 from pathlib import Path
 
@@ -36,15 +37,18 @@ _HEADERS = {
 
 def docs_routes(*, lenient: bool) -> list[BaseRoute]:
     """Return the routes of the document, the page and its files. They need no token."""
+    building = asyncio.Lock()
+
+    async def schema(request: Request) -> Response:
+        async with building:
+            document = await asyncio.to_thread(_document)
+        return Response(document, media_type=JSON_TYPE)
+
     return [
-        page_route(SCHEMA_PATH, _schema, lenient=lenient),
+        page_route(SCHEMA_PATH, schema, lenient=lenient),
         page_route(DOCS_PATH, _page, lenient=lenient),
         page_route(f"{DOCS_PATH}/{{name}}", _asset, lenient=lenient),
     ]
-
-
-async def _schema(request: Request) -> Response:
-    return Response(_document(), media_type=JSON_TYPE)
 
 
 async def _page(request: Request) -> Response:
@@ -66,5 +70,5 @@ def _read(name: str) -> bytes:
 
 @cache
 def _document() -> bytes:
-    """Return the document as JSON, built once, since that takes as long as hundreds of requests."""
+    """Return the document as JSON, built once in a thread, since that takes as long as hundreds of requests."""
     return to_json_bytes(build_document())

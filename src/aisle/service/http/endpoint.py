@@ -35,7 +35,7 @@ from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, 
 from aisle.service.handlers.people import SIGN_IN_CHANNEL_HEADER, WEB_CHANNEL
 from aisle.service.handlers.prefetch import prefetch_statements
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
-from aisle.service.http import request as wire
+from aisle.service.http import request_parsing
 from aisle.service.http.idempotency import run_once
 from aisle.service.http.json_logging import REQUEST_RECORD
 from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
@@ -134,12 +134,12 @@ class OperationEndpoint:
 
     def _parse(self, operation: ServedOperation, request: Request, headers: Mapping[str, str]) -> ParsedRequest:
         now = self.clock()
-        secret = wire.bearer_token(headers)
+        secret = request_parsing.bearer_token(headers)
         try:
             call = OperationCall(
-                wire.path_values(request),
-                wire.query_values(request.scope["query_string"], operation.params, lenient=self.lenient),
-                header=wire.header_values(headers, operation.params),
+                request_parsing.path_values(request),
+                request_parsing.query_values(request.scope["query_string"], operation.params, lenient=self.lenient),
+                header=request_parsing.header_values(headers, operation.params),
             )
             if not operation.is_write:
                 return ParsedRequest(secret, call, None, now)
@@ -148,14 +148,14 @@ class OperationEndpoint:
                 call,
                 None,
                 now,
-                idempotency_key=wire.idempotency_key(headers),
-                occurred_on=wire.occurred_on(headers, now),
-                app_user=wire.app_user(headers),
-                terminal=wire.terminal(headers),
-                if_match=wire.if_match_versions(headers),
-                clock_skew=wire.clock_skew(headers),
-                confirmed_keys=wire.confirmed_keys(headers),
-                replay=wire.replay(headers),
+                idempotency_key=request_parsing.idempotency_key(headers),
+                occurred_on=request_parsing.occurred_on(headers, now),
+                app_user=request_parsing.app_user(headers),
+                terminal=request_parsing.terminal(headers),
+                if_match=request_parsing.if_match_versions(headers),
+                clock_skew=request_parsing.clock_skew(headers),
+                confirmed_keys=request_parsing.confirmed_keys(headers),
+                replay=request_parsing.replay(headers),
             )
         except Refusal as problem:
             return ParsedRequest(secret, OperationCall({}, {}), problem, now)
@@ -206,7 +206,7 @@ class OperationEndpoint:
         )
         raw, body = await self._read_authorized_body(operation, request, heads, asked, authorization_key, notes, turn)
         what = (request.method, request.scope["path"], request.scope["query_string"], raw)
-        print_ = wire.fingerprint(*what, heads) if asked.idempotency_key else ""
+        print_ = request_parsing.fingerprint(*what, heads) if asked.idempotency_key else ""
         call = await self._run_before_transaction(operation, asked, asked.call._replace(body=body))
         full_request = asked._replace(call=call, fingerprint=print_)
 
@@ -216,7 +216,7 @@ class OperationEndpoint:
             notes["user"] = ctx.app_user
             try:
                 return ctx.principal, await run_once(
-                    ctx, operation, full_request, lambda kept: wire.same_print(kept, print_, *what)
+                    ctx, operation, full_request, lambda kept: request_parsing.same_print(kept, print_, *what)
                 )
             except Refusal as refusal:
                 if not refusal.keeps_writes:
@@ -268,12 +268,14 @@ class OperationEndpoint:
             self._bytes.check(authorization.token_id)
             handler, took = operation.handler, partial(self._bytes.charge, authorization.token_id)
             begin = partial(turn.begin, authorization.token_id)
-            raw = await wire.read_body(request.receive, headers, handler.limit_of(authorization.role), took, begin)
+            raw = await request_parsing.read_body(
+                request.receive, headers, handler.limit_of(authorization.role), took, begin
+            )
             await turn.carry_out()
             # An empty body must not delete everything that a lost one would have named.
             needed = parsed_request.call.query.get("flush", False)
             most = handler.max_items(authorization.role)
-            return raw, await wire.parsed_body(raw, operation.body_adapter, most, needed=needed)
+            return raw, await request_parsing.parsed_body(raw, operation.body_adapter, most, needed=needed)
         except Refusal:
             if cached is not None:
                 # Check the cached authorization before telling what is wrong, and remove it for further bodies.
@@ -368,7 +370,6 @@ class OperationEndpoint:
         async def note(tx: Transaction) -> None:
             await tx.run(access.TOKEN_USED_SET, principal.token_id, format_timestamp(now))
             yesterday = format_timestamp(now - _EXPIRED_RETENTION_S)
-            await tx.run(access.OLD_WRITE_HISTORY_DELETE, format_timestamp(now - WRITE_HISTORY_DAYS * 86400))
             await tx.run(access.OLD_SIGN_IN_FAILURES_DELETE, yesterday, format_timestamp(now))
             await tx.run(access.EXPIRED_TOKEN_STORES_DELETE, yesterday)
             await tx.run(access.EXPIRED_TOKENS_DELETE, yesterday)
@@ -378,8 +379,9 @@ class OperationEndpoint:
                 await self.database.write(note, stores=())
                 keys_before = format_timestamp(now - self._keys_days * 86400)
                 await self._delete_in_batches(access.OLD_RESPONSES_STEP, access.OLD_RESPONSES_DELETE, keys_before)
-                said_before = format_timestamp(now - WRITE_HISTORY_DAYS * 86400)
-                await self._delete_in_batches(access.SAID_STEP, access.SAID_FORGET, said_before)
+                before = format_timestamp(now - WRITE_HISTORY_DAYS * 86400)
+                await self._delete_in_batches(access.OLD_LATEST_WRITES_STEP, access.OLD_LATEST_WRITES_DELETE, before)
+                await self._delete_in_batches(access.OLD_WRITE_HISTORY_STEP, access.OLD_WRITE_HISTORY_DELETE, before)
             except Exception as problem:
                 log.warning("The use of a token is noted another time: %s", type(problem).__name__)
 

@@ -36,63 +36,51 @@ STDERR = Path("-")
 
 
 _PERIOD = 60.0
-_LINES_OF_KIND = 20
-_LINES_OF_ALL = 1_000
-"""Lines per `_PERIOD` of requests that anybody can send without a right to anything."""
 _COUNT_LINES = 100
+_Kind = dict[str, Any]
 
 
-class _StrangerLines:
-    """Limit of the lines of requests that were refused, or that have no token: the rest of a minute is counted.
+class _LineLimit:
+    """Limit of the lines in a minute, of each caller and in all. The others are counted by kind."""
 
-    Requests are of one kind if address, operation and status are the same.
-    """
+    def __init__(self, lines_of_caller: int, bytes_of_all: int) -> None:
+        self._lines_of_caller = lines_of_caller
+        self._bytes_of_all = bytes_of_all
+        self._lines = Counter[str]()
+        self._bytes = 0
+        self._dropped = Counter[str]()
 
-    def __init__(self, now: Callable[[], float]) -> None:
-        self._now = now
-        self._since = now()
-        self._lines = Counter[tuple[str, str, int]]()
-        self._line_count = 0
-        self._dropped = Counter[tuple[str, str, int]]()
-
-    def is_written(self, record: dict[str, Any]) -> bool:
-        """Return True if the line of this request is written."""
-        status = int(record.get("status", 0))
-        if status < 400 and "token" in record:
+    def is_written(self, caller: _Kind, kind: _Kind, line: str) -> bool:
+        """Return True if this line is written."""
+        key = json.dumps(caller)
+        if self._lines[key] < self._lines_of_caller and self._bytes + len(line) <= self._bytes_of_all:
+            self._lines[key] += 1
+            self._bytes += len(line)
             return True
-        kind = (address_key(str(record.get("client", ""))), str(record.get("operation", "")), status)
-        if self._line_count < _LINES_OF_ALL and self._lines[kind] < _LINES_OF_KIND:
-            self._lines[kind] += 1
-            self._line_count += 1
-            return True
-        if kind not in self._dropped and len(self._dropped) >= _COUNT_LINES:
-            kind = ("", "", 0)
-        self._dropped[kind] += 1
+        key = json.dumps(kind)
+        self._dropped[key if key in self._dropped or len(self._dropped) < _COUNT_LINES else "{}"] += 1
         return False
 
-    def counts(self, *, is_end: bool = False) -> list[dict[str, Any]]:
-        """Return the lines that count what was dropped, at the end of each minute."""
-        now = self._now()
-        if now - self._since < _PERIOD and not is_end:
-            return []
-        dropped, self._dropped = self._dropped, Counter()
-        self._since, self._line_count = now, 0
+    def take_counts(self) -> list[_Kind]:
+        """Return the lines that count what was dropped, and begin a new minute."""
+        dropped, self._dropped, self._bytes = self._dropped, Counter(), 0
         self._lines.clear()
-        return [
-            {"client": client, "operation": operation, "status": status, "repeats": count}
-            for (client, operation, status), count in dropped.items()
-        ]
+        return [{**json.loads(kind), "repeats": count} for kind, count in dropped.items()]
 
 
 class AccessLog:
     """Access log in `file` (0600, reopened after it was moved), or on the standard error for `-`.
 
-    Lines that strangers can cause are limited; a line with `repeats` counts the others once a minute.
+    It grows by less than 1 MB a minute: lines of each caller are limited, and a line with `repeats` counts the others
+    once a minute. Requests that were refused or have no token have their own limit, by address, operation and status.
     Raise UsageError if the file cannot be written.
     """
 
     def __init__(self, file: Path, now: Callable[[], float] = monotonic) -> None:
-        self._strangers = _StrangerLines(now)
+        self._now = now
+        self._since = now()
+        self._strangers = _LineLimit(lines_of_caller=20, bytes_of_all=256 << 10)
+        self._tokens = _LineLimit(lines_of_caller=240, bytes_of_all=512 << 10)
         self._handler: logging.Handler
         if file == STDERR:
             self._handler = logging.StreamHandler(sys.stderr)
@@ -106,17 +94,27 @@ class AccessLog:
 
     def __call__(self, record: dict[str, Any]) -> None:
         """Write one line."""
-        self._write_counts(self._strangers.counts())
-        if self._strangers.is_written(record):
-            self._logger.info("%s", json.dumps(record))
+        if self._now() - self._since >= _PERIOD:
+            self._write_counts()
+        line = json.dumps(record)
+        what: _Kind = {"operation": str(record.get("operation", "")), "status": int(record.get("status", 0))}
+        if what["status"] < 400 and "token" in record:
+            caller = {"token": record["token"]}
+            is_written = self._tokens.is_written(caller, caller | what, line)
+        else:
+            kind = {"client": address_key(str(record.get("client", "")))} | what
+            is_written = self._strangers.is_written(kind, kind, line)
+        if is_written:
+            self._logger.info("%s", line)
 
-    def _write_counts(self, counts: list[dict[str, Any]]) -> None:
-        for count in counts:
+    def _write_counts(self) -> None:
+        self._since = self._now()
+        for count in (*self._strangers.take_counts(), *self._tokens.take_counts()):
             self._logger.info("%s", json.dumps({"at": format_timestamp(time()), **count}))
 
     def close(self) -> None:
         """Close the file."""
-        self._write_counts(self._strangers.counts(is_end=True))
+        self._write_counts()
         self._handler.close()
 
 

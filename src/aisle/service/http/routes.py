@@ -17,7 +17,7 @@ from aisle.service.handlers.extensions import EXTENSIONS
 from aisle.service.handlers.list_response import SCROLL_PARAM
 from aisle.service.handlers.registry import HANDLERS, OperationResult, ServedOperation
 from aisle.service.http.endpoint import OperationEndpoint, OperationRoute, refusal_response, result_response
-from aisle.service.http.request import query_values
+from aisle.service.http.request_parsing import query_values
 
 RequestHandler = Callable[[Request], Awaitable[Response]]
 

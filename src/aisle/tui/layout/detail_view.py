@@ -15,12 +15,12 @@ from aisle.jobs.view import (
     Block,
     DetailView,
     KeyHint,
+    Line,
     MapLocation,
     Msg,
     msg,
     numbered_rows,
 )
-from aisle.jobs.view import Line as Told
 from aisle.text import fit, fit_middle, width, wrap
 from aisle.tui.layout.commands import (
     VerdictOverlap,
@@ -193,7 +193,7 @@ def _expand_lines(head: list[StyledLine], spare: int, view: DetailView, box: Lay
     return lines
 
 
-def _wrap_line(line: Told, box: LayoutBox, rows: int) -> list[str]:
+def _wrap_line(line: Line, box: LayoutBox, rows: int) -> list[str]:
     """Return a line of the head, wrapped to at most `rows` lines."""
     over = (lambda said: excess_cells(said, box.cells, rows)) if rows > 1 else (lambda said: width(said) - box.cells)
     return wrap(

@@ -58,7 +58,7 @@ NARROW_CELLS, MEDIUM_CELLS = 30, 60
 Below the second, it may if too little of it would remain.
 """
 
-STATE_ID_PREFIX, TIME_ID_PREFIXES = "word.", ("moment", "logs.at_time")
+STATE_ID_PREFIX, TIME_ID_PREFIXES = "operation_state.", ("moment", "log.at_time")
 """Beginning of the ids of state messages, and of times; these are not cut, because a part of one means nothing."""
 
 MIN_HOUR_CELLS = 50
@@ -73,7 +73,7 @@ MAX_USUAL_LENGTHS = 3
 EMPTY_CELL = raw("")
 """Empty cell."""
 
-COUNTED_ID = "browse.products"
+COUNTED_ID = "locations.products"
 """Message id of numbers with a noun; its column is aligned right."""
 
 

@@ -10,24 +10,24 @@ LISTS_OF_JOB = {
     "home": ORDER_LISTS,
     "orders": ORDER_LISTS,
     "order": ORDER_LISTS,
-    "act": ORDER_LISTS,
-    "walk": ORDER_LISTS,
+    "order_actions": ORDER_LISTS,
+    "batch": ORDER_LISTS,
     "pick": (*ORDER_LISTS, "stock", "locations", "products"),
-    "short": ("stock", *ORDER_LISTS, "deliveries"),
+    "shortage": ("stock", *ORDER_LISTS, "deliveries"),
     "exceptions": (*ORDER_LISTS, "stock", "stock_changes", "deliveries", "logs", "recounts"),
     "receive": ("deliveries", "receipts", "products"),
     "deliveries": ("deliveries", "receipts"),
-    "browse": ("locations", "stock", "stock_changes"),
-    "lookup": ("products", "stock", "stock_changes"),
+    "locations": ("locations", "stock", "stock_changes"),
+    "look_up": ("products", "stock", "stock_changes"),
     "store_product": ("stock", "stock_changes", "products"),
     "products": ("products",),
     "stores": ("stores",),
     "count": ("stock", "stock_changes", "locations", "products", "recounts"),
-    "loss": ("stock", "stock_changes", "products"),
+    "adjust": ("stock", "stock_changes", "products"),
     "move": ("stock", "stock_changes", "locations", "products"),
-    "tasks": ("assignments", "stock"),
-    "logs": ("logs",),
-    "count_log": ("logs",),
+    "clearance_tasks": ("assignments", "stock"),
+    "log": ("logs",),
+    "my_entries": ("logs",),
     "today": ("logs", *ORDER_LISTS),
     "sign_in": ("people",),
 }
@@ -54,7 +54,7 @@ def show_unreadable_lists(frame: Frame) -> Frame:
     if verdict is None:
         return frame._replace(verdict=Verdict(INFO, messages[0]))
     if verdict.kind == INFO and frame.view.name == "home":  # a greeting can be joined with it
-        return frame._replace(verdict=verdict._replace(text=msg("session.word", more=messages[0], what=verdict.text)))
+        return frame._replace(verdict=verdict._replace(text=msg("session.join", more=messages[0], what=verdict.text)))
     return frame
 
 
@@ -69,14 +69,14 @@ def _with_empty_text(frame: Frame, message: Msg) -> Frame:
 LIST_OF_JOB = {
     "home": "headers",
     "orders": "headers",
-    "walk": "headers",
+    "batch": "headers",
     "exceptions": "headers",
     "receive": "deliveries",
     "deliveries": "deliveries",
-    "browse": "locations",
-    "lookup": "products",
-    "logs": "logs",
-    "count_log": "logs",
+    "locations": "locations",
+    "look_up": "products",
+    "log": "logs",
+    "my_entries": "logs",
     "today": "logs",
 }
 """Main list of each job's pages; pages of local data have none."""
@@ -84,7 +84,7 @@ LIST_OF_JOB = {
 LOCAL_VIEWS = ("today.terminals", "orders.filter", "orders.field", "orders.views", "receive.lines", "receive.check")
 """Pages of these jobs that use other data."""
 
-LOCAL_ROWS = ("doubts",)
+LOCAL_ROWS = ("unconfirmed",)
 """Keys of rows that are counted on this host."""
 
 
@@ -121,4 +121,4 @@ def _unknown_row(row: Row) -> Row:
 
 def awaited_list(name: str) -> Msg:
     """Return the message that a list has not been read yet."""
-    return msg("list.awaited", what=msg(LIST_NAMES[name]))
+    return msg("list.loading", what=msg(LIST_NAMES[name]))

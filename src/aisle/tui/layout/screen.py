@@ -367,9 +367,9 @@ _LINK_TEXTS = {
     "syncing": "link.syncing",
     "none": "link.none",
     "stuck": "link.stuck",
-    "renewed": "link.renewed",
+    "renewed": "link.program_outdated",
     "refused": "link.refused",
-    "unkept": "link.unkept",
+    "unkept": "link.not_saved",
 }
 _LINK_ROLES = {"partial": "syncing", "unkept": "refused", "stuck": "refused", "renewed": "refused"}
 """States that are drawn like others."""
@@ -382,14 +382,18 @@ def _link_message(link: LinkState, state: str) -> Msg:
     if state != "partial":
         return msg(_LINK_TEXTS[state])
     lists = [msg(LIST_NAMES[name]) for name in link.missing_lists if name in LIST_NAMES]
-    return msg("link.without", what=lists[0]) if lists else msg("link.partial")
+    return msg("link.missing_list", what=lists[0]) if lists else msg("link.partial")
 
 
 def _waiting_message(link: LinkState) -> Msg:
     """Return what is waiting in this store, or else in other stores of this host."""
     if link.waiting:
         return msg("link.waiting", count=link.waiting)
-    return msg("link.elsewhere", count=link.waiting_other_stores) if link.waiting_other_stores else msg("link.sent")
+    return (
+        msg("link.waiting_other_stores", count=link.waiting_other_stores)
+        if link.waiting_other_stores
+        else msg("link.nothing_waiting")
+    )
 
 
 def _link_parts(link: LinkState, state: str, lengths: LinkLengths, separator: str, writer: MessageWriter) -> StyledLine:
@@ -400,7 +404,9 @@ def _link_parts(link: LinkState, state: str, lengths: LinkLengths, separator: st
     if link.state == "syncing" and (link.total or link.done):
         has_total = link.total > 0
         part = (
-            msg("link.part", percent=link.done * 100 // link.total) if has_total else msg("link.rows", count=link.done)
+            msg("link.sync_percent", percent=link.done * 100 // link.total)
+            if has_total
+            else msg("link.sync_rows", count=link.done)
         )
         parts.append((part, "link-syncing"))
         if has_total and lengths.rest > 1:
@@ -408,7 +414,7 @@ def _link_parts(link: LinkState, state: str, lengths: LinkLengths, separator: st
     age = msg("link.age", seconds=str(link.age_s)) if link.age_s >= 0 else msg("link.age_never")
     parts.append((age, "link-dim"))
     if link.needs_person:
-        parts.append((msg("link.doubtful", count=link.needs_person), "link-doubtful"))
+        parts.append((msg("link.needs_person", count=link.needs_person), "link-doubtful"))
     sent = _waiting_message(link)
     if link.waiting or (not unkept and (lengths.zero >= 0 or link.waiting_other_stores)):
         parts.append((sent, "link-dim" if not link.waiting else f"link-{state}"))

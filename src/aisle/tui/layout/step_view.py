@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aisle.jobs.view import Line as ViewLine
-from aisle.jobs.view import Msg, Step, UpcomingStop, msg
+from aisle.jobs.view import Line, Msg, Step, UpcomingStop, msg
 from aisle.text import fit, shorten_distinctly, width, wrap
 from aisle.tui.layout.commands import (
     UNLIMITED_ROWS,
@@ -125,7 +124,7 @@ MIN_LOCATION_ROWS = 6
 
 MAIN_ROLES = ("place", "product", "quantity")
 
-UPCOMING_TITLE = Msg("coming.title")
+UPCOMING_TITLE = Msg("upcoming.title")
 """Usual title of upcoming stops, for which a single line has a shorter text."""
 
 
@@ -283,7 +282,7 @@ def _message_lines(message: Msg, role: str, box: LayoutBox, rows: int) -> list[S
     return [[(line, role)] for line in lines] or [[("", role)]]
 
 
-def _wrap_lines(lines: Sequence[ViewLine], box: LayoutBox, rows: int) -> list[StyledLine]:
+def _wrap_lines(lines: Sequence[Line], box: LayoutBox, rows: int) -> list[StyledLine]:
     return [drawn for line in lines for drawn in _message_lines(line.text, line.role, box, rows)]
 
 
@@ -295,7 +294,7 @@ def _upcoming_lines(step: Step, box: LayoutBox) -> tuple[list[StyledLine], ...]:
     stops = step.upcoming
     if not stops:
         return ()
-    word = box.writer.write(msg("coming.next") if step.upcoming_title == UPCOMING_TITLE else step.upcoming_title, 0)
+    word = box.writer.write(msg("upcoming.next") if step.upcoming_title == UPCOMING_TITLE else step.upcoming_title, 0)
     space = box.cells - width(word) - 2
     beside = [
         _upcoming_beside_title(step, word, space, box, count) for count in range(1, min(box.rows, len(stops)) + 1)

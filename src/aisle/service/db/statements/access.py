@@ -28,20 +28,27 @@ WRITE_AT_CHANGE = """
     SELECT op_id FROM write_history WHERE store_number = $1 AND seq >= $2 ORDER BY seq LIMIT 1"""
 WRITE_HISTORY_FIRST = "SELECT seq FROM write_history WHERE store_number = $1 ORDER BY seq LIMIT 1"
 # The last write of each store stays, so that a host that was offline for long still finds its position.
+OLD_WRITE_HISTORY_STEP = """
+    SELECT written_on FROM write_history WHERE written_on < $1 AND seq < (
+        SELECT c.value FROM counter c WHERE c.store_number = write_history.store_number AND c.name = 'change')
+    ORDER BY written_on LIMIT 1 OFFSET $2"""
 OLD_WRITE_HISTORY_DELETE = """
-    DELETE FROM write_history WHERE written_on < $1 AND seq < (
+    DELETE FROM write_history WHERE written_on <= $1 AND seq < (
         SELECT c.value FROM counter c WHERE c.store_number = write_history.store_number AND c.name = 'change')"""
 
-SAID_SET = """
-    INSERT INTO said_last (store_number, subject, item_key, said_on) VALUES ($1, $2, $3, $4)
+LATEST_WRITE_SET = """
+    INSERT INTO latest_write (store_number, subject, item_key, written_on) VALUES ($1, $2, $3, $4)
     ON CONFLICT (store_number, subject, item_key) DO UPDATE
-    SET said_on = CASE WHEN excluded.said_on > said_last.said_on THEN excluded.said_on ELSE said_last.said_on END"""
-SAID_LATER = """
-    SELECT item_key, said_on FROM said_last
-    WHERE store_number = $1 AND subject = $2 AND item_key = ANY($3) AND said_on > $4"""
+    SET written_on = CASE
+        WHEN excluded.written_on > latest_write.written_on THEN excluded.written_on ELSE latest_write.written_on END"""
+LATER_WRITES = """
+    SELECT item_key, written_on FROM latest_write
+    WHERE store_number = $1 AND subject = $2 AND item_key = ANY($3) AND written_on > $4"""
 # Time of the row after the first `$2` old ones.
-SAID_STEP = "SELECT said_on FROM said_last WHERE said_on < $1 ORDER BY said_on LIMIT 1 OFFSET $2"
-SAID_FORGET = "DELETE FROM said_last WHERE said_on <= $1"
+OLD_LATEST_WRITES_STEP = (
+    "SELECT written_on FROM latest_write WHERE written_on < $1 ORDER BY written_on LIMIT 1 OFFSET $2"
+)
+OLD_LATEST_WRITES_DELETE = "DELETE FROM latest_write WHERE written_on <= $1"
 
 TOKEN_BY_HASH = """
     SELECT token_id, token_hash, name, role, all_stores, expires_on, revoked_on, last_used_on, parent_id

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from aisle.contract.operations import Param
 from aisle.service.domain.quantities import INT64_LIMIT
-from aisle.service.http.request import (
+from aisle.service.http.request_parsing import (
     CLOCK_SKEW_PATTERN,
     CONFIRMED_KEYS_PATTERN,
     KEY_PATTERN,

@@ -1,0 +1,440 @@
+"""Inputs of a count: scans, quantities and choices, and the list of targets counted one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs import quantities
+from aisle.jobs.count import count_state, summary, view
+from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
+from aisle.jobs.job import Context, Query, Turn
+from aisle.jobs.quantities import DROP_QUANTITY, name_of, to_decimal
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
+from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Command, Match, Scan
+
+PlanTurn = Turn[CountState]
+
+ROWS_ABOVE = 2
+"""Rows shown above the target that was added last."""
+
+MAX_AISLE_LOCATIONS = 500
+"""Maximum number of locations of an aisle that are added at once."""
+
+
+def show_plan(state: CountState) -> CountState:
+    """Show the list of targets."""
+    return state._replace(phase="list", first_row=0)
+
+
+def add_scanned_to_plan(state: CountState, scan: Scan) -> PlanTurn:
+    """Add a scanned location or product to the list; the walking order of a location is looked up first."""
+    match = next((each for each in scan.matches if each.kind in (LOCATION, PRODUCT)), None)
+    if match is None:
+        return summary.reply(state, WRONG, "count.not_this", what=name_of(scan.matches[0]))
+    if any(is_same_target(each, match) for each in state.plan):
+        return summary.reply(state, INFO, "count.listed_before", what=match.label or match.key)
+    if match.kind == PRODUCT:
+        return _add_to_plan(state, (CountTarget("product", match.key, match.label or match.key),))
+    state = state._replace(pending_scan=match)
+    return Turn(state, (Query("listed", "location", {"location_code": match.key, "size": 0}),))
+
+
+def is_same_target(target: CountTarget, match: Match) -> bool:
+    """Return True if the target is this location or product."""
+    kind = "place" if match.kind == LOCATION else "product"
+    return target.kind == kind and target.key.casefold() == match.key.casefold()
+
+
+def add_location(state: CountState, row: Mapping[str, Any] | None) -> PlanTurn:
+    """Add the scanned location to the list, at its position in the walk."""
+    match, state = state.pending_scan, state._replace(pending_scan=None)
+    if match is None:
+        return Turn(state)
+    return _add_to_plan(
+        state,
+        (CountTarget("place", match.key, match.key, to_decimal((row or {}).get("location_order"), NO_WALK_ORDER)),),
+    )
+
+
+def query_aisle(state: CountState) -> PlanTurn:
+    """Query all locations in the aisle of the location that was added last."""
+    beside = next((each.key for each in reversed(state.plan) if each.key == state.location), "")
+    if not beside:
+        return summary.reply(state, WRONG, "count.scan_location_first")
+    return Turn(state, (Query("aisle", "locations", {"beside": beside, "first": 0, "size": MAX_AISLE_LOCATIONS}),))
+
+
+def add_aisle(state: CountState, rows: Iterable[Mapping[str, Any]]) -> PlanTurn:
+    """Add the locations of the aisle that are not on the list."""
+    listed = {each.key.casefold() for each in state.plan if each.kind == "place"}
+    codes = [(str(row["location_code"]), to_decimal(row.get("location_order"), NO_WALK_ORDER)) for row in rows]
+    return _add_to_plan(
+        state, tuple(CountTarget("place", code, code, order) for code, order in codes if code.casefold() not in listed)
+    )
+
+
+def _add_to_plan(state: CountState, targets: tuple[CountTarget, ...]) -> PlanTurn:
+    todo = (*state.plan, *targets)
+    last = targets[-1] if targets else None
+    location = last.key if last and last.kind == "place" else state.location
+    what = last.label if last and len(targets) == 1 else state.location
+    todo = tuple(sorted(todo, key=_in_walk_order))
+    first = max(0, todo.index(targets[0]) - ROWS_ABOVE) if len(targets) == 1 else 0
+    state = state._replace(plan=todo, location=location, first_row=first)
+    return summary.reply(state, GOOD, "count.listed", what=what, count=len(todo))
+
+
+def _in_walk_order(target: CountTarget) -> tuple[Any, ...]:
+    """Return the sort key of a target: locations in walking order, then products by name."""
+    return (
+        target.kind != "place",
+        target.walk_order,
+        natural_key(target.key) if target.kind == "place" else natural_key(target.label),
+    )
+
+
+def remove_from_plan(state: CountState) -> PlanTurn:
+    """Remove the location scanned last from the list, or else the last target."""
+    if not state.plan:
+        return summary.reply(state, WRONG, "count.nothing_to_undo")
+    removed = next((each for each in state.plan if each.key == state.location), state.plan[-1])
+    state = state._replace(plan=tuple(each for each in state.plan if each != removed), location="", first_row=0)
+    return summary.reply(
+        state, GOOD, "count.removed_from_list", what=removed.label or removed.key, count=len(state.plan)
+    )
+
+
+def start_plan(state: CountState) -> PlanTurn:
+    """Start counting the first target of the list."""
+    if not state.plan:
+        return summary.reply(state, WRONG, "count.list_empty")
+    return summary.begin_count(state, state.plan[0])
+
+
+def next_in_plan(state: CountState, context: Context) -> PlanTurn:
+    """Go to the next target; send what is counted, and move a location with nothing counted to the end."""
+    if state.counted_lines:
+        return summary.finish_counting(state, context)
+    postponed = summary.back_to_plan(state).plan[: 1 if state.location else 0]
+    return summary.begin_count(state._replace(plan=(*state.plan, *postponed)), state.plan[0])
+
+
+Result = Turn[CountState]
+
+QUESTION_PHASES = ("missing", "recount", "summary", "pool", "leave")
+"""Phases in which a question is open."""
+
+MATCH_KINDS = {"place": LOCATION, "product": PRODUCT}
+"""Kind of a match by kind of the target."""
+
+
+# Scans
+
+
+def handle_scan(state: CountState, matches: tuple[Match, ...], context: Context) -> Result:
+    """Handle a scan: the next target, or one more of a product here."""
+    match = next((each for each in matches if each.kind in (PRODUCT, LOCATION)), None)
+    if match is None:
+        return summary.reply(state, WRONG, "count.not_this", what=name_of(matches[0]))
+    if state.phase == "start":
+        turn = summary.begin_count(state, count_target(match))
+        return turn if match.kind == LOCATION else turn._replace(state=turn.state._replace(pending_scan=match))
+    if state.phase in ("pool", "leave") or (state.phase in QUESTION_PHASES and match.kind == LOCATION):
+        return summary.reply(state, WRONG, "count.answer_first", what=match.label or match.key)
+    if state.phase == "recount":
+        return _add_to_recount(state, match, context)
+    state = summary.resume_counting(state._replace(choices=()))
+    if state.only_product and match.key != state.only_product:
+        return summary.reply(state, WRONG, "count.product_first", label=state.label, what=match.label or match.key)
+    if state.mode == "product":
+        return _scan_at_stop(state, match, context)
+    return _scan_location(state, match, context) if match.kind == LOCATION else scan_product(state, match, context)
+
+
+def is_quantity_asked(state: CountState) -> bool:
+    """Return True if the question is about a quantity that is not stored yet."""
+    return view.is_quantity_asked(state)
+
+
+def repeat_question(state: CountState, event: Scan | Command, context: Context) -> Result:
+    """Handle a scan or a letter while a quantity is in question.
+
+    Nothing else is accepted before the answer, except `u`, which drops the quantity. A scan of the same product with a
+    large quantity is added to the quantity in question.
+    """
+    value, item = Decimal(state.choices[0].key), view.open_quantity_line(state)
+    assert item is not None
+    if isinstance(event, Scan):
+        first = event.matches[0]
+        more = first.quantity if (first.kind, first.key) == (PRODUCT, item.product) else Decimal(0)
+        if is_plausibility_asked(state) and quantities.is_implausible(
+            more, item.expected, context.policy.large_quantity
+        ):
+            return _ask_quantity(state, item, value + more)
+        return summary.reply(state, WRONG, "count.answer_first", what=first.label or first.key)
+    if event.letter == "u":
+        return drop_quantity(state)
+    if not is_plausibility_asked(state):
+        return Turn(state, (), Verdict(WRONG, quantities.number_question(_match_of_target(state.choices[1]), value)))
+    return summary.reply(state, WRONG, "count.confirm_quantity", value=value, label=item.label)
+
+
+def is_plausibility_asked(state: CountState) -> bool:
+    """Return True if only the plausibility of a large quantity is in question."""
+    return is_quantity_asked(state) and any(choice.kind == DROP_QUANTITY for choice in state.choices)
+
+
+def drop_quantity(state: CountState) -> Result:
+    """Drop the quantity in question; the earlier one stays."""
+    item = view.open_quantity_line(state)
+    if not is_plausibility_asked(state) or item is None:
+        return summary.reply(state._replace(choices=()), INFO, "count.dropped")
+    value = Decimal(state.choices[0].key)
+    return summary.reply(state._replace(choices=()), INFO, "count.not_so_many", value=value, label=item.label)
+
+
+def count_target(match: Match) -> CountTarget:
+    """Return the target for a match: a location, or a product at all its locations."""
+    return CountTarget("place" if match.kind == LOCATION else "product", match.key, match.label or match.key)
+
+
+def _target_of_number(match: Match) -> CountTarget:
+    """Return the choice for a record that has the typed digits as its number."""
+    if match.kind in count_state.UNCOUNTABLE_KINDS:
+        return CountTarget(match.kind, match.key, match.key if match.kind == ORDER else match.label or match.key)
+    return count_target(match)
+
+
+def _match_of_target(choice: CountTarget) -> Match:
+    """Return the match for a target."""
+    return Match(MATCH_KINDS.get(choice.kind, choice.kind), choice.key, choice.label, code=choice.key)
+
+
+def _scan_location(state: CountState, match: Match, context: Context) -> Result:
+    if match.key.casefold() == state.location.casefold():
+        return summary.reply(state, INFO, "count.this_location", place=state.location)
+    if not state.counted_lines:
+        before = (
+            state if not any(item.is_missing for item in state.lines) else summary.back_to_plan(state)
+        )  # an empty location is done
+        return summary.begin_count(before._replace(sent=None), count_target(match))
+    return summary.finish_counting(state._replace(next_target=count_target(match)), context)
+
+
+def scan_product(state: CountState, match: Match, context: Context) -> Result:
+    """Add a scan of a product at the open location, reading its stock first if necessary."""
+    index = count_state.find_line(state, match.key)
+    if index >= 0:
+        return _add_scanned(state, index, match, context)
+    is_unread = state.has_unread_lines and all(item.product != match.key for item in state.lines)
+    query = count_state.query_location("here", state.location, match.key) if is_unread else _query_product(match)
+    return Turn(state._replace(pending_scan=match), (query,))
+
+
+def _query_product(match: Match) -> Query:
+    """Return the query for the data of a product without stock here."""
+    return Query("scanned", "product", {"product_number": match.key})
+
+
+def handle_product_here(state: CountState, row: Mapping[str, Any] | None, context: Context) -> Result:
+    """Handle the stock of a scanned product that was not read with its location."""
+    match = state.pending_scan
+    if match is None:
+        return Turn(state)
+    state = state._replace(lines=(*state.lines, *(count_state.parse_location_lines(row) if row else ())))
+    index = count_state.find_line(state, match.key)
+    if index < 0:
+        return Turn(state, (_query_product(match),))
+    return _add_scanned(state._replace(pending_scan=None), index, match, context)
+
+
+def handle_product(state: CountState, row: Mapping[str, Any] | None, context: Context) -> Result:
+    """Handle the data of a scanned product without stock here."""
+    match = state.pending_scan
+    state = state._replace(pending_scan=None)
+    if match is None:
+        return Turn(state)
+    stock_lines = count_state.parse_product_lines(row) if row else ()
+    if not state.location and any(item.location for item in stock_lines):
+        verdict = Verdict(ASK, msg("count.has_locations", label=match.label or match.key))
+        return Turn(state._replace(choices=(count_target(match),)), (), verdict)
+    if not state.location:
+        keys = {count_state.line_key(item) for item in state.lines}
+        state = state._replace(
+            lines=(*state.lines, *(item for item in stock_lines if count_state.line_key(item) not in keys))
+        )
+    index = count_state.find_line(state, match.key)
+    if index < 0:
+        new = count_state.new_line(state, match.key, match.label or match.key)
+        if stock_lines:
+            new = new._replace(
+                allows_decimals=stock_lines[0].allows_decimals, unit=stock_lines[0].unit, price=stock_lines[0].price
+            )
+        index = len(state.lines)
+        state = state._replace(lines=(*state.lines, new))
+    return _add_scanned(state, index, match, context)
+
+
+def _add_scanned(state: CountState, index: int, match: Match, context: Context) -> Result:
+    item = state.lines[index]
+    if match.quantity % 1 and not item.allows_decimals:
+        return summary.reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=match.quantity)
+    counted = (item.counted or Decimal(0)) + match.quantity
+    question = _ask_if_plausible(state._replace(current_index=index), item, counted, context, scanned=match.quantity)
+    return question or _set_counted(state, index, counted, context)
+
+
+def _set_counted(state: CountState, index: int, counted: Decimal, context: Context) -> Result:
+    state = count_state.set_counted(state, index, counted, context.now)
+    item = state.lines[index]
+    id_ = "count.counted" if state.is_blind or not item.expected else "count.counted_of"
+    return summary.reply(state, GOOD, id_, label=item.label, counted=counted, expected=item.expected)
+
+
+def _add_to_recount(state: CountState, match: Match, context: Context) -> Result:
+    """Add a scan to the second count; another product is rejected."""
+    item = state.lines[state.question_index]
+    if match.key != item.product:
+        return summary.reply(state, WRONG, "count.recount_first", label=item.label, what=match.label or match.key)
+    if match.quantity % 1 and not item.allows_decimals:
+        return summary.reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=match.quantity)
+    counted = (state.recount_quantity or Decimal(0)) + match.quantity
+    if asked := _ask_if_plausible(state, item, counted, context, scanned=match.quantity):
+        return asked
+    return summary.reply(
+        state._replace(recount_quantity=counted), GOOD, "count.counted", label=item.label, counted=counted
+    )
+
+
+def _scan_at_stop(state: CountState, match: Match, context: Context) -> Result:
+    if match.kind == PRODUCT and match.key == state.product:
+        return _add_scanned(state, state.current_index, match, context)
+    if match.kind == PRODUCT:
+        text = msg("count.other_product", label=match.label or match.key, mine=state.label)
+        return Turn(state._replace(choices=(count_target(match),)), (), Verdict(ASK, text))
+    code = match.key.casefold()
+    for index, item in enumerate(state.lines):
+        if item.location.casefold() == code:
+            return summary.reply(
+                summary.go_to_stop(state, index), GOOD, "count.at_stop", place=item.location, label=item.label
+            )
+    pool = state.chosen_pool or state.lines[0].pool
+    new = state.lines[0]._replace(location=match.key, pool=pool, expected=Decimal(0), held=Decimal(0))
+    new = new._replace(counted=None, counted_at="", needs_recount=False, is_recounted=False, is_left_as_is=False)
+    state = summary.go_to_stop(state._replace(lines=(*state.lines, new)), len(state.lines))
+    return summary.reply(state, INFO, "count.new_stop", place=match.key, label=state.label)
+
+
+# Quantities
+
+
+def enter_quantity(state: CountState, value: Decimal, code: str, context: Context) -> Result:
+    """Set the quantity, unless the digits are a record's number."""
+    if view.open_quantity_line(state) is None:
+        return Turn(state)
+    query = quantities.query_by_number(value, code)
+    return Turn(state._replace(typed_number=value), (query,)) if query else _enter_if_plausible(state, value, context)
+
+
+def handle_records_by_number(state: CountState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+    """Handle the records that have these digits as their number.
+
+    Without a record they are a quantity, if that is plausible. Otherwise ask which one is meant.
+    """
+    value, state = state.typed_number, state._replace(typed_number=None)
+    if value is None:
+        return Turn(state)
+    found = quantities.best_match(rows, value, (LOCATION, PRODUCT))
+    if found is None:
+        return _enter_if_plausible(state, value, context)
+    if quantities.is_likely_number(rows, value):
+        return (
+            repeat_question(state, Scan((found,)), context)
+            if is_quantity_asked(state)
+            else handle_scan(state, (found,), context)
+        )
+    state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), _target_of_number(found)))
+    return Turn(state, (), Verdict(ASK, quantities.number_question(found, value)))
+
+
+def _enter_if_plausible(state: CountState, value: Decimal, context: Context) -> Result:
+    """Set the quantity; ask first if it is far above the stock, so that a typed code is not taken for a count."""
+    item = view.open_quantity_line(state)
+    if item is None:
+        return Turn(state)
+    return _ask_if_plausible(state, item, value, context) or _set_quantity(state, value, context)
+
+
+def _ask_if_plausible(
+    state: CountState, line: CountLine, value: Decimal, context: Context, scanned: Decimal = Decimal(0)
+) -> Result | None:
+    """Return the question about an implausible quantity; None if it is plausible.
+
+    `scanned` is the quantity added by a scan; 0 if the value was typed.
+    """
+    counted, limit = (
+        max(line.counted or Decimal(0), state.recount_quantity or Decimal(0)),
+        context.policy.large_quantity,
+    )
+    if scanned == 1:
+        is_far = quantities.is_implausible_scan(value, max(line.expected, counted), limit)
+    else:
+        is_far = quantities.is_implausible(value, line.expected, limit, counted, scanned or None)
+    return _ask_quantity(state, line, value) if is_far else None
+
+
+def _ask_quantity(state: CountState, line: CountLine, value: Decimal) -> Result:
+    state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), CountTarget(DROP_QUANTITY, "")))
+    return summary.reply(state, ASK, "count.confirm_quantity", value=value, label=line.label)
+
+
+def handle_choice(state: CountState, number: int, context: Context) -> Result:
+    """Apply a choice: the meaning of digits, or the next target."""
+    choice, is_number = state.choices[number - 1], state.choices[0].kind == "quantity"
+    if choice.kind == DROP_QUANTITY:
+        return drop_quantity(state)
+    state = state._replace(choices=())
+    if choice.kind == "quantity":
+        return _set_quantity(state, Decimal(choice.key), context)
+    if choice.kind in count_state.UNCOUNTABLE_KINDS:  # cannot be counted; the number was meant for another page
+        return summary.reply(state, INFO, "count.dropped")
+    if is_number:
+        return handle_scan(state, (_match_of_target(choice),), context)
+    return summary.finish_counting(state._replace(next_target=choice), context)
+
+
+def _set_quantity(state: CountState, value: Decimal, context: Context) -> Result:
+    state = state._replace(choices=())
+    if state.phase == "recount":
+        return summary.answer_recount(state, value, context)
+    if state.phase == "missing":
+        return summary.set_missing_quantity(state, value, context)
+    turn = _set_counted(state, state.current_index, value, context)
+    if state.only_product:
+        return _finish_single_product(turn.state, context)
+    if state.mode != "product":
+        return turn
+    next_index = next_stop(turn.state)
+    if next_index != state.current_index and not turn.state.lines[next_index].location:
+        return turn  # do not go on to stock at no location: another number is for this location, `n` goes there
+    if next_index == state.current_index:
+        return turn._replace(verdict=Verdict(GOOD, msg("count.all_stops", label=state.label, counted=value)))
+    return turn._replace(state=summary.go_to_stop(turn.state, next_index))
+
+
+def _finish_single_product(state: CountState, context: Context) -> Result:
+    """Send the count of the location's only product; a quantity of zero needs no recount."""
+    item = state.lines[state.current_index]
+    return summary.finish_counting(
+        count_state.replace_line(state, state.current_index, item._replace(is_recounted=not item.counted)), context
+    )
+
+
+def next_stop(state: CountState) -> int:
+    """Return the index of the next stop not counted, wrapping at the end; the current one if there is none."""
+    count = len(state.lines)
+    order = [(state.current_index + step) % count for step in range(1, count)]
+    return next((index for index in order if state.lines[index].counted is None), state.current_index)

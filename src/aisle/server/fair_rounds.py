@@ -1,0 +1,56 @@
+"""Rounds of the event loop: a client with much to do at once delays only itself.
+
+The event loop serves every connection in each iteration. With hundreds of ready ones an iteration would take as long as
+all of them, and any other client would wait for several iterations.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from typing import Final
+
+_IN_ROUND: Final = 8
+"""Maximum number of steps in one iteration of the loop."""
+
+
+class FairRounds:
+    """Steps of clients, a few per iteration of the loop, in turn by client."""
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[str, deque[Callable[[], object]]] = OrderedDict()
+        self._begun = 0
+        self._is_planned = False
+
+    def begin(self, client: str, later: Callable[[], object]) -> bool:
+        """Return True if a step may begin now. Otherwise `later` is called in the client's turn."""
+        if self._waiting or self._begun >= _IN_ROUND:
+            self.wait(client, later)
+            return False
+        self._begun += 1
+        self._plan()
+        return True
+
+    def wait(self, client: str, later: Callable[[], object]) -> None:
+        """Call `later` in the client's turn, in a later iteration."""
+        self._waiting.setdefault(client, deque()).append(later)
+        self._plan()
+
+    def _plan(self) -> None:
+        if not self._is_planned:
+            self._is_planned = True
+            asyncio.get_running_loop().call_soon(self._round)
+
+    def _round(self) -> None:
+        self._is_planned = False
+        self._begun = 0
+        while self._waiting and self._begun < _IN_ROUND:
+            client, steps = self._waiting.popitem(last=False)
+            step = steps.popleft()
+            if steps:
+                self._waiting[client] = steps
+            self._begun += 1
+            step()
+        if self._begun:
+            self._plan()

@@ -1,0 +1,160 @@
+"""Samples of the store's log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs.adjust_state import parse_reasons
+from aisle.jobs.supervisor.log import LogJob
+from aisle.jobs.supervisor.log_filter import LogFilter
+from aisle.jobs.supervisor.log_view import LogEntry, LogState, LossSeries
+from aisle.jobs.view import GOOD, INFO, WRONG, Frame, LinkState, Verdict, msg, raw
+from aisle.settings import LOSS_REASONS
+
+GOODS = (
+    ("8123", "Cola Zero 33 cl can, tray of 24", "-3", "Broken", "aisle", "A-03-12", "", "0"),
+    ("8122", "Crème fraîche 200 g", "24", "", "receipt", "DOCK", "PO-2026-1187", "1"),
+    ("8121", "Crisps, natural, 250 g", "-1", "", "pick", "A-04-01", "100042", "0"),
+    ("8120", "Gouda, mature, in one piece", "-0.75", "Out of date", "aisle", "C-01-03", "", "2"),
+    ("8119", "Orange lemonade 1.5 l", "2", "", "count", "B-01-02", "", "1"),
+)
+"""Product number, name, change, reason, source, location, reference, review."""
+
+LOSSES = (
+    ("Out of date", (12, 9, 14, 30, 8, 11, 9, 4)),
+    ("Broken", (3, 1, 0, 6, 2, 2, 5, 1)),
+    ("Stolen", (0, 0, 4, 0, 0, 1, 0, 0)),
+    ("Own use", (1, 1, 1, 1, 1, 1, 1, 0)),
+)
+
+
+def _entries(text: str) -> tuple[LogEntry, ...]:
+    return tuple(
+        LogEntry(
+            key,
+            f"2026-11-20T{18 - at}:12:00Z",
+            text or "U2",
+            f"40{at}1",
+            text or label,
+            text or place,
+            "1",
+            Decimal(change),
+            Decimal(9) if source == "count" else None,
+            Decimal(7) if source == "count" else None,
+            text or reason,
+            text or source,
+            text or reference,
+            review_status=review,
+            activity=text or source,
+        )
+        for at, (key, label, change, reason, source, place, reference, review) in enumerate(GOODS)
+    )
+
+
+def _state(text: str, **fields: Any) -> LogState:
+    state = LogState(rows=_entries(text), total=812, cursor=1, reasons=parse_reasons(LOSS_REASONS), today="2026-11-20")
+    changed: LogState = state._replace(**fields)
+    return changed
+
+
+def _frame(state: LogState, verdict: Verdict | None, link: LinkState, serial: int = 0) -> Frame:
+    return Frame(LogJob().view(state), link, verdict, "", "0042", "Anna", serial)
+
+
+def _list(text: str) -> Frame:
+    return _frame(_state(text), None, LinkState("live", 4.0))
+
+
+def _filtered(text: str) -> Frame:
+    filter_ = LogFilter("month", reason="1", product=text or "4001")
+    verdict = Verdict(INFO, msg("log.filtered", period=msg("log.month"), count=2))
+    return _frame(
+        _state(text, filter=filter_, rows=_entries(text)[:1], total=1, cursor=-1), verdict, LinkState("live", 4.0), 2
+    )
+
+
+def _narrowed(text: str) -> Frame:
+    """Show entries of one location only, some days old, as after a return to the page."""
+    rows = tuple(
+        each._replace(at=f"2026-10-{at + 21}T07:40:00Z", location=text or "A-03-12")
+        for at, each in enumerate(_entries(text))
+    )
+    return _frame(
+        _state(text, filter=LogFilter(location=text or "A-03-12"), rows=rows, cursor=-1), None, LinkState("live", 4.0)
+    )
+
+
+def _nothing(text: str) -> Frame:
+    return _frame(LogState(search=text or "zebra"), None, LinkState("offline", 900.0, 3))
+
+
+def _entry(text: str) -> Frame:
+    return _frame(_state(text, phase="entry", entry=_entries(text)[4]), None, LinkState("live", 4.0))
+
+
+def _filter(text: str) -> Frame:
+    filter_ = LogFilter("month", "1", "1", text or "4001", text or "U2", text, text, "")
+    return _frame(_state(text, phase="filter", filter=filter_), None, LinkState("live", 4.0))
+
+
+def _reason(text: str) -> Frame:
+    return _frame(_state(text, phase="value", field="reason"), None, LinkState("live", 4.0))
+
+
+def _source(text: str) -> Frame:
+    filter_ = LogFilter(source=text or "rejected")
+    return _frame(_state(text, phase="value", field="source", filter=filter_), None, LinkState("live", 4.0))
+
+
+def _typed(text: str) -> Frame:
+    verdict = Verdict(WRONG, msg("log.no_ids", text=text or "abc"))
+    return _frame(_state(text, phase="value", field="ids"), verdict, LinkState("live", 4.0), 3)
+
+
+def _export(text: str) -> Frame:
+    why = raw(text) if text else msg("log.file_exists")
+    verdict = Verdict(WRONG, msg("log.not_exported", file=text or "/home/anna/aisle-log-2026-11-20.csv", why=why))
+    return _frame(_state(text, phase="export"), verdict, LinkState("live", 4.0), 4)
+
+
+def _confirm_export(text: str) -> Frame:
+    file = text or "/home/anna/aisle-log-2026-11-20.csv"
+    return _frame(_state(text, phase="confirm", file_path=file), None, LinkState("live", 4.0))
+
+
+def _exported(text: str) -> Frame:
+    verdict = Verdict(GOOD, msg("log.exported", file=text or "/home/anna/aisle-log-2026-11-20.csv", count=812))
+    return _frame(_state(text), verdict, LinkState("live", 4.0), 5)
+
+
+def _losses(text: str) -> Frame:
+    losses = tuple(
+        LossSeries(text or reason, tuple(Decimal(week) for week in weeks), Decimal(sum(weeks)))
+        for reason, weeks in LOSSES
+    )
+    return _frame(_state(text, phase="losses", losses=losses), None, LinkState("live", 4.0))
+
+
+def _no_losses(text: str) -> Frame:
+    return _frame(_state(text, phase="losses"), None, LinkState("syncing", 30.0))
+
+
+LOG_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
+    ("log", "list", _list),
+    ("log", "filtered", _filtered),
+    ("log", "narrowed", _narrowed),
+    ("log", "nothing", _nothing),
+    ("log", "exported", _exported),
+    ("log.entry", "count", _entry),
+    ("log.filter", "parts", _filter),
+    ("log.value", "reason", _reason),
+    ("log.value", "source", _source),
+    ("log.value", "typed", _typed),
+    ("log.export", "refused", _export),
+    ("log.confirm", "path", _confirm_export),
+    ("log.losses", "weeks", _losses),
+    ("log.losses", "none", _no_losses),
+)
+"""Screen, state and builder of each sample."""

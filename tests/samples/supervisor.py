@@ -1,0 +1,402 @@
+"""Samples of the supervisor's pages."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from aisle.jobs.order_operations import CLAIM, HAND_OVER, REJECT, REOPEN, SPLIT, OrderAction
+from aisle.jobs.pick.shortage_choices import Reason
+from aisle.jobs.supervisor.exceptions import ExceptionRow, ExceptionsJob, ExceptionsState
+from aisle.jobs.supervisor.order import HistoryRow, OrderJob, OrderLine, OrderState
+from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState, Outcome, Person
+from aisle.jobs.supervisor.order_filter import OrderFilter
+from aisle.jobs.supervisor.orders import OrdersJob
+from aisle.jobs.supervisor.orders_view import OrderRow, OrdersState, SavedView
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg, raw
+
+LIVE_LINK = LinkState("live", 4.0)
+OFFLINE_LINK = LinkState("offline", 1260.0, waiting=3)
+
+_NAMES = ("J. Jansen", "Bakery The Little Corner", "De Vries", "Öztürk & Sons", "M. Okafor", "Ms Annabel Smit-Bakker")
+_STATES = ("open", "partial", "picked", "open", "rejected", "partial", "open", "picked")
+
+
+def _frame(view: View, verdict: Verdict | None = None, link: LinkState = LIVE_LINK, typed: str = "") -> Frame:
+    return Frame(view, link, verdict, typed, "0042", "Anna", 7 if verdict else 0)
+
+
+def _order_row(index: int, text: str) -> OrderRow:
+    status = _STATES[index % len(_STATES)]
+    of = Decimal(6 + index * 7 % 19)
+    picked = {"open": Decimal(0), "picked": of}.get(status, Decimal(index % 6))
+    late = "moment.late" if index < 2 else "moment"
+    return OrderRow(
+        number=f"10{index * 7 + 23:04}",
+        customer=text or _NAMES[index % len(_NAMES)],
+        due=msg(late, at=f"2026-11-{20 + index // 5:02}T{9 + index % 5 * 2:02}:30:00"),
+        status=status,
+        ordered=of,
+        picked=picked,
+        line_count=index % 9 + 1,
+        short_lines=2 if index in (2, 5) else 0,
+        is_claimed=status == "partial",
+        claimed_by=text or ("Ben Okafor" if index % 3 else "Carla Fernandes"),
+        idle_s=Decimal(240 + index * 660) if status == "partial" else Decimal(-1),
+        known_s=Decimal(9000 + index * 4000),
+        rejection_reason=(text or "Customer cancelled") if status == "rejected" else "",
+        reference=text or f"WEB-{7700 + index}",
+        position=index,
+    )
+
+
+def _order_rows(text: str, count: int = 36) -> tuple[OrderRow, ...]:
+    return tuple(_order_row(index, text) for index in range(count))
+
+
+def order_board(text: str) -> Frame:
+    """Show all active orders, with the cursor on one."""
+    return _frame(OrdersJob().view(OrdersState(rows=_order_rows(text), total=20000, cursor=1, is_loaded=True)))
+
+
+def order_board_marking(text: str) -> Frame:
+    """Show marked orders."""
+    rows = _order_rows(text)
+    marked = tuple(row.number for row in rows[1:4])
+    state = OrdersState(
+        rows=rows, total=412, is_marking=True, marked=marked, is_loaded=True, filter=OrderFilter("to_pick", due="late")
+    )
+    return _frame(OrdersJob().view(state), Verdict(INFO, msg("orders.marking")))
+
+
+def order_board_empty(text: str) -> Frame:
+    """Show a filter without matches, offline."""
+    state = OrdersState(
+        search=text or "jansn", is_loaded=True, filter=OrderFilter("rejected", claim="claimed", shorts="short")
+    )
+    return _frame(OrdersJob().view(state), None, OFFLINE_LINK)
+
+
+def order_board_loading(text: str) -> Frame:
+    """Show the board before its first window is loaded."""
+    return _frame(OrdersJob().view(OrdersState()), None, LinkState("syncing", -1.0, done=400, total=20000), typed=text)
+
+
+def order_filter(text: str) -> Frame:
+    """Show the fields of the filter."""
+    state = OrdersState(
+        page="filter", filter=OrderFilter("to_pick", due="late", sort="age", reference=text or "WEB-7712")
+    )
+    return _frame(OrdersJob().view(state))
+
+
+def order_filter_field(text: str) -> Frame:
+    """Show the values of one filter field."""
+    return _frame(OrdersJob().view(OrdersState(page="field", field="state", filter=OrderFilter(reference=text))))
+
+
+def saved_views(text: str) -> Frame:
+    """Show shared views and the user's own."""
+    views = (
+        SavedView(text or "Bakery today", OrderFilter("to_pick")),
+        SavedView(text or "Web, late", OrderFilter(due="late")),
+    )
+    return _frame(OrdersJob().view(OrdersState(page="views", views=views)))
+
+
+def name_saved_view(text: str) -> Frame:
+    """Show naming of a view."""
+    state = OrdersState(page="name", filter=OrderFilter("to_pick", due="today", claim="free"))
+    return _frame(OrdersJob().view(state), typed=text or "Bakery")
+
+
+CRISPS = "Crisps, natural, 250 g"
+
+
+def _lines(text: str, label: str) -> tuple[OrderLine, ...]:
+    by, three = text or "Ben Okafor", Decimal(3)
+    crisps, why = text or CRISPS, text or "Not enough"
+    milk, homes = text or "Whole milk 1 l", ("C-01-03", "C-01-09")
+    return (
+        OrderLine(1, "4001", label, three, three, three, True, by, ("A-03-12",), (("PU-01", three),)),
+        OrderLine(2, "4107", crisps, Decimal(4), Decimal(1), Decimal(0), True, by, ("B-02-04",), (), why),
+        OrderLine(3, "5230", milk, Decimal(12), Decimal(0), Decimal(0), False, "", homes),
+    )
+
+
+def _history(text: str, label: str) -> tuple[HistoryRow, ...]:
+    by = text or "Ben Okafor"
+    return (
+        HistoryRow("2026-11-20T10:02:11Z", by, "short", CRISPS, why=text or "Not enough", state="noted"),
+        HistoryRow("2026-11-20T10:01:40Z", by, "pick", CRISPS, Decimal(1)),
+        HistoryRow("2026-11-20T09:58:02Z", by, "pick", label, Decimal(3)),
+        HistoryRow("2026-11-20T09:57:30Z", by, "claimed"),
+    )
+
+
+def _order_state(text: str, **fields: object) -> OrderState:
+    label = text or "Cola Zero 33 cl can, tray of 24"
+    customer = (
+        ("customer_name", text or "Bakery The Little Corner"),
+        ("reference", text or "WEB-7712"),
+        ("comment", text or "Ring twice, please. The side door is open until noon."),
+        ("customer_address", text or "12 Mill Lane, AB1 2CD Hillmoor"),
+        ("customer_phone", text or "+44 20 7946 0123"),
+    )
+    page = OrderState(
+        "100037", _order_row(1, text), customer, _lines(text, label), history=_history(text, label), state="noted"
+    )
+    return page._replace(**fields)  # type: ignore[arg-type]
+
+
+def order(text: str) -> Frame:
+    """Show an order in progress."""
+    return _frame(OrderJob().view(_order_state(text)))
+
+
+def order_lines(text: str) -> Frame:
+    """Show the choice of a line."""
+    return _frame(OrderJob().view(_order_state(text, is_choosing_line=True)))
+
+
+def order_rejected(text: str) -> Frame:
+    """Show a rejected order that can be reopened."""
+    undo = ({"order": "100051", "kind": REOPEN},)
+    page = _order_state(
+        text, order=_order_row(4, text), state="refused", why=text or "Order 100051 is finished", undo=undo
+    )
+    return _frame(OrderJob().view(page), Verdict(GOOD, msg("order_actions.done_reject", order="100051")), OFFLINE_LINK)
+
+
+def order_unknown(text: str) -> Frame:
+    """Show an order that is not in the cache, offline."""
+    return _frame(OrderJob().view(OrderState(text or "99871")), None, OFFLINE_LINK)
+
+
+def order_absent(text: str) -> Frame:
+    """Show an order that the service does not know."""
+    return _frame(OrderJob().view(OrderState(text or "99871", is_absent=True)))
+
+
+def _action_state(text: str, **fields: object) -> OrderActionState:
+    reasons = (
+        Reason("20", text or "Place is empty", True),
+        Reason("22", text or "Damaged"),
+        Reason("31", "Customer cancelled"),
+    )
+    state = OrderActionState(orders=("100037",), reasons=reasons, picked=Decimal(4), ordered=Decimal(19))
+    return state._replace(**fields)  # type: ignore[arg-type]
+
+
+def choose_action(text: str) -> Frame:
+    """Show the actions for several orders."""
+    return _frame(OrderActionJob().view(_action_state(text, orders=("100037", "100044", "100051"))))
+
+
+def choose_reason(text: str) -> Frame:
+    """Show the choice of a rejection reason."""
+    return _frame(OrderActionJob().view(_action_state(text, page="reason", kind=REJECT)))
+
+
+def choose_person(text: str) -> Frame:
+    """Show the choice of a person to claim for, after an unknown name."""
+    people = (Person("U2", text or "Ben Okafor"), Person("U3", text or "Carla Fernandes"))
+    state = _action_state(text, page="person", kind=CLAIM, people=people)
+    return _frame(OrderActionJob().view(state), Verdict(ASK, msg("order_actions.unknown_name", name=text or "Benn")))
+
+
+def choose_from_many_people(text: str) -> Frame:
+    """Show more people than fit on any screen."""
+    people = tuple(Person(f"U{at}", f"{text or name} {at}") for at, name in enumerate(("Ben Okafor", "Carla") * 30))
+    state = _action_state(text, page="person", kind=CLAIM, people=people, match_count=75, first_choice=6)
+    return _frame(OrderActionJob().view(state), None)
+
+
+def confirm_hand_over(text: str) -> Frame:
+    """Show confirmation of a hand-over with missing goods."""
+    return _frame(OrderActionJob().view(_action_state(text, page="confirm", kind=HAND_OVER)))
+
+
+def confirm_reject(text: str) -> Frame:
+    """Show confirmation of a rejection; a scanned command was not accepted as a yes."""
+    plan = (("100037", OrderAction(REJECT, reason=text or "The customer has called it off")),)
+    state = _action_state(text, page="confirm", kind=REJECT, plan=plan)
+    return _frame(OrderActionJob().view(state), Verdict(WRONG, msg("input.by_hand")))
+
+
+def order_in_batch(text: str) -> Frame:
+    """Show an order with priority that is in a batch."""
+    who = text or "Ben Okafor"
+    walked = _order_row(1, text)._replace(is_priority=True, priority_by=text or "Carla Fernandes", picker=who)
+    verdict = Verdict(GOOD, msg("order_actions.done_priority", order="100030"))
+    return _frame(OrderJob().view(_order_state(text, order=walked)), verdict)
+
+
+def order_abandoned(text: str) -> Frame:
+    """Show an order whose picker left it."""
+    left = _order_row(1, text)._replace(is_claimed=True, abandoned_at=msg("moment", at="2026-11-19T16:20:00Z"))
+    return _frame(OrderJob().view(_order_state(text, order=left)), None)
+
+
+def confirm_split(text: str) -> Frame:
+    """Show confirmation of moving some orders of a batch to another person."""
+    orders = ("100037", "100044")
+    plan = tuple((order, OrderAction(SPLIT, "U2", text or "Ben Okafor")) for order in orders)
+    return _frame(OrderActionJob().view(OrderActionState(orders, page="confirm", kind=SPLIT, plan=plan)))
+
+
+def confirm_claim(text: str) -> Frame:
+    """Show confirmation of claiming many orders for a person."""
+    orders = ("100037", "100044", "100051")
+    plan = tuple((order, OrderAction(CLAIM, "U2", text or "Ben Okafor")) for order in orders)
+    return _frame(OrderActionJob().view(_action_state(text, page="confirm", kind=CLAIM, orders=orders, plan=plan)))
+
+
+def action_waiting(text: str) -> Frame:
+    """Show waiting for the state of the orders."""
+    return _frame(OrderActionJob().view(_action_state(text, page="wait", kind=REJECT)))
+
+
+def action_results(text: str) -> Frame:
+    """Show the result of each order."""
+    outcomes = (
+        Outcome("100037", "confirmed"),
+        Outcome("100044", "", msg("order_actions.order_finished", order="100044")),
+        Outcome("100051", "refused", raw(text or "Order 100051 has changed")),
+        Outcome("100058", "noted"),
+    )
+    state = _action_state(text, page="results", kind=REJECT, outcomes=outcomes, undo=(("100037", OrderAction(REOPEN)),))
+    return _frame(
+        OrderActionJob().view(state), Verdict(INFO, msg("order_actions.done_count", done=3, total=4)), OFFLINE_LINK
+    )
+
+
+_EXCEPTION_COUNTS = (
+    ("unconfirmed", 2),
+    ("differences", 14),
+    ("negative_stock", 3),
+    ("stuck", 4),
+    ("late", 11),
+    ("recounts", 1),
+)
+
+
+def exceptions(text: str) -> Frame:
+    """Show the number of exceptions of each kind."""
+    state = ExceptionsState(counts=_EXCEPTION_COUNTS, difference_value=Decimal("412.35"), is_loaded=True)
+    return _frame(ExceptionsJob().view(state), typed=text)
+
+
+def exceptions_loading(text: str) -> Frame:
+    """Show exceptions before they are loaded."""
+    return _frame(ExceptionsJob().view(ExceptionsState()), None, LinkState("none"), typed=text)
+
+
+def _differences(text: str) -> tuple[ExceptionRow, ...]:
+    goods = ("Cola Zero 33 cl can, tray of 24", "Whole milk 1 l", "Wholemeal bread", "Crème fraîche 200 g")
+    rows = []
+    for index in range(14):
+        difference = Decimal((-1) ** index * (14 - index))
+        value = None if index == 9 else difference * Decimal("2.35")
+        row = ExceptionRow(
+            f"{900 + index}", text or goods[index % 4], f"40{index:02}", text or f"A-03-{index:02}", value=value
+        )
+        row = row._replace(user=text or "Ben Okafor", at=f"2026-11-20T09:{index:02}:00Z", quantity=difference)
+        rows.append(row._replace(other_quantity=Decimal(12)))
+    return tuple(rows)
+
+
+def differences(text: str) -> Frame:
+    """Show differences, those of the highest value first, some marked."""
+    state = ExceptionsState(
+        "differences", _EXCEPTION_COUNTS, rows=_differences(text), total=14, marked=("900", "902"), is_loaded=True
+    )
+    return _frame(ExceptionsJob().view(state), Verdict(INFO, msg("exceptions.all_marked", count=2, total=14)))
+
+
+def difference(text: str) -> Frame:
+    """Show one difference."""
+    state = ExceptionsState(
+        "differences", _EXCEPTION_COUNTS, rows=_differences(text), total=14, question="901", is_loaded=True
+    )
+    return _frame(ExceptionsJob().view(state))
+
+
+def approve_many(text: str) -> Frame:
+    """Show the question if all marked differences are approved."""
+    state = ExceptionsState("differences", _EXCEPTION_COUNTS, rows=_differences(text), total=14, marked=("900", "902"))
+    return _frame(ExceptionsJob().view(state._replace(question="approve")))
+
+
+def negative_stock(text: str) -> Frame:
+    """Show negative stock, and more picked than there is."""
+    rows = (
+        ExceptionRow("a", text or "Whole milk 1 l", "5230", text or "C-01-03", kind="below", quantity=Decimal(-4)),
+        ExceptionRow("b", text or "Wholemeal bread", "7714", kind="below", quantity=Decimal(-1)),
+        ExceptionRow(
+            "c",
+            text or "Crisps, natural, 250 g",
+            "4107",
+            order=text or "100037",
+            kind="missing",
+            quantity=Decimal(2),
+            other_quantity=Decimal(1),
+        ),
+    )
+    state = ExceptionsState("negative_stock", _EXCEPTION_COUNTS, rows=rows, total=3, is_loaded=True)
+    return _frame(ExceptionsJob().view(state), Verdict(WRONG, msg("order_actions.order_finished", order="100037")))
+
+
+def stuck(text: str) -> Frame:
+    """Show orders that are stuck."""
+    orders = [_order_row(index, text) for index in (1, 5, 9, 13)]
+    rows = tuple(ExceptionRow(each.number, each.customer, order=each.number, order_row=each) for each in orders)
+    return _frame(ExceptionsJob().view(ExceptionsState("stuck", _EXCEPTION_COUNTS, rows=rows, total=4, is_loaded=True)))
+
+
+def recounts(text: str) -> Frame:
+    """Show ordered recounts, offline."""
+    row = ExceptionRow(
+        "4001/A-03-12", text or "Cola Zero 33 cl can, tray of 24", "4001", text or "A-03-12", user=text or "Anna"
+    )
+    state = ExceptionsState(
+        "recounts", _EXCEPTION_COUNTS, rows=(row._replace(at="2026-11-20T09:41:00Z"),), total=1, is_loaded=True
+    )
+    return _frame(ExceptionsJob().view(state), None, OFFLINE_LINK)
+
+
+SUPERVISOR_SAMPLES = (
+    ("orders", "all", order_board),
+    ("orders", "marking", order_board_marking),
+    ("orders", "empty", order_board_empty),
+    ("orders", "loading", order_board_loading),
+    ("orders.filter", "set", order_filter),
+    ("orders.field", "state", order_filter_field),
+    ("orders.views", "own", saved_views),
+    ("orders.name", "typed", name_saved_view),
+    ("order", "all", order),
+    ("order", "rejected", order_rejected),
+    ("order", "unknown", order_unknown),
+    ("order", "absent", order_absent),
+    ("order", "walked", order_in_batch),
+    ("order", "left", order_abandoned),
+    ("order.lines", "choose", order_lines),
+    ("order_actions.action", "many", choose_action),
+    ("order_actions.reason", "reject", choose_reason),
+    ("order_actions.person", "claim", choose_person),
+    ("order_actions.person", "many", choose_from_many_people),
+    ("order_actions.confirm", "finish", confirm_hand_over),
+    ("order_actions.confirm", "claim", confirm_claim),
+    ("order_actions.confirm", "reject", confirm_reject),
+    ("order_actions.confirm", "split", confirm_split),
+    ("order_actions.wait", "reject", action_waiting),
+    ("order_actions.results", "mixed", action_results),
+    ("exceptions", "all", exceptions),
+    ("exceptions", "loading", exceptions_loading),
+    ("exceptions.differences", "marked", differences),
+    ("exceptions.one", "difference", difference),
+    ("exceptions.many", "approve", approve_many),
+    ("exceptions.negative_stock", "all", negative_stock),
+    ("exceptions.stuck", "all", stuck),
+    ("exceptions.recounts", "one", recounts),
+)
+"""Screen, state and builder of each sample."""

@@ -1,0 +1,120 @@
+"""Samples of today's figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs.message import store_message
+from aisle.jobs.supervisor.today import Aisle, Person, Terminal, TodayJob, TodayState
+from aisle.jobs.view import WRONG, Frame, LinkState, Verdict, msg
+
+NOW = "2026-11-20T15:30:00+00:00"
+MOMENT = 1795188600.0
+
+FIGURES: dict[str, Any] = {
+    "orders_open": 41,
+    "orders_partial": 3,
+    "orders_picked": 17,
+    "orders_in": 28,
+    "seen_all_day": True,
+    "due": 52,
+    "due_done": 31,
+    "late": 4,
+    **{f"work_{kind}": count for kind, count in (("pick", 213), ("count", 48), ("move", 19), ("short", 5))},
+    **{f"pieces_{kind}": Decimal(count) for kind, count in (("pick", -611), ("count", 3), ("move", 204), ("short", 0))},
+    "link": "live",
+    "last_ok": MOMENT - 3,
+    "why": "",
+    "read_at": MOMENT - 7200,
+    "size": 61_400_000,
+    "courier_at": MOMENT - 2,
+    "rows_orders": 20000,
+    "rows_product": 50000,
+    "rows_log": 14210,
+    "outbox": {"queued": 2, "needs_person": 1},
+}
+
+
+def _frame(state: TodayState, link: LinkState, verdict: Verdict | None = None) -> Frame:
+    return Frame(TodayJob().view(state), link, verdict, "", "0042", "Fred", 3 if verdict else 0)
+
+
+def _state(**fields: Any) -> TodayState:
+    changed: TodayState = TodayState(now=NOW)._replace(**fields)
+    return changed
+
+
+def _figures(text: str) -> Frame:
+    return _frame(_state(figures=tuple(FIGURES.items())), LinkState("live", 3.0, 2, 1))
+
+
+def _offline(text: str) -> Frame:
+    link = {"link": "offline", "why": text or store_message("stored_reason.not_reached"), "courier_at": MOMENT - 400.0}
+    data = {**FIGURES, **link, "seen_all_day": False, "last_ok": MOMENT - 900}
+    verdict = Verdict(WRONG, msg("today.unknown", text=text or "8710000000012"))
+    return _frame(_state(figures=tuple(data.items())), LinkState("offline", 900.0, 2, 1), verdict)
+
+
+def _loading(text: str) -> Frame:
+    return _frame(_state(), LinkState("none"))
+
+
+def _hours(text: str) -> Frame:
+    people = []
+    for at, name in enumerate(("Anna Bakker", "Ben Okafor", "Öztürk", "Dee")):
+        hours = tuple((hour, (("count", hour % 3), ("pick", (hour * 7 + at * 5) % 19))) for hour in range(8 + at, 16))
+        people.append(Person(text or name, at == 3, hours))
+    return _frame(_state(phase="hours", people=tuple(people)), LinkState("live", 3.0))
+
+
+def _no_hours(text: str) -> Frame:
+    return _frame(_state(phase="hours"), LinkState("syncing", 30.0))
+
+
+def _aisles(text: str) -> tuple[Aisle, ...]:
+    found = []
+    for at, name in enumerate(("PR", "A", "B", "C", "D", "E", "F", "FR", "BR")):
+        counts = tuple(max(0, (at * 31 + place * 17) % 23 - 8) for place in range(8 + at * 5 % 34))
+        found.append(Aisle(text or name, counts, text or f"{name}-03"))
+    return tuple(found)
+
+
+def _map(text: str) -> Frame:
+    return _frame(_state(phase="locations", aisles=_aisles(text)), LinkState("live", 3.0))
+
+
+def _empty_map(text: str) -> Frame:
+    return _frame(
+        _state(phase="locations", map_kind="short", aisles=(Aisle(text or "A", (0, 0, 0)),)),
+        LinkState("offline", 900.0),
+    )
+
+
+def _terminals(text: str) -> Frame:
+    rows = (
+        Terminal(text or "dock", text or "Anna Bakker", "pick", "2026-11-20T14:10:00+00:00", 4.0),
+        Terminal(text or "/dev/pts/3", text or "Ben Okafor", "count", "2026-11-20T13:02:00+00:00", 340.0),
+        Terminal(text or "desk", text or "Fred Harper", text or "receive", "2026-11-20T08:00:00+00:00", 0.0),
+        Terminal(text or "spare", "", "", "2026-11-19T18:00:00+00:00", -1.0),
+    )
+    return _frame(_state(phase="terminals", rows=rows, total=4), LinkState("live", 3.0))
+
+
+def _nobody(text: str) -> Frame:
+    return _frame(_state(phase="terminals"), LinkState("live", 3.0))
+
+
+TODAY_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
+    ("today", "pulse", _figures),
+    ("today", "offline", _offline),
+    ("today", "loading", _loading),
+    ("today.hours", "people", _hours),
+    ("today.hours", "none", _no_hours),
+    ("today.locations", "map", _map),
+    ("today.locations", "none", _empty_map),
+    ("today.terminals", "four", _terminals),
+    ("today.terminals", "none", _nobody),
+)
+"""Screen, state and builder of each sample."""
