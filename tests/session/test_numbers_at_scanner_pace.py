@@ -22,7 +22,7 @@ PACES = (0.0, 0.001, 0.006, 0.012)
 
 
 @pytest.mark.parametrize("pace", PACES)
-@pytest.mark.parametrize("number", ["12", "952", "9520", "017", "1234567"])
+@pytest.mark.parametrize("number", ["12", "952", "9520", "017", "1234567", "3*4", "2x50", "１２"])
 @pytest.mark.parametrize("job", JOBS)
 def test_a_number_at_scanner_pace_is_asked_back(home: StoreFolder, job: str, number: str, pace: float) -> None:
     with at(home, user="U1") as session:
@@ -36,6 +36,23 @@ def test_a_number_at_scanner_pace_is_asked_back(home: StoreFolder, job: str, num
         say(session, "x")
         say(session, "y")
         assert quantities(session) == before, "another input was said since"
+
+
+@pytest.mark.parametrize("pace", PACES)
+@pytest.mark.parametrize("text", ["1.65", "0,5", "500 g", "2,5lb"])
+@pytest.mark.parametrize("job", JOBS)
+def test_a_measure_at_scanner_pace_is_asked_back(home: StoreFolder, job: str, text: str, pace: float) -> None:
+    with at(home, user="U1") as session:
+        begun(session, job)
+        scan = Scanner(session)
+        scan.send(f"{HAM}\r", 0.006)
+        say(session, "1")
+        before = quantities(session)
+        scan.rest(2.5)
+        assert told(scan.send(f"{text}\r", pace)) == (ASK, "input.paced")
+        assert quantities(session) == before
+        scan.send("y\r")
+        assert quantities(session) != before
 
 
 @pytest.mark.parametrize("pace", PACES)

@@ -177,6 +177,7 @@ class InputHandler:
             self._verdicts.current = Verdict(WRONG, text)
 
     def _apply_prepared(self, line: Line, at: float) -> None:
+        self._meanings.watch_separators(line.text)
         label = self._label_of(line)
         if label and line.longest_pause < TYPING_PAUSE_S:
             self._apply_scanned_label(label, line, at)
