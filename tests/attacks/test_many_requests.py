@@ -202,6 +202,26 @@ def test_access_log_grows_by_less_than_a_megabyte_a_minute(tmp_path: Path) -> No
     log.close()
 
 
+def test_access_log_on_a_full_disk_is_said_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "access.log"
+    file.symlink_to("/dev/full")
+    log = AccessLog(file)
+    for number in range(300):
+        log({"token": "t", "status": 200, "request": number})
+    assert [record.getMessage() for record in caplog.records] == ["access log lost: OSError"]
+    file.unlink()
+    log({"token": "u", "status": 200})
+    assert caplog.records[-1].getMessage() == "access log regained"
+    assert '"u"' in file.read_text()
+    file.unlink()
+    file.symlink_to("/dev/full")
+    log({"token": "u", "status": 200})
+    log.close()
+    assert capsys.readouterr().err == ""
+
+
 def test_repeated_host_messages_are_limited_to_one_a_minute() -> None:
     now = [0.0]
     repeats = RepeatFilter(lambda: now[0])
