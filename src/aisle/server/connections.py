@@ -118,6 +118,11 @@ class HeldBytes:
         self.most = most
         self._sum = 0
 
+    @property
+    def is_much(self) -> bool:
+        """True if half of the limit is used."""
+        return self._sum > self.most // 2
+
     def change(self, by: int) -> bool:
         """Add to the number. Return True if it exceeds the limit."""
         self._sum += by
@@ -215,6 +220,8 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """See asyncio.BufferedProtocol."""
+        if self.held.is_much:
+            return self.room[:_SHORT_HEAD]
         return self.room if self._body is not None else self.room[:_READ_BYTES]
 
     def buffer_updated(self, nbytes: int) -> None:
@@ -258,7 +265,8 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
         self._look(heard=True)
         if self._body is not None and self._body.body:
             self.flow.pause_reading()  # Until the application reads it.
-        if self._hold(len(self.conn.trailing_data[0])) and self._held > _SHORT_HEAD and self in self.unfinished:
+        is_over = self._hold(len(self.conn.trailing_data[0]))
+        if is_over and self._held > _SHORT_HEAD and self in self.unfinished and not self.flow.is_waiting:
             log.warning("Over %d bytes of heads without their end: further ones are closed.", self.held.most)
             self._close()
 
