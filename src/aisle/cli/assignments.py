@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from aisle.cli.options import SettingValues, setting_options, settings_from_options
+from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.cli.service_client import extension_rows, service_client
 from aisle.settings import LoadedSettings
 from aisle.text import clean
@@ -28,7 +28,7 @@ _COLUMNS = (
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@json_option
 @setting_options
 def assignments(as_json: bool, setting_values: SettingValues) -> int:
     """List goods that clearances want moved and that are still at their old location, in walking order."""

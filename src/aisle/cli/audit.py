@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from aisle.cache.csv_export import format_cell
-from aisle.cli.options import SettingValues, setting_options, settings_from_options
+from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.cli.service_client import extension_path, service_client
 from aisle.client.errors import InvalidResponse, status_error
 from aisle.settings import LoadedSettings
@@ -28,7 +28,7 @@ _SUBJECTS = ("product", "store product", "store", "location", "order", "person",
 @click.option("--since", metavar="TIME", help="First day or moment, for instance 2026-11-26T18:00.")
 @click.option("--subject", type=click.Choice(_SUBJECTS), help="List only changes of these.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table for a spreadsheet, with a header.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@json_option
 @setting_options
 def audit(
     chain: bool, since: str | None, subject: str | None, as_csv: bool, as_json: bool, setting_values: SettingValues

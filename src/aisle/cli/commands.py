@@ -8,13 +8,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
 from aisle import __version__
 from aisle.cli.options import FOLDER, SettingValues, app_options
 from aisle.text import clean
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS = {
     "serve": "serve:serve",
@@ -94,6 +97,8 @@ class LazyGroup(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands and options that begin so, without importing a command."""
+        from click.shell_completion import CompletionItem
+
         names = [CompletionItem(name) for name in COMMANDS if name.startswith(incomplete)]
         return names + click.Command.shell_complete(self, ctx, incomplete)
 
@@ -104,7 +109,7 @@ class LazyGroup(click.Group):
     invoke_without_command=True,
     epilog=EPILOG,
     subcommand_metavar="[COMMAND ...]",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
 )
 @app_options
 @click.option("--home", type=FOLDER, metavar="DIR", help="Folder of settings and data, in place of AISLE_HOME.")

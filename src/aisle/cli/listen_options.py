@@ -28,13 +28,9 @@ class ListenOptions(NamedTuple):
 def listen_options(port: int) -> Decorator:
     """Return a decorator that adds the options, with this default of `--port`; they are passed as `listen`."""
     options = (
-        click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at."),
+        click.option("--host", default="127.0.0.1", help="Address to listen at."),
         click.option(
-            "--port",
-            type=click.IntRange(0, 65535),
-            default=port,
-            show_default=True,
-            help="Port to listen at, 0 for any free one.",
+            "--port", type=click.IntRange(0, 65535), default=port, help="Port to listen at, 0 for any free one."
         ),
         click.option("--certificate", type=FILE, metavar="FILE", help="TLS certificate (PEM)."),
         click.option("--private-key", type=FILE, metavar="FILE", help="Private key of the certificate (PEM)."),

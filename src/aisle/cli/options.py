@@ -59,6 +59,8 @@ database_option = action_option(
     show_default="the embedded store's",
 )
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+
 language_option = click.option(
     "--language", type=click.Choice(LANGUAGES), help="Language of all texts.", show_default="that of the environment"
 )

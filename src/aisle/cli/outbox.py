@@ -18,7 +18,7 @@ from aisle.cache.cache_file import empty_cache, open_cache
 from aisle.cache.operation_queries import GIVEN_TO_OTHER_ORDER, OUTCOME_BY_STATE, RETURNED, unconfirmed_row
 from aisle.cache.people_queries import person_name
 from aisle.cache.writer import CacheWriter
-from aisle.cli.options import SettingValues, setting_options, settings_from_options
+from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.cli.reason_texts import reason_text
 from aisle.courier.push.push_loop import KEY_MARGIN_S
 from aisle.courier.service_features import parse_features
@@ -193,10 +193,10 @@ def show(op_id: str, setting_values: SettingValues) -> int:
 @outbox.command()
 @click.argument("op_id", metavar="ID")
 @click.argument("how", type=click.Choice(("arrived", "again", "overage", "difference", "by-hand")))
-@click.option("--by", default="", metavar="WHO", help="Person who decides.", show_default="the account of this shell")
-@click.option("--note", default="", metavar="TEXT", help="How the operation was settled.")
+@click.option("--by", metavar="WHO", help="Person who decides.", show_default="the account of this shell")
+@click.option("--note", metavar="TEXT", help="How the operation was settled.")
 @setting_options
-def settle(op_id: str, how: str, by: str, note: str, setting_values: SettingValues) -> int:
+def settle(op_id: str, how: str, by: str | None, note: str | None, setting_values: SettingValues) -> int:
     """Settle an operation that only a person can decide.
 
     ID is its id, or the beginning of it. `aisle outbox show ID` prints how it can be settled.
@@ -206,7 +206,7 @@ def settle(op_id: str, how: str, by: str, note: str, setting_values: SettingValu
     store = OperationQueue(connection)
     op = _find_operation(store, op_id)
     with transaction(connection):
-        done = store.resolve(Resolve(op.op_id, _RESOLUTIONS.get(how, how), note), by or getpass.getuser())
+        done = store.resolve(Resolve(op.op_id, _RESOLUTIONS.get(how, how), note or ""), by or getpass.getuser())
     if not done:
         raise UsageError(f"{op.op_id} is {op.state}: {how} cannot be said of it. See 'aisle outbox'.")
     with closing(SessionSocket(store_folder)) as socket:
@@ -262,10 +262,8 @@ def _side_cells(side: Mapping[str, Any]) -> Sequence[str]:
 
 
 @click.command()
-@click.option(
-    "--last", type=click.IntRange(min=1), default=50, metavar="N", show_default=True, help="Number of inputs to print."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@click.option("--last", type=click.IntRange(min=1), default=50, metavar="N", help="Number of inputs to print.")
+@json_option
 @click.option("--archive", "show_archive", is_flag=True, help="Print how much is archived, by day, person and job.")
 @setting_options
 def journal(last: int, as_json: bool, show_archive: bool, setting_values: SettingValues) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from aisle.cli.options import SettingValues, setting_options, settings_from_options
+from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.cli.service_client import extension_path, extension_rows, service_client
 from aisle.client.errors import status_error
 from aisle.errors import UsageError
@@ -28,7 +28,7 @@ def people(setting_values: SettingValues) -> None:
 
 
 @people.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+@json_option
 @setting_options
 def list_people(as_json: bool, setting_values: SettingValues) -> int:
     """List badge, user name, role, whether there is a PIN, and name."""

@@ -68,27 +68,19 @@ class ServeOptions(NamedTuple):
 
 @click.command()
 @database_option
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 64),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Number of processes that answer.",
-)
+@click.option("--workers", type=click.IntRange(1, 64), default=1, metavar="N", help="Number of processes that answer.")
 @listen_options(port=8480)
 @click.option(
     "--rate",
     type=FiniteRange(0),
     default=300.0,
-    show_default="300",
     metavar="N",
     help="Requests a second for each token, 0 for any number.",
 )
 @click.option(
     "--rate-bytes",
     type=FiniteRange(0),
-    default=8.0 * (1 << 20),
+    default=float(8 << 20),
     show_default="8 MiB",
     metavar="BYTES",
     help="Bytes of bodies a second for each token, 0 for any number; --rate 0 allows any number, too.",
@@ -110,7 +102,6 @@ class ServeOptions(NamedTuple):
     "--drain-seconds",
     type=FiniteRange(0, 600),
     default=0.0,
-    show_default="0",
     metavar="S",
     help="Seconds to go on answering after SIGTERM, while /ready says that the service is leaving. A balancer needs"
     " twice the time between two of its checks.",
@@ -192,13 +183,7 @@ def token(database: str | None) -> None:
 
 @token.command("add")
 @click.argument("name")
-@click.option(
-    "--role",
-    type=click.Choice(ROLES),
-    default="staff",
-    show_default=True,
-    help="Role of the caller.",
-)
+@click.option("--role", type=click.Choice(ROLES), default="staff", help="Role of the caller.")
 @click.option("--stores", required=True, help="Store numbers, separated by commas; * for all.")
 @click.option(
     "--days",
