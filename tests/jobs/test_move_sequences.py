@@ -13,6 +13,8 @@ from aisle import json_codec
 from aisle.jobs.job import Changed, Close, Closed, Event, Resumed, Rows
 from aisle.jobs.move.move_state import MoveState
 from aisle.jobs.view import Msg, Step
+from aisle.messages.loader import message_lengths
+from aisle.messages.message_format import parse_message
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -26,7 +28,6 @@ from aisle.scan.meaning import (
     Scan,
     UnknownCode,
 )
-from aisle.tui.message_text import message_lengths, parse_message
 from tests.jobs.move_runner import BAG, Hand, Store, small_store
 from tests.run_length import tries
 from tests.run_once import shared

@@ -10,8 +10,8 @@ from aisle.jobs.supervisor.product_data import _SHOWN_SEPARATELY, FIELDS, parse_
 from aisle.jobs.supervisor.products import SUBSETS, ProductsJob
 from aisle.jobs.view import DetailView, ListView
 from aisle.scan.meaning import LOCATION, PRODUCT, Back, Choice, Command, CursorKey, Match, Scan, Text, TypedText
-from aisle.tui.samples.products import PRODUCT as SAMPLE_PRODUCT
-from aisle.tui.samples.products import PRODUCT_PAGE_ROW
+from tests.samples.products import PRODUCT as SAMPLE_PRODUCT
+from tests.samples.products import PRODUCT_PAGE_ROW
 
 CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00Z", terminal="dock", window_rows=5)
 

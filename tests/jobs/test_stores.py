@@ -9,7 +9,7 @@ from aisle.jobs.supervisor.store_data import StoresState, parse_store
 from aisle.jobs.supervisor.stores import SUBSETS, StoresJob
 from aisle.jobs.view import DetailView, ListView, Step, msg
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, CursorKey, Match, Scan, Text, TypedText
-from aisle.tui.samples.stores import STORE_FIELDS
+from tests.samples.stores import STORE_FIELDS
 
 CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00Z", terminal="dock", window_rows=5)
 

@@ -10,7 +10,7 @@ from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refres
 from aisle.jobs.supervisor.today import LOG_REFRESH_S, TodayJob, TodayState, aisle_of, group_by_aisle
 from aisle.jobs.view import Chart, DetailView, ListView
 from aisle.scan.meaning import Back, Choice, Command, UnknownCode
-from aisle.tui.samples.today import FIGURES
+from tests.samples.today import FIGURES
 
 CONTEXT = Context(store="0001", user="U6", now="2026-11-20T15:30:00+00:00")
 

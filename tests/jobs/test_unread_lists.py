@@ -30,7 +30,7 @@ from aisle.jobs.supervisor.stores import StoresJob
 from aisle.jobs.supervisor.today import TodayJob, TodayState
 from aisle.jobs.view import WRONG, Frame, LinkState, MissingList, UnusableRows, Verdict, View, msg
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.samples.today import FIGURES
+from tests.samples.today import FIGURES
 
 UNREAD = LinkState("offline", unread_lists=("headers", "lines", "locations", "deliveries", "products", "logs"))
 WORDS = {"en": "ot here yet", "nl": "Nog niet hier", "de": "Noch nicht da", "fr": "Pas encore là"}

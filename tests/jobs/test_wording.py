@@ -6,9 +6,9 @@ import pytest
 
 from aisle.jobs.supervisor.today import TodayJob, TodayState
 from aisle.jobs.view import Frame, LinkState
+from aisle.messages.loader import message_lengths
 from aisle.tui.layout.screen import layout_screen
-from aisle.tui.message_text import message_lengths
-from aisle.tui.samples.today import FIGURES, NOW
+from tests.samples.today import FIGURES, NOW
 
 WORDS = {
     "en": ("2 to send, 1 to settle", "20000 orders, 50000 goods", "2 h ago", "28, all read today"),

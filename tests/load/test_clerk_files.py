@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.client.load.records import open_tables
+from aisle.client.load.records import open_tables, unknown_files
 from aisle.client.load.report import LoadError
 from tests.load.test_spreadsheets import Found, Write, dates, write
 
@@ -173,3 +173,48 @@ def test_date_that_is_none_is_refused_with_what_to_write(
 )
 def test_assumed_order_of_dates_shows_what_it_makes(cell: str, words: str, write: Write, tmp_path: Path) -> None:
     assert words in dates(write, tmp_path, cell).notes[0]
+
+
+@pytest.mark.parametrize(
+    ("header", "second", "row"),
+    [
+        ("product_number,price,special_price", "product_number,special_price,price", "Q,6,7"),
+        ("product_number,price,special_price", "special_price,price,product_number", "6,7,Q"),
+        ("product_number,price,special_price", "\ufeffProduct Number,Special Price,Price", "Q,6,7"),
+        ("product_number,price,special_price", "product_number,purchase_price,price", "Q,6,7"),
+    ],
+)
+def test_rows_of_second_file_with_other_columns_are_refused(
+    header: str, second: str, row: str, write: Write, tmp_path: Path
+) -> None:
+    write("prices.csv", header, "P,5,4", second, row, row.replace("Q", "R").replace("6", "8"))
+    found = Found(tmp_path)
+    assert found.bodies == [{"product_number": "P", "price": 5, "special_price": 4}]
+    assert sorted(found.bad) == [3, 4, 5]
+    assert found.bad[3].startswith("is a header with other columns")
+    assert all("follows the header with other columns in row 3" in found.bad[line] for line in (4, 5))
+    assert all(reason.endswith("as a file of its own") for reason in found.bad.values())
+
+
+@pytest.mark.parametrize("again", ["\ufeffproduct_number,price", "Product Number,PRICE", " product_number , price "])
+def test_same_header_again_is_no_product(again: str, write: Write, tmp_path: Path) -> None:
+    write("prices.csv", "product_number,price", "P,5", again, "Q,6")
+    found = Found(tmp_path)
+    assert found.bad == {3: "repeats the header; delete it"}
+    assert len(found.bodies) == 2
+
+
+def test_file_that_is_no_csv_is_named(write: Write, tmp_path: Path) -> None:
+    names = ("products.json", "stock.xml", "prices.html", "orders.xlsb", "stock.csv.gz", "prices.csv.zip", "stores.tab")
+    for name in names:
+        write(name, "x")
+    assert unknown_files(tmp_path) == tuple(sorted(names))
+
+
+@pytest.mark.parametrize(
+    "name", ["K\u00c3\u00a4se", "\u00c3\u0096l", "K\ufffdse", "Cr\u00c3\u00a8me", "5 \u00e2\u201a\u00ac"]
+)
+def test_letters_of_wrong_encoding_are_warned_of(name: str, write: Write, tmp_path: Path) -> None:
+    write("products.csv", "product_number,product_name", f"P,{name}", "Q,Käse Öl Crème São Ãstanga 5 €")
+    [note] = Found(tmp_path).notes
+    assert note.startswith("products.csv:2: warning: product_name has letters that were saved in a wrong encoding: ")

@@ -28,8 +28,8 @@ from aisle.settings import LANGUAGES, Settings, load_settings
 from aisle.settings.key_bindings import BINDABLE_LETTERS, COMMAND_LETTERS, validate_keys
 from aisle.tui.layout.screen import fits_whole
 from aisle.tui.message_text import MessageWriter
-from aisle.tui.samples.registry import SAMPLES
 from tests.cache import service_rows
+from tests.samples.registry import SAMPLES
 from tests.session.test_session import BARCODES, ORDER, at, home, say, sent, told
 from tests.writes import ANNA
 

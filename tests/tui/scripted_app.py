@@ -22,7 +22,7 @@ prepare_environment("--rich" in sys.argv)
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Step, Verdict, msg  # noqa: E402
 from aisle.scan.inputs import DecodedInput, Line, OpenLine  # noqa: E402
 from aisle.tui.app import run_app  # noqa: E402
-from aisle.tui.samples.registry import SAMPLES  # noqa: E402
+from tests.samples.registry import SAMPLES  # noqa: E402
 
 LOG = Path(os.environ["DESK_LOG"])
 PICK = next(index for index, sample in enumerate(SAMPLES) if sample.state == "taken")

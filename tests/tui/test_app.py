@@ -24,8 +24,8 @@ from aisle.jobs.view import Frame
 from aisle.tui.app import AisleApp
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
-from aisle.tui.samples.registry import SAMPLES
 from tests.run_length import tries
+from tests.samples.registry import SAMPLES
 from tests.terminal.harness import Terminal
 from tests.tui.test_screens import HOSTILE, SIZES
 

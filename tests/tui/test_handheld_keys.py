@@ -30,9 +30,9 @@ from aisle.settings import LANGUAGES, Settings
 from aisle.tui.layout.screen import layout_screen, visible_row_count
 from aisle.tui.layout.styled_lines import plain_lines
 from aisle.tui.message_text import MessageWriter
-from aisle.tui.samples.registry import SAMPLES, Sample
 from tests.cache import service_rows
 from tests.run_length import tries
+from tests.samples.registry import SAMPLES, Sample
 from tests.session.test_session import BARCODES
 
 SIZES = ((20, 16), (40, 8))

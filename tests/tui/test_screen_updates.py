@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from aisle.text import clean
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, clip_line, line_width, plain_lines
-from aisle.tui.samples.registry import SAMPLES
 from aisle.tui.screen_widget import ScreenChange, find_changes
+from tests.samples.registry import SAMPLES
 
 COLUMNS = 12
 CODES = {"": "0", "verdict-good": "42", "caret": "7", "title": "1", "rule": "36"}

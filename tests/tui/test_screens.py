@@ -15,8 +15,8 @@ from aisle.text import width
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import ROLES, StyledScreen, line_width, plain_lines
 from aisle.tui.message_text import MessageWriter
-from aisle.tui.samples.registry import SAMPLES, SCREENS, Sample
 from tests.run_length import tries
+from tests.samples.registry import SAMPLES, SCREENS, Sample
 from tests.tui import snapshots
 
 SIZES = ((20, 16), (40, 8), (40, 20), (80, 24), (200, 50))

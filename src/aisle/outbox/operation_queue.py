@@ -58,8 +58,10 @@ from aisle.outbox.rebase_excess import (
     added_excess,
     excess_query,
     keep_excess,
+    keep_superseded,
     merge_answers,
     parse_carried_lines,
+    parse_superseded_lines,
 )
 from aisle.outbox.reconciliation import replacement_write
 from aisle.outbox.service_restore import RestoreReplay
@@ -404,6 +406,8 @@ class OperationQueue(RestoreReplay):
                 keep_excess(self._db, op, excess or op.evidence.get(EXCESS, ()), self._random)
             elif excess:  # confirmed again: the excess reported the first time is settled
                 keep_excess(self._db, self.get(op_id), added_excess(known_answer, excess), self._random)
+            for line in parse_superseded_lines(answer):
+                keep_superseded(self._db, self.get(op_id), line, self._random)
             if lines := parse_carried_lines(answer):
                 self._query_excess_later(self.get(op_id), lines)
 

@@ -1,10 +1,8 @@
 """Text of messages: turns the message ids of views into cleaned text of the right length and language.
 
-A message has one or several lengths, short first; the longest that fits is used. A sentence has these arguments:
-`{label}` unchanged; `{label:~}` may be cut, `{label:~~}` too, unless it is a message with lengths of its own;
-`{count:line|lines}` counts; `{at:day}`, `{at:date}` (with the year) and `{at:time}` show a time; `{seconds:age}` shows
-an age, `{seconds:ago}` one after words such as "since"; `{value:money}` shows at least two decimals. Command letters
-are the same in every language, so that printed barcodes and habits work in all of them; their texts are translated.
+A message has one or several lengths, short first; the longest that fits is used. Its arguments are described in
+`aisle.messages.message_format`. Command letters are the same in every language, so that printed barcodes and habits
+work in all of them; their texts are translated.
 """
 
 from __future__ import annotations
@@ -12,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from functools import lru_cache
-from string import Formatter
 from typing import NamedTuple
 
 from aisle.jobs.job import format_money, format_number
 from aisle.jobs.view import Msg
 from aisle.messages.languages import LANGUAGE_FORMATS, LanguageFormat
-from aisle.messages.loader import load_messages
+from aisle.messages.loader import message_lengths
+from aisle.messages.message_format import MessagePart, PluralForms, parse_message
 from aisle.settings import ENGLISH
 from aisle.text import ASCII_ELLIPSIS, ELLIPSIS, clean, fit, fit_middle, to_ascii, width
 
@@ -29,26 +27,6 @@ MIN_CUT_CELLS = 6
 
 MAX_LENGTH = 9
 """Number above every length of a message."""
-
-
-class MessagePart(NamedTuple):
-    """Text of a sentence, and the argument that follows it (empty at the end)."""
-
-    text: str
-    name: str
-    spec: str
-
-
-@lru_cache(maxsize=512)
-def parse_message(sentence: str) -> tuple[MessagePart, ...]:
-    """Split a sentence into its parts."""
-    return tuple(MessagePart(text, name or "", spec or "") for text, name, spec, _ in Formatter().parse(sentence))
-
-
-def message_lengths(id_: str, language: str = ENGLISH) -> tuple[str, ...]:
-    """Return all lengths of a message, short first. An unknown id is its own text: people see something, tests fail."""
-    entry = load_messages(language).get(id_, id_)
-    return (entry,) if isinstance(entry, str) else entry
 
 
 def length_count(message: Msg, language: str = ENGLISH) -> int:
@@ -96,9 +74,9 @@ class MessageWriter(NamedTuple):
                 out.append(piece.text)
             if piece.name:
                 value = args.get(piece.name, "?")
-                if cut and (piece.spec == "~" or (piece.spec == "~~" and not isinstance(value, Msg))):
+                if cut and _may_be_cut(piece, value):
                     given.append(len(out))
-                out.append(self._format_value(value, piece.spec, length))
+                out.append(self._format_value(value, piece, length))
         if given:
             self._cut_arguments(out, given, cut)
         return "".join(out).rstrip()
@@ -142,17 +120,17 @@ class MessageWriter(NamedTuple):
         """Return a number in the notation of this language."""
         return self.language_format.format_number(format_number(Decimal(value)))
 
-    def _format_value(self, value: Value, spec: str, length: int) -> str:
+    def _format_value(self, value: Value, part: MessagePart, length: int) -> str:
         if isinstance(value, Msg):
             return self.write(value, length)
-        if "|" in spec:
-            one, many = spec.split("|")
-            return f"{self._format_plain(value)} {one if self.language_format.is_singular(value) else many}"
-        if spec in ("day", "date", "time", "year"):
-            return self.clean_text(_format_time(str(value), spec, self.language_format))
-        if spec in ("age", "ago"):
-            return self.write(age_message(float(value), spec), length)
-        if spec == "money":
+        if part.plural:
+            form = part.plural.one if self.language_format.is_singular(value) else part.plural.other
+            return form.replace("#", self._format_plain(value))
+        if part.type in ("date", "time"):
+            return self.clean_text(_format_time(str(value), part.style or part.type, self.language_format))
+        if part.type == "duration":
+            return self.write(age_message(float(value), is_since=part.style == "since"), length)
+        if part.type == "number":
             return self.language_format.format_number(format_money(Decimal(value)))
         return self._format_plain(value)
 
@@ -160,10 +138,22 @@ class MessageWriter(NamedTuple):
         return self.clean_text(value) if isinstance(value, str) else self.format_number(value)
 
 
+def _may_be_cut(part: MessagePart, value: Value) -> bool:
+    """Return True if the argument may lose cells; `cut-plain` keeps a message with lengths of its own whole."""
+    return part.style == "cut" or (part.style == "cut-plain" and not isinstance(value, Msg))
+
+
 @lru_cache(maxsize=1024)
 def _prepare_parts(writer: MessageWriter, sentence: str) -> tuple[MessagePart, ...]:
     """Split a sentence and clean its text. Cached, because fitting writes the same sentence many times."""
-    return tuple(piece._replace(text=writer.clean_text(piece.text)) for piece in parse_message(sentence))
+    return tuple(
+        part._replace(text=writer.clean_text(part.text), plural=part.plural and _clean_plural(writer, part.plural))
+        for part in parse_message(sentence)
+    )
+
+
+def _clean_plural(writer: MessageWriter, plural: PluralForms) -> PluralForms:
+    return PluralForms(writer.clean_text(plural.one), writer.clean_text(plural.other))
 
 
 @lru_cache(maxsize=1024)
@@ -172,8 +162,8 @@ def _write_constant(writer: MessageWriter, sentence: str) -> str:
     return writer.fill(_prepare_parts(writer, sentence), {}, MAX_LENGTH, 0)
 
 
-def age_message(seconds: float, spec: str = "age") -> Msg:
-    """Return the message for an age, in a suitable unit; with `ago`, as it follows "since"."""
+def age_message(seconds: float, *, is_since: bool = False) -> Msg:
+    """Return the message for an age, in a suitable unit; with `is_since`, as it follows "since"."""
     if seconds < 0:
         return Msg("age.never")
     minutes = int(seconds // 60)
@@ -185,11 +175,11 @@ def age_message(seconds: float, spec: str = "age") -> Msg:
     return (
         Msg("age.hours", (("count", hours),))
         if hours < 48
-        else Msg("age.days_since" if spec == "ago" else "age.days", (("count", hours // 24),))
+        else Msg("age.days_since" if is_since else "age.days", (("count", hours // 24),))
     )
 
 
-def _format_time(text: str, spec: str, language_format: LanguageFormat) -> str:
+def _format_time(text: str, style: str, language_format: LanguageFormat) -> str:
     """Return an ISO time in this language and in local time. Other text is returned unchanged."""
     from datetime import datetime
 
@@ -198,11 +188,11 @@ def _format_time(text: str, spec: str, language_format: LanguageFormat) -> str:
         if moment.tzinfo is not None:
             moment = moment.astimezone()
     except (ValueError, OverflowError):
-        return "" if spec == "time" else text
-    if spec == "year":
+        return "" if style == "time" else text
+    if style == "year":
         return str(moment.year)
-    if spec == "time":
+    if style == "time":
         return language_format.time.format(hour=moment.hour, minute=moment.minute) if len(text) > 10 else ""
     month = language_format.months[moment.month - 1] if language_format.months else ""
-    form = language_format.date if spec == "date" else language_format.day
+    form = language_format.date if style == "full" else language_format.day
     return form.format(day=moment.day, month=month, number=moment.month, year=moment.year)

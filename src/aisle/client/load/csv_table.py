@@ -82,6 +82,8 @@ class CsvTable:
         self._row_before: list[str] = []
         self._number_indexes = {at for at, column in self._named_columns if column.kind in _DECIMAL_KINDS}
         self._split_row = 0
+        self._known_names = frozenset(layout.columns)
+        self._other_header = 0
         self._notation = Notation(dotted_codes)
         self._is_scanned = False
         self._last_row_without_end: int | None = None
@@ -101,7 +103,7 @@ class CsvTable:
         `bad` has reasons for rows that are bad already, by line.
         """
         self._scan_notation()
-        widest = 0
+        self._other_header = widest = 0
         for line, key, found, error in self._rows_with_keys():
             if len(found) < (widest or len(self._columns)) and line not in bad and not error and self._is_cut_off(line):
                 error = (
@@ -308,7 +310,7 @@ class CsvTable:
             return cell
 
     def _parse_row(self, line: int, found: list[str], key: RecordKey) -> TableRow:
-        if reason := self._stray_row_reason(found) or self._cell_count_reason(found) or self._split_reason(found):
+        if reason := self._stray_row_reason(line, found) or self._cell_count_reason(found) or self._split_reason(found):
             return TableRow(line, {}, reason, key)
         values: Values = {}
         changes: list[str] = []
@@ -353,15 +355,18 @@ class CsvTable:
         own = self._unit_of(found)
         return f", in {own!r}, the product's base_unit_name" if own else " (the product has no base_unit_name)"
 
-    def _stray_row_reason(self, found: list[str]) -> str:
+    def _stray_row_reason(self, line: int, found: list[str]) -> str:
         """Return why a row does not belong to the table: a repeated header, a total, another separator. Empty if it
         does.
         """
         index, cell = next(((at, cell) for at, cell in enumerate(found) if cell.strip()), (0, ""))
         column = self._column_at(index)
         if column and cell:
-            if cell.lstrip()[:2].casefold() == column.name[:2] and self._is_header(found):
+            if cell.lstrip(_BLANK_CHARACTERS + "\ufeff")[:2].casefold() == column.name[:2] and self._is_header(found):
                 return "repeats the header; delete it"
+            if self._other_header or self._is_other_header(found, cell):
+                self._other_header = self._other_header or line
+                return self._other_header_reason(line)
             if not (cell[0].isdigit() or self._is_of_products):
                 needed = (at for at, one in self._named_columns if one.required)
                 is_whole = any(found[index + 1 :]) and all(at < len(found) and found[at] for at in needed)
@@ -400,6 +405,18 @@ class CsvTable:
         """Return True if all cells of a row are the names of their columns."""
         named_cells = [(cell, self._column_at(index)) for index, cell in enumerate(found) if cell.strip()]
         return all(column is not None and normalize_header(cell) == column.name for cell, column in named_cells)
+
+    def _is_other_header(self, found: list[str], first: str) -> bool:
+        """Return True if a row is a header with other columns, as of a second file put behind the first."""
+        if normalize_header(first) not in self._known_names:
+            return False
+        names = [normalize_header(cell) for cell in found if cell.strip()]
+        return len(names) > 1 and self._known_names.issuperset(names)
+
+    def _other_header_reason(self, line: int) -> str:
+        if line == self._other_header:
+            return "is a header with other columns, as of a second file; save what follows as a file of its own"
+        return f"follows the header with other columns in row {self._other_header}; save that part as a file of its own"
 
     def _separator_reason(self, found: list[str]) -> str:
         """Return why a row seems to have another separator than the header; empty if it does not."""
@@ -464,6 +481,9 @@ class CsvTable:
                     f"{column.name} looks like a date that a spreadsheet has made of a size", value, line
                 )
             elif column.kind == cell_cleaning.TEXT:
+                if not value.isascii() and _WRONG_ENCODING.search(value):
+                    what = f"{column.name} has letters that were saved in a wrong encoding"
+                    self.notes.add_warning(what, repr(value), line)
                 if len(value) < 12 and value.casefold() in cell_cleaning.NO_VALUE_WORDS:
                     self.notes.add_warning(f"{column.name} is a word for nothing", repr(value), line)
             elif column.kind in (cell_cleaning.BARCODE, cell_cleaning.CONTAINER, cell_cleaning.BARCODES):
@@ -492,6 +512,10 @@ def _unit_key(unit: str) -> str:
 
 
 _SIZES = frozenset({"size", "volume"})
+_WRONG_ENCODING = re.compile(
+    "\ufffd|\u00c3[\u0080-\u00bf\u0152-\u0178\u02c6-\u02dc\u2013-\u203a\u20ac]|\u00e2\u201a\u00ac"
+)
+"""UTF-8 that was read as Windows-1252 and saved so, or letters that were lost."""
 _DATE_LIKE = re.compile(
     r"\d{1,2}([-/.])\d{1,2}\1(?:19|20)\d\d"
     r"|\d{1,2}[-.] ?(jan|feb|mar|mrt|mär|apr|avr|may|mei|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|déc)\w*[-.]?(\d{2,4})?"

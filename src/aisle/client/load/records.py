@@ -82,7 +82,10 @@ class ServiceFindings(NamedTuple):
 NO_FINDINGS = ServiceFindings()
 RecordReader = Callable[[CsvTable, ServiceFindings], Iterator[Record | BadRows]]
 
-_OTHER_TABLES = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers", ".txt", ".tsv")
+_OTHER_TABLES = (
+    *(".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".fods", ".numbers", ".txt", ".tsv", ".tab", ".json", ".xml", ".html"),
+    *(".htm", ".zip", ".gz", ".slk", ".bak"),
+)
 """Extensions of tables that were not saved as CSV."""
 
 
