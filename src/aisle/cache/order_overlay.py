@@ -28,6 +28,7 @@ CLAIM_FIELDS = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
 """Fields of a claim that our own service sends beside `is_claimed`."""
 
 Row = dict[str, Json]
+"""Object of the service as stored. It may lack any field of the interface and have others."""
 
 _STATUS_FIELDS = """n, op_id, parts, state, confirmed_at, first_sent_at, doubted_at,
   CASE WHEN state IN ('in_doubt', 'needs_person', 'done') THEN evidence END"""

@@ -20,6 +20,7 @@ from aisle.outbox.operation_state import CONFIRMED, IN_DOUBT, NEEDS_PERSON
 from aisle.outbox.rebase import has_base, picked_change
 
 if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import HeldGoodsRow
     from aisle.outbox import operation_record
 else:
     operation_record = LazyModule("aisle.outbox.operation_record")
@@ -105,13 +106,17 @@ def _is_visible_in_stock(operation: Operation, read_began: float | None) -> bool
 
 
 def apply_to_held(
-    held: list[Row], code: str, product: str, operations: Iterable[Operation], lines_began: Mapping[str, float | None]
-) -> list[Row]:
-    """Return the goods held at a location of a product after these operations: rows with order, line and quantity.
+    held: Iterable[HeldGoodsRow],
+    code: str,
+    product: str,
+    operations: Iterable[Operation],
+    lines_began: Mapping[str, float | None],
+) -> list[HeldGoodsRow]:
+    """Return the goods held at a location of a product after these operations.
 
     `lines_began`: time by order at which the read of its lines began.
     """
-    found = {(row["order_number"], row["line_number"]): dict(row) for row in held}
+    found = {(row["order_number"], row["line_number"]): row.copy() for row in held}
     for operation in operations:
         for item in _items_of_operation(operation) if operation.operation == CREATE_MOVEMENT else ():
             if str(item.get("product_number")) != product:
@@ -123,7 +128,7 @@ def apply_to_held(
                 order, line = str(end["customer_order_number"]), int(end.get("customer_order_line_number") or 0)
                 if is_included(operation, lines_began.get(order)):
                     continue
-                empty = {"order_number": order, "line_number": line, "quantity": Decimal(0)}
+                empty: HeldGoodsRow = {"order_number": order, "line_number": line, "quantity": Decimal(0)}
                 row = found.setdefault((order, line), empty)
                 row["quantity"] = to_decimal(row["quantity"]) + sign * to_decimal(item.get("quantity"))
     return [row for row in found.values() if row["quantity"] > 0]

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs import store_time
 from aisle.jobs.job import Context, Query, Rows
 from aisle.jobs.view import WRONG, Verdict, msg
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import OrderHeader
 
 
 class Claim(NamedTuple):
@@ -29,7 +32,7 @@ class Claim(NamedTuple):
     """Time at which its owner left the order, ISO 8601; empty if it is still open, or if that is unknown."""
 
 
-def parse_claim(row: Mapping[str, Any], context: Context) -> Claim | None:
+def parse_claim(row: OrderHeader, context: Context) -> Claim | None:
     """Return the claim that keeps this person on this terminal from the order, or None."""
     if not row.get("is_claimed"):
         return None

@@ -207,7 +207,8 @@ class Rows(NamedTuple):
     """Answer to a Query. `total` counts all matching rows."""
 
     id: str
-    rows: tuple[Mapping[str, Json], ...]
+    rows: tuple[Json, ...]
+    """Rows of the query's type (aisle.jobs.rows)."""
     total: int
     may_have_more: bool = False
     """True if there may be more rows than counted. A single row is then not known to be the only one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs import pages, refusals
 from aisle.jobs.job import (
@@ -30,6 +30,9 @@ from aisle.jobs.pages import page_size
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, ListView, Msg, Row, Verdict, msg, raw
 from aisle.scan.meaning import LOCATION, PRODUCT, Accepts, Back, Command, CursorKey, Match, Scan, Text, UnknownCode
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.supervisor import AssignmentsRow
 
 
 class TaskRow(NamedTuple):
@@ -64,7 +67,7 @@ class ClearanceTasksState(NamedTuple):
     """Refusals since then that were reported."""
 
 
-def parse_task_row(row: Mapping[str, Any]) -> TaskRow:
+def parse_task_row(row: AssignmentsRow) -> TaskRow:
     """Parse a row of the read `assignments`."""
     task = ClearanceTask(
         id=str(row["id"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantities, refusals
 from aisle.jobs.job import (
@@ -14,6 +14,7 @@ from aisle.jobs.job import (
     Context,
     Event,
     Job,
+    Json,
     Opened,
     Query,
     Refresh,
@@ -44,6 +45,9 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import RecordsByNumberRow
 
 ScanTurn = Turn[PickState]
 
@@ -359,7 +363,7 @@ def _apply_shortage(state: PickState, answer: Mapping[str, Any], context: Contex
     return turn._replace(effects=(*turn.effects, *refreshes))
 
 
-def _handle_answer(state: PickState, kind: str, row: Mapping[str, Any], context: Context) -> Result:
+def _handle_answer(state: PickState, kind: str, row: Json, context: Context) -> Result:
     if kind == offered_choices.FOREIGN_QUERY:
         return offered_choices.explain_foreign_product(state, row, context.now)
     if kind == offered_choices.STOCK_THERE_QUERY:
@@ -369,7 +373,7 @@ def _handle_answer(state: PickState, kind: str, row: Mapping[str, Any], context:
     return put_down.put_down_if_unused(state, row, context)
 
 
-def _handle_records_by_number(state: PickState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
     """Handle the records that have these digits as their number.
 
     The code of a tote wins. Without a record the digits are a quantity; otherwise the picker is asked.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantities, refusals
 from aisle.jobs.count import count_state
@@ -18,6 +18,10 @@ from aisle.jobs.pick.stops import move_line
 from aisle.jobs.pick.undo import moved_stop_step, restore_lines, restore_sources
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 from aisle.scan.meaning import PRODUCT, Match
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import StockAtLocationRow
+    from aisle.jobs.rows.operations import RefusedOperationsRow
 
 Result = Turn[PickState]
 
@@ -69,7 +73,7 @@ def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> 
     )
 
 
-def handle_location_answer(state: PickState, row: Mapping[str, Any], context: Context) -> Result:
+def handle_location_answer(state: PickState, row: StockAtLocationRow, context: Context) -> Result:
     """Handle the data of a scanned location that is not the stop's.
 
     It answers where goods were picked if their pools are allowed; otherwise it may change the stop's location.
@@ -403,7 +407,7 @@ def undo_step(state: PickState, context: Context) -> Result:
     return reject_input(state, "pick.nothing_to_undo")
 
 
-def undo_count(state: PickState, rows: refusals.RefusalRows, context: Context) -> Result:
+def undo_count(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
     """Reverse the changes of a count sent from here, except those that the service refused."""
     sent = state.history[-1].sent_count if state.history else None
     if sent is None:

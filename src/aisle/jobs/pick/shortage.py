@@ -14,6 +14,7 @@ from aisle.jobs.job import (
     Effect,
     Event,
     Job,
+    Json,
     Opened,
     Query,
     Refresh,
@@ -417,7 +418,7 @@ def _refresh_effects(state: ShortageState) -> tuple[Refresh, ...]:
 # Cached data
 
 
-def _with_rows(state: ShortageState, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> ShortageState:
+def _with_rows(state: ShortageState, id_: str, rows: tuple[Json, ...], context: Context) -> ShortageState:
     match id_:
         case "spots":
             state = state._replace(other_locations=merge_locations(state.other_locations, rows))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs import claims, message
 from aisle.jobs.job import (
@@ -39,7 +39,7 @@ from aisle.jobs.order_operations import (
 from aisle.jobs.pages import PAGE_LETTERS, open_record, reject_input, turn_page
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
-from aisle.jobs.supervisor.orders_view import STATUS_NAMES, OrderRow, parse_order_row
+from aisle.jobs.supervisor.orders_view import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import BACK, INFO, PAGE_HINTS, WRONG, Block, DetailView, KeyHint, Line, Msg, Verdict, msg, raw
 from aisle.scan.meaning import (
     LOCATION,
@@ -54,6 +54,9 @@ from aisle.scan.meaning import (
     Match,
     Scan,
 )
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import OrderHeader, OrderHistoryRow, OrderLineRow, OrderRow
 
 PICK = "pick"
 """Action of the page that starts another job instead of `order_actions`."""
@@ -102,7 +105,7 @@ class OrderState(NamedTuple):
     """State of the page: the order as far as this host knows it."""
 
     number: str = ""
-    order: OrderRow | None = None
+    order: BoardOrder | None = None
     customer_fields: tuple[tuple[str, str], ...] = ()
     """Fields of the interface beside the figures: name and value."""
     lines: tuple[OrderLine, ...] = ()
@@ -149,7 +152,7 @@ _ADDRESS_PARTS = ("street", "zipcode", "city", "country")
 _SERVICE_FIELDS = ("customer_phone", "customer_email", "customer_number", "file_name")
 
 
-def parse_customer(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def parse_customer(row: OrderHeader) -> tuple[tuple[str, str], ...]:
     """Return names and values of the customer data.
 
     Aisle's own service returns under `aisle` what the interface accepts but never shows.
@@ -289,7 +292,7 @@ def _missing_message(state: OrderState) -> Msg:
     return msg("order.absent", order=state.number) if state.is_absent else msg("order.unknown")
 
 
-def claim_message(order: OrderRow) -> Msg | None:
+def claim_message(order: BoardOrder) -> Msg | None:
     """Return who works on the order; None unless something is left to pick."""
     if order.status not in ("open", "partial"):
         return None
@@ -304,7 +307,7 @@ def claim_message(order: OrderRow) -> Msg | None:
     return msg("order.idle", seconds=str(order.idle_s)) if silent else None
 
 
-def _batch_message(order: OrderRow) -> Msg | None:
+def _batch_message(order: BoardOrder) -> Msg | None:
     """Return whose batch the order is in, or to whom it was assigned for their batch."""
     if order.status not in ("open", "partial"):
         return None
@@ -313,7 +316,7 @@ def _batch_message(order: OrderRow) -> Msg | None:
     return msg("order.assigned_to", who=order.assigned_to) if order.assigned_to else None
 
 
-def _priority_message(order: OrderRow) -> Msg | None:
+def _priority_message(order: BoardOrder) -> Msg | None:
     if not order.is_priority or order.status not in ("open", "partial"):
         return None
     return msg("order.priority", who=order.priority_by)
@@ -459,7 +462,7 @@ def _handle_rows(state: OrderState, answer: Rows, context: Context) -> Result:
     return Turn(state)
 
 
-def _with_order(state: OrderState, row: Mapping[str, Any]) -> OrderState:
+def _with_order(state: OrderState, row: OrderRow) -> OrderState:
     lines = tuple(_parse_line(line) for line in row.get("lines") or ())
     choosing = state.is_choosing_line and bool(lines)
     return state._replace(
@@ -470,7 +473,7 @@ def _with_order(state: OrderState, row: Mapping[str, Any]) -> OrderState:
     )
 
 
-def _parse_line(row: Mapping[str, Any]) -> OrderLine:
+def _parse_line(row: OrderLineRow) -> OrderLine:
     return OrderLine(
         number=int(row["line_number"]),
         product=str(row.get("product_number") or ""),
@@ -488,7 +491,7 @@ def _parse_line(row: Mapping[str, Any]) -> OrderLine:
     )
 
 
-def _parse_history_row(row: Mapping[str, Any]) -> HistoryRow:
+def _parse_history_row(row: OrderHistoryRow) -> HistoryRow:
     return HistoryRow(
         at=str(row["at"]),
         user=str(row["who"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -73,6 +73,9 @@ from aisle.scan.meaning import (
     TypedText,
     UnknownCode,
 )
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import OrderOutcomesRow, OrderToActOnRow
 
 ACTION_PAGE, REASON_PAGE, PERSON_PAGE, CONFIRM_PAGE, WAIT_PAGE, RESULTS_PAGE = (
     "action",
@@ -542,7 +545,7 @@ def _handle_rows(state: OrderActionState, answer: Rows, context: Context) -> Res
     return Turn(state)
 
 
-def _update_outcome(row: Outcome, row_now: Mapping[str, Any] | None) -> Outcome:
+def _update_outcome(row: Outcome, row_now: OrderOutcomesRow | None) -> Outcome:
     if not row.state or row_now is None:
         return row
     why = read_message(str(row_now["why"])) if row_now["why"] else None
@@ -614,7 +617,7 @@ def _answer(state: OrderActionState) -> dict[str, Any]:
     return {"undo": undo, "given": [each for each in given if each[0] in of]}
 
 
-def _run_actions(state: OrderActionState, found: Mapping[str, Mapping[str, Any]], context: Context) -> Result:
+def _run_actions(state: OrderActionState, found: Mapping[str, OrderToActOnRow], context: Context) -> Result:
     """Apply the action to each order for which it is possible, and report why the others fail."""
     effects: list[Write | LocalNote] = []
     rows, undo = [], []

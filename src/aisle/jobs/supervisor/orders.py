@@ -39,7 +39,7 @@ from aisle.jobs.supervisor.order_filter import (
     view_key,
     with_value,
 )
-from aisle.jobs.supervisor.orders_view import OrderRow, OrdersState, SavedView, parse_order_row
+from aisle.jobs.supervisor.orders_view import BoardOrder, OrdersState, SavedView, parse_order_row
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.scan.meaning import (
     LOCATION,
@@ -187,7 +187,7 @@ def _handle_rows(state: OrdersState, answer: Rows, context: Context) -> Result:
 
 
 def _update_window(
-    state: OrdersState, answer: Rows, rows: tuple[OrderRow, ...], total: int, context: Context
+    state: OrdersState, answer: Rows, rows: tuple[BoardOrder, ...], total: int, context: Context
 ) -> Result:
     """Update the window, which may have moved with the order in focus. The cursor stays on its order."""
     before = pages.row_at_cursor(state)
@@ -245,7 +245,7 @@ def _move_cursor(state: OrdersState, key: str, context: Context) -> Result:
     )
 
 
-def _open_or_mark(state: OrdersState, row: OrderRow) -> Result:
+def _open_or_mark(state: OrdersState, row: BoardOrder) -> Result:
     """Open the row, or mark it while marking is on."""
     if not state.is_marking:
         return Turn(state._replace(typed=""), (_start_order(row.number),))

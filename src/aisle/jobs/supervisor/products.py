@@ -15,6 +15,7 @@ from aisle.jobs.job import (
     Effect,
     Event,
     Job,
+    Json,
     Opened,
     Query,
     Refresh,
@@ -35,8 +36,8 @@ from aisle.jobs.supervisor.product_data import (
     PRICES,
     SUPPLY,
     TEXTS,
+    CatalogueItem,
     CatalogueProduct,
-    CatalogueRow,
     Facet,
     ProductsState,
     RelatedProduct,
@@ -119,7 +120,7 @@ def _filter_hints(state: ProductsState) -> tuple[KeyHint, ...]:
     )
 
 
-def _catalogue_row(hit: CatalogueRow) -> Row:
+def _catalogue_row(hit: CatalogueItem) -> Row:
     if hit.is_discontinued:
         what = msg("products.is_ended")
     elif hit.is_promoted:
@@ -316,9 +317,7 @@ def _query_page(number: str) -> Query:
     return Query("one", "catalogue_page", {"product_number": number}, is_live=True)
 
 
-def _handle_rows(
-    state: ProductsState, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context
-) -> Result:
+def _handle_rows(state: ProductsState, answer: Rows, id_: str, rows: tuple[Json, ...], context: Context) -> Result:
     if id_ == ("facets" if state.facet_kind else "list"):
         read = parse_facet if state.facet_kind else parse_catalogue_row
         turn = pages.handle_rows(
@@ -401,8 +400,8 @@ def _choose_facet(state: ProductsState, kind: str, context: Context) -> Result:
     return Turn(state, (_query(state, context),))
 
 
-def _open_row(state: ProductsState, row: CatalogueRow | Facet, context: Context) -> Result:
-    if isinstance(row, CatalogueRow):
+def _open_row(state: ProductsState, row: CatalogueItem | Facet, context: Context) -> Result:
+    if isinstance(row, CatalogueItem):
         return _open_product(state, row.number)
     state = state.reset_list(search="", **{state.facet_kind: row.code, f"{state.facet_kind}_name": row.name})
     return Turn(state, (_query(state, context),), Verdict(INFO, list_title(state)))
