@@ -27,7 +27,7 @@ from aisle.cache.walk_order import WalkOrder
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import ANYTHING, OUTBOX, REFUSAL, REQUEST, format_topic
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
 from aisle.late import LazyModule
 from aisle.outbox.local_notes import LANGUAGE, notes_of_keys
 from aisle.outbox.operation_queue import OperationQueue
@@ -83,8 +83,6 @@ else:
 
 PEOPLE_SIZE = 50
 """Rows of a window on people if the query names no size."""
-
-Args = Mapping[str, Json]
 
 
 class QueryContext(NamedTuple):

@@ -15,7 +15,7 @@ from aisle.cache.order_board_queries import OrderBoard, find_absent_order
 from aisle.cache.order_history_queries import order_history, order_outcomes
 from aisle.cache.order_overlay import Overlay
 from aisle.cache.row_values import QueryResult, window_bounds
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
 from aisle.jobs.supervisor.order_filter import view_key
 from aisle.outbox import session_requests
 from aisle.outbox.local_notes import SAVED_VIEW, notes_of_topic
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 DEFAULT_SIZE = 50
 
-Args = Mapping[str, Json]
 R = TypeVar("R")
 
 

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs import message, quantities, refusals
 from aisle.jobs.adjust_state import MAX_CHOICES, MAX_UNDO, AdjustState, Reason, SentAdjustment, parse_reasons
 from aisle.jobs.choice_keys import assign_letters
 from aisle.jobs.count import count_state
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
-from aisle.jobs.job import Close, Closed, Context, Effect, Event, Job, Json, Opened, Query, Resumed, Rows, Start, Turn
+from aisle.jobs.job import (
+    Args,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Job,
+    Json,
+    Opened,
+    Query,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+)
 from aisle.jobs.quantities import name_of
 from aisle.jobs.view import (
     ASK,
@@ -316,7 +330,7 @@ def _reply(state: AdjustState, kind: str, id_: str, *effects: Effect, **args: st
     return Turn(state, effects, Verdict(kind, msg(id_, **args)))
 
 
-def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(args: Args, context: Context) -> Result:
     place, product = str(args.get("location_code") or ""), str(args.get("product_number") or "")
     size = max(1, min(MAX_CHOICES, context.window_rows))
     state = AdjustState(

@@ -6,12 +6,11 @@ what this host knows (`aisle.cache.claim_queries`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import store_time
-from aisle.jobs.job import Context, Query, Rows
+from aisle.jobs.job import Args, Context, Query, Rows
 from aisle.jobs.view import WRONG, Verdict, msg
 
 if TYPE_CHECKING:
@@ -65,9 +64,9 @@ class ClaimForOther(NamedTuple):
     user: str
 
 
-def with_new_claims(before: tuple[ClaimForOther, ...], answer: Mapping[str, Any] | None) -> tuple[ClaimForOther, ...]:
+def with_new_claims(before: tuple[ClaimForOther, ...], answer: Args | None) -> tuple[ClaimForOther, ...]:
     """Return the claims after the result of job `order_actions`. The last assignment of an order counts."""
-    done: Mapping[str, Any] = answer or {}
+    done = answer or {}
     again = {str(each["order"]) for each in done.get("undo") or ()}
     fresh = [ClaimForOther(str(order), str(user)) for order, user in done.get("given") or ()]
     again |= {each.order for each in fresh}

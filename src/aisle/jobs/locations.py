@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -374,7 +374,7 @@ _POOLS_QUERY = Query("store", "store", {}, is_live=True)
 """Query for the names of the store's pools."""
 
 
-def _handle_opened(state: LocationsState, args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(state: LocationsState, args: Args, context: Context) -> Result:
     """Open the page of a location, the result of a search, or the list of all locations."""
     if args.get("location_code"):
         shown = _open_location(state, str(args["location_code"]))

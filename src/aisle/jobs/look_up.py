@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -458,7 +459,7 @@ class LookUpJob(Job[LookUpState]):
         return pages.handle_list_input(state, event, context, _list_query, _open_row)
 
 
-def _handle_opened(state: LookUpState, args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(state: LookUpState, args: Args, context: Context) -> Result:
     """Open the page of a product, the result of a search, or an empty list."""
     if args.get("product_number"):
         return _open_product(state, str(args["product_number"]), str(args.get("label") or ""))

@@ -7,9 +7,9 @@ operation of its own, so that every list of refusals has it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Final
 
 import apsw
 
@@ -22,7 +22,10 @@ from aisle.outbox.operation_state import REFUSED
 from aisle.outbox.outcome_reasons import StoredMessage, excess_reason
 from aisle.outbox.rebase import BASE, PICKED, has_base
 
-EXCESS = "left"
+if TYPE_CHECKING:
+    from aisle.jobs.rows.operations import ExcessRow
+
+EXCESS: Final = "left"
 """Name of the excess in the evidence read before an operation was sent."""
 
 CARRIED_OVER, CARRIED_OVER_S = "carried", 600.0
@@ -39,7 +42,7 @@ INSERT INTO operation (
 """
 
 
-def keep_excess(db: apsw.Connection, op: Operation, lines: Sequence[Mapping[str, Any]], random: RandomBytes) -> None:
+def keep_excess(db: apsw.Connection, op: Operation, lines: Sequence[ExcessRow], random: RandomBytes) -> None:
     """Insert one refused operation for each line, inside the caller's transaction."""
     for line in lines:
         number = op.body["orders"]["order_number"]
@@ -73,7 +76,7 @@ def is_excess(op: Operation) -> bool:
     return op.state == REFUSED and bool(op.answer)
 
 
-def parse_excess(content: bytes | str) -> tuple[Mapping[str, Any], ...]:
+def parse_excess(content: bytes | str) -> tuple[ExcessRow, ...]:
     """Return the lines with excess from an answer of our own service; none if it has none or is malformed."""
     try:
         answer = json.loads(content, parse_float=Decimal)
@@ -111,10 +114,12 @@ def excess_query(op: Operation, lines: frozenset[int]) -> Write | None:
     return Write(op.operation, (f"{CARRIED_OVER}/{order['order_number']}",), op.path, {}, body)
 
 
-def added_excess(earlier_answer: str, lines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def added_excess(earlier_answer: str, lines: Sequence[ExcessRow]) -> list[ExcessRow]:
     """Return the excess beyond that of an earlier answer to the same operation."""
     reported = {int(row["line_number"]): to_decimal(row[EXCESS]) for row in parse_excess(earlier_answer)}
-    added = [{**row, EXCESS: to_decimal(row[EXCESS]) - reported.get(int(row["line_number"]), 0)} for row in lines]
+    added: list[ExcessRow] = [
+        {**row, "left": to_decimal(row["left"]) - reported.get(int(row["line_number"]), 0)} for row in lines
+    ]
     return [row for row in added if row[EXCESS]]
 
 
@@ -129,7 +134,7 @@ def merge_answers(earlier: str, current: str) -> str:
     return current if current.startswith("{") else earlier or current
 
 
-def excess_reason_of(line: Mapping[str, Any]) -> StoredMessage:
+def excess_reason_of(line: ExcessRow) -> StoredMessage:
     """Return the message on the excess of a line."""
     picked, ordered, excess, moved = (
         to_decimal(line.get(name)) for name in (PICKED, "quantity", "left", "moved_quantity")

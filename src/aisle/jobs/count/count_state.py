@@ -19,8 +19,9 @@ from aisle.scan.meaning import DELIVERY, ORDER, PERSON, REFERENCE, Match
 from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import LocationRow
+    from aisle.jobs.rows.locations import LocationHeader, LocationRow
     from aisle.jobs.rows.operations import RefusedOperationsRow
+    from aisle.jobs.rows.orders import LocationStockRow
     from aisle.jobs.rows.products import ProductRow
     from aisle.jobs.rows.stores import StoreRow
     from aisle.operation_bodies import LogEntry
@@ -299,7 +300,7 @@ def _quantities_by_pool(pools: Any) -> dict[int, Decimal]:
     return {int(row["pool"]): to_decimal(row.get("quantity")) for row in pools or () if to_decimal(row.get("quantity"))}
 
 
-def parse_default_pool(row: Mapping[str, Any]) -> int:
+def parse_default_pool(row: LocationHeader | LocationStockRow) -> int:
     """Return the default pool of a location; 0 if unknown."""
     return int(to_decimal(row.get("default_stock_pool")))
 

@@ -6,14 +6,14 @@ set to zero without an answer. A location without differences is sent at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs import refusals
 from aisle.jobs.count import count_input, count_state, summary, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -195,7 +195,7 @@ def _apply_policy(before: CountState, state: CountState, event: Event, context: 
 # Opening
 
 
-def _handle_opened(state: CountState, args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(state: CountState, args: Args, context: Context) -> Result:
     state = CountState(is_blind=context.policy.blind_counts)
     store = Query("store", "store", {})
     if args.get("location_code") and args.get("product_number") and args.get("empty"):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import pages, refusals
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -222,7 +222,7 @@ def _start_task(state: ClearanceTasksState, row: TaskRow, context: Context) -> R
     return Turn(state._replace(confirmed_task=""), (Start("move", {"task": task_args(row.task)}),), verdict)
 
 
-def task_args(task: ClearanceTask) -> dict[str, Any]:
+def task_args(task: ClearanceTask) -> Args:
     """Return the arguments that open the move job for a task."""
     return {**task._asdict()}
 
@@ -230,7 +230,7 @@ def task_args(task: ClearanceTask) -> dict[str, Any]:
 MoveResult = Turn[MoveState]
 
 
-def parse_task(args: Mapping[str, Any]) -> ClearanceTask:
+def parse_task(args: Args) -> ClearanceTask:
     """Return the task that the move job was opened for."""
     return ClearanceTask(**{**args, "quantity": to_decimal(args["quantity"]), "line": int(args["line"])})
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantities
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -249,7 +249,7 @@ class MoveJob(Job[MoveState]):
 # Opening, and cached data
 
 
-def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(args: Args, context: Context) -> Result:
     state = MoveState(opened_at=context.now, large_quantity=context.policy.large_quantity)
     queries: tuple[Effect, ...] = (Query("store", "store", {}), Query("locations", "locations", {"size": 1}))
     if args.get("task"):

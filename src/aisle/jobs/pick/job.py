@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs import quantities, refusals
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -353,7 +353,7 @@ def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
     return (*take_over.query_surplus(state), *take_over.query_refused(state), orders.query_assigned(context))
 
 
-def _apply_shortage(state: PickState, answer: Mapping[str, Any], context: Context) -> Result:
+def _apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
     """Apply the result of the shortage job to the current stop.
 
     The orders are only refreshed, not queried at once: the cache would not have the new operations yet.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantities, refusals
 from aisle.jobs.count import count_state
-from aisle.jobs.job import Context, Start, Turn, Write
+from aisle.jobs.job import Args, Context, Start, Turn, Write
 from aisle.jobs.message import GoodsAmount, at_location, goods_message
 from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state, put_down
 from aisle.jobs.pick.offered_choices import reject_input
@@ -322,7 +322,7 @@ def start_shortage(state: PickState) -> Result:
     return Turn(state._replace(choices=()), (Start("shortage", args),))
 
 
-def apply_shortage(state: PickState, answer: Mapping[str, Any], context: Context) -> Result:
+def apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
     """Apply the answer of the shortage job: pick elsewhere, close the line short, or reject the order."""
     if answer["kind"] == "reject":
         return _reject_order(state, answer, context)
@@ -359,7 +359,7 @@ def _move_stop(state: PickState, location: str, pool: int) -> Result:
     )
 
 
-def _close_short(state: PickState, answer: Mapping[str, Any], context: Context) -> Result:
+def _close_short(state: PickState, answer: Args, context: Context) -> Result:
     take = state.current_line
     assert take is not None
     stop = pick_state.lines_of_stop(state, state.current_index)
@@ -374,7 +374,7 @@ def _close_short(state: PickState, answer: Mapping[str, Any], context: Context) 
     return Turn(next_state, writes, Verdict(GOOD, text))
 
 
-def _reject_order(state: PickState, answer: Mapping[str, Any], context: Context) -> Result:
+def _reject_order(state: PickState, answer: Args, context: Context) -> Result:
     tote = pick_state.find_tote(state, str(answer.get("order_number") or state.order))
     if tote is None:
         return Turn(state)

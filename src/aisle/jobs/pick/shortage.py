@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -370,7 +370,7 @@ def _reply(state: ShortageState, kind: str, id_: str, *effects: Effect, **args: 
     return Turn(state, effects, Verdict(kind, msg(id_, **args)))
 
 
-def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(args: Args, context: Context) -> Result:
     """Open the page with what is cached, and query and refresh the rest."""
     needs = tuple(
         OrderShortage(
@@ -542,7 +542,7 @@ def _answer_rejected(state: ShortageState, reason: Reason) -> Result:
     return _reply(state, GOOD, "shortage.rejected", Close(answer=answer), order=state.order, words=reason.text)
 
 
-def _reason_fields(state: ShortageState, reason: Reason) -> dict[str, Any]:
+def _reason_fields(state: ShortageState, reason: Reason) -> Args:
     return {"code": reason.code, "words": reason.text, "kept": state.keeps_reasons}
 
 

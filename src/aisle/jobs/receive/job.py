@@ -4,12 +4,12 @@ closes them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs import pages, quantities
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -321,7 +321,7 @@ def _apply_policy(state: ReceiveState, context: Context) -> ReceiveState:
 # Opening, and cached data
 
 
-def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(args: Args, context: Context) -> Result:
     location = context.policy.receiving_location
     state = ReceiveState(
         opened_at=context.now,

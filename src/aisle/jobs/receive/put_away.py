@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs import message, quantities
-from aisle.jobs.job import Context, Effect, Query, Refresh, Turn
+from aisle.jobs.job import Context, Effect, Json, Query, Refresh, Turn
 from aisle.jobs.quantities import DROP_QUANTITY, to_decimal
 from aisle.jobs.receive.receive_state import (
     ZERO,
@@ -365,7 +365,7 @@ def put_away(state: ReceiveState, location: str, context: Context) -> Result:
     booked = book_goods(state, location, context)
     has_open_lines = any(line.is_open for line in booked.state.lines)
     id_ = "receive.put" if has_open_lines else "receive.put_last"
-    args: dict[str, Any] = {"place": location, "quantity": item.quantity, "label": item.label}
+    args: dict[str, Json] = {"place": location, "quantity": item.quantity, "label": item.label}
     return reply(booked.state, GOOD, id_, *booked.effects, Refresh("location", location), **args)
 
 

@@ -7,10 +7,10 @@ customer order clearance.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -119,7 +119,7 @@ class ClearanceRequestJob(Job[ClearanceRequestState]):
         return Turn(state)
 
 
-def _handle_opened(args: Mapping[str, Any]) -> Result:
+def _handle_opened(args: Args) -> Result:
     state = ClearanceRequestState(
         tag=str(args.get("tag") or ""),
         categories=tuple(str(each) for each in args.get("categories") or ()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -272,7 +272,7 @@ def _refresh(state: DeliveriesState, context: Context) -> tuple[Query, ...]:
 
 
 def _query(state: DeliveriesState, context: Context) -> Query:
-    args: dict[str, Any] = {"search": state.typed or state.search, "first": state.first, "size": page_size(context)}
+    args: dict[str, Json] = {"search": state.typed or state.search, "first": state.first, "size": page_size(context)}
     if state.subset == RECEIPTS:
         return Query("receipts", "receipts", {**args, "kind": state.receipt_kind}, is_live=True)
     return Query("list", "deliveries", {**args, "state": "" if state.subset == ALL else state.subset}, is_live=True)

@@ -6,11 +6,12 @@ Interface: List store product logs. The last week is always cached; older entrie
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs import pages
 from aisle.jobs.adjust_state import Reason, parse_reasons
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -163,7 +164,7 @@ class LogJob(Job[LogState]):
 # Queries and answers
 
 
-def _handle_opened(state: LogState, args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(state: LogState, args: Args, context: Context) -> Result:
     filter_ = LogFilter(product=str(args.get("product_number") or ""), reference=str(args.get("reference") or ""))
     state = state._replace(
         filter=filter_, reasons=parse_reasons(context.policy.adjustment_reasons), today=store_day(context.now)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import claims, message
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -117,7 +118,7 @@ class OrderState(NamedTuple):
     is_choosing_line: bool = False
     """True if numbers choose a line."""
     page: int = 0
-    undo: tuple[Mapping[str, Any], ...] = ()
+    undo: tuple[Args, ...] = ()
     """Actions that undo the last action of this page."""
     claims_for_others: tuple[claims.ClaimForOther, ...] = ()
     """Assignments to others made from this page."""
@@ -165,7 +166,7 @@ def parse_customer(row: OrderHeader) -> tuple[tuple[str, str], ...]:
     return tuple((name, text) for name, text in fields if text)
 
 
-def _address(service_fields: Mapping[str, Any], prefix: str) -> str:
+def _address(service_fields: Mapping[str, object], prefix: str) -> str:
     """Return the address on one line, with postal code and town together."""
     street, zipcode, city, country = (_strip_text(service_fields.get(f"{prefix}_{part}")) for part in _ADDRESS_PARTS)
     return ", ".join(part for part in (street, f"{zipcode} {city}".strip(), country) if part)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -446,7 +447,7 @@ def _rejection_text(state: OrderActionState, event: Event) -> Msg:
     )
 
 
-def _handle_opened(state: OrderActionState, args: Mapping[str, Any]) -> Result:
+def _handle_opened(state: OrderActionState, args: Args) -> Result:
     """Start the job. With `kind` the action is known, with `undo` everything is."""
     if args.get("undo"):
         plan = tuple((str(each["order"]), _parse_action(each)) for each in args["undo"])
@@ -462,11 +463,11 @@ def _handle_opened(state: OrderActionState, args: Mapping[str, Any]) -> Result:
     return turn._replace(effects=(*ask, *turn.effects))
 
 
-def _order_args(orders: tuple[str, ...]) -> dict[str, Any]:
+def _order_args(orders: tuple[str, ...]) -> Args:
     return {"orders": list(orders)}
 
 
-def _parse_action(fields: Mapping[str, Any]) -> OrderAction:
+def _parse_action(fields: Args) -> OrderAction:
     return OrderAction(**{name: fields[name] for name in OrderAction._fields if name in fields})
 
 
@@ -609,7 +610,7 @@ def _go_back(state: OrderActionState) -> Result:
     return Turn(state, (Close(Verdict(INFO, msg("session.dropped"))),))
 
 
-def _answer(state: OrderActionState) -> dict[str, Any]:
+def _answer(state: OrderActionState) -> Args:
     """Return what the page below needs to undo the action, and to notice that an assignment was lost."""
     of = {row.order for row in state.outcomes if not row.why}
     given = [[order, action.user] for order, action in state.plan if action.kind in PERSON_ACTIONS and action.user]

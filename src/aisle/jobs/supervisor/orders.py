@@ -6,11 +6,11 @@ The list is live, but rows do not jump: the order under the cursor, else the fir
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from aisle.jobs import claims, pages
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -18,6 +18,7 @@ from aisle.jobs.job import (
     Effect,
     Event,
     Job,
+    Json,
     LocalNote,
     Opened,
     Query,
@@ -135,7 +136,7 @@ class OrdersJob(Job[OrdersState]):
         return _handle_list_input(state, event, context)
 
 
-def _handle_opened(state: OrdersState, args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(state: OrdersState, args: Args, context: Context) -> Result:
     state = state._replace(filter=parse_filter(args["filter"])) if args.get("filter") else state
     state = state._replace(size=page_size(context, has_progress_bars=True))
     return Turn(state, (_query(state, context), _query_views(context), Refresh("orders"), Refresh("logs")))
@@ -150,7 +151,7 @@ def _query(state: OrdersState, context: Context, *, keep_cursor: bool = False, f
 
     `keep_cursor`: the order in focus keeps its row. `fill_page`: the screen size has changed, so fill the page.
     """
-    args: dict[str, Any] = {**query_arguments(state.filter), "search": state.typed or state.search, "now": context.now}
+    args: dict[str, Json] = {**query_arguments(state.filter), "search": state.typed or state.search, "now": context.now}
     at = state.cursor - state.first if state.first <= state.cursor < state.first + len(state.rows) else 0
     if keep_cursor and state.rows:
         args |= {"anchor": state.rows[at].number, "row": at, "fills": fill_page}
@@ -200,7 +201,7 @@ def _update_window(
     return Turn(fresh, (_query(fresh, context),) if pages.is_past_end(state, answer) else ())
 
 
-def _handle_action_done(state: OrdersState, answer: Mapping[str, Any] | None, context: Context) -> Result:
+def _handle_action_done(state: OrdersState, answer: Args | None, context: Context) -> Result:
     """Remove all marks after the action has run."""
     done = bool(answer)
     state = state._replace(marked=(), is_marking=False) if done else state

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -304,10 +304,10 @@ def _refresh(state: ProductsState, context: Context) -> tuple[Effect, ...]:
 
 
 def _query(state: ProductsState, context: Context) -> Query:
-    args: dict[str, Any] = {"search": state.typed or state.search, "first": state.first, "size": page_size(context)}
+    args: dict[str, Json] = {"search": state.typed or state.search, "first": state.first, "size": page_size(context)}
     if state.facet_kind:
         return Query("facets", "facets", {**args, "kind": state.facet_kind}, is_live=True)
-    filter_: dict[str, Any] = {"show": state.subset, "category": state.category, "supplier": state.supplier}
+    filter_: dict[str, Json] = {"show": state.subset, "category": state.category, "supplier": state.supplier}
     if state.only_products:
         filter_, args["search"] = {"among": list(state.only_products)}, state.typed
     return Query("list", "catalogue", {**args, **filter_}, is_live=True)

@@ -355,7 +355,7 @@ def _format_value(value: Json) -> str:
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
-def _parse_times(row: Mapping[str, Any], name: str, now: str) -> tuple[Msg, ...]:
+def _parse_times(row: StoreProductRow, name: str, now: str) -> tuple[Msg, ...]:
     """Return the next time, then the later ones, without duplicates."""
     more = row.get(f"{name}_datetimes")
     found = [row.get(f"next_{name}_datetime"), *(more if isinstance(more, list | tuple) else ())]
