@@ -7,6 +7,7 @@ import json
 import logging
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from itertools import pairwise
 from pathlib import Path
@@ -98,6 +99,23 @@ def test_heads_without_their_end_have_a_limit_of_all() -> None:
             sleep(0.1)
             visitor.sendall(b"\r\n")
             assert visitor.recv(100).startswith(b"HTTP/1.1 200")
+
+
+def test_bodies_that_wait_for_their_turn_are_no_heads() -> None:
+    async def read(scope: Any, receive: Any, send: Any) -> None:
+        while (await receive()).get("more_body"):
+            pass
+        await app(scope, receive, send)
+
+    size = 500_000
+    said = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % size + bytes(size)
+
+    def post(port: int) -> list[bytes]:
+        with closing(connected(port, said)) as caller:
+            return answers(caller, 1)
+
+    with serving(ConnectionLimits(unfinished_bytes=100_000), read) as (port, _), ThreadPoolExecutor(30) as senders:
+        assert set(map(tuple, senders.map(post, [port] * 30))) == {(b"200",)}
 
 
 async def test_a_request_of_somebody_else_begins_in_the_next_rounds() -> None:
@@ -200,6 +218,26 @@ def test_access_log_grows_by_less_than_a_megabyte_a_minute(tmp_path: Path) -> No
     assert len([line for line in busy if "repeats" not in line]) <= 241
     assert {line["operation"] for line in busy if "repeats" in line} == {"o0", "o1", "o2"}
     log.close()
+
+
+def test_access_log_on_a_full_disk_is_said_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "access.log"
+    file.symlink_to("/dev/full")
+    log = AccessLog(file)
+    for number in range(300):
+        log({"token": "t", "status": 200, "request": number})
+    assert [record.getMessage() for record in caplog.records] == ["access log lost: OSError"]
+    file.unlink()
+    log({"token": "u", "status": 200})
+    assert caplog.records[-1].getMessage() == "access log regained"
+    assert '"u"' in file.read_text()
+    file.unlink()
+    file.symlink_to("/dev/full")
+    log({"token": "u", "status": 200})
+    log.close()
+    assert capsys.readouterr().err == ""
 
 
 def test_repeated_host_messages_are_limited_to_one_a_minute() -> None:

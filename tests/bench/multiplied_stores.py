@@ -148,7 +148,7 @@ _COPIES = (
         FROM first.leg CROSS JOIN named USING (product_number) WHERE kind = 'count'""",
     """INSERT INTO balance SELECT store_number, number, its_place, pool, order_number, line_number, quantity
         FROM first.leg CROSS JOIN named USING (product_number) WHERE kind = 'count'""",
-    """INSERT INTO anchor SELECT store_number, number, its_place, pool, counted_on
+    """INSERT INTO last_count SELECT store_number, number, its_place, pool, counted_on
         FROM first.anchor CROSS JOIN named USING (product_number)""",
     f"""INSERT INTO stock_log SELECT store_number, :logs + :shift - :base + seq, ordinal, op_id || '-' || :copy,
             number, reference, reason_code, review_status, created_on, updated_on,

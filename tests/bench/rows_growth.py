@@ -58,7 +58,7 @@ def by_products(bench: Bench) -> Sequence[Pair]:
     homes = [grow(bench.folder / f"products-{size}", size, 200) for size in sizes]
     asked: Mapping[str, Callable[[int], tuple[str, dict[str, Any]]]] = {
         "look-up of a product": lambda size: ("product", {"product_number": str(1_000_000 + size // 2)}),
-        "a place": lambda size: ("place", {"location_code": grown_cache.place(size // 2)}),
+        "a place": lambda size: ("location", {"location_code": grown_cache.place(size // 2)}),
         "list of locations": lambda _: LISTS["locations"],
     }
     found = {"start": starts(bench, homes, sizes), "scan to verdict": scans(bench, homes)}
@@ -102,9 +102,11 @@ def by_goods(bench: Bench) -> Sequence[Pair]:
     with ExitStack() as stack:
         readers = [stack.enter_context(reading(home)) for home in homes]
         for name, args in BY_GOODS.items():
-            found[name] = reads(bench, readers, [("place" if "location_code" in args else "places", args)] * len(homes))
+            found[name] = reads(
+                bench, readers, [("location" if "location_code" in args else "locations", args)] * len(homes)
+            )
         found["all that lies there"] = reads(
-            bench, readers, [("place", {"location_code": grown_cache.place(0)})] * len(homes)
+            bench, readers, [("location", {"location_code": grown_cache.place(0)})] * len(homes)
         )
     return [curve(bench, name, sizes, values) for name, values in found.items()]
 

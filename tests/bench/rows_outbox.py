@@ -43,8 +43,8 @@ LOWEST = 1_000_000
 _AUTHOR = Author(generated_store.STORE, generated_store.USER, "store", "elsewhere")
 _OVER = """
 INSERT INTO operation (
-  op_id, store, principal, app_user, terminal, operation, lanes, merge_key, path, query, body, frozen, fingerprint,
-  state, live, created_at, occurred_at, confirmed_at, first_sent_at, read_back_at, answer, attempts, keyed
+  op_id, store, principal, app_user, terminal, operation, lanes, merge_key, path, query, body, sent_body, fingerprint,
+  state, live, created_at, occurred_at, confirmed_at, first_sent_at, read_back_at, answer, attempts, has_key
 )
 WITH RECURSIVE copy (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM copy WHERE i < ?1)
 SELECT op_id || i, store, principal, app_user, terminal, operation, lanes, merge_key, path, query, body,

@@ -74,17 +74,17 @@ def store(aisle_home: Path) -> Iterator[Store]:
 
 def test_who_may_and_what_the_service_tells(store: Store) -> None:
     assert store.ask("clearance_permission", user="U6") == [
-        {"heard": False, "people": False, "listed": False, "role": ""}
+        {"is_known": False, "people": False, "listed": False, "role": ""}
     ]
     store.cache.write_people([service_rows.person("U6", "Fred", role="supervisor")])
     store.cache.set_link(LinkRow(state="live", last_ok=1.0, features="people, assignments"))
     assert store.ask("clearance_permission", user="U6") == [
-        {"heard": True, "people": True, "listed": True, "role": "supervisor"}
+        {"is_known": True, "people": True, "listed": True, "role": "supervisor"}
     ]
 
 
 def test_tags_and_the_categories_of_what_is_held_there(store: Store) -> None:
-    assert store.ask("tags") == [{"tag": "backroom", "places": 2}, {"tag": "cold", "places": 1}]
+    assert store.ask("tags") == [{"tag": "backroom", "locations": 2}, {"tag": "cold", "locations": 1}]
 
     def line(number: int, product: str, place: str, quantity: float) -> Row:
         kept = {"location_code": place, "quantity": quantity, "customer_order_number": "4101"}
@@ -109,7 +109,7 @@ def test_tags_follow_their_places_and_no_place_is_read_for_them(store: Store) ->
 
     def seen() -> tuple[dict[str, int], list[str]]:
         rows = store.ask("pickup_locations", like="")
-        return {row["tag"]: row["places"] for row in store.ask("tags")}, rows[0]["places"] if rows else []
+        return {row["tag"]: row["locations"] for row in store.ask("tags")}, rows[0]["locations"] if rows else []
 
     cache.write_locations(
         [{**service_rows.location("BR-02", 1), "tags": ["Pickup", "cold", "cold", 7, None, ""]}], generation=1

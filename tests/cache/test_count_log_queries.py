@@ -107,12 +107,12 @@ def test_what_this_host_noted_is_there_at_once_with_what_became_of_it(desk: Desk
     op_id = desk.note(count("P1", 5, 7), count("P2", 3, 3, stock_pool_4=3))
     first, second = desk.rows()[::-1]
     assert (first["description"], first["counted_quantity"], first["difference"]) == ("Oat drink", 5, -2)
-    assert (first["word"], first["app_user_name"], first["id"]) == ("noted", "U1", "")
+    assert (first["outcome"], first["app_user_name"], first["id"]) == ("queued", "U1", "")
     assert (second["pool"], second["difference"]) == (4, 0)
     desk.outbox.begin_sending(op_id, b"{}")
-    assert {row["word"] for row in desk.rows()} == {"sent"}
+    assert {row["outcome"] for row in desk.rows()} == {"sending"}
     desk.outbox.refuse(op_id, store_text("No such product"))
-    assert {(row["word"], row["why"]) for row in desk.rows()} == {("refused", "No such product")}
+    assert {(row["outcome"], row["why"]) for row in desk.rows()} == {("refused", "No such product")}
 
 
 def test_every_state_of_the_outbox_has_a_word_that_a_page_can_say() -> None:
@@ -124,7 +124,7 @@ def test_entry_known_to_service_is_one_row_with_service_figures(desk: Desk) -> N
     op_id = desk.note(count("P1", 5, 7))
     key = desk.rows()[0]["key"]
     desk.confirm(op_id, '{"success": true, "data": [41]}')
-    assert [(row["id"], row["word"]) for row in desk.rows()] == [("41", "confirmed")]
+    assert [(row["id"], row["outcome"]) for row in desk.rows()] == [("41", "confirmed")]
     desk.cache.write_logs([logged(41, "P1", counted_quantity=5, expected_quantity=8, quantity=-3)], "2026-11-13")
     (row,) = desk.rows()
     assert (row["key"], row["id"], row["difference"], row["counted_quantity"]) == (key, "41", -3, 5)

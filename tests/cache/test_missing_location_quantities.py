@@ -53,7 +53,7 @@ def test_every_read_of_a_place_says_what_was_said(
 ) -> None:
     entry, quantity = ENTRIES[known]
     _put(cache, entry)
-    (place,) = _asked(reads, "product", product_number="P1")["places"]
+    (place,) = _asked(reads, "product", product_number="P1")["locations"]
     assert (place["location_code"], place["quantity"]) == ("A-1", quantity)
     page = _asked(reads, "location", location_code="A-1")
     lies = quantity is None or quantity != 0
@@ -87,7 +87,7 @@ def test_what_waits_makes_no_figure_of_it_but_a_count(
     cache.write_stock([stock("P1", 20) | {"store_locations": entries}])
     with transaction(outbox._db):
         outbox.enqueue(intents(WRITES[write]), ANNA)
-    places = _asked(reads, "product", product_number="P1")["places"]
+    places = _asked(reads, "product", product_number="P1")["locations"]
     found = {place["location_code"]: place["quantity"] for place in places}
     assert found["A-1"] == (4 if write in ("count at a place", "count of a pool at a place") else None)
     assert {row["quantity"] for row in _asked(reads, "location", location_code="A-1")["products"]} == {found["A-1"]}
@@ -103,7 +103,7 @@ def test_a_line_leads_to_a_place_that_does_not_say_how_much_lies_there(
     row = {"order_number": "O1", "is_active": True, "lines": [line(1, "P1", store_locations=places)]}
     cache.write_orders([row], True, 1.0)
     (found,) = _asked(reads, "order", order_number="O1")["lines"]
-    assert [(place["location_code"], place["quantity"]) for place in found["places"]] == [("A-1", quantity)]
+    assert [(place["location_code"], place["quantity"]) for place in found["locations"]] == [("A-1", quantity)]
 
 
 @pytest.mark.parametrize("moved", [None, 0, 2, 3])
@@ -115,7 +115,7 @@ def test_what_an_order_has_at_such_a_place_is_in_no_hand_and_not_missing(
     cache.write_stock([stock("P1", 20)])
     cache.write_orders([{"order_number": "O1", "is_active": True, "lines": [said]}], True, 1.0)
     (found,) = _asked(reads, "order", order_number="O1")["lines"]
-    assert found["kept"] == [{"location_code": "A-1", "quantity": None}]
+    assert found["put_down"] == [{"location_code": "A-1", "quantity": None}]
     assert not _asked(reads, "product", product_number="P1").get("in_hand")
     assert reads.query("negative_stock", {}) == ([], 0)
 

@@ -80,10 +80,10 @@ def test_no_pool_has_a_figure_that_nobody_said(
     else:
         assert {pool["pool"] for pool in page["pools"]} <= {1, 2}
     if places != "a place with pools":
-        assert all(not place["pools"] for place in page["places"])
+        assert all(not place["pools"] for place in page["locations"])
     if places == "no places":
-        assert page["places"] == []
-    assert all(place["quantity"] >= 0 for place in page["places"])
+        assert page["locations"] == []
+    assert all(place["quantity"] >= 0 for place in page["locations"])
     assert page["most_likely_quantity"] >= 0
     if POOLS[pools] and write != "count at another place":
         assert sum(pool["quantity"] for pool in page["pools"]) <= max(TWENTY, page["most_likely_quantity"])
@@ -145,10 +145,10 @@ def _near(number: str, quantity: int) -> dict[str, Any]:
 def test_a_store_whose_stock_was_never_read_says_so_of_its_places(cache: CacheWriter, reads: CacheReader) -> None:
     cache.write_locations([location("A-1", 1)])
     (row,), _ = reads.query("location", {"location_code": "A-1"})
-    assert row["unsaid"] is True
+    assert row["is_stock_unknown"] is True
     cache.write_stock([stock("P2", 3)])
     (row,), _ = reads.query("location", {"location_code": "A-1"})
-    assert row["unsaid"] is False
+    assert row["is_stock_unknown"] is False
 
 
 @pytest.mark.parametrize("expected", [None, 0, 5, 14])

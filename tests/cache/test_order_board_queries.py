@@ -166,28 +166,28 @@ def test_rows_say_who_works_on_it_and_since_when_nothing_was_heard(
     cache.write_orders([service_rows.order("1", service_rows.line(1), short, **said)], lines_known=True, read_began=1.0)
     (row,), _ = reads.query("orders_by_number", {"orders": ["1", "unknown"]})
     assert (row["claimed_name"], row["short"], row["status"]) == ("Ben Okafor", 1, "partial")
-    assert row["silent_since"] == "2026-03-05T09:00:00.000Z"
+    assert row["idle_since"] == "2026-03-05T09:00:00.000Z"
     entry = {"id": 5, "product_number": "P1", "store_number": "0001", "customer_order_number": "1", "source": "pick"}
     cache.write_logs([{**entry, "created_on": "2026-03-05T09:30:00Z", "app_user_name": "U2"}], "2026-01-01")
     (row,), _ = reads.query("orders_by_number", {"orders": ["1"]})
-    assert row["silent_since"] == "2026-03-05T09:30:00.000Z"
+    assert row["idle_since"] == "2026-03-05T09:30:00.000Z"
     with transaction(outbox_db):
         OperationQueue(outbox_db).enqueue([Intent(update("1", {1: 1}), occurred_at="2026-03-05T09:45:00Z")], ANNA)
     (row,), _ = reads.query("orders_by_number", {"orders": ["1"]})
-    assert row["silent_since"] == "2026-03-05T09:45:00.000Z"
+    assert row["idle_since"] == "2026-03-05T09:45:00.000Z"
     stuck, total = reads.query("stuck", {"now": "2026-03-05T10:44:00+00:00", "minutes": 60})
     assert (stuck, total) == ([], 0)
     (row,), _ = reads.query("stuck", {"now": "2026-03-05T10:46:00+00:00", "minutes": 60})
     assert row["order_number"] == "1"
     past, _ = reads.query("order_history", {"order_number": "1"})
-    assert [(each["what"], each["who"]) for each in past] == [("pick", "U1"), ("pick", "Ben Okafor")]
+    assert [(each["event"], each["user"]) for each in past] == [("pick", "U1"), ("pick", "Ben Okafor")]
     (outcome,), _ = reads.query("order_outcomes", {"orders": ["1"]})
-    assert outcome == {"order_number": "1", "word": "noted", "why": ""}
+    assert outcome == {"order_number": "1", "outcome": "queued", "why": ""}
     words = []
     for since in ("2026-03-05T09:45:00.000Z", "2026-03-05T09:45:00.001Z"):
         (outcome,), _ = reads.query("order_outcomes", {"orders": ["1"], "since": since})
-        words.append(outcome["word"])
-    assert words == ["noted", "confirmed"], "nothing that was said before"
+        words.append(outcome["outcome"])
+    assert words == ["queued", "confirmed"], "nothing that was said before"
 
 
 def test_event_in_order_and_log_is_shown_once(
@@ -224,10 +224,10 @@ def test_event_in_order_and_log_is_shown_once(
     ]
     cache.write_logs(logged, "2026-01-01")
     past, total = reads.query("order_history", {"order_number": "1"})
-    told = [(each["what"], each["label"], each["place"], each["why"], each["word"]) for each in past]
+    told = [(each["event"], each["label"], each["location"], each["why"], each["outcome"]) for each in past]
     assert total == len(told)
     assert [(what, label, place, word) for what, label, place, _, word in told] == [
-        ("short", "Cola", "B-02-3", "noted"),
+        ("short", "Cola", "B-02-3", "queued"),
         ("short", "Cola", "B-02-3", ""),
         ("movement", "Cola", "B-02-3", ""),
     ]
@@ -345,7 +345,7 @@ def test_service_recounts_are_listed_with_local_changes_laid_over(
     entry = {"id": 50, "product_number": "P5", "location_code": "A-5", "counted_quantity": 1, "store_number": "0001"}
     cache.write_logs([{**entry, "created_on": "2026-03-05T08:00:00Z"}], "2026-01-01")
     (row, _, _), _ = reads.query("recounts", {})
-    assert (row["key"], row["kind"], row["who"], row["location_code"]) == ("1", "kept", "Ben Okafor", "A-1")
+    assert (row["key"], row["kind"], row["user_name"], row["location_code"]) == ("1", "at_service", "Ben Okafor", "A-1")
     outbox = OperationQueue(outbox_db)
 
     def write(*said: Row) -> str:
@@ -356,7 +356,7 @@ def test_service_recounts_are_listed_with_local_changes_laid_over(
 
     op_id = write({"id": 2, "state": "withdrawn"}, {"log_id": 50})
     found = [(each["key"], each["kind"]) for each in reads.query("recounts", {})[0]]
-    assert found == [("1", "kept"), ("3", "kept"), ("P5/A-5", "noted")]
+    assert found == [("1", "at_service"), ("3", "at_service"), ("P5/A-5", "queued")]
     outbox.begin_sending(op_id, b"{}")
     outbox.refuse(op_id, store_text("It was counted"))
     assert numbers_of(reads, "recounts") == ["1", "2", "3"], "nothing came of it"
@@ -365,7 +365,9 @@ def test_service_recounts_are_listed_with_local_changes_laid_over(
         save_note(outbox_db, LocalNote("recount", "P4/A-1", "P4"), "U1", 1772704800.0)
     cache.write_recounts(kept[1:])
     found = [(each["key"], each["kind"]) for each in reads.query("recounts", {})[0]]
-    assert found == [("2", "kept"), ("3", "kept"), ("P4/A-1", "here")], "one of the service's is listed once"
+    assert found == [("2", "at_service"), ("3", "at_service"), ("P4/A-1", "local")], (
+        "one of the service's is listed once"
+    )
     count = {"product_number": "P2", "location_code": "a-1", "counted_quantity": 3}
     logs = Write("create-store-product-logs", ("product/P2",), {}, {}, {"storeproductlog": [count]})
     with transaction(outbox_db):

@@ -308,16 +308,16 @@ def test_an_order_with_all_that_picking_needs(cache: CacheWriter, reads: CacheRe
     )
     assert (first["description"], first["unit"], first["allow_decimal"]) == ("Oat bar 50 g", "pcs", True)
     assert first["picking_stock_pool_array"] == ["1", "2"]
-    assert [(place["location_code"], place["location_order"]) for place in first["places"]] == [
+    assert [(place["location_code"], place["location_order"]) for place in first["locations"]] == [
         ("B-2", 5),
         ("A-9", 30),
         ("A-10", 30),
     ]
     assert (second["description"], second["preferred_location_code"]) == ("Tea", None)
-    assert second["places"] == [
+    assert second["locations"] == [
         {"location_code": "D-1", "location_order": 7, "quantity": 2, "pools": {"3": 2}, "default_stock_pool": None}
     ]
-    assert (third["places"], third["unit"], third["allow_decimal"]) == ([], "", False)
+    assert (third["locations"], third["unit"], third["allow_decimal"]) == ([], "", False)
     assert from_text(Any, to_text(row)) == row
 
 
@@ -484,7 +484,7 @@ def test_a_product_with_its_stock(cache: CacheWriter, reads: CacheReader) -> Non
         {"pool": 1, "name": "Shop floor", "quantity": Decimal("12.5")},
         {"pool": 4, "name": "", "quantity": Decimal(-1)},
     ]
-    assert [place["location_order"] for place in row["places"]] == [3]
+    assert [place["location_order"] for place in row["locations"]] == [3]
     assert row["in_catalogue"] is True
     assert reads.query("product", {"product_number": "Q"}) == ([], 0)
 
@@ -510,7 +510,7 @@ def test_a_product_without_stock_or_catalogue(cache: CacheWriter, reads: CacheRe
     cache.write_stock([stock("S", product_description="only here")])
     assert reads.query("product", {"product_number": "P"})[0][0]["most_likely_quantity"] is None
     (row,), _ = reads.query("product", {"product_number": "S"})
-    assert (row["product_name"], row["in_catalogue"], row["places"]) == ("only here", False, [])
+    assert (row["product_name"], row["in_catalogue"], row["locations"]) == ("only here", False, [])
 
 
 GOODS = [

@@ -168,7 +168,7 @@ def test_a_place_and_what_is_summed_of_it_say_the_same(
             books = {
                 page["product_number"]: (each["quantity"], each["pools"])
                 for page in pages
-                for each in page["places"]
+                for each in page["locations"]
                 if each["location_code"] == code and (each["quantity"] or each["pools"])
             }
             assert {number: (row["quantity"], row["pools"]) for number, row in there.items()} == books
@@ -286,7 +286,7 @@ def test_what_is_told_again_in_other_words_is_seen_by_those_who_stay(
             overlay.refresh()
         outbox.requeue(op_id, store_text("not all"), {}, (), after)
         if sent:
-            outbox.begin_sending(op_id, b"{}", replace_frozen=True)
+            outbox.begin_sending(op_id, b"{}", replace_sent_body=True)
         assert [each.body for each in overlay.by_order()["4101"]] == [after]
 
 

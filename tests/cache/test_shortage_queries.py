@@ -74,7 +74,7 @@ def moved(source: str, target: str, quantity: float, **to: Any) -> Write:
 
 
 def others(reads: CacheReader, place: str = "A-3", pools: tuple[int, ...] = ()) -> list[tuple[str, Any, int]]:
-    rows, total = reads.query("other_locations", {"product_number": "P1", "place": place, "pools": list(pools)})
+    rows, total = reads.query("other_locations", {"product_number": "P1", "location": place, "pools": list(pools)})
     assert total == len(rows)
     assert from_text(Any, to_text(rows)) == rows
     return [(row["location_code"], row["quantity"], row["pool"]) for row in rows]
@@ -117,7 +117,7 @@ def test_what_was_picked_and_not_yet_told_is_gone_once(
     assert others(reads) == [("A-4", 5, 2), ("A-2", 3, 1)]
     for op_id in (first, second):
         with transaction(outbox._db):
-            outbox._apply_event(op_id, SEND, frozen=b"[]", sent=1)
+            outbox._apply_event(op_id, SEND, sent_body=b"[]", sent=1)
             outbox._apply_event(op_id, CONFIRM)
     cache.write_stock([{**stock("P1", 27), "store_locations": [entry("A-1", p1=0), entry("A-2", p1=3, p2=4)]}], 0, 9e9)
     assert others(reads) == [("A-2", 3, 1)]
@@ -144,7 +144,7 @@ def test_reasons_that_orders_and_lines_have_named(cache: CacheWriter, reads: Cac
         1.0,
     )
     rows, _ = reads.query("short_reasons", {})
-    assert rows == [{"code": "31", "words": "Spilt"}, {"code": "7", "words": "Customer cancelled"}]
+    assert rows == [{"code": "31", "text": "Spilt"}, {"code": "7", "text": "Customer cancelled"}]
 
 
 def test_what_the_service_announces(cache: CacheWriter, reads: CacheReader) -> None:

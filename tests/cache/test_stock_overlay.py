@@ -41,7 +41,7 @@ def enqueue(outbox: OperationQueue, *writes: Write) -> tuple[str, ...]:
 def send(outbox: OperationQueue, op_id: str) -> None:
     """It is on its way."""
     with transaction(outbox._db):
-        outbox._apply_event(op_id, SEND, frozen=b"[]", sent=1)
+        outbox._apply_event(op_id, SEND, sent_body=b"[]", sent=1)
 
 
 def end(place: str = "", pool: int = 0, order_: str = "", line_: int = 0) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def test_a_movement_shows_at_both_ends_and_leaves_when_it_is_refused(
     assert lying(reads, "A-1") == {"P1": (1, {"2": 1})}
     assert lying(reads, "B-1") == {"P1": (4, {"1": 3, "2": 1})}
     rows, _ = reads.query("product", {"product_number": "P1"})
-    assert [(row["location_code"], row["quantity"]) for row in rows[0]["places"]] == [("A-1", 1), ("B-1", 4)]
+    assert [(row["location_code"], row["quantity"]) for row in rows[0]["locations"]] == [("A-1", 1), ("B-1", 4)]
     assert rows[0]["most_likely_quantity"] == 10
     places, _ = reads.query("locations", {})
     assert [row["quantity"] for row in places] == [1, 4, 4]
@@ -125,7 +125,10 @@ def test_what_is_held_moves_with_its_order(outbox: OperationQueue, reads: CacheR
             [{"order_number": "4101", "line_number": 1, "quantity": held}]
         ]
     orders, _ = reads.query("order", {"order_number": "4101"})
-    assert [(row["location_code"], row["quantity"]) for row in orders[0]["lines"][0]["kept"]] == [("PU", 1), ("B-1", 3)]
+    assert [(row["location_code"], row["quantity"]) for row in orders[0]["lines"][0]["put_down"]] == [
+        ("PU", 1),
+        ("B-1", 3),
+    ]
 
 
 def test_counts_replace_and_losses_add(outbox: OperationQueue, reads: CacheReader) -> None:
@@ -260,7 +263,7 @@ def test_pick_leaves_location_and_stays_in_store_total_until_read(
     assert lying(reads, "A-1") == {"P1": (3, {"1": 1, "2": 2})}
     rows, _ = reads.query("product", {"product_number": "P1"})
     assert rows[0]["most_likely_quantity"] == 10
-    assert [(row["location_code"], row["quantity"]) for row in rows[0]["places"]] == [("A-1", 3)]
+    assert [(row["location_code"], row["quantity"]) for row in rows[0]["locations"]] == [("A-1", 3)]
     assert reads.query("locations_of_products", {"product_numbers": ["P1"]})[0][0]["quantity"] == 3
     send(outbox, op_id)
     assert outbox.records_changed_since(clock.now) == {"P1"}

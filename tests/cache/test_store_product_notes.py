@@ -29,7 +29,7 @@ def test_who_has_changed_it_is_told_by_name_where_that_is_known(aisle_home: Path
         for people in ([], [service_rows.person("U1", "Anna Berg")]):
             cache.write_people(people)
             ((row,), _) = reads.query("store_product", {"product_number": "P1", "user": "U1"})
-            told += [said["who"] for said in row["said"]]
+            told += [said["user_name"] for said in row["said"]]
         assert told == ["U1", "Anna Berg"]
     finally:
         reads.close()

@@ -60,7 +60,7 @@ class Store(NamedTuple):
 
     def places(self, kind: str) -> dict[str, int]:
         rows, _ = self.reads.query("today_locations", {"now": NOW, "kind": kind})
-        return {row["place"]: row["n"] for row in rows}
+        return {row["location"]: row["n"] for row in rows}
 
 
 @pytest.fixture
@@ -186,9 +186,9 @@ def test_who_is_known_on_this_host_alone_is_told_so(store: Store) -> None:
         claim = update("4102", {}, merge=False, is_claimed=True)
         box.enqueue(intents(update("4101", {1: 1}, merge=False), count, claim), ANNA)
     people = store.people()
-    assert (people["U1"]["here"], people["U1"]["hours"]) == (True, {12: {"pick": 1, "count": 1}})
+    assert (people["U1"]["is_here"], people["U1"]["hours"]) == (True, {12: {"pick": 1, "count": 1}})
     store.cache.write_logs([entry(1, "pick", 8)], "2026-11-01")
-    assert store.people()["U1"]["here"] is False
+    assert store.people()["U1"]["is_here"] is False
     assert store.row()["outbox"] == {"queued": 3}
 
 

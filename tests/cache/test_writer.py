@@ -149,7 +149,7 @@ def test_stock_alone_makes_a_product_known(cache: CacheWriter, reads: CacheReade
 def test_places_stay_where_an_entry_does_not_speak_of_them(cache: CacheWriter, reads: CacheReader) -> None:
     def places() -> list[Any]:
         rows, _ = reads.query("product", {"product_number": "1"})
-        return [(place["location_code"], int(place["quantity"])) for place in rows[0]["places"]]
+        return [(place["location_code"], int(place["quantity"])) for place in rows[0]["locations"]]
 
     cache.write_stock([stock("1", 9, places={"A": 5, "B": 4})])
     assert places() == [("A", 5), ("B", 4)]

@@ -15,7 +15,6 @@ import pytest
 import aisle
 from aisle.cli import api as api_door
 from aisle.cli import main
-from aisle.cli.parser import create_parser
 from aisle.cli.serve import _print_tokens
 from aisle.contract.wire import OPERATIONS
 from aisle.host.store_folder import StoreFolder
@@ -25,6 +24,7 @@ from aisle.outbox.operation_queue import open_outbox
 from aisle.outbox.operation_record import Author
 from aisle.service.auth.tokens import TokenInfo
 from aisle.settings import DEMO_STORE, EMBEDDED
+from tests.cli.command_tree import parse
 from tests.service.world import prepare
 
 
@@ -75,7 +75,7 @@ def api(capsys: pytest.CaptureFixture[str], *arguments: str) -> object:
 def test_every_door_explains_itself(capsys: pytest.CaptureFixture[str], command: str) -> None:
     status, out, _err = run(capsys, *([command] if command else []), "--help")
     assert status == 0
-    assert "usage: aisle" in out
+    assert "Usage: aisle" in out
 
 
 def test_all_operations_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,12 +112,12 @@ def _store(number: str) -> dict[str, object]:
         (("api", "create-stores"), "needs a body"),
         (("api", "list-stores", "--body", "-"), "has no body"),
         (("load", "/nowhere/at/all"), "is no folder"),
-        (("token", "add", "x", "--role", "king"), "invalid choice: 'king'"),
-        (("serve", "--port", "99999"), "is no port"),
-        (("serve", "--connections-per-address", "-1"), "is no number of them"),
-        (("web", "--connections-per-address", "-1"), "is no number of them"),
+        (("token", "add", "x", "--role", "king"), "'king' is not one of 'staff'"),
+        (("serve", "--port", "99999"), "99999 is not in the range"),
+        (("serve", "--connections-per-address", "-1"), "-1 is not in the range"),
+        (("web", "--connections-per-address", "-1"), "-1 is not in the range"),
         (("journal",), "Nobody has worked in store 0001"),
-        (("--colour",), "unrecognized arguments: --colour"),
+        (("--colour",), "No such option"),
         ((), "needs a terminal"),
     ],
 )
@@ -180,7 +180,7 @@ def test_a_token_is_shown_once_and_can_be_ended(capsys: pytest.CaptureFixture[st
     for days in ("0", "-1", "99999999"):
         status, out, err = run(capsys, "token", "add", "x", "--stores", "*", "--days", days)
         assert (status, out) == (2, "")
-        assert f"--days {days} is no time" in err
+        assert f"'--days': {days} is not in the range 1<=x<=36500" in err
     assert run(capsys, "token", "list")[1] == before
     assert run(capsys, "token", "add", "x", "--stores", "*", "--days", "7")[0] == 0
 
@@ -199,7 +199,6 @@ def test_a_command_s_options_are_heard_before_and_behind_its_actions(
     assert run(capsys, "token", *there, "revoke", "gate")[0] == 0
     last = run(capsys, "token", "--database", "sqlite:////nowhere.db", "list", *there)
     assert (last[0], "  dock  staff  " in last[1]) == (0, True), "what is said last stands"
-    parse = create_parser().parse_args
     shop = ("--store", "0007", "--base-url", "https://store.example", "--token-file", "t", "--ca-file", "c")
     for words in (
         ("people", "list"),
@@ -208,9 +207,10 @@ def test_a_command_s_options_are_heard_before_and_behind_its_actions(
         ("outbox", "show", "I"),
         ("outbox", "settle", "I", "arrived"),
     ):
-        assert parse((*words, *shop)) == parse((words[0], *shop, *words[1:])), words
-        assert parse((*words, *shop)).store == "0007"
-    assert parse(("people", "set", "B", "--user", "zoe")).user_name == "zoe", "as short as it always could be"
+        path, values = parse(*words, *shop)
+        assert (path, values) == parse(words[0], *shop, *words[1:])
+        assert (path, values["store"]) == (" ".join(words[:2]), "0007")
+        assert parse(words[0], "--store", "0008", *words[1:], *shop) == (path, values), "what is said last stands"
 
 
 def _worked(home: Path, raw: str) -> None:
@@ -272,7 +272,7 @@ def test_no_rows_are_wrong_usage(capsys: pytest.CaptureFixture[str], home: Path)
     _worked(home, "1")
     status, out, err = run(capsys, "journal", "--last", "0")
     assert (status, out) == (2, "")
-    assert "--last 0" in err
+    assert "'--last': 0 is not in the range" in err
 
 
 def test_stores_of_a_token_are_harmless_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -292,7 +292,7 @@ def test_every_named_command_exists(capsys: pytest.CaptureFixture[str]) -> None:
     files = [path for path in source.rglob("*.py") if path.parent.name != "cli"]
     named = {word for path in files for word in re.findall(r"[`']aisle ([a-z]+)", path.read_text(encoding="utf-8"))}
     assert "outbox" in named
-    assert [word for word in sorted(named) if f"usage: aisle {word}" not in run(capsys, word, "--help")[1]] == []
+    assert [word for word in sorted(named) if f"Usage: aisle {word}" not in run(capsys, word, "--help")[1]] == []
 
 
 def test_the_columns_of_the_files_of_a_load_are_printed(capsys: pytest.CaptureFixture[str]) -> None:

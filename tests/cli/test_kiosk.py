@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from aisle.cli import main
 from aisle.cli.app import kiosk_environment
-from aisle.cli.options import create_app_parser, settings_from_arguments
 from aisle.errors import SettingsError
 from aisle.settings import Settings, effective_language, load_settings
 
@@ -76,9 +76,13 @@ def test_a_terminal_s_name_is_a_name(term: str) -> None:
 def test_settings_are_the_command_line_s_and_those_of_its_home(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text('store = "0042"\n')
     code = (
-        "import sys, os; from aisle.cli import app; loaded = app._app_settings(sys.argv[1:]); s = loaded.settings;"
-        "print(s.kiosk, s.store, s.base_url, repr(s.trace), loaded.data_folder,"
-        " sorted(n for n in os.environ if 'AISLE' in n))"
+        "import os; from aisle.cli import app, main\n"
+        "def shown(loaded):\n"
+        "    s = loaded.settings\n"
+        "    print(s.kiosk, s.store, s.base_url, repr(s.trace), loaded.data_folder,"
+        " sorted(n for n in os.environ if 'AISLE' in n))\n"
+        "app.open_app = shown\n"
+        "main()"
     )
     command = [sys.executable, "-c", code, "--kiosk", "--home", str(tmp_path)]
     told = subprocess.run(
@@ -91,15 +95,14 @@ def test_settings_are_the_command_line_s_and_those_of_its_home(tmp_path: Path) -
     assert told.stdout == f"True 0042 embedded '' {tmp_path} ['AISLE_HOME']\n"
 
 
-def test_what_follows_it_is_no_command() -> None:
-    with pytest.raises(SystemExit) as left:
-        create_app_parser().parse_args(["--kiosk", "token", "list"])
-    assert left.value.code == 2
+def test_what_follows_it_is_no_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--kiosk", "token", "list"]) == 2
+    assert "Options before a command belong to the app." in capsys.readouterr().err
 
 
 def test_neither_a_variable_nor_a_file_says_it(aisle_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AISLE_KIOSK", "false")
-    assert settings_from_arguments(create_app_parser().parse_args(["--kiosk"])).settings.kiosk
+    assert load_settings({"kiosk": True}).settings.kiosk
     monkeypatch.setenv("AISLE_KIOSK", "true")
     assert not load_settings({}).settings.kiosk
     aisle_home.mkdir(exist_ok=True)

@@ -10,13 +10,10 @@ from pathlib import Path
 import pytest
 
 import aisle
-from aisle.cli import COMMANDS
-from aisle.cli.completion import command_nodes
-from aisle.cli.load import run as load_run
-from aisle.cli.options import create_app_parser
-from aisle.cli.parser import create_parser
+from aisle.cli import main
 from aisle.service.http.metrics import Metrics
 from aisle.settings import Settings
+from tests.cli.command_tree import all_commands, option_names, parse
 
 SOURCE = Path(aisle.__file__).parent
 CHAPTER = SOURCE / "service" / "OPERATIONS.md"
@@ -58,17 +55,14 @@ def test_the_chapter_is_short() -> None:
 
 @pytest.mark.parametrize("words", list(_commands()), ids=" ".join)
 def test_commands_are_those_that_there_are(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    if words[0] not in COMMANDS:
-        assert create_app_parser().parse_args(words)
-        return
-    parsed = create_parser().parse_args(words)
-    if parsed.command == "load" and parsed.columns is not None:
-        assert load_run(parsed) == 0
+    path, values = parse(*words)
+    if path == "load" and values["columns"] is not None:
+        assert main(words) == 0
         assert "required" in capsys.readouterr().out
 
 
 def test_options_and_settings_in_the_text_are_those_that_there_are() -> None:
-    options = {word.text for place in command_nodes() for word in place.options}
+    options = option_names([command for _, command in all_commands()])
     said = {option for code in _inline() for option in re.findall(r"--[a-z-]+", code)}
     assert said
     assert said - options == set()

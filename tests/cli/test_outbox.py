@@ -56,7 +56,7 @@ def state(home: Path, op_id: str) -> str:
 def test_the_list_speaks_in_the_five_words(ids: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = run(capsys)
     assert status == 0
-    assert [line.split()[2] for line in out.splitlines()[1:]] == ["unclear", "noted"]
+    assert [line.split()[2] for line in out.splitlines()[1:]] == ["in_doubt", "queued"]
     assert "1 waiting, 1 for a person to settle." in err
     assert "movement_readback no" in err
 
@@ -132,13 +132,13 @@ def test_what_nobody_can_settle_is_said(
     assert state(aisle_home, ids[1]) == "queued"
 
 
-def confirmed(home: Path, key: str, at: float, *, keyed: bool = True) -> str:
+def confirmed(home: Path, key: str, at: float, *, has_key: bool = True) -> str:
     """An operation that the service confirmed at that moment."""
     with closing(open_outbox(StoreFolder(home, EMBEDDED, DEMO_STORE).folder)) as db:
         outbox = OperationQueue(db, clock=lambda: at)
         with transaction(db):
             (op_id,) = outbox.enqueue([Intent(movement(key, 1, "A-1", "B-1"))], Author(DEMO_STORE, "U1"))
-        outbox.begin_sending(op_id, b"[]", has_key=keyed)
+        outbox.begin_sending(op_id, b"[]", has_key=has_key)
         outbox.confirm(op_id, '{"success":true}')
         outbox.mark_read_back(op_id)
     return op_id
@@ -207,7 +207,7 @@ def test_a_replay_says_that_the_store_lives_by_the_time_of_its_host(
 
 
 def test_replay_looks_up_unkeyed_operations_first(aisle_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    op_id = confirmed(aisle_home, "P1", time.time() - 3600, keyed=False)
+    op_id = confirmed(aisle_home, "P1", time.time() - 3600, has_key=False)
     status, out, _ = run(capsys, "replay")
     assert (status, state(aisle_home, op_id)) == (0, "in_doubt")
     assert "1 had none, and are looked for first" in out
@@ -219,8 +219,8 @@ def test_replay_looks_up_unkeyed_operations_first(aisle_home: Path, capsys: pyte
 def test_old_work_without_a_key_is_looked_for_only_when_that_is_said(
     aisle_home: Path, capsys: pytest.CaptureFixture[str], since: list[str], of_days_ago: str
 ) -> None:
-    old = confirmed(aisle_home, "P1", time.time() - 10 * 86400, keyed=False)
-    new = confirmed(aisle_home, "P2", time.time() - 86400, keyed=False)
+    old = confirmed(aisle_home, "P1", time.time() - 10 * 86400, has_key=False)
+    new = confirmed(aisle_home, "P2", time.time() - 86400, has_key=False)
     status, _, _ = run(capsys, "replay", *since)
     assert (status, state(aisle_home, old), state(aisle_home, new)) == (0, of_days_ago, "in_doubt")
 

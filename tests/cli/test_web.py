@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import main
-from aisle.cli.parser import create_parser
 from aisle.cli.web import _session_options, _session_start
 from aisle.web.sign_ins import Person
 
@@ -18,7 +17,7 @@ from aisle.web.sign_ins import Person
     [
         (("--host", "0.0.0.0"), "give a certificate, or allow plain HTTP"),
         (("--host", "store.example"), "give a certificate, or allow plain HTTP"),
-        (("--port", "70000"), "--port 70000 is no port"),
+        (("--port", "70000"), "70000 is not in the range"),
         (("--certificate", "c.pem"), "belong together"),
         (("--certificate", "c.pem", "--private-key", "k.pem"), "cannot be used for TLS"),
         (("--proxy", "10.0.0.1", "--proxy", "gate.example"), "--proxy: 'gate.example' does not appear to be"),
@@ -44,11 +43,9 @@ def test_without_the_extra_it_says_what_to_install(
 def test_a_session_is_told_who_and_where_and_no_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("AISLE_LIFELINE_FD", raising=False)
-    parsed = create_parser().parse_args(
-        ["web", "--store", "0042", "--token-file", "t", "--user", "somebody", "--port", "0"]
-    )
+    settings = {"store": "0042", "user": "somebody", "base_url": None, "token_file": "t", "language": None}
     start = _session_start(
-        _session_options(parsed), {"LANG": "C.UTF-8", "AISLE_LIFELINE_FD": "77"}, Person("U 9", "-Zoë", "secret", 9.0)
+        _session_options(settings), {"LANG": "C.UTF-8", "AISLE_LIFELINE_FD": "77"}, Person("U 9", "-Zoë", "secret", 9.0)
     )
     assert list(start.argv)[-5:] == [
         "--store=0042",

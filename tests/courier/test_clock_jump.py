@@ -185,11 +185,11 @@ async def test_absence_is_believed_neither_sooner_nor_later(host: Host, clock: C
         (op_id,) = host.desk.write(movement("P1", 1, "A-1", "B-1"))
         term.courier.wake()
         await host.time.until(lambda: host.desk.state(op_id) == "in_doubt", 10)
-        settles_in = (host.desk.outbox.get(op_id).settles_at or 0) - host.time.now
+        settles_in = (host.desk.outbox.get(op_id).absence_final_at or 0) - host.time.now
         began = host.time.now
         clock.set_by = jump
         await host.time.until(lambda: len(term.offices) == 2, 10)
-        left = (host.desk.outbox.get(op_id).settles_at or 0) - clock.wall()
+        left = (host.desk.outbox.get(op_id).absence_final_at or 0) - clock.wall()
         assert left == pytest.approx(settles_in - (host.time.now - began), abs=0.1)
 
 
@@ -222,7 +222,7 @@ def test_clock_jump_is_applied_once_despite_courier_kill(
         raise ZeroDivisionError
 
     def settles_in() -> float:
-        return (host.desk.outbox.get(op_id).settles_at or 0) - clock.wall()
+        return (host.desk.outbox.get(op_id).absence_final_at or 0) - clock.wall()
 
     with closing(open_cache(host.home.folder, writer=True)) as cache_db:
         files = CacheWriter(cache_db, STORE), cache_db, host.desk.db

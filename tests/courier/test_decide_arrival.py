@@ -51,7 +51,7 @@ def sent(desk: Desk, write: Write, where: str = REFERENCE, before: Mapping[str, 
     (op_id,) = desk.write(write)
     op = desk.outbox.get(op_id)
     evidence = {"before": before} if before else {}
-    return op._replace(frozen=request_body(op, PLAIN, where), evidence=evidence)
+    return op._replace(sent_body=request_body(op, PLAIN, where), evidence=evidence)
 
 
 def loss(*products: str, **fields: Any) -> Write:

@@ -206,6 +206,6 @@ def test_which_empty_responses_are_looked_up(
     shop.desk.write(movement("P1", 1, "A-1", "B-1"))
     (op,) = shop.desk.all()
     body = {"storeproductlog": entries} if operation == CREATE_LOGS else entries
-    op = op._replace(op_id="X", operation=operation, query=query, body=body, frozen=json.dumps(body).encode())
+    op = op._replace(op_id="X", operation=operation, query=query, body=body, sent_body=json.dumps(body).encode())
     assert is_empty_response_final(op, proven) is believed, name
     assert all(LOOKED_UP_WHEN_EMPTY.values())

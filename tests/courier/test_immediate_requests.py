@@ -272,5 +272,5 @@ async def test_document_service_uses_host_token_and_lists_nothing(aisle_home: Pa
         assert stands(host)[1] == {"how": "done", "fresh": None}
         assert host.fake.calls["assignments"] == host.fake.calls["sign-in"] == 0
         (row,), _ = host.reads.query("clearance_permission", {"user": "U6"})
-        assert (row["heard"], row["people"], row["listed"], row["role"]) == (True, False, False, "")
+        assert (row["is_known"], row["people"], row["listed"], row["role"]) == (True, False, False, "")
     host.close()

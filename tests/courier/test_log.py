@@ -57,7 +57,7 @@ async def test_the_log_comes_on_a_wish_and_goes_on_after_a_count(shop: Shop) -> 
         await shop.time.until(lambda: asked[1:] and len(counted(shop, product)) >= 2, 30)
         assert asked[-1]["from_id"] > 1
         mine = next(row for row in counted(shop, product) if row["counted_quantity"] == 40)
-        assert (mine["word"], mine["key"]) == ("confirmed", f"{op_id}.0")
+        assert (mine["outcome"], mine["key"]) == ("confirmed", f"{op_id}.0")
         assert mine["id"].isdecimal()
 
 

@@ -26,7 +26,7 @@ def host(aisle_home: Path) -> Iterator[Host]:
 def lying(host: Host) -> dict[str, Any]:
     """What a session sees of P1 at each place."""
     rows, _ = host.reads.query("product", {"product_number": "P1"})
-    return {place["location_code"]: int(place["quantity"]) for row in rows for place in row["places"]}
+    return {place["location_code"]: int(place["quantity"]) for row in rows for place in row["locations"]}
 
 
 async def test_a_shelf_never_shows_goods_that_came_back_twice(host: Host) -> None:

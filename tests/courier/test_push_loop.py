@@ -266,10 +266,10 @@ async def test_a_crash_before_the_answer_is_taken_up_under_the_same_key(rig: Rig
     assert len(rig.fake.applied) == 1
 
 
-@pytest.mark.parametrize(("keyed", "state"), [(False, "in_doubt"), (True, "queued")])
-async def test_operation_of_dead_courier_is_resent_only_with_key(rig: Rig, keyed: bool, state: str) -> None:
+@pytest.mark.parametrize(("has_key", "state"), [(False, "in_doubt"), (True, "queued")])
+async def test_operation_of_dead_courier_is_resent_only_with_key(rig: Rig, has_key: bool, state: str) -> None:
     (op_id,) = rig.desk.write(update("O1", {1: 2}))
-    assert rig.desk.outbox.begin_sending(op_id, b"{}", has_key=keyed) == b"{}"
+    assert rig.desk.outbox.begin_sending(op_id, b"{}", has_key=has_key) == b"{}"
     rig.delivery.recover_sending()
     assert rig.desk.state(op_id) == state
 

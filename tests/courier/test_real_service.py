@@ -154,7 +154,7 @@ async def test_the_whole_demo_store_comes_over(shop: Shop) -> None:
         assert orders == pages[0]["total_count"]
     order = shop.first()
     assert order["lines"]
-    assert any(line["places"] for line in order["lines"])
+    assert any(line["locations"] for line in order["lines"])
     assert shop.reads.query("people", {})[1] > 1
     assert shop.reads.query("store", {})[0][0]["pools"]
 
@@ -213,8 +213,8 @@ async def test_a_picked_order_is_picked_there_and_here(shop: Shop) -> None:
 async def test_lost_requests_and_lost_answers_end_in_exactly_once(shop: Shop) -> None:
     async with shop.courier() as courier:
         numbers = [str(row["order_number"]) for row in shop.reads.query("orders", {"size": 6})[0]]
-        moved = next(line for line in shop.order(numbers[0])["lines"] if line["places"])
-        place = moved["places"][0]["location_code"]
+        moved = next(line for line in shop.order(numbers[0])["lines"] if line["locations"])
+        place = moved["locations"][0]["location_code"]
         ids = list(shop.desk.write(*[shop.pick_all(shop.order(number)) for number in numbers[1:]]))
         there = f"product/{moved['product_number']}"
         item = {"product_number": moved["product_number"], "quantity": Decimal(1), "allow_overage": True}

@@ -73,7 +73,7 @@ async def test_absent_operation_is_resent_after_settling_time(shop: Shop, kind: 
         shop.fake.fail(write.operation, not_applied)
         (op_id,) = shop.desk.write(write)
         courier.wake()
-        doubted = (await shop.until(op_id, "in_doubt")).doubted_at
+        doubted = (await shop.until(op_id, "in_doubt")).in_doubt_at
         await shop.until(op_id, "done")
         arrived = [at for at, _, name in shop.fake.moments if name in (op_id, "O1")]
         assert doubted is not None
@@ -360,7 +360,7 @@ async def test_a_person_who_is_quick_does_not_send_it_before_it_has_settled(shop
         courier.wake()
         await shop.until(op_id, "sending", "done")
         assert shop.time.now - asked >= SETTLE
-        assert op.settles_at == asked + SETTLE
+        assert op.absence_final_at == asked + SETTLE
 
 
 FAULTS: dict[str, tuple[Fault, ...]] = {
@@ -436,7 +436,7 @@ def _check(shop: Shop, ids: tuple[str, ...]) -> None:
             assert min(times) == 1
         else:
             assert op.state == "needs_person"
-            assert shown[op.op_id]["word"] == "unclear"
+            assert shown[op.op_id]["outcome"] == "in_doubt"
             assert ARRIVED in shown[op.op_id]["ways"]
             assert shown[op.op_id]["sides"], "with evidence"
     for name in {name for _, name in shop.fake.sent}:

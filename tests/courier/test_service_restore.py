@@ -8,8 +8,10 @@ from decimal import Decimal
 from pathlib import Path
 
 import apsw
+import pytest
 
 from aisle.cache.reader import CacheReader
+from aisle.cli.reason_texts import reason_text
 from aisle.jobs.job import Write
 from aisle.jobs.supervisor.store_product_fields import UPDATE
 from aisle.outbox.rebase_excess import is_excess
@@ -64,7 +66,7 @@ async def test_operations_lost_by_restore_are_sent_again(aisle_home: Path) -> No
         assert [card["op_id"] for card in world.cards()] == [refused], "nothing new is asked"
         assert world.host.line("O1")["picked_quantity"] == 3
         (row,) = world.host.reads.query("product", {"product_number": "P1"})[0]
-        assert {place["location_code"]: place["quantity"] for place in row["places"]} == {"A-1": 4, "B-1": 5}
+        assert {place["location_code"]: place["quantity"] for place in row["locations"]} == {"A-1": 4, "B-1": 5}
         before = len(world.courier.operator_log.recent)
         await world.courier.sync_once()
         assert len(world.courier.operator_log.recent) == before, "it is told once"
@@ -324,4 +326,72 @@ async def test_a_setting_is_said_again_though_what_it_was_based_on_is_lost(aisle
             await world.work()
         assert await least(world) == 9
         assert world.op(op_id).state == "done"
+    world.close()
+
+
+def closed_short(order: str, base: int, picked: int) -> Write:
+    """Somebody closed line 1 with less than was ordered."""
+    write = based(order, base, picked)
+    write.body["orders"]["order_lines"][0] |= {"is_picked": True, "rejection_reason_code_description": "damaged"}
+    return write
+
+
+async def picked_by_another(world: Own, base: int, picked: int) -> None:
+    """Another host picks line 1 of O1."""
+    line = {"line_number": 1, "product_number": "P1", "base_picked_quantity": base, "picked_quantity": picked}
+    async with world.client() as client:
+        await client.update_customer_order(STORE, {"orders": {"order_number": "O1", "order_lines": [line]}})
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_a_closing_that_a_later_pick_replaced_is_reported(aisle_home: Path, *, at_once: bool) -> None:
+    """The quantity of the same update counts; that the line is open is told to a person, once."""
+    world = Own(aisle_home)
+    await world.begin()
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        copy = copy_of(world, aisle_home)
+        if at_once:
+            lost = await world.send(closed_short("O1", 0, 1))
+        else:
+            lost = await world.send(based("O1", 0, 1)) + await world.send(closed_short("O1", 1, 1))
+        assert world.host.line("O1")["is_picked"], [(world.op(i).state, world.op(i).last_error) for i in lost]
+    put_back(world, aisle_home, copy)
+    await world.host.time.pass_(5 * 3600)
+    await picked_by_another(world, 0, 1)
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        for _ in range(10):
+            await world.work()
+        assert [world.op(op_id).state for op_id in lost] == ["done"] * len(lost)
+        line = world.host.line("O1")
+        assert (line["picked_quantity"], line["is_picked"]) == (2, False)
+        asked = {"operation": "update-customer-order", "since": ""}
+        (refused,) = world.host.reads.query("refused_operations", asked)[0]
+        assert "was changed since" in reason_text(world.op(refused["op_id"]).last_error)
+        assert refused["left"] == {}
+        assert not is_excess(world.op(refused["op_id"]))
+        assert [card["op_id"] for card in world.cards()] == [refused["op_id"]]
+        assert world.card(refused["op_id"])["sides"]
+        for _ in range(3):
+            await world.work()
+        assert len(world.cards()) == 1
+    world.close()
+
+
+async def test_a_closing_that_nobody_has_changed_is_repeated_without_a_word(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        copy = copy_of(world, aisle_home)
+        await world.send(closed_short("O1", 0, 1))
+    put_back(world, aisle_home, copy)
+    async with world.host.courier() as world.courier:
+        await world.courier.sync_once()
+        for _ in range(10):
+            await world.work()
+        line = world.host.line("O1")
+        assert (line["picked_quantity"], line["is_picked"]) == (1, True)
+        assert not world.cards()
     world.close()

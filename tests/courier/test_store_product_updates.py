@@ -56,7 +56,7 @@ async def test_update_is_overlaid_sent_without_base_and_read_back(shop: Shop) ->
         row = seen(shop)
         assert (row["min"], row["storeproduct_attention_codes"]) == (6, "COLD,GLASS")
         assert row["is_ranged"]
-        assert [each["word"] for each in row["said"]] == ["noted"]
+        assert [each["outcome"] for each in row["said"]] == ["queued"]
         assert row["said"][0]["fields"] == [("min", "4", "6"), ("attention_codes", "", "COLD,GLASS")]
         courier.wake()
         await shop.until(op_id, "done")
@@ -64,7 +64,7 @@ async def test_update_is_overlaid_sent_without_base_and_read_back(shop: Shop) ->
     (sent,) = [item for name, item in shop.fake.applied if name == UPDATE]
     assert sent == {"product_number": "P1", "min": 6, "attention_codes": ["COLD", "GLASS"]}
     row = seen(shop)
-    assert (row["min"], row["history_array"], row["said"][0]["word"]) == (6, '{"W1":3,"W2":4}', "confirmed")
+    assert (row["min"], row["history_array"], row["said"][0]["outcome"]) == (6, '{"W1":3,"W2":4}', "confirmed")
 
 
 @pytest.mark.parametrize("fault", [answer_lost, not_applied])
@@ -137,7 +137,7 @@ async def test_refused_update_is_reported_and_leaves_overlay(shop: Shop) -> None
         courier.wake()
         await shop.until(op_id, "rejected")
         row = seen(shop)
-        assert (row["min"], row["said"][0]["word"], row["said"][0]["why"]) == (4, "refused", "min may be 2 to 6")
+        assert (row["min"], row["said"][0]["outcome"], row["said"][0]["why"]) == (4, "refused", "min may be 2 to 6")
 
 
 BEFORE = {"product": {"P1": {"min": "4", "max": "10"}}}
@@ -258,7 +258,7 @@ async def test_our_own_service_applies_each_field_and_says_what_it_may_not_be(ow
             "discount_price": Decimal("1.99"),
         }  # fmt: skip
         assert {name: row[name] for name in told} == told
-        assert [each["word"] for each in row["said"]] == ["refused", "confirmed"]
+        assert [each["outcome"] for each in row["said"]] == ["refused", "confirmed"]
         async with own.client(straight=True) as client:
             other = json.dumps([{"product_number": product, "max": 11}]).encode()
             await client.request("update-store-products", path={"store_number": STORE}, body=other)

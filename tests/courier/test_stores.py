@@ -55,13 +55,13 @@ async def test_a_page_that_is_opened_brings_what_the_list_does_not_say(chain: Ho
     assert isinstance(fake, Chain)
     async with chain.running(chain.courier()) as courier:
         await chain.time.until(lambda: courier.full_sync.progress.completed)
-        assert page(chain, "0002")["told"] == "unasked"
+        assert page(chain, "0002")["details"] == "unasked"
         assert fake.asked == []
         for store in ("0002", STORE):
             request_read(chain.desk.db, "store", store, chain.time.now)
         courier.wake()
-        await chain.time.until(lambda: page(chain, "0002")["told"] == "yes")
-        await chain.time.until(lambda: page(chain, STORE)["told"] == "refused")
+        await chain.time.until(lambda: page(chain, "0002")["details"] == "yes")
+        await chain.time.until(lambda: page(chain, STORE)["details"] == "refused")
         assert page(chain, "0002")["address"] == "3 Station Road"
         fake.said["0002"] = {**fake.said["0002"], "address": "4 Station Road"}
         fake.touch("store", "0002")
@@ -89,6 +89,6 @@ async def test_a_service_of_the_document_alone_is_asked_for_nothing_else(tmp_pat
             await host.time.until(lambda: page(host, "0002")["store_name"] == "Elsewhere")
         assert isinstance(host.fake, Chain)
         assert host.fake.asked == []
-        assert page(host, "0002")["told"] == "unasked"
+        assert page(host, "0002")["details"] == "unasked"
     finally:
         host.close()

@@ -79,7 +79,7 @@ async def test_early_expired_token_is_requested_again_without_duplicate(desk: Ho
         await desk.time.until(lambda: courier.token_store.usable_principals == ("store",), 60)
         await desk.time.pass_(120)
         row = desk.desk.outbox.get(mine)
-        assert (row.state, row.keyed, desk.state()) == ("queued", 1, "live")
+        assert (row.state, row.has_key, desk.state()) == ("queued", 1, "live")
         assert user_tokens.count_waiting_for(desk.desk.db, "U6", desk.time.now) == 1
         (other,) = desk.desk.write(update("O2", {1: 1}))
         courier.wake()

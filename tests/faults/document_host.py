@@ -56,7 +56,7 @@ class Named(Line):
 
     def _name(self, request: httpx.Request) -> None:
         """Raises AssertionError for a write that is not durably on its way."""
-        sql = "SELECT op_id, parts FROM operation WHERE live = 1 AND state = 'sending' AND frozen = ?"
+        sql = "SELECT op_id, parts FROM operation WHERE live = 1 AND state = 'sending' AND sent_body = ?"
         found = fetch(self._host._db, sql, request.content)
         assert len(found) == 1, f"{len(found)} operations are being sent with these bytes: {request.content[:200]!r}"
         request.headers[OP] = found[0][0]
@@ -105,8 +105,8 @@ class Foreign(Shop):
         count = 0
         for host in self.hosts:
             for op in host.outbox.live_operations():
-                settled_at = (op.doubted_at or 0) + SETTLE_S
-                if op.state == NEEDS_PERSON and self.time.now > max(op.settles_at or 0, settled_at):
+                settled_at = (op.in_doubt_at or 0) + SETTLE_S
+                if op.state == NEEDS_PERSON and self.time.now > max(op.absence_final_at or 0, settled_at):
                     self.is_listed(host, op)
                     how = self._truth(op)
                     with transaction(host._db):
@@ -133,7 +133,7 @@ class Foreign(Shop):
     def is_listed(self, host: Host, op: Operation) -> None:
         """An operation that a person has to settle is on the list, with what both sides say. Raises AssertionError."""
         (shown,) = host.query("unconfirmed", op_id=op.op_id)
-        assert shown["word"] == "unclear"
+        assert shown["outcome"] == "in_doubt"
         assert shown["asked"]
         assert ARRIVED in shown["ways"]
         assert shown["why"]
@@ -212,7 +212,7 @@ class Foreign(Shop):
                 assert ours == (line["quantity"], line["picked_quantity"], line["is_picked"]), (number, n, host.home)
         for product in self.transport.products:
             (row,) = host.query("product", product_number=product)
-            there = {each["location_code"]: int(each["quantity"]) for each in row["places"]}
+            there = {each["location_code"]: int(each["quantity"]) for each in row["locations"]}
             lying = {place: self.transport.lying[product, place] for place in (*SHELVES, PICK_UP)}
             if self.transport.tells_places:
                 assert {place: there.get(place, 0) for place in lying} == lying, product

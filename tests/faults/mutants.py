@@ -85,11 +85,11 @@ def sending_written_late() -> Iterator[None]:
     begin, change, confirm = OperationQueue.begin_sending, OperationRows._transition, OperationQueue.confirm
     unwritten: dict[tuple[int, str], Callable[[], object]] = {}
 
-    def sent(self: OperationQueue, op_id: str, frozen: bytes, **options: Any) -> bytes | None:
+    def sent(self: OperationQueue, op_id: str, sent_body: bytes, **options: Any) -> bytes | None:
         if all(op.op_id != op_id for op in self.sendable(50)):
             return None
-        unwritten[id(self), op_id] = lambda: begin(self, op_id, frozen, **options)
-        return frozen
+        unwritten[id(self), op_id] = lambda: begin(self, op_id, sent_body, **options)
+        return sent_body
 
     def late(self: OperationRows, op_id: str) -> None:
         unwritten.pop((id(self), op_id), lambda: None)()
@@ -150,7 +150,7 @@ def confirmed_is_enough() -> Iterator[None]:
 @contextmanager
 def merged_with_what_was_sent() -> Iterator[None]:
     """A later update of an order goes into one that waits, though that has been sent before."""
-    partner = operation_queue._MERGE_CANDIDATE.replace("AND o.attempts = 0 AND o.frozen IS NULL", "")
+    partner = operation_queue._MERGE_CANDIDATE.replace("AND o.attempts = 0 AND o.sent_body IS NULL", "")
     assert partner != operation_queue._MERGE_CANDIDATE
     with patch.object(operation_queue, "_MERGE_CANDIDATE", partner):
         yield

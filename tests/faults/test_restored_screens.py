@@ -25,7 +25,9 @@ def figures(host: Host, order: str) -> tuple[Any, ...]:
     goods = []
     for product in CODES:
         (stock,) = host.query("product", product_number=product)
-        places = sorted((place["location_code"], place["quantity"]) for place in stock["places"] if place["quantity"])
+        places = sorted(
+            (place["location_code"], place["quantity"]) for place in stock["locations"] if place["quantity"]
+        )
         goods.append((product, stock["most_likely_quantity"], places))
     return tuple(lines), tuple(map(str, goods))
 

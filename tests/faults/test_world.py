@@ -138,7 +138,7 @@ async def test_the_checker_sees_what_was_lost_doubled_or_made_up(
             "UPDATE leg SET quantity = quantity + 1 WHERE kind = 'move'",
             "UPDATE balance SET quantity = quantity + 1000 WHERE order_number = ''",
             "UPDATE order_line SET moved = 0, picked = 0",
-            "DELETE FROM taken; UPDATE order_line SET quantity = quantity + 1000",
+            "DELETE FROM line_origin; UPDATE order_line SET quantity = quantity + 1000",
         ):
             db.execute("BEGIN; " + damage)
             with pytest.raises(AssertionError):

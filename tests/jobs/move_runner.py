@@ -122,7 +122,7 @@ class Store:
                 "product_name": f"Product {number}",
                 "most_likely_quantity": Decimal(sum(total.values())),
                 "pools": [{"pool": pool, "quantity": Decimal(quantity)} for pool, quantity in total.items()],
-                "places": places,
+                "locations": places,
             }
         ]
 
@@ -131,7 +131,7 @@ class Store:
             {"product_number": number, "location_code": row["location_code"], "location_order": n, "quantity": 1}
             for number in args["product_numbers"]
             for known in self.product({"product_number": number})
-            for n, row in enumerate(known["places"])
+            for n, row in enumerate(known["locations"])
         ]
 
     def order(self, args: Mapping[str, Any]) -> list[Row]:
@@ -156,7 +156,7 @@ class Store:
                     "quantity": Decimal(quantity),
                     "picked_quantity": Decimal(sum(held.values())),
                     "moved_quantity": Decimal(sum(held.values()) - held[""]),
-                    "kept": kept,
+                    "put_down": kept,
                 }
             )
         return [{"order_number": number, "is_active": True, "lines_known": True, "lines": lines}] if lines else []

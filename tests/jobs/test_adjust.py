@@ -41,7 +41,7 @@ def product(number: str, places: dict[str, int], **more: Any) -> Row:
         "product_number": number,
         "product_name": f"Product {number}",
         "most_likely_quantity": total,
-        "places": spots,
+        "locations": spots,
         "pools": [{"pool": 2, "name": "Shop", "quantity": total}],
         **more,
     }

@@ -81,7 +81,7 @@ def test_what_is_handed_over_leaves_what_has_to_go_back() -> None:
     hand.scan("P1", "6")
     full = line(1, "P1", 2, picked_quantity=2, **SHELF)
     hand.feed(order(full, number="O1", is_rejected=True))
-    hand.feed(order(full, number="O2", given_to="ben", given_name="Ben", given_on=LATER))
+    hand.feed(order(full, number="O2", assigned_to="ben", assigned_name="Ben", assigned_on=LATER))
     assert hand.feed(Choice(1)) == "pick.handed_over"
     assert ([back.order for back in hand.state.to_return], hand.choices()) == (["O1"], ["pick.choice_put_back"])
     assert hand.feed(Choice(1)) == "pick.put_back_done"
@@ -94,7 +94,7 @@ def opened(**news: Any) -> Hand:
     hand = Hand()
     his = line(1, "P1", 5, picked_quantity=2, **SHELF)
     for _ in range(2):
-        hand.feed(order(his, **BEN, claimed_on="2020-01-01T10:00:00Z", claim_open=True, at_work=[OTHER]))
+        hand.feed(order(his, **BEN, claimed_on="2020-01-01T10:00:00Z", is_claim_active=True, at_work=[OTHER]))
         hand.feed(Choice(1)) if not hand.state.totes[0].has_lines else None
     hand.feed(order(his, at_work=[OTHER], **news)) if news else None
     return hand
@@ -176,7 +176,7 @@ def test_goods_in_others_hands_are_not_put_down_at_listed_location() -> None:
     hand.books["location_use PU-01"] = {"tags": ["pick-up"], "goods": 0}
     hand.scan("PU-01", kind=LOCATION)
     hand.feed(UnknownCode("PU-99"))
-    hand.feed(Rows("pickup_locations", ({"places": ["PU-01"]},), 1))
+    hand.feed(Rows("pickup_locations", ({"locations": ["PU-01"]},), 1))
     assert hand.feed(Choice(1)) == "pick.goods_of_others"
     assert hand.moves() == [("P1", Decimal(3), "", "PU-01")]
     assert hand.feed(Choice(1)) == "pick.put_down"

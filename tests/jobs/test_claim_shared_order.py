@@ -26,9 +26,9 @@ def beside(hand: Hand) -> list[str]:
 
 def test_who_takes_an_order_over_is_told_that_the_other_is_still_in_it() -> None:
     hand = Hand()
-    hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=BEFORE, claim_open=True, at_work=[OTHER]))
+    hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=BEFORE, is_claim_active=True, at_work=[OTHER]))
     hand.feed(Choice(1))
-    hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=BEFORE, claim_open=True, at_work=[OTHER]))
+    hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=BEFORE, is_claim_active=True, at_work=[OTHER]))
     assert "Ben Okafor picks order 1042 too" in hand.told
     assert "Order 1042: 1 line to pick" in hand.told
     assert beside(hand) == ["Ben Okafor picks it too"]
@@ -50,7 +50,7 @@ def test_previous_holder_on_other_host_is_shown_as_possibly_active() -> None:
 
 def test_the_order_of_a_dead_terminal_has_nobody_in_it() -> None:
     hand = Hand()
-    taken = order(line(1, "P1", 5), **BEN, claimed_on=BEFORE, claim_open=False, at_work=[])
+    taken = order(line(1, "P1", 5), **BEN, claimed_on=BEFORE, is_claim_active=False, at_work=[])
     hand.feed(taken)
     hand.feed(Choice(1))
     assert hand.feed(taken) == "pick.opened"

@@ -29,9 +29,9 @@ HERE = Context(user=ME, terminal="t1")
         ({**MINE, "claimed_terminal": "t1"}, None),
         ({"is_claimed": True, "claimed_by": ME}, None),
         (MINE, Claim(ME, True, "t2", BEFORE)),
-        ({**MINE, "claim_open": True}, Claim(ME, True, "t2", BEFORE)),
-        ({**MINE, "claim_open": False}, None),
-        ({**BEN, "claim_open": False}, Claim("Ben Okafor", False, "t2", "")),
+        ({**MINE, "is_claim_active": True}, Claim(ME, True, "t2", BEFORE)),
+        ({**MINE, "is_claim_active": False}, None),
+        ({**BEN, "is_claim_active": False}, Claim("Ben Okafor", False, "t2", "")),
     ],
 )
 def test_whose_claim_stands_in_the_way(row: Any, found: Claim | None) -> None:
@@ -68,7 +68,7 @@ def looking(**more: Any) -> Hand:
     """Somebody opens 1042 to look at it."""
     hand = Hand()
     hand.state, hand.effects = hand.job.begin(), []
-    hand.feed(Opened({"order_number": "1042", "looks": True}))
+    hand.feed(Opened({"order_number": "1042", "view_only": True}))
     hand.feed(order(line(1, "P1", 2), **more))
     return hand
 
@@ -142,7 +142,7 @@ def test_holder_of_picked_order_is_told_who_took_it_over() -> None:
     assert [way.id for way in hand.view.choices] == ["pick.choice_both_pick", "pick.choice_hand_over"]
 
 
-@pytest.mark.parametrize("known", [{}, {"claim_open": False}], ids=["elsewhere", "left here"])
+@pytest.mark.parametrize("known", [{}, {"is_claim_active": False}], ids=["elsewhere", "left here"])
 def test_put_down_order_is_not_offered_for_picking(known: dict[str, Any]) -> None:
     hand = Hand()
     hand.state, hand.effects = hand.job.begin(), []
@@ -216,7 +216,7 @@ def test_back_leaves_it_to_them() -> None:
 def test_own_order_on_live_terminal_is_asked_about() -> None:
     hand = Hand()
     assert hand.feed(order(line(1, "P1", 5), **MINE)) == "pick.claimed_by_you"
-    assert Hand(line(1, "P1", 5), **{**MINE, "claim_open": False}).view.name == "pick.product"
+    assert Hand(line(1, "P1", 5), **{**MINE, "is_claim_active": False}).view.name == "pick.product"
 
 
 def test_who_is_taken_over_is_told_once_and_may_go_on() -> None:
@@ -298,7 +298,7 @@ def test_who_leaves_it_to_others_says_what_is_in_the_hand() -> None:
 def test_an_order_that_its_picker_has_opened_elsewhere_goes_along() -> None:
     hand = Hand(line(1, "P1", 5))
     hand.scan("P1")
-    hand.feed(order(line(1, "P1", 5, picked_quantity=1), **{**MINE, "claimed_on": LATER, "claim_open": True}))
+    hand.feed(order(line(1, "P1", 5, picked_quantity=1), **{**MINE, "claimed_on": LATER, "is_claim_active": True}))
     close = hand.effects[-1]
     assert isinstance(close, Close)
     assert close.verdict is not None

@@ -50,7 +50,7 @@ from aisle.scan.meaning import (
 from aisle.session.query_answers import raw_input
 
 CONTEXT = Context(store="0001", user="U6", now="2026-11-20T10:00:00Z")
-WHO = {"heard": True, "people": True, "listed": True, "role": "supervisor"}
+WHO = {"is_known": True, "people": True, "listed": True, "role": "supervisor"}
 TASK = {
     "id": "7",
     "product_number": "P1",
@@ -72,7 +72,7 @@ class Hand:
         self.state = self.job.begin()
         self.rows: dict[str, list[dict[str, Any]]] = {
             "clearance_permission": [WHO],
-            "tags": [{"tag": "backroom", "places": 8}, {"tag": "cold", "places": 3}],
+            "tags": [{"tag": "backroom", "locations": 8}, {"tag": "cold", "locations": 3}],
             "held_by_category": [
                 {"category_code": code, "lines": 2, "quantity": Decimal(5)} for code in ("110", "120")
             ],
@@ -163,9 +163,11 @@ def test_nobody_else_chooses_anything(role: str) -> None:
 
 
 def test_without_service_no_choice_and_without_people_token_decides() -> None:
-    unheard = Hand("clearance", clearance_permission=[{"heard": False, "people": False, "listed": False, "role": ""}])
+    unheard = Hand(
+        "clearance", clearance_permission=[{"is_known": False, "people": False, "listed": False, "role": ""}]
+    )
     assert unheard.feed(Text("backroom")) == "clearance.not_loaded"
-    there = Hand("clearance", clearance_permission=[{"heard": True, "people": False, "listed": False, "role": ""}])
+    there = Hand("clearance", clearance_permission=[{"is_known": True, "people": False, "listed": False, "role": ""}])
     there.feed(Choice(1))
     there.feed(Command("d"))
     assert there.of(Start)[0].args["people"] is False

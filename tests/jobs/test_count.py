@@ -77,7 +77,7 @@ def wide(places: dict[str, int], total: int, **more: Any) -> Row:
     return {
         "product_name": "Wide",
         "price": Decimal(1),
-        "places": [
+        "locations": [
             {"location_code": code, "quantity": Decimal(have), "pools": {"1": have}} for code, have in places.items()
         ],
         "pools": [{"pool": 1, "name": "Shop", "quantity": Decimal(total)}],

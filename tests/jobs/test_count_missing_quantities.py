@@ -16,9 +16,9 @@ from tests.jobs.test_count import Hand
 STRICT = Policy(recount_units=Decimal(1), recount_value=Decimal(1), recount_percent=Decimal(1))
 UNSAID: dict[str, dict[str, Any]] = {
     "nothing": {"product_name": "Tea"},
-    "no quantity": {"product_name": "Tea", "most_likely_quantity": None, "places": [], "pools": []},
+    "no quantity": {"product_name": "Tea", "most_likely_quantity": None, "locations": [], "pools": []},
     "a price": {"product_name": "Tea", "price": Decimal("2.50"), "most_likely_quantity": None},
-    "a place alone": {"product_name": "Tea", "places": [{"location_code": "A-1", "quantity": None, "pools": {}}]},
+    "a place alone": {"product_name": "Tea", "locations": [{"location_code": "A-1", "quantity": None, "pools": {}}]},
 }
 
 
@@ -27,7 +27,7 @@ class Blank(Hand):
 
     def _answer(self, query: Any) -> Any:
         answer = super()._answer(query)
-        return answer._replace(rows=tuple({**row, "unsaid": True} for row in answer.rows))
+        return answer._replace(rows=tuple({**row, "is_stock_unknown": True} for row in answer.rows))
 
 
 def _drawn(hand: Hand) -> str:

@@ -140,7 +140,7 @@ def test_what_is_scanned_of_a_product_of_two_pools_names_the_pool() -> None:
 
 def test_places_of_a_loss_name_their_pools(monkeypatch: pytest.MonkeyPatch) -> None:
     place = {"location_code": "A-1", "quantity": 8, "pools": {"1": 5, "3": 3}}
-    row = {"product_number": "P7", "product_name": "Product P7", "places": [place], "pools": []}
+    row = {"product_number": "P7", "product_name": "Product P7", "locations": [place], "pools": []}
     monkeypatch.setitem(test_adjust.PRODUCTS, "P7", row)
     hand = test_adjust.Hand()
     assert hand.scan("P7") == "adjust.which_location"

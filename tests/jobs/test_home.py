@@ -65,7 +65,7 @@ def test_orders_assigned_to_user_are_notified_once_and_marked() -> None:
     assert turn.verdict == Verdict(ASK, msg("home.assigned", order="4101", who="Carla"))
     state = job.handle(turn.state, Text("xyzzy"), CONTEXT).state
     assert job.handle(state, given, CONTEXT).verdict is None
-    rows = ({**ROW, "given_to": "ann", "given_by": "Carla"}, {**ROW, "order_number": "4102", "urgent": True})
+    rows = ({**ROW, "assigned_to": "ann", "assigned_by": "Carla"}, {**ROW, "order_number": "4102", "is_priority": True})
     view = job.view(job.handle(turn.state, Rows("orders", rows, 2), CONTEXT).state)
     assert isinstance(view, ListView)
     assert [row.cells[1].id for row in view.rows] == ["home.assigned_by", "home.priority"]

@@ -78,7 +78,7 @@ SHEET: dict[str, Any] = {
     "units": [{"unit_name": "Box of 6", "unit_quantity": 6, "unit_barcode": "666"}],
     "purchase_unit_quantity": 12,
     "pools": [{"pool": 1, "name": "Floor", "quantity": 3}, {"pool": 4, "name": "", "quantity": 2}],
-    "places": [
+    "locations": [
         {"location_code": "A-1", "quantity": 3, "pools": {"1": 1, "4": 2}},
         {"location_code": "A-2", "quantity": 2, "pools": {"1": 2}},
     ],

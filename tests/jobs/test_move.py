@@ -439,7 +439,7 @@ def test_goods_in_hand_for_an_order_are_not_offered_as_lying_at_no_place() -> No
         "product_number": "P1",
         "most_likely_quantity": Decimal(12),
         "pools": [{"pool": 1, "quantity": Decimal(12)}],
-        "places": [{"location_code": "A-1", "quantity": Decimal(10), "pools": {"1": Decimal(10)}}],
+        "locations": [{"location_code": "A-1", "quantity": Decimal(10), "pools": {"1": Decimal(10)}}],
     }
     assert parse_unlocated_stock(row).free == 2
     assert parse_unlocated_stock(row | {"in_hand": Decimal(2)}).free == 0

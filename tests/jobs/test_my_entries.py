@@ -44,7 +44,7 @@ def entry(number: int, product: str = "P1", user: str = "ann", **more: Any) -> R
         "counted_quantity": Decimal(number),
         "difference": Decimal(number - 5),
         "reason_code": None,
-        "word": "confirmed",
+        "outcome": "confirmed",
         "undone": False,
         **more,
     }
@@ -164,7 +164,7 @@ def test_a_count_is_taken_back_by_its_opposite_after_a_question() -> None:
 
 
 def test_unconfirmed_or_unchanged_entry_cannot_be_undone() -> None:
-    for more in ({"word": "noted"}, {"id": ""}, {"difference": Decimal(0)}, {"undone": True}):
+    for more in ({"outcome": "queued"}, {"id": ""}, {"difference": Decimal(0)}, {"undone": True}):
         hand = Hand(entry(3, **more))
         hand.feed(Choice(1))
         assert hand.job.accepts(hand.state).choices == 0
@@ -173,9 +173,9 @@ def test_unconfirmed_or_unchanged_entry_cannot_be_undone() -> None:
 
 
 def test_what_becomes_of_an_entry_reaches_the_screen() -> None:
-    hand = Hand(entry(3, word="noted"))
+    hand = Hand(entry(3, outcome="queued"))
     hand.feed(Choice(1))
-    hand.rows[0] = entry(3, word="refused", why="Counted by somebody else")
+    hand.rows[0] = entry(3, outcome="refused", why="Counted by somebody else")
     asked = len([effect for effect in hand.effects if effect == Refresh("logs")])
     hand.feed(Changed("log", ""))
     hand.feed(Changed("outbox", ""))
@@ -207,7 +207,10 @@ def test_no_sequence_raises_and_every_step_is_reached() -> None:
         random = Random(seed)
         rows = [
             entry(
-                n, random.choice(["P1", "P2"]), random.choice(["ann", "ben"]), word=random.choice(["confirmed", "sent"])
+                n,
+                random.choice(["P1", "P2"]),
+                random.choice(["ann", "ben"]),
+                outcome=random.choice(["confirmed", "sending"]),
             )
             for n in range(random.randint(0, 8))
         ]

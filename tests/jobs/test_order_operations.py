@@ -81,7 +81,7 @@ def test_a_claim_is_in_the_name_of_whom_it_is_for_and_this_host_remembers() -> N
     assert isinstance(write, Write)
     assert write.user == "U2"
     assert remark == LocalNote("claim", "O1", "U2", needs_supervisor=True, mirrors_write=True)
-    assert given == LocalNote("given", "O1", "U2", needs_supervisor=True, mirrors_write=True)
+    assert given == LocalNote("assigned", "O1", "U2", needs_supervisor=True, mirrors_write=True)
     assert decide("O1", row(), OrderAction(CLAIM, "U2"), "0001", user="U2").writes[-1] == given._replace(text="")
     assert decide("O1", row(is_claimed=True), OrderAction(RELEASE), "0001").writes[-2] == given._replace(text="")
     assert done.undo == OrderAction(RELEASE)
@@ -129,29 +129,32 @@ def test_a_line_that_it_cannot_be_done_to(kind: str, line: int, why: str) -> Non
 def test_an_order_goes_first_until_it_does_not() -> None:
     done = decide("O1", row(), OrderAction(PRIORITY), "0001")
     assert (done.writes, done.undo) == (
-        (LocalNote("urgent", "O1", "1", needs_supervisor=True),),
+        (LocalNote("priority", "O1", "1", needs_supervisor=True),),
         OrderAction(REMOVE_PRIORITY),
     )
-    done = decide("O1", row(urgent=True), OrderAction(REMOVE_PRIORITY), "0001")
-    assert (done.writes, done.undo) == ((LocalNote("urgent", "O1", "", needs_supervisor=True),), OrderAction(PRIORITY))
+    done = decide("O1", row(is_priority=True), OrderAction(REMOVE_PRIORITY), "0001")
+    assert (done.writes, done.undo) == (
+        (LocalNote("priority", "O1", "", needs_supervisor=True),),
+        OrderAction(PRIORITY),
+    )
     why = [
         decide("O1", now, OrderAction(kind), "0001").why
-        for now, kind in ((row(urgent=True), PRIORITY), (row(), REMOVE_PRIORITY))
+        for now, kind in ((row(is_priority=True), PRIORITY), (row(), REMOVE_PRIORITY))
     ]
     assert [each and each.id for each in why] == ["order_actions.already_priority", "order_actions.not_priority"]
 
 
 def test_an_order_of_a_walk_becomes_somebody_elses_and_comes_back() -> None:
-    walked = row(walker="U1", walker_name="Anna", is_claimed=True, claimed_by="U1")
+    walked = row(picker="U1", picker_name="Anna", is_claimed=True, claimed_by="U1")
     done = decide("O1", walked, OrderAction(SPLIT, "U2", "Ben"), "0001")
     write, *kept = done.writes
     assert isinstance(write, Write)
     assert (write.user, write.body["orders"]["is_claimed"]) == ("U2", True)
     assert kept == [
-        LocalNote(topic, "O1", "U2", needs_supervisor=True, mirrors_write=True) for topic in ("claim", "given")
+        LocalNote(topic, "O1", "U2", needs_supervisor=True, mirrors_write=True) for topic in ("claim", "assigned")
     ]
     assert done.undo == OrderAction(SPLIT, "U1", "Anna")
-    back = decide("O1", row(given_to="U2", given_name="Ben"), OrderAction(SPLIT, "U1", "Anna"), "0001")
+    back = decide("O1", row(assigned_to="U2", assigned_name="Ben"), OrderAction(SPLIT, "U1", "Anna"), "0001")
     assert back.undo == OrderAction(SPLIT, "U2", "Ben")
 
 
@@ -159,7 +162,7 @@ def test_an_order_of_a_walk_becomes_somebody_elses_and_comes_back() -> None:
     ("fields", "why"),
     [
         ({}, "order_actions.not_in_batch"),
-        ({"walker": "U2"}, "order_actions.already_picker"),
+        ({"picker": "U2"}, "order_actions.already_picker"),
         ({"is_picked": True}, "order_actions.order_picked"),
     ],
 )

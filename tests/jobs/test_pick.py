@@ -52,7 +52,7 @@ def test_walk_order_sorts_by_walking_order_location_order_and_code() -> None:
         line(1, "P1", 1, preferred_location_code="A-10"),
         line(2, "P2", 1, preferred_location_code="A-2"),
         line(3, "P3", 1, store_walking_order=5, preferred_location_code="B-1"),
-        line(4, "P4", 1, places=places),
+        line(4, "P4", 1, locations=places),
     )
     assert [take.product for take in hand.state.lines] == ["P3", "P4", "P2", "P1"]
     assert [stop.location for stop in hand.view.upcoming] == ["Z-1", "A-2", "A-10"]
@@ -63,7 +63,7 @@ def test_a_place_with_stock_is_preferred_to_an_empty_one() -> None:
         {"location_code": "A-1", "location_order": 1, "quantity": 0},
         {"location_code": "A-2", "location_order": 2, "quantity": 4},
     ]
-    assert Hand(line(1, "P1", 1, places=places)).state.lines[0].location == "A-2"
+    assert Hand(line(1, "P1", 1, locations=places)).state.lines[0].location == "A-2"
 
 
 def test_everything_works_without_locations_and_optional_fields() -> None:

@@ -299,7 +299,7 @@ def test_order_rejected_elsewhere_leaves_batch_with_put_back_list() -> None:
     assert hand.view.name == "pick.return"
     assert [(back.location, back.quantity) for back in hand.state.to_return] == [("A-1", Decimal(3))]
     assert [(each.role, MessageWriter().write(each.text)) for each in hand.view.lines[1:3]] == [
-        ("place", "A-1"),
+        ("location", "A-1"),
         ("product", "Product P1"),
     ]
     assert hand.scan("P1") == "pick.picked_for_tote"
@@ -451,7 +451,7 @@ def test_single_rejected_order_says_what_to_put_back() -> None:
     assert hand.feed(order(is_rejected=True)) == "pick.removed_with_goods"
     assert hand.view.name == "pick.return"
     assert [(each.role, MessageWriter().write(each.text)) for each in hand.view.lines[1:3]] == [
-        ("place", "A-1"),
+        ("location", "A-1"),
         ("product", "Product P1"),
     ]
     assert hand.choices() == ["pick.choice_put_back"]
@@ -578,7 +578,7 @@ def test_goods_go_back_to_their_own_source_location() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1", stock_pool=2))
     hand.scan("P1")
     hand.feed(Command("s"))
-    hand.feed(Closed("shortage", {"kind": "elsewhere", "place": "B-6", "pool": 3}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "B-6", "pool": 3}))
     hand.scan("P1")
     assert [(each.location, each.pool, each.quantity) for each in hand.state.lines[0].picked_from] == [
         ("A-1", 2, Decimal(1)),
@@ -606,7 +606,7 @@ def test_what_is_taken_back_returns_to_where_it_came_from_last() -> None:
     hand = Hand(line(1, "P1", 5, preferred_location_code="A-1"))
     hand.scan("P1", "2")
     hand.feed(Command("s"))
-    hand.feed(Closed("shortage", {"kind": "elsewhere", "place": "B-6"}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "B-6"}))
     hand.scan("P1", "2")
     hand.feed(Quantity(Decimal(3)))
     hand.feed(order(is_rejected=True))

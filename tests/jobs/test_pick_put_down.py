@@ -17,7 +17,7 @@ from tests.jobs.pick_runner import Hand, line, order
 def lies(*places: str, quantity: int = 2) -> dict[str, Any]:
     """A line that is picked and put down at these places."""
     kept = [{"location_code": place, "quantity": Decimal(1)} for place in places]
-    return {"picked_quantity": quantity, "moved_quantity": quantity, "kept": kept, "preferred_location_code": "A-1"}
+    return {"picked_quantity": quantity, "moved_quantity": quantity, "put_down": kept, "preferred_location_code": "A-1"}
 
 
 def opened(*places: str) -> Hand:
@@ -56,7 +56,7 @@ def test_handing_over_is_offered(places: tuple[str, ...]) -> None:
     hand.feed(Choice(1))
     start = hand.effects[-1]
     assert isinstance(start, Start)
-    assert (start.job, start.args) == ("order_actions", {"orders": ["1042"], "kind": "finish"})
+    assert (start.job, start.args) == ("order_actions", {"orders": ["1042"], "kind": "hand_over"})
 
 
 def test_an_order_that_is_handed_over_is_said_to_be() -> None:

@@ -155,16 +155,16 @@ def test_a_line_without_a_place_goes_where_it_may_be_taken() -> None:
         {"location_code": "A-1", "location_order": 1, "quantity": 5, "pools": {"3": 5}},
         {"location_code": "A-2", "location_order": 2, "quantity": 5, "pools": {"2": 5}},
     ]
-    hand = Hand(line(1, "P1", 1, stock_pool=1, picking_stock_pool_array=["2"], places=places))
+    hand = Hand(line(1, "P1", 1, stock_pool=1, picking_stock_pool_array=["2"], locations=places))
     assert hand.state.lines[0].location == "A-2"
-    hand = Hand(line(1, "P1", 1, stock_pool=1, places=places))
+    hand = Hand(line(1, "P1", 1, stock_pool=1, locations=places))
     assert hand.state.lines[0].location == "A-1"
     assert not any(each.text.id == "pick.note_pool" for each in hand.view.lines)
 
 
 def test_a_stop_with_nothing_in_the_pools_of_the_order_says_so() -> None:
     places = [{"location_code": "A-1", "location_order": 1, "quantity": 5, "pools": {"3": 5}}]
-    hand = Hand(line(1, "P1", 1, stock_pool=1, picking_stock_pool_array=["2"], places=places))
+    hand = Hand(line(1, "P1", 1, stock_pool=1, picking_stock_pool_array=["2"], locations=places))
     assert hand.state.lines[0].barred_pools == (3,)
     note = next(each.text for each in hand.view.lines if each.role == "note")
     assert dict(note.args) == {"pool": "3", "allowed": "1, 2"}

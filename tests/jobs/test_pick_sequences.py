@@ -199,8 +199,8 @@ def thing(kind: str, key: str, quantity: str) -> Scan:
 
 def answer_of(kind: str, order: str, empty: bool) -> Closed:
     """What the page for a shortage answers."""
-    why = {"code": "2", "words": "Not found", "empty": empty, "order_number": order}
-    return Closed("shortage", {"kind": kind, "place": "B-1", "pool": 2, "label": "One", **why})
+    why = {"code": "2", "text": "Not found", "empty": empty, "order_number": order}
+    return Closed("shortage", {"kind": kind, "location": "B-1", "pool": 2, "label": "One", **why})
 
 
 products = st.builds(thing, st.just(PRODUCT), st.sampled_from(PRODUCTS), st.sampled_from(["1", "2", "0.5", "7", "12"]))

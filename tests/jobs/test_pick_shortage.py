@@ -26,12 +26,12 @@ def test_s_asks_about_the_stop_with_all_that_a_shortage_needs() -> None:
         {"order_number": "O2", "line_number": 1, "tote": "B", "rest": Decimal(3)},
         {"order_number": "O3", "line_number": 2, "tote": "C", "rest": Decimal(1)},
     ]
-    kept = {"product_number", "place", "taken", "of", "rest", "decimal"}
+    kept = {"product_number", "location", "taken", "ordered", "rest", "decimal"}
     assert {name: start.args[name] for name in kept} == {
         "product_number": "P1",
-        "place": "A-1",
+        "location": "A-1",
         "taken": 4,
-        "of": 8,
+        "ordered": 8,
         "rest": 4,
         "decimal": False,
     }
@@ -40,7 +40,7 @@ def test_s_asks_about_the_stop_with_all_that_a_shortage_needs() -> None:
 def test_the_rest_taken_elsewhere_is_walked_to_in_its_order() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "4")
-    answer = {"kind": "elsewhere", "place": "A-5", "pool": 2, "label": "Product P1"}
+    answer = {"kind": "elsewhere", "location": "A-5", "pool": 2, "label": "Product P1"}
     assert hand.feed(Closed("shortage", answer)) == "pick.comes_later"
     assert hand.told == "A-5 comes later in the walk: the rest of Product P1"
     assert hand.state.current_line is not None
@@ -57,7 +57,7 @@ def test_the_rest_taken_elsewhere_is_walked_to_in_its_order() -> None:
 def test_back_from_the_offer_to_count_does_not_deny_what_was_booked() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "4")
-    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "words": "Not found", "empty": True}))
+    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "text": "Not found", "empty": True}))
     booked = len(hand.updates)
     assert hand.feed(Back()) == "pick.not_counted"
     assert (hand.told, len(hand.updates)) == ("It stays short; nothing was counted", booked)
@@ -66,7 +66,7 @@ def test_back_from_the_offer_to_count_does_not_deny_what_was_booked() -> None:
 def test_closed_short_is_written_for_each_order_and_undo_opens_it_again() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "4")
-    answer = {"kind": "short", "code": "2", "words": "Not found", "empty": True}
+    answer = {"kind": "short", "code": "2", "text": "Not found", "empty": True}
     assert hand.feed(Closed("shortage", answer)) == "pick.short"
     assert hand.told == "Closed with 4 of 8 · Product P1"
     bodies = hand.updates[-2:]
@@ -86,7 +86,7 @@ def test_closed_short_is_written_for_each_order_and_undo_opens_it_again() -> Non
 
 def test_a_count_made_from_here_is_undone_before_the_shortage() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
-    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "words": "Not found", "empty": True}))
+    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "text": "Not found", "empty": True}))
     change = ["P1", "A-1", 1, Decimal(-7), "2026-11-20T09:00:00Z"]
     hand.feed(Closed("count", {"what": "A-1", "changes": [change]}))
     assert json_codec.from_text(PickState, json_codec.to_text(hand.state)) == hand.state
@@ -105,7 +105,7 @@ def test_a_count_made_from_here_is_undone_before_the_shortage() -> None:
 
 def test_what_was_closed_short_can_be_picked_after_all() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
-    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
+    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "text": "Not found", "empty": False}))
     assert hand.scan("P1") == "pick.was_closed_short"
     assert hand.feed(Choice(1)) == "pick.picked"
     assert hand.sent == {1: 1}
@@ -116,7 +116,7 @@ def test_what_was_closed_short_can_be_picked_after_all() -> None:
 
 def test_scan_for_line_closed_short_reopens_and_picks_in_one_step() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
-    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
+    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "text": "Not found", "empty": False}))
     before, many = hand.state.lines, len(hand.updates)
     assert hand.scan("P1", "2") == "pick.was_closed_short"
     assert hand.feed(Choice(1)) == "pick.picked"
@@ -130,7 +130,7 @@ def test_scan_for_line_closed_short_reopens_and_picks_in_one_step() -> None:
 
 def test_excess_on_line_closed_short_is_asked_about() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
-    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
+    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "text": "Not found", "empty": False}))
     hand.scan("P1", "4")
     assert hand.feed(Choice(1)) == "pick.more_than_ordered"
     assert hand.updates[-1]["order_lines"][0]["is_picked"] is False
@@ -142,7 +142,7 @@ def test_excess_on_line_closed_short_is_asked_about() -> None:
 
 def test_what_is_short_is_not_called_all_picked() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
-    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
+    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "text": "Not found", "empty": False}))
     assert hand.scan("P2") == "pick.picked_with_shortage"
     assert hand.told == "Order 1042: done, 1 line short"
     note = next(each.text for each in hand.view.lines if each.role == "note")
@@ -159,13 +159,13 @@ def test_a_number_after_all_is_put_down_is_no_place_of_theirs() -> None:
 
 def test_the_stop_that_is_next_at_the_other_place_is_gone_to_at_once() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
-    answer = {"kind": "elsewhere", "place": "A-5", "pool": 2, "label": "Product P1"}
+    answer = {"kind": "elsewhere", "location": "A-5", "pool": 2, "label": "Product P1"}
     assert hand.feed(Closed("shortage", answer)) == "pick.elsewhere"
 
 
 def test_the_last_line_closed_short_makes_the_order_picked() -> None:
     hand = Hand(line(1, "P1", 3))
-    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
+    hand.feed(Closed("shortage", {"kind": "short", "code": "2", "text": "Not found", "empty": False}))
     assert hand.view.name == "pick.done"
     assert hand.updates[-1]["is_picked"] is True
     hand.feed(Command("u"))
@@ -173,7 +173,7 @@ def test_the_last_line_closed_short_makes_the_order_picked() -> None:
     assert hand.updates[-1]["is_picked"] is False
 
 
-SHORT = Closed("shortage", {"kind": "short", "code": "2", "words": "Not found", "empty": False})
+SHORT = Closed("shortage", {"kind": "short", "code": "2", "text": "Not found", "empty": False})
 
 
 def all_short(hand: Hand) -> None:
@@ -219,7 +219,7 @@ def test_where_anything_was_picked_it_is_to_be_put_down() -> None:
 def test_a_rejected_order_leaves_and_is_told_to_the_service() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "4")
-    answer = {"kind": "reject", "code": "9", "words": "Customer called", "order_number": "O2"}
+    answer = {"kind": "reject", "code": "9", "text": "Customer called", "order_number": "O2"}
     assert hand.feed(Closed("shortage", answer)) == "pick.removed_with_goods"
     assert hand.updates[-1] == {
         "order_number": "O2",
@@ -248,7 +248,7 @@ def test_undo_after_another_place_takes_that_back_and_no_pick() -> None:
     hand.scan("P1")
     hand.scan("P2")
     before = hand.state.lines
-    answer = {"kind": "elsewhere", "place": "A-9", "pool": 2, "label": "Product P2"}
+    answer = {"kind": "elsewhere", "location": "A-9", "pool": 2, "label": "Product P2"}
     assert hand.feed(Closed("shortage", answer)) == "pick.comes_later"
     updates = hand.updates
     assert hand.feed(Command("u")) == "pick.move_stop_undone"
@@ -271,12 +271,12 @@ def test_undo_after_location_change_returns_to_previous_location() -> None:
 
 def test_what_was_taken_at_the_other_place_is_undone_before_that() -> None:
     hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
-    hand.feed(Closed("shortage", {"kind": "elsewhere", "place": "A-5", "pool": 2, "label": "Product P1"}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "A-5", "pool": 2, "label": "Product P1"}))
     hand.scan("P1")
     assert hand.feed(Command("u")) == "pick.undone"
     assert hand.feed(Command("u")) == "pick.move_stop_undone"
     assert hand.feed(Command("u")) == "pick.nothing_to_undo"
-    hand.feed(Closed("shortage", {"kind": "elsewhere", "place": "A-5", "pool": 2, "label": "Product P1"}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "A-5", "pool": 2, "label": "Product P1"}))
     hand.feed(order(line(1, "P1", 3, picked_quantity=3, preferred_location_code="A-1")))
     assert hand.feed(Command("u")) == "pick.nothing_to_undo", "others have taken the rest"
 
@@ -284,7 +284,7 @@ def test_what_was_taken_at_the_other_place_is_undone_before_that() -> None:
 def test_a_stop_that_is_taken_elsewhere_is_so_when_its_picker_comes_back() -> None:
     lines = [line(n, f"P{n}", 2, preferred_location_code=f"A-{n}") for n in (1, 2, 3)]
     hand = Hand(*lines)
-    hand.feed(Closed("shortage", {"kind": "elsewhere", "place": "B-9", "pool": 0}))
+    hand.feed(Closed("shortage", {"kind": "elsewhere", "location": "B-9", "pool": 0}))
     hand.feed(Back())
     mark = next(each for each in hand.effects if isinstance(each, LocalNote))
     assert (mark.topic, mark.key) == ("redirected", "1042")

@@ -30,38 +30,38 @@ def product(hand: Hand) -> str:
 def test_priority_order_comes_right_after_current_stop() -> None:
     hand = Hand(orders=ROUND)
     assert product(hand) == "P1"
-    assert news(hand, "4102", urgent=True, urgent_by="Carla") == "pick.priority_batch"
+    assert news(hand, "4102", is_priority=True, priority_by="Carla") == "pick.priority_batch"
     assert product(hand) == "P1"
     hand.scan("P1")
     hand.scan("P1")
     assert product(hand) == "P3"
     hand.feed(Command("n"))
     assert product(hand) == "P4"
-    assert news(hand, "4102", urgent=True) == ""
-    assert news(hand, "4102", urgent=False) == "pick.no_priority"
+    assert news(hand, "4102", is_priority=True) == ""
+    assert news(hand, "4102", is_priority=False) == "pick.no_priority"
 
 
 def test_an_urgent_order_is_the_first_of_a_round_that_begins() -> None:
-    hand = Hand(orders=ROUND, urgent=True)
-    news(hand, "4101", urgent=False)
+    hand = Hand(orders=ROUND, is_priority=True)
+    news(hand, "4101", is_priority=False)
     assert product(hand) == "P1"
     alone = Hand(*ROUND["4101"])
-    assert alone.feed(order(*ROUND["4101"], urgent=True, urgent_by="Carla")) == "pick.priority"
+    assert alone.feed(order(*ROUND["4101"], is_priority=True, priority_by="Carla")) == "pick.priority"
 
 
 def test_the_last_urgent_stop_can_be_left_for_later() -> None:
     hand = Hand(orders={"4101": ROUND["4101"][:1], "4102": ROUND["4102"][:1]})
-    hand.feed(order(*ROUND["4102"][:1], number="4102", urgent=True))
+    hand.feed(order(*ROUND["4102"][:1], number="4102", is_priority=True))
     hand.scan("P1", "2")
     assert product(hand) == "P3"
     assert hand.feed(Command("n")) == "pick.last_stop"
 
 
 GIVEN: dict[str, Any] = {
-    "given_to": "ben",
-    "given_name": "Ben",
-    "given_by": "Carla",
-    "given_on": "2026-11-20T10:05:00.000Z",
+    "assigned_to": "ben",
+    "assigned_name": "Ben",
+    "assigned_by": "Carla",
+    "assigned_on": "2026-11-20T10:05:00.000Z",
 }
 
 
@@ -84,13 +84,13 @@ def test_reassigned_order_leaves_batch_and_tote_is_handed_over() -> None:
 
 def test_one_that_was_given_before_it_was_opened_here_stays() -> None:
     hand = Hand(orders=ROUND)
-    assert news(hand, "4102", **{**GIVEN, "given_on": "2026-11-20T09:00:00.000Z"}) == ""
+    assert news(hand, "4102", **{**GIVEN, "assigned_on": "2026-11-20T09:00:00.000Z"}) == ""
     assert len(hand.state.totes) == 2
 
 
 def test_who_opens_what_was_given_to_him_settles_it() -> None:
-    hand = Hand(*ROUND["4101"], **{**GIVEN, "given_to": "ann"})
-    assert LocalNote("given", "1042", "") in hand.effects
+    hand = Hand(*ROUND["4101"], **{**GIVEN, "assigned_to": "ann"})
+    assert LocalNote("assigned", "1042", "") in hand.effects
 
 
 COMES = Rows("assigned_orders", ({"order_number": "4102", "by": "Carla", "at": "2026-11-20T10:05:00.000Z"},), 1)
@@ -160,7 +160,7 @@ def test_who_leaves_with_the_goods_in_hand_is_told() -> None:
 def test_a_place_that_is_none_names_the_pickup_places() -> None:
     hand = done()
     assert hand.feed(Text("PU-1")) == ""
-    few: dict[str, Any] = {"places": ["PU-01", "PU-02"], "count": 2}
+    few: dict[str, Any] = {"locations": ["PU-01", "PU-02"], "count": 2}
     assert hand.feed(Rows("pickup_locations", (few,), 1)) == "pick.no_pickup"
     hand.feed(Text("XX-1"))
     assert hand.feed(Rows("pickup_locations", ({**few, "count": 6},), 1)) == "pick.no_pickup_more"
@@ -204,9 +204,9 @@ def test_an_order_that_is_taken_over_and_urgent_at_once_says_both() -> None:
         "claimed_name": "Ben",
         "claimed_on": "2026-11-20T10:05:00.000Z",
     }
-    assert hand.feed(order(*ROUND["4101"], **taken, urgent=True, urgent_by="Carla")) == "pick.join"
+    assert hand.feed(order(*ROUND["4101"], **taken, is_priority=True, priority_by="Carla")) == "pick.join"
     assert [choice.id for choice in hand.view.choices] == ["pick.choice_both_pick", "pick.choice_hand_over"]
-    assert hand.feed(order(*ROUND["4101"], **taken, urgent=True, urgent_by="Carla")) == ""
+    assert hand.feed(order(*ROUND["4101"], **taken, is_priority=True, priority_by="Carla")) == ""
 
 
 SHELF: dict[str, Any] = {"preferred_location_code": "A-1"}
@@ -224,7 +224,7 @@ def given_away(**fields: Any) -> Hand:
 def laid(quantity: int, picked: int = 2) -> Rows:
     """So much lies at a place by the books, out of what is picked."""
     kept = [{"location_code": "PU-01", "quantity": quantity}] if quantity else []
-    return order(line(1, "P1", 5, picked_quantity=picked, moved_quantity=quantity, kept=kept, **SHELF), **GIVEN)
+    return order(line(1, "P1", 5, picked_quantity=picked, moved_quantity=quantity, put_down=kept, **SHELF), **GIVEN)
 
 
 def test_goods_in_hand_of_reassigned_order_can_be_put_down_for_it() -> None:
@@ -310,9 +310,9 @@ def test_what_is_in_hand_for_another_order_is_not_taken_for_what_lies() -> None:
     for number, picked in (("4101", 5), ("4102", 2)):
         hand.feed(order(line(1, "P1", 5, picked_quantity=picked, **SHELF), number=number, **GIVEN))
     kept = [{"location_code": "PU-01", "quantity": 3}]
-    his = line(1, "P1", 5, picked_quantity=5, moved_quantity=3, kept=kept, **SHELF)
+    his = line(1, "P1", 5, picked_quantity=5, moved_quantity=3, put_down=kept, **SHELF)
     assert hand.feed(order(his, number="4102", **GIVEN)) == "", "Ben has put down the three that he picked himself"
-    assert [(back.order, back.reason) for back in hand.state.to_return] == [("4101", "given"), ("4102", "given")]
+    assert [(back.order, back.reason) for back in hand.state.to_return] == [("4101", "assigned"), ("4102", "assigned")]
 
 
 def test_what_found_no_room_on_the_line_is_not_taken_for_what_lies() -> None:
@@ -353,8 +353,8 @@ def test_what_the_other_takes_back_is_asked_for_as_it_was_before() -> None:
     hand.feed(order(line(1, "P1", 5, picked_quantity=3, **SHELF), **GIVEN))
     before = hand.state.to_return
     assert [(back.reason, back.location, back.quantity) for back in before] == [
-        ("given", "B-9", Decimal(1)),
-        ("given", "A-1", Decimal(2)),
+        ("assigned", "B-9", Decimal(1)),
+        ("assigned", "A-1", Decimal(2)),
     ]
     assert hand.feed(laid(3, picked=3)) == "pick.put_down_by_other_at"
     assert hand.feed(laid(0, picked=3)) == "pick.not_put_down_by_other"
@@ -367,7 +367,7 @@ def test_goods_reported_elsewhere_are_not_put_back() -> None:
     hand.scan("P3", "2")
     news(hand, "4102", **GIVEN)
     kept = [{"location_code": "PU-01", "quantity": 2}]
-    first = line(1, "P3", 2, picked_quantity=2, moved_quantity=2, kept=kept, preferred_location_code="A-3")
+    first = line(1, "P3", 2, picked_quantity=2, moved_quantity=2, put_down=kept, preferred_location_code="A-3")
     assert hand.feed(order(first, number="4102", **GIVEN)) == "pick.put_down_by_other_at"
     news(hand, "4101", is_rejected=True)
     assert hand.choices() == ["pick.choice_put_back_all"]

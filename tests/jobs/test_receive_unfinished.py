@@ -15,7 +15,7 @@ from tests.jobs.receive_runner import Hand
 
 def marks(hand: Hand) -> list[tuple[str, bool]]:
     """The deliveries that were marked, or whose mark was taken away, by the last event."""
-    remarks = [effect for effect in hand.effects if isinstance(effect, LocalNote) and effect.topic == "halfway"]
+    remarks = [effect for effect in hand.effects if isinstance(effect, LocalNote) and effect.topic == "partly_received"]
     return [(each.key, bool(each.text)) for each in remarks]
 
 

@@ -95,11 +95,11 @@ ARGS: dict[str, Any] = {
     "orders": [need()],
     "product_number": "P1",
     "label": "Tea",
-    "place": "A-3",
+    "location": "A-3",
     "pool": 1,
     "pools": [1, 2],
     "taken": Decimal(2),
-    "of": Decimal(6),
+    "ordered": Decimal(6),
     "rest": Decimal(4),
     "decimal": False,
     "unit": "pc",
@@ -178,7 +178,7 @@ def nested(message: Msg) -> list[Msg]:
 
 def test_places_reasons_and_all_that_informs_are_there_at_once() -> None:
     hand = Hand(Shop("A-4", "A-2"))
-    assert hand.ways == [("place", "A-4"), ("place", "A-2"), *WHY, ("reject", "")]
+    assert hand.ways == [("location", "A-4"), ("location", "A-2"), *WHY, ("reject", "")]
     assert hand.job.accepts(hand.state).choices == 8
     titles = [block.title.id for block in hand.view.blocks]
     assert titles == ["shortage.choices", "look_up.with_age", "look_up.expected_deliveries"]
@@ -209,13 +209,13 @@ def test_delivery_with_product_is_named_before_stock_entry_date() -> None:
 def test_one_digit_takes_the_rest_elsewhere() -> None:
     hand = Hand(Shop("A-4", "A-2"))
     assert hand.say(Choice(2)) == "shortage.other_location"
-    assert hand.answer == {"kind": "elsewhere", "place": "A-2", "pool": 1, "label": "Tea"}
+    assert hand.answer == {"kind": "elsewhere", "location": "A-2", "pool": 1, "label": "Tea"}
 
 
 def test_one_digit_closes_the_line_short_with_its_reason() -> None:
     hand = Hand(Shop("A-4"))
     assert hand.say(Choice(4)) == "shortage.closed"
-    assert hand.answer == {"kind": "short", "code": "22", "words": "Damaged", "empty": False, "kept": True}
+    assert hand.answer == {"kind": "short", "code": "22", "text": "Damaged", "empty": False, "kept": True}
     hand = Hand(Shop())
     assert hand.say(Choice(1)) == "shortage.closed"
     assert (hand.answer["code"], hand.answer["empty"]) == ("20", True)
@@ -242,7 +242,7 @@ def test_the_order_is_rejected_with_a_reason() -> None:
     assert hand.say(Choice(3)) == "shortage.confirm_reject"
     assert [choice.args for choice in hand.view.choices] == [(("order", "O1"),)]
     assert hand.say(Choice(1)) == "shortage.rejected"
-    assert hand.answer == {"kind": "reject", "code": "22", "words": "Damaged", "order_number": "O1", "kept": True}
+    assert hand.answer == {"kind": "reject", "code": "22", "text": "Damaged", "order_number": "O1", "kept": True}
 
 
 def test_of_several_orders_one_is_named_by_its_tote() -> None:
@@ -274,7 +274,7 @@ def test_back_goes_one_question_back_and_leaves_without_an_answer() -> None:
 def test_a_place_with_stock_is_as_good_as_its_number() -> None:
     hand = Hand(Shop("A-4", "A-2"))
     assert hand.scan("a-2") == "shortage.other_location"
-    assert hand.answer["place"] == "A-2"
+    assert hand.answer["location"] == "A-2"
 
 
 def test_where_nothing_is_known_it_can_be_taken_all_the_same() -> None:
@@ -287,7 +287,7 @@ def test_where_nothing_is_known_it_can_be_taken_all_the_same() -> None:
     assert hand.say(Back()) == "session.dropped"
     hand.scan("Z-9")
     assert hand.say(Choice(len(hand.ways) + 1)) == "shortage.other_location"
-    assert hand.answer == {"kind": "elsewhere", "place": "Z-9", "pool": 1, "label": "Tea"}
+    assert hand.answer == {"kind": "elsewhere", "location": "Z-9", "pool": 1, "label": "Tea"}
     assert hand.scan("A-3") == "shortage.same_location"
 
 
@@ -317,14 +317,14 @@ def test_numbers_stay_where_they_are_while_the_page_is_open() -> None:
     hand = Hand(shop)
     before = hand.ways
     shop.spots = [spot("A-1"), spot("A-2", 2)]
-    shop.learnt = [{"code": "31", "words": "Spilt"}]
+    shop.learnt = [{"code": "31", "text": "Spilt"}]
     hand.say(Changed("product", "P1"))
     assert hand.ways[: len(before)] == before
-    assert sorted(hand.ways[len(before) :]) == [("place", "A-1"), ("place", "A-2"), ("reason", "31")]
+    assert sorted(hand.ways[len(before) :]) == [("location", "A-1"), ("location", "A-2"), ("reason", "31")]
     assert "shortage.none_there" in said(hand.view)
     assert hand.say(Choice(1)) == "shortage.no_stock_there"
     assert hand.say(Choice(len(hand.ways) + 1)) == "shortage.other_location"
-    assert hand.answer["place"] == "A-4"
+    assert hand.answer["location"] == "A-4"
 
 
 def test_the_numbers_of_the_page_mean_the_same_beside_what_a_scan_led_to() -> None:
@@ -335,7 +335,7 @@ def test_the_numbers_of_the_page_mean_the_same_beside_what_a_scan_led_to() -> No
     assert [choice.id for choice in hand.view.choices] == ["shortage.choice_product"]
     assert f"{count + 1} Look up P2" in painted(hand.view)
     assert hand.say(Choice(4)) == "shortage.closed"
-    assert (hand.answer["words"], hand.state.offered) == ("Damaged", None)
+    assert (hand.answer["text"], hand.state.offered) == ("Damaged", None)
 
 
 def test_what_a_scan_led_to_keeps_its_number_when_a_way_is_heard_of() -> None:
@@ -348,7 +348,7 @@ def test_what_a_scan_led_to_keeps_its_number_when_a_way_is_heard_of() -> None:
     assert len(hand.ways) == offered - 1, "no other way comes before it"
     hand.say(Choice(offered))
     assert hand.effects[-1] == Start("look_up", {"product_number": "P2"})
-    assert hand.ways[offered - 1] == ("place", "A-1"), "it comes when nothing is asked"
+    assert hand.ways[offered - 1] == ("location", "A-1"), "it comes when nothing is asked"
 
 
 @pytest.mark.parametrize("phase", ["which_order", "which_reason"])
@@ -367,7 +367,7 @@ def test_orders_and_reasons_keep_their_numbers_too(phase: str) -> None:
 
 def test_many_places_leave_the_reasons_their_digits() -> None:
     hand = Hand(Shop(*(f"B-{n}" for n in range(12))))
-    assert [kind for kind, _ in hand.ways[:9]] == ["place"] * MAX_NEAR + ["reason"] * 5 + ["reject"]
+    assert [kind for kind, _ in hand.ways[:9]] == ["location"] * MAX_NEAR + ["reason"] * 5 + ["reject"]
     assert hand.job.accepts(hand.state).choices == 18
     hand.say(Command("n"))
     assert hand.state.page == 1
@@ -375,13 +375,13 @@ def test_many_places_leave_the_reasons_their_digits() -> None:
     hand.say(CursorKey("pagedown"))
     assert hand.view.page == 1
     assert hand.say(Choice(18)) == "shortage.other_location"
-    assert hand.answer["place"] == "B-11"
+    assert hand.answer["location"] == "B-11"
 
 
 def test_without_places_and_with_nothing_known_reasons_are_left() -> None:
     shop = Shop()
     shop.sheet, shop.around, shop.features = [], [], []
-    hand = Hand(shop, place="", orders=[], pools=None, pool=None, unit=None, label="")
+    hand = Hand(shop, location="", orders=[], pools=None, pool=None, unit=None, label="")
     assert hand.ways == WHY[1:]
     assert hand.view.lines[0].text.args == (("text", "P1"),)
     assert hand.say(Choice(4)) == "shortage.closed"
@@ -394,7 +394,7 @@ def test_what_is_measured_is_said_with_its_unit() -> None:
 
 def test_the_table_of_reasons() -> None:
     assert [reason.code for reason in parse_reasons(SHORTAGE_REASONS)] == ["20", "21", "22", "23", "24"]
-    assert parse_reasons(("7  Gone ", "8 0 Bare", "words", "")) == (Reason("7", "Gone"), Reason("8", "Bare", True))
+    assert parse_reasons(("7  Gone ", "8 0 Bare", "text", "")) == (Reason("7", "Gone"), Reason("8", "Bare", True))
     assert parse_reasons(("nothing",)) == parse_reasons(SHORTAGE_REASONS)
     learnt: Any = [{"code": "7", "words": "other words"}, {"code": "X", "words": "Odd"}]
     assert parse_reasons(("7 Gone",), learnt) == (Reason("7", "Gone"), Reason("X", "Odd"))
@@ -404,9 +404,9 @@ def test_the_table_of_reasons() -> None:
 
 def test_a_reason_that_nobody_names_any_more_stays_while_the_page_is_open() -> None:
     shop = Shop()
-    shop.learnt = [{"code": "X", "words": "Odd"}]
+    shop.learnt = [{"code": "X", "text": "Odd"}]
     hand = Hand(shop, Policy(short_reasons=("7 Gone", "8 Bare")))
-    shop.learnt = [{"code": "A", "words": "Other"}]
+    shop.learnt = [{"code": "A", "text": "Other"}]
     hand.context = hand.context._replace(policy=Policy(short_reasons=("8 Crushed",)))
     hand.say(Resumed())
     assert [kind for kind, _ in hand.ways] == ["reason", "reason", "reason", "reject", "reason"]
@@ -485,7 +485,7 @@ def run(pick: Pick, length: int, keeps: bool) -> Counter[str]:
     shop = Shop(*some(pick))
     shop.features = pick(([{"features": ["line-reasons"]}], [{"features": []}], []))
     orders = [need(f"O{n}", f"T{n}") for n in range(pick((0, 1, 1, 3)))]
-    hand = Hand(shop, keeps=keeps, orders=orders, place=pick(("", "A-3")))
+    hand = Hand(shop, keeps=keeps, orders=orders, location=pick(("", "A-3")))
     seen = Counter({"shortage.opened": 1})
     for _ in range(length):
         event, reject = pick(EVENTS), ("reject", "")

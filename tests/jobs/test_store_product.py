@@ -49,7 +49,7 @@ Row = dict[str, Any]
 def row(**fields: Any) -> Row:
     """A product as the read has it."""
     return {
-        "product_number": "P1", "product_name": "Tea", "is_ranged": True, "may": True,
+        "product_number": "P1", "product_name": "Tea", "is_ranged": True, "may_edit": True,
         "read_at": "2026-11-20T09:00:00+00:00",
         "most_likely_quantity": 7, "min": 4, "max": 10, "original_min": 4, "original_max": 10,
         "edit_min_max_percentage": 50, "is_replenishment": False, "price": Decimal("2.5"), "said": [], **fields,
@@ -58,7 +58,14 @@ def row(**fields: Any) -> Row:
 
 def said(word: str, op_id: str = "A", why: str = "") -> Row:
     """A change from this host."""
-    return {"op_id": op_id, "word": word, "fields": [("min", "4", "5")], "who": "fred", "at": "2026-11-20", "why": why}
+    return {
+        "op_id": op_id,
+        "outcome": word,
+        "fields": [("min", "4", "5")],
+        "user_name": "fred",
+        "at": "2026-11-20",
+        "why": why,
+    }
 
 
 class Hand:
@@ -224,7 +231,7 @@ def test_without_a_percentage_or_a_start_nothing_binds() -> None:
 
 
 def test_staff_look_and_change_nothing() -> None:
-    hand = Hand(row(may=False))
+    hand = Hand(row(may_edit=False))
     assert hand.job.accepts(hand.state).choices == 0
     assert hand.view.lines[-1].text.id == "store_product.no_role"
     assert Hand(row()).job.accepts(hand.state).choices == 0
@@ -250,24 +257,24 @@ def test_who_lost_the_right_meanwhile_sends_nothing() -> None:
     hand = Hand(row())
     hand.pick("price")
     hand.feed(Quantity(Decimal(3)))
-    hand.row = row(may=False)
+    hand.row = row(may_edit=False)
     assert hand.feed(Choice(1)) == "store_product.no_role"
     assert not any(isinstance(each, Write) for each in hand.effects)
 
 
 def test_what_becomes_of_a_change_is_told() -> None:
-    hand = Hand(row(said=[said("noted")]))
+    hand = Hand(row(said=[said("queued")]))
     assert hand.view.blocks[0].rows[0][2].id == "operation_state.queued"
     hand.row = row(said=[said("confirmed")])
     assert hand.feed(Changed("outbox", "")) == "store_product.confirmed"
-    hand.row = row(said=[said("noted", "B"), said("confirmed")])
+    hand.row = row(said=[said("queued", "B"), said("confirmed")])
     assert hand.feed(Changed("outbox", "")) == ""
     hand.row = row(said=[said("refused", "B", "min is above max."), said("confirmed")])
     assert hand.feed(Changed("outbox", "")) == "store_product.refused"
     assert hand.view.lines[-1].text.id == "store_product.refused"
     hand.feed(Command("d"))
     assert hand.effects == [Start("unconfirmed", {})]
-    hand.row = row(said=[said("unclear", "B")])
+    hand.row = row(said=[said("in_doubt", "B")])
     hand.feed(Closed("unconfirmed"))
     assert hand.view.lines[-1].text.id == "store_product.in_doubt"
 
@@ -436,7 +443,7 @@ EVENTS: tuple[Event, ...] = (
 @pytest.mark.parametrize("seed", range(20))
 def test_whatever_is_said_every_page_can_be_drawn(seed: int) -> None:
     random = Random(seed)
-    rows = (row(), row(may=False), row(is_ranged=False), row(history_array="1;2", said=[said("refused")]), None)
+    rows = (row(), row(may_edit=False), row(is_ranged=False), row(history_array="1;2", said=[said("refused")]), None)
     hand = Hand(rows[0])
     for _ in range(60):
         hand.row = random.choice(rows)

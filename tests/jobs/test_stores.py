@@ -45,8 +45,8 @@ class Desk:
         args = query.args
         if query.name == "store_page":
             number = args["store_number"]
-            rights = {"may": self.may, "back": self.back}
-            page = {**STORE_FIELDS, "store_number": number, "here": number == "0001", "waiting": 2, **rights}
+            rights = {"may_switch": self.may, "back": self.back}
+            page = {**STORE_FIELDS, "store_number": number, "is_current": number == "0001", "waiting": 2, **rights}
             return Rows(query.id, (page,) if number in self.stores else (), 1)
         found = [number for number in self.stores if args["search"] in number]
         rows = [{"store_number": number, "store_name": f"Store {number}"} for number in found]

@@ -64,7 +64,7 @@ MOMENT = "2026-11-20T08:00:00Z"
 def order_row(number: int, **fields: Any) -> dict[str, Any]:
     usual = {"is_active": True, "is_claimed": False, "is_picked": False, "is_rejected": False, "status": "open"}
     line = {"line_number": 1, "product_number": "P1", "quantity": 3, "picked_quantity": 1, "is_picked": False}
-    known = {"total_quantity": 6, "picked_quantity": Decimal(1), "short": 0, "seen_at": MOMENT, "silent_since": ""}
+    known = {"total_quantity": 6, "picked_quantity": Decimal(1), "short": 0, "seen_at": MOMENT, "idle_since": ""}
     return {
         "order_number": f"O{number}", "customer_name": "Ms Okafor", "pickup_date": MOMENT, "position": number,
         "lines": [line], "lines_known": True, **usual, **known, **fields,
@@ -96,13 +96,21 @@ class World:
             case "absent_order":
                 rows = [{"order_number": args["order_number"]}] if self.answered >= args["since"] else []
             case "order_outcomes":
-                rows = [{"order_number": number, "word": "sent", "why": ""} for number in args["orders"]]
+                rows = [{"order_number": number, "outcome": "sending", "why": ""} for number in args["orders"]]
             case "people":
                 known = [{"user": "U2", "name": "Ben Okafor"}, {"user": "U3", "name": "Carla Fernandes"}]
                 rows = [row for row in known if str(args.get("search") or "").lower() in row["name"].lower()]
             case "order_history":
                 rows = [
-                    {"at": MOMENT, "who": "Ben", "what": "pick", "label": "P1", "quantity": 1, "why": "", "word": ""}
+                    {
+                        "at": MOMENT,
+                        "user": "Ben",
+                        "event": "pick",
+                        "label": "P1",
+                        "quantity": 1,
+                        "why": "",
+                        "outcome": "",
+                    }
                 ]
             case "exceptions":
                 kinds = ("unconfirmed", "differences", "negative_stock", "stuck", "late", "recounts")
@@ -110,7 +118,7 @@ class World:
             case "features":
                 rows = [{"features": ["reviews", "recounts"]}]
             case "short_reasons":
-                rows = [{"code": f"9{n}", "words": f"Own reason {n}"} for n in range(8)]
+                rows = [{"code": f"9{n}", "text": f"Own reason {n}"} for n in range(8)]
             case "stuck":
                 rows = self.orders[:3]
             case "differences" | "negative_stock" | "recounts":
@@ -121,10 +129,22 @@ class World:
         return Rows(query.id, tuple(rows), len(rows) if total < 0 else total)
 
     def _exception(self, number: int, name: str) -> dict[str, Any]:
-        said = {"key": str(900 + number), "label": "Milk", "product_number": "P1", "location_code": "A-1", "who": "Ben"}
+        said = {
+            "key": str(900 + number),
+            "label": "Milk",
+            "product_number": "P1",
+            "location_code": "A-1",
+            "user_name": "Ben",
+        }
         if name == "negative_stock":
-            return {**said, "kind": "below", "quantity": Decimal(-1), "of": Decimal(0), "order_number": "O1" * number}
-        said["kind"] = "kept"
+            return {
+                **said,
+                "kind": "below",
+                "quantity": Decimal(-1),
+                "other_quantity": Decimal(0),
+                "order_number": "O1" * number,
+            }
+        said["kind"] = "at_service"
         known = {"difference": Decimal(-2), "counted": Decimal(3), "value": Decimal(-4), "known": number != 1}
         return {**said, **known, "review_status": "1" if number else "0", "at": MOMENT}
 
@@ -315,7 +335,7 @@ def test_the_page_offers_what_fits_the_state() -> None:
         "order_actions.hand_over",
     ]
     assert ways() == usual
-    assert ways(urgent=True) == [*usual[:3], "order_actions.no_priority", *usual[4:]]
+    assert ways(is_priority=True) == [*usual[:3], "order_actions.no_priority", *usual[4:]]
     assert ways(is_claimed=True) == [*usual, "order_actions.release"]
     assert ways(status="picked") == ["order_actions.claim", "order_actions.reject", "order_actions.hand_over"]
     assert ways(is_rejected=True, status="rejected") == ["order_actions.reopen"]
@@ -412,7 +432,7 @@ def test_somebody_works_on_an_order_that_is_to_be_picked(status: str, works: boo
 def test_a_line_is_closed_opened_or_looked_up() -> None:
     line = order_row(1)["lines"][0]
     full, closed = {**line, "picked_quantity": 3}, {**line, "is_picked": True}
-    for said, kind in ((line, "close_line"), (closed, "open_line")):
+    for said, kind in ((line, "close_line"), (closed, "reopen_line")):
         hand = Hand("order", {"order_number": "O1"}, World([order_row(1, lines=[said])])).does(Command("l"), Choice(1))
         (start,) = hand.of(Start)
         assert (start.job, start.args["kind"], start.args["line"]) == ("order_actions", kind, 1)
@@ -422,10 +442,10 @@ def test_a_line_is_closed_opened_or_looked_up() -> None:
 
 def test_what_was_done_from_the_page_is_undone_from_it() -> None:
     hand = Hand("order", {"order_number": "O1"}).does(
-        Closed("order_actions", {"undo": [{"order": "O1", "kind": "take_back"}]})
+        Closed("order_actions", {"undo": [{"order": "O1", "kind": "reopen"}]})
     )
     hand.does(Command("u"))
-    assert hand.of(Start) == [Start("order_actions", {"undo": [{"order": "O1", "kind": "take_back"}]})]
+    assert hand.of(Start) == [Start("order_actions", {"undo": [{"order": "O1", "kind": "reopen"}]})]
 
 
 # What is done
@@ -461,7 +481,7 @@ def test_one_order_leads_straight_back() -> None:
     ]
     (close,) = hand.of(Close)
     assert close.verdict.text.id == "order_actions.done_reject"
-    assert close.answer["undo"][0]["kind"] == "take_back"
+    assert close.answer["undo"][0]["kind"] == "reopen"
     late = Hand("order_actions", {"orders": ["O1"], "kind": "release"})
     assert (bodies(late), late.of(Close)[0].verdict.text.id) == ([], "order_actions.not_claimed")
 
@@ -568,10 +588,10 @@ def test_people_page_fills_screen_and_shows_range() -> None:
 def test_a_rejection_is_taken_back_when_that_is_sure_or_as_what_undoes_it() -> None:
     world = World([order_row(1, is_rejected=True, status="rejected")])
     back = [{"order_number": "O1", "is_rejected": False}]
-    hand = Hand("order_actions", {"orders": ["O1"], "kind": "take_back"}, world)
+    hand = Hand("order_actions", {"orders": ["O1"], "kind": "reopen"}, world)
     assert (hand.at, bodies(hand)) == ("order_actions.confirm", [])
     assert bodies(hand.does(Choice(1))) == back
-    assert bodies(Hand("order_actions", {"undo": [{"order": "O1", "kind": "take_back"}]}, world)) == back
+    assert bodies(Hand("order_actions", {"undo": [{"order": "O1", "kind": "reopen"}]}, world)) == back
 
 
 def test_the_question_names_what_is_done_to_which_orders_and_for_whom() -> None:
@@ -612,7 +632,7 @@ def test_order_in_no_batch_is_not_split_before_assignee_is_asked() -> None:
         Hand("order_actions", {"orders": ["O1"]}).does(Choice(8)),
     ):
         assert [close.verdict.text.id for close in hand.of(Close)] == ["order_actions.not_in_batch"]
-    walked = World([order_row(1, walker="U3", walker_name="Carla Fernandes")])
+    walked = World([order_row(1, picker="U3", picker_name="Carla Fernandes")])
     assert Hand("order_actions", {"orders": ["O1"], "kind": "split"}, walked).at == "order_actions.person"
 
 
@@ -629,7 +649,7 @@ def test_scan_is_no_reason_and_reason_is_shown_before_confirmation() -> None:
 )
 def test_other_inputs_at_confirmation_are_answered_without_effect(said: Event) -> None:
     for args, told in (
-        ({"orders": ["O1"], "kind": "finish"}, "order_actions.only_yes_or_no"),
+        ({"orders": ["O1"], "kind": "hand_over"}, "order_actions.only_yes_or_no"),
         ({"orders": ["O1"]}, "order_actions.not_usable_here"),
     ):
         hand = Hand("order_actions", args)
@@ -640,18 +660,18 @@ def test_other_inputs_at_confirmation_are_answered_without_effect(said: Event) -
 
 @pytest.mark.parametrize("text", ["AISLE:1", "aisle:ok", "]C0AISLE:1"])
 def test_a_printed_command_confirms_nothing(text: str) -> None:
-    hand = Hand("order_actions", {"orders": ["O1"], "kind": "finish"})
+    hand = Hand("order_actions", {"orders": ["O1"], "kind": "hand_over"})
     assert parse(text, hand.job.accepts(hand.state)) == RefusedInput("input.by_hand", text)
     assert parse("1", hand.job.accepts(hand.state)) == Choice(1)
     assert parse("AISLE:BACK", hand.job.accepts(hand.state)) == Back()
 
 
 def test_handing_over_is_always_asked_about() -> None:
-    hand = Hand("order_actions", {"orders": ["O1"], "kind": "finish"})
+    hand = Hand("order_actions", {"orders": ["O1"], "kind": "hand_over"})
     assert hand.at == "order_actions.confirm"
     assert isinstance(hand.job.view(hand.state), Step)
     assert hand.does(Choice(2)).of(Close)
-    assert bodies(Hand("order_actions", {"orders": ["O1"], "kind": "finish"}).does(Choice(1))) == [
+    assert bodies(Hand("order_actions", {"orders": ["O1"], "kind": "hand_over"}).does(Choice(1))) == [
         {"order_number": "O1", "is_active": False}
     ]
 
@@ -739,18 +759,18 @@ def test_one_difference_is_counted_again_by_somebody_or_here() -> None:
     assert [note.key for note in hand.of(LocalNote) if note.topic == "review"] == ["901"]
 
 
-@pytest.mark.parametrize("kind", ["kept", "noted", "here"])
+@pytest.mark.parametrize("kind", ["at_service", "queued", "local"])
 def test_a_recount_is_withdrawn_where_it_is_kept(kind: str) -> None:
     hand = Hand("exceptions").does(Command("n"), Choice(1))
     assert hand.at == "exceptions.recounts"
     hand.state = hand.state._replace(rows=tuple(row._replace(kind=kind) for row in hand.state.rows), cursor=1)
     hand.does(Command("x"))
-    gone = [LocalNote("recount", "P1/A-1", "", needs_supervisor=True, mirrors_write=kind == "kept")]
-    assert hand.of(LocalNote) == ([] if kind == "noted" else gone)
+    gone = [LocalNote("recount", "P1/A-1", "", needs_supervisor=True, mirrors_write=kind == "at_service")]
+    assert hand.of(LocalNote) == ([] if kind == "queued" else gone)
     bodies = [write.body["recounts"] for write in hand.of(Write)]
-    assert bodies == ([[{"id": 901, "state": "withdrawn"}]] if kind == "kept" else [])
-    assert len(hand.numbers) == (3 if kind == "noted" else 2)
-    assert hand.told == ("exceptions.not_yet_there" if kind == "noted" else "exceptions.withdrawn")
+    assert bodies == ([[{"id": 901, "state": "withdrawn"}]] if kind == "at_service" else [])
+    assert len(hand.numbers) == (3 if kind == "queued" else 2)
+    assert hand.told == ("exceptions.not_yet_there" if kind == "queued" else "exceptions.withdrawn")
 
 
 def test_a_service_without_extensions_is_told_nothing() -> None:
@@ -821,7 +841,7 @@ def test_no_sequence_raises_or_leaves_a_page_without_a_way_back(
 
 def test_a_scan_never_confirms_and_goes_on_to_its_meaning() -> None:
     hand = Hand(
-        "order_actions", {"orders": ["O1"], "kind": "finish"}, World([order_row(1, status="picked", is_picked=True)])
+        "order_actions", {"orders": ["O1"], "kind": "hand_over"}, World([order_row(1, status="picked", is_picked=True)])
     )
     assert hand.job.step_name(hand.state) == "order_actions.confirm"
     scan = Scan((Match(ORDER, "O2", "O2", code="1"),))

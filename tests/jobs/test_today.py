@@ -17,10 +17,10 @@ CONTEXT = Context(store="0001", user="U6", now="2026-11-20T15:30:00+00:00")
 ROWS: dict[str, list[dict[str, Any]]] = {
     "today": [FIGURES],
     "today_hours": [
-        {"user": "U1", "name": "Anna", "here": False, "hours": {9: {"pick": 4, "count": 1}, 11: {"move": 2}}},
-        {"user": "U2", "name": "U2", "here": True, "hours": {10: {"pick": 1}}},
+        {"user": "U1", "name": "Anna", "is_here": False, "hours": {9: {"pick": 4, "count": 1}, 11: {"move": 2}}},
+        {"user": "U2", "name": "U2", "is_here": True, "hours": {10: {"pick": 1}}},
     ],
-    "today_locations": [{"place": place, "n": count} for place, count in (("A-02", 1), ("A-01", 5), ("B-01", 0))],
+    "today_locations": [{"location": place, "n": count} for place, count in (("A-02", 1), ("A-01", 5), ("B-01", 0))],
     "today_terminals": [
         {"terminal": "dock", "user": "U1", "name": "Anna", "job": "pick", "since": 1795186800.0, "last": 1795188570.0},
         {"terminal": "desk", "user": "", "name": "", "job": "", "since": 1795186800.0, "last": 0.0},

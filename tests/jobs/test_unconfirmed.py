@@ -30,16 +30,16 @@ from aisle.tui.message_text import MessageWriter
 JOB = UnconfirmedJob()
 
 
-def row(op_id: str, word: str = "unclear", **fields: Any) -> dict[str, Any]:
+def row(op_id: str, word: str = "in_doubt", **fields: Any) -> dict[str, Any]:
     item = {"product_number": "P1", "label": "Cola", "quantity": Decimal(2), "line": None, "from": "A-1", "to": "B-1"}
     side = {"subject": "P1", "location": "A-1", "before": "12", "ours": "-2", "after": "10"}
     told: dict[str, Any] = {
-        "op_id": op_id, "word": word, "asked": word in ("unclear", "refused"), "operation": "create-movement",
-        "kind": "move", "who": "U1", "terminal": "t", "at": "2026-11-20T09:41:00Z", "why": "no", "tries": 1,
-        "settles_at": 0.0, "verdict": "unreadable", "items": [item], "sides": [side], "looks": "there",
-        "ways": [ARRIVED, RESEND, CLOSED_BY_HAND] if word == "unclear" else [CLOSED_BY_HAND]
+        "op_id": op_id, "outcome": word, "asked": word in ("in_doubt", "refused"), "operation": "create-movement",
+        "kind": "move", "user": "U1", "terminal": "t", "at": "2026-11-20T09:41:00Z", "why": "no", "tries": 1,
+        "absence_final_at": 0.0, "verdict": "unreadable", "items": [item], "sides": [side], "evidence": "there",
+        "ways": [ARRIVED, RESEND, CLOSED_BY_HAND] if word == "in_doubt" else [CLOSED_BY_HAND]
         if word == "refused" else [],
-        "order": "", "place": "A-1", "product": "P1", "waits_for": "",
+        "order": "", "location": "A-1", "product": "P1", "waits_for": "",
     }  # fmt: skip
     return {**told, **fields}
 
@@ -77,7 +77,7 @@ class Hand:
 
 
 def test_it_asks_for_the_list_and_shows_it() -> None:
-    hand = Hand(row("A"), row("B", "refused"), row("C", "noted"))
+    hand = Hand(row("A"), row("B", "refused"), row("C", "queued"))
     view = JOB.view(hand.state)
     assert isinstance(view, ListView)
     assert [cells.cells[0].id for cells in view.rows] == [
@@ -155,13 +155,13 @@ def test_the_place_can_be_counted_and_the_order_opened() -> None:
     hand = Hand(row("A", "refused", order="O1")).does(Choice(1), Choice(2))
     assert hand.effects == (Start("count", {"location_code": "A-1"}),)
     hand.does(Choice(3))
-    assert hand.effects == (Start("pick", {"order_number": "O1", "looks": True}),)
+    assert hand.effects == (Start("pick", {"order_number": "O1", "view_only": True}),)
     hand.does(Closed("pick"))
     assert hand.asked() == ["unconfirmed", "unconfirmed"]
     assert hand.at == "unconfirmed.entry", "back where it was"
 
 
-@pytest.mark.parametrize("word", ["noted", "sent", "confirmed"])
+@pytest.mark.parametrize("word", ["queued", "sending", "confirmed"])
 def test_what_goes_on_by_itself_offers_nothing(word: str) -> None:
     hand = Hand(row("A", word)).does(Choice(1))
     view = JOB.view(hand.state)
@@ -196,7 +196,7 @@ def test_what_a_store_says_of_a_product_is_shown_field_by_field() -> None:
         {"subject": "min", "location": "", "before": "4", "ours": "6", "after": "5"},
         {"subject": "is_promotion", "location": "", "before": None, "ours": "yes", "after": ""},
     ]
-    told = {"kind": "setting", "operation": "update-store-products", "items": [item], "sides": sides, "place": ""}
+    told = {"kind": "setting", "operation": "update-store-products", "items": [item], "sides": sides, "location": ""}
     hand = Hand(row("A", "refused", **told)).does(Choice(1))
     view = JOB.view(hand.state)
     assert isinstance(view, DetailView)

@@ -53,7 +53,7 @@ def test_a_list_that_was_never_read_is_not_here_yet(job: type[Job[Any]], languag
 
 
 def test_a_place_to_count_is_not_said_to_be_empty_while_nobody_knows() -> None:
-    view = CountJob().view(CountState(phase="count", mode="place", location="A-1"))
+    view = CountJob().view(CountState(phase="count", mode="location", location="A-1"))
     for link, told in ((UNREAD, "The products are not here yet."), (LinkState("live"), "The books have nothing here.")):
         for size in ((40, 20), (80, 24)):
             assert told in " ".join(_drawn(view, link, size=size).split())

@@ -1,9 +1,12 @@
 """Figures as people and spreadsheets write them: what is read differently is reported by row, the rest is refused."""
 
+import re
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.load.test_repeated_loads import World, stocked
 from tests.load.test_spreadsheets import NARROW, NBSP, Found, Write, dates, prices, write
@@ -180,3 +183,39 @@ async def test_unit_of_ordered_and_delivered_quantity_is_read(world: World) -> N
     assert report is not None
     assert [(row.file, row.line) for row in report.bad] == [("deliveries.csv", 3)]
     assert [file.records for file in report.files[-2:]] == [1, 1]
+
+
+PLAIN = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?", re.ASCII)
+"""Number that is read as it stands."""
+
+
+@given(
+    st.one_of(
+        st.text("0123456789.,'- +€%()kgE\u00a0\u2019", min_size=1, max_size=9),
+        st.from_regex(r"\A[€$-]? ?[0-9]{1,4}[.,' ]?[0-9]{0,3}[.,]?[0-9]{0,3}-? ?(€|EUR|kg|%)?\Z", fullmatch=True),
+    ),
+    st.sampled_from(["products.csv", "stock.csv"]),
+)
+def test_no_figure_changes_without_a_word(tmp_path_factory: pytest.TempPathFactory, cell: str, file: str) -> None:
+    folder = tmp_path_factory.mktemp("figure")
+    header, key = {"products.csv": ("price", "P"), "stock.csv": ("store_number;quantity", "P;1")}[file]
+    row = f'{key};"{cell}"\r\n'
+    (folder / file).write_bytes(f"product_number;{header}\r\n{row}".encode())
+    found = Found(folder)
+    values = [body[name] for body in found.bodies for name in ("price", "counted_quantity") if name in body]
+    if not values:
+        assert found.bad or not cell.strip()
+    elif PLAIN.fullmatch(cell):
+        assert values == [Decimal(cell)]
+    else:
+        assert any("in row 2" in note for note in found.notes), (cell, values, found.notes)
+
+
+@given(st.text("0123456789./-: TZ", min_size=4, max_size=16) | st.dates().map(lambda day: day.strftime("%d/%m/%y")))
+def test_no_date_changes_without_a_word(tmp_path_factory: pytest.TempPathFactory, cell: str) -> None:
+    folder = tmp_path_factory.mktemp("date")
+    header = "store_number;order_number;line_number;product_number;quantity;pickup_date"
+    (folder / "orders.csv").write_bytes(f'{header}\r\n1;O;1;P;1;"{cell}"\r\n'.encode())
+    found = Found(folder)
+    if found.bodies and (day := found.bodies[0]["order_lines"][0].get("pickup_date")):
+        assert day == cell or any("row 2" in note or "orders.csv:2: " in note for note in found.notes), (cell, day)

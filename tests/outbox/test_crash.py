@@ -93,8 +93,8 @@ def check(home: StoreFolder, said: list[str], sent: dict[str, set[str]], confirm
     for op_id, contents in sent.items():
         (content,) = contents
         row = outbox.get(op_id)
-        assert row.frozen is not None
-        assert row.frozen.hex() == content
+        assert row.sent_body is not None
+        assert row.sent_body.hex() == content
     assert all(outbox.get(op_id).state == CONFIRMED for op_id in confirmed)
     assert len(confirmed) > 0
     connection.close()

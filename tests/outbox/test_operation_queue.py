@@ -1,4 +1,4 @@
-"""The operation queue: lanes, merging, frozen bytes, and invariants on every path."""
+"""The operation queue: lanes, merging, sent bytes, and invariants on every path."""
 
 from decimal import Decimal
 from typing import Any
@@ -196,7 +196,7 @@ def test_bytes_are_frozen_when_they_are_first_sent(outbox: OperationQueue, clock
     clock.pass_(5)
     assert outbox.begin_sending(op_id, b"other") == b"first"
     row = outbox.get(op_id)
-    assert (row.frozen, row.fingerprint, row.attempts) == (b"first", sha256_hex(b"first"), 2)
+    assert (row.sent_body, row.fingerprint, row.attempts) == (b"first", sha256_hex(b"first"), 2)
     assert row.first_sent_at == clock.now - 5
     assert row.last_error == "refused to connect"
 
@@ -207,18 +207,18 @@ def test_a_merge_and_a_send_cannot_both_win(outbox: OperationQueue) -> None:
     (newer,) = put(outbox, update("A", {1: 2}))
     assert outbox.begin_sending(listed[0].op_id, b"old") is None
     assert outbox.begin_sending(newer, b"new") == b"new"
-    assert outbox.get(op_id).frozen is None
+    assert outbox.get(op_id).sent_body is None
 
 
 def test_whether_it_went_under_a_key_is_kept_with_it(outbox: OperationQueue) -> None:
     (op_id,) = put(outbox, update("A", {1: 1}))
-    assert outbox.get(op_id).keyed == 0
+    assert outbox.get(op_id).has_key == 0
     outbox.begin_sending(op_id, b"", has_key=True)
-    assert outbox.get(op_id).keyed == 1
+    assert outbox.get(op_id).has_key == 1
     outbox.retry_later(op_id, store_text("lost"), 0)
-    assert outbox.get(op_id).keyed == 1
+    assert outbox.get(op_id).has_key == 1
     outbox.begin_sending(op_id, b"")
-    assert outbox.get(op_id).keyed == 0
+    assert outbox.get(op_id).has_key == 0
 
 
 def test_a_done_operation_lies_over_the_cache_until_it_is_read_back(outbox: OperationQueue, clock: Clock) -> None:
@@ -389,7 +389,7 @@ class Machine(RuleBasedStateMachine):
     def what_was_sent_stays(self) -> None:
         for op_id, (body, content) in self.sent.items():
             row = self.outbox.get(op_id)
-            assert (row.body, row.frozen, row.superseded_by) == (body, content, "")
+            assert (row.body, row.sent_body, row.superseded_by) == (body, content, "")
 
     @invariant()
     def counts_are_right(self) -> None:

@@ -39,12 +39,12 @@ def outbox(aisle_home: Path) -> OperationQueue:
     return OperationQueue(open_outbox(aisle_home), clock=Clock(), random=seeded())
 
 
-def sent(outbox: OperationQueue, evidence: Any = None, *, keyed: bool = False) -> str:
+def sent(outbox: OperationQueue, evidence: Any = None, *, has_key: bool = False) -> str:
     """An update of order A that is under way."""
     db: apsw.Connection = outbox._db
     with transaction(db):
         (op_id,) = outbox.enqueue(intents(update("A", {1: 2})), ANNA)
-    outbox.begin_sending(op_id, b"{}", has_key=keyed, evidence=evidence)
+    outbox.begin_sending(op_id, b"{}", has_key=has_key, evidence=evidence)
     return op_id
 
 
@@ -88,7 +88,7 @@ def test_evidence_from_before_sending_survives_any_confirmation(outbox: Operatio
 
 
 def test_what_was_told_after_one_restore_is_not_told_after_the_next(outbox: OperationQueue) -> None:
-    op_id = sent(outbox, keyed=True)
+    op_id = sent(outbox, has_key=True)
     answers = [("{}", []), ('{"success":true}', [LINE]), ('{"success":true}', []), ('{"success":true}', [LINE])]
     for n, (text, left) in enumerate(answers):
         if n:
@@ -101,7 +101,7 @@ def test_what_was_told_after_one_restore_is_not_told_after_the_next(outbox: Oper
 
 
 def test_the_numbers_of_entries_are_those_of_the_last_answer(outbox: OperationQueue) -> None:
-    op_id = sent(outbox, keyed=True)
+    op_id = sent(outbox, has_key=True)
     outbox.confirm(op_id, '{"data":[7]}')
     outbox.replay([op_id], DETECTED)
     outbox.begin_sending(op_id, b"{}", has_key=True)
@@ -114,8 +114,8 @@ def test_it_is_written_afresh_where_the_line_stood_elsewhere_meanwhile(outbox: O
     outbox.retry_later(op_id, store_text("no link"), 0)
     assert outbox.begin_sending(op_id, b"[]") == b"{}"
     outbox.retry_later(op_id, store_text("no link"), 0)
-    assert outbox.begin_sending(op_id, b"[]", replace_frozen=True) == b"[]"
-    assert outbox.get(op_id).frozen == b"[]"
+    assert outbox.begin_sending(op_id, b"[]", replace_sent_body=True) == b"[]"
+    assert outbox.get(op_id).sent_body == b"[]"
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def _count_state(text: str, *counted: int | None) -> CountState:
     history = (UndoStep("A-03-12", "4001", 1),) if counted else ()
     items = _count_lines(text, counted)
     return CountState(
-        "count", "place", "A-03-12", lines=items, current_index=len(counted) - 1, history=history, pools=POOLS
+        "count", "location", "A-03-12", lines=items, current_index=len(counted) - 1, history=history, pools=POOLS
     )
 
 
@@ -118,7 +118,7 @@ def _other(text: str) -> Frame:
 
 def _plan(text: str) -> Frame:
     todo = tuple(
-        CountTarget("place", text or code, text or code) for code in ("A-03-11", "A-03-12", "A-03-13", "B-01-02")
+        CountTarget("location", text or code, text or code) for code in ("A-03-11", "A-03-12", "A-03-13", "B-01-02")
     )
     label = text or EXPECTED[3][1]
     state = CountState("list", plan=(*todo, CountTarget("product", "5231", label)), location="B-01-02")
@@ -132,7 +132,7 @@ def _empty_plan(text: str) -> Frame:
 
 
 def _number(text: str) -> Frame:
-    choices = (CountTarget("quantity", "3012"), CountTarget("place", "3012", text or "3012"))
+    choices = (CountTarget("quantity", "3012"), CountTarget("location", "3012", text or "3012"))
     state = _count_state(text, 11, 6)._replace(choices=choices)
     verdict = Verdict(ASK, msg("count.number_of_location", value=Decimal(3012), what=text or "3012"))
     return _frame(CountJob().view(state), verdict, LinkState("live", 12.0), 18)
@@ -231,7 +231,7 @@ def _adjust_reason(text: str) -> Frame:
 
 
 def _entries(text: str) -> tuple[Entry, ...]:
-    words = ("noted", "sent", "confirmed", "refused", "unclear")
+    words = ("queued", "sending", "confirmed", "refused", "in_doubt")
     entries = []
     for index, ((number, label, quantity, _), word) in enumerate(zip(EXPECTED, words, strict=True)):
         counted = Decimal(quantity) - index
@@ -285,7 +285,7 @@ COUNT_SAMPLES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("count.stop", "tour", _stop),
     ("count.stop", "other", _other),
     ("count.missing", "asked", _missing),
-    ("count.missing", "place", _missing_stop),
+    ("count.missing", "location", _missing_stop),
     ("count.recount", "asked", _recount),
     ("count.summary", "differing", _summary),
     ("count.pool", "asked", _pool),

@@ -224,7 +224,7 @@ def _pick_reassigned(text: str) -> Frame:
     number, label, place, of, _ = PRODUCTS[0]
     back = (
         GoodsToReturn(
-            "B", "given", number, text or label, Decimal(of), place, order="100051", line=_pick_state(text).lines[0]
+            "B", "assigned", number, text or label, Decimal(of), place, order="100051", line=_pick_state(text).lines[0]
         ),
     )
     out = msg("pick.removed_reassigned", tote="B", order="100051", who=text or "Ben Okafor")

@@ -115,7 +115,7 @@ def _palette_state(size: int = 12, colours: bool = True) -> PaletteState:
     }
     context = Context(window_rows=size)
     state = PaletteJob().handle(PaletteJob().begin(), Opened(details), context).state
-    words = tuple({"words": entry.text.id.replace(".", " ")} for entry in state.entries)
+    words = tuple({"text": entry.text.id.replace(".", " ")} for entry in state.entries)
     return PaletteJob().handle(state, Rows("message_texts", words, len(words)), context).state
 
 

@@ -90,7 +90,7 @@ def _nothing_known(text: str) -> Frame:
 def _scanned(text: str) -> Frame:
     place = text or "D-01-01"
     message = msg("shortage.no_stock_there", place=place, label=text or LABEL)
-    state = _state(text, 2)._replace(offered=ShortageChoice("place", place))
+    state = _state(text, 2)._replace(offered=ShortageChoice("location", place))
     return _frame(state, Verdict(ASK, message), LinkState("live", 3.0), 16)
 
 

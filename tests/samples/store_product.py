@@ -26,7 +26,7 @@ def _row(text: str, **fields: Any) -> Any:
         "product_number": text or "4001",
         "product_name": text or "Cola Zero 33 cl can, tray of 24",
         "is_ranged": True,
-        "may": True,
+        "may_edit": True,
         "read_at": "2026-11-20T09:58:00+00:00",
         "most_likely_quantity": 34,
         "min": 12,
@@ -61,7 +61,14 @@ def _row(text: str, **fields: Any) -> Any:
 
 def _change_row(text: str, word: str, why: str = "") -> dict[str, Any]:
     fields = [("min", "12", "8")]
-    return {"op_id": "A", "word": word, "fields": fields, "who": text or "U6", "at": "2026-11-20T09:59:00Z", "why": why}
+    return {
+        "op_id": "A",
+        "outcome": word,
+        "fields": fields,
+        "user_name": text or "U6",
+        "at": "2026-11-20T09:59:00Z",
+        "why": why,
+    }
 
 
 def _state(text: str, given: Any = None, **fields: Any) -> StoreProductState:
@@ -83,7 +90,7 @@ def _all(text: str) -> Frame:
 
 
 def _noted(text: str) -> Frame:
-    state = _state(text, _row(text, min=8, said=[_change_row(text, "noted")]))
+    state = _state(text, _row(text, min=8, said=[_change_row(text, "queued")]))
     what = msg("store_product.change", what=msg("store_product.of_min"), before="12", after="8")
     return _frame(state, Verdict(GOOD, msg("store_product.queued", what=what)), LinkState("offline", 900.0, 1), 2)
 
@@ -95,7 +102,7 @@ def _refused(text: str) -> Frame:
 
 
 def _staff(text: str) -> Frame:
-    return _frame(_state(text, _row(text, may=False)), None, LinkState("live", 4.0))
+    return _frame(_state(text, _row(text, may_edit=False)), None, LinkState("live", 4.0))
 
 
 def _fixed_fields(text: str) -> Frame:

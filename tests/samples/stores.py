@@ -56,8 +56,8 @@ STORE_FIELDS: dict[str, Any] = {
     ],
     "free_fields": [{"key": "Key holder", "sort_order": 1, "value": "J. Lamb"}],
     "something_new": 12,
-    "told": "yes",
-    "may": True,
+    "details": "yes",
+    "may_switch": True,
 }
 
 
@@ -75,7 +75,7 @@ def _rows(text: str) -> tuple[ListedStore, ...]:
 def _store(text: str, **fields: Any) -> Store:
     data: Any = {**STORE_FIELDS, **fields}
     if text:
-        named = {name: text for name, value in data.items() if isinstance(value, str) and name not in ("told",)}
+        named = {name: text for name, value in data.items() if isinstance(value, str) and name not in ("details",)}
         data |= {**named, "pools": {"1": text}, "opening_hours": [{"key": text, "value": text}]}
         data |= {"free_fields": [{"key": text, "value": text}], "store_printers": [{"printer_name": text}]}
     return parse_store(data)
@@ -112,7 +112,7 @@ def _page(text: str) -> Frame:
 
 
 def _staff(text: str) -> Frame:
-    sheet = _store(text, may=False, is_warehouse=True)
+    sheet = _store(text, may_switch=False, is_warehouse=True)
     return _frame(StoresState(store_number=text or "0900", store=sheet), None, LinkState("live", 4.0))
 
 
@@ -148,7 +148,7 @@ def _switch_to_new(text: str) -> Frame:
 
 def _no_right(text: str) -> Frame:
     state = StoresState(
-        store_number=text or "0043", store=_store(text, may=False), is_asking_switch=True, is_switching=True
+        store_number=text or "0043", store=_store(text, may_switch=False), is_asking_switch=True, is_switching=True
     )
     return _frame(state, None, LinkState("live", 4.0))
 

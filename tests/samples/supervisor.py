@@ -126,7 +126,7 @@ def _lines(text: str, label: str) -> tuple[OrderLine, ...]:
 def _history(text: str, label: str) -> tuple[HistoryRow, ...]:
     by = text or "Ben Okafor"
     return (
-        HistoryRow("2026-11-20T10:02:11Z", by, "short", CRISPS, why=text or "Not enough", state="noted"),
+        HistoryRow("2026-11-20T10:02:11Z", by, "short", CRISPS, why=text or "Not enough", state="queued"),
         HistoryRow("2026-11-20T10:01:40Z", by, "pick", CRISPS, Decimal(1)),
         HistoryRow("2026-11-20T09:58:02Z", by, "pick", label, Decimal(3)),
         HistoryRow("2026-11-20T09:57:30Z", by, "claimed"),
@@ -143,7 +143,7 @@ def _order_state(text: str, **fields: object) -> OrderState:
         ("customer_phone", text or "+44 20 7946 0123"),
     )
     page = OrderState(
-        "100037", _order_row(1, text), customer, _lines(text, label), history=_history(text, label), state="noted"
+        "100037", _order_row(1, text), customer, _lines(text, label), history=_history(text, label), state="queued"
     )
     return page._replace(**fields)  # type: ignore[arg-type]
 
@@ -262,7 +262,7 @@ def action_results(text: str) -> Frame:
         Outcome("100037", "confirmed"),
         Outcome("100044", "", msg("order_actions.order_finished", order="100044")),
         Outcome("100051", "refused", raw(text or "Order 100051 has changed")),
-        Outcome("100058", "noted"),
+        Outcome("100058", "queued"),
     )
     state = _action_state(text, page="results", kind=REJECT, outcomes=outcomes, undo=(("100037", OrderAction(REOPEN)),))
     return _frame(

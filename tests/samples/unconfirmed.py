@@ -71,10 +71,10 @@ def _operation_rows(text: str) -> tuple[UnconfirmedOperation, ...]:
     loss = Item("5231", text or "Crème fraîche 200 g", Decimal(-1), 0, "C-01-03")
     at, who = "2026-11-20T09:44:00Z", text or "Anna"
     return (
-        _move_operation(text, "unclear", True),
+        _move_operation(text, "in_doubt", True),
         _refused_pick(text),
-        UnconfirmedOperation("C", "noted", kind="count", user=who, at=at, items=(count,), location="D-11-10"),
-        UnconfirmedOperation("D", "sent", kind="change", user=who, at=at, items=(loss,), location="C-01-03"),
+        UnconfirmedOperation("C", "queued", kind="count", user=who, at=at, items=(count,), location="D-11-10"),
+        UnconfirmedOperation("D", "sending", kind="change", user=who, at=at, items=(loss,), location="C-01-03"),
         UnconfirmedOperation("E", "confirmed", kind="pick", user=who, at=at, order=text or "10024"),
     )
 
@@ -104,14 +104,14 @@ def resolved(text: str) -> Frame:
 
 def unclear(text: str) -> Frame:
     """Show a movement in doubt."""
-    return _frame(UnconfirmedState(entry=_move_operation(text, "unclear", True)))
+    return _frame(UnconfirmedState(entry=_move_operation(text, "in_doubt", True)))
 
 
 def being_looked_for(text: str) -> Frame:
     """Show a movement that is still being looked up."""
     return _frame(
         UnconfirmedState(
-            entry=_move_operation(text, "unclear")._replace(choices=(ARRIVED, CLOSED_BY_HAND), evidence="")
+            entry=_move_operation(text, "in_doubt")._replace(choices=(ARRIVED, CLOSED_BY_HAND), evidence="")
         )
     )
 
@@ -125,7 +125,7 @@ def changed(text: str) -> Frame:
     """Show picks of an order that somebody else changed meanwhile."""
     sides = (Comparison(text or "4107", "", "0", "2", "1"), Comparison("5230", "", "0", "12", "12"))
     state = _refused_pick(text)._replace(
-        state="unclear", finding="changed", comparisons=sides, choices=(ARRIVED, RESEND, CLOSED_BY_HAND)
+        state="in_doubt", finding="changed", comparisons=sides, choices=(ARRIVED, RESEND, CLOSED_BY_HAND)
     )
     return _frame(UnconfirmedState(entry=state))
 
@@ -134,7 +134,7 @@ def claimed(text: str) -> Frame:
     """Show a claim in doubt whose state before could not be read."""
     sides = (Comparison("is_claimed", "", None, "yes", "no"),)
     state = _refused_pick(text)._replace(
-        state="unclear", finding="unreadable", items=(), comparisons=sides, choices=(ARRIVED, CLOSED_BY_HAND)
+        state="in_doubt", finding="unreadable", items=(), comparisons=sides, choices=(ARRIVED, CLOSED_BY_HAND)
     )
     return _frame(UnconfirmedState(entry=state))
 
@@ -149,7 +149,7 @@ def short(text: str) -> Frame:
 
 def counted(text: str) -> Frame:
     """Show a count in doubt, with goods that arrived since."""
-    state = _move_operation(text, "unclear", True)._replace(
+    state = _move_operation(text, "in_doubt", True)._replace(
         kind="count",
         evidence="",
         comparisons=(Comparison("4001", text or "A-03-12", "10", "=12", "14"),),
@@ -201,13 +201,13 @@ def noted(text: str) -> Frame:
 
 def resend(text: str) -> Frame:
     """Show the question about sending again."""
-    state = UnconfirmedState(entry=_move_operation(text, "unclear", True), question=RESEND)
+    state = UnconfirmedState(entry=_move_operation(text, "in_doubt", True), question=RESEND)
     return _frame(state, Verdict(ASK, msg("unconfirmed.ask_resend")))
 
 
 def close_by_hand(text: str) -> Frame:
     """Show the question about how it was resolved."""
-    state = UnconfirmedState(entry=_move_operation(text, "unclear", True), question=CLOSED_BY_HAND)
+    state = UnconfirmedState(entry=_move_operation(text, "in_doubt", True), question=CLOSED_BY_HAND)
     return _frame(state, Verdict(ASK, msg("unconfirmed.ask_close_by_hand")))
 
 

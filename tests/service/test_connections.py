@@ -229,6 +229,23 @@ def test_those_that_hardly_read_make_room_for_those_that_ask() -> None:
         assert httpx.get(f"http://127.0.0.1:{port}/", timeout=SECONDS).text == "ok"
 
 
+def test_few_answers_that_nobody_reads_are_kept() -> None:
+    async def long(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(400):
+            await send({"type": "http.response.body", "body": b"x" * 100_000, "more_body": True})
+        await send({"type": "http.response.body", "body": b"the end"})
+
+    with serving(ConnectionLimits(unread=3), long) as (port, server), ExitStack() as opened:
+        for _ in range(8):
+            opened.enter_context(closing(connected(port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")))
+        until = monotonic() + SECONDS
+        while server.server_state.total_requests or len(server.server_state.connections) != 3:
+            assert monotonic() < until
+            sleep(0.01)
+        assert httpx.get(f"http://127.0.0.1:{port}/", timeout=SECONDS).text.endswith("the end")
+
+
 def test_keep_alive_connection_answers_repeatedly() -> None:
     with serving(ConnectionLimits()) as (port, server), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
         for _ in range(3):

@@ -213,7 +213,7 @@ def test_a_statement_keeps_to_its_store(name: str, text: str) -> None:
         "SELECT 1 FROM balance b JOIN location l ON l.location_code = b.location_code WHERE b.store_number = :p1",
         "SELECT 1 FROM customer_order o WHERE o.store_number = :p1"
         " AND EXISTS (SELECT 1 FROM order_line ol WHERE ol.order_number = o.order_number)",
-        "UPDATE taken SET quantity = :p1 WHERE order_number = :p2",
+        "UPDATE line_origin SET quantity = :p1 WHERE order_number = :p2",
         "DELETE FROM balance WHERE quantity = 0",
         "INSERT INTO balance (product_number, store_number) VALUES (:p1, :p2)",
     ],

@@ -296,7 +296,7 @@ async def _assert_books(tx: Transaction) -> None:
     taken: defaultdict[tuple[Any, ...], int] = defaultdict(int)
     put_down: defaultdict[tuple[Any, ...], int] = defaultdict(int)
     for store, order, line, place, pool, quantity in await tx.all(
-        "SELECT store_number, order_number, line_number, held_place, held_pool, quantity FROM taken"
+        "SELECT store_number, order_number, line_number, held_location, held_pool, quantity FROM line_origin"
     ):
         assert quantity > 0
         if place:

@@ -96,7 +96,7 @@ def test_the_screen_asks_about_the_goods_that_the_answer_is_booked_on(home: Stor
             assert "lb" in prompt(frame, columns, rows)
         assert "1 not taken: Kilo cheese" in shown(frame)
         scan.rest(1.0)
-        scan.send("0.5\r")
+        scan.send("0.5\r", 0.1)
         assert quantities(session) == {"P2": Decimal("0.5")}
 
 

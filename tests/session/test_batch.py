@@ -368,7 +368,7 @@ def test_of_all_that_was_released_only_the_orders_shown_are_asked_for(home: Stor
         outbox.row_trace = None
         reads.close()
         outbox.close()
-    assert [(row["urgent"], row["urgent_by"], row["released_on"] != "") for row in rows] == [
+    assert [(row["is_priority"], row["priority_by"], row["released_on"] != "") for row in rows] == [
         (True, "Ben Okafor", True),
         (False, "", False),
     ]

@@ -182,7 +182,7 @@ def walker(home: StoreFolder, number: str) -> str:
     """In whose round an order is, for whoever looks at the board."""
     reads = CacheReader(home, open_outbox(home.folder))
     (found,) = reads.query("orders_by_number", {"orders": [number]})[0]
-    return str(found["walker"])
+    return str(found["picker"])
 
 
 def moved(home: StoreFolder, number: str) -> Decimal:
@@ -217,7 +217,7 @@ def test_what_one_left_elsewhere_is_not_asked_about(home: StoreFolder) -> None:
     with at(home, "dock", "U1") as dock:
         say(dock, "4101", BARCODES[1], "b")
         with at(home, "t2", "U1") as hand:
-            assert row(home)["claim_open"] is False
+            assert row(home)["is_claim_active"] is False
             assert told(say(hand, "4101")) == (GOOD, "pick.opened")
 
 
@@ -230,11 +230,11 @@ def test_left_order_is_reminded_until_reopened(home: StoreFolder) -> None:
         say(anna, "b")
         ben.poll()
         assert (listed(ben)[0], board(home)) == ("home.abandoned_by", ("home.abandoned_by", "order.abandoned_by"))
-        assert row(home)["claim_left"] >= row(home)["claimed_on"]
+        assert row(home)["claim_ended_at"] >= row(home)["claimed_on"]
         say(anna, "4101")
         ben.poll()
         assert listed(ben)[0] == "home.claimed_by"
-        assert "claim_left" not in row(home)
+        assert "claim_ended_at" not in row(home)
 
 
 def test_who_has_claimed_an_order_since_he_left_it_has_not_left_it(home: StoreFolder) -> None:
@@ -249,9 +249,9 @@ def test_who_has_claimed_an_order_since_he_left_it_has_not_left_it(home: StoreFo
         outbox.mark_read_back(op.op_id)
     his = {"is_claimed": True, "claimed_by": "U1", "claimed_terminal": "dock"}
     put(home, {**ORDER, **his, "claimed_on": "2026-01-01T10:00:00Z"}, 4e9)
-    assert "claim_left" in row(home)
+    assert "claim_ended_at" in row(home)
     put(home, {**ORDER, **his, "claimed_on": "2099-01-01T10:00:00Z"}, 5e9)
-    assert "claim_left" not in row(home)
+    assert "claim_ended_at" not in row(home)
 
 
 def test_the_work_of_a_dead_terminal_is_adopted_and_nobody_is_asked(

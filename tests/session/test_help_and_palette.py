@@ -544,7 +544,7 @@ def test_order_picked_elsewhere_is_searchable_until_put_down(
         "4103", service_rows.line(1, "P9", 1, **at_place), customer_name="Mr Lund", is_picked=True
     )
     CacheWriter(open_cache(home.folder, writer=True), "0001").write_orders([order], lines_known=True, read_began=2.0)
-    args = {"search": "lund", "user": "U1", "lying": True}
+    args = {"search": "lund", "user": "U1", "not_put_down": True}
     reads = CacheReader(home, open_outbox(home.folder))
     assert [row["order_number"] for row in reads.query("orders", args)[0]] == ["4103"] * found
-    assert reads.query("orders", {**args, "lying": False}) == ([], 0), "no round gathers it"
+    assert reads.query("orders", {**args, "not_put_down": False}) == ([], 0), "no round gathers it"

@@ -69,7 +69,7 @@ def test_what_the_receipt_says_came(desk: Desk, name: str) -> None:
     receipt, expected = RECEIPTS[name]
     put(desk, LINES, receipt)
     ((row,), _) = desk.reads.query("delivery", {"order_number": "D-1"})
-    assert [None if each.get("untold") else each["received"] for each in row["lines"]] == expected
+    assert [None if each.get("is_quantity_unknown") else each["received"] for each in row["lines"]] == expected
     ((listed,), _) = desk.reads.query("deliveries", {})
     sums = [0 if of is None else min(of, each["quantity"]) for of, each in zip(expected, LINES, strict=True)]
     assert listed["received_quantity"] == row["received_quantity"] == (sum(sums) if receipt else None)

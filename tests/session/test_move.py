@@ -180,7 +180,7 @@ def test_refused_movement_is_reported_at_home(home: StoreFolder) -> None:
         for operation, back in zip(operations(home), (True, False), strict=True):
             with closing(open_outbox(home.folder)) as connection, transaction(connection):
                 courier = OperationQueue(connection)
-                courier._apply_event(operation.op_id, SEND, frozen=b"[]", sent=1)
+                courier._apply_event(operation.op_id, SEND, sent_body=b"[]", sent=1)
                 courier._apply_event(operation.op_id, "reject", why="Only 0 can be moved from there.")
             frame = session.poll()
             assert frame is not None
@@ -202,7 +202,7 @@ def test_later_refused_movement_is_reported_on_any_page(home: StoreFolder, where
         (operation,) = operations(home)
         with closing(open_outbox(home.folder)) as connection, transaction(connection):
             courier = OperationQueue(connection)
-            courier._apply_event(operation.op_id, SEND, frozen=b"[]", sent=1)
+            courier._apply_event(operation.op_id, SEND, sent_body=b"[]", sent=1)
             courier._apply_event(operation.op_id, "reject", why="Only 0 can be moved from there.")
         frame = session.poll()
         assert frame is not None
@@ -217,7 +217,7 @@ def test_a_refused_movement_is_told_and_lies_over_nothing(home: StoreFolder) -> 
         (operation,) = operations(home)
         with closing(open_outbox(home.folder)) as connection, transaction(connection):
             courier = OperationQueue(connection)
-            courier._apply_event(operation.op_id, SEND, frozen=b"[]", sent=1)
+            courier._apply_event(operation.op_id, SEND, sent_body=b"[]", sent=1)
             courier._apply_event(operation.op_id, "reject", why="Only 3 of P1 can be moved from there.")
         frame = session.poll()
         assert frame is not None

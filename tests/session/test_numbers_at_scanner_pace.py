@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK
 from tests.session.scanner import Scanner
-from tests.session.test_asked_quantity import HAM, JOBS, TEA, begun
+from tests.session.test_asked_quantity import HAM, JOBS, TEA, begun, shown
 from tests.session.test_asked_quantity import home as store
 from tests.session.test_numbers_after_scan import quantities
 from tests.session.test_session import at, say, told
@@ -22,7 +23,7 @@ PACES = (0.0, 0.001, 0.006, 0.012)
 
 
 @pytest.mark.parametrize("pace", PACES)
-@pytest.mark.parametrize("number", ["12", "952", "9520", "017", "1234567"])
+@pytest.mark.parametrize("number", ["12", "952", "9520", "017", "1234567", "3*4", "2x50", "１２"])
 @pytest.mark.parametrize("job", JOBS)
 def test_a_number_at_scanner_pace_is_asked_back(home: StoreFolder, job: str, number: str, pace: float) -> None:
     with at(home, user="U1") as session:
@@ -39,6 +40,23 @@ def test_a_number_at_scanner_pace_is_asked_back(home: StoreFolder, job: str, num
 
 
 @pytest.mark.parametrize("pace", PACES)
+@pytest.mark.parametrize("text", ["1.65", "0,5", "500 g", "2,5lb"])
+@pytest.mark.parametrize("job", JOBS)
+def test_a_measure_at_scanner_pace_is_asked_back(home: StoreFolder, job: str, text: str, pace: float) -> None:
+    with at(home, user="U1") as session:
+        begun(session, job)
+        scan = Scanner(session)
+        scan.send(f"{HAM}\r", 0.006)
+        say(session, "1")
+        before = quantities(session)
+        scan.rest(2.5)
+        assert told(scan.send(f"{text}\r", pace)) == (ASK, "input.paced")
+        assert quantities(session) == before
+        scan.send("y\r")
+        assert quantities(session) != before
+
+
+@pytest.mark.parametrize("pace", PACES)
 def test_it_is_taken_with_y(home: StoreFolder, pace: float) -> None:
     with at(home, user="U1") as session:
         begun(session, "count")
@@ -48,6 +66,36 @@ def test_it_is_taken_with_y(home: StoreFolder, pace: float) -> None:
         scan.send("120\r", pace)
         scan.send("y\r")
         assert quantities(session) == {"P4": Decimal(120)}
+
+
+@pytest.mark.parametrize("between", ["BCD\n1\n", f"{HAM}\r1\r", "h\r", "\r", "952\n953\n", "AISLE:NEXT\r"])
+def test_anything_between_it_and_y_drops_it(home: StoreFolder, between: str) -> None:
+    with at(home, user="U1") as session:
+        begun(session, "count")
+        scan = Scanner(session)
+        scan.send(f"{TEA}\r")
+        scan.rest(2.5)
+        assert told(scan.send("120\r")) == (ASK, "input.paced")
+        frame = scan.send(between)
+        assert "1 not taken: 120" in re.sub(r"#\d+ ", "", shown(frame, 80, 24))  # without the number of the scan
+        assert "y takes" not in shown(frame, 80, 24)
+        scan.rest(2.5)
+        scan.send("y\r")
+        assert quantities(session) == {"P4": Decimal(1)}
+
+
+def test_a_number_after_a_refused_scan_is_named_when_it_is_asked_back(home: StoreFolder) -> None:
+    with at(home, user="U1") as session:
+        begun(session, "count")
+        scan = Scanner(session)
+        scan.send(f"{TEA}\r")
+        scan.send("4000000000006\r")
+        scan.rest(2.5)
+        scan.send("17\r")
+        frame = scan.send("y\r")
+        assert told(frame)[0] == ASK
+        assert "17 of Tea" in shown(frame, 80, 24)
+        assert quantities(session) == {"P4": Decimal(1)}
 
 
 @pytest.mark.parametrize(("number", "pace"), [("7", 0.0), ("7", 0.006), ("12", 0.1), ("120", 0.1)])

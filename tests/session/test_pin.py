@@ -177,7 +177,7 @@ def test_a_remark_alone_is_asked_for_too_and_leaving_does_nothing(desk: Desk, li
         "order_actions.action" if frame.view.name == "order_actions.action" else "order",
         "session.dropped",
     )
-    assert (desk.rows(), notes_of_topic(desk.outbox, "urgent")) == ([], {})
+    assert (desk.rows(), notes_of_topic(desk.outbox, "priority")) == ([], {})
 
 
 @pytest.mark.parametrize("end", ["until", "courier", "sign-out"])
@@ -261,10 +261,10 @@ def test_a_remark_alone_waits_for_no_pin_where_none_is_answered_for(desk: Desk, 
     frame = desk.answers("not_sent")
     assert (frame.view.name, [choice.id for choice in frame.view.choices]) == ("pin.late", ["pin.again"])
     desk.says("2")
-    assert notes_of_topic(desk.outbox, "urgent") == {}
+    assert notes_of_topic(desk.outbox, "priority") == {}
     desk.says("1", PIN)
     assert desk.answers("done", time.time() + 900).view.name == "order"
-    assert list(notes_of_topic(desk.outbox, "urgent")) == ["4101"]
+    assert list(notes_of_topic(desk.outbox, "priority")) == ["4101"]
 
 
 @pytest.mark.parametrize(("letter", "noted"), [("e", "review-logs"), ("r", "write-recounts")])

@@ -589,10 +589,10 @@ def test_what_is_picked_and_not_sent_yet_is_in_hand_and_at_no_place(home: StoreF
         say(session, "4101", BARCODES[1], BARCODES[1])
         reads = session.store.reader
         (row,), _ = reads.query("product", {"product_number": "P2"})
-        assert (sum(place["quantity"] for place in row["places"]), row["in_hand"]) == (18, 2)
+        assert (sum(place["quantity"] for place in row["locations"]), row["in_hand"]) == (18, 2)
         say(session, "u")
         (row,), _ = reads.query("product", {"product_number": "P2"})
-        assert (sum(place["quantity"] for place in row["places"]), row["in_hand"]) == (19, 1)
+        assert (sum(place["quantity"] for place in row["locations"]), row["in_hand"]) == (19, 1)
         say(session, "b")
         opened(session, "count", BARCODES[1])
         while session.stack.top.job.name == "count" and session.stack.top.state.phase == "count":

@@ -295,7 +295,7 @@ def test_who_may_change_the_store(settled: LoadedSettings) -> None:
             reads = CacheReader(home, outbox)
             try:
                 ((page,), _) = reads.query("store_page", {"store_number": store, "user": user, "terminal": "dock"})
-                return bool(page["may"])
+                return bool(page["may_switch"])
             finally:
                 reads.close()
 
@@ -329,10 +329,10 @@ def test_stores_are_found_shown_and_swept(settled: LoadedSettings) -> None:
         assert reads.query("stores", {"first": 1, "size": 2})[1] == 4
         cache.write_store_details("0002", {"store_number": "0002", "address": "3 Station Road"}, 5.0)
         ((page,), _) = reads.query("store_page", {"store_number": "0002"})
-        assert (page["told"], page["address"], page["area_description"]) == ("yes", "3 Station Road", "North")
+        assert (page["details"], page["address"], page["area_description"]) == ("yes", "3 Station Road", "North")
         assert not cache.write_store_details("0002", {"store_number": "0002", "address": "3 Station Road"}, 6.0).changed
         cache.write_store_details("0003", None, 5.0, "not yours")
-        assert reads.query("store_page", {"store_number": "0003"})[0][0]["told"] == "refused"
+        assert reads.query("store_page", {"store_number": "0003"})[0][0]["details"] == "refused"
         cache.delete_unseen_stores({"0001", "0002"})
         assert found() == ["0001", "0002"]
         assert reads.query("store_page", {"store_number": "0003"}) == ([], 0)

@@ -103,8 +103,8 @@ def test_sent_again_waits_until_it_has_settled(home: StoreFolder, session: Sessi
     says(session, "d", "1", "2", "1")
     op = OperationQueue(open_outbox(home.folder)).recent()[-1]
     assert (op.state, op.attempts, op.closed_by) == ("queued", 0, "U1")
-    assert op.settles_at is not None
-    assert op.not_before == op.settles_at
+    assert op.absence_final_at is not None
+    assert op.not_before == op.absence_final_at
 
 
 def test_whoever_comes_too_late_changes_nothing(home: StoreFolder, session: Session) -> None:

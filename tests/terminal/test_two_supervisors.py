@@ -39,15 +39,15 @@ TOLD_S = 20.0
 WAYS = {
     "claim": "Claim",
     "reject": "Reject",
-    "urgent": "Put",
-    "calm": "Not first",
+    "priority": "Put",
+    "no_priority": "Not first",
     "split": "Split",
     "release": "Release",
-    "take_back": "Take",
+    "reopen": "Take",
 }
 PROMPT = re.compile("Type the number of what is to be done|Read, and b goes back")
 
-CONCERNS = ("claim", "reject", "split", "urgent", "calm")
+CONCERNS = ("claim", "reject", "split", "priority", "no_priority")
 """What is told to whoever has the order in hand; a release where the claim was his own."""
 
 LAID = ("pick.put_down", "pick.dropped", "pick.nothing_in_hand")
@@ -60,15 +60,6 @@ WORDS = """
 
 DONE = "order_actions.done_"
 """Beginning of the ids of what is said of a deed that was done."""
-
-KINDS = {
-    f"{DONE}reopen": "take_back",
-    f"{DONE}hand_over": "finish",
-    f"{DONE}priority": "urgent",
-    f"{DONE}no_priority": "calm",
-    f"{DONE}reopen_line": "open_line",
-}
-"""Deeds that are not called by the end of that id."""
 
 REFUSALS = """
     already_claimed already_picker already_priority already_rejected line_closed line_full line_open no_line
@@ -167,7 +158,7 @@ def rules(world: World, me: str) -> Script:
 def does(world: World, order: str, kind: str, number: str) -> Script:
     """One deed, with what it asks; what was said in between is the answer of the last input."""
     target = world.rng.choice(PICKERS) if kind in ("claim", "split") else ""
-    more = {"reject": ["1", "1"], "take_back": ["1"]}.get(kind, [target] if target else [])
+    more = {"reject": ["1", "1"], "reopen": ["1"]}.get(kind, [target] if target else [])
     held = world.held()
     seen: Seen = {}
     for text in (number, *more):
@@ -177,7 +168,7 @@ def does(world: World, order: str, kind: str, number: str) -> Script:
             break
     if seen["verdict"] not in NOT_DONE and not is_done(seen["verdict"]):
         return  # the page had changed under the finger: nothing was done, and nothing was said to be
-    kind = KINDS.get(seen["verdict"], seen["verdict"].removeprefix(DONE)) if is_done(seen["verdict"]) else kind
+    kind = seen["verdict"].removeprefix(DONE) if is_done(seen["verdict"]) else kind
     holders = tuple((job, user) for number, _, job, user in held if number == order)
     world.deeds.append(Deed(kind, order, seen["verdict"], at, holders, PEOPLE.get(target, "")))
 
@@ -279,7 +270,7 @@ def _no_deed_is_lost(world: World) -> None:
     """Each deed that was told is an operation of its own, or a remark."""
     sql = "SELECT body, created_at FROM operation WHERE operation = 'update-customer-order'"
     said = [(json.loads(body)["orders"], at) for body, at in on_this_host(world.home, sql)]
-    field = {"reject": ("is_rejected", True), "take_back": ("is_rejected", False), "release": ("is_claimed", False)}
+    field = {"reject": ("is_rejected", True), "reopen": ("is_rejected", False), "release": ("is_claimed", False)}
     field |= {"claim": ("is_claimed", True), "split": ("is_claimed", True)}
     for deed in world.deeds:
         if deed.kind in field and is_done(deed.verdict):
@@ -292,7 +283,7 @@ def _no_deed_is_lost(world: World) -> None:
 
 def _no_pick_is_lost(world: World, shop: Shop) -> None:
     """What was scanned into an order that was never rejected is what the service has of it, and what it refused."""
-    rejected = {deed.order for deed in world.deeds if deed.kind in ("reject", "take_back")}
+    rejected = {deed.order for deed in world.deeds if deed.kind in ("reject", "reopen")}
     left: Counter[str] = Counter()
     for body, answer in on_this_host(
         world.home, "SELECT body, answer FROM operation WHERE state IN ('rejected', 'closed') AND answer <> ''"

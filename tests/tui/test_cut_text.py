@@ -102,7 +102,7 @@ def test_a_letter_of_a_name_at_the_end_of_a_row_is_left_out() -> None:
 def coming(*names: str) -> Step:
     """A delivery with these products still to come."""
     stops = tuple(UpcomingStop("…0043", name, Decimal(12)) for name in names)
-    at_hand = Line("place", raw("To no place yet"))
+    at_hand = Line("location", raw("To no place yet"))
     return Step(
         "receive.goods",
         raw("7001"),
@@ -129,7 +129,7 @@ def test_a_label_is_short_where_a_value_would_be_cut() -> None:
         LabelledValue(Msg("label.comment"), raw("Birthday present: pricetag off")),
         LabelledValue(Msg("label.product_number"), raw("130010")),
     )
-    view = Step("pick.product", raw("4101"), raw("Scan"), (Line("place", raw("A-05-2")),), labelled_values=facts)
+    view = Step("pick.product", raw("4101"), raw("Scan"), (Line("location", raw("A-05-2")),), labelled_values=facts)
     assert "Note    Birthday present: pricetag off" in drawn(view, SMALL._replace(cells=40))
     short = view._replace(labelled_values=facts[1:])
     assert "Product number  130010" in drawn(short, SMALL._replace(cells=40))
@@ -137,7 +137,7 @@ def test_a_label_is_short_where_a_value_would_be_cut() -> None:
 
 def band(verdict: Verdict, language: str = "en", view: View | None = None) -> list[str]:
     """The lines of what is said on the narrowest screen."""
-    step = Step("pick.product", raw("4101"), raw("Scan"), (Line("place", raw("A-05-2")),), key_hints=(BACK,))
+    step = Step("pick.product", raw("4101"), raw("Scan"), (Line("location", raw("A-05-2")),), key_hints=(BACK,))
     frame = Frame(view or step, LinkState("live", 12.0), verdict, "", "0042", "Anna", 11, language)
     lines = zip(layout_screen(frame, 20, 16).lines, plain_lines(layout_screen(frame, 20, 16)), strict=True)
     return [text.strip() for line, text in lines if any(role.startswith("verdict") for _, role in line)]
@@ -219,7 +219,9 @@ def test_a_blank_row_has_the_second_of_what_comes() -> None:
     stops = tuple(
         UpcomingStop(location="A-03-12", label=name, quantity=Decimal(2)) for name in ("Cola Zero", "Tea", "Soap")
     )
-    view = Step("count", raw("Count"), raw("Scan"), (Line("place", raw("A-03-12")),), upcoming=stops, key_hints=(BACK,))
+    view = Step(
+        "count", raw("Count"), raw("Scan"), (Line("location", raw("A-03-12")),), upcoming=stops, key_hints=(BACK,)
+    )
     shown = drawn(view._replace(is_upcoming_at_hand=True), FEW)
     assert [row.split() for row in shown] == [
         ["A-03-12"],
@@ -233,5 +235,5 @@ def test_a_blank_row_has_the_second_of_what_comes() -> None:
 @pytest.mark.parametrize(("place", "large"), [(raw("DOCK"), True), (msg("receive.to_stock"), False)])
 def test_only_locations_are_drawn_large(place: Msg, large: bool) -> None:
     """`NO PLACE` stood over a delivery in letters of five lines."""
-    view = Step("receive", raw("Delivery"), raw("Scan"), (Line("place", place),), key_hints=(BACK,))
+    view = Step("receive", raw("Delivery"), raw("Scan"), (Line("location", place),), key_hints=(BACK,))
     assert ("██" in "".join(drawn(view, LayoutBox(200, 44, MessageWriter())))) is large

@@ -141,7 +141,7 @@ def test_place_product_and_quantity_come_first(sample: Sample) -> None:
     wanted = {line.role for line in frame.view.lines} if isinstance(frame.view, Step) else set()
     for size in SIZES:
         shown = {role for line in layout_screen(frame, *size).lines for _, role in line}
-        assert wanted & {"place", "product", "quantity"} <= shown, size
+        assert wanted & {"location", "product", "quantity"} <= shown, size
 
 
 def choice_keys(view: View) -> list[str]:

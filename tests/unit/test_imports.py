@@ -72,7 +72,7 @@ def test_courier_without_embedded_service_imports_no_service_or_models() -> None
 
 def test_standby_courier_has_not_imported_work_modules() -> None:
     work = {"asyncio", "ssl", "apsw", "httpx", "logging", "aisle.client", "aisle.courier.courier", "aisle.jobs"}
-    assert not loaded("aisle.cli.parser", "aisle.cli.courier") & work
+    assert not loaded("aisle.cli.commands", "aisle.cli.courier") & work
     assert not loaded("aisle.cli.sync", "aisle.courier.leader") & {"httpx", "httpcore", "anyio"}
 
 

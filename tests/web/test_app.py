@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from http.cookies import SimpleCookie
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from aisle.server.http_server import listening
 from aisle.web import app, pages
 from aisle.web.app import ELSEWHERE, ENDED, Hooks, SignInError, WebApp, http_server
 from aisle.web.app_process import Start
-from aisle.web.client_address import network, sender
+from aisle.web.client_address import sender
 from aisle.web.sign_ins import IDLE_S, LONGEST_S, TRIES, TRIES_S, FailedAttempts, Person, SignIns
 
 ANN = Person("ann", "Ann Bell")
@@ -255,7 +256,7 @@ async def test_sign_in_clears_no_failed_attempts_of_others(house: House) -> None
 
 
 async def test_by_a_named_proxy_each_address_waits_for_itself(house: House) -> None:
-    async with house.open(proxies=[network("127.0.0.1")]) as client:
+    async with house.open(proxies=[ip_network("127.0.0.1")]) as client:
         for number in range(TRIES):
             forged = f"10.0.0.{number}, 192.0.2.1"
             assert (await sign_in(client, pin="1", **{"X-Forwarded-For": forged})).status == 403
@@ -287,7 +288,7 @@ async def test_forwarded_address_of_untrusted_client_is_ignored(house: House) ->
     ],
 )
 def test_whom_a_proxy_speaks_for(remote: str, forwarded: list[str], whose: str) -> None:
-    assert sender(remote, forwarded, [network("10.0.0.0/24")]) == whose
+    assert sender(remote, forwarded, [ip_network("10.0.0.0/24")]) == whose
 
 
 async def test_a_screen_has_its_size_what_is_typed_and_an_end(house: House) -> None:

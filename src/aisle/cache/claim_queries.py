@@ -106,10 +106,12 @@ def _add_claim(cache: apsw.Connection, outbox: apsw.Connection, row: OrderHeader
         row["claimed_name"] = person_name(cache, user)
     if fetch_one(outbox, "SELECT 1 FROM session WHERE terminal = ? LIMIT 1", terminal) is not None:
         sessions = fetch(outbox, _OPEN_WORK, row["order_number"], user, terminal)
-        row["claim_open"] = any(session_from_row(session).is_running for session in sessions)
-        closed = None if row["claim_open"] else fetch_one(outbox, _CLOSED_WORK, row["order_number"], user, terminal)
+        row["is_claim_active"] = any(session_from_row(session).is_running for session in sessions)
+        closed = (
+            None if row["is_claim_active"] else fetch_one(outbox, _CLOSED_WORK, row["order_number"], user, terminal)
+        )
         if closed and closed[0] and not is_later(str(row.get("claimed_on") or ""), _iso_time(closed[0])):
-            row["claim_left"] = _iso_time(closed[0])
+            row["claim_ended_at"] = _iso_time(closed[0])
 
 
 _BATCH_PICKERS = """
@@ -128,14 +130,17 @@ def add_priority(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence
     for row in rows:
         number = str(row["order_number"])
         priority, assigned, released = (notes.get((topic, number)) for topic in (PRIORITY, ASSIGNED, RELEASED))
-        row["urgent"], row["urgent_by"] = priority is not None, person_name(cache, priority.user) if priority else ""
-        row["given_to"], row["given_name"] = (
+        row["is_priority"], row["priority_by"] = (
+            priority is not None,
+            person_name(cache, priority.user) if priority else "",
+        )
+        row["assigned_to"], row["assigned_name"] = (
             (assigned.text, person_name(cache, assigned.text)) if assigned else ("", "")
         )
         row["released_on"] = _iso_time_of_note(released) if released else ""
         redirected = notes.get((REDIRECTED, number))
         row["redirected"] = redirected.text if redirected else ""
-        row["given_by"], row["given_on"] = (
+        row["assigned_by"], row["assigned_on"] = (
             (person_name(cache, assigned.user), _iso_time_of_note(assigned)) if assigned else ("", "")
         )
 
@@ -158,8 +163,8 @@ def add_batch_pickers(cache: apsw.Connection, outbox: apsw.Connection, rows: Seq
         if assignees.get(str(number), user) == user
     }
     for row in rows:
-        row["walker"], row["walker_terminal"] = pickers.get(str(row["order_number"]), ("", ""))
-        row["walker_name"] = person_name(cache, row["walker"]) if row["walker"] else ""
+        row["picker"], row["picker_terminal"] = pickers.get(str(row["order_number"]), ("", ""))
+        row["picker_name"] = person_name(cache, row["picker"]) if row["picker"] else ""
 
 
 def orders_ahead(outbox: apsw.Connection, user: str) -> list[str]:

@@ -44,7 +44,7 @@ DEFAULT_DELIVERIES_SIZE = 20
 """Rows of a window if the query names no size."""
 
 _DELIVERIES_BY_NUMBER = """
-SELECT d.order_number, d.expected, d.began, d.raw FROM json_each(?) e
+SELECT d.order_number, d.expected, d.read_began, d.raw FROM json_each(?) e
 JOIN delivery d ON d.order_number = e.value ORDER BY e.key
 """
 
@@ -235,7 +235,7 @@ def missing_quantity(lines: Iterable[ReceivedLine]) -> Decimal | None:
 
 def is_received_unknown(line: ReceivedLine) -> bool:
     """Return True if the received quantity of a line is unknown and no pending receipt adds to it."""
-    return bool(line.get("untold")) and line["received"] <= 0
+    return bool(line.get("is_quantity_unknown")) and line["received"] <= 0
 
 
 def _delivery_row(header: DeliveryHeader, sums: DeliverySums) -> DeliveriesRow:
@@ -363,14 +363,15 @@ def apply_service_receipt(
 ) -> None:
     """Set the received quantity of rows whose delivery does not name it, in place, from the receipt of the delivery.
 
-    `lines` are the lines of the delivery as the service sent them. `untold` becomes True if no receipt names it either.
+    `lines` are the lines of the delivery as the service sent them. `is_quantity_unknown` becomes True if no receipt
+    names it either.
     """
     if all(line.received is not None for line in lines):
         return
     found = fetch(cache, "SELECT raw FROM receipt WHERE order_number = ?", number)
     receipt = parse_row(str(found[0][0])).get("receipt_lines") if found else None
     for row, received in zip(rows, delivery_writer.received_quantities(lines, receipt), strict=True):
-        row["received"], row["untold"] = to_decimal(received), received is None
+        row["received"], row["is_quantity_unknown"] = to_decimal(received), received is None
 
 
 def _name_unannounced(cache: apsw.Connection, lines: list[DeliveryLineRow]) -> None:

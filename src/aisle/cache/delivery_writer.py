@@ -294,7 +294,7 @@ def write_deliveries(connection: apsw.Connection, rows: Sequence[DeliveryRow], r
         str(name): rest
         for name, *rest in fetch(
             connection,
-            "SELECT d.order_number, d.began, d.raw, d.codes FROM json_each(?) e"
+            "SELECT d.order_number, d.read_began, d.raw, d.codes FROM json_each(?) e"
             " JOIN delivery d ON d.order_number = e.value",
             keys,
         )
@@ -314,7 +314,9 @@ def write_deliveries(connection: apsw.Connection, rows: Sequence[DeliveryRow], r
             continue
         lines = sorted(row.lines, key=lambda line: line.line_number)
         if old is not None and old[1] == row.raw and before.get(row.order_number, []) == [line.raw for line in lines]:
-            connection.execute("UPDATE delivery SET began = ? WHERE order_number = ?", (read_began, row.order_number))
+            connection.execute(
+                "UPDATE delivery SET read_began = ? WHERE order_number = ?", (read_began, row.order_number)
+            )
             continue
         _write_delivery(connection, row, lines, read_began, "" if old is None else str(old[2]))
         changed.append(row.order_number)
@@ -323,9 +325,9 @@ def write_deliveries(connection: apsw.Connection, rows: Sequence[DeliveryRow], r
 
 
 _UPSERT_DELIVERY = """
-INSERT INTO delivery (order_number, expected, due, sort, text, codes, began, raw) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO delivery (order_number, expected, due, sort, text, codes, read_began, raw) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (order_number) DO UPDATE SET expected = excluded.expected, due = excluded.due, text = excluded.text,
-  codes = excluded.codes, began = excluded.began, raw = excluded.raw
+  codes = excluded.codes, read_began = excluded.read_began, raw = excluded.raw
 """
 
 

@@ -57,13 +57,13 @@ SELECT DISTINCT l.product_number FROM json_each(?) e JOIN line l ON l.order_numb
 """
 _PICKED_OVER_STOCK = f"""
 SELECT product_number, name, more FROM (
-  SELECT l.product_number, p.name, s.began, max(o.lines_began) AS seen, {_EXCESS_SQL} AS more
+  SELECT l.product_number, p.name, s.read_began, max(o.lines_read_began) AS seen, {_EXCESS_SQL} AS more
   FROM json_each(?) e JOIN line l INDEXED BY line_in_hand ON l.product_number = e.value
   JOIN orders o ON o.order_number = l.order_number
   JOIN product p ON p.product_number = l.product_number JOIN stock s ON s.id = p.id
   WHERE l.in_hand > 0 AND o.state < 2 AND {_FROM_STORE_SQL} AND {_HAS_STOCK_SQL} GROUP BY l.product_number
 )
-WHERE more > 0 AND (began >= seen OR seen < ifnull((SELECT last_ok FROM link), 0) - {REREAD_S})
+WHERE more > 0 AND (read_began >= seen OR seen < ifnull((SELECT last_ok FROM link), 0) - {REREAD_S})
 AND product_number NOT IN (SELECT product_number FROM negative_stock) ORDER BY name, product_number
 """  # noqa: S608
 """Over-picked products. Goods in hand are part of the stock and at no location.
@@ -141,7 +141,7 @@ def _changed_products(cache: apsw.Connection, since: int) -> set[str] | None:
 ProductLocation = tuple[str, str]
 """A product number and a location code in lower case."""
 
-AT_SERVICE, ON_ITS_WAY, LOCAL_ONLY = "kept", "noted", "here"
+AT_SERVICE, ON_ITS_WAY, LOCAL_ONLY = "at_service", "queued", "local"
 """Kinds of a recount: stored by the service; queued for the service; kept on this host only."""
 
 _PENDING_RECOUNTS = """
@@ -221,7 +221,7 @@ def _recount_row(
         "label": str(name[0]) if name and name[0] else label or product,
         "location_code": location,
         "at": at,
-        "who": person_name(cache, user),
+        "user_name": person_name(cache, user),
     }
 
 
@@ -310,10 +310,11 @@ LEFT JOIN product p ON p.product_number = l.product_number WHERE l.is_inconsiste
 """
 
 _ORDERS_IN_WORK = """
-SELECT order_number, CASE WHEN claimed THEN raw ->> 'claimed_on' END, first_began FROM orders INDEXED BY orders_at_work
+SELECT order_number, CASE WHEN claimed THEN raw ->> 'claimed_on' END, first_read_began
+FROM orders INDEXED BY orders_at_work
 WHERE state = 0 AND status = 'partial'
 UNION ALL
-SELECT order_number, raw ->> 'claimed_on', first_began FROM orders INDEXED BY orders_at_work
+SELECT order_number, raw ->> 'claimed_on', first_read_began FROM orders INDEXED BY orders_at_work
 WHERE state = 0 AND status = 'open' AND claimed = 1
 """
 """Two queries, because for both conditions at once SQLite scans all open orders."""
@@ -396,7 +397,7 @@ def _difference_row(
     return {
         "key": str(key),
         "at": str(at),
-        "who": str(person or user),
+        "user_name": str(person or user),
         "product_number": str(product),
         "label": str(name or product),
         "location_code": str(entry.get("location_code") or ""),
@@ -492,7 +493,7 @@ def _negative_stock_row(kind: str, product: str, label: str, location: str, quan
         "order_number": "",
         "line_number": 0,
         "picked": Decimal(0),
-        "of": Decimal(0),
+        "other_quantity": Decimal(0),
     }
 
 

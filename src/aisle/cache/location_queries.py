@@ -89,7 +89,7 @@ FROM (
 """Stock at a location without these products. The subquery keeps the skipped ones from being read further."""
 
 _STOCK_WITH_OVERLAY = f"""
-SELECT {_PRODUCT_COLUMNS}, s.raw, s.began FROM json_each(?) e
+SELECT {_PRODUCT_COLUMNS}, s.raw, s.read_began FROM json_each(?) e
 JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id
 """  # noqa: S608 - the same
 
@@ -179,7 +179,7 @@ def load_location(
     location: LocationRow = {
         **header,
         "tags": header["tags"] or tags,
-        "unsaid": not fetch(cache, "SELECT 1 FROM stock LIMIT 1"),
+        "is_stock_unknown": not fetch(cache, "SELECT 1 FROM stock LIMIT 1"),
         "unnamed": not fetch(cache, "SELECT 1 FROM location_tally LIMIT 1"),
         "total": sums["products"],
         "quantity": sums["quantity"],
@@ -314,7 +314,7 @@ def _parse_value(text: str | None) -> Json:
 def lines_read_times(cache: apsw.Connection, operations: Iterable[Operation]) -> dict[str, float | None]:
     """Return by order the time at which the read of its lines began, for orders whose goods these operations move."""
     numbers = sorted({number for operation in operations for number in orders_of_operation(operation)})
-    sql = "SELECT o.order_number, o.lines_began FROM json_each(?) e JOIN orders o ON o.order_number = e.value"
+    sql = "SELECT o.order_number, o.lines_read_began FROM json_each(?) e JOIN orders o ON o.order_number = e.value"
     return dict(fetch(cache, sql, to_text(numbers))) if numbers else {}
 
 
@@ -348,7 +348,7 @@ SELECT p.product_number FROM stock_location x JOIN product p ON p.id = x.id WHER
 """
 
 _STOCK_BY_NAME = """
-SELECT p.product_number, s.raw, s.began FROM json_each(?) e
+SELECT p.product_number, s.raw, s.read_began FROM json_each(?) e
 JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id ORDER BY p.name, p.product_number
 """
 
@@ -434,7 +434,7 @@ class _LocationUse:
 
 
 _STOCK_OF_PRODUCTS = """
-SELECT p.product_number, s.raw, s.began FROM json_each(?) e JOIN product p ON p.product_number = e.value
+SELECT p.product_number, s.raw, s.read_began FROM json_each(?) e JOIN product p ON p.product_number = e.value
 JOIN stock s ON s.id = p.id
 """
 

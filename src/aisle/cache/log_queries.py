@@ -112,7 +112,7 @@ def entries_of_day(
     found += fetch(cache, _LOG_ENTRIES_BY_ID, to_text([row["id"] for row in local_rows if row["id"]]), since)
     logged = {str(key): log_row(str(key), str(at), parse_row(raw)) for key, at, raw in found}
     for row in local_rows:
-        row["id"] = row["id"] or (_matching_log_entry(row, logged) if row["word"] == OUTCOME_CONFIRMED else "")
+        row["id"] = row["id"] or (_matching_log_entry(row, logged) if row["outcome"] == OUTCOME_CONFIRMED else "")
         if row["id"] in logged:
             entry = logged[row["id"]]
             entry["key"], entry["said"] = row["key"], row["said"]
@@ -235,7 +235,7 @@ def log_row(key: str, at: str, raw: Row) -> EntryRow:
         "difference": difference,
         "reason": str(raw.get("reason_code_description") or ""),
         "source": str(raw.get("source") or ""),
-        "word": OUTCOME_CONFIRMED,
+        "outcome": OUTCOME_CONFIRMED,
         "why": "",
     }
 
@@ -292,7 +292,7 @@ def _local_entry(operation: Operation, index: int, entry: Row, entry_number: str
         "difference": _difference_of_count(entry, quantity) if counting else quantity,
         "reason": "",
         "source": str(entry.get("source") or ""),
-        "word": OUTCOME_BY_STATE[operation.state],
+        "outcome": OUTCOME_BY_STATE[operation.state],
         "why": reason_of_operation(operation),
     }
 

@@ -30,7 +30,7 @@ ORDER_BATCH = 25
 """Orders whose operations are read at once."""
 
 _READ_ORDERS = """
-SELECT o.order_number, o.state, o.pickup, o.sort, o.header_began, o.lines_began
+SELECT o.order_number, o.state, o.pickup, o.sort, o.header_read_began, o.lines_read_began
 FROM json_each(?) e JOIN orders o ON o.order_number = e.value
 """
 """Query for the cached state; every read of an order's header or lines updates the time of that read."""

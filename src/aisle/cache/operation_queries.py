@@ -265,13 +265,13 @@ def _format_number(value: Any) -> str | None:
 DEFAULT_SIZE = 20
 
 OUTCOME_QUEUED, OUTCOME_SENT, OUTCOME_CONFIRMED, OUTCOME_REFUSED, OUTCOME_UNCLEAR = (
-    "noted",
-    "sent",
+    "queued",
+    "sending",
     "confirmed",
     "refused",
-    "unclear",
+    "in_doubt",
 )
-OUTCOME_RESOLVED = "settled"
+OUTCOME_RESOLVED = "resolved"
 """Words for the state of an operation."""
 
 OUTCOME_BY_STATE: Mapping[str, str] = {
@@ -330,28 +330,28 @@ def unconfirmed_row(op: Operation, cache: apsw.Connection, outbox: apsw.Connecti
     pin = user_awaited_by(outbox, op, time.time())
     return {
         "op_id": op.op_id,
-        "word": OUTCOME_BY_STATE[op.state],
+        "outcome": OUTCOME_BY_STATE[op.state],
         "asked": op.state in (NEEDS_PERSON, REFUSED),
         "operation": op.operation,
         "kind": _operation_kind(op),
-        "who": op.app_user,
+        "user": op.app_user,
         "principal": person_name(cache, user_of_principal(op.principal)),
         "pin": person_name(cache, pin),
         "terminal": op.terminal,
         "at": op.occurred_at,
         "why": op.last_error,
         "tries": op.attempts,
-        "settles_at": op.settles_at,
+        "absence_final_at": op.absence_final_at,
         "verdict": str(op.evidence.get("verdict") or ""),
         "items": [_item_row(each, names) for each in items_of_operation(op)],
         "sides": list(compare_figures(op, cache)) if op.state in (IN_DOUBT, NEEDS_PERSON, REFUSED) else [],
-        "looks": stock_outcome(op),
+        "evidence": stock_outcome(op),
         "ways": [CLOSED_BY_HAND]
         if pin
         else resolutions(op, is_last=is_last_in_lanes(outbox, op.n), lacks_stock=lacks_stock(op, cache)),
         "waits_for": _blocking_operation(op, outbox),
         "order": _order_number(op),
-        "place": _location_code(op),
+        "location": _location_code(op),
         "product": _product_number(op),
     }
 

@@ -39,7 +39,7 @@ SortKey = tuple[Any, ...]
 
 SORT_COLUMNS = {
     "pickup": ("pickup", "sort", "order_number"),
-    "age": ("first_began", "sort", "order_number"),
+    "age": ("first_read_began", "sort", "order_number"),
     "number": ("sort", "order_number"),
 }
 """Columns of the cache by sort order."""
@@ -140,8 +140,8 @@ _END_KEYS = {"pickup": "\U0010ffff", "age": 1e18, "number": "\U0010ffff"}
 """Keys that sort after all others."""
 
 _ORDER_COLUMNS = (
-    "o.order_number, o.status, o.pickup, o.sort, o.first_began, o.text, o.reference, o.claimed, o.header_began,"
-    " o.lines_began"
+    "o.order_number, o.status, o.pickup, o.sort, o.first_read_began, o.text, o.reference, o.claimed,"
+    " o.header_read_began, o.lines_read_began"
 )
 """Cached columns of an order; the last two change with every read of it."""
 
@@ -243,9 +243,9 @@ class OrderBoard:
         in_work = [row for row in rows if _is_in_work(row)]
         last_event_by_order = last_events(cache, self._outbox, [row["order_number"] for row in in_work])
         for row in rows:
-            row["silent_since"] = ""
+            row["idle_since"] = ""
         for row in in_work:
-            row["silent_since"] = max(
+            row["idle_since"] = max(
                 to_utc_text(str(row.get("claimed_on") or "")), last_event_by_order.get(row["order_number"], "")
             )
 

@@ -82,13 +82,13 @@ def order_history(
     first, size = window_bounds(args, DEFAULT_SIZE)
     limit = first + size
     rows = list(_local_rows(outbox, cache, number, limit))
-    local_keys = {(row["what"], row["label"], row["at"][:19]) for row in rows}
+    local_keys = {(row["event"], row["label"], row["at"][:19]) for row in rows}
     rows += [
-        row for row in _log_rows(cache, number, limit) if (row["what"], row["label"], row["at"][:19]) not in local_keys
+        row for row in _log_rows(cache, number, limit) if (row["event"], row["label"], row["at"][:19]) not in local_keys
     ]
     names = names_by_user(cache)
     for row in rows:
-        row["who"] = names.get(row["who"], row["who"])
+        row["user"] = names.get(row["user"], row["user"])
     rows.sort(key=lambda row: str(row["at"]), reverse=True)
     return rows[first:limit], len(rows)
 
@@ -98,13 +98,13 @@ def _log_rows(cache: apsw.Connection, number: str, limit: int) -> Iterator[Order
         entry = parse_row(raw)
         yield {
             "at": str(at),
-            "who": str(user),
-            "what": str(work or "log"),
+            "user": str(user),
+            "event": str(work or "log"),
             "label": str(name or product),
             "quantity": abs(to_decimal(entry.get("quantity"))),
-            "place": str(entry.get("location_code") or ""),
+            "location": str(entry.get("location_code") or ""),
             "why": store_text(str(entry.get("reason_code_description") or "")),
-            "word": "",
+            "outcome": "",
         }
 
 
@@ -173,7 +173,7 @@ def order_outcomes(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryRe
             ]
         worst = next((op for op in pending if op.operation != CREATE_MOVEMENT or op.state != "done"), None)
         word = OUTCOME_BY_STATE[worst.state] if worst else "confirmed"
-        rows.append({"order_number": number, "word": word, "why": _reason_of(worst)})
+        rows.append({"order_number": number, "outcome": word, "why": _reason_of(worst)})
     return rows, len(rows)
 
 

@@ -33,7 +33,7 @@ CLAIM_FIELDS = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
 Row = dict[str, Json]
 """Object of the service as stored. It may lack any field of the interface and have others."""
 
-_STATUS_FIELDS = """n, op_id, parts, state, confirmed_at, first_sent_at, doubted_at,
+_STATUS_FIELDS = """n, op_id, parts, state, confirmed_at, first_sent_at, in_doubt_at,
   CASE WHEN state IN ('in_doubt', 'needs_person', 'done') THEN evidence END"""
 """Columns of `OperationStatus`."""
 
@@ -248,7 +248,7 @@ def is_included(operation: Operation, read_began: float | None) -> bool:
     confirmed_at = None if _was_lost_by_restore(operation) else operation.confirmed_at
     if confirmed_at is not None and confirmed_at < read_began:
         return True
-    return any(confirmed < read_began <= replayed for confirmed, replayed in operation.was_in or ())
+    return any(confirmed < read_began <= replayed for confirmed, replayed in operation.read_intervals or ())
 
 
 def _was_lost_by_restore(operation: Operation) -> bool:
@@ -375,7 +375,7 @@ def _apply_movement(order: str, lines: list[Row], item: MovementEntry) -> None:
 
 def _add_held(line: Row, code: str, change: Decimal) -> None:
     """Change the quantity held for the line at a location, in place, if these quantities were read."""
-    held = line.get("kept")
+    held = line.get("put_down")
     if held is None:
         return
     for entry in held:

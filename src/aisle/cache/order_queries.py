@@ -319,7 +319,7 @@ def load_order(cache: apsw.Connection, pending: PendingByOrder, number: str) -> 
     operation of this host may or may not be included in the read; its figures may be off until the next read.
     `moved_by`: by user of this host, the number of their last movement or rejection that is not included.
     """
-    found = fetch_one(cache, "SELECT raw, lines_began, pickup FROM orders WHERE order_number = ?", number)
+    found = fetch_one(cache, "SELECT raw, lines_read_began, pickup FROM orders WHERE order_number = ?", number)
     if found is None:
         return [], 0
     raw, began, pickup = found
@@ -353,9 +353,9 @@ def _load_full_lines(cache: apsw.Connection, number: str) -> list[Row]:
         number,
     )
     lines = [_full_line(*row) for row in rows]
-    walk = load_walk_orders(cache, {location["location_code"] for line in lines for location in line["places"]})
+    walk = load_walk_orders(cache, {location["location_code"] for line in lines for location in line["locations"]})
     for line in lines:
-        line["places"] = sort_by_walk_order(line["places"], walk)
+        line["locations"] = sort_by_walk_order(line["locations"], walk)
     return lines
 
 
@@ -381,8 +381,8 @@ def _full_line(
         picked_quantity=to_decimal(line.get("picked_quantity")),
         moved_quantity=to_decimal(line.get("moved_quantity")),
         is_picked=bool(line.get("is_picked")),
-        places=locations,
-        kept=held,
+        locations=locations,
+        put_down=held,
         allow_decimal=bool(decimals),
         unit=unit or "",
         is_stock=is_stock not in (0, "false"),
@@ -399,7 +399,7 @@ def _full_line(
 
 
 _STOCK_OF_PRODUCTS = """
-SELECT p.product_number, s.raw, s.began FROM json_each(?) e
+SELECT p.product_number, s.raw, s.read_began FROM json_each(?) e
 JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id
 """
 _LOCATIONS_MARK = '"store_locations"'

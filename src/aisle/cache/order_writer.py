@@ -198,8 +198,8 @@ class OrderRead(NamedTuple):
 class _KnownOrder(NamedTuple):
     """Cached columns of an order."""
 
-    header_began: float
-    lines_began: float | None
+    header_read_began: float
+    lines_read_began: float | None
     raw: str
     reference: str
     pickup: str
@@ -220,14 +220,14 @@ def word_endings(text: str) -> str:
 
 
 _UPSERT_ORDER = """
-INSERT INTO orders (order_number, state, pickup, sort, text, label, reference, picked_quantity, raw, header_began,
-  lines_began, first_began)
+INSERT INTO orders (order_number, state, pickup, sort, text, label, reference, picked_quantity, raw, header_read_began,
+  lines_read_began, first_read_began)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (order_number) DO UPDATE SET
   state = excluded.state, pickup = excluded.pickup, sort = excluded.sort, text = excluded.text, label = excluded.label,
-  reference = excluded.reference, raw = excluded.raw, header_began = excluded.header_began,
+  reference = excluded.reference, raw = excluded.raw, header_read_began = excluded.header_read_began,
   picked_quantity = ifnull(excluded.picked_quantity, picked_quantity),
-  lines_began = ifnull(excluded.lines_began, lines_began)
+  lines_read_began = ifnull(excluded.lines_read_began, lines_read_began)
 """
 
 
@@ -287,20 +287,20 @@ class _OrderBatch:
     def add(self, read: OrderRead, old: _KnownOrder | None) -> bool:
         """Collect an order. Return True if it differs from the cached one."""
         header, lines = read
-        if old is not None and lines is not None and self._read_began < (old.lines_began or 0):
+        if old is not None and lines is not None and self._read_began < (old.lines_read_began or 0):
             lines = None
         has_new_lines = lines is not None and self._replace_lines(header.order_number, lines, old)
-        lines_began = None if lines is None else self._read_began
-        is_older = old is not None and self._read_began < old.header_began
+        lines_read_began = None if lines is None else self._read_began
+        is_older = old is not None and self._read_began < old.header_read_began
         if is_older or (old is not None and old.raw == header.raw):
-            began = old.header_began if old is not None and is_older else self._read_began
+            began = old.header_read_began if old is not None and is_older else self._read_began
             self._confirmed.append(
-                (began, lines_began, None if lines is None else header.picked_quantity, header.order_number)
+                (began, lines_read_began, None if lines is None else header.picked_quantity, header.order_number)
             )
             return has_new_lines
         if old is not None and header.pickup == NO_PICKUP_DATE:
             header = header._replace(pickup=old.pickup)
-        self._headers.append((*header, self._read_began, lines_began, self._read_began))
+        self._headers.append((*header, self._read_began, lines_read_began, self._read_began))
         self._index_order(header, old)
         return True
 
@@ -309,7 +309,7 @@ class _OrderBatch:
 
         Each line is in indexes, and mostly a pick has changed only one.
         """
-        has_lines = old is not None and old.lines_began is not None
+        has_lines = old is not None and old.lines_read_began is not None
         before: dict[int, str] = {}
         if has_lines:
             before = dict(fetch(self._db, "SELECT line_number, raw FROM line WHERE order_number = ?", number))
@@ -354,7 +354,7 @@ class _OrderBatch:
         many(_UPSERT_ORDER, self._headers)
         many(_INSERT_SEARCH, self._texts)
         many(
-            "UPDATE orders SET header_began = ?, lines_began = ifnull(?, lines_began),"
+            "UPDATE orders SET header_read_began = ?, lines_read_began = ifnull(?, lines_read_began),"
             " picked_quantity = ifnull(?, picked_quantity) WHERE order_number = ?",
             self._confirmed,
         )
@@ -382,7 +382,7 @@ class _OrderBatch:
 def _known_orders(connection: apsw.Connection, numbers: Iterable[str]) -> dict[str, _KnownOrder]:
     rows = fetch(
         connection,
-        "SELECT o.order_number, o.header_began, o.lines_began, o.raw, o.reference, o.pickup, o.text"
+        "SELECT o.order_number, o.header_read_began, o.lines_read_began, o.raw, o.reference, o.pickup, o.text"
         " FROM json_each(?) e JOIN orders o ON o.order_number = e.value",
         encode_keys(numbers),
     )

@@ -24,7 +24,7 @@ PendingByOrder = Mapping[str, Sequence[Operation]]
 MAX_KEPT_ORDERS = 100
 """Greatest number of kept orders, more than any screen shows. Beyond it all are dropped and computed again."""
 
-_ORDER_HEADER = "SELECT raw, picked_quantity, lines_began, pickup FROM orders WHERE order_number = ?"
+_ORDER_HEADER = "SELECT raw, picked_quantity, lines_read_began, pickup FROM orders WHERE order_number = ?"
 _ORDER_LINES = "SELECT line_number, raw FROM line WHERE order_number = ? ORDER BY line_number"
 _LINES_OF_PRODUCT = (
     "SELECT line_number, raw FROM line WHERE order_number = ? AND product_number = ? ORDER BY line_number"

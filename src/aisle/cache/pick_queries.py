@@ -114,7 +114,7 @@ def stock_of_product_at(product: LoadProduct, args: Mapping[str, Json]) -> Query
     rows, _ = product({"product_number": args["product_number"]})
     code = str(args["location_code"]).casefold()
     found = [
-        location for row in rows for location in row["places"] if str(location["location_code"]).casefold() == code
+        location for row in rows for location in row["locations"] if str(location["location_code"]).casefold() == code
     ]
     if not found:
         return [], 0
@@ -135,7 +135,7 @@ def pickup_locations(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryR
     found = list(tagged_locations(cache, waiting))
     like = _code_parts(str(args.get("like") or ""))
     found.sort(key=lambda code: (_code_parts(code) != like, natural_key(code)))
-    return ([{"places": found[:MAX_LOCATIONS], "count": len(found)}], 1) if found else ([], 0)
+    return ([{"locations": found[:MAX_LOCATIONS], "count": len(found)}], 1) if found else ([], 0)
 
 
 def _code_parts(code: str) -> tuple[str, ...]:
@@ -193,9 +193,9 @@ def other_locations(
             continue  # the quantity there is unknown
         free_in_all = to_decimal(location["quantity"]) - sum((row["quantity"] for row in still_held), Decimal(0))
         pool, free = _free_quantity(location, held_here, allowed, free_in_all)
-        if free > 0 and code.casefold() != str(args.get("place") or "").casefold():
+        if free > 0 and code.casefold() != str(args.get("location") or "").casefold():
             found.append({"location_code": code, "quantity": free, "pool": pool})
-    steps = _distances(walk_order, str(args.get("place") or ""), [str(row["location_code"]) for row in found])
+    steps = _distances(walk_order, str(args.get("location") or ""), [str(row["location_code"]) for row in found])
     found.sort(key=lambda row: steps[row["location_code"]])
     return found, len(found)
 

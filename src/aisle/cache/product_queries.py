@@ -42,10 +42,10 @@ DELIVERY_BATCH = 20
 """Deliveries that are read at once."""
 
 _NEXT_DELIVERIES = f"""
-SELECT DISTINCT d.due, d.sort, d.order_number, d.expected, d.began
+SELECT DISTINCT d.due, d.sort, d.order_number, d.expected, d.read_began
 FROM delivery_line l INDEXED BY delivery_line_missing JOIN delivery d ON d.order_number = l.order_number
 WHERE l.product_number = ?1 AND ({IS_MISSING_SQL}) AND d.is_received = 0
-UNION SELECT d.due, d.sort, d.order_number, d.expected, d.began
+UNION SELECT d.due, d.sort, d.order_number, d.expected, d.read_began
 FROM json_each(?2) e JOIN delivery d ON d.order_number = e.value
 ORDER BY 1, 2, 3 LIMIT ?3 OFFSET ?4
 """  # noqa: S608 - a condition of our own
@@ -140,13 +140,13 @@ def load_store_product(
         return [], total
     number = str(args["product_number"])
     stock = fetch_one(
-        cache, "SELECT s.began FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?", number
+        cache, "SELECT s.read_began FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?", number
     )
     row: StoreProductRow = {
         **rows[0],
         "is_ranged": stock is not None,
         "read_at": iso_time(stock[0]) if stock else "",
-        "may": load_person_rights(cache, str(args.get("user") or "")).may_supervise,
+        "may_edit": load_person_rights(cache, str(args.get("user") or "")).may_supervise,
         "keeps_all": _service_keeps_all_fields(cache),
         "said": list(_change_rows(cache, outbox, number)),
     }
@@ -166,9 +166,9 @@ def _change_rows(cache: apsw.Connection, outbox: apsw.Connection, number: str) -
         if fields:
             yield {
                 "op_id": op.op_id,
-                "word": OUTCOME_BY_STATE[op.state],
+                "outcome": OUTCOME_BY_STATE[op.state],
                 "fields": fields,
-                "who": names.get(op.app_user) or op.app_user,
+                "user_name": names.get(op.app_user) or op.app_user,
                 "at": to_utc_text(op.occurred_at),
                 "why": _FIELD_PREFIX.sub("", op.last_error) if op.state != "done" else "",
             }

@@ -299,7 +299,7 @@ def load_product(
     """
     found = fetch_one(
         cache,
-        "SELECT p.raw, s.raw, s.began, s.quantity, p.product_number, p.name, p.brand, p.barcode, p.unit,"
+        "SELECT p.raw, s.raw, s.read_began, s.quantity, p.product_number, p.name, p.brand, p.barcode, p.unit,"
         " p.allow_decimal FROM product p LEFT JOIN stock s ON s.id = p.id WHERE p.product_number = ?",
         number,
     )
@@ -322,7 +322,7 @@ def load_product(
             {"pool": int(pool), "name": str(named.get(pool) or ""), "quantity": to_decimal(quantity)}
             for pool, quantity in pool_quantities(stock_entry, "most_likely_pool_").items()
         ],
-        "places": sort_by_walk_order(
+        "locations": sort_by_walk_order(
             locations, load_walk_orders(cache, {str(location["location_code"]) for location in locations})
         ),
         "in_catalogue": bool(catalogue),
@@ -336,7 +336,7 @@ def load_surrounding(cache: apsw.Connection, number: str, store: str) -> QueryRe
 
     interface: Surrounding stock entry.
     """
-    found = fetch_one(cache, "SELECT began, refused, raw FROM surrounding WHERE product_number = ?", number)
+    found = fetch_one(cache, "SELECT read_began, refused, raw FROM surrounding WHERE product_number = ?", number)
     if found is None:
         return [], 0
     began, refused, raw = found

@@ -185,9 +185,9 @@ ON CONFLICT (id) DO UPDATE SET name = excluded.name, brand = excluded.brand, bar
 """
 
 _UPSERT_STOCK = """
-INSERT INTO stock (id, began, quantity, barcode, raw) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET began = excluded.began, quantity = excluded.quantity, barcode = excluded.barcode,
-  raw = excluded.raw
+INSERT INTO stock (id, read_began, quantity, barcode, raw) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET read_began = excluded.read_began, quantity = excluded.quantity,
+  barcode = excluded.barcode, raw = excluded.raw
 """
 
 
@@ -303,7 +303,7 @@ class _StockBatch:
         many = self._db.executemany
         many(_UPSERT_PRODUCT, self._products)
         many(_UPSERT_STOCK, self._stock)
-        many("UPDATE stock SET began = ? WHERE id = ?", self._confirmed)
+        many("UPDATE stock SET read_began = ? WHERE id = ?", self._confirmed)
         many("DELETE FROM stock_location WHERE id = ?", self._replaced_locations)
         many(
             "INSERT INTO stock_location (id, n, location_code, quantity, has_goods) VALUES (?, ?, ?, ?, ?)",
@@ -317,7 +317,7 @@ class _StockBatch:
 def _known_products(connection: apsw.Connection, numbers: Iterable[str]) -> dict[str, _KnownProduct]:
     rows = fetch(
         connection,
-        "SELECT p.product_number, p.id, p.text, p.codes, p.raw, ifnull(s.barcode, ''), s.raw, s.began"
+        "SELECT p.product_number, p.id, p.text, p.codes, p.raw, ifnull(s.barcode, ''), s.raw, s.read_began"
         " FROM json_each(?) e JOIN product p ON p.product_number = e.value LEFT JOIN stock s ON s.id = p.id",
         encode_keys(numbers),
     )
@@ -406,13 +406,13 @@ def write_surrounding(
 ) -> None:
     """Write the surrounding stock (stored rows) inside a transaction; an older read changes nothing."""
     connection.execute(
-        "INSERT INTO surrounding (product_number, began, refused, raw) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (product_number) DO UPDATE SET began = excluded.began, refused = excluded.refused,"
-        " raw = excluded.raw WHERE excluded.began >= began",
+        "INSERT INTO surrounding (product_number, read_began, refused, raw) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (product_number) DO UPDATE SET read_began = excluded.read_began, refused = excluded.refused,"
+        " raw = excluded.raw WHERE excluded.read_began >= read_began",
         (number, read_began, refusal, f"[{','.join(stores)}]"),
     )
     connection.execute(
         "DELETE FROM surrounding WHERE product_number IN"
-        " (SELECT product_number FROM surrounding ORDER BY began DESC LIMIT -1 OFFSET ?)",
+        " (SELECT product_number FROM surrounding ORDER BY read_began DESC LIMIT -1 OFFSET ?)",
         (MAX_SURROUNDING,),
     )

@@ -126,10 +126,10 @@ def _query_orders(context: QueryContext, args: Args) -> WindowRows[OrdersRow]:
     in_hand: Mapping[str, Json] = {}
     not_put_down = (
         claim_queries.orders_not_put_down(context.outbox, user, of_everybody=bool(args.get("search")))
-        if args.get("lying")
+        if args.get("not_put_down")
         else []
     )
-    if not_put_down or (args.get("lying") and args.get("search")):
+    if not_put_down or (args.get("not_put_down") and args.get("search")):
         list_change, in_hand = goods_in_hand_queries.add_orders_in_hand(
             context.cache, context.overlay.by_order(), list_change, args, not_put_down
         )

@@ -49,19 +49,19 @@ CREATE TABLE orders (
   label TEXT NOT NULL,
   reference TEXT NOT NULL,
   picked_quantity NUMERIC,
-  header_began REAL NOT NULL,
-  lines_began REAL,
+  header_read_began REAL NOT NULL,
+  lines_read_began REAL,
   raw TEXT NOT NULL,
-  first_began REAL NOT NULL DEFAULT 0,
+  first_read_began REAL NOT NULL DEFAULT 0,
   status TEXT NOT NULL DEFAULT '',
   claimed INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX orders_pickup ON orders (pickup, sort, order_number, status);
-CREATE INDEX orders_age ON orders (first_began, sort, order_number, status);
+CREATE INDEX orders_age ON orders (first_read_began, sort, order_number, status);
 CREATE INDEX orders_number ON orders (sort, order_number, status);
 CREATE INDEX orders_at_work ON orders (status, claimed, order_number) WHERE state = 0;
 CREATE INDEX orders_list
-  ON orders (state, pickup, sort, order_number, text, status, claimed, reference, first_began);
+  ON orders (state, pickup, sort, order_number, text, status, claimed, reference, first_read_began);
 CREATE VIRTUAL TABLE order_search USING fts5 (
   parts, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0'
 );
@@ -138,7 +138,7 @@ END;
 """  # noqa: S608 - conditions of our own
 
 
-SCHEMA_VERSION = 30
+SCHEMA_VERSION = 31
 """Version of the schema; increase it with every change below."""
 
 ABSENT_ORDERS = "orders_absent"
@@ -198,7 +198,7 @@ CREATE INDEX store_area ON store ({AREA_SQL});
 CREATE INDEX store_warehouse ON store (store_number) WHERE {IS_WAREHOUSE_SQL};
 CREATE TABLE store_details (
   store_number TEXT PRIMARY KEY,
-  began REAL NOT NULL,
+  read_began REAL NOT NULL,
   refused TEXT NOT NULL,
   raw TEXT NOT NULL
 ) WITHOUT ROWID;
@@ -237,7 +237,7 @@ CREATE VIRTUAL TABLE search USING fts5 (
 CREATE VIRTUAL TABLE search_piece USING fts5vocab (search, instance);
 CREATE TABLE stock (
   id INTEGER PRIMARY KEY,
-  began REAL NOT NULL,
+  read_began REAL NOT NULL,
   quantity NUMERIC NOT NULL,
   barcode TEXT NOT NULL,
   raw TEXT NOT NULL
@@ -289,7 +289,7 @@ END;
 
 CREATE TABLE surrounding (
   product_number TEXT PRIMARY KEY,
-  began REAL NOT NULL,
+  read_began REAL NOT NULL,
   refused TEXT NOT NULL,
   raw TEXT NOT NULL
 ) WITHOUT ROWID;
@@ -323,7 +323,7 @@ CREATE TABLE delivery (
   sort TEXT NOT NULL,
   text TEXT NOT NULL,
   codes TEXT NOT NULL,
-  began REAL NOT NULL,
+  read_began REAL NOT NULL,
   raw TEXT NOT NULL,
   is_received INTEGER NOT NULL DEFAULT 0
 );

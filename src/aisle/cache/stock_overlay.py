@@ -115,7 +115,7 @@ def apply_to_held(
 ) -> list[HeldGoodsRow]:
     """Return the goods held at a location of a product after these operations.
 
-    `lines_began`: time by order at which the read of its lines began.
+    `lines_read_began`: time by order at which the read of its lines began.
     """
     found = {(row["order_number"], row["line_number"]): row.copy() for row in held}
     for operation in operations:
@@ -127,7 +127,7 @@ def apply_to_held(
                 if end.get("location_code") != code or not end.get("customer_order_number"):
                     continue
                 order, line = str(end["customer_order_number"]), int(end.get("customer_order_line_number") or 0)
-                if is_included(operation, lines_began.get(order)):
+                if is_included(operation, lines_read_began.get(order)):
                     continue
                 empty: HeldGoodsRow = {"order_number": order, "line_number": line, "quantity": Decimal(0)}
                 row = found.setdefault((order, line), empty)

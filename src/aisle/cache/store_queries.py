@@ -242,7 +242,7 @@ def _store_row(
         "is_warehouse": warehouse,
         "area": str(raw.get("areaDescription") or raw.get("areaId") or ""),
         "country": str(raw.get("countryCode") or ""),
-        "here": number == store_folder.store,
+        "is_current": number == store_folder.store,
         "near": near and number != store_folder.store,
         "waiting": waits,
     }
@@ -268,7 +268,7 @@ def load_store_page(
     """Return one store (`store_number`), with what its switch by `user` at `terminal` needs to know."""
     number = str(args["store_number"])
     row = fetch_one(cache, "SELECT raw FROM store WHERE store_number = ?", number)
-    more = fetch_one(cache, "SELECT raw, refused, began FROM store_details WHERE store_number = ?", number)
+    more = fetch_one(cache, "SELECT raw, refused, read_began FROM store_details WHERE store_number = ?", number)
     visited = {each.store: each for each in visited_stores(store_folder.root, store_folder.base_url)}
     if row is None and more is None and number not in visited:
         return [], 0
@@ -280,10 +280,10 @@ def load_store_page(
     own_fields = {
         "store_number": number,
         "pools": pool_quantities(listed, "storeStockPool") | pool_quantities(details, "store_stock_pool_"),
-        "told": "yes" if details else "refused" if more else "unasked",
+        "details": "yes" if details else "refused" if more else "unasked",
         "read_at": iso_time(more[2]) if more else "",
-        "here": number == store_folder.store,
-        "may": _may_switch(cache, number, user, note),
+        "is_current": number == store_folder.store,
+        "may_switch": _may_switch(cache, number, user, note),
         "back": bool(note and number == note.configured_store),
         "waiting": OperationQueue(outbox).pending_counts()[0],
         "jobs": open_job_names(outbox, store_folder.store, user),

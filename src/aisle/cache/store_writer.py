@@ -33,7 +33,7 @@ def write_store_details(
     raw = dump_row(details) if details is not None else ""
     before = fetch(connection, "SELECT raw, refused FROM store_details WHERE store_number = ?", number)
     connection.execute(
-        "INSERT OR REPLACE INTO store_details (store_number, began, refused, raw) VALUES (?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO store_details (store_number, read_began, refused, raw) VALUES (?, ?, ?, ?)",
         (number, read_began, refusal, raw),
     )
     return () if before == [(raw, refusal)] else (number,)

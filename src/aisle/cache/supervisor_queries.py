@@ -121,7 +121,7 @@ class SupervisorQueries:
         first, size = window_bounds(args, DEFAULT_SIZE)
         rows, _ = self._board.rows_of_orders(cache, {"orders": numbers[first : first + size]})
         for row in rows:
-            row["silent_since"] = row["silent_since"] or row["seen_at"]
+            row["idle_since"] = row["idle_since"] or row["seen_at"]
         return rows, len(numbers)
 
     def _query_exceptions(self, cache: apsw.Connection, args: Args) -> QueryResult[ExceptionsRow]:

@@ -48,7 +48,7 @@ LEFT JOIN line l ON l.order_number = g.raw ->> 'customer_order_number'
   AND l.line_number = g.raw ->> 'customer_order_line_number'
 WHERE g.raw ->> 'source' = 'short' AND g.at >= ? GROUP BY 1
 """
-_COUNT_FIRST_SEEN = "SELECT count(*) FROM orders INDEXED BY orders_age WHERE first_began >= ?"
+_COUNT_FIRST_SEEN = "SELECT count(*) FROM orders INDEXED BY orders_age WHERE first_read_began >= ?"
 _DUE_BY_STATUS = (
     "SELECT status, count(*) FROM orders INDEXED BY orders_pickup WHERE pickup >= ? AND pickup < ? GROUP BY status"
 )
@@ -81,7 +81,7 @@ def figures_of_day(
     due = {str(status): int(count) for status, count in fetch(cache, _DUE_BY_STATUS, *day) if status != "rejected"}
     full = fetch_one(cache, "SELECT json_extract(cursor, '$.completed') FROM sync WHERE topic = 'full'")
     began_at = began.timestamp()
-    first_read = fetch_one(cache, "SELECT min(first_began) FROM orders")
+    first_read = fetch_one(cache, "SELECT min(first_read_began) FROM orders")
     seen_all_day = bool(first_read and first_read[0] is not None and float(first_read[0]) < began_at)
     row: Row = {
         **{f"orders_{name}": states.get(name, 0) for name in ("open", "partial", "picked")},

@@ -282,13 +282,15 @@ class CacheWriter:
 
     def orders_without_lines(self) -> tuple[str, ...]:
         """Return the open and picked orders whose lines were never read."""
-        rows = fetch(self._db, "SELECT order_number FROM orders WHERE state < 2 AND lines_began IS NULL ORDER BY sort")
+        rows = fetch(
+            self._db, "SELECT order_number FROM orders WHERE state < 2 AND lines_read_began IS NULL ORDER BY sort"
+        )
         return tuple(str(number) for (number,) in rows)
 
     def delete_closed_orders(self, before: float) -> None:
         """Delete finished and rejected orders that were last read before that moment (seconds since 1970)."""
         with self.transaction():
-            rows = fetch(self._db, "SELECT order_number FROM orders WHERE state = 2 AND header_began < ?", before)
+            rows = fetch(self._db, "SELECT order_number FROM orders WHERE state = 2 AND header_read_began < ?", before)
             self._log_changes(ORDER_TOPIC, delete_orders(self._db, [str(number) for (number,) in rows]))
 
     def mark_seen(self, topic: str, generation: int, keys: Iterable[str]) -> None:

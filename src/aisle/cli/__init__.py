@@ -3,7 +3,7 @@ service.
 
 Exit status: 0 done, 1 failed, 2 wrong usage. Errors go to stderr, with their reason and advice. A command imports what
 it needs when it runs, so that the app starts without it.
-It holds no rules of jobs, cache or service. Start in `parser.py` (all commands, one module each) and `app.py`.
+It holds no rules of jobs, cache or service. Start in `commands.py` (all commands, one module each) and `app.py`.
 """
 
 from __future__ import annotations
@@ -14,27 +14,8 @@ import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 
-COMMANDS = (
-    "serve",
-    "token",
-    "backup",
-    "restore",
-    "load",
-    "api",
-    "assignments",
-    "people",
-    "audit",
-    "purge",
-    "sync",
-    "courier",
-    "outbox",
-    "journal",
-    "doctor",
-    "sheet",
-    "web",
-    "completion",
-)
-"""Commands; any other first argument belongs to the app."""
+COMPLETE_VARIABLE = "_AISLE_COMPLETE"
+"""Variable by which a shell asks for completions."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,13 +25,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     _repair_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        if arguments and arguments[0] in COMMANDS:
-            from aisle.cli import parser
+        if not arguments and COMPLETE_VARIABLE not in os.environ:  # nothing to parse, so the app starts without click
+            from aisle.cli import app
 
-            return parser.run_command(arguments)
-        from aisle.cli import app
+            return app.run({})
+        from aisle.cli.commands import aisle_command, run_command
 
-        return app.run(arguments)
+        return run_command(aisle_command, arguments)
     except (UsageError, SettingsError) as error:
         return print_error(error, 2)
     except AisleError as error:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import sys
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from aisle.cli.options import settings_from_arguments
+import click
+from click.shell_completion import CompletionItem
+
+from aisle.cli.options import FILE, SettingValues, setting_options, settings_from_options
 from aisle.cli.service_client import service_client
 from aisle.client import Response
 from aisle.client.errors import Outcome, outcome_of, status_error
@@ -16,6 +19,8 @@ from aisle.contract.wire import OPERATIONS, Operation, build_path, encode_header
 from aisle.errors import ContractError, UsageError
 from aisle.settings import LoadedSettings
 
+LIST = "list"
+"""Word in place of an operation that prints all operations."""
 DANGEROUS_OPERATIONS = frozenset({"delete-products", "create-customer-order-clearance"})
 """Operations that need a confirmation; so does any operation with flush=true."""
 _BODY_OPTIONAL = frozenset({"create-customer-order-clearance"})
@@ -32,36 +37,72 @@ class ApiCall(NamedTuple):
     body: bytes | None
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run one operation; return 0 if the service accepted it, else 1."""
-    if arguments.operation == "list":
+def _complete_operation(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the operations that begin so."""
+    return [CompletionItem(name) for name in (LIST, *OPERATIONS) if name.startswith(incomplete)]
+
+
+@click.command()
+@click.argument("operation", shell_complete=_complete_operation)
+@click.option(
+    "--query",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Parameter by its wire name, wherever it is sent (path, query or header); repeatable.",
+)
+@click.option("--body", type=FILE, metavar="FILE", help="JSON file with the body, - for standard input.")
+@click.option("--all", "all_pages", is_flag=True, help="Print all pages of a list, one JSON object a line.")
+@click.option(
+    "--raw", is_flag=True, help="Write the bytes of the answer unchanged, into a file or pipe, with control characters."
+)
+@click.option("--key", metavar="KEY", help="Idempotency-Key of a write.", show_default="a new one")
+@click.option("--yes", is_flag=True, help="Ask for no confirmation (of flush and delete).")
+@setting_options
+def api(
+    operation: str,
+    query: Sequence[str],
+    body: str | None,
+    all_pages: bool,
+    raw: bool,
+    key: str | None,
+    yes: bool,
+    setting_values: SettingValues,
+) -> int:
+    """Run one operation of the interface and print its answer as JSON.
+
+    OPERATION is the heading of the operation in kebab case; 'list' prints all. The exit status is 0 if the service
+    accepts the operation, else 1.
+    """
+    if operation == LIST:
         for op in OPERATIONS.values():
             print(f"{op.name:42} {op.method:6} {op.path}")
         return 0
-    loaded = settings_from_arguments(arguments, is_write=True)
+    loaded = settings_from_options(setting_values, is_write=True)
     try:
-        op = get_operation(arguments.operation)
-        call = _parse_call(op, arguments, loaded)
+        op = get_operation(operation)
+        if all_pages and op.paging is None:
+            raise UsageError(f"{op.name} is no list; leave --all out.")
+        call = _parse_call(op, query, body, loaded)
     except ContractError as error:
         raise UsageError(str(error)) from error
-    if arguments.raw and (arguments.all or sys.stdout.isatty()):
+    if raw and (all_pages or sys.stdout.isatty()):
         raise UsageError("--raw is the answer to one call, into a file or a pipe: a terminal would obey what is in it.")
-    if arguments.all:
+    if all_pages:
         return asyncio.run(_print_all_rows(op, call, loaded))
-    if not arguments.yes and not _confirm(op, call):
+    if not yes and not _confirm(op, call):
         print("aisle: nothing was sent.", file=sys.stderr)
         return 1
-    return asyncio.run(_send_call(op, call, loaded, arguments.key, raw=arguments.raw))
+    return asyncio.run(_send_call(op, call, loaded, key, raw=raw))
 
 
-def _parse_call(op: Operation, arguments: argparse.Namespace, loaded: LoadedSettings) -> ApiCall:
-    if arguments.all and op.paging is None:
-        raise UsageError(f"{op.name} is no list; leave --all out.")
-    values = dict(_parse_pair(text) for text in arguments.query)
+def _parse_call(op: Operation, query: Sequence[str], body: str | None, loaded: LoadedSettings) -> ApiCall:
+    values = dict(_parse_pair(text) for text in query)
     locations = {param.name: param.where for param in op.params}
-    if locations.get("store_number") == "path" or (arguments.store and "store_number" in locations):
+    if locations.get("store_number") == "path" or (
+        loaded.command_line_values.get("store") and "store_number" in locations
+    ):
         values.setdefault("store_number", loaded.settings.store)
-    call = ApiCall({}, {}, {}, _read_body(op, arguments.body))
+    call = ApiCall({}, {}, {}, _read_body(op, body))
     for name, value in values.items():
         where = locations.get(name, "query")  # the encoder rejects an unknown name and suggests the most similar one
         {"path": call.path, "query": call.query, "header": call.headers}[where][name] = value

@@ -7,7 +7,7 @@ import os
 import pwd
 import resource
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,16 +17,21 @@ from aisle.settings import LoadedSettings, load_settings, service_url
 from aisle.text import supports_utf8
 
 if TYPE_CHECKING:
+    from aisle.cli.options import SettingValues
     from aisle.jobs.job import SignIn
     from aisle.jobs.view import Frame, Msg
     from aisle.session.profile import OpenedStore, OpenStore
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run the app until the user leaves it, and return the exit status."""
+def run(setting_values: SettingValues, home: str | None = None) -> int:
+    """Run the app until the user leaves it, and return the exit status; `home` is the folder of settings and data."""
     gc.disable()  # starting creates almost no garbage
     try:
-        return open_app(_app_settings(arguments))
+        if setting_values.get("kiosk"):
+            enter_kiosk(home or "")
+        elif home:
+            os.environ["AISLE_HOME"] = home
+        return open_app(_app_settings(setting_values))
     finally:
         gc.enable()
 
@@ -111,18 +116,13 @@ def _fits_screen(frame: Frame, columns: int, rows: int, *, plain: bool) -> bool:
     return fits_whole(frame, columns, rows, plain)
 
 
-def _app_settings(arguments: Sequence[str]) -> LoadedSettings:
-    """Return the settings in force; without arguments, no argument parser is loaded."""
-    if not arguments:
+def _app_settings(setting_values: SettingValues) -> LoadedSettings:
+    """Return the settings in force; without options, their module and click are not loaded."""
+    if not setting_values:
         return load_settings({})
-    from aisle.cli.options import create_app_parser, settings_from_arguments
+    from aisle.cli.options import settings_from_options
 
-    parsed = create_app_parser().parse_args(arguments)
-    if parsed.kiosk:
-        enter_kiosk(parsed.home or "")
-    elif parsed.home:
-        os.environ["AISLE_HOME"] = parsed.home
-    return settings_from_arguments(parsed, print_problems=False)  # the app shows problems itself
+    return settings_from_options(setting_values, print_problems=False)  # the app shows problems itself
 
 
 def _store_opener(configured: LoadedSettings) -> OpenStore:

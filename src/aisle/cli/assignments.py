@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import sys
 from typing import Any
 
-from aisle.cli.options import settings_from_arguments
+import click
+
+from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.cli.service_client import extension_rows, service_client
 from aisle.settings import LoadedSettings
 from aisle.text import clean
@@ -26,13 +27,16 @@ _COLUMNS = (
 )
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print the assignments of the store; return 0 if they could be read, 1 if the service does not list them."""
-    found = asyncio.run(_fetch(settings_from_arguments(arguments)))
+@click.command()
+@json_option
+@setting_options
+def assignments(as_json: bool, setting_values: SettingValues) -> int:
+    """List goods that clearances want moved and that are still at their old location, in walking order."""
+    found = asyncio.run(_fetch(settings_from_options(setting_values)))
     if found is None:
         print("aisle: assignments cannot be listed here; this service does not tell them.", file=sys.stderr)
         return 1
-    if arguments.json:
+    if as_json:
         for row in found:
             print(json.dumps(row, ensure_ascii=False))
     elif found:

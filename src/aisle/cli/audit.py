@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import csv
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import click
+
 from aisle.cache.csv_export import format_cell
-from aisle.cli.options import settings_from_arguments
+from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.cli.service_client import extension_path, service_client
 from aisle.client.errors import InvalidResponse, status_error
 from aisle.settings import LoadedSettings
@@ -19,20 +20,37 @@ from aisle.text import clean
 
 _COLUMNS = ("number", "at", "token_name", "app_user_name", "subject", "key", "field", "before", "after")
 _PAGE_SIZE = 1000
+_SUBJECTS = ("product", "store product", "store", "location", "order", "person", "token")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print one line for each changed field; return 1 if the service has no audit log."""
-    found = asyncio.run(_fetch(settings_from_arguments(arguments), arguments))
+@click.command()
+@click.option("--chain", is_flag=True, help="List changes of catalogue, stores and tokens in place of the store's.")
+@click.option("--since", metavar="TIME", help="First day or moment, for instance 2026-11-26T18:00.")
+@click.option("--subject", type=click.Choice(_SUBJECTS), help="List only changes of these.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print a table for a spreadsheet, with a header.")
+@json_option
+@setting_options
+def audit(
+    chain: bool, since: str | None, subject: str | None, as_csv: bool, as_json: bool, setting_values: SettingValues
+) -> int:
+    """List changes of prices, settings, orders, locations, people, PINs and tokens.
+
+    Each line has the time, the person, and the value before and after.
+    """
+    if as_csv and as_json:
+        raise click.UsageError("--csv and --json exclude each other.")
+    loaded = settings_from_options(setting_values)
+    path = "/aisle/v1/audit" if chain else extension_path(loaded, "audit")
+    found = asyncio.run(_fetch(loaded, path, {"last_modified_date": since, "subject": subject}))
     if found is None:
         print("aisle: changes cannot be listed here; this service keeps no audit.", file=sys.stderr)
         return 1
-    if arguments.json:
+    if as_json:
         for entry in found:
             print(json.dumps(entry, ensure_ascii=False))
         return 0
     lines = [line for entry in found for line in _entry_lines(entry)]
-    if arguments.csv:
+    if as_csv:
         table = csv.writer(sys.stdout, lineterminator="\n")
         table.writerow(_COLUMNS)
         table.writerows([format_cell(value) for value in line] for line in lines)
@@ -42,11 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _fetch(loaded: LoadedSettings, arguments: argparse.Namespace) -> list[dict[str, Any]] | None:
-    """Return all entries, read page by page. Raise ClientError."""
-    path = "/aisle/v1/audit" if arguments.chain else extension_path(loaded, "audit")
+async def _fetch(loaded: LoadedSettings, path: str, filters: Mapping[str, str | None]) -> list[dict[str, Any]] | None:
+    """Return all entries, read page by page; None if the service has no audit log. Raise ClientError."""
     query: dict[str, Any] = {"limit": _PAGE_SIZE, "after": 0}
-    filters = {"last_modified_date": arguments.since, "subject": arguments.subject}
     query |= {name: value for name, value in filters.items() if value}
     entries: list[dict[str, Any]] = []
     async with service_client(loaded) as client:

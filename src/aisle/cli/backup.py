@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from pathlib import Path
 
+import click
+
+from aisle.cli.options import FILE, database_option
 from aisle.errors import UsageError
 from aisle.host.store_folder import StoreFolder
 from aisle.service.db import parse_database_url
@@ -14,20 +16,27 @@ from aisle.service.db.backup import BackupInfo, back_up, restore
 from aisle.settings import EMBEDDED, find_data_folder
 
 
-def backup(arguments: argparse.Namespace) -> int:
-    """Make a backup."""
-    file = Path(arguments.file)
-    copied = back_up(_database_path(arguments.database), file, replace=arguments.replace)
+@click.command()
+@click.argument("file", type=FILE)
+@click.option("--replace", is_flag=True, help="Replace FILE if it exists.")
+@database_option
+def backup(file: str, replace: bool, database: str | None) -> int:
+    """Copy the service's SQLite database to FILE (mode 0600), also while it is in use."""
+    copied = back_up(_database_path(database), Path(file), replace=replace)
     print(f"{file} holds {_describe_backup(copied)}, and was looked through.", file=sys.stderr)
     return 0
 
 
-def restore_backup(arguments: argparse.Namespace) -> int:
-    """Restore a backup."""
-    database = _database_path(arguments.database)
-    done = restore(Path(arguments.file), database, allow_loss=arguments.yes)
+@click.command("restore")
+@click.argument("file", type=FILE)
+@click.option("--yes", is_flag=True, help="Allow the loss of what the database has and the copy lacks.")
+@database_option
+def restore_backup(file: str, yes: bool, database: str | None) -> int:
+    """Put a copy of the service's SQLite database back, also while the service runs; FILE is the copy."""
+    path = _database_path(database)
+    done = restore(Path(file), path, allow_loss=yes)
     kept = f" What was there before is in {done.previous}." if done.previous else ""
-    print(f"{database} holds {_describe_backup(done.backup)} again.{kept}", file=sys.stderr)
+    print(f"{path} holds {_describe_backup(done.backup)} again.{kept}", file=sys.stderr)
     return 0
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from html import escape
 from itertools import groupby
 from pathlib import Path
 
+import click
+
+from aisle.cli.options import FILE
 from aisle.errors import StorageError
 from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS
 
@@ -58,17 +60,19 @@ b {{ margin-left: {quiet}mm; font-size: 11pt; }}
 """
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print the sheet, or write it to a file."""
+@click.command()
+@click.option("--out", type=FILE, metavar="FILE", help="File that gets the page.", show_default="standard output")
+def sheet(out: str | None) -> int:
+    """Print a page (HTML) with the commands as barcodes to scan."""
     text = sheet_html()
-    if arguments.out is None:
+    if out is None:
         print(text, end="")
         return 0
     try:
-        Path(arguments.out).write_text(text, encoding="utf-8")
+        Path(out).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise StorageError(f"{arguments.out} cannot be written: {error.strerror}. Name another file.") from error
-    print(f"Written to {arguments.out}. Open it in a browser and print it at 100 %.", file=sys.stderr)
+        raise StorageError(f"{out} cannot be written: {error.strerror}. Name another file.") from error
+    print(f"Written to {out}. Open it in a browser and print it at 100 %.", file=sys.stderr)
     return 0
 
 

@@ -5,11 +5,12 @@ A standby keeps all modules imported here, so the modules of a leader are import
 
 from __future__ import annotations
 
-import argparse
 from functools import partial
 from typing import TYPE_CHECKING
 
-from aisle.cli.options import settings_from_arguments
+import click
+
+from aisle.cli.options import SettingValues, setting_options, settings_from_options
 from aisle.courier.standby import run_with_standby
 from aisle.host.leader_lock import absolute_path
 from aisle.host.program_version import PROGRAM_VERSION
@@ -20,13 +21,15 @@ if TYPE_CHECKING:
     from aisle.host.leader_lock import LeaderLock
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the courier. Exit status 0 also if another one leads.
+@click.command()
+@setting_options
+def courier(setting_values: SettingValues) -> int:
+    """Run the background process that sends and reads for this host.
 
-    An invalid settings file does not stop it: nobody would see the error, and queued operations must be sent. Valid
-    parts of the file apply.
+    The exit status is 0 also if another courier leads. An invalid settings file does not stop the courier: queued
+    operations must be sent. Valid parts of the file apply.
     """
-    loaded = settings_from_arguments(arguments, strict=False)
+    loaded = settings_from_options(setting_values, strict=False)
     store_folder = StoreFolder(loaded.data_folder, service_url(loaded.settings), loaded.settings.store)
     return run_with_standby(
         store_folder, PROGRAM_VERSION, partial(_lead, loaded, store_folder), absolute_path(loaded.settings.token_file)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from aisle.cli.options import settings_from_arguments
+import click
+
+from aisle.cli.options import FOLDER, SettingValues, setting_options, settings_from_options
 from aisle.cli.service_client import service_client, store_folder_of
 from aisle.client.load import LoadProgress, LoadReport, load
 from aisle.client.load.column_help import describe_columns
@@ -26,23 +27,42 @@ PROGRESS_INTERVAL_S = 0.2
 """Seconds between progress updates on a terminal; other output gets one line for each file."""
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Load the files; return 0 if every row was loaded, else 1. With `--columns` print only the columns."""
-    if arguments.columns is not None:
-        for line in describe_columns(arguments.columns):
+@click.command("load")
+@click.argument("folder", metavar="[DIR]", type=FOLDER, required=False)
+@click.option(
+    "--columns",
+    metavar="[FILE]",
+    is_flag=False,
+    flag_value="",
+    help="Print the columns of FILE, or of all files, and end.",
+)
+@click.option("--strict", is_flag=True, help="Stop at the first bad row.")
+@click.option("--recount", is_flag=True, help="Count stock again that was loaded or counted before.")
+@setting_options
+def load_files(
+    folder: str | None, columns: str | None, strict: bool, recount: bool, setting_values: SettingValues
+) -> int:
+    """Load a store or a chain from the CSV files of a folder, as a spreadsheet saves them.
+
+    DIR has any of stores, products, attributes, free_fields, prices, discount_prices, locations, people,
+    store_products, stock, orders, deliveries (.csv). An empty cell keeps the value that is there; (empty) removes it.
+    The exit status is 0 if every row is loaded, else 1.
+    """
+    if columns is not None:
+        for line in describe_columns(columns):
             print(line)
         return 0
-    if arguments.directory is None:
+    if folder is None:
         raise UsageError("Name the folder that holds the CSV files; 'aisle load --columns' prints what they hold.")
-    directory = Path(arguments.directory)
+    directory = Path(folder)
     if not directory.is_dir():
         raise UsageError(f"{directory} is no folder. Name the one that holds products.csv, orders.csv and so on.")
-    loaded = settings_from_arguments(arguments, is_write=True)
+    loaded = settings_from_options(setting_values, is_write=True)
     work = _load(
         directory,
         loaded,
-        strict=arguments.strict,
-        recount=arguments.recount,
+        strict=strict,
+        recount=recount,
         brings_stores=any(path.name.casefold() == STORES.file for path in directory.iterdir()),
         name_file=_name_file(loaded, directory),
     )

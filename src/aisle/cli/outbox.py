@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import getpass
 import json
 import sys
@@ -13,12 +12,13 @@ from datetime import datetime
 from typing import Any
 
 import apsw
+import click
 
 from aisle.cache.cache_file import empty_cache, open_cache
 from aisle.cache.operation_queries import GIVEN_TO_OTHER_ORDER, OUTCOME_BY_STATE, RETURNED, unconfirmed_row
 from aisle.cache.people_queries import person_name
 from aisle.cache.writer import CacheWriter
-from aisle.cli.options import settings_from_arguments
+from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.cli.reason_texts import reason_text
 from aisle.courier.push.push_loop import KEY_MARGIN_S
 from aisle.courier.service_features import parse_features
@@ -37,7 +37,7 @@ from aisle.outbox.operation_state import QUEUED
 from aisle.outbox.outcome_reasons import NO_TOKEN, stored_detail
 from aisle.outbox.service_restore import REPORTED
 from aisle.outbox.session_requests import FULL_SYNC, request_read
-from aisle.settings import service_url
+from aisle.settings import LoadedSettings, service_url
 from aisle.text import clean, fit, width
 
 MAX_OPERATIONS = 1000
@@ -55,18 +55,21 @@ _RESOLUTIONS = {"again": RESEND, "by-hand": CLOSED_BY_HAND}
 _WORDS = {resolution: word for word, resolution in _RESOLUTIONS.items()}
 
 
-def outbox(arguments: argparse.Namespace) -> int:
-    """Print pending operations, or the latest of all; show, resolve or replay operations."""
-    store_folder = _existing_store_folder(arguments)
-    if arguments.action == "replay":
-        return _replay(
-            store_folder, arguments.since, settings_from_arguments(arguments, print_problems=False).settings.time_zone
-        )
-    if arguments.action:
-        return _run_action(store_folder, arguments)
+@click.group(invoke_without_command=True)
+@click.option("--all", "show_all", is_flag=True, help="Print operations that are done, too.")
+@setting_options
+@click.pass_context
+def outbox(context: click.Context, show_all: bool, setting_values: SettingValues) -> int | None:
+    """Print the operations that wait to be sent; show, settle or replay operations."""
+    return None if context.invoked_subcommand else _print_operations(setting_values, show_all=show_all)
+
+
+def _print_operations(setting_values: SettingValues, *, show_all: bool) -> int:
+    """Print pending operations, or the latest of all."""
+    store_folder, loaded = _existing_store_folder(setting_values)
     connection = open_outbox(store_folder.folder)
     store = OperationQueue(connection)
-    rows = list(store.recent(MAX_OPERATIONS))[::-1] if arguments.all else store.live_operations()
+    rows = list(store.recent(MAX_OPERATIONS))[::-1] if show_all else store.live_operations()
     titles = ("at", "state", "operation", "lanes", "as", "tries", "id", "note")
     waiting_for = user_tokens.operations_waiting_for_tokens(connection, time.time())
     with closing(_open_cache(store_folder)) as cache:
@@ -79,12 +82,26 @@ def outbox(arguments: argparse.Namespace) -> int:
         print(
             f"{each.operation_count} of them for the PIN of {who}, given in the app: . and then PIN.", file=sys.stderr
         )
-    _explain_refused_token(store_folder, settings_from_arguments(arguments, print_problems=False).settings.token_file)
+    _explain_refused_token(store_folder, loaded.settings.token_file)
     observed = ObservedBehaviour(connection).all()
     if observed:
         text = ", ".join(f"{probe.name} {clean(probe.value)}" for probe in observed)
         print(f"Seen of the service: {text}.", file=sys.stderr)
     return 0
+
+
+@outbox.command()
+@click.option(
+    "--since",
+    metavar="WHEN",
+    help="First confirmation: 2026-11-26T18:00 by the time of the store, 12h or 3d ago.",
+    show_default="as far back as the service keeps keys, 29 days",
+)
+@setting_options
+def replay(since: str | None, setting_values: SettingValues) -> int:
+    """Send again what the service confirmed, after a restore of the service."""
+    store_folder, loaded = _existing_store_folder(setting_values)
+    return _replay(store_folder, since, loaded.settings.time_zone)
 
 
 def _replay(store_folder: StoreFolder, since_text: str | None, zone: str) -> int:
@@ -157,19 +174,41 @@ def _explain_refused_token(store_folder: StoreFolder, token_file: str) -> None:
         )
 
 
-def _run_action(store_folder: StoreFolder, arguments: argparse.Namespace) -> int:
+@outbox.command()
+@click.argument("op_id", metavar="ID")
+@setting_options
+def show(op_id: str, setting_values: SettingValues) -> int:
+    """Show what an operation changes, and what both sides have.
+
+    ID is its id, or the beginning of it.
+    """
+    store_folder, _loaded = _existing_store_folder(setting_values)
+    connection = open_outbox(store_folder.folder)
+    op = _find_operation(OperationQueue(connection), op_id)
+    with closing(_open_cache(store_folder)) as cache:
+        _print_operation(unconfirmed_row(op, cache, connection))
+    return 0
+
+
+@outbox.command()
+@click.argument("op_id", metavar="ID")
+@click.argument("how", type=click.Choice(("arrived", "again", "overage", "difference", "by-hand")))
+@click.option("--by", metavar="WHO", help="Person who decides.", show_default="the account of this shell")
+@click.option("--note", metavar="TEXT", help="How the operation was settled.")
+@setting_options
+def settle(op_id: str, how: str, by: str | None, note: str | None, setting_values: SettingValues) -> int:
+    """Settle an operation that only a person can decide.
+
+    ID is its id, or the beginning of it. `aisle outbox show ID` prints how it can be settled.
+    """
+    store_folder, _loaded = _existing_store_folder(setting_values)
     connection = open_outbox(store_folder.folder)
     store = OperationQueue(connection)
-    op = _find_operation(store, arguments.id)
-    if arguments.action == "show":
-        with closing(_open_cache(store_folder)) as cache:
-            _print_operation(unconfirmed_row(op, cache, connection))
-        return 0
-    resolution = _RESOLUTIONS.get(arguments.how, arguments.how)
+    op = _find_operation(store, op_id)
     with transaction(connection):
-        done = store.resolve(Resolve(op.op_id, resolution, arguments.note), arguments.by or getpass.getuser())
+        done = store.resolve(Resolve(op.op_id, _RESOLUTIONS.get(how, how), note or ""), by or getpass.getuser())
     if not done:
-        raise UsageError(f"{op.op_id} is {op.state}: {arguments.how} cannot be said of it. See 'aisle outbox'.")
+        raise UsageError(f"{op.op_id} is {op.state}: {how} cannot be said of it. See 'aisle outbox'.")
     with closing(SessionSocket(store_folder)) as socket:
         socket.wake_courier()
     print(f"{op.op_id} is {store.get(op.op_id).state} now.")
@@ -194,15 +233,15 @@ def _open_cache(store_folder: StoreFolder) -> apsw.Connection:
 
 def _print_operation(row: Mapping[str, Any]) -> None:
     """Print an operation: its items, its state, and the stock on both sides."""
-    for name in ("op_id", "word", "operation", "who", "principal", "terminal", "at", "why", "tries"):
+    for name in ("op_id", "outcome", "operation", "user", "principal", "terminal", "at", "why", "tries"):
         shown = reason_text(row[name]) if name == "why" else clean(str(row[name]))
         print(f"{name.replace('_', ' ')}: {shown}")
     _print_table(("meant", "of", "from", "to"), [_item_cells(item) for item in row["items"]])
     if row["sides"]:
         print()
         _print_table(("of", "place", "before", "meant", "now"), [_side_cells(side) for side in row["sides"]])
-    if row["looks"]:
-        print(_STOCK_EVIDENCE[row["looks"]])
+    if row["evidence"]:
+        print(_STOCK_EVIDENCE[row["evidence"]])
     if row["pin"]:
         print(f"waits for the PIN of {clean(str(row['pin']))}, given in the app: . and then PIN")
     resolutions = ", ".join(
@@ -222,14 +261,18 @@ def _side_cells(side: Mapping[str, Any]) -> Sequence[str]:
     )
 
 
-def journal(arguments: argparse.Namespace) -> int:
-    """Print the latest events in ascending order."""
-    if arguments.last < 1:
-        raise UsageError(f"--last {arguments.last} shows nothing; it takes 1 or more.")
-    if arguments.archive:
-        return _print_archive(_existing_store_folder(arguments), arguments)
-    rows = Journal(open_outbox(_existing_store_folder(arguments).folder)).last_events(arguments.last)
-    if arguments.json:
+@click.command()
+@click.option("--last", type=click.IntRange(min=1), default=50, metavar="N", help="Number of inputs to print.")
+@json_option
+@click.option("--archive", "show_archive", is_flag=True, help="Print how much is archived, by day, person and job.")
+@setting_options
+def journal(last: int, as_json: bool, show_archive: bool, setting_values: SettingValues) -> int:
+    """Print the latest inputs of this host in ascending order."""
+    store_folder, _loaded = _existing_store_folder(setting_values)
+    if show_archive:
+        return _print_archive(store_folder, last, as_json=as_json)
+    rows = Journal(open_outbox(store_folder.folder)).last_events(last)
+    if as_json:
         # Control characters in scanned text must not reach a terminal; a file gets them unchanged.
         escaped = sys.stdout.isatty()
         for row in rows:
@@ -239,14 +282,14 @@ def journal(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print_archive(store_folder: StoreFolder, arguments: argparse.Namespace) -> int:
+def _print_archive(store_folder: StoreFolder, last: int, *, as_json: bool) -> int:
     """Print the number of archived events by day, user and job; the latest days in ascending order."""
     rows: list[tuple[str, str, str, int]] = []
     if archive.archive_path(store_folder.folder).exists():
         with closing(archive.open_archive(store_folder.folder)) as kept:
-            rows = archive.daily_totals(kept)[-arguments.last :]
+            rows = archive.daily_totals(kept)[-last:]
     titles = ("day", "user", "job", "events")
-    if arguments.json:
+    if as_json:
         for row in rows:
             print(json.dumps(dict(zip(titles, row, strict=True)), ensure_ascii=sys.stdout.isatty()))
         return 0
@@ -254,12 +297,13 @@ def _print_archive(store_folder: StoreFolder, arguments: argparse.Namespace) -> 
     return 0
 
 
-def _existing_store_folder(arguments: argparse.Namespace) -> StoreFolder:
-    loaded = settings_from_arguments(arguments)
+def _existing_store_folder(setting_values: SettingValues) -> tuple[StoreFolder, LoadedSettings]:
+    """Return the folder of the store in the settings, and the settings. Raise StorageError if nobody worked there."""
+    loaded = settings_from_options(setting_values)
     home = StoreFolder(loaded.data_folder, service_url(loaded.settings), loaded.settings.store)
     if not home.outbox.exists():
         raise StorageError(f"Nobody has worked in store {home.store} on this host yet: there is no {home.outbox}.")
-    return home
+    return home, loaded
 
 
 def _operation_cells(row: Operation, waiting_for: Mapping[str, str]) -> Sequence[str]:

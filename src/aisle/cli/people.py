@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import sys
+from collections.abc import Mapping
 from getpass import getpass
 from typing import Any
 
-from aisle.cli.options import settings_from_arguments
+import click
+
+from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.cli.service_client import extension_path, extension_rows, service_client
 from aisle.client.errors import status_error
 from aisle.errors import UsageError
@@ -19,49 +21,85 @@ from aisle.text import clean
 Person = dict[str, Any]
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """List people, or set or remove one; return 0 if done, 1 if the service has no people."""
-    loaded = settings_from_arguments(arguments, is_write=arguments.action != "list")
-    return asyncio.run(
-        {"list": _print_people, "set": _set_person, "remove": _remove_person}[arguments.action](loaded, arguments)
-    )
+@click.group(no_args_is_help=False)
+@setting_options
+def people(setting_values: SettingValues) -> None:
+    """List and change the people of the store, their roles and PINs."""
 
 
-async def _print_people(loaded: LoadedSettings, arguments: argparse.Namespace) -> int:
-    people = await _fetch_people(loaded)
-    for person in people or ():
-        if arguments.json:
+@people.command("list")
+@json_option
+@setting_options
+def list_people(as_json: bool, setting_values: SettingValues) -> int:
+    """List badge, user name, role, whether there is a PIN, and name."""
+    found = asyncio.run(_fetch_people(settings_from_options(setting_values)))
+    for person in found or ():
+        if as_json:
             print(json.dumps(person, ensure_ascii=False))
         else:
             words = (person["badge"], person["user"], person["role"], "PIN" if person.get("has_pin") else "-")
             print("\t".join(clean(str(word)) for word in (*words, person["name"])))
-    return _exit_status(people)
+    return _exit_status(found)
 
 
-async def _set_person(loaded: LoadedSettings, arguments: argparse.Namespace) -> int:
+@people.command("set")
+@click.argument("badge")
+@click.option("--user-name", help="User name, which is stored with the person's work.")
+@click.option("--name", help="Name of the person.")
+@click.option(
+    "--role", type=click.Choice(("staff", "supervisor")), help="Role of the person.", show_default="staff if new"
+)
+@click.option("--pin", is_flag=True, help="Ask for a PIN; a script writes it as a line to standard input.")
+@click.option("--no-pin", is_flag=True, help="Remove the PIN.")
+@setting_options
+def set_person(badge: str, pin: bool, no_pin: bool, setting_values: SettingValues, **fields: str | None) -> int:
+    """Add a person, or change what the options name.
+
+    BADGE is the code on the badge.
+    """
+    if pin and no_pin:
+        raise click.UsageError("--pin and --no-pin exclude each other.")
+    loaded = settings_from_options(setting_values, is_write=True)
+    return asyncio.run(_set_person(loaded, badge, fields, asks_pin=pin, removes_pin=no_pin))
+
+
+@people.command("remove")
+@click.argument("badge")
+@setting_options
+def remove_person(badge: str, setting_values: SettingValues) -> int:
+    """Remove a person who does not work here any more.
+
+    BADGE is the code on the badge.
+    """
+    return asyncio.run(_remove_person(settings_from_options(setting_values, is_write=True), badge))
+
+
+async def _set_person(
+    loaded: LoadedSettings, badge: str, fields: Mapping[str, str | None], *, asks_pin: bool, removes_pin: bool
+) -> int:
     people = await _fetch_people(loaded)
     if people is None:
         return _exit_status(people)
-    before = next((person for person in people if person["badge"] == arguments.badge), {})
-    given = {"user": arguments.user_name, "name": arguments.name, "role": arguments.role}
+    before = next((person for person in people if person["badge"] == badge), {})
+    given = {"user": fields["user_name"], "name": fields["name"], "role": fields["role"]}
     person = {name: text or before.get(name) for name, text in given.items()}
     person["role"] = person["role"] or "staff"
     if not (person["user"] and person["name"]):
-        raise UsageError(f"Nobody has the badge {arguments.badge} yet: say --user-name and --name.")
-    if arguments.pin:
+        raise UsageError(f"Nobody has the badge {badge} yet: say --user-name and --name.")
+    if asks_pin:
         person["pin"] = _read_pin(person["user"])
-    elif arguments.no_pin:
+    elif removes_pin:
         person["pin"] = ""
-    return await _write_person(loaded, {"badge": arguments.badge, **person})
+    return await _write_person(loaded, {"badge": badge, **person})
 
 
-async def _remove_person(loaded: LoadedSettings, arguments: argparse.Namespace) -> int:
+async def _remove_person(loaded: LoadedSettings, badge: str) -> int:
     people = await _fetch_people(loaded)
     if people is None:
         return _exit_status(people)
-    person = next((person for person in people if person["badge"] == arguments.badge), None)
+    person = next((person for person in people if person["badge"] == badge), None)
     if person is None:
-        raise UsageError(f"Nobody has the badge {arguments.badge}.")
+        raise UsageError(f"Nobody has the badge {badge}.")
     identity = {name: person[name] for name in ("badge", "user", "name")}
     return await _write_person(loaded, {**identity, "is_active": False})
 

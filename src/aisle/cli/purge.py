@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
+import click
+
+from aisle.cli.options import database_option
 from aisle.cli.service_client import store_folder_of
 from aisle.errors import UsageError
 from aisle.host.store_folder import StoreFolder
@@ -36,18 +38,27 @@ OF_HOST = {OUTBOX: OPERATION_DAYS, ARCHIVE: JOURNAL_DAYS}
 _DAY = 86400.0
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Purge the requested parts and print how many rows were deleted."""
+@click.command("purge")
+@click.option(
+    "--before",
+    metavar="TIME",
+    help="Delete what is older than this day or moment, or than so many days: 400d.",
+    show_default="the settings keep_…_days",
+)
+@click.option("--only", multiple=True, type=click.Choice((*PARTS, *OF_HOST)), help="Purge only this part; repeatable.")
+@database_option
+def purge_data(before: str | None, only: Sequence[str], database: str | None) -> int:
+    """Delete old data from the service's database while it is in use, and from this host; sums stay the same."""
     now, loaded = time.time(), load_settings({})
-    before = _parse_time(arguments.before, now) if arguments.before else None
-    database = _database(arguments, loaded)
-    parts = arguments.only or ((*PARTS, *OF_HOST) if database else OF_HOST)
-    before_by_part = {part: _before(part, before, loaded.settings, now) for part in parts}
-    _check(before_by_part, now, loaded.settings, is_said=before is not None)
-    deleted = _service(database, before_by_part, now) if database else {}
+    limit = _parse_time(before, now) if before else None
+    path = _database(database, only, loaded)
+    parts = only or ((*PARTS, *OF_HOST) if path else OF_HOST)
+    before_by_part = {part: _before(part, limit, loaded.settings, now) for part in parts}
+    _check(before_by_part, now, loaded.settings, is_said=limit is not None)
+    deleted = _service(path, before_by_part, now) if path else {}
     folder = store_folder_of(loaded).folder
     if OUTBOX in before_by_part:
-        deleted[OUTBOX] = _outbox(folder, now, _kept(before, loaded.settings, now))
+        deleted[OUTBOX] = _outbox(folder, now, _kept(limit, loaded.settings, now))
     if before_by_part.get(ARCHIVE):
         deleted[ARCHIVE] = _archive(folder, before_by_part[ARCHIVE])
     text = ", ".join(f"{count} of the {part}" for part, count in deleted.items())
@@ -55,13 +66,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _database(arguments: argparse.Namespace, loaded: LoadedSettings) -> Path | str | None:
+def _database(named: str | None, only: Sequence[str], loaded: LoadedSettings) -> Path | str | None:
     """Return the service's database; None if only files of this host are purged. Raise UsageError."""
-    named = arguments.database
     database = parse_database_url(named) if named else StoreFolder(loaded.data_folder, EMBEDDED, "").service_db
     if not isinstance(database, Path) or database.exists():
         return database
-    if named or any(part in PARTS for part in arguments.only or ()):
+    if named or any(part in PARTS for part in only):
         raise UsageError(f"There is no service database at {database}.")
     return None
 

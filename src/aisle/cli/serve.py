@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import partial
-from ipaddress import ip_network
+from math import isfinite
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import click
+
+from aisle.cli.listen_options import ListenOptions, listen_options
+from aisle.cli.options import FILE, database_option
 from aisle.cli.time_zones import service_zones
 from aisle.errors import AisleError, SettingsError, UsageError
 from aisle.host.store_folder import StoreFolder
-from aisle.service.auth.tokens import ALL_STORES, TokenInfo, create_token, list_tokens, revoke_token
-from aisle.service.db import parse_database_url
+from aisle.service.auth.tokens import ALL_STORES, ROLES, TokenInfo, create_token, list_tokens, revoke_token
+from aisle.service.context import Role
+from aisle.service.db import Database, parse_database_url
 from aisle.service.domain.timestamps import TimeZones, format_timestamp
 from aisle.service.factory import open_service
 from aisle.service.http.json_logging import format_line, log_as_json
@@ -30,71 +36,126 @@ log = logging.getLogger("aisle.service")
 
 DAY = 86400
 _MAX_DAYS = 36_500
-_MAX_DRAIN_S = 600
 
 
-def serve(arguments: argparse.Namespace) -> int:
-    """Serve until stopped; with `--json-logs` a final error is logged as JSON too."""
-    if not arguments.json_logs:
-        return _serve(arguments)
+class FiniteRange(click.FloatRange):
+    """Range of numbers without infinity and NaN."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number. Raise BadParameter."""
+        number = float(super().convert(value, param, ctx))
+        if not isfinite(number):
+            self.fail(f"{value} is not finite.", param, ctx)
+        return number
+
+
+class ServeOptions(NamedTuple):
+    """Options of `aisle serve`."""
+
+    listen: ListenOptions
+    database: str | None
+    workers: int
+    rate: float
+    rate_bytes: float
+    access_log: str | None
+    time_zone: str | None
+    json_logs: bool
+    drain_seconds: float
+    lenient: bool
+    demo: bool
+    empty: bool
+
+
+@click.command()
+@database_option
+@click.option("--workers", type=click.IntRange(1, 64), default=1, metavar="N", help="Number of processes that answer.")
+@listen_options(port=8480)
+@click.option(
+    "--rate",
+    type=FiniteRange(0),
+    default=300.0,
+    metavar="N",
+    help="Requests a second for each token, 0 for any number.",
+)
+@click.option(
+    "--rate-bytes",
+    type=FiniteRange(0),
+    default=float(8 << 20),
+    show_default="8 MiB",
+    metavar="BYTES",
+    help="Bytes of bodies a second for each token, 0 for any number; --rate 0 allows any number, too.",
+)
+@click.option(
+    "--access-log",
+    type=FILE,
+    metavar="FILE",
+    help="File that gets a line of JSON for each request, without secrets; - for standard error.",
+)
+@click.option(
+    "--time-zone",
+    metavar="ZONE",
+    help="Zone of dates and times that name none.",
+    show_default="that in the settings, else the host's",
+)
+@click.option("--json-logs", is_flag=True, help="Write the service's own log as lines of JSON.")
+@click.option(
+    "--drain-seconds",
+    type=FiniteRange(0, 600),
+    default=0.0,
+    metavar="S",
+    help="Seconds to go on answering after SIGTERM, while /ready says that the service is leaving. A balancer needs"
+    " twice the time between two of its checks.",
+)
+@click.option("--lenient", is_flag=True, help="Ignore unknown query parameters, which are otherwise refused.")
+@click.option(
+    "--demo",
+    is_flag=True,
+    help="Add the demo store to a database without stores; this is the default without --database.",
+)
+@click.option("--empty", is_flag=True, help="Add no demo store; this is the default with --database.")
+def serve(**values: Any) -> int:
+    """Run the Store Operations Service for other hosts."""
+    options = ServeOptions(**values)
+    if options.demo and options.empty:
+        raise click.UsageError("--demo and --empty exclude each other.")
+    if not options.json_logs:
+        return _serve(options)
     with log_as_json():
         try:
-            return _serve(arguments)
+            return _serve(options)
         except AisleError as problem:
             log.critical("%s", clean(str(problem)))
             return 2 if isinstance(problem, UsageError | SettingsError) else 1
 
 
-def _serve(arguments: argparse.Namespace) -> int:
-    """Check the arguments and serve; only the embedded store's file gets a demo store by default."""
-    if not 0 <= arguments.port <= 65535:
-        raise UsageError(f"--port {arguments.port} is no port; it takes 0 to 65535.")
-    if (arguments.certificate is None) != (arguments.private_key is None):
-        raise UsageError("--certificate and --private-key belong together.")
-    if not 0 <= arguments.rate < float("inf"):
-        raise UsageError(f"--rate {arguments.rate} is no rate; it takes requests a second, or 0 for any number.")
-    if not 0 <= arguments.rate_bytes < float("inf"):
-        raise UsageError(
-            f"--rate-bytes {arguments.rate_bytes} is no rate; it takes bytes a second, or 0 for any number."
-        )
-    if not 1 <= arguments.workers <= 64:
-        raise UsageError(f"--workers {arguments.workers} is too few or too many; it takes 1 to 64.")
-    if not 0 <= arguments.drain_seconds <= _MAX_DRAIN_S:
-        raise UsageError(f"--drain-seconds {arguments.drain_seconds} is no time; it takes 0 to {_MAX_DRAIN_S}.")
-    store_folder = _embedded_folder()
-    is_embedded = arguments.database is None
-    database = arguments.database or f"sqlite:///{store_folder.service_db}"
+def _serve(options: ServeOptions) -> int:
+    """Serve until stopped; only the embedded store's file gets a demo store by default."""
+    store_folder, listen = _embedded_folder(), options.listen
+    is_embedded = options.database is None
+    database = options.database or f"sqlite:///{store_folder.service_db}"
     run_server(
         database,
-        arguments.host,
-        arguments.port,
-        demo=is_embedded if arguments.demo is None else arguments.demo,
+        listen.host,
+        listen.port,
+        demo=options.demo or (is_embedded and not options.empty),
         token_file=store_folder.embedded_token if is_embedded else None,
-        allow_plain_http=arguments.allow_plain_http,
-        certificate=arguments.certificate,
-        private_key=arguments.private_key,
-        rate=arguments.rate,
-        rate_bytes=arguments.rate_bytes,
-        access_file=Path(arguments.access_log) if arguments.access_log else None,
-        workers=arguments.workers,
-        json_logs=arguments.json_logs,
-        time_zones=_store_zones(arguments.time_zone),
-        lenient=arguments.lenient,
+        allow_plain_http=listen.allow_plain_http,
+        certificate=listen.certificate,
+        private_key=listen.private_key,
+        rate=options.rate,
+        rate_bytes=options.rate_bytes,
+        access_file=Path(options.access_log) if options.access_log else None,
+        workers=options.workers,
+        json_logs=options.json_logs,
+        time_zones=_store_zones(options.time_zone),
+        lenient=options.lenient,
         keys_days=keys_kept(load_settings({}, strict=False).settings.keep_answers_days),
-        proxies=_parse_proxies(arguments.proxy),
-        drain_seconds=arguments.drain_seconds,
-        per_address=arguments.connections_per_address,
-        ready=_print_url_as_json if arguments.json_logs else partial(_print_url, parse_database_url(database)),
+        proxies=[str(proxy) for proxy in listen.proxies],
+        drain_seconds=options.drain_seconds,
+        per_address=listen.connections_per_address,
+        ready=_print_url_as_json if options.json_logs else partial(_print_url, parse_database_url(database)),
     )
     return 0
-
-
-def _parse_proxies(named: Sequence[str]) -> list[str]:
-    """Return the trusted proxies. Raise UsageError."""
-    try:
-        return [str(ip_network(each, strict=False)) for each in named]
-    except ValueError as problem:
-        raise UsageError(f"--proxy: {problem}; it takes an address, or a network like 10.0.0.0/24.") from problem
 
 
 def _store_zones(name: str | None) -> TimeZones:
@@ -114,43 +175,76 @@ def _print_url_as_json(url: str) -> None:
     print(format_line(f"aisle serves at {url}"), file=sys.stderr, flush=True)
 
 
-def token(arguments: argparse.Namespace) -> int:
-    """Add, list or revoke a token."""
-    days = arguments.days if arguments.action == "add" else None
-    if days is not None and not 1 <= days <= _MAX_DAYS:
-        raise UsageError(f"--days {days} is no time; it takes 1 to {_MAX_DAYS}. Without it the token does not expire.")
-    database = parse_database_url(arguments.database) if arguments.database else _embedded_folder().service_db
+@click.group(no_args_is_help=False)
+@database_option
+def token(database: str | None) -> None:
+    """Make, list and end tokens of the service, which say who may call it."""
+
+
+@token.command("add")
+@click.argument("name")
+@click.option("--role", type=click.Choice(ROLES), default="staff", help="Role of the caller.")
+@click.option("--stores", required=True, help="Store numbers, separated by commas; * for all.")
+@click.option(
+    "--days",
+    type=click.IntRange(1, _MAX_DAYS),
+    metavar="N",
+    help="Days until the token expires.",
+    show_default="it never expires",
+)
+@database_option
+def add_token(name: str, role: Role, stores: str, days: int | None, database: str | None) -> int:
+    """Make a token and print it once.
+
+    NAME says what the token is for, for instance handhelds-0042.
+    """
+    now = time.time()
+    with _open_database(database) as service:
+        created = create_token(
+            service,
+            name=name,
+            role=role,
+            store_numbers=None if stores == ALL_STORES else [each for each in stores.split(",") if each],
+            now=format_timestamp(now),
+            expires_on=None if days is None else format_timestamp(now + days * DAY),
+        )
+    print(f"{created.token_id} is made. It is shown this once, keep it in a file of mode 0600:", file=sys.stderr)
+    print(created.secret)
+    return 0
+
+
+@token.command("list")
+@database_option
+def print_tokens(database: str | None) -> int:
+    """List all tokens, without their secrets."""
+    with _open_database(database) as service:
+        _print_tokens(list_tokens(service))
+    return 0
+
+
+@token.command("revoke")
+@click.argument("name")
+@database_option
+def end_token(name: str, database: str | None) -> int:
+    """End a token at once.
+
+    NAME is its name or id.
+    """
+    with _open_database(database) as service:
+        token_id = _find_token(name, list_tokens(service))
+        revoke_token(service, token_id, now=format_timestamp(time.time()))
+    print(f"{token_id} is ended.", file=sys.stderr)
+    return 0
+
+
+@contextmanager
+def _open_database(url: str | None) -> Iterator[Database]:
+    """Open the service's database. Raise UsageError if there is none yet."""
+    database = parse_database_url(url) if url else _embedded_folder().service_db
     if isinstance(database, Path) and not database.exists():
         raise UsageError(f"There is no service database at {database} yet. 'aisle serve' makes it.")
-    service = open_service(database)
-    now = time.time()
-    try:
-        if arguments.action == "add":
-            stores = None if arguments.stores == ALL_STORES else [each for each in arguments.stores.split(",") if each]
-            expires = None if days is None else format_timestamp(now + days * DAY)
-            created = create_token(
-                service.database,
-                name=arguments.name,
-                role=arguments.role,
-                store_numbers=stores,
-                now=format_timestamp(now),
-                expires_on=expires,
-            )
-            print(
-                f"{created.token_id} is made. It is shown this once, keep it in a file of mode 0600:", file=sys.stderr
-            )
-            print(created.secret)
-            return 0
-        known = list_tokens(service.database)
-        if arguments.action == "list":
-            _print_tokens(known)
-            return 0
-        token_id = _find_token(arguments.name, known)
-        revoke_token(service.database, token_id, now=format_timestamp(now))
-        print(f"{token_id} is ended.", file=sys.stderr)
-        return 0
-    finally:
-        service.close()
+    with closing(open_service(database)) as service:
+        yield service.database
 
 
 def _find_token(name: str, known: list[TokenInfo]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import sys
@@ -12,11 +11,12 @@ from contextlib import AbstractAsyncContextManager, closing
 from typing import NamedTuple, TypeVar
 
 import apsw
+import click
 
 from aisle.cache.cache_file import open_cache
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
-from aisle.cli.options import settings_from_arguments
+from aisle.cli.options import SettingValues, setting_options, settings_from_options
 from aisle.cli.reason_texts import reason_text, repeated_rows, unread_lists, unusable_rows
 from aisle.cli.service_client import client_factory, push_settings_of, store_folder_of
 from aisle.client import Client
@@ -171,18 +171,19 @@ def start_courier_in_process(loaded: LoadedSettings) -> None:
     task.add_done_callback(_courier_tasks.discard)
 
 
-def sync(arguments: argparse.Namespace) -> int:
-    """Update the cache and send queued operations, in this process or by the leading courier; return the exit
-    status.
-    """
-    loaded = settings_from_arguments(arguments)
+@click.command()
+@click.option("--full", is_flag=True, help="Read everything again.")
+@setting_options
+def sync(full: bool, setting_values: SettingValues) -> int:
+    """Update the cache of the store and send queued operations now."""
+    loaded = settings_from_options(setting_values)
     store_folder = store_folder_of(loaded)
     lock = LeaderLock(store_folder.lock)
     if not lock.try_acquire(this_leader(loaded)):
-        _sync_by_leader(store_folder, full=arguments.full)
+        _sync_by_leader(store_folder, full=full)
         return _print_summary(store_folder)
     try:
-        asyncio.run(_sync_in_process(store_folder, loaded, full=arguments.full))
+        asyncio.run(_sync_in_process(store_folder, loaded, full=full))
     finally:
         lock.release()
     return _print_summary(store_folder)

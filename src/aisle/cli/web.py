@@ -6,7 +6,6 @@ delay the loop that carries the screens.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import sys
@@ -15,12 +14,14 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+import click
+
 from aisle.cli import web_session
-from aisle.cli.options import settings_from_arguments
+from aisle.cli.listen_options import ListenOptions, listen_options
+from aisle.cli.options import SettingValues, language_option, setting_options, settings_from_options
 from aisle.cli.service_client import extension_rows, preload_client, service_client
 from aisle.client.errors import ClientError, InvalidResponse
 from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, sign_in
@@ -30,7 +31,7 @@ from aisle.parent_pipe import PARENT_PIPE_VARIABLE, parent_pipe_fd, watch_parent
 from aisle.roles import SUPERVISORS
 from aisle.settings import ENGLISH, effective_language
 from aisle.tui.message_text import MessageWriter
-from aisle.web.client_address import Network, is_loopback, network
+from aisle.web.client_address import is_loopback
 
 if TYPE_CHECKING:
     from aisle.client import Client
@@ -187,42 +188,42 @@ def _name_forms(name: str) -> tuple[str, ...]:
     return (name, *name.split()[:1])
 
 
-_SESSION_SETTINGS = ("store", "base_url", "token_file", "ca_file", "language")
-"""Settings of the command line that are passed to each session; other settings a session reads itself."""
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Serve until stopped."""
+@click.command()
+@listen_options(port=8490)
+@click.option("--origin", metavar="URL", help="Address by which browsers call aisle, if a proxy stands before it.")
+@language_option
+@setting_options
+def web(listen: ListenOptions, origin: str | None, language: str | None, setting_values: SettingValues) -> int:
+    """Serve the app to browsers, for supervisors who sign in with their PIN (needs the extra aisle[web])."""
     _check_installed()
     from aisle.server.certificates import tls_context
     from aisle.server.connections import connection_limits
     from aisle.server.http_server import listening
     from aisle.web.app import Hooks, WebApp, serve
 
-    _check_arguments(arguments)
-    proxies = _parse_proxies(arguments.proxy)
-    loaded = settings_from_arguments(arguments)
+    _check_safe(listen)
+    address = _parse_origin(origin)
+    session_settings = {**setting_values, "language": language}
+    loaded = settings_from_options(session_settings)
     preload_client(loaded)
-    certificate = Path(arguments.certificate) if arguments.certificate else None
-    private_key = Path(arguments.private_key) if arguments.private_key else None
-    if certificate:
-        tls_context(certificate, private_key)
-    origin = (arguments.origin or "").rstrip("/")
-    language = effective_language(loaded.settings) or ENGLISH
+    if listen.certificate:
+        tls_context(listen.certificate, listen.private_key)
+    spoken = effective_language(loaded.settings) or ENGLISH
     people = PeopleClient(loaded)
     hooks = Hooks(
         check=people.check_pin,
         still=people.supervisors,
-        start=partial(_session_start, _session_options(arguments), dict(os.environ)),
-        words=lambda id_: MessageWriter(language=language).write(msg(id_)),
-        language=language,
+        start=partial(_session_start, _session_options(session_settings), dict(os.environ)),
+        words=lambda id_: MessageWriter(language=spoken).write(msg(id_)),
+        language=spoken,
     )
-    web = WebApp(hooks, secure=bool(certificate) or origin.startswith("https:"), origin=origin, proxies=proxies)
-    limits = connection_limits(arguments.connections_per_address, proxies)
+    is_secure = bool(listen.certificate) or address.startswith("https:")
+    app = WebApp(hooks, secure=is_secure, origin=address, proxies=listen.proxies)
+    limits = connection_limits(listen.connections_per_address, listen.proxies)
     follow = partial(watch_parent_pipe, os.environ)
     try:
-        with listening(arguments.host, arguments.port) as sock:
-            serve(web, sock, limits, _print_url, follow, certificate, private_key)
+        with listening(listen.host, listen.port) as sock:
+            serve(app, sock, limits, _print_url, follow, listen.certificate, listen.private_key)
     finally:
         people.close()
     return 0
@@ -241,40 +242,36 @@ def _check_installed() -> None:
         raise AisleError(f"{missing.name} is not installed; 'aisle web' needs it: pip install 'aisle[web]'.") from None
 
 
-def _check_arguments(arguments: argparse.Namespace) -> None:
-    """Raise UsageError for arguments that cannot be served, or not safely."""
-    if not 0 <= arguments.port <= 65535:
-        raise UsageError(f"--port {arguments.port} is no port; it takes 0 to 65535.")
-    if (arguments.certificate is None) != (arguments.private_key is None):
-        raise UsageError("--certificate and --private-key belong together.")
-    if not (arguments.certificate or arguments.allow_plain_web or is_loopback(arguments.host)):
+def _check_safe(listen: ListenOptions) -> None:
+    """Raise UsageError if others could read PINs."""
+    if not (listen.certificate or listen.allow_plain_http or is_loopback(listen.host)):
         raise UsageError(
-            f"On {arguments.host} others could read PINs: give a certificate, or allow plain HTTP behind a proxy of"
+            f"On {listen.host} others could read PINs: give a certificate, or allow plain HTTP behind a proxy of"
             " your own."
         )
-    origin = urlsplit((arguments.origin or "http://localhost").rstrip("/"))
-    if origin.scheme not in ("http", "https") or not origin.netloc or origin.path or origin.query or origin.fragment:
-        raise UsageError(f"--origin {arguments.origin} is none; it looks like https://store.example.")
 
 
-def _parse_proxies(named: Sequence[str]) -> list[Network]:
-    """Return the trusted proxies. Raise UsageError."""
-    try:
-        return [network(each) for each in named]
-    except ValueError as problem:
-        raise UsageError(f"--proxy: {problem}; it takes an address, or a network like 10.0.0.0/24.") from problem
+def _parse_origin(text: str | None) -> str:
+    """Return the address without a slash at its end; empty for none. Raise UsageError."""
+    address = (text or "").rstrip("/")
+    parts = urlsplit(address)
+    if text and (
+        parts.scheme not in ("http", "https") or not parts.netloc or parts.path or parts.query or parts.fragment
+    ):
+        raise UsageError(f"--origin {text} is none; it looks like https://store.example.")
+    return address
 
 
 # Session processes
 
 
-def _session_options(arguments: argparse.Namespace) -> list[str]:
-    options = []
-    for name in _SESSION_SETTINGS:
-        if value := getattr(arguments, name, None):
-            text = os.path.abspath(value) if name.endswith("_file") else value
-            options.append(f"--{name.replace('_', '-')}={text}")
-    return options
+def _session_options(setting_values: SettingValues) -> list[str]:
+    """Return the settings of the command line as options of each session; other settings a session reads itself."""
+    given = {name: str(value) for name, value in setting_values.items() if value and name != "user"}
+    return [
+        f"--{name.replace('_', '-')}={os.path.abspath(text) if name.endswith('_file') else text}"
+        for name, text in given.items()
+    ]
 
 
 def _session_start(options: Sequence[str], environ: Mapping[str, str], person: Person) -> Any:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from argparse import Namespace
+import click
 
-    from aisle.cli.app import BrowserView
+from aisle.cli.options import SettingValues, app_options, settings_from_options
 
 TERM = "xterm-256color"
 """TERM of the terminal in the page."""
@@ -24,35 +22,31 @@ def session_command(options: Sequence[str]) -> list[str]:
 def main() -> int:
     """Run one session and return the exit status."""
     from aisle.cli import print_error
+    from aisle.cli.commands import run_command
     from aisle.errors import AisleError, UsageError
 
     try:
-        return _run(sys.argv[1:])
+        return run_command(run_session, sys.argv[1:])
     except UsageError as error:
         return print_error(error, 2)
     except AisleError as error:
         return print_error(error, 1)
 
 
-def _run(arguments: Sequence[str]) -> int:
+@click.command()
+@app_options
+@click.option("--called", required=True)
+@click.option("--columns", type=int, required=True)
+@click.option("--rows", type=int, required=True)
+def run_session(setting_values: SettingValues, called: str, columns: int, rows: int) -> int:
+    """Run the app on a screen of this size, for the user of the options, who has the name `called`."""
     from aisle.cli import app
-    from aisle.cli.options import create_app_parser, settings_from_arguments
-
-    parser = create_app_parser()
-    parser.add_argument("--called", required=True)
-    parser.add_argument("--columns", type=int, required=True)
-    parser.add_argument("--rows", type=int, required=True)
-    parsed = parser.parse_args(arguments)
-    parsed.kiosk = True  # a browser user must not name files of this host
-    os.environ["TERM"] = TERM
-    return app.open_app(settings_from_arguments(parsed, print_problems=False), _browser_view(parsed))
-
-
-def _browser_view(parsed: Namespace) -> BrowserView:
-    from aisle.cli.app import BrowserView
     from aisle.jobs.job import SignIn
 
-    return BrowserView(SignIn(parsed.user, parsed.called), (parsed.columns, parsed.rows))
+    # a browser user must not name files of this host
+    loaded = settings_from_options({**setting_values, "kiosk": True}, print_problems=False)
+    os.environ["TERM"] = TERM
+    return app.open_app(loaded, app.BrowserView(SignIn(loaded.settings.user, called), (columns, rows)))
 
 
 if __name__ == "__main__":

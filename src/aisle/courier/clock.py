@@ -160,10 +160,10 @@ def _shift_outbox(outbox: apsw.Connection, jump_s: float) -> None:
     outbox.execute(
         "UPDATE operation SET not_before = CASE WHEN not_before > 0 THEN not_before + :step ELSE 0 END,"
         " first_sent_at = first_sent_at + :step, confirmed_at = confirmed_at + :step,"
-        " doubted_at = doubted_at + :step, settles_at = settles_at + :step, replayed_at = replayed_at + :step,"
-        " keyed_since = keyed_since + :step,"
-        " was_in = iif(was_in = '', '', (SELECT json_group_array(json_array("
-        "iif(value ->> 0 > 0, (value ->> 0) + :step, 0), (value ->> 1) + :step)) FROM json_each(was_in)))"
+        " in_doubt_at = in_doubt_at + :step, absence_final_at = absence_final_at + :step,"
+        " replayed_at = replayed_at + :step, keyed_since = keyed_since + :step,"
+        " read_intervals = iif(read_intervals = '', '', (SELECT json_group_array(json_array("
+        "iif(value ->> 0 > 0, (value ->> 0) + :step, 0), (value ->> 1) + :step)) FROM json_each(read_intervals)))"
         " WHERE live = 1",
         {"step": jump_s},
     )
@@ -173,15 +173,15 @@ def _clamp_outbox(outbox: apsw.Connection, now: float) -> None:
     outbox.execute(
         "UPDATE operation SET not_before = iif(not_before > :now + :longest, :now, not_before),"
         " first_sent_at = min(first_sent_at, :now), confirmed_at = min(confirmed_at, :now),"
-        " keyed_since = min(keyed_since, :now),"
-        " doubted_at = min(doubted_at, :now), settles_at = min(settles_at, :now + :settle) WHERE live = 1",
+        " keyed_since = min(keyed_since, :now), in_doubt_at = min(in_doubt_at, :now),"
+        " absence_final_at = min(absence_final_at, :now + :settle) WHERE live = 1",
         {"now": now, "longest": MAX_RETRY_WAIT_S, "settle": MAX_SETTLING_S},
     )
 
 
 _READ_TIME_COLUMNS = (
-    *(("orders", column) for column in ("header_began", "lines_began", "first_began")),
-    *((table, "began") for table in ("stock", "surrounding", "delivery", "store_details")),
+    *(("orders", column) for column in ("header_read_began", "lines_read_began", "first_read_began")),
+    *((table, "read_began") for table in ("stock", "surrounding", "delivery", "store_details")),
 )
 """Columns of the cache that keep when a read began: a later read must not count as older."""
 

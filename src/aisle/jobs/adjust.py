@@ -92,7 +92,7 @@ def adjust_view(state: AdjustState) -> View:
         return _question(state)
     item = state.line
     place = item.location if item else state.location
-    lines = [Line("place", msg("count.location", place=place) if place else msg("count.without_location"))]
+    lines = [Line("location", msg("count.location", place=place) if place else msg("count.without_location"))]
     if item is None:
         hints = (KeyHint("u", msg("hint.undo")),) if state.sent else ()
         lines = [*lines[: bool(place)], Line("note", msg("adjust.note"))]
@@ -224,7 +224,7 @@ def _row_count(state: AdjustState) -> int:
 
 Result = Turn[AdjustState]
 
-QUANTITY_FIELDS = ("places", "pools", "most_likely_quantity")
+QUANTITY_FIELDS = ("locations", "pools", "most_likely_quantity")
 """Fields of a product's row that hold quantities."""
 
 

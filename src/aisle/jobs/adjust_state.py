@@ -45,7 +45,7 @@ class AdjustState(NamedTuple):
     """State of an adjustment that is being entered."""
 
     phase: str = "product"
-    """`product`, `place`, `quantity` or `reason`."""
+    """`product`, `location`, `quantity` or `reason`."""
     location: str = ""
     default_pool: int = 0
     line: CountLine | None = None

@@ -86,7 +86,7 @@ LETTER_OF_CHOICE: Final = {
     "handed_over": OTHER_PERSON,
     "other": ALL,
     "leave_all": ALL,
-    "lying": "l",
+    "put_down_there": "l",
     "join": "j",
 }
 """Letters of each kind of choice, the preferred one first. A kind that is missing here is one among equals."""

@@ -37,10 +37,10 @@ def parse_claim(row: OrderHeader, context: Context) -> Claim | None:
         return None
     by, terminal = str(row.get("claimed_by") or ""), str(row.get("claimed_terminal") or "")
     same = bool(by) and by == context.user
-    if same and (terminal == context.terminal or not terminal or row.get("claim_open") is False):
+    if same and (terminal == context.terminal or not terminal or row.get("is_claim_active") is False):
         return None
     who = str(row.get("claimed_name") or by)
-    return Claim(who, same, terminal, str(row.get("claimed_on") or ""), str(row.get("claim_left") or ""))
+    return Claim(who, same, terminal, str(row.get("claimed_on") or ""), str(row.get("claim_ended_at") or ""))
 
 
 def is_later(one: str, other: str) -> bool:
@@ -68,7 +68,7 @@ def with_new_claims(before: tuple[ClaimForOther, ...], answer: Args | None) -> t
     """Return the claims after the result of job `order_actions`. The last assignment of an order counts."""
     done = answer or {}
     again = {str(each["order"]) for each in done.get("undo") or ()}
-    fresh = [ClaimForOther(str(order), str(user)) for order, user in done.get("given") or ()]
+    fresh = [ClaimForOther(str(order), str(user)) for order, user in done.get("assigned") or ()]
     again |= {each.order for each in fresh}
     return (*(each for each in before if each.order not in again), *fresh)[-MAX_CLAIMS:]
 

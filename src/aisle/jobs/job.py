@@ -83,7 +83,7 @@ class Resolve(NamedTuple):
     """Remark of the person."""
 
 
-PARTLY_RECEIVED = "halfway"
+PARTLY_RECEIVED = "partly_received"
 """Topic of the note that a delivery was left partly received."""
 
 
@@ -91,8 +91,8 @@ class LocalNote(NamedTuple):
     """Note that this host keeps for all its sessions. It is never sent to the service."""
 
     topic: str
-    """`claim`, `review`, `recount`, `view`, `urgent`, `given`, `released`, `lying`, `redirected`, `halfway`, or
-    `language` (of a person)."""
+    """`claim`, `review`, `recount`, `view`, `priority`, `assigned`, `released`, `not_put_down`, `redirected`,
+    `partly_received`, or `language` (of a person)."""
     key: str
     text: str
     """Text of the note; an empty text removes it."""

@@ -222,7 +222,7 @@ def _pool_name(state: LocationsState, pool: str) -> str:
 def _lines(state: LocationsState, location: Location | None) -> tuple[Line, ...]:
     """Return the lines on the quantity at the location, its tags and its pool."""
     if location is None:
-        return (Line("place", raw(state.code)), Line("note", msg("locations.unknown")))
+        return (Line("location", raw(state.code)), Line("note", msg("locations.unknown")))
     count, shown = max(location.product_count, len(location.stock_lines)), len(location.stock_lines)
     count_text = (
         msg("locations.products", count=count)
@@ -235,7 +235,7 @@ def _lines(state: LocationsState, location: Location | None) -> tuple[Line, ...]
     notes = [msg("locations.join", one=about[0], other=about[1])] if len(about) == 2 else about
     notes += [msg("locations.more", shown=shown)] if shown < count else []
     head = msg("locations.join", one=raw(state.code), other=count_text)
-    return (Line("place", head), *(Line("note", note) for note in notes))
+    return (Line("location", head), *(Line("note", note) for note in notes))
 
 
 def _blocks(state: LocationsState, location: Location) -> tuple[Block, ...]:

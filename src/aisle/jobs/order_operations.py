@@ -21,8 +21,8 @@ CLAIM, RELEASE, REJECT, REOPEN, HAND_OVER = "claim", "release", "reject", "take_
 LINE_REJECTION_FEATURE = "line-rejection"
 """Feature name by which a service announces that it accepts rejections of lines."""
 
-PRIORITY, REMOVE_PRIORITY, SPLIT = "urgent", "calm", "split"
-CLOSE_LINE, REOPEN_LINE = "close_line", "open_line"
+PRIORITY, REMOVE_PRIORITY, SPLIT = "priority", "no_priority", "split"
+CLOSE_LINE, REOPEN_LINE = "close_line", "reopen_line"
 
 ORDER_ACTIONS = (CLAIM, RELEASE, REJECT, REOPEN, HAND_OVER, PRIORITY, REMOVE_PRIORITY, SPLIT)
 """Actions on one or many orders."""
@@ -136,36 +136,39 @@ def _claim(order: str, row: OrderHeader, action: OrderAction, store: str, user: 
         if not claimed:
             return Decision(why=msg("order_actions.not_claimed", order=order))
         undo_claim = OrderAction(CLAIM, by, str(row.get("claimed_name") or by))
-        freed = LocalNote("claim", order, ""), LocalNote("given", order, ""), LocalNote("released", order, "1")
+        freed = LocalNote("claim", order, ""), LocalNote("assigned", order, ""), LocalNote("released", order, "1")
         return Decision((claim_write(order, store, is_claimed=False), *freed), undo_claim)
     if claimed and by == action.user:
         return Decision(why=msg("order_actions.already_claimed", order=order, name=action.name or action.user))
     undo = OrderAction(CLAIM, by, str(row.get("claimed_name") or by)) if claimed and by else OrderAction(RELEASE)
-    kept = LocalNote("claim", order, action.user), LocalNote("given", order, action.user if action.user != user else "")
+    kept = (
+        LocalNote("claim", order, action.user),
+        LocalNote("assigned", order, action.user if action.user != user else ""),
+    )
     return Decision((claim_write(order, store)._replace(user=action.user), *kept), undo)
 
 
 def _set_priority(order: str, row: OrderHeader, action: OrderAction) -> Decision:
     """Set or remove the priority of an order, in all lists and in its batch."""
     first = action.kind == PRIORITY
-    if bool(row.get("urgent")) == first:
+    if bool(row.get("is_priority")) == first:
         return Decision(
             why=msg("order_actions.already_priority" if first else "order_actions.not_priority", order=order)
         )
     return Decision(
-        (LocalNote("urgent", order, "1" if first else ""),), OrderAction(REMOVE_PRIORITY if first else PRIORITY)
+        (LocalNote("priority", order, "1" if first else ""),), OrderAction(REMOVE_PRIORITY if first else PRIORITY)
     )
 
 
 def _split(order: str, row: OrderToActOnRow, action: OrderAction, store: str) -> Decision:
     """Move the order from its batch to another person. Both are notified by local notes."""
-    picker = str(row.get("walker") or row.get("given_to") or "")
-    name = str((row.get("walker_name") if row.get("walker") else row.get("given_name")) or picker)
+    picker = str(row.get("picker") or row.get("assigned_to") or "")
+    name = str((row.get("picker_name") if row.get("picker") else row.get("assigned_name")) or picker)
     if not picker:
         return Decision(why=msg("order_actions.not_in_batch", order=order))
     if picker == action.user:
         return Decision(why=msg("order_actions.already_picker", order=order, name=action.name or action.user))
-    kept = LocalNote("claim", order, action.user), LocalNote("given", order, action.user)
+    kept = LocalNote("claim", order, action.user), LocalNote("assigned", order, action.user)
     return Decision((claim_write(order, store)._replace(user=action.user), *kept), OrderAction(SPLIT, picker, name))
 
 

@@ -144,7 +144,7 @@ def parse_product(row: ProductRow, now: str) -> Product:
         discontinued_since=_format_day(deprecated),
         referral=str(row.get("referral_product") or row.get("referral_product_id") or ""),
         pools=named,
-        locations=tuple(_parse_location_stock(place, names) for place in row.get("places") or ()),
+        locations=tuple(_parse_location_stock(place, names) for place in row.get("locations") or ()),
         codes=_parse_codes(row),
         units=tuple(_parse_units(row)),
     )

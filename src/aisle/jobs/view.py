@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import NamedTuple
 
 STATE_WORDS = {
-    "noted": "operation_state.queued",
-    "sent": "operation_state.sending",
+    "queued": "operation_state.queued",
+    "sending": "operation_state.sending",
     "confirmed": "operation_state.confirmed",
     "refused": "operation_state.refused",
-    "unclear": "operation_state.in_doubt",
-    "settled": "operation_state.resolved",
+    "in_doubt": "operation_state.in_doubt",
+    "resolved": "operation_state.resolved",
 }
 
 
@@ -77,7 +77,7 @@ def undo_verdict(text: Msg) -> Verdict:
 class Line(NamedTuple):
     """Important line of a step. `role` decides its position and weight on every screen size.
 
-    Roles: `place`, `product`, `quantity`, `who`, `note`, `tote`.
+    Roles: `location`, `product`, `quantity`, `user`, `note`, `tote`.
     """
 
     role: str

@@ -22,10 +22,10 @@ SAVED_VIEW = "view"
 LANGUAGE = "language"
 """Language that a person wants; the key is the app user."""
 
-PRIORITY, ASSIGNED, RELEASED = "urgent", "given", "released"
+PRIORITY, ASSIGNED, RELEASED = "priority", "assigned", "released"
 """Topics of an order: it has priority; it is assigned to the app user in the text; its claim was released."""
 
-NOT_PUT_DOWN = "lying"
+NOT_PUT_DOWN = "not_put_down"
 """Topic of an order that was left with goods at no location; the text is the app user who left it."""
 
 REDIRECTED = "redirected"

@@ -58,8 +58,10 @@ from aisle.outbox.rebase_excess import (
     added_excess,
     excess_query,
     keep_excess,
+    keep_superseded,
     merge_answers,
     parse_carried_lines,
+    parse_superseded_lines,
 )
 from aisle.outbox.reconciliation import replacement_write
 from aisle.outbox.service_restore import RestoreReplay
@@ -88,7 +90,7 @@ def _lanes_of_item(lanes: Sequence[str], item: MovementEntry) -> tuple[str, ...]
 
 def is_splittable(op: Operation) -> bool:
     """Return True if the operation has several items and was never sent."""
-    unsent = op.frozen is None and op.first_sent_at is None and not op.parts
+    unsent = op.sent_body is None and op.first_sent_at is None and not op.parts
     return unsent and op.operation == CREATE_MOVEMENT and len(op.body) > 1
 
 
@@ -113,7 +115,7 @@ _UNFINISHED_STATES = ", ".join(f"'{state}'" for state in UNFINISHED)
 
 _MERGE_CANDIDATE = f"""
 SELECT o.* FROM operation o
-WHERE o.merge_key = ? AND o.merge_key <> '' AND o.state = 'queued' AND o.attempts = 0 AND o.frozen IS NULL
+WHERE o.merge_key = ? AND o.merge_key <> '' AND o.state = 'queued' AND o.attempts = 0 AND o.sent_body IS NULL
 AND NOT EXISTS (
   SELECT 1 FROM operation_lane mine
   JOIN operation_lane younger ON younger.lane = mine.lane AND younger.n > mine.n
@@ -133,7 +135,7 @@ _MAX_CHECKED = 50
 
 _QUEUED_IN_LANE = """
 SELECT o.* FROM operation_lane l JOIN operation o ON o.n = l.n
-WHERE l.lane = ? AND o.state = 'queued' AND o.frozen IS NULL
+WHERE l.lane = ? AND o.state = 'queued' AND o.sent_body IS NULL
 """
 
 _EARLIER_FOR_PRODUCTS = """
@@ -339,27 +341,33 @@ class OperationQueue(RestoreReplay):
         return None if row is None or row[0] is None else float(row[0])
 
     def begin_sending(
-        self, op_id: str, frozen: bytes, *, has_key: bool = False, evidence: Json = None, replace_frozen: bool = False
+        self,
+        op_id: str,
+        sent_body: bytes,
+        *,
+        has_key: bool = False,
+        evidence: Json = None,
+        replace_sent_body: bool = False,
     ) -> bytes | None:
         """Change queued to sending and return the bytes to send; None if the operation may not be sent (any more).
 
-        Durable on return. `frozen` is stored at the first attempt and reused by later ones, unless `replace_frozen` is
-        set because it certainly did not arrive. `has_key` tells if the service keeps its key; it is stored here, where
-        it cannot be lost without the operation, like `evidence`, which was read before. State and lanes are checked
-        inside the transaction, so that a merge and a send cannot both succeed.
+        Durable on return. `sent_body` is stored at the first attempt and reused by later ones, unless
+        `replace_sent_body` is set because it certainly did not arrive. `has_key` tells if the service keeps its key; it
+        is stored here, where it cannot be lost without the operation, like `evidence`, which was read before. State and
+        lanes are checked inside the transaction, so that a merge and a send cannot both succeed.
         """
         with transaction(self._db):
-            row = fetch_one(self._db, "SELECT frozen FROM ready WHERE op_id = ?", op_id)
+            row = fetch_one(self._db, "SELECT sent_body FROM ready WHERE op_id = ?", op_id)
             if row is None:
                 return None
-            content: bytes = frozen if row[0] is None or replace_frozen else row[0]
+            content: bytes = sent_body if row[0] is None or replace_sent_body else row[0]
             self._apply_event(
                 op_id,
                 SEND,
-                frozen=content,
+                sent_body=content,
                 fingerprint=sha256_hex(content),
                 sent=1,
-                keyed=int(has_key),
+                has_key=int(has_key),
                 evidence=encode_evidence(evidence),
             )
         return content
@@ -401,6 +409,8 @@ class OperationQueue(RestoreReplay):
                 keep_excess(self._db, op, excess or op.evidence.get(EXCESS, ()), self._random)
             elif excess:  # confirmed again: the excess reported the first time is settled
                 keep_excess(self._db, self.get(op_id), added_excess(known_answer, excess), self._random)
+            for line in parse_superseded_lines(answer):
+                keep_superseded(self._db, self.get(op_id), line, self._random)
             if lines := parse_carried_lines(answer):
                 self._query_excess_later(self.get(op_id), lines)
 

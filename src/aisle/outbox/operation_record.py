@@ -60,7 +60,7 @@ class Operation(NamedTuple):
     query: Mapping[str, Json]
     body: Json
     """Content of the request; decimals are Decimal."""
-    frozen: bytes | None
+    sent_body: bytes | None
     """Bytes that were sent; None if it was never sent."""
     fingerprint: str
     """SHA-256 of these bytes."""
@@ -82,11 +82,11 @@ class Operation(NamedTuple):
     read_back_at: float | None
     closed_by: str
     schema_version: int
-    keyed: int
+    has_key: int
     """1 if it was last sent under a key that the service keeps, so that sending it again is safe."""
-    doubted_at: float | None
+    in_doubt_at: float | None
     """Time at which it was last found in doubt."""
-    settles_at: float | None
+    absence_final_at: float | None
     """Time from which absence at the service is believed to be final."""
     parts: tuple[int, ...]
     """Entries of the first sent body that are still in the body, counted from 1; empty for all."""
@@ -98,7 +98,7 @@ class Operation(NamedTuple):
     """Time at which it was replayed after a restore of the service; it had been confirmed before."""
     keyed_since: float | None = None
     """Time at which it was first sent under its key; the service keeps the key for a period from then on."""
-    was_in: tuple[tuple[float, float], ...] = ()
+    read_intervals: tuple[tuple[float, float], ...] = ()
     """Intervals (confirmed, replayed) in which reads included it."""
 
 
@@ -198,7 +198,7 @@ _COLUMN_PARSERS: tuple[tuple[int, Callable[[Any], Any]], ...] = tuple(
         ("body", _parse_column),
         ("parts", parse_entry_numbers),
         ("evidence", lambda text: _parse_column(text) if text else {}),
-        ("was_in", _parse_intervals),
+        ("read_intervals", _parse_intervals),
     )
 )
 """Columns that have to be parsed."""

@@ -91,13 +91,13 @@ def next_state(state: str, event: str) -> str:
 _UPDATE = """
 UPDATE operation SET
   state = :state, live = :live, attempts = attempts + :sent, not_before = :not_before,
-  frozen = coalesce(:frozen, frozen), fingerprint = coalesce(:fingerprint, fingerprint),
-  keyed = coalesce(:keyed, keyed),
-  keyed_since = iif(:keyed = 1, coalesce(keyed_since, first_sent_at, :first_sent_at), keyed_since),
+  sent_body = coalesce(:sent_body, sent_body), fingerprint = coalesce(:fingerprint, fingerprint),
+  has_key = coalesce(:has_key, has_key),
+  keyed_since = iif(:has_key = 1, coalesce(keyed_since, first_sent_at, :first_sent_at), keyed_since),
   first_sent_at = coalesce(first_sent_at, :first_sent_at),
   last_error = coalesce(:why, last_error), answer = coalesce(:answer, answer),
   confirmed_at = coalesce(:confirmed_at, confirmed_at),
-  doubted_at = coalesce(:doubted_at, doubted_at), settles_at = coalesce(:settles_at, settles_at),
+  in_doubt_at = coalesce(:in_doubt_at, in_doubt_at), absence_final_at = coalesce(:absence_final_at, absence_final_at),
   evidence = coalesce(:evidence, evidence),
   superseded_by = coalesce(:superseded_by, superseded_by), closed_by = coalesce(:closed_by, closed_by)
 WHERE op_id = :op_id
@@ -106,14 +106,14 @@ WHERE op_id = :op_id
 _UNCHANGED_COLUMNS: dict[str, Any] = {
     "why": None,
     "not_before": 0,
-    "frozen": None,
+    "sent_body": None,
     "fingerprint": None,
     "sent": 0,
-    "keyed": None,
+    "has_key": None,
     "answer": None,
     "superseded_by": None,
     "closed_by": None,
-    "settles_at": None,
+    "absence_final_at": None,
     "evidence": None,
 }
 """Columns that may change with the state; None keeps the value."""
@@ -155,7 +155,7 @@ class OperationRows:
 
     def is_keyed(self, op_id: str) -> bool:
         """Return True if it was last sent under its key."""
-        return fetch_one(self._db, "SELECT 1 FROM operation WHERE op_id = ? AND keyed = 1", op_id) is not None
+        return fetch_one(self._db, "SELECT 1 FROM operation WHERE op_id = ? AND has_key = 1", op_id) is not None
 
     def _select(self, sql: str, *values: Any) -> list[Operation]:
         return [operation_from_row(row) for row in fetch(self._db, sql, *values)]
@@ -177,7 +177,7 @@ class OperationRows:
             "live": int(state != CLOSED),
             "first_sent_at": now if state == SENDING else None,
             "confirmed_at": now if state == CONFIRMED else None,
-            "doubted_at": now if state == IN_DOUBT else None,
+            "in_doubt_at": now if state == IN_DOUBT else None,
         }
         self._db.execute(_UPDATE, row)
         if state == CLOSED:

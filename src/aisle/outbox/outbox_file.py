@@ -15,7 +15,7 @@ CREATE TABLE operation (
   path TEXT NOT NULL,
   query TEXT NOT NULL,
   body TEXT NOT NULL,
-  frozen BLOB,
+  sent_body BLOB,
   fingerprint TEXT NOT NULL DEFAULT '',
   state TEXT NOT NULL,
   live INTEGER NOT NULL DEFAULT 1,
@@ -34,15 +34,15 @@ CREATE TABLE operation (
   read_back_at REAL,
   closed_by TEXT NOT NULL DEFAULT '',
   schema_version INTEGER NOT NULL DEFAULT 1,
-  keyed INTEGER NOT NULL DEFAULT 0,
-  doubted_at REAL,
-  settles_at REAL,
+  has_key INTEGER NOT NULL DEFAULT 0,
+  in_doubt_at REAL,
+  absence_final_at REAL,
   parts TEXT NOT NULL DEFAULT '',
   evidence TEXT NOT NULL DEFAULT '',
   terminal TEXT NOT NULL DEFAULT '',
   replayed_at REAL,
   keyed_since REAL,
-  was_in TEXT NOT NULL DEFAULT ''
+  read_intervals TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX operation_live ON operation (state, n) WHERE live = 1;
 CREATE INDEX operation_merge ON operation (merge_key, n) WHERE state = 'queued' AND merge_key <> '';
@@ -54,7 +54,7 @@ CREATE TABLE operation_lane (
 ) WITHOUT ROWID;
 CREATE INDEX operation_lane_n ON operation_lane (n);
 CREATE VIEW ready AS
-SELECT o.n, o.op_id, o.frozen, o.not_before, o.principal FROM operation o
+SELECT o.n, o.op_id, o.sent_body, o.not_before, o.principal FROM operation o
 WHERE o.live = 1 AND o.state = 'queued'
 AND NOT EXISTS (
   SELECT 1 FROM operation_lane mine
@@ -175,7 +175,7 @@ CREATE INDEX operation_own ON operation (principal, n) WHERE live = 1 AND state 
 CREATE TABLE operation_change (seq INTEGER PRIMARY KEY, n INTEGER NOT NULL);
 CREATE TRIGGER operation_added AFTER INSERT ON operation BEGIN INSERT INTO operation_change (n) VALUES (new.n); END;
 CREATE TRIGGER operation_changed
-AFTER UPDATE OF n, body, state, live, parts, confirmed_at, first_sent_at, doubted_at, evidence ON operation
+AFTER UPDATE OF n, body, state, live, parts, confirmed_at, first_sent_at, in_doubt_at, evidence ON operation
 BEGIN INSERT INTO operation_change (n) VALUES (new.n); END;
 CREATE TRIGGER operation_dropped AFTER DELETE ON operation WHEN old.live = 1
 BEGIN INSERT INTO operation_change (n) VALUES (old.n); END;
@@ -194,8 +194,8 @@ CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), boot TEXT NOT NULL, b
 CREATE INDEX order_in_work_since ON order_in_work (since);
 
 -- Restores of the service, with the operations replayed. `keyed_since`: time since when the service keeps the key.
-CREATE INDEX operation_confirmed ON operation (confirmed_at) WHERE state = 'done' AND keyed = 1;
-CREATE INDEX operation_unkeyed ON operation (confirmed_at) WHERE state = 'done' AND keyed = 0;
+CREATE INDEX operation_confirmed ON operation (confirmed_at) WHERE state = 'done' AND has_key = 1;
+CREATE INDEX operation_unkeyed ON operation (confirmed_at) WHERE state = 'done' AND has_key = 0;
 CREATE TABLE restore (
   n INTEGER PRIMARY KEY AUTOINCREMENT,
   noticed_at REAL NOT NULL,
@@ -206,7 +206,7 @@ CREATE TABLE restore (
 """
 """Records of outbox and journal follow the order of the columns.
 
-`was_in` has the intervals in which reads included an operation before it was replayed, one for each restore.
+`read_intervals` has the intervals in which reads included an operation before it was replayed, one for each restore.
 """
 
 OUTBOX_MIGRATIONS = (_SCHEMA,)

@@ -94,6 +94,11 @@ def setting_changed_reason(field: str, product: str, current: str, expected: str
     return store_message("stored_reason.setting_changed", product=product, **args)
 
 
+def superseded_reason(line: int) -> StoredMessage:
+    """Return the message on a line that was changed later, so that its closing was not repeated after a restore."""
+    return store_message("stored_reason.changed_later", line=line)
+
+
 def excess_reason(
     line: int, picked: Decimal, ordered: Decimal, excess: Decimal, moved: Decimal, user: str
 ) -> StoredMessage:

@@ -1,7 +1,7 @@
 """Excess of confirmed updates: picked goods beyond what their line can take.
 
 They are in a person's hand and recorded nowhere until that person reports them put back. Each is stored as a refused
-operation of its own, so that every list of refusals has it.
+operation of its own, so that every list of refusals has it. So is a closing that was not repeated after a restore.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from aisle.jobs.job import Write
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation, RandomBytes, new_id
 from aisle.outbox.operation_state import REFUSED
-from aisle.outbox.outcome_reasons import StoredMessage, excess_reason
+from aisle.outbox.outcome_reasons import StoredMessage, excess_reason, superseded_reason
 from aisle.outbox.rebase import BASE, PICKED, has_base
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 EXCESS: Final = "left"
 """Name of the excess in the evidence read before an operation was sent."""
+
+SUPERSEDED = "superseded"
+"""Name of the lines in an answer whose closing was not repeated, because they were changed later."""
 
 CARRIED_OVER, CARRIED_OVER_S = "carried", 600.0
 """Lane of queries for the excess of lines; seconds after a restore before such a query, for other hosts to return."""
@@ -45,30 +48,56 @@ INSERT INTO operation (
 def keep_excess(db: apsw.Connection, op: Operation, lines: Sequence[ExcessRow], random: RandomBytes) -> None:
     """Insert one refused operation for each line, inside the caller's transaction."""
     for line in lines:
-        number = op.body["orders"]["order_number"]
         picked = to_decimal(line[PICKED])
         order_line = {"line_number": line["line_number"], "product_number": line["product_number"]}
         order_line |= {BASE: picked, PICKED: picked + to_decimal(line["left"])}
-        row = (
-            new_id(random),
-            op.store,
-            op.principal,
-            op.app_user,
-            op.terminal,
-            op.operation,
-            to_text(op.lanes),
-            to_text(dict(op.path)),
-            to_text({"orders": {"order_number": number, "order_lines": [order_line]}}),
-            REFUSED,
-            excess_reason_of(line),
-            to_text(dict(line)),
-            op.created_at,
-            op.occurred_at,
-            op.job_id,
-            op.event_seq,
-            op.schema_version,
-        )
-        db.execute(_INSERT_REFUSED, row)
+        _insert_refused(db, op, order_line, excess_reason_of(line), to_text(dict(line)), random)
+
+
+def keep_superseded(db: apsw.Connection, op: Operation, line: Mapping[str, Any], random: RandomBytes) -> None:
+    """Insert a refused operation for a closing that was not repeated after a restore.
+
+    It happens inside the caller's transaction.
+    """
+    picked = to_decimal(line[PICKED])
+    order_line: dict[str, Any] = {"line_number": line["line_number"], "product_number": line["product_number"]}
+    for each in op.body["orders"].get("order_lines") or ():
+        if int(each["line_number"]) == int(line["line_number"]):
+            order_line |= each
+    order_line |= {BASE: picked, PICKED: picked}
+    _insert_refused(db, op, order_line, superseded_reason(int(line["line_number"])), "", random)
+
+
+def _insert_refused(
+    db: apsw.Connection,
+    op: Operation,
+    order_line: Mapping[str, Any],
+    reason: StoredMessage,
+    answer: str,
+    random: RandomBytes,
+) -> None:
+    """Insert a refused operation with one line of the order of another operation."""
+    number = op.body["orders"]["order_number"]
+    row = (
+        new_id(random),
+        op.store,
+        op.principal,
+        op.app_user,
+        op.terminal,
+        op.operation,
+        to_text(op.lanes),
+        to_text(dict(op.path)),
+        to_text({"orders": {"order_number": number, "order_lines": [order_line]}}),
+        REFUSED,
+        reason,
+        answer,
+        op.created_at,
+        op.occurred_at,
+        op.job_id,
+        op.event_seq,
+        op.schema_version,
+    )
+    db.execute(_INSERT_REFUSED, row)
 
 
 def is_excess(op: Operation) -> bool:
@@ -97,6 +126,19 @@ def parse_carried_lines(content: bytes | str) -> frozenset[int]:
         return frozenset(int(row["line_number"]) for row in json.loads(content)["carried"])
     except (ValueError, TypeError, KeyError):
         return frozenset()
+
+
+def parse_superseded_lines(content: bytes | str) -> tuple[Mapping[str, Any], ...]:
+    """Return the lines of which an answer of our own service says that a later change stands."""
+    try:
+        answer = json.loads(content, parse_float=Decimal)
+        return tuple(
+            row
+            for row in answer[SUPERSEDED]
+            if all(row[name] is not None for name in _REQUIRED_FIELDS) and int(row["line_number"])
+        )
+    except (ValueError, TypeError, KeyError):
+        return ()
 
 
 def excess_query(op: Operation, lines: frozenset[int]) -> Write | None:

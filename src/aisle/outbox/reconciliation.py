@@ -119,14 +119,14 @@ class Reconciliation(OperationRows):
         stored.
         """
         now = self._clock()
-        times = {"settles_at": now + settling_s, "not_before": now + lookup_after_s}
+        times = {"absence_final_at": now + settling_s, "not_before": now + lookup_after_s}
         self._transition(op_id, LOSE_ANSWER, why=reason, evidence=encode_evidence(evidence), **times)
 
     def last_unverified(self, lane: str) -> Operation | None:
         """Return the last operation of a lane if it was confirmed without a key and not read back yet; else None."""
         found = self._select(
             "SELECT * FROM operation WHERE n IN (SELECT n FROM operation_lane WHERE lane = ?)"
-            " AND live = 1 AND state = 'done' AND keyed = 0 ORDER BY n DESC LIMIT 1",
+            " AND live = 1 AND state = 'done' AND has_key = 0 ORDER BY n DESC LIMIT 1",
             lane,
         )
         return found[0] if found and fetch_one(self._db, _SENT_LATER_IN_LANE, found[0].n, lane) is None else None
@@ -146,7 +146,7 @@ class Reconciliation(OperationRows):
             columns = {
                 "why": reason,
                 "evidence": encode_evidence(evidence),
-                "settles_at": now + settling_s,
+                "absence_final_at": now + settling_s,
                 "not_before": now + lookup_after_s,
             }
             self._apply_event(op_id, FIND_ABSENT, **columns)
@@ -181,7 +181,7 @@ class Reconciliation(OperationRows):
         entries = [all_entries[at] for at in missing]
         numbers = op.parts or tuple(range(1, len(all_entries) + 1))
         self._db.execute(
-            "UPDATE operation SET body = ?, parts = ?, frozen = NULL, fingerprint = '' WHERE op_id = ?",
+            "UPDATE operation SET body = ?, parts = ?, sent_body = NULL, fingerprint = '' WHERE op_id = ?",
             (
                 to_text({**op.body, "storeproductlog": entries} if isinstance(op.body, dict) else entries),
                 to_text([numbers[at] for at in missing]),
@@ -203,13 +203,13 @@ class Reconciliation(OperationRows):
         `settling_s`: time in which nobody may send it again, because it may just have left.
         """
         now = self._clock()
-        settles_at = now + settling_s if settling_s and self.get(op_id).first_sent_at is not None else None
+        absence_final_at = now + settling_s if settling_s and self.get(op_id).first_sent_at is not None else None
         lookup_at = now + lookup_after_s if lookup_after_s else 0
         self._transition(
             op_id,
             ASK_PERSON,
             why=reason,
-            settles_at=settles_at,
+            absence_final_at=absence_final_at,
             evidence=encode_evidence(evidence),
             not_before=lookup_at,
         )
@@ -243,15 +243,15 @@ class Reconciliation(OperationRows):
             return False
         if resolution.decision == RESEND:
             self._apply_event(
-                op.op_id, event, closed_by=user, why=store_text(resolution.note), not_before=op.settles_at or 0
+                op.op_id, event, closed_by=user, why=store_text(resolution.note), not_before=op.absence_final_at or 0
             )
             self._db.execute(
-                "UPDATE operation SET attempts = 0, first_sent_at = NULL, keyed = 0 WHERE op_id = ?", (op.op_id,)
+                "UPDATE operation SET attempts = 0, first_sent_at = NULL, has_key = 0 WHERE op_id = ?", (op.op_id,)
             )
             missing_update = _missing_lines(op)
             if missing_update is not None:
                 self._db.execute(
-                    "UPDATE operation SET body = ?, frozen = NULL, fingerprint = '' WHERE op_id = ?",
+                    "UPDATE operation SET body = ?, sent_body = NULL, fingerprint = '' WHERE op_id = ?",
                     (to_text(missing_update), op.op_id),
                 )
         else:
@@ -267,10 +267,10 @@ def _missing_lines(op: Operation) -> Json:
     Rebased again, these changes would be added a second time.
     """
     found_lines, before = (_lines_in_evidence(op.evidence.get(when)) for when in ("after", "before"))
-    if op.operation != UPDATE_ORDER or op.frozen is None or not found_lines:
+    if op.operation != UPDATE_ORDER or op.sent_body is None or not found_lines:
         return None
     order = op.body["orders"]
-    sent = {str(line["line_number"]): line for line in json.loads(op.frozen)["orders"].get("order_lines") or ()}
+    sent = {str(line["line_number"]): line for line in json.loads(op.sent_body)["orders"].get("order_lines") or ()}
     lines = []
     for line in order.get("order_lines") or ():
         number = str(line["line_number"])

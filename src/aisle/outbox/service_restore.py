@@ -70,7 +70,7 @@ LOOKUP_DAYS = 7
 _BATCH_SIZE = 100
 """Operations in one transaction, so that no session waits for it."""
 
-_CONFIRMED_WITH_KEY = "state = 'done' AND keyed = 1 AND (closed_by = '' OR answer <> '')"
+_CONFIRMED_WITH_KEY = "state = 'done' AND has_key = 1 AND (closed_by = '' OR answer <> '')"
 """Operations that the service itself confirmed under a key. One reported by a person may be there under another key."""
 _KEY_SENT_AT = "coalesce(keyed_since, first_sent_at, created_at)"
 """Time since when the service may keep the key."""
@@ -98,16 +98,18 @@ _CONFIRMED_SINCE = (
     f"SELECT * FROM operation WHERE {_CONFIRMED_WITH_KEY} AND confirmed_at >= ? AND {_KEY_SENT_AT} >= ? ORDER BY n"  # noqa: S608
 )
 _CONFIRMED_WITHOUT_KEY = (
-    "SELECT * FROM operation WHERE state = 'done' AND keyed = 0 AND first_sent_at IS NOT NULL"
+    "SELECT * FROM operation WHERE state = 'done' AND has_key = 0 AND first_sent_at IS NOT NULL"
     " AND confirmed_at > ? ORDER BY n"
 )
 _CONFIRMED_WITHOUT_KEY_OF = (
-    "SELECT * FROM operation WHERE state = 'done' AND keyed = 0 AND first_sent_at IS NOT NULL AND closed_by = ''"
+    "SELECT * FROM operation WHERE state = 'done' AND has_key = 0 AND first_sent_at IS NOT NULL AND closed_by = ''"
     " AND operation IN (SELECT value FROM json_each(?)) AND confirmed_at >= ? ORDER BY confirmed_at DESC LIMIT ?"
 )
 _END_CONFIRMED_INTERVAL = """
 UPDATE operation SET confirmed_at = min(confirmed_at, :now),
-  was_in = json_insert(iif(was_in = '', '[]', was_in), '$[#]', json_array(iif(live = 1, confirmed_at, 0), :now))
+  read_intervals = json_insert(
+    iif(read_intervals = '', '[]', read_intervals), '$[#]', json_array(iif(live = 1, confirmed_at, 0), :now)
+  )
 WHERE n = :n AND confirmed_at IS NOT NULL
 """
 """An operation that was read back is in all reads until now.
@@ -191,7 +193,7 @@ class RestoreReplay(Reconciliation):
                 for op in operations[first : first + _BATCH_SIZE]:
                     self._reset_operation(op, lost=lost)
                     counts = counts._replace(
-                        resent=counts.resent + op.keyed, looked_up=counts.looked_up + (not op.keyed)
+                        resent=counts.resent + op.has_key, looked_up=counts.looked_up + (not op.has_key)
                     )
                 number = record_restore(self._db, self._clock(), source, counts.resent, counts.looked_up, number)
         return counts
@@ -199,11 +201,11 @@ class RestoreReplay(Reconciliation):
     def _reset_operation(self, op: Operation, *, lost: bool) -> None:
         now = self._clock()
         self._db.execute(_END_CONFIRMED_INTERVAL, {"now": now, "n": op.n})
-        if op.keyed:
+        if op.has_key:
             self._apply_event(op.op_id, REPLAY_AFTER_RESTORE, why=NO_MESSAGE)
             self._db.execute(_RESET_FOR_REPLAY, {"now": now, "lost": lost, "n": op.n})
         else:
-            times: dict[str, Any] = {"settles_at": now, "not_before": now}
+            times: dict[str, Any] = {"absence_final_at": now, "not_before": now}
             self._apply_event(op.op_id, LOSE_BY_RESTORE, why=store_message("stored_reason.restored"), **times)
             self._db.execute("UPDATE operation SET read_back_at = NULL, replayed_at = ? WHERE n = ?", (now, op.n))
         lanes: Sequence[tuple[str, int]] = [(lane, op.n) for lane in set(op.lanes)]

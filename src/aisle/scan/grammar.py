@@ -35,6 +35,7 @@ from aisle.scan.meaning import (
     Quantity,
     RefusedInput,
 )
+from aisle.scan.units import MAX_DECIMALS
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -94,8 +95,6 @@ MAX_QUANTITY_DIGITS: Final = 7
 """Greatest number of digits of a quantity; more are a code."""
 MAX_FACTOR_DIGITS: Final = 4
 """Greatest number of digits before the point of a multiplier; more are a code, known or not."""
-MAX_DECIMALS: Final = 3
-"""Greatest number of decimal places of a quantity."""
 
 _AIM_PREFIX: Final = re.compile(
     r"(?P<typed>\d{0,4})\](?P<symbol>[A-Za-z][0-9A-Za-z])(?P<code>.+)", re.DOTALL | re.ASCII
@@ -457,6 +456,7 @@ def _interpret_gtin(gs1_data: Gs1Data, rank: int) -> Interpretation:
         price=gs1_data.price,
         needs_quantity=gs1_data.lacks_net_quantity,
         has_pieces=gs1_data.pieces is not None,
+        may_hide_count=gs1_data.may_hide_count and gs1_data.pieces is None,
     )
 
 

@@ -216,6 +216,8 @@ class Gs1Data(NamedTuple):
     batch: str = ""
     expiry: str = ""
     """Date YYYY-MM-DD (AI 17, else best before, AI 15)."""
+    may_hide_count: bool = False
+    """True if its last value ends like a number of pieces and the label has no separator."""
 
 
 def may_be_gs1(text: str) -> bool:
@@ -253,9 +255,8 @@ def parse_element_strings(text: str, from_gs1_symbol: bool = False) -> Gs1Data |
         return None
     measures, price = _net_measures(values), _parse_price(values)
     is_measured = any(ai[:2] in _MEASURE_PREFIXES or ai in _UNIT_PRICE_IDENTIFIERS for ai in values)
-    is_measured = is_measured or any(
-        ai in _UNIT_BY_IDENTIFIER for run in _run_on_identifiers(text, found) for ai in run
-    )
+    runs = tuple(_run_on_identifiers(text, found))
+    is_measured = is_measured or any(ai in _UNIT_BY_IDENTIFIER for run in runs for ai in run)
     return Gs1Data(
         lacks_net_quantity=is_measured and not measures and price is None,
         gtin=gtin,
@@ -265,6 +266,7 @@ def parse_element_strings(text: str, from_gs1_symbol: bool = False) -> Gs1Data |
         price=price,
         batch=values.get("10", ""),
         expiry=parse_gs1_date(values.get("17") or values.get("15", "")),
+        may_hide_count=any(("37" if "02" in values else "30") in run for run in runs),
     )
 
 

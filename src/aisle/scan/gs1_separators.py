@@ -97,6 +97,11 @@ def begins_gs1_message(text: str) -> bool:
     return _MESSAGE_START.match(text) is not None
 
 
+def has_separator(text: str) -> bool:
+    """Return True if a line is GS1 data with a separator or a substitute: its scanner sends them."""
+    return begins_gs1_message(text) and (GROUP_SEPARATOR in text or next(find_substitutes(text), "") != "")
+
+
 def strip_leading_separator(text: str) -> str:
     """Return the text without a separator or substitute before its first identifier."""
     lead = _leading_separator().match(text)

@@ -80,6 +80,8 @@ class Match(NamedTuple):
     """True if a part of the code was missing or added, and only this object fits."""
     by: Decimal = Decimal(1)
     """Typed multiplier, if the quantity has to be asked for."""
+    may_hide_count: bool = False
+    """True if a value of its label, such as the lot, may end in a number of pieces without a separator."""
 
 
 class Accepts(NamedTuple):
@@ -162,6 +164,8 @@ class Interpretation(NamedTuple):
     """
     by: Decimal = Decimal(1)
     """Typed multiplier; `multiplier` includes it and the code's own quantity."""
+    may_hide_count: bool = False
+    """True if a value of the label may end in a number of pieces without a separator."""
 
 
 class Scan(NamedTuple):

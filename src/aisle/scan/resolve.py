@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from typing import Final, TypeVar
 
 from aisle.barcode_keys import may_identify
-from aisle.scan.grammar import MAX_DECIMALS, asks_look_up, choice_refusal, is_search, multiply, normalise_input
+from aisle.scan.grammar import asks_look_up, choice_refusal, is_search, multiply, normalise_input
 from aisle.scan.meaning import (
     DAMAGED_GS1,
     LOCATION,
@@ -26,7 +26,7 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
-from aisle.scan.units import convert, convert_scale_weight, is_unit_of_measure
+from aisle.scan.units import convert, convert_scale_weight, is_unit_of_measure, parse_amount, round_quantity
 
 ResultT = TypeVar("ResultT")
 
@@ -152,7 +152,7 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
     quantity = interpretation.multiplier * candidate.factor if measure is None else measure
     if _is_too_much(quantity) or (quantity != quantity.to_integral_value() and not candidate.allow_decimal):
         return None
-    quantity = _round_quantity(quantity)
+    quantity = round_quantity(quantity)
     if not quantity:
         return None
     lacks_measure = measure is None and candidate.kind == PRODUCT
@@ -164,6 +164,7 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
         or (interpretation.has_pieces and is_unit_of_measure(candidate.unit))
     )
     asks_quantity = lacks_measure and is_by_measure and lacks_net_quantity
+    may_hide_count = interpretation.may_hide_count and lacks_measure and not asks_quantity
     return Match(
         candidate.kind,
         candidate.key,
@@ -179,7 +180,8 @@ def _make_match(interpretation: Interpretation, candidate: Candidate) -> Match |
         asks_quantity,
         interpretation.layout,
         interpretation.is_guess and not interpretation.layout,
-        interpretation.by if asks_quantity else Decimal(1),
+        interpretation.by if asks_quantity or may_hide_count else Decimal(1),
+        may_hide_count,
     )
 
 
@@ -210,7 +212,7 @@ def _measured_quantity(interpretation: Interpretation, candidate: Candidate) -> 
     if not interpretation.is_own_price or interpretation.price is None or not candidate.price or candidate.price <= 0:
         return None
     try:
-        return _round_quantity(interpretation.price / candidate.price) or None
+        return round_quantity(interpretation.price / candidate.price) or None
     except ArithmeticError:  # endless digits: no label has such a price
         return None
 
@@ -220,13 +222,7 @@ def _in_base_units(measure: Measure, candidate: Candidate) -> Decimal | None:
         amount = convert(measure.amount, measure.unit, candidate.unit)
     else:
         amount = convert_scale_weight(measure.amount, measure.decimals, candidate.unit)
-    return None if amount is None else _round_quantity(amount)
-
-
-def _round_quantity(amount: Decimal) -> Decimal:
-    """Return the amount with the decimal places of a quantity, however exact a label is."""
-    near = amount.quantize(Decimal(1).scaleb(-MAX_DECIMALS), ROUND_HALF_UP)
-    return amount if amount == near else near
+    return None if amount is None else round_quantity(amount)
 
 
 def _resolve_unknown(text: str, accepts: Accepts, interpretations: tuple[Interpretation, ...]) -> Meaning:
@@ -255,5 +251,5 @@ def _resolve_unknown(text: str, accepts: Accepts, interpretations: tuple[Interpr
 
 def _is_number_with_unit(text: str) -> bool:
     """Return True if a text is a number followed by a unit, as people type a weight."""
-    text = text.strip(" ")
-    return text[:1].isdigit() and is_unit_of_measure(text)
+    parsed = parse_amount(text)
+    return parsed is not None and is_unit_of_measure(parsed[1])

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
+
+MAX_DECIMALS: Final = 3
+"""Greatest number of decimal places of a quantity."""
 
 _WEIGHT, _LENGTH, _AREA, _VOLUME = "weight", "length", "area", "volume"
 
@@ -97,6 +100,7 @@ yd3 yd³ cuyd ydq cubicyard cubicyards
 """
 _UNITS: Final = {name: line.split()[0] for line in _UNIT_NAMES.strip().splitlines() for name in line.split()}
 _COUNT_AND_UNIT: Final = re.compile(r"(\d+(?:[.,]\d+)?)?\s*(\D.*)", re.ASCII)
+_TYPED_AMOUNT: Final = re.compile(r"(\d+(?:[.,]\d*)?|[.,]\d+) *([^\W\d][^\d]*[²³23]?)")
 _DISPLAY_NAMES: Final = {"floz": "fl oz", "ozt": "oz t"}
 _METRIC: Final = frozenset({"kg", "m", "m2", "l", "m3"})
 _METRIC_WEIGHTS: Final = frozenset({"kg", "hg", "dag", "g", "mg", "t"})
@@ -115,6 +119,24 @@ def parse_unit(name: str) -> tuple[str, Decimal] | None:
 def is_unit_of_measure(name: str) -> bool:
     """Return True if a product with this base unit name is counted by weight, length, area or volume."""
     return parse_unit(name) is not None
+
+
+def parse_amount(text: str) -> tuple[Decimal, str] | None:
+    """Return the number and the word after it, as people type a quantity with its unit; None for another text."""
+    found = _TYPED_AMOUNT.fullmatch(text.strip())
+    return (Decimal(found[1].replace(",", ".").rstrip(".")), found[2].strip()) if found else None
+
+
+def convert_typed(text: str, name: str) -> Decimal | None:
+    """Return a quantity that was typed with a unit (`1,5 kg`) in base units of that name; None if unknown."""
+    parsed = parse_amount(text)
+    if parsed is None or not name.strip():
+        return None
+    amount, word = parsed
+    if word.casefold() == name.strip().casefold():
+        return amount
+    unit = parse_unit(word)
+    return convert(amount * unit[1], unit[0], name) if unit else None
 
 
 def convert(amount: Decimal, unit: str, name: str) -> Decimal | None:
@@ -144,6 +166,12 @@ def convert_scale_weight(amount: Decimal, decimals: int, name: str) -> Decimal |
     if not decimals or not name.strip() or target == ("lb", Decimal(1)):
         return amount
     return convert(amount, "kg", name) if target and target[0] in _METRIC_WEIGHTS else None
+
+
+def round_quantity(amount: Decimal) -> Decimal:
+    """Return the amount with the decimal places of a quantity, however exact a label is."""
+    near = amount.quantize(Decimal(1).scaleb(-MAX_DECIMALS), ROUND_HALF_UP)
+    return amount if amount == near else near
 
 
 def display_unit(unit: str) -> str:

@@ -73,6 +73,9 @@ class ConnectionLimits(NamedTuple):
     unfinished_bytes: int = 16 << 20
     """Bytes of incomplete requests that all connections together may buffer, mainly heads."""
 
+    unread: int = 512
+    """Maximum number of connections that do not read their answers. Each takes about 100 KiB of memory."""
+
     def seconds_for_body(self, received: int) -> float:
         """Return the seconds that a body may take when this many of its bytes have arrived."""
         small = min(received, _SMALL_BODY)
@@ -114,6 +117,11 @@ class HeldBytes:
     def __init__(self, most: int) -> None:
         self.most = most
         self._sum = 0
+
+    @property
+    def is_much(self) -> bool:
+        """True if half of the limit is used."""
+        return self._sum > self.most // 2
 
     def change(self, by: int) -> bool:
         """Add to the number. Return True if it exceeds the limit."""
@@ -212,6 +220,8 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """See asyncio.BufferedProtocol."""
+        if self.held.is_much:
+            return self.room[:_SHORT_HEAD]
         return self.room if self._body is not None else self.room[:_READ_BYTES]
 
     def buffer_updated(self, nbytes: int) -> None:
@@ -255,7 +265,8 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
         self._look(heard=True)
         if self._body is not None and self._body.body:
             self.flow.pause_reading()  # Until the application reads it.
-        if self._hold(len(self.conn.trailing_data[0])) and self._held > _SHORT_HEAD and self in self.unfinished:
+        is_over = self._hold(len(self.conn.trailing_data[0]))
+        if is_over and self._held > _SHORT_HEAD and self in self.unfinished and not self.flow.is_waiting:
             log.warning("Over %d bytes of heads without their end: further ones are closed.", self.held.most)
             self._close()
 
@@ -415,6 +426,11 @@ class LimitedConnection(H11Protocol, asyncio.BufferedProtocol):
 
     def _watch_reader(self) -> None:
         self.unread[self] = None
+        if len(self.unread) > self.limits.unread:
+            log.warning("Over %d connections do not read: those that wait longest are closed.", self.limits.unread)
+            longest = next(iter(self.unread))
+            del self.unread[longest]
+            longest._close()
         if self._unread is None:
             self._unsent = self.transport.get_write_buffer_size()
             self._unread = self.loop.call_later(self.timeout_keep_alive, self._look_at_reader)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs.job import RawInput
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
+from aisle.jobs.view import raw as raw_message
 from aisle.scan.decoder import MAX_LINE
 from aisle.scan.inputs import TYPING_PAUSE_S, DecodedInput, Key, Line, OpenLine
 from aisle.scan.meaning import (
@@ -40,6 +41,10 @@ class _FastNumber(NamedTuple):
 
     page: tuple[Any, ...] = ()
     quantity: Quantity | None = None
+    text: str = ""
+
+
+_NO_NUMBER = _FastNumber()
 
 
 class InputHandler:
@@ -70,7 +75,10 @@ class InputHandler:
         self._help_pages = help_pages
         self._typed_line = typed_line
         self._trace = trace
-        self._fast_number = _FastNumber()
+        self._fast_number = _NO_NUMBER
+        """Number that the line before asked about."""
+        self._waiting_number = _NO_NUMBER
+        """The same while the line after it is applied, which alone may be its `y`."""
 
     def apply(self, item: DecodedInput, at: float) -> None:
         """Apply one input; its effects are committed at the end of the batch."""
@@ -85,6 +93,11 @@ class InputHandler:
                 self._apply_key(name)
 
     def _apply_key(self, name: str) -> None:
+        self._waiting_number, self._fast_number = self._fast_number, _NO_NUMBER
+        self._apply_key_name(name)
+        self._report_number_not_taken()
+
+    def _apply_key_name(self, name: str) -> None:
         meaning = meaning_of_key(name, self._profile.current.letter_by_key, MEANING_BY_KEY)
         if isinstance(meaning, Command) and meaning.letter in PAGE_BY_LETTER:
             self._help_pages.open(PAGE_BY_LETTER[meaning.letter])
@@ -135,6 +148,7 @@ class InputHandler:
         self._batch.serial += 1
         if line is None:
             return
+        self._waiting_number, self._fast_number = self._fast_number, _NO_NUMBER
         self._batch.uncommitted += 1
         prepared = self._resolver.prepare(line)
         if prepared.reason == NUMBER_BESIDE_CODE:
@@ -146,13 +160,17 @@ class InputHandler:
             self._apply_prepared(prepared.line, at)
         if prepared.dropped:
             self._verdicts.current = typed_text_dropped(prepared.dropped, self._verdicts.current)
+        self._report_number_not_taken()
 
     def refuse_lines(self, lines: Sequence[Line], reason: Msg, at: float, *, is_secret: bool) -> None:
         """Refuse the lines of a scan as a whole; the session's question stays."""
         self._batch.serial += 1
+        if self._fast_number.quantity:
+            self._waiting_number, self._fast_number = self._fast_number, _NO_NUMBER
         self._clear_open_line()
         text = "" if is_secret else "\n".join(line.text for line in lines)[:MAX_LINE]
         self._refuse(lines[-1]._replace(text=text), reason, at)
+        self._report_number_not_taken()
 
     def refuse_further(self, line: Line, reason: Msg, at: float) -> None:
         """Refuse one more line of a scan that was refused: the new reason replaces the last one."""
@@ -177,6 +195,7 @@ class InputHandler:
             self._verdicts.current = Verdict(WRONG, text)
 
     def _apply_prepared(self, line: Line, at: float) -> None:
+        self._meanings.watch_separators(line.text)
         label = self._label_of(line)
         if label and line.longest_pause < TYPING_PAUSE_S:
             self._apply_scanned_label(label, line, at)
@@ -210,7 +229,10 @@ class InputHandler:
         if self._help_pages.close_for(meaning):
             meaning = self._resolver.resolve(line.text)
         confirmed = self._confirmed_number(line)
-        meaning = confirmed or meaning
+        if confirmed:
+            line, meaning = line._replace(text=self._waiting_number.text), confirmed
+        if isinstance(meaning, Quantity | Back):  # the answer, another number, or never mind
+            self._waiting_number = _NO_NUMBER
         if not is_secret and (verdict := self._permissions.unexpected_pin(line, meaning)):
             is_secret = True
             self._verdicts.show(verdict)
@@ -232,15 +254,27 @@ class InputHandler:
 
     def _ask_for_number(self, line: Line, quantity: Quantity) -> None:
         """Ask whether a number at the pace of a scanner is a quantity."""
-        self._fast_number = _FastNumber(self._page.identity, quantity)
+        self._fast_number = _FastNumber(self._page.identity, quantity, line.text)
         verdict = Verdict(ASK, msg("input.paced", text=line.text.strip(" ")))
         self._work.answer(verdict, UnknownCode(line.text), line.text)
 
     def _confirmed_number(self, line: Line) -> Quantity | None:
-        """Return the number that was asked about on this page if the line is `y`; forget it in any case."""
-        waiting, self._fast_number = self._fast_number, _FastNumber()
+        """Return the number that the line before asked about on this page if the line is `y`."""
+        waiting = self._waiting_number
         is_confirmed = line.text.strip(" ").lower() == "y" and waiting.page == self._page.identity
         return waiting.quantity if is_confirmed else None
+
+    def _report_number_not_taken(self) -> None:
+        """Add to the verdict that a number at the pace of a scanner is not taken, because nobody answered."""
+        waiting, self._waiting_number = self._waiting_number, _NO_NUMBER
+        if not waiting.quantity:
+            return
+        verdict, why = self._verdicts.current, raw_message(waiting.text.strip(" "))
+        if verdict is None or verdict.text.id == "input.paced":
+            self._verdicts.current = Verdict(WRONG, msg("session.input_not_applied", count=1, why=why))
+        else:
+            text = msg("session.not_applied", count=1, why=why, said=verdict.text)
+            self._verdicts.current = verdict._replace(text=text)
 
     def _explain_label(self, label: str) -> None:
         """Say how a label is typed: typed alone, it was a command."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from aisle.jobs.job import Event, Opened, Start, money_message
 from aisle.jobs.pages import PAGE_LETTERS
 from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg
+from aisle.scan.gs1_separators import has_separator
 from aisle.scan.in_store_codes import is_unknown_in_store_code
 from aisle.scan.meaning import (
     LOCATION,
@@ -67,11 +68,17 @@ class MeaningHandler:
         self._work = work
         self._build_frame = build_frame
         self._remarks = ScanRemarks(verdicts)
+        self._are_lots_certain = False
+        """Whether lots end where they seem to: the scanner sends separators, or a person answered that one did."""
 
     def feed(self, event: Event, raw: str) -> None:
         """Feed an event to the job on the screen, which may need a PIN for it."""
         feed = self._page.stack.feed
         self._work.apply(self._permissions.require_pin(event, lambda: feed(event, self._context.current())), raw)
+
+    def watch_separators(self, text: str) -> None:
+        """Note whether the scanner sends separators."""
+        self._are_lots_certain = self._are_lots_certain or has_separator(text)
 
     def record(self, meaning: Meaning) -> None:
         """Record the verdict on a line, so that later ones in its batch do not hide a refusal."""
@@ -128,12 +135,21 @@ class MeaningHandler:
         if question.is_pending:
             if self._answer_question(question, meaning, raw):
                 return
+            self._note_lot(question, meaning)
             meaning = question.apply_choice(meaning)
         if question.measured_scan and isinstance(meaning, Back):
             self._work.answer(Verdict(INFO, msg("session.dropped")), meaning, raw)
         elif not self._ask_for_rejected_scan(question, meaning, raw):
             meaning = ask_quantity.ask_if_measured(self._store.reader, self._page.stack.jobs, meaning)
+            if not self._are_lots_certain:
+                meaning = ask_quantity.ask_if_count_hidden(self._page.stack.jobs, meaning)
             self._apply_unasked(question, meaning, raw)
+
+    def _note_lot(self, question: PendingQuestion, meaning: Meaning) -> None:
+        """Note that a lot which ends like a count was one: then others are not asked about."""
+        scan = question.measured_scan
+        if scan and scan.matches[0].may_hide_count and isinstance(meaning, Quantity) and meaning.value == 1:
+            self._are_lots_certain = True
 
     def _answer_question(self, question: PendingQuestion, meaning: Meaning, raw: str) -> bool:
         """Handle inputs that drop the question, turn its page, or need another answer; return whether it is done."""

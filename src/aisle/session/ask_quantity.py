@@ -10,9 +10,12 @@ from aisle.cache.reader import CacheReader
 from aisle.jobs import COUNTS_SCANS, quantities
 from aisle.jobs.job import money_message
 from aisle.jobs.view import Msg, msg, raw
-from aisle.scan.meaning import PRODUCT, Match, Meaning, Quantity, Scan
-from aisle.scan.units import display_unit
+from aisle.scan.meaning import PRODUCT, Match, Meaning, Quantity, RefusedInput, Scan
+from aisle.scan.units import convert_typed, display_unit, is_unit_of_measure, parse_amount, round_quantity
 from aisle.session.job_stack import StackedJob
+
+_OPENING_STEPS = ("count.start", "count.list")
+"""Steps where a scan opens something, and no quantity is counted."""
 
 
 def is_quantity_needed(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> bool:
@@ -30,7 +33,7 @@ def ask_if_measured(reader: CacheReader, stacked_jobs: Sequence[StackedJob], mea
         return meaning
     first = meaning.matches[0]
     is_plain = first.kind == PRODUCT and not first.is_explicit and not first.needs_quantity and first.quantity == 1
-    if not is_plain or top.job.step_name(top.state) in ("count.start", "count.list"):
+    if not is_plain or top.job.step_name(top.state) in _OPENING_STEPS:
         return meaning
     known = [each for each in reader.find(lookup_keys(first.key)) if (each.kind, each.key) == (PRODUCT, first.key)]
     if not any(each.allow_decimal for each in known):
@@ -38,9 +41,45 @@ def ask_if_measured(reader: CacheReader, stacked_jobs: Sequence[StackedJob], mea
     return meaning._replace(matches=(first._replace(needs_quantity=True, unit=known[0].unit), *meaning.matches[1:]))
 
 
+def ask_if_count_hidden(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> Meaning:
+    """Mark a scan as needing a quantity if its lot may end in one."""
+    top = stacked_jobs[-1]
+    if not isinstance(meaning, Scan) or meaning.is_look_up or not meaning.matches[0].may_hide_count:
+        return meaning
+    if top.job.name not in COUNTS_SCANS or top.job.step_name(top.state) in _OPENING_STEPS:
+        return meaning
+    return meaning._replace(matches=(meaning.matches[0]._replace(needs_quantity=True), *meaning.matches[1:]))
+
+
+def quantity_with_unit(text: str, unit: str, allows_decimals: bool) -> Meaning | None:
+    """Return the quantity that was typed with a unit, in base units of that name; None if the text is none.
+
+    Message ids of a RefusedInput: input.decimal, input.locations, input.other_unit.
+    """
+    parsed = parse_amount(text)
+    amount = convert_typed(text, unit)
+    if parsed is None or amount is None:
+        is_other = parsed is not None and is_unit_of_measure(parsed[1]) and is_unit_of_measure(unit)
+        return RefusedInput("input.other_unit", text.strip(" ")) if is_other else None
+    rounded = round_quantity(amount)
+    if amount and not rounded:
+        return RefusedInput("input.locations", text.strip(" "))
+    if not allows_decimals and rounded != rounded.to_integral_value():
+        return RefusedInput("input.decimal", text.strip(" "))
+    return Quantity(rounded.normalize() + 0, text.strip(" "))
+
+
+def unit_of_product(reader: CacheReader, product: str) -> str:
+    """Return the name of a product's base unit; empty if unknown."""
+    found = reader.find(lookup_keys(product))
+    return next((each.unit for each in found if (each.kind, each.key) == (PRODUCT, product)), "")
+
+
 def quantity_question(scan: Scan) -> Msg:
     """Return the question for the quantity, in the unit of the product."""
     meaning = scan.matches[0]
+    if meaning.may_hide_count:
+        return msg("session.hidden_count", label=named(scan), lot=meaning.batch or meaning.code)
     name, unit, on_label = meaning.label or meaning.key, meaning.unit, _on_label(meaning)
     if meaning.by != 1:
         if unit:
@@ -91,6 +130,7 @@ def with_quantity(scan: Scan, quantity: Decimal) -> Scan:
                 measure=None,
                 price=None,
                 by=Decimal(1),
+                may_hide_count=False,
             )
             if _lacks_quantity(each)
             else each

@@ -27,7 +27,8 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 from aisle.scan.resolve import resolve
-from aisle.session.ask_quantity import find_number
+from aisle.scan.units import parse_amount
+from aisle.session.ask_quantity import find_number, quantity_with_unit, unit_of_product
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_stack import StackedJob
 from aisle.session.page import Page
@@ -95,6 +96,8 @@ class MeaningResolver:
         is_asked = question.is_pending
         if is_asked and question.multiplies(meaning, text):
             meaning = self._look_up(question.with_multiplier(text.strip(" ")), accepts, kinds)
+        if accepts.quantity and isinstance(meaning, RefusedInput | Text | UnknownCode):
+            meaning = self._read_with_unit(text, accepts, meaning)
         meaning = choose_product(page.stack.jobs, meaning)
         if is_asked:
             meaning = question.apply_undo(meaning)
@@ -106,6 +109,15 @@ class MeaningResolver:
         if not is_asked and has_changed_meaning(meaning, accepts, page.stack.jobs, page_before):
             return RefusedInput("input.moved", text)
         return meaning
+
+    def _read_with_unit(self, text: str, accepts: Accepts, meaning: Meaning) -> Meaning:
+        """Return the quantity if a text is a number with a unit of the product, else the meaning as it is."""
+        if not parse_amount(text):
+            return meaning
+        scan, top = self._page.question.measured_scan, self._page.top
+        product = scan.matches[0].key if scan else top.job.quantity_product(top.state)[0]
+        unit = unit_of_product(self._store.reader, product) if product else ""
+        return quantity_with_unit(grammar.normalise_input(text), unit, accepts.decimals) or meaning
 
     def _was_on_screen(self) -> bool:
         """Return whether the page and its question were on the screen before the batch."""
@@ -171,13 +183,12 @@ class MeaningResolver:
         return len(text.strip(" ")) >= MIN_SCAN and self.is_code(text)
 
     def is_fast_number(self, line: Line, quantity: Quantity) -> bool:
-        """Return whether digits came at the pace of a scanner, or in one read, and are no number of the store.
+        """Return whether a quantity came at the pace of a scanner, or in one read, and is no number of the store.
 
-        They may be a code that was cut off. Jobs ask about numbers of the store themselves.
+        It may be a code that was cut off, or a label (`3x50`, `500 g`). Jobs ask about numbers of the store themselves.
         """
-        text = line.text.strip(" ")
         is_fast = bool(line.scan_number) and line.median_pause < FAST_S
-        if not (is_fast and text.isdecimal() and len(text) >= MIN_FAST_DIGITS):
+        if not is_fast or sum(char.isdecimal() for char in line.text) < MIN_FAST_DIGITS:
             return False
         return find_number(self._store.reader, quantity) is None
 

@@ -73,7 +73,7 @@ class PendingQuestion(NamedTuple):
             keys = ANSWER_LETTERS if self.doubtful_quantity else ""
             return Accepts(
                 quantity=True,
-                decimals=True,
+                decimals=not self.measured_scan.matches[0].may_hide_count,
                 choices=len(keys),
                 command_letters="u",
                 typed_only=bool(keys),

@@ -64,5 +64,5 @@ def answer_query(query: Query | Export, reader: CacheReader, profile: Profile, t
 def _message_words(query: Query, language: str, message_text: MessageText | None) -> Rows:
     """Return the rows of the query `search_words`: the full texts of messages, for search."""
     texts = (message_text(each, language) if message_text else each.id for each in query.args["messages"])
-    rows = tuple({"words": text} for text in texts)
+    rows = tuple({"text": text} for text in texts)
     return Rows(query.id, rows, len(rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -15,11 +15,6 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def network(text: str) -> Network:
-    """Parse an address or a network (10.0.0.0/8). Raise ValueError if it is invalid."""
-    return ip_network(text, strict=False)
 
 
 def sender(remote: str, forwarded: Sequence[str], proxies: Collection[Network]) -> str:

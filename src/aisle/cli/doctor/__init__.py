@@ -6,33 +6,47 @@ Start with `checks`.
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
+
+import click
 
 from aisle.cli.doctor.report import WRONG, Finding, print_findings, wrong
+from aisle.cli.options import SettingValues, setting_options
 from aisle.errors import AisleError, SettingsError
 from aisle.settings import LoadedSettings, Settings, find_data_folder, load_settings, settings_files
 
 Check = Callable[[LoadedSettings], Iterable[Finding]]
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print a verdict per line and a summary; return 1 if something is wrong."""
-    loaded, findings = _settings_from_arguments(arguments)
-    if arguments.settings:
+@click.command()
+@click.option("--settings", "show_settings", is_flag=True, help="Print the settings in force and their sources.")
+@click.option("--database", metavar="URL", help="Print the sizes of this service database, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
+@click.option("--terminal", help="Check with the settings of this terminal.")
+@setting_options
+def doctor(
+    show_settings: bool, database: str | None, as_json: bool, terminal: str | None, setting_values: SettingValues
+) -> int:
+    """Check everything that work on this host needs, and change nothing.
+
+    Each line has a verdict. The exit status is 1 if something is wrong.
+    """
+    loaded, findings = _load_settings({**setting_values, "terminal": terminal})
+    if show_settings:
         from aisle.cli.doctor import settings
         from aisle.cli.doctor.settings import print_settings
 
         findings += [
             finding for finding in _run_check("settings", settings.check_settings, loaded) if finding.verdict == WRONG
         ]
-        print_settings(loaded, findings, as_json=arguments.json)
+        print_settings(loaded, findings, as_json=as_json)
         return int(bool(findings))
-    for name, check in checks(_named(arguments.database) if arguments.database else None):
+    for name, check in checks(_named(database) if database else None):
         findings += _run_check(name, check, loaded)
-    print_findings(findings, as_json=arguments.json)
+    print_findings(findings, as_json=as_json)
     return int(any(finding.verdict == WRONG for finding in findings))
 
 
@@ -67,13 +81,12 @@ def checks(database: Path | str | None = None) -> tuple[tuple[str, Check], ...]:
     )
 
 
-def _settings_from_arguments(arguments: argparse.Namespace) -> tuple[LoadedSettings, list[Finding]]:
+def _load_settings(setting_values: SettingValues) -> tuple[LoadedSettings, list[Finding]]:
     """Return the settings in force, using valid parts of invalid files; report a wrong variable here."""
-    given = {key: value for key, value in vars(arguments).items() if key in Settings._fields}
     try:
-        return load_settings(given, strict=False), []
+        return load_settings(setting_values, strict=False), []
     except SettingsError as error:
-        command_line_values = {key: value for key, value in given.items() if value is not None}
+        command_line_values: dict[str, Any] = {key: value for key, value in setting_values.items() if value is not None}
         sources = dict.fromkeys(command_line_values, "the command line")
         loaded = LoadedSettings(
             Settings(**command_line_values), find_data_folder(os.environ), sources, settings_files(os.environ)

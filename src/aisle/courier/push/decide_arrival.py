@@ -103,7 +103,7 @@ def lookup_method(op: Operation) -> str:
 def is_empty_response_final(op: Operation, is_proven: bool) -> bool:
     """Return True if an empty response is believed. `is_proven`: such operations were found at this service before.
 
-    The operation's `frozen` bytes have to be those that were sent.
+    The operation's `sent_body` has to be what was sent.
     """
     if op.operation not in LOOKED_UP_WHEN_EMPTY or lookup_method(op) == BY_NOTHING:
         return True
@@ -276,7 +276,7 @@ def _sent_lines(order: Row) -> Sequence[Row]:
 
 def sent_order(op: Operation) -> Mapping[str, Any]:
     """Return the order of the update as it was sent."""
-    body = op.body if op.frozen is None else json.loads(op.frozen, parse_float=Decimal)
+    body = op.body if op.sent_body is None else json.loads(op.sent_body, parse_float=Decimal)
     order: Mapping[str, Any] = body["orders"]
     return order
 

@@ -152,7 +152,7 @@ class Lookup:
 
     async def read_before(self, op: Operation) -> dict[str, Any]:
         """Return the state before the operation is sent, for the decision and for a person."""
-        method = lookup_method(op._replace(frozen=None))
+        method = lookup_method(op._replace(sent_body=None))
         if method == BY_ORDER:
             orders = await self.find_orders(str(sent_order(op)["order_number"]))
             return {"order": order_state(orders[0])} if orders else {}

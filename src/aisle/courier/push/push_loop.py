@@ -65,7 +65,7 @@ RESTORE_RETRY_S = 10.0
 """Seconds between two such tries."""
 _MAX_STORED_BYTES = 2000
 """Bytes of a response that are stored whole; of a longer one only the fields that are read later."""
-_STORED_FIELDS = ("left", "carried", "data")
+_STORED_FIELDS = ("left", "carried", "superseded", "data")
 _PLAIN_REFUSAL = "stored_reason.text"
 
 
@@ -138,7 +138,7 @@ class PushLoop:
         for op in self._outbox.interrupted():
             if op.op_id in self._running:
                 continue
-            if op.keyed:
+            if op.has_key:
                 self._outbox.retry_later(
                     op.op_id, store_message("stored_reason.courier_ended"), self._restart_retry_at(op)
                 )
@@ -254,20 +254,22 @@ class PushLoop:
             evidence = await self._events.evidence_before(op)
             fit = self._events.adapt(op, features)
             is_new_body = fit.op is not op and not features.idempotency
-            frozen = None if is_new_body else op.frozen
-            excess = fit.excess_lines if frozen is None else op.evidence.get(EXCESS, ())  # of the bytes that are sent
+            sent_body = None if is_new_body else op.sent_body
+            excess = (
+                fit.excess_lines if sent_body is None else op.evidence.get(EXCESS, ())
+            )  # of the bytes that are sent
             more = {EXCESS: excess} if excess else {}
-            if frozen is None and fit.omitted_line is not None:
+            if sent_body is None and fit.omitted_line is not None:
                 more[OMITTED_LINE] = fit.omitted_line
             if not self._token_store.can_send(op.principal):
                 return None  # the token expired during the reads
             token = self._token_store.token_of(op.principal)
             content = self._outbox.begin_sending(
                 op.op_id,
-                frozen or request_body(fit.op, features, self._push_settings.reference),
+                sent_body or request_body(fit.op, features, self._push_settings.reference),
                 has_key=features.idempotency,
                 evidence={**(evidence or {}), **more} if more else evidence,
-                replace_frozen=is_new_body,
+                replace_sent_body=is_new_body,
             )
             self._postponed.pop(op.op_id, None)
             self._rate_limited.pop(op.op_id, None)
@@ -306,7 +308,7 @@ class PushLoop:
 
     def _waits_for_keys(self, op: Operation, features: Features) -> bool:
         """Postpone a resend with a key if the service stopped announcing keys a moment ago. Return True if it waits."""
-        sent = op.keyed and op.first_sent_at is not None
+        sent = op.has_key and op.first_sent_at is not None
         if not sent or features.idempotency or self._clock() - self._link.announced_at > KEYS_TRUST_S:
             return False
         self._outbox.postpone(
@@ -323,9 +325,9 @@ class PushLoop:
         tried_s = self._clock() - op.first_sent_at
         if op.attempts >= MAX_TRIES or (tried_s >= MAX_TRYING_S and op.attempts >= _MIN_TRIES):
             reason = store_message("stored_reason.attempts", count=op.attempts, why=read_message(op.last_error))
-        elif op.keyed and not features.idempotency:
+        elif op.has_key and not features.idempotency:
             reason = store_message("stored_reason.key_gone")
-        elif op.keyed and tried_s >= features.key_lifetime_s - KEY_MARGIN_S:
+        elif op.has_key and tried_s >= features.key_lifetime_s - KEY_MARGIN_S:
             reason = store_message("stored_reason.key_old")
         elif (
             not features.idempotency

@@ -346,11 +346,11 @@ class Reconciler:
     def _apply_decision(
         self, op: Operation, decision: Decision, evidence: dict[str, Any], began: float, *, has_failed: bool
     ) -> None:
-        has_settled = began >= (op.settles_at or 0)
+        has_settled = began >= (op.absence_final_at or 0)
         if decision.arrival == FOUND or (decision.arrival == MATCHES and has_settled):
             self._confirm_found(op, evidence, began)
         elif op.state != IN_DOUBT:
-            old = began - (op.doubted_at or 0) >= PERSON_LOOKUP_LIMIT_S
+            old = began - (op.in_doubt_at or 0) >= PERSON_LOOKUP_LIMIT_S
             self._outbox.record_lookup(op.op_id, evidence, 0 if old else began + PERSON_LOOKUP_S)
         elif not has_settled:
             self._outbox.record_lookup(op.op_id, evidence, self._next_lookup_at(op, began))
@@ -372,8 +372,8 @@ class Reconciler:
             self._ask_person(op, decision, evidence)
 
     def _confirm_found(self, op: Operation, evidence: dict[str, Any], began: float) -> None:
-        if op.evidence.get("verdict") in (ABSENT, PARTLY_FOUND) and op.doubted_at is not None:
-            late = began - op.doubted_at + float(op.evidence["looked_at"]) - op.doubted_at  # twice the middle
+        if op.evidence.get("verdict") in (ABSENT, PARTLY_FOUND) and op.in_doubt_at is not None:
+            late = began - op.in_doubt_at + float(op.evidence["looked_at"]) - op.in_doubt_at  # twice the middle
             if late > self.settling_s:
                 self._observations.record(SETTLING_S, f"{min(late, _MAX_SETTLING_S):.0f}")
         self._outbox.confirm(op.op_id, "found", evidence)
@@ -400,7 +400,7 @@ class Reconciler:
         self._events.on_needs_person(op, reason)
 
     def _next_lookup_at(self, op: Operation, began: float) -> float:
-        doubted, settles = op.doubted_at or began, op.settles_at or began
+        doubted, settles = op.in_doubt_at or began, op.absence_final_at or began
         return min((doubted + s for s in LOOKUP_DELAYS_S if doubted + s > began), default=settles)
 
 

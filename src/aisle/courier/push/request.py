@@ -87,9 +87,9 @@ def _with_reference(entry: Mapping[str, Any], op_id: str, number: int, where: st
 
 def entry_references(op: Operation) -> tuple[EntryReference, ...]:
     """Return the references of the entries as sent; empty if they were sent without."""
-    if op.operation not in (CREATE_LOGS, CREATE_MOVEMENT) or op.frozen is None:
+    if op.operation not in (CREATE_LOGS, CREATE_MOVEMENT) or op.sent_body is None:
         return ()
-    body = json.loads(op.frozen, parse_float=Decimal)
+    body = json.loads(op.sent_body, parse_float=Decimal)
     entries = (body.get(_LOG_ARRAY) if op.operation == CREATE_LOGS else body) or ()
     found = [_parse_reference(entry, op.op_id) for entry in entries]
     return tuple(mark for mark in found if mark is not None) if all(found) else ()

@@ -48,7 +48,7 @@ def add_scanned_to_plan(state: CountState, scan: Scan) -> PlanTurn:
 
 def is_same_target(target: CountTarget, match: Match) -> bool:
     """Return True if the target is this location or product."""
-    kind = "place" if match.kind == LOCATION else "product"
+    kind = "location" if match.kind == LOCATION else "product"
     return target.kind == kind and target.key.casefold() == match.key.casefold()
 
 
@@ -71,17 +71,18 @@ def query_aisle(state: CountState) -> PlanTurn:
 
 def add_aisle(state: CountState, rows: Iterable[LocationsRow]) -> PlanTurn:
     """Add the locations of the aisle that are not on the list."""
-    listed = {each.key.casefold() for each in state.plan if each.kind == "place"}
+    listed = {each.key.casefold() for each in state.plan if each.kind == "location"}
     codes = [(str(row["location_code"]), to_decimal(row.get("location_order"), NO_WALK_ORDER)) for row in rows]
     return _add_to_plan(
-        state, tuple(CountTarget("place", code, code, order) for code, order in codes if code.casefold() not in listed)
+        state,
+        tuple(CountTarget("location", code, code, order) for code, order in codes if code.casefold() not in listed),
     )
 
 
 def _add_to_plan(state: CountState, targets: tuple[CountTarget, ...]) -> PlanTurn:
     todo = (*state.plan, *targets)
     last = targets[-1] if targets else None
-    location = last.key if last and last.kind == "place" else state.location
+    location = last.key if last and last.kind == "location" else state.location
     what = last.label if last and len(targets) == 1 else state.location
     todo = tuple(sorted(todo, key=_in_walk_order))
     first = max(0, todo.index(targets[0]) - ROWS_ABOVE) if len(targets) == 1 else 0
@@ -92,9 +93,9 @@ def _add_to_plan(state: CountState, targets: tuple[CountTarget, ...]) -> PlanTur
 def _in_walk_order(target: CountTarget) -> tuple[Any, ...]:
     """Return the sort key of a target: locations in walking order, then products by name."""
     return (
-        target.kind != "place",
+        target.kind != "location",
         target.walk_order,
-        natural_key(target.key) if target.kind == "place" else natural_key(target.label),
+        natural_key(target.key) if target.kind == "location" else natural_key(target.label),
     )
 
 
@@ -129,7 +130,7 @@ Result = Turn[CountState]
 QUESTION_PHASES = ("missing", "recount", "summary", "pool", "leave")
 """Phases in which a question is open."""
 
-MATCH_KINDS = {"place": LOCATION, "product": PRODUCT}
+MATCH_KINDS = {"location": LOCATION, "product": PRODUCT}
 """Kind of a match by kind of the target."""
 
 
@@ -200,7 +201,7 @@ def drop_quantity(state: CountState) -> Result:
 
 def count_target(match: Match) -> CountTarget:
     """Return the target for a match: a location, or a product at all its locations."""
-    return CountTarget("place" if match.kind == LOCATION else "product", match.key, match.label or match.key)
+    return CountTarget("location" if match.kind == LOCATION else "product", match.key, match.label or match.key)
 
 
 def _target_of_number(match: Match) -> CountTarget:

@@ -107,7 +107,7 @@ class Pool(NamedTuple):
 
 
 class CountTarget(NamedTuple):
-    """Target of a count: a `place`, or a `product` at all its locations.
+    """Target of a count: a `location`, or a `product` at all its locations.
 
     As a choice it may also be a `quantity`, or one of `UNCOUNTABLE_KINDS`.
     """
@@ -156,7 +156,7 @@ class CountState(NamedTuple):
     phase: str = "start"
     """`start`, `list`, `count`, `missing`, `recount`, `summary`, `pool` or `leave`."""
     mode: str = ""
-    """`place` or `product`."""
+    """`location` or `product`."""
     location: str = ""
     product: str = ""
     """Product that is counted location by location."""
@@ -262,7 +262,7 @@ def with_location(state: CountState, row: LocationRow) -> CountState:
     read = len({item.product for item in items})
     total = int(to_decimal(row.get("total"), Decimal(read)))
     has_unread = total > read and not state.only_product
-    is_expected_unknown = bool(row.get("unsaid"))
+    is_expected_unknown = bool(row.get("is_stock_unknown"))
     product_count = total if has_unread else read
     are_locations_unknown = bool(row.get("unnamed"))
     state = state._replace(
@@ -319,7 +319,7 @@ def parse_product_lines(row: ProductRow) -> tuple[CountLine, ...]:
         "unit": row.get("unit"),
         "price": row.get("price"),
     }
-    locations = [each for each in row.get("places") or () if each.get("location_code")]
+    locations = [each for each in row.get("locations") or () if each.get("location_code")]
     items = [
         item
         for each in locations

@@ -201,12 +201,12 @@ def _handle_opened(state: CountState, args: Args, context: Context) -> Result:
     if args.get("location_code") and args.get("product_number") and args.get("empty"):
         number = str(args["product_number"])
         turn = summary.begin_count(
-            state._replace(closes_after_send=True), CountTarget("place", str(args["location_code"])), number
+            state._replace(closes_after_send=True), CountTarget("location", str(args["location_code"])), number
         )
         turn = turn._replace(state=turn.state._replace(label=str(args.get("label") or number)))
     elif args.get("location_code"):
         turn = summary.begin_count(
-            state._replace(closes_after_send=True), CountTarget("place", str(args["location_code"]))
+            state._replace(closes_after_send=True), CountTarget("location", str(args["location_code"]))
         )
     elif args.get("product_number"):
         number = str(args["product_number"])
@@ -220,7 +220,7 @@ def _handle_opened(state: CountState, args: Args, context: Context) -> Result:
 def _refresh(state: CountState) -> tuple[Effect, ...]:
     if state.phase == "start":
         return (RECOUNTS_QUERY,)
-    if state.mode == "place" and state.location:
+    if state.mode == "location" and state.location:
         if state.only_product or state.has_unread_lines:
             return (count_state.query_location("location", state.location, state.only_product),)
         return (Query("location", "location", {"location_code": state.location}),)
@@ -314,7 +314,7 @@ def _open_product(state: CountState, row: ProductRow | None, context: Context) -
         return _report_begun(
             state, msg("count.product_locations", label=state.label, count=location_count, place=state.location)
         )
-    state = state._replace(mode="place", product="", label="", lines=items)
+    state = state._replace(mode="location", product="", label="", lines=items)
     if match:
         return count_input.scan_product(state, match, context)
     index = max(0, count_state.find_line(state, items[0].product))

@@ -156,7 +156,9 @@ def _state_message(entry: Entry) -> Msg:
 
 def _entry_step(state: MyEntriesState, entry: Entry) -> Step:
     lines = [
-        Line("place", msg("count.location", place=entry.location) if entry.location else msg("count.without_location"))
+        Line(
+            "location", msg("count.location", place=entry.location) if entry.location else msg("count.without_location")
+        )
     ]
     lines += [Line("product", raw(entry.label)), Line("quantity", _format_amount(entry))]
     if entry.why:
@@ -289,7 +291,7 @@ def _parse_entry(row: MyEntriesRow, context: Context) -> Entry:
             row.get("reason")
             or ("" if code is None else reason_texts.get(int(to_decimal(code)), format_number(to_decimal(code))))
         ),
-        state=str(row.get("word") or "confirmed"),
+        state=str(row.get("outcome") or "confirmed"),
         why=str(row.get("why") or ""),
         is_undone=bool(row.get("undone")),
     )

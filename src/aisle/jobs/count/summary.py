@@ -41,7 +41,7 @@ def reset_count(state: CountState) -> CountState:
 def begin_count(state: CountState, target: CountTarget, only_product: str = "") -> Result:
     todo = tuple(each for each in state.plan if (each.kind, each.key) != (target.kind, target.key))
     state = reset_count(state)._replace(phase="count", mode=target.kind, plan=todo)
-    if target.kind == "place":
+    if target.kind == "location":
         query = count_state.query_location("open", target.key, only_product)
         return Turn(
             state._replace(location=target.key, only_product=only_product), (query, Refresh("location", target.key))
@@ -85,7 +85,7 @@ def back_to_plan(state: CountState) -> CountState:
     target = (
         CountTarget("product", state.product, state.label)
         if state.mode == "product"
-        else CountTarget("place", state.location)
+        else CountTarget("location", state.location)
     )
     return state._replace(plan=(target._replace(label=target.label or target.key), *state.plan))
 

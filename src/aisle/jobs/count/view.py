@@ -116,7 +116,9 @@ def _choice_kind(state: CountState, choice: CountTarget) -> str:
         return "quantity"
     if state.choices[0].kind != "quantity":
         return "then"
-    return {"place": "is_location", "product": "is_product", DROP_QUANTITY: DROP_QUANTITY}.get(choice.kind, "is_order")
+    return {"location": "is_location", "product": "is_product", DROP_QUANTITY: DROP_QUANTITY}.get(
+        choice.kind, "is_order"
+    )
 
 
 def is_quantity_asked(state: CountState) -> bool:
@@ -137,7 +139,7 @@ def _choice_text(choice: CountTarget, is_number: bool) -> Msg:
         return msg("count.choice_next", label=label)
     return (
         msg("count.choice_location", label=label)
-        if choice.kind == "place"
+        if choice.kind == "location"
         else msg("count.choice_product", label=label)
     )
 
@@ -183,7 +185,7 @@ def _list(state: CountState) -> ListView:
 
 def _count(state: CountState) -> Step:
     item, left_as_is = state.current_line, [item for item in state.lines if item.is_left_as_is and item.counted is None]
-    lines = [Line("place", _location_text(state, item))]
+    lines = [Line("location", _location_text(state, item))]
     if item:
         lines += [
             Line("product", count_state.label_with_pools(state, state.current_index)),
@@ -254,7 +256,7 @@ def _prompt(state: CountState, line: CountLine | None) -> Msg:
 
 def _labelled_values(state: CountState, line: CountLine) -> tuple[LabelledValue, ...]:
     values = [LabelledValue(msg("label.product_number"), raw(line.product))]
-    if line.held and not state.is_blind and (line.location or state.mode == "place"):
+    if line.held and not state.is_blind and (line.location or state.mode == "location"):
         values.append(LabelledValue(msg("label.held"), msg("number", value=line.held)))
     if line.pool and len(state.pools) > 1:
         values.append(LabelledValue(msg("label.pool"), _pool_text(state, line.pool)))
@@ -309,7 +311,7 @@ def _hints(state: CountState) -> tuple[KeyHint, ...]:
 def _missing(state: CountState, index: int) -> Step:
     item, same_product = state.lines[index], count_state.missing_in_pools(state, index)
     lines = [
-        Line("place", _location_text(state, item)),
+        Line("location", _location_text(state, item)),
         Line("product", count_state.label_with_pools(state, *same_product)),
     ]
     if not (state.is_blind or any(state.lines[each].is_expected_unknown for each in same_product)):
@@ -329,7 +331,7 @@ def _missing(state: CountState, index: int) -> Step:
 
 def _recount(state: CountState, line: CountLine) -> Step:
     lines = [
-        Line("place", _location_text(state, line)),
+        Line("location", _location_text(state, line)),
         Line("product", count_state.label_with_pools(state, state.question_index)),
     ]
     if state.recount_quantity is None:

@@ -163,7 +163,7 @@ class ClearanceTasksJob(Job[ClearanceTasksState]):
                 state = state._replace(tag=str(args.get("tag") or ""), opened_at=context.now)
                 return Turn(state, (*_refresh(state, context), Refresh("assignments")))
             case Rows("clearance_permission", (row, *_), _):
-                return Turn(state._replace(lists_tasks=bool(row["listed"]), is_loaded=bool(row["heard"])))
+                return Turn(state._replace(lists_tasks=bool(row["listed"]), is_loaded=bool(row["is_known"])))
             case Rows("clearance_tasks", rows, _):
                 return pages.handle_rows(state, event, tuple(parse_task_row(row) for row in rows), context, _query)
             case Rows("refused" | "refused_before"):

@@ -385,7 +385,7 @@ def ask_after_undo(state: MoveState, location: str) -> Result:
     put = MoveChoice(
         "put_all" if has_several else "put", location, Decimal(len(state.in_hand)) if has_several else quantity
     )
-    state = state._replace(choices=(MoveChoice("lying", location), put))
+    state = state._replace(choices=(MoveChoice("put_down_there", location), put))
     text = message.goods_message(
         "move.after_undo", "move.after_undo_many", _goods_amounts(state.in_hand), place=location
     )

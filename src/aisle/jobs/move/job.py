@@ -478,7 +478,7 @@ def _follow_choice(state: MoveState, choice: MoveChoice, context: Context) -> Re
             return _handle_scan(state, (Match(choice.kind[3:], choice.key, choice.key, code=choice.key),), context)
         case "put" | "put_all":
             return destination.put_at_location(state._replace(is_undone=False), choice.key, context)
-        case "lying":
+        case "put_down_there":
             return source.take_from_location(_drop_goods(state).state, choice.key)
         case "from":
             return source.take_from_location(state, choice.key)

@@ -292,7 +292,7 @@ def parse_unlocated_stock(row: ProductRow) -> StockLine:
     left = {str(pool["pool"]): to_decimal(pool.get("quantity")) for pool in row.get("pools") or ()}
     total = row.get("most_likely_quantity")
     free = UNKNOWN_QUANTITY if total is None else to_decimal(total)
-    for location in row.get("places") or ():
+    for location in row.get("locations") or ():
         unknown = free == UNKNOWN_QUANTITY or location.get("quantity") is None
         free = UNKNOWN_QUANTITY if unknown else free - to_decimal(location["quantity"])
         for pool, quantity in (location.get("pools") or {}).items():
@@ -318,10 +318,10 @@ def parse_held_goods(row: OrderRow, location: str) -> tuple[StockLine, ...]:
         order = str(row["order_number"])
         kept = [
             HeldGoods(order, at, to_decimal(each.get("quantity")), str(each["location_code"]))
-            for each in line.get("kept") or ()
+            for each in line.get("put_down") or ()
         ]
         at_locations = sum((hold.quantity for hold in kept), ZERO)
-        if any(each.get("quantity") is None for each in line.get("kept") or ()):
+        if any(each.get("quantity") is None for each in line.get("put_down") or ()):
             at_locations = to_decimal(line.get("picked_quantity"))  # the rest of the picked quantity is in hand
         in_hand = to_decimal(line.get("picked_quantity")) - max(to_decimal(line.get("moved_quantity")), at_locations)
         in_hand = ZERO if line.get("is_stock") is False else in_hand

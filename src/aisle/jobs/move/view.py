@@ -46,7 +46,7 @@ CHOICE_TEXTS = {
     "count": "move.choice_count",
     "held": "move.choice_held",
     "drop": "move.choice_drop",
-    "lying": "move.choice_take_there",
+    "put_down_there": "move.choice_take_there",
     "put": "move.choice_put",
     "put_all": "move.choice_put_all",
     "forget": "move.choice_drop_product",
@@ -166,7 +166,7 @@ def _lines(state: MoveState, current_goods: Goods | None) -> tuple[Line, ...]:
             goods = Goods(task.product, task.label, task.quantity, allows_decimals=task.allows_decimals, unit=task.unit)
             location, product = raw(task.location), raw(task.label)
             return (
-                Line("place", location),
+                Line("location", location),
                 Line("product", product),
                 Line("quantity", _measured_text("", goods, task.quantity)),
             )
@@ -179,7 +179,7 @@ def _lines(state: MoveState, current_goods: Goods | None) -> tuple[Line, ...]:
         case "leave":
             return (Line("note", msg("move.note_leave", count=len(state.in_hand))),)
         case "where":
-            return (Line("place", raw(state.target_order)), Line("note", msg("move.note_where")))
+            return (Line("location", raw(state.target_order)), Line("note", msg("move.note_where")))
         case "put" if current_goods:
             return _put_lines(state, current_goods)
     return _take_lines(state, current_goods)
@@ -192,11 +192,11 @@ def _put_lines(state: MoveState, goods: Goods) -> tuple[Line, ...]:
     text = _measured_text("", goods, quantity)
     if state.portion:
         text = msg("move.portion_of", quantity=state.portion, of=goods.quantity)
-    return Line("place", destination), Line("product", raw(goods.label)), Line("quantity", text)
+    return Line("location", destination), Line("product", raw(goods.label)), Line("quantity", text)
 
 
 def _take_lines(state: MoveState, goods: Goods | None) -> tuple[Line, ...]:
-    lines = [Line("place", _source_text(state, goods))]
+    lines = [Line("location", _source_text(state, goods))]
     if len(state.choices) > MAX_CHOICES_BESIDE_GOODS:
         return tuple(lines)
     if goods:

@@ -73,7 +73,7 @@ def _same_product_here(state: PickState, line: PickLine) -> list[PickLine]:
     ]
 
 
-NOT_PUT_DOWN = "lying"
+NOT_PUT_DOWN = "not_put_down"
 """Topic of the local note on an order that was left with goods not put down; its text is the user who has them."""
 
 

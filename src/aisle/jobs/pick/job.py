@@ -301,7 +301,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
     match event:
         case Opened(args):
             known = args.get("orders") or [args["order_number"]]
-            confirmed, is_only_viewed = args.get("sure") or (), bool(args.get("looks"))
+            confirmed, is_only_viewed = args.get("sure") or (), bool(args.get("view_only"))
             numbers = [str(order) for order in known]
             opened = pick_state.new_pick(
                 numbers, args.get("totes") or {}, confirmed, context.policy.verified, is_only_viewed=is_only_viewed
@@ -524,7 +524,7 @@ def _follow_order_choice(state: PickState, choice: PickChoice, context: Context)
             queries = orders.query_orders(each.order for each in removed.state.totes if not each.has_lines)
             return removed._replace(effects=(*removed.effects, *queries))
         case "finish":
-            return Turn(state, (Start("order_actions", {"orders": [choice.key], "kind": "finish"}),))
+            return Turn(state, (Start("order_actions", {"orders": [choice.key], "kind": "hand_over"}),))
         case "later":
             return Turn(state, (orders.query_assigned(context),), Verdict(INFO, msg("pick.dropped")))
         case "go_on":

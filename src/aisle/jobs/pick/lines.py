@@ -310,11 +310,11 @@ def start_shortage(state: PickState) -> Result:
         "orders": orders,
         "product_number": take.product,
         "label": take.label,
-        "place": take.location,
+        "location": take.location,
         "pool": take.pool,
         "pools": list(take.pools),
         "taken": done,
-        "of": of,
+        "ordered": of,
         "rest": rest,
         "decimal": take.allows_decimals,
         "unit": take.unit,
@@ -330,7 +330,7 @@ def apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
     if take is None:
         return Turn(state)
     if answer["kind"] == "elsewhere":
-        return _move_stop(state, str(answer["place"]), int(answer.get("pool") or 0))
+        return _move_stop(state, str(answer["location"]), int(answer.get("pool") or 0))
     return _close_short(state, answer, context)
 
 
@@ -365,7 +365,7 @@ def _close_short(state: PickState, answer: Args, context: Context) -> Result:
     stop = pick_state.lines_of_stop(state, state.current_index)
     indexes = [index for index in stop if state.lines[index].is_open]
     done, of, _ = pick_state.sum_lines(state.lines[index] for index in stop)
-    code, reason = str(answer.get("code") or ""), str(answer.get("words") or "")
+    code, reason = str(answer.get("code") or ""), str(answer.get("text") or "")
     closed, writes = operations.close_short(state, indexes, context.store, code, reason)
     next_state = pick_state.go_to_next_stop(closed._replace(is_quantity_open=False), indexes[-1])
     if answer.get("empty") and take.location:
@@ -378,7 +378,7 @@ def _reject_order(state: PickState, answer: Args, context: Context) -> Result:
     tote = pick_state.find_tote(state, str(answer.get("order_number") or state.order))
     if tote is None:
         return Turn(state)
-    code, reason = str(answer.get("code") or ""), str(answer.get("words") or "")
+    code, reason = str(answer.get("code") or ""), str(answer.get("text") or "")
     write = operations.reject_write(tote.order, code, reason, context.store)
     removed = remove_order(state, tote, "rejected_here", kind=GOOD)
     return removed._replace(effects=(write, *removed.effects))

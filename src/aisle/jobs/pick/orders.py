@@ -40,10 +40,10 @@ def query_assigned(context: Context) -> Query:
 
 def is_reassigned(tote: Tote, row: OrderRow, context: Context) -> bool:
     """Return True if an order of this pick was assigned to another user since it was opened here."""
-    assignee = str(row.get("given_to") or "")
+    assignee = str(row.get("assigned_to") or "")
     since = tote.opened_at or tote.claimed_since
     return bool(
-        tote.has_lines and assignee and assignee != context.user and is_later(str(row.get("given_on") or ""), since)
+        tote.has_lines and assignee and assignee != context.user and is_later(str(row.get("assigned_on") or ""), since)
     )
 
 
@@ -81,14 +81,14 @@ def _report_key(row: AssignedOrdersRow) -> str:
 
 def clear_assignment(turn: ChangeTurn, order: str, row: OrderRow) -> ChangeTurn:
     """Clear the assignment note of an order that is now open here."""
-    if not row.get("given_to"):
+    if not row.get("assigned_to"):
         return turn
-    return turn._replace(effects=(LocalNote("given", order, ""), *turn.effects))
+    return turn._replace(effects=(LocalNote("assigned", order, ""), *turn.effects))
 
 
 def report_order_changes(before: Tote, turn: ChangeTurn, row: OrderRow) -> ChangeTurn:
     """Report that an order of the pick has got or lost priority, or was released by a supervisor."""
-    is_priority = bool(row.get("urgent"))
+    is_priority = bool(row.get("is_priority"))
     tote = pick_state.find_tote(turn.state, before.order)
     if tote is None:
         return turn
@@ -128,7 +128,7 @@ def _raise_priority(turn: ChangeTurn, tote: Tote, row: OrderRow) -> ChangeTurn:
         return turn._replace(state=state)
     text = msg("pick.no_priority", order=tote.order)
     if tote.is_priority:
-        name = str(row.get("urgent_by") or "")
+        name = str(row.get("priority_by") or "")
         batch_text = msg("pick.priority_batch", order=tote.order, who=name, tote=tote.letter)
         text = batch_text if state.is_batch else msg("pick.priority", order=tote.order, who=name)
     if turn.verdict and turn.verdict.kind == ASK:  # an open question stays open
@@ -209,7 +209,7 @@ LEAVE_TEXTS = {
     "finished": ("pick.finished", "pick.removed_finished"),
     "handed": ("pick.handed_over_now", "pick.removed_handed_over"),
     "claimed": ("pick.claimed_now", "pick.removed_claimed"),
-    "given": ("pick.reassigned", "pick.removed_reassigned"),
+    "assigned": ("pick.reassigned", "pick.removed_reassigned"),
     "no_order": ("pick.no_order", "pick.removed_unknown"),
     "empty": ("pick.empty", "pick.removed_empty"),
     "left_out": ("pick.left", "pick.removed_left_out"),
@@ -250,7 +250,7 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
     if row.get("is_rejected") or not row.get("is_active", True):
         return remove_order(state, tote, "rejected" if row.get("is_rejected") else "finished")
     if is_reassigned(tote, row, context):
-        return remove_order(state, tote, "given", str(row.get("given_name") or row["given_to"]))
+        return remove_order(state, tote, "assigned", str(row.get("assigned_name") or row["assigned_to"]))
     row_lines = parse_lines(row.get("lines") or (), order)
     if not tote.has_lines and _is_done(state, row_lines):
         row = {**row, "is_claimed": False}  # all is picked and put down: there is nothing to take over
@@ -270,7 +270,7 @@ def update_order(state: PickState, order: str, row: OrderToPickRow | None, conte
         turn = report_order_changes(tote, _report_refusal(merged, before, row, context.user), row)
     else:
         state, row_lines, notes = restore_redirections(state, row_lines, row, context)
-        added = _add_order(state, tote._replace(has_lines=True, is_priority=bool(row.get("urgent"))), row_lines)
+        added = _add_order(state, tote._replace(has_lines=True, is_priority=bool(row.get("is_priority"))), row_lines)
         turn = clear_assignment(take_over.claim_opened(added, order, row, context), order, row)
         turn = turn._replace(effects=(*notes, *turn.effects))
     return take_over.track_others(state, turn, order, row, context)
@@ -410,7 +410,7 @@ def remove_order(state: PickState, tote: Tote, reason: str, other_picker: str = 
 
 def _left_message(before: PickState, after: PickState, tote: Tote, reason: str, other_picker: str) -> Msg:
     goods = after.to_return[len(before.to_return) :]
-    args: dict[str, str] = {"order": tote.order, **({"who": other_picker} if reason in ("claimed", "given") else {})}
+    args: dict[str, str] = {"order": tote.order, **({"who": other_picker} if reason in ("claimed", "assigned") else {})}
     alone, in_batch = LEAVE_TEXTS[reason]
     text = msg(in_batch, tote=tote.letter, **args) if before.is_batch else msg(alone, **args)
     count = sum(back.quantity for back in goods)

@@ -63,7 +63,7 @@ class GoodsToReturn(NamedTuple):
     @property
     def is_for_other_picker(self) -> bool:
         """True if another picker has the order now: goods handed over stay picked, goods put back do not."""
-        return self.reason in ("claimed", "given") and self.line is not None
+        return self.reason in ("claimed", "assigned") and self.line is not None
 
     @property
     def is_unassigned(self) -> bool:

@@ -79,7 +79,7 @@ def query_pickup_locations(state: PickState, code: str) -> Result:
 def offer_pickup_locations(state: PickState, row: PickupLocationsRow) -> Result:
     """Offer the pick-up locations as choices; if there are more, also report their total."""
     code, state = state.lookup.key, state._replace(lookup=StoreLookup())
-    locations = [str(location) for location in row.get("places") or ()]
+    locations = [str(location) for location in row.get("locations") or ()]
     if not locations:
         return reject_input(state, "pick.no_location_at_all", code=code)
     choices, count = [PickChoice("put_here", location) for location in locations], int(row.get("count") or 0)

@@ -381,7 +381,7 @@ def _handle_opened(args: Args, context: Context) -> Result:
         )
         for one in args.get("orders") or ()
     )
-    product, location = str(args.get("product_number") or ""), str(args.get("place") or "")
+    product, location = str(args.get("product_number") or ""), str(args.get("location") or "")
     state = ShortageState(
         needs=needs,
         product=product,
@@ -389,7 +389,7 @@ def _handle_opened(args: Args, context: Context) -> Result:
         location=location,
         pool=int(to_decimal(args.get("pool"))),
         pools=tuple(int(to_decimal(pool)) for pool in args.get("pools") or ()),
-        ordered=to_decimal(args.get("of")),
+        ordered=to_decimal(args.get("ordered")),
         missing=to_decimal(args.get("rest")),
         unit=str(args.get("unit") or "") if args.get("decimal") else "",
         reasons=reasons_for_location(parse_reasons(context.policy.short_reasons), location),
@@ -402,7 +402,7 @@ def _handle_opened(args: Args, context: Context) -> Result:
 def _queries(state: ShortageState) -> tuple[Query, ...]:
     args = {"product_number": state.product}
     return (
-        Query("spots", "other_locations", {**args, "place": state.location, "pools": list(state.pools)}),
+        Query("spots", "other_locations", {**args, "location": state.location, "pools": list(state.pools)}),
         Query("reasons", "short_reasons", {}),
         Query("sheet", "product", args, is_live=True),
         Query("around", "surrounding", args, is_live=True),
@@ -469,7 +469,7 @@ def _handle_choice(state: ShortageState, choice: int) -> Result:
     if state.phase == "which_reason":
         return _ask_rejection(state, state.reasons[choice - 1])
     offered = state.choices[choice - 1]
-    if offered.kind == "place":
+    if offered.kind == "location":
         return _choose_location(state, offered.key)
     if offered.kind == "reason":
         return _answer_short(state, next(reason for reason in state.reasons if reason.code == offered.key))
@@ -515,7 +515,7 @@ def _choose_location(state: ShortageState, location: str) -> Result:
     other = next((other for other in state.other_locations if other.location.casefold() == location.casefold()), None)
     if other and other.quantity > 0:
         return _answer_other_location(state, other.location, other.pool)
-    state_asked = state._replace(offered=ShortageChoice("place", location))
+    state_asked = state._replace(offered=ShortageChoice("location", location))
     return _reply(state_asked, ASK, "shortage.no_stock_there", place=location, label=state.label)
 
 
@@ -527,7 +527,7 @@ def _pool_at_location(state: ShortageState, location: str) -> int:
 
 
 def _answer_other_location(state: ShortageState, location: str, pool: int) -> Result:
-    answer = {"kind": "elsewhere", "place": location, "pool": pool, "label": state.label}
+    answer = {"kind": "elsewhere", "location": location, "pool": pool, "label": state.label}
     return _reply(state, GOOD, "shortage.other_location", Close(answer=answer), place=location, label=state.label)
 
 

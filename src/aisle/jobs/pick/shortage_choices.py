@@ -42,7 +42,7 @@ class OtherLocation(NamedTuple):
 class ShortageChoice(NamedTuple):
     """One numbered choice.
 
-    Kinds: `place` with a location, `reason` with its code, `reject`. After a scan: `place` without known stock,
+    Kinds: `location` with a location, `reason` with its code, `reject`. After a scan: `location` without known stock,
     `product` to be looked up, `reject` with a reason, to be confirmed.
     """
 
@@ -58,7 +58,7 @@ def parse_reasons(lines: Iterable[str], from_orders: Iterable[ShortReasonsRow] =
     """
     found = _parse_table(lines) or _parse_table(SHORTAGE_REASONS)
     for row in from_orders:
-        code, text = str(row["code"]), str(row["words"])
+        code, text = str(row["code"]), str(row["text"])
         if code not in found:
             found[code] = Reason(code, text)
     return tuple(found.values())
@@ -97,7 +97,7 @@ def list_choices(
     locations: Iterable[OtherLocation], reasons: Iterable[Reason], *, may_reject: bool
 ) -> tuple[ShortageChoice, ...]:
     """Return the nearest locations, the reasons, the rejection of the order, and then the other locations."""
-    places = [ShortageChoice("place", spot.location) for spot in locations]
+    places = [ShortageChoice("location", spot.location) for spot in locations]
     why = [ShortageChoice("reason", reason.code) for reason in reasons]
     reject = [ShortageChoice("reject")] if may_reject else []
     return (*places[:MAX_NEAR], *why, *reject, *places[MAX_NEAR:])

@@ -247,7 +247,7 @@ def _parse_line(row: OrderLineRow, order: str) -> PickLine:
         has_stock=row.get("is_stock") is not False,
         stocked_locations=_find_stocked_locations(row, pools),
         put_down_at=tuple(
-            str(each["location_code"]) for each in row.get("kept") or () if to_decimal(each.get("quantity")) > 0
+            str(each["location_code"]) for each in row.get("put_down") or () if to_decimal(each.get("quantity")) > 0
         ),
     )
     return take.with_picked(picked, own=False)._replace(stock_when_read=_parse_stock(row), picked_when_read=picked)
@@ -267,7 +267,7 @@ def _choose_location(line: OrderLineRow, pools: tuple[int, ...]) -> str:
     preferred = line.get("preferred_location_code")
     if preferred:
         return str(preferred)
-    locations = [location for location in line.get("places") or () if location.get("location_code")]
+    locations = [location for location in line.get("locations") or () if location.get("location_code")]
     if not locations:
         return str(line.get("stock_location") or "")
     locations.sort(
@@ -291,7 +291,8 @@ def is_pool_allowed(pools: tuple[int, ...], stock: Mapping[str, Number]) -> bool
 
 def _find_barred_pools(line: OrderLineRow, location: str, pools: tuple[int, ...]) -> tuple[int, ...]:
     stock = next(
-        (place.get("pools") or {} for place in line.get("places") or () if place.get("location_code") == location), {}
+        (place.get("pools") or {} for place in line.get("locations") or () if place.get("location_code") == location),
+        {},
     )
     if is_pool_allowed(pools, stock):
         return ()
@@ -301,7 +302,7 @@ def _find_barred_pools(line: OrderLineRow, location: str, pools: tuple[int, ...]
 def _find_stocked_locations(line: OrderLineRow, pools: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
     """Return the locations that have stock allowed for the line."""
     stocked_locations = []
-    for place in line.get("places") or ():
+    for place in line.get("locations") or ():
         stock = place.get("pools") or {}
         if place.get("location_code") and to_decimal(place.get("quantity")) > 0 and is_pool_allowed(pools, stock):
             stocked = [pool for pool in pools if to_decimal(stock.get(str(pool))) > 0]

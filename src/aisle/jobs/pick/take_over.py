@@ -166,7 +166,7 @@ def _line_key(goods: GoodsToReturn) -> tuple[str, int]:
 
 def _last_location(line: OrderLineRow) -> str:
     """Return the location where goods of the line were put down last; empty if unknown."""
-    kept = [str(each["location_code"]) for each in line.get("kept") or () if to_decimal(each.get("quantity")) > 0]
+    kept = [str(each["location_code"]) for each in line.get("put_down") or () if to_decimal(each.get("quantity")) > 0]
     return kept[-1] if kept else ""
 
 
@@ -264,7 +264,7 @@ def track_others(before: PickState, turn: Result, order: str, row: OrderRow, con
     was = pick_state.find_tote(before, order)
     state = pick_state.with_tote(turn.state, tote._replace(other_pickers=names))
     if was is None or not was.has_lines:
-        is_shared = names or (found and not found.is_own and row.get("claim_open") is not False)
+        is_shared = names or (found and not found.is_own and row.get("is_claim_active") is not False)
         state = state if is_shared else goods_in_hand.take_as_own(state, order)
         return _with_others_message(turn._replace(state=state), _others_message(state, order, found, row))
     joined = [name for name in names if name not in was.other_pickers]
@@ -303,7 +303,9 @@ def _others_message(state: PickState, order: str, claim_found: Claim | None, row
     shared = [tote for tote in state.totes if tote.other_pickers]
     if shared:
         return msg("pick.other_picker", order=shared[0].order, who=", ".join(shared[0].other_pickers))
-    is_elsewhere = claim_found is not None and claim_found.name and not claim_found.is_own and "claim_open" not in row
+    is_elsewhere = (
+        claim_found is not None and claim_found.name and not claim_found.is_own and "is_claim_active" not in row
+    )
     return msg("pick.other_picker_maybe", order=order, who=claim_found.name) if claim_found and is_elsewhere else None
 
 

@@ -61,7 +61,7 @@ RETURN_NOTES = {
     "rejected_reopened": "pick.note_return_reopened",
     "finished": "pick.note_return_finished",
     "claimed": "pick.note_return_claimed",
-    "given": "pick.note_return_reassigned",
+    "assigned": "pick.note_return_reassigned",
     PUT_DOWN_BY_OTHER: "pick.note_return_put_down_by_other_at",
     "empty": "pick.note_return_empty",
     "left_over": "pick.note_return_surplus",
@@ -107,7 +107,7 @@ def _wait_step(state: PickState) -> Step:
 
 def _stop_step(state: PickState, line: PickLine) -> Step:
     stop_lines = pick_state.current_stop_lines(state)
-    lines = [Line("place", msg("pick.location", place=line.location))] if line.location else []
+    lines = [Line("location", msg("pick.location", place=line.location))] if line.location else []
     lines.append(Line("product", _product_name(state, line)))
     lines.append(Line("quantity", _quantity_text(state, stop_lines)))
     tote = pick_state.find_tote(state, line.order)
@@ -432,7 +432,7 @@ def _return_step(state: PickState) -> Step:
     first, goods = state.to_return[0], state.to_return[:MAX_UPCOMING] if len(state.to_return) > 1 else ()
     lines = [Line("product", raw(first.label))] if not goods else []
     if lines and first.location:
-        lines.insert(0, Line("place", msg("pick.location", place=first.location)))
+        lines.insert(0, Line("location", msg("pick.location", place=first.location)))
     quantity = goods_in_hand.quantity_to_return(state)
     totes = " ".join(dict.fromkeys(back.letter for back in state.to_return))
     label = "{0}: {1}" if state.is_batch else "{1}"

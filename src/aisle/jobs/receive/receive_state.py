@@ -255,7 +255,7 @@ def parse_delivery_line(row: DeliveryLineRow) -> DeliveryLine:
         bool(row.get("allow_decimal")),
         str(row.get("unit") or ""),
         row.get("quantity") is None,
-        bool(row.get("untold")),
+        bool(row.get("is_quantity_unknown")),
     )
 
 

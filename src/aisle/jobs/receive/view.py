@@ -364,9 +364,12 @@ def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
         missing_count = len({line.product for line in state.lines if line.is_open})
         note = msg("receive.note_left", count=missing_count) if missing_count else msg("receive.note_all")
         place_text = msg("receive.unpacking", code=state.container) if state.container else destination
-        return (Line("place", place_text), Line("note", note))
+        return (Line("location", place_text), Line("note", note))
     lines = [
-        Line("place", msg("receive.goes_to", place=item.suggested_location) if item.suggested_location else destination)
+        Line(
+            "location",
+            msg("receive.goes_to", place=item.suggested_location) if item.suggested_location else destination,
+        )
     ]
     lines += [Line("product", raw(item.label)), Line("quantity", _quantity_text(state, item))]
     order = next((line.order for line in lines_with_product(state, item.product) if line.order), "")

@@ -161,11 +161,11 @@ def parse_open_order(row: OrdersRow, context: Context) -> OpenOrderRow:
         picked=picked,
         is_claimed=claim is not None,
         claimed_by=claim.name if claim else "",
-        is_priority=bool(row.get("urgent")),
-        assigned_by=str(row.get("given_by") or "")
-        if row.get("given_to") and row.get("given_to") == context.user
+        is_priority=bool(row.get("is_priority")),
+        assigned_by=str(row.get("assigned_by") or "")
+        if row.get("assigned_to") and row.get("assigned_to") == context.user
         else "",
-        not_put_down=to_decimal(row.get("lying")),
+        not_put_down=to_decimal(row.get("not_put_down")),
         abandoned_at=time_message(claim.abandoned_at, store_day(context.now)) if claim and claim.abandoned_at else None,
     )
 
@@ -519,7 +519,7 @@ def _query(state: HomeState, context: Context) -> Query:
         "first": state.first,
         "size": _page_size(context),
         "user": context.user,
-        "lying": True,
+        "not_put_down": True,
     }
     return Query("orders", "orders", args, is_live=True)
 

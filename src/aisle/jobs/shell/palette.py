@@ -134,7 +134,7 @@ class PaletteJob(Job[PaletteState]):
                 )
                 return Turn(_with_window(state, size), (query,))
             case Rows("message_texts", rows, _):
-                return Turn(_with_window(state._replace(names=tuple(str(row["words"]) for row in rows)), size))
+                return Turn(_with_window(state._replace(names=tuple(str(row["text"]) for row in rows)), size))
             case Rows("open"):
                 verdict = sign_in.open_work_verdict(event)
                 return (

@@ -215,7 +215,7 @@ def _categories_message(state: ClearanceRequestState) -> Msg:
 
 
 def _request_step(state: ClearanceRequestState) -> Step:
-    place = Line("place", raw(state.tag))
+    place = Line("location", raw(state.tag))
     if state.phase == "wait":
         note = msg("clearance_request.note_running") if state.is_running else msg("clearance_request.note_requested")
         return _simple_step("clearance_request.wait", msg("clearance_request.prompt_wait"), place, Line("note", note))
@@ -338,12 +338,12 @@ def _with_rows(state: ClearanceState, id_: str, rows: tuple[Json, ...]) -> Clear
     match id_:
         case "clearance_permission" if rows:
             row = rows[0]
-            is_loaded, people = bool(row["heard"]), bool(row["people"])
+            is_loaded, people = bool(row["is_known"]), bool(row["people"])
             return state._replace(
                 are_people_loaded=is_loaded, service_knows_people=people, role=str(row["role"]), is_loaded=is_loaded
             )
         case "tags":
-            return state._replace(tags=tuple(Tag(str(row["tag"]), int(to_decimal(row["places"]))) for row in rows))
+            return state._replace(tags=tuple(Tag(str(row["tag"]), int(to_decimal(row["locations"]))) for row in rows))
         case "held_by_category":
             found = tuple(
                 Category(str(row["category_code"]), int(to_decimal(row["lines"])), to_decimal(row["quantity"]))

@@ -169,12 +169,12 @@ def recount_effects(state: ExceptionsState, rows: Sequence[ExceptionRow], store:
 
 def withdrawal_effects(row: ExceptionRow, store: str) -> list[Effect]:
     """Return the effects that withdraw a recount; none while it is being sent and has no number yet."""
-    if row.kind == "noted":
+    if row.kind == "queued":
         return []
     here = LocalNote(
-        "recount", f"{row.product}/{row.location}", "", needs_supervisor=True, mirrors_write=row.kind == "kept"
+        "recount", f"{row.product}/{row.location}", "", needs_supervisor=True, mirrors_write=row.kind == "at_service"
     )
-    if row.kind != "kept":
+    if row.kind != "at_service":
         return [here]
     body = {"recounts": [{"id": int(row.key), "state": "withdrawn"}]}
     path = {"store_number": store}
@@ -364,7 +364,7 @@ def _difference_lines(row: ExceptionRow, is_review_kept: bool) -> tuple[Line, ..
         else msg("exceptions.no_price")
     )
     by = msg("exceptions.counted_by", who=row.user, at=msg("moment", at=row.at))
-    where = (Line("place", raw(row.location)),) if row.location else ()
+    where = (Line("location", raw(row.location)),) if row.location else ()
     notes = (worth, by) if is_review_kept else (worth, by, msg("exceptions.kept_on_host"))
     return (Line("product", raw(row.label)), *where, Line("quantity", far), *(Line("note", note) for note in notes))
 
@@ -482,12 +482,14 @@ def _parse_row(row: Json, kind: str, context: Context) -> ExceptionRow:
         product=str(row["product_number"]),
         location=str(row["location_code"]),
         order=str(row.get("order_number") or ""),
-        user=str(row.get("who") or ""),
+        user=str(row.get("user_name") or ""),
         at=str(row.get("at") or ""),
     )
     if kind == "negative_stock":
         return found._replace(
-            kind=str(row["kind"]), quantity=to_decimal(row["quantity"]), other_quantity=to_decimal(row["of"])
+            kind=str(row["kind"]),
+            quantity=to_decimal(row["quantity"]),
+            other_quantity=to_decimal(row["other_quantity"]),
         )
     if kind == "recounts":
         return found._replace(kind=str(row["kind"]))

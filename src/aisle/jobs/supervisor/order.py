@@ -210,18 +210,18 @@ _EVENT_TEXTS = {
 }
 
 _STATE_TEXTS = {
-    "noted": "order.state_queued",
-    "sent": "order.state_sending",
+    "queued": "order.state_queued",
+    "sending": "order.state_sending",
     "refused": "order.state_refused",
-    "unclear": "order.state_in_doubt",
+    "in_doubt": "order.state_in_doubt",
 }
 """Notes for states of an operation that is not confirmed."""
 
 _LAST_STATE_TEXTS = {
-    "noted": "order.last_queued",
-    "sent": "order.last_sending",
+    "queued": "order.last_queued",
+    "sending": "order.last_sending",
     "refused": "order.last_refused",
-    "unclear": "order.last_in_doubt",
+    "in_doubt": "order.last_in_doubt",
 }
 
 
@@ -459,7 +459,7 @@ def _handle_rows(state: OrderState, answer: Rows, context: Context) -> Result:
         case Rows("past", rows, _):
             return Turn(state._replace(history=tuple(_parse_history_row(row) for row in rows)))
         case Rows("outcome", rows, _) if rows:
-            return Turn(state._replace(state=str(rows[0]["word"]), why=str(rows[0]["why"])))
+            return Turn(state._replace(state=str(rows[0]["outcome"]), why=str(rows[0]["why"])))
     return Turn(state)
 
 
@@ -484,9 +484,9 @@ def _parse_line(row: OrderLineRow) -> OrderLine:
         moved=to_decimal(row.get("moved_quantity")),
         is_closed=bool(row.get("is_picked")),
         picked_by=str(row.get("picked_name") or row.get("picked_username") or ""),
-        locations=tuple(str(place["location_code"]) for place in row.get("places") or ()),
+        locations=tuple(str(place["location_code"]) for place in row.get("locations") or ()),
         put_down_at=tuple(
-            (str(place["location_code"]), to_decimal(place["quantity"])) for place in row.get("kept") or ()
+            (str(place["location_code"]), to_decimal(place["quantity"])) for place in row.get("put_down") or ()
         ),
         reason=str(row.get("rejection_reason_code_description") or ""),
     )
@@ -495,13 +495,13 @@ def _parse_line(row: OrderLineRow) -> OrderLine:
 def _parse_history_row(row: OrderHistoryRow) -> HistoryRow:
     return HistoryRow(
         at=str(row["at"]),
-        user=str(row["who"]),
-        event=str(row["what"]),
+        user=str(row["user"]),
+        event=str(row["event"]),
         label=str(row["label"]),
         quantity=to_decimal(row["quantity"]),
-        location=str(row.get("place") or ""),
+        location=str(row.get("location") or ""),
         why=str(row["why"]),
-        state=str(row["word"]),
+        state=str(row["outcome"]),
     )
 
 
@@ -524,7 +524,7 @@ def _handle_input(state: OrderState, event: Event, context: Context) -> Result:
 
 def _run_action(state: OrderState, action: str) -> Result:
     if action == PICK:
-        return Turn(state, (Start("pick", {"order_number": state.number, "looks": True}),))
+        return Turn(state, (Start("pick", {"order_number": state.number, "view_only": True}),))
     return Turn(state, (Start("order_actions", {"orders": [state.number], "kind": action}),))
 
 

@@ -164,13 +164,13 @@ ACTION_NAMES = {
     "claim": "order_actions.claim",
     "release": "order_actions.release",
     "reject": "order_actions.reject",
-    "take_back": "order_actions.reopen",
-    "finish": "order_actions.hand_over",
-    "urgent": "order_actions.priority",
-    "calm": "order_actions.no_priority",
+    "reopen": "order_actions.reopen",
+    "hand_over": "order_actions.hand_over",
+    "priority": "order_actions.priority",
+    "no_priority": "order_actions.no_priority",
     "split": "order_actions.split",
     "close_line": "order_actions.close_line",
-    "open_line": "order_actions.reopen_line",
+    "reopen_line": "order_actions.reopen_line",
 }
 """Names of the actions."""
 
@@ -178,13 +178,13 @@ _DONE_TEXTS = {
     "claim": "order_actions.done_claim",
     "release": "order_actions.done_release",
     "reject": "order_actions.done_reject",
-    "take_back": "order_actions.done_reopen",
-    "finish": "order_actions.done_hand_over",
-    "urgent": "order_actions.done_priority",
-    "calm": "order_actions.done_no_priority",
+    "reopen": "order_actions.done_reopen",
+    "hand_over": "order_actions.done_hand_over",
+    "priority": "order_actions.done_priority",
+    "no_priority": "order_actions.done_no_priority",
     "split": "order_actions.done_split",
     "close_line": "order_actions.done_close_line",
-    "open_line": "order_actions.done_reopen_line",
+    "reopen_line": "order_actions.done_reopen_line",
 }
 
 _PROMPTS = {
@@ -295,14 +295,14 @@ def _orders_message(state: OrderActionState) -> Msg:
 
 def _warning(state: OrderActionState) -> Msg:
     """Return the warning shown before the confirmation."""
-    if state.kind == "finish":
+    if state.kind == "hand_over":
         missing = state.ordered - state.picked
         return (
             msg("order_actions.warn_hand_over_short", left=missing)
             if missing > 0
             else msg("order_actions.warn_hand_over")
         )
-    if state.kind == "take_back":
+    if state.kind == "reopen":
         return msg("order_actions.warn_reopen")
     if state.kind == "split":
         return msg("order_actions.warn_split", count=len(state.orders))
@@ -529,7 +529,7 @@ def _handle_rows(state: OrderActionState, answer: Rows, context: Context) -> Res
         case Rows("look", rows, _):
             picked = sum((order_progress(row)[0] for row in rows), Decimal(0))
             total = sum((order_progress(row)[1] for row in rows), Decimal(0))
-            in_batch = any(row.get("walker") or row.get("given_to") for row in rows)
+            in_batch = any(row.get("picker") or row.get("assigned_to") for row in rows)
             return _check_in_batch(state._replace(picked=picked, ordered=total, is_in_batch=in_batch or not rows))
         case Rows("people", rows, known):
             people = tuple(Person(str(row["user"]), str(row["name"] or row["user"])) for row in rows)
@@ -550,7 +550,7 @@ def _update_outcome(row: Outcome, row_now: OrderOutcomesRow | None) -> Outcome:
     if not row.state or row_now is None:
         return row
     why = read_message(str(row_now["why"])) if row_now["why"] else None
-    return row._replace(state=str(row_now["word"]), why=why)
+    return row._replace(state=str(row_now["outcome"]), why=why)
 
 
 def _choose_person(state: OrderActionState, people: tuple[Person, ...]) -> Result:
@@ -615,7 +615,7 @@ def _answer(state: OrderActionState) -> Args:
     of = {row.order for row in state.outcomes if not row.why}
     given = [[order, action.user] for order, action in state.plan if action.kind in PERSON_ACTIONS and action.user]
     undo = [{"order": order, **action._asdict()} for order, action in state.undo]
-    return {"undo": undo, "given": [each for each in given if each[0] in of]}
+    return {"undo": undo, "assigned": [each for each in given if each[0] in of]}
 
 
 def _run_actions(state: OrderActionState, found: Mapping[str, OrderToActOnRow], context: Context) -> Result:
@@ -628,7 +628,7 @@ def _run_actions(state: OrderActionState, found: Mapping[str, OrderToActOnRow], 
         )
         effects += done.writes
         undo += [(order, done.undo)] if done.undo and not state.is_undo else []
-        rows.append(Outcome(order, "" if done.why else "noted", done.why))
+        rows.append(Outcome(order, "" if done.why else "queued", done.why))
     refreshes = [Refresh("order", row.order) for row in rows[:MAX_REFRESHES]]
     state = state._replace(outcomes=tuple(rows), undo=tuple(undo), page=RESULTS_PAGE, first=0, cursor=-1)
     state = state._replace(size=page_size(context), done_at=context.now)

@@ -104,16 +104,18 @@ def parse_order_row(row: OrdersByNumberRow, context: Context) -> BoardOrder:
         short_lines=int(row.get("short") or 0),
         is_claimed=bool(row.get("is_claimed")),
         claimed_by=str(row.get("claimed_name") or row.get("claimed_by") or ""),
-        abandoned_at=time_message(str(row["claim_left"]), store_day(context.now)) if row.get("claim_left") else None,
-        idle_s=seconds_since(row.get("silent_since"), context.now) if row.get("silent_since") else UNKNOWN_AGE,
+        abandoned_at=time_message(str(row["claim_ended_at"]), store_day(context.now))
+        if row.get("claim_ended_at")
+        else None,
+        idle_s=seconds_since(row.get("idle_since"), context.now) if row.get("idle_since") else UNKNOWN_AGE,
         known_s=seconds_since(row.get("seen_at"), context.now) if row.get("seen_at") else UNKNOWN_AGE,
         rejection_reason=_rejection_reason(row) if row.get("is_rejected") else "",
         reference=str(row.get("reference") or ""),
         position=int(row.get("position") or 0),
-        is_priority=bool(row.get("urgent")),
-        priority_by=str(row.get("urgent_by") or ""),
-        picker=str(row.get("walker_name") or ""),
-        assigned_to=str(row.get("given_name") or ""),
+        is_priority=bool(row.get("is_priority")),
+        priority_by=str(row.get("priority_by") or ""),
+        picker=str(row.get("picker_name") or ""),
+        assigned_to=str(row.get("assigned_name") or ""),
     )
 
 

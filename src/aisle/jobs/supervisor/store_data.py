@@ -54,7 +54,7 @@ FIELDS = {**ADDRESS, **ORGANISATION, **TECHNICAL}
 _KNOWN_FIELDS = {
     *FIELDS,
     *("store_number", "store_name", "is_warehouse", "pools", "opening_hours", "ordering_schema", "store_printers"),
-    *("free_fields", "told", "read_at", "here", "may", "back", "waiting", "jobs"),
+    *("free_fields", "details", "read_at", "is_current", "may_switch", "back", "waiting", "jobs"),
     *("there_known", "there_waiting", "there_jobs"),
 }
 
@@ -135,7 +135,7 @@ def parse_store_row(row: StoresRow) -> ListedStore:
         str(row.get("store_name") or ""),
         bool(row.get("is_warehouse")),
         str(row.get("area") or ""),
-        bool(row.get("here")),
+        bool(row.get("is_current")),
         bool(row.get("near")),
         int(row.get("waiting") or 0),
     )
@@ -169,9 +169,9 @@ def parse_store(row: StorePageRow) -> Store:
         ordering_schema=tuple(_parse_ordering_slot(each) for each in list_of_mappings(row.get("ordering_schema"))),
         printers=tuple(_parse_printer(each) for each in list_of_mappings(row.get("store_printers"))),
         free_fields=parse_free_fields(row.get("free_fields")),
-        details_state=str(row.get("told") or ""),
-        is_current=bool(row.get("here")),
-        may_switch=bool(row.get("may")),
+        details_state=str(row.get("details") or ""),
+        is_current=bool(row.get("is_current")),
+        may_switch=bool(row.get("may_switch")),
         is_home_store=bool(row.get("back")),
         unsent=int(row.get("waiting") or 0),
         open_jobs=tuple(dict.fromkeys(str(name) for name in row.get("jobs") or ())),

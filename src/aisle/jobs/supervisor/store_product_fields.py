@@ -343,7 +343,7 @@ def parse_store_product(row: StoreProductRow, now: str) -> StoreProduct:
         series=tuple((name, found) for name in SERIES_FIELDS if (found := parse_figures(row.get(f"{name}_array")))),
         changes=tuple(_parse_change(each) for each in row.get("said") or ()),
         shows_all_fields=row.get("keeps_all") is not False,
-        may_edit=bool(row.get("may")),
+        may_edit=bool(row.get("may_edit")),
     )
 
 
@@ -364,7 +364,9 @@ def _parse_times(row: StoreProductRow, name: str, now: str) -> tuple[Msg, ...]:
 
 def _parse_change(row: PendingChangeRow) -> PendingChange:
     fields = tuple((str(name), str(before), str(after)) for name, before, after in row["fields"])
-    return PendingChange(str(row["op_id"]), str(row["word"]), fields, str(row["who"]), str(row["at"]), str(row["why"]))
+    return PendingChange(
+        str(row["op_id"]), str(row["outcome"]), fields, str(row["user_name"]), str(row["at"]), str(row["why"])
+    )
 
 
 # Permissions and checks

@@ -71,7 +71,7 @@ class StoreProductState(NamedTuple):
     def has_refused_change(self) -> bool:
         """True if a change of this product needs a person."""
         return self.product is not None and any(
-            change.state in ("refused", "unclear") for change in self.product.changes
+            change.state in ("refused", "in_doubt") for change in self.product.changes
         )
 
 
@@ -251,7 +251,7 @@ def _notes(product: StoreProduct | None) -> tuple[Msg, ...]:
     for change in product.changes if product else ():
         if change.state == "refused":
             return (refusal_text(change),)
-        if change.state == "unclear":
+        if change.state == "in_doubt":
             return (msg("store_product.in_doubt", what=change_text(change)),)
     return ()
 
@@ -283,7 +283,7 @@ def _field_row(product: StoreProduct, field: Field) -> Cells:
     under_way = [
         change.state
         for change in product.changes
-        if change.state in ("noted", "sent") and field.name in {name for name, _, _ in change.fields}
+        if change.state in ("queued", "sending") and field.name in {name for name, _, _ in change.fields}
     ]
     allowed = product.level_range(field.name)
     if under_way:

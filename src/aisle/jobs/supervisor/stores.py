@@ -242,7 +242,7 @@ def switch_view(state: StoresState) -> Step:
 
 
 def _switch_lines(store: Store, number: str) -> tuple[Line, ...]:
-    lines = [Line("place", raw(number)), Line("product", raw(store.name or number))]
+    lines = [Line("location", raw(number)), Line("product", raw(store.name or number))]
     if store.is_current:
         return (*lines, Line("note", msg("stores.is_current")))
     if not store.may_switch:

@@ -429,7 +429,7 @@ def _parse_person(row: TodayHoursRow) -> Person:
         (int(hour), tuple(sorted((str(kind), int(count)) for kind, count in kinds.items())))
         for hour, kinds in sorted(row["hours"].items())
     )
-    return Person(str(row["name"] or row["user"]), bool(row["here"]), hours)
+    return Person(str(row["name"] or row["user"]), bool(row["is_here"]), hours)
 
 
 def _parse_terminal(row: TodayTerminalsRow, now: str) -> Terminal:
@@ -454,7 +454,7 @@ def group_by_aisle(rows: tuple[TodayLocationsRow, ...]) -> tuple[Aisle, ...]:
     """Group locations by aisle. Aisles are in the order of their first location."""
     found: dict[str, list[tuple[str, int]]] = {}
     for row in rows:
-        found.setdefault(aisle_of(str(row["place"])), []).append((str(row["place"]), int(to_decimal(row["n"]))))
+        found.setdefault(aisle_of(str(row["location"])), []).append((str(row["location"]), int(to_decimal(row["n"]))))
     aisles = []
     for name, places in found.items():
         place, most = max(places, key=lambda each: each[1])

@@ -153,7 +153,7 @@ class UnconfirmedState(NamedTuple):
 def operation_choices(operation: UnconfirmedOperation) -> tuple[str, ...]:
     """Return all choices for the operation, in the order of their numbers."""
     first = (OPEN_BLOCKING,) if operation.blocked_by else ()
-    counted = (COUNT,) if operation.location and (first or operation.state in ("refused", "unclear")) else ()
+    counted = (COUNT,) if operation.location and (first or operation.state in ("refused", "in_doubt")) else ()
     page = (OPEN_STORE_PRODUCT,) if operation.kind == "setting" and operation.product else ()
     return (*first, *operation.choices, *counted, *page, *((OPEN_ORDER,) if operation.order else ()))
 
@@ -186,8 +186,8 @@ _OPERATION_TEXTS = {
     "change": "unconfirmed.describe_change",
 }
 _STATE_NOTES = {
-    "noted": "unconfirmed.note_queued",
-    "sent": "unconfirmed.note_sending",
+    "queued": "unconfirmed.note_queued",
+    "sending": "unconfirmed.note_sending",
     "confirmed": "unconfirmed.note_confirmed",
 }
 _EVIDENCE_TEXTS = {
@@ -322,7 +322,7 @@ def _notes(operation: UnconfirmedOperation) -> tuple[Msg, ...]:
         return (msg("unconfirmed.note_blocked"),)
     if operation.waits_for_pin_of:
         return (msg("unconfirmed.note_pin", name=operation.waits_for_pin_of),)
-    if operation.state != "unclear":
+    if operation.state != "in_doubt":
         return (msg(_STATE_NOTES[operation.state]),)
     if not operation.needs_person:
         first = msg("unconfirmed.note_reconciling")
@@ -573,11 +573,11 @@ def _follow_choice(state: UnconfirmedState, operation: UnconfirmedOperation, cho
     if choice == COUNT:
         return Turn(state, (Start("count", {"location_code": operation.location}),))
     if choice == OPEN_ORDER:
-        return Turn(state, (Start("pick", {"order_number": operation.order, "looks": True}),))
+        return Turn(state, (Start("pick", {"order_number": operation.order, "view_only": True}),))
     if choice == OPEN_STORE_PRODUCT:
         return Turn(state, (Start("store_product", {"product_number": operation.product}),))
     if choice == OPEN_BLOCKING:
-        first = UnconfirmedOperation(operation.blocked_by, "unclear")
+        first = UnconfirmedOperation(operation.blocked_by, "in_doubt")
         return Turn(state._replace(entry=first, page=0), (_query_entry(first),))
     if choice in (PUT_BACK, OTHER_ORDER):
         return _resolve(state, operation, CLOSED_BY_HAND, choice)
@@ -600,20 +600,20 @@ def _resolve(state: UnconfirmedState, operation: UnconfirmedOperation, decision:
 def _parse_operation(row: UnconfirmedRow) -> UnconfirmedOperation:
     return UnconfirmedOperation(
         op_id=str(row["op_id"]),
-        state=str(row["word"]),
+        state=str(row["outcome"]),
         needs_person=bool(row["asked"]),
         kind=str(row["kind"]),
         operation=str(row["operation"]),
-        user=str(row["who"]),
+        user=str(row["user"]),
         at=str(row["at"]),
         why=str(row["why"]),
         finding=str(row["verdict"]),
-        evidence=str(row["looks"]),
+        evidence=str(row["evidence"]),
         items=tuple(_parse_item(item) for item in row["items"]),
         comparisons=tuple(Comparison(**side) for side in row["sides"]),
         choices=tuple(str(choice) for choice in row["ways"]),
         order=str(row["order"]),
-        location=str(row["place"]),
+        location=str(row["location"]),
         product=str(row["product"]),
         blocked_by=str(row["waits_for"]),
         token_owner=str(row.get("principal") or ""),

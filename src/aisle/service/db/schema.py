@@ -222,8 +222,8 @@ SCHEMA: tuple[str, ...] = (
         PRIMARY KEY (store_number, op_id, leg)
     )""",
     "CREATE INDEX leg_product ON leg (store_number, product_number, occurred_on)",
-    # `held_place` is the location of goods held for a line; '' is the picker.
-    """CREATE TABLE taken (
+    # `held_location` is the location of goods held for a line; '' is the picker.
+    """CREATE TABLE line_origin (
         store_number TEXT NOT NULL,
         order_number TEXT NOT NULL,
         line_number BIGINT NOT NULL,
@@ -232,7 +232,7 @@ SCHEMA: tuple[str, ...] = (
         pool BIGINT NOT NULL,
         held_pool BIGINT NOT NULL,
         quantity BIGINT NOT NULL,
-        held_place TEXT NOT NULL DEFAULT '',
+        held_location TEXT NOT NULL DEFAULT '',
         PRIMARY KEY (store_number, order_number, line_number, n)
     )""",
     """CREATE TABLE put_back (
@@ -248,7 +248,7 @@ SCHEMA: tuple[str, ...] = (
         PRIMARY KEY (store_number, seq)
     )""",
     "CREATE INDEX put_back_product ON put_back (store_number, product_number)",
-    """CREATE TABLE anchor (
+    """CREATE TABLE last_count (
         store_number TEXT NOT NULL,
         product_number TEXT NOT NULL,
         location_code TEXT NOT NULL,
@@ -459,4 +459,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (SCHEMA,)
 """Statements of each version of the schema; a released one is never changed."""
 
 # Tables whose rows are short and read by their whole key.
-WITHOUT_ROWID_TABLES = frozenset({"counter", "product_code", "balance", "taken", "anchor", "change", "token_store"})
+WITHOUT_ROWID_TABLES = frozenset(
+    {"counter", "product_code", "balance", "line_origin", "last_count", "change", "token_store"}
+)

@@ -336,5 +336,5 @@ class Ledger:
                 self._set_last_count(*key, counted_on)
 
     def _set_last_count(self, product: str, location: str, pool: int, counted_on: str) -> None:
-        anchors = self._last_counts[product]
-        anchors[(location, pool)] = max(anchors.get((location, pool), ""), counted_on)
+        counts = self._last_counts[product]
+        counts[(location, pool)] = max(counts.get((location, pool), ""), counted_on)

@@ -72,13 +72,19 @@ async def update_customer_order(ctx: Context, call: OperationCall) -> bytes:
 
 
 def _result(rows: list[Body]) -> bytes:
-    """Return the picked quantities that did not fit, and those that wait with their line for other hosts."""
+    """Return the picked quantities that did not fit or wait for other hosts, and closings that were not repeated."""
     if not rows:
         return SUCCESS
     unapplied = [row for row in rows if "left" in row]
     message: Body = {"message": " ".join(map(_describe_unapplied, unapplied)), "left": unapplied} if unapplied else {}
     carried = [row for row in rows if "carried" in row]
-    return to_json_bytes({"success": True} | message | ({"carried": carried} if carried else {}))
+    superseded_lines = [row for row in rows if "changed_on" in row]
+    return to_json_bytes(
+        {"success": True}
+        | message
+        | ({"carried": carried} if carried else {})
+        | ({"superseded": superseded_lines} if superseded_lines else {})
+    )
 
 
 def _reopen_for_replay(order: Order, body: Body) -> Body:
@@ -240,7 +246,8 @@ async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Bo
         _set_quantity(line, quantity_body, field, whole=whole)
     raw, unapplied = await _rebase_line(ledger, line, raw, field, whole=whole) if is_rebased else RebasedUpdate(raw, 0)
     _check_rejected_unchanged(line, raw, field)
-    if ledger.ctx.replay and await closed_later(ledger.ctx, [line]):  # A repeated pick does not open it.
+    closing, later = raw.get("is_picked"), (await closed_later(ledger.ctx, [line])).get(line.line_number, "")
+    if later:  # A repeated pick does not open it.
         raw = {name: value for name, value in raw.items() if name not in REASON_FIELDS} | {"is_picked": line.is_picked}
     previous_picker, was_closed = line.picked_by, line.is_picked
     is_raised = await set_picked_quantity(ledger, logs, line, raw, field, location, pool)
@@ -252,10 +259,13 @@ async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Bo
         line.preferred_location_code = raw.get("preferred_location_code", line.preferred_location_code)
     line.item |= changed_line_fields(raw, field)
     await record_shortage_reason(logs, line, raw, location)
+    rows: list[Body] = []
+    if later and closing and not line.is_picked:
+        rows.append(line.as_json() | {"changed_on": later})
     if not unapplied:
-        return []
+        return rows
     if ledger.ctx.replay is not None:
-        return [{"line_number": line.line_number, "carried": to_json_number(unapplied)}]
+        return [*rows, {"line_number": line.line_number, "carried": to_json_number(unapplied)}]
     return [
         line.as_json()
         | {"left": to_json_number(unapplied)}

@@ -15,7 +15,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
@@ -118,15 +118,50 @@ class AccessLog:
         self._handler.close()
 
 
+log = logging.getLogger("aisle.service")
+
+
 class _OwnerOnlyHandler(WatchedFileHandler):
-    """Handler whose file is readable by its owner only, also when it is reopened."""
+    """Handler whose file is readable by its owner only, also when it is reopened.
+
+    Lines that cannot be written, mostly on a full disk, are dropped. The service's log says when that begins and ends.
+    """
+
+    _is_failing = False
+    _has_failed = False
+    """True if the last line was dropped."""
 
     def _open(self) -> TextIOWrapper:
         handle = os.open(self.baseFilename, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
         return os.fdopen(handle, "a", encoding=self.encoding)
 
+    def emit(self, record: logging.LogRecord) -> None:
+        """See logging.Handler."""
+        self._has_failed = False
+        try:
+            super().emit(record)
+        except OSError:  # The file that was moved away takes no more, or no new one can be opened.
+            self.handleError(record)
+        if self._is_failing and not self._has_failed:
+            self._is_failing = False
+            log.warning("access log regained")
 
-log = logging.getLogger("aisle.service")
+    def handleError(self, record: logging.LogRecord) -> None:
+        """See logging.Handler."""
+        self._has_failed = True
+        failed, self.stream = self.stream, None
+        if failed is not None:
+            with suppress(OSError):
+                failed.close()
+        if not self._is_failing:
+            self._is_failing = True
+            log.error("access log lost: %s", type(sys.exc_info()[1]).__name__)
+
+    def close(self) -> None:
+        """Close the file. What it could not take is lost."""
+        with suppress(OSError):
+            super().close()
+
 
 _LOGGER_NAMES = ("aisle", "uvicorn", "asyncio", "py.warnings")
 

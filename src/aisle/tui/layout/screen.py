@@ -196,7 +196,7 @@ def _header(frame: Frame, progress: Msg | None, box: LayoutBox) -> StyledLine:
             least = width(writer.write(frame.view.title, 0, box.cells))
         if not text or space >= (least if text == progress_text or text in texts[1:] else enough):
             title: StyledLine = [(writer.fit_line(frame.view.title, space), "title")]
-            return left_and_right(title, [(text, "who")] if text else [], box.cells)
+            return left_and_right(title, [(text, "user")] if text else [], box.cells)
     return [(writer.fit_line(frame.view.title, box.cells), "title")]
 
 

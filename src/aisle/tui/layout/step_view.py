@@ -122,7 +122,7 @@ MIN_NAME_CELLS = 12
 MIN_LOCATION_ROWS = 6
 """Rows below which location and quantity share a line."""
 
-MAIN_ROLES = ("place", "product", "quantity")
+MAIN_ROLES = ("location", "product", "quantity")
 
 UPCOMING_TITLE = Msg("upcoming.title")
 """Usual title of upcoming stops, for which a single line has a shorter text."""
@@ -164,7 +164,7 @@ def _footer(step: Step, box: LayoutBox, rows: int) -> list[StyledLine]:
 def _is_tight(step: Step, rows_above: int, footer_rows: int, box: LayoutBox) -> bool:
     """Return True if a note fits only when the way back is beside the choices."""
     notes = sum(line.role not in MAIN_ROLES for line in step.lines)
-    beside = box.rows < MIN_LOCATION_ROWS and {"place", "quantity"} <= {line.role for line in step.lines}
+    beside = box.rows < MIN_LOCATION_ROWS and {"location", "quantity"} <= {line.role for line in step.lines}
     if (
         len(step.key_hints) != 1
         or not notes
@@ -252,10 +252,10 @@ def _main_blocks(step: Step, box: LayoutBox) -> tuple[StackBlock, StackBlock, St
     products = tuple(_message_lines(product, "product", box, rows) for rows in (1, 2, 3)) if product else ()
     if place and quantity and box.rows < MIN_LOCATION_ROWS:
         right = _message_lines(quantity, "quantity", box._replace(cells=box.cells // 2), 1)[0]
-        left = _message_lines(place, "place", box._replace(cells=box.cells - width(right[0][0]) - 1), 1)[0]
+        left = _message_lines(place, "location", box._replace(cells=box.cells - width(right[0][0]) - 1), 1)[0]
         return StackBlock(([left_and_right(left, right, box.cells)],)), StackBlock(products), StackBlock(())
     return (
-        StackBlock(_sized_lines(place, "place", box)),
+        StackBlock(_sized_lines(place, "location", box)),
         StackBlock(products),
         StackBlock(_sized_lines(quantity, "quantity", box)),
     )
@@ -345,7 +345,9 @@ def upcoming_stop_lines(
     labels = shorten_distinctly(labels, space, mark=writer.cut_mark) if worth else labels
     lines: list[StyledLine] = []
     for place, label, quantity in zip(places, labels[:max_shown], quantities, strict=True):
-        line: StyledLine = [(fit(place, column, mark=writer.cut_mark, pad=True) + "  ", "stop-place")] if column else []
+        line: StyledLine = (
+            [(fit(place, column, mark=writer.cut_mark, pad=True) + "  ", "stop-location")] if column else []
+        )
         name = fit(label, space, pad=True) if worth else " " * space
         line.append((name + "  ", "stop-label"))
         line.append((quantity.rjust(last), "stop-quantity"))

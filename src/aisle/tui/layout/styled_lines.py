@@ -14,8 +14,8 @@ StyledLine = list[StyledSpan]
 """Line that is at most as wide as the screen; cells right of it are empty."""
 
 ROLES = (
-    "title", "who", "rule", "bar", "place", "product", "quantity", "tote", "note", "label", "value",
-    "head", "cell", "cell-dim", "cursor", "stop-place", "stop-label", "stop-quantity",
+    "title", "user", "rule", "bar", "location", "product", "quantity", "tote", "note", "label", "value",
+    "head", "cell", "cell-dim", "cursor", "stop-location", "stop-label", "stop-quantity",
     "block", "row", "row-dim", "row-key", "mark", "mark-here",
     "choice-key", "choice", "hint-key", "hint", "prompt", "typed", "caret",
     "verdict-good", "verdict-wrong", "verdict-info", "verdict-ask",

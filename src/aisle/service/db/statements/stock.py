@@ -34,27 +34,29 @@ HELD_FOR_ORDER = """
     ORDER BY line_number, location_code, pool"""
 
 LAST_COUNT_SET = """
-    INSERT INTO anchor (store_number, product_number, location_code, pool, counted_on) VALUES ($1, $2, $3, $4, $5)
+    INSERT INTO last_count (store_number, product_number, location_code, pool, counted_on) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (store_number, product_number, location_code, pool) DO UPDATE SET counted_on = excluded.counted_on
-    WHERE excluded.counted_on > anchor.counted_on"""
+    WHERE excluded.counted_on > last_count.counted_on"""
 LAST_COUNTS_OF_PRODUCTS = """
-    SELECT product_number, location_code, pool, counted_on FROM anchor
+    SELECT product_number, location_code, pool, counted_on FROM last_count
     WHERE store_number = $1 AND product_number = ANY($2)"""
 
 ORIGINS_OF_LINE = """
-    SELECT n, location_code, pool, held_place, held_pool, quantity FROM taken
+    SELECT n, location_code, pool, held_location, held_pool, quantity FROM line_origin
     WHERE store_number = $1 AND order_number = $2 AND line_number = $3 ORDER BY n"""
 ORIGINS_OF_ORDER_IN_HAND = """
-    SELECT line_number, location_code, pool, quantity FROM taken
-    WHERE store_number = $1 AND order_number = $2 AND held_place = '' ORDER BY line_number, n"""
+    SELECT line_number, location_code, pool, quantity FROM line_origin
+    WHERE store_number = $1 AND order_number = $2 AND held_location = '' ORDER BY line_number, n"""
 ORIGIN_ADD = """
-    INSERT INTO taken (store_number, order_number, line_number, n, location_code, pool, held_place, held_pool, quantity)
+    INSERT INTO line_origin (store_number, order_number, line_number, n, location_code, pool, held_location, held_pool,
+        quantity)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"""
 ORIGIN_SET = """
-    UPDATE taken SET quantity = $5 WHERE store_number = $1 AND order_number = $2 AND line_number = $3 AND n = $4"""
-ORIGIN_DELETE = "DELETE FROM taken WHERE store_number = $1 AND order_number = $2 AND line_number = $3 AND n = $4"
-ORIGINS_OF_LINE_DELETE = "DELETE FROM taken WHERE store_number = $1 AND order_number = $2 AND line_number = $3"
-ORIGINS_OF_ORDER_DELETE = "DELETE FROM taken WHERE store_number = $1 AND order_number = $2"
+    UPDATE line_origin SET quantity = $5
+    WHERE store_number = $1 AND order_number = $2 AND line_number = $3 AND n = $4"""
+ORIGIN_DELETE = "DELETE FROM line_origin WHERE store_number = $1 AND order_number = $2 AND line_number = $3 AND n = $4"
+ORIGINS_OF_LINE_DELETE = "DELETE FROM line_origin WHERE store_number = $1 AND order_number = $2 AND line_number = $3"
+ORIGINS_OF_ORDER_DELETE = "DELETE FROM line_origin WHERE store_number = $1 AND order_number = $2"
 
 PUT_BACK_ADD = """
     INSERT INTO put_back (store_number, seq, product_number, location_code, pool, quantity, order_number, line_number,
