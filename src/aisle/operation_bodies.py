@@ -49,6 +49,21 @@ class OrderUpdateBody(TypedDict):
     orders: OrderUpdate
 
 
+class LineExcess(TypedDict, total=False):
+    """Line that could not take picked goods, in the answer to an order update."""
+
+    line_number: int
+    product_number: str
+    left: Quantity
+    """Quantity that no line took."""
+    picked_quantity: Quantity
+    picked_username: str
+    picked_name: str
+    """Added by the query."""
+    quantity: Quantity
+    moved_quantity: Quantity
+
+
 class LineRejection(RejectionReason, total=False):
     """Line to reject with a reason, or to reopen."""
 

@@ -28,7 +28,7 @@ from aisle.contract.models.stock import StoreProductStock
 from aisle.contract.models.stores import Store, StoreCreate
 from aisle.host.database import transaction
 from aisle.jobs.count.count_state import log_write
-from aisle.jobs.job import LocalNote, Request, Write
+from aisle.jobs.job import PARTLY_RECEIVED, LocalNote, Request, Write
 from aisle.jobs.rows import service
 from aisle.jobs.supervisor.order_filter import view_key
 from aisle.outbox import session_requests
@@ -139,10 +139,10 @@ def stocked(cache: CacheWriter, outbox_db: apsw.Connection) -> CacheWriter:
     with transaction(outbox_db):
         queue = OperationQueue(outbox_db)
         queue.enqueue(intents(update("O2", {1: 2}), movement("O2", "P1"), counted, setting), ANNA)
-        save_note(outbox_db, LocalNote("urgent", "O1", "1"), "U1", 1000.0)
-        save_note(outbox_db, LocalNote("given", "O1", "U2"), "U1", 1000.0)
+        save_note(outbox_db, LocalNote("priority", "O1", "1"), "U1", 1000.0)
+        save_note(outbox_db, LocalNote("assigned", "O1", "U2"), "U1", 1000.0)
         save_note(outbox_db, LocalNote("language", "U1", "nl"), "U1", 1000.0)
-        save_note(outbox_db, LocalNote("halfway", "D1", "1"), "U1", 1000.0)
+        save_note(outbox_db, LocalNote(PARTLY_RECEIVED, "D1", "1"), "U1", 1000.0)
         save_note(outbox_db, LocalNote(SAVED_VIEW, f"{view_key('U1')}mine", '{"state": "open"}'), "U1", 1000.0)
         request = Request("clearance", {}, 60.0)
         session_requests.insert_request(outbox_db, "R", request, ANNA, 1000.0)
@@ -156,7 +156,7 @@ ARGUMENTS: dict[str, Any] = {
     **{"operation": "create-movement", "op_id": "", "terminal": "t1"},
 }
 OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
-    "orders": {"lying": True, "product_number": ""},
+    "orders": {"not_put_down": True, "product_number": ""},
     "assigned_orders": {"user": "U2"},
     "search": {"search": "oat"},
     "facets": {"kind": "category"},

@@ -121,7 +121,7 @@ def _listed(text: str) -> Frame:
     data = {
         name: STORE_FIELDS[name] for name in ("store_number", "store_name", "area_description", "country_code", "pools")
     }
-    row: Any = {**data, "store_name": text or data["store_name"], "told": "unasked", "may": True}
+    row: Any = {**data, "store_name": text or data["store_name"], "details": "unasked", "may_switch": True}
     sheet = parse_store(row)
     return _frame(StoresState(store_number="0043", store=sheet), None, LinkState("offline", 900.0))
 

@@ -146,7 +146,7 @@ def add_priority(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence
 
 
 def add_batch_pickers(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[OrdersByNumberRow]) -> None:
-    """Add `walker`, `walker_name` and `walker_terminal` to each order, in place: the person with it in an open batch.
+    """Add `picker`, `picker_name` and `picker_terminal` to each order, in place: the person with it in an open batch.
 
     They are empty if there is none. If it is in several batches of this host, the last opened one counts. If the order
     is assigned to a person, only the batches of that person count until it is opened; opening ends the assignment (see

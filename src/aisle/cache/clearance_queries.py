@@ -41,7 +41,7 @@ def clearance_permission(cache: apsw.Connection, args: Mapping[str, Json]) -> Qu
     """Return what the service announces, and the role of the `user`."""
     rights = load_person_rights(cache, str(args["user"]))
     row: ClearancePermissionRow = {
-        "heard": rights.service_known,
+        "is_known": rights.service_known,
         "people": rights.knows_people,
         "listed": "assignments" in rights.features,
         "role": rights.role,
@@ -51,7 +51,7 @@ def clearance_permission(cache: apsw.Connection, args: Mapping[str, Json]) -> Qu
 
 def tag_rows(cache: apsw.Connection) -> QueryResult[TagsRow]:
     """Return the tags of locations."""
-    rows: list[TagsRow] = [{"tag": tag, "places": count} for tag, count in count_tags(cache)]
+    rows: list[TagsRow] = [{"tag": tag, "locations": count} for tag, count in count_tags(cache)]
     return rows, len(rows)
 
 

@@ -478,7 +478,7 @@ def _inconsistent_row(order: str, line: int, product: str, raw: str, name: str |
         "order_number": str(order),
         "line_number": int(line),
         "picked": to_decimal(entry.get("picked_quantity")),
-        "of": limit,
+        "other_quantity": limit,
     }
 
 

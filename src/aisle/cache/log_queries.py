@@ -168,7 +168,7 @@ def _matching_log_entry(row: EntryRow, logged: Mapping[str, EntryRow]) -> str:
 
 
 def is_undo(row: EntryRow) -> bool:
-    return str(row["reference"]).startswith(UNDO_PREFIX) and row["word"] not in (OUTCOME_REFUSED, OUTCOME_RESOLVED)
+    return str(row["reference"]).startswith(UNDO_PREFIX) and row["outcome"] not in (OUTCOME_REFUSED, OUTCOME_RESOLVED)
 
 
 def _is_listed(row: EntryRow) -> bool:

@@ -294,7 +294,7 @@ class OrderBoard:
         if header is None:
             return None
         row = cast("OrdersByNumberRow", header)
-        began = fetch_one(cache, "SELECT first_began FROM orders WHERE order_number = ?", number)
+        began = fetch_one(cache, "SELECT first_read_began FROM orders WHERE order_number = ?", number)
         row["status"] = order_status(row)
         row["seen_at"] = iso_time(began[0]) if began and began[0] else ""
         row["short"] = self._count_short(cache, pending, number)

@@ -122,13 +122,13 @@ def _parts_of_update(op: Operation, cache: apsw.Connection) -> Iterator[OrderHis
     def part(what: str, label: str, quantity: Decimal, location: str, why: str) -> OrderHistoryRow:
         return {
             "at": at,
-            "who": op.app_user,
-            "what": what,
+            "user": op.app_user,
+            "event": what,
             "label": label,
             "quantity": quantity,
-            "place": location,
+            "location": location,
             "why": why or failure,
-            "word": word,
+            "outcome": word,
         }
 
     reason = store_text(str(order.get("rejection_reason_code_description") or ""))

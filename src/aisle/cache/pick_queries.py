@@ -127,7 +127,7 @@ def stock_of_product_at(product: LoadProduct, args: Mapping[str, Json]) -> Query
 
 
 def pickup_locations(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[PickupLocationsRow]:
-    """Return one row with the codes of some pick-up locations (`places`), and the number of all (`count`).
+    """Return one row with the codes of some pick-up locations (`locations`), and the number of all (`count`).
 
     Codes most similar to `like` come first.
     """
@@ -174,7 +174,7 @@ def other_locations(
     product: ProductRow | None,
     args: Mapping[str, Json],
 ) -> QueryResult[OtherLocationsRow]:
-    """Return the other locations with stock of a product that belongs to no order, nearest to `place` first.
+    """Return the other locations with stock of a product that belongs to no order, nearest to `location` first.
 
     `product` is the row of the query `product`; `pools` names the pools to pick from, none: any. The
     quantity is what is free in these pools. Picks that the service has not confirmed are deducted in `product` already.
@@ -185,7 +185,7 @@ def other_locations(
     held = _held_by_location(cache, number)
     began = lines_read_times(cache, pending.get(number, ()))
     found: list[OtherLocationsRow] = []
-    for location in product["places"]:
+    for location in product["locations"]:
         code = str(location["location_code"])
         held_here = held.get(code, [])
         still_held = apply_to_held(held_here, code, number, pending.get(number, ()), began)
@@ -252,13 +252,13 @@ def _distances(walk_order: WalkOrder, here: str, codes: Sequence[str]) -> dict[s
 
 
 def recent_reasons(cache: apsw.Connection) -> QueryResult[ShortReasonsRow]:
-    """Return the rejection reasons that orders and lines named lately: `code` and `words`, each code once."""
+    """Return the rejection reasons that orders and lines named lately: `code` and `text`, each code once."""
     found: dict[str, str] = {}
     for sql in (_ORDER_REASONS, _LINE_REASONS):
         for state in (2, 1, 0):
             for code, words in fetch(cache, sql, state, MAX_RECENT):
                 found.setdefault(str(code), str(words))
-    rows: list[ShortReasonsRow] = [{"code": code, "words": found[code]} for code in sorted(found)]
+    rows: list[ShortReasonsRow] = [{"code": code, "text": found[code]} for code in sorted(found)]
     return rows, len(rows)
 
 

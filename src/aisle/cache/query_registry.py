@@ -120,7 +120,7 @@ class QueryDeclaration(NamedTuple, Generic[R]):
 def _query_orders(context: QueryContext, args: Args) -> WindowRows[OrdersRow]:
     """Return the open orders: those assigned to this user and those with priority, then by pickup date and number.
 
-    With search words a hundred at most. With `lying`, before all others those picked and not put down.
+    With search words a hundred at most. With `not_put_down`, before all others those picked and not put down.
     """
     user, list_change = str(args.get("user") or ""), context.list_change()
     in_hand: Mapping[str, Json] = {}
@@ -137,7 +137,7 @@ def _query_orders(context: QueryContext, args: Args) -> WindowRows[OrdersRow]:
     found = open_orders(context.cache, context.overlay.by_order(), context.overlaid_orders, list_change, order_args)
     _add_claims(context, found.rows)
     for row in found.rows if in_hand else ():
-        row["lying"] = in_hand.get(row["order_number"], 0)
+        row["not_put_down"] = in_hand.get(row["order_number"], 0)
     return found
 
 
@@ -274,7 +274,7 @@ def _query_store(context: QueryContext, args: Args) -> QueryResult[StoreRow]:
 
 
 QUERIES: Mapping[str, QueryDeclaration[Any]] = {
-    "orders": QueryDeclaration["orders.OrdersRow"]("search product_number user lying first size", _query_orders),
+    "orders": QueryDeclaration["orders.OrdersRow"]("search product_number user not_put_down first size", _query_orders),
     "assigned_orders": QueryDeclaration["orders.AssignedOrdersRow"](
         "user", lambda on, args: claim_queries.assigned_orders(on.cache, on.outbox, args)
     ),
@@ -294,7 +294,7 @@ QUERIES: Mapping[str, QueryDeclaration[Any]] = {
         lambda on, args: pick_queries.stock_of_product_at(partial(_query_product, on), args),
     ),
     "other_locations": QueryDeclaration["locations.OtherLocationsRow"](
-        "product_number place pools", _query_other_locations
+        "product_number location pools", _query_other_locations
     ),
     "pickup_locations": QueryDeclaration["locations.PickupLocationsRow"](
         "like", lambda on, args: pick_queries.pickup_locations(on.cache, args)

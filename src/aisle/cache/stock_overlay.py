@@ -111,7 +111,7 @@ def apply_to_held(
     code: str,
     product: str,
     operations: Iterable[Operation],
-    lines_began: Mapping[str, float | None],
+    lines_read_began: Mapping[str, float | None],
 ) -> list[HeldGoodsRow]:
     """Return the goods held at a location of a product after these operations.
 

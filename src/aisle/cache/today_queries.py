@@ -174,7 +174,7 @@ def work_by_hour(
                 )
     names = names_by_user(cache)
     rows: list[TodayHoursRow] = [
-        {"user": user, "name": str(names.get(user) or user), "here": local_users, "hours": by_hour}
+        {"user": user, "name": str(names.get(user) or user), "is_here": local_users, "hours": by_hour}
         for (user, local_users), by_hour in found.items()
     ]
     rows.sort(key=lambda row: (-_total_work(row), row["name"]))
@@ -223,7 +223,7 @@ class LocationFigures:
         walk = self.codes_in_walk_order(cache)
         unlisted = sorted((str(location) for location in counted.keys() - set(walk) if location), key=natural_key)
         rows: list[TodayLocationsRow] = [
-            {"place": location, "n": int(counted.get(location, 0))} for location in (*walk, *unlisted)
+            {"location": location, "n": int(counted.get(location, 0))} for location in (*walk, *unlisted)
         ]
         return rows, len(rows)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from aisle.jobs.rows.orders import OrderHeader, OrderToActOnRow
     from aisle.operation_bodies import LineRejection, LineRejectionsBody, LineUpdate
 
-CLAIM, RELEASE, REJECT, REOPEN, HAND_OVER = "claim", "release", "reject", "take_back", "finish"
+CLAIM, RELEASE, REJECT, REOPEN, HAND_OVER = "claim", "release", "reject", "reopen", "hand_over"
 LINE_REJECTION_FEATURE = "line-rejection"
 """Feature name by which a service announces that it accepts rejections of lines."""
 

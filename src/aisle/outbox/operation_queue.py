@@ -67,8 +67,7 @@ from aisle.outbox.reconciliation import replacement_write
 from aisle.outbox.service_restore import RestoreReplay
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.operations import ExcessRow
-    from aisle.operation_bodies import MovementEntry
+    from aisle.operation_bodies import LineExcess, MovementEntry
 
 _ITEM_LANES = ("order/", "product/")
 """Prefixes of the lanes that belong to single items; any other lane belongs to all."""
@@ -393,7 +392,7 @@ class OperationQueue(RestoreReplay):
                 self._insert(item_id, intent, author, op.created_at, number)
         return True
 
-    def confirm(self, op_id: str, answer: str = "", evidence: Json = None, excess: Sequence[ExcessRow] = ()) -> None:
+    def confirm(self, op_id: str, answer: str = "", evidence: Json = None, excess: Sequence[LineExcess] = ()) -> None:
         """Record that the service has it. The operation stays overlaid until it is read back.
 
         Quantities that no line could take (`excess`, or found before sending) are stored for a person.

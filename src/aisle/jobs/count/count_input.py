@@ -58,7 +58,7 @@ def add_location(state: CountState, row: LocationRow | None) -> PlanTurn:
     if match is None:
         return Turn(state)
     order = to_decimal(row.get("location_order") if row else None, NO_WALK_ORDER)
-    return _add_to_plan(state, (CountTarget("place", match.key, match.key, order),))
+    return _add_to_plan(state, (CountTarget("location", match.key, match.key, order),))
 
 
 def query_aisle(state: CountState) -> PlanTurn:

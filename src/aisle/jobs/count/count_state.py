@@ -251,7 +251,7 @@ def query_location(id_: str, location: str, only_product: str = "") -> Query:
 
 
 def parse_location_lines(row: LocationRow) -> tuple[CountLine, ...]:
-    """Return the lines of a location (row of the read `place`), by name."""
+    """Return the lines of a location (row of the query `location`), by name."""
     code, default = str(row.get("location_code") or ""), parse_default_pool(row)
     return tuple(item for product in row.get("products") or () for item in _parse_lines(product, code, default))
 
@@ -601,7 +601,7 @@ def _log_entry(state: CountState, line: CountLine, user: str) -> LogEntry:
         if state.mode == "product":  # goods in hand for orders belong to the store's total
             at_locations += line.held
         counted, expected = counted + at_locations, expected + at_locations
-    is_default_pool = line.pool in (0, state.default_pool if state.mode == "place" and line.location else 0)
+    is_default_pool = line.pool in (0, state.default_pool if state.mode == "location" and line.location else 0)
     quantity = "counted_quantity" if is_default_pool else f"stock_pool_{line.pool}"
     entry = _new_entry(line.product, line.location, quantity, counted, _counted_at(state, line), user)
     if not line.is_expected_unknown:

@@ -253,7 +253,7 @@ class MoveState(NamedTuple):
 
 
 def parse_stock_lines(row: LocationRow) -> tuple[StockLine, ...]:
-    """Return the stock at a location (a row of the read `place`)."""
+    """Return the stock at a location (a row of the query `location`)."""
     first = int(to_decimal(row.get("default_stock_pool")))
     return tuple(_parse_stock_line(each, first) for each in row.get("products") or ())
 

@@ -154,7 +154,7 @@ def handle_product(state: MoveState, row: ProductRow | None) -> Result:
 
 def _parse_locations(row: ProductRow | None) -> list[tuple[str, Decimal]]:
     """Return the locations with stock and their quantities; `UNKNOWN_QUANTITY` if a quantity is unknown."""
-    rows = row.get("places") or () if row else ()
+    rows = row.get("locations") or () if row else ()
     found = [(str(each["location_code"]), to_decimal(each.get("quantity"), UNKNOWN_QUANTITY)) for each in rows]
     return [(location, quantity) for location, quantity in found if quantity > 0 or quantity == UNKNOWN_QUANTITY]
 

@@ -543,7 +543,7 @@ def _answer_rejected(state: ShortageState, reason: Reason) -> Result:
 
 
 def _reason_fields(state: ShortageState, reason: Reason) -> Args:
-    return {"code": reason.code, "words": reason.text, "kept": state.keeps_reasons}
+    return {"code": reason.code, "text": reason.text, "kept": state.keeps_reasons}
 
 
 def _go_back(state: ShortageState) -> Result:

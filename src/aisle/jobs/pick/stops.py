@@ -311,7 +311,7 @@ def _find_stocked_locations(line: OrderLineRow, pools: tuple[int, ...]) -> tuple
 
 
 def _location_order(line: OrderLineRow, location: str) -> Decimal:
-    for place in line.get("places") or ():
+    for place in line.get("locations") or ():
         if place.get("location_code") == location:
             return to_decimal(place.get("location_order"), NO_WALK_ORDER)
     return NO_WALK_ORDER

@@ -31,8 +31,9 @@ from aisle.jobs.quantities import order_progress, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.operations import ExcessRow, RefusedOperationsRow
+    from aisle.jobs.rows.operations import RefusedOperationsRow
     from aisle.jobs.rows.orders import OrderLineRow, OrderRow
+    from aisle.operation_bodies import LineExcess
 
 GoodsTurn = Turn[PickState]
 
@@ -468,7 +469,7 @@ def _remove_from_hand(state: PickState, goods: GoodsToReturn) -> PickState:
     return state._replace(lines=tuple(takes))
 
 
-def _parse_surplus(state: PickState, row: RefusedOperationsRow) -> list[tuple[GoodsToReturn, ExcessRow]]:
+def _parse_surplus(state: PickState, row: RefusedOperationsRow) -> list[tuple[GoodsToReturn, LineExcess]]:
     surplus = row.get("left") or {}
     order, quantity = str(row["body"]["orders"]["order_number"]), to_decimal(surplus.get("left"))
     take = next((t for t in state.lines if (t.order, t.line) == (order, surplus.get("line_number"))), None)

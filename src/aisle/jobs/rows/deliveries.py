@@ -39,7 +39,7 @@ class ReceivedLine(TypedDict):
     quantity: Decimal | None
     """Announced quantity; None if there is none."""
     received: Decimal
-    untold: NotRequired[bool]
+    is_quantity_unknown: NotRequired[bool]
     """True if the service does not tell the received quantity."""
 
 

@@ -57,7 +57,7 @@ class ProductHereRow(TypedDict):
 class LocationRow(LocationHeader):
     """One location with everything at it."""
 
-    unsaid: bool
+    is_stock_unknown: bool
     """True if no stock is cached at all."""
     unnamed: bool
     """True if no stock entry names a location."""
@@ -99,7 +99,7 @@ class StockAtLocationRow(TypedDict):
 class PickupLocationsRow(TypedDict):
     """Pick-up locations."""
 
-    places: list[str]
+    locations: list[str]
     """Codes of some of them, the most similar first."""
     count: int
     """Number of all."""

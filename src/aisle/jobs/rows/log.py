@@ -30,7 +30,7 @@ class EntryRow(TypedDict):
     """Change of stock; None if unknown."""
     reason: str
     source: str
-    word: str
+    outcome: str
     """State of the operation."""
     why: str
     description: NotRequired[str]
@@ -72,7 +72,7 @@ class ShortReasonsRow(TypedDict):
     """Rejection reason of orders and lines."""
 
     code: str
-    words: str
+    text: str
 
 
 class LossesRow(TypedDict):

@@ -7,20 +7,7 @@ from typing import TypedDict
 
 from aisle.jobs.job import Json
 from aisle.jobs.rows.service import Number
-
-
-class ExcessRow(TypedDict, total=False):
-    """Line that could not take picked goods, as the service reports it; empty for any other refusal."""
-
-    line_number: int
-    product_number: str
-    left: Number
-    """Quantity that no line took."""
-    picked_quantity: Number
-    picked_username: str
-    picked_name: str
-    quantity: Number
-    moved_quantity: Number
+from aisle.operation_bodies import LineExcess
 
 
 class RefusedOperationsRow(TypedDict):
@@ -33,7 +20,8 @@ class RefusedOperationsRow(TypedDict):
     """Its products."""
     body: Json
     """As sent; its form depends on the operation (aisle.operation_bodies)."""
-    left: ExcessRow
+    left: LineExcess
+    """Line that could not take picked goods; empty for any other refusal."""
 
 
 OperationItemRow = TypedDict(
@@ -65,13 +53,13 @@ class UnconfirmedRow(TypedDict):
     """Operation that the service has not confirmed."""
 
     op_id: str
-    word: str
+    outcome: str
     asked: bool
     """True if a person must decide."""
     operation: str
     kind: str
     """`count`, `change`, `move`, `pick`, `setting` or `other`."""
-    who: str
+    user: str
     principal: str
     """Name of the person whose token it is sent with; empty for the store's token."""
     pin: str
@@ -81,19 +69,19 @@ class UnconfirmedRow(TypedDict):
     """ISO 8601."""
     why: str
     tries: int
-    settles_at: float | None
+    absence_final_at: float | None
     """Seconds since 1970."""
     verdict: str
     items: list[OperationItemRow]
     sides: list[ComparedFigureRow]
-    looks: str
+    evidence: str
     """`there`, `not_there`, `mixed`; empty if unknown."""
     ways: list[str]
     """Possible resolutions."""
     waits_for: str
     """Operation in doubt that blocks it."""
     order: str
-    place: str
+    location: str
     product: str
 
 
@@ -150,4 +138,4 @@ class TerminalRow(TypedDict):
 class MessageTextsRow(TypedDict):
     """Full text of a message."""
 
-    words: str
+    text: str

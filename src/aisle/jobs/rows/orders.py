@@ -40,18 +40,18 @@ class OrderHeader(ServiceOrder):
     pieces: NotRequired[Decimal]
     """Ordered pieces, a measured line counts as one; only of orders with measured goods."""
     picked_pieces: NotRequired[Decimal]
-    claim_open: NotRequired[bool]
+    is_claim_active: NotRequired[bool]
     """True if its owner has a claimed order open; missing if this host cannot know."""
-    claim_left: NotRequired[str]
+    claim_ended_at: NotRequired[str]
     """Time at which the owner closed it after the claim, ISO 8601."""
-    urgent: NotRequired[bool]
+    is_priority: NotRequired[bool]
     """True if a supervisor set priority. This and the next fields are in every answer of a query."""
-    urgent_by: NotRequired[str]
-    given_to: NotRequired[str]
+    priority_by: NotRequired[str]
+    assigned_to: NotRequired[str]
     """User to whom a supervisor assigned it; empty for nobody."""
-    given_name: NotRequired[str]
-    given_by: NotRequired[str]
-    given_on: NotRequired[str]
+    assigned_name: NotRequired[str]
+    assigned_by: NotRequired[str]
+    assigned_on: NotRequired[str]
     """ISO 8601."""
     released_on: NotRequired[str]
     """Time at which its claim was released here, ISO 8601."""
@@ -62,7 +62,7 @@ class OrderHeader(ServiceOrder):
 class OrdersRow(OrderHeader):
     """Open order in a list."""
 
-    lying: NotRequired[Number]
+    not_put_down: NotRequired[Number]
     """Quantity picked and not put down; only if the list has such orders."""
 
 
@@ -77,12 +77,12 @@ class OrdersByNumberRow(OrderHeader):
     """Number of lines closed short."""
     position: NotRequired[int]
     """Position in the list; only of `order_board`."""
-    silent_since: NotRequired[str]
+    idle_since: NotRequired[str]
     """Time of the last event, ISO 8601; empty if nobody works on it."""
-    walker: NotRequired[str]
+    picker: NotRequired[str]
     """User who has it in an open batch; empty for nobody."""
-    walker_name: NotRequired[str]
-    walker_terminal: NotRequired[str]
+    picker_name: NotRequired[str]
+    picker_terminal: NotRequired[str]
 
 
 class OrderBoardRow(OrdersByNumberRow):
@@ -124,8 +124,8 @@ class OrderLineRow(ServiceLine):
     """Part of the picked quantity that is at a location."""
     is_picked: bool
     """True if the line is closed."""
-    places: list[LocationStockRow]
-    kept: list[PutDownRow]
+    locations: list[LocationStockRow]
+    put_down: list[PutDownRow]
     allow_decimal: bool
     unit: str
     is_stock: bool
@@ -162,8 +162,8 @@ class OrderToActOnRow(OrderHeader):
     """Order for an action of a supervisor: one with its lines, or one of several with its picker."""
 
     lines: NotRequired[list[OrderLineRow]]
-    walker: NotRequired[str]
-    walker_name: NotRequired[str]
+    picker: NotRequired[str]
+    picker_name: NotRequired[str]
 
 
 class OrdersWithProductRow(TypedDict):
@@ -197,13 +197,13 @@ class OrderHistoryRow(TypedDict):
 
     at: str
     """ISO 8601."""
-    who: str
-    what: str
+    user: str
+    event: str
     label: str
     quantity: Decimal
-    place: str
+    location: str
     why: str
-    word: str
+    outcome: str
     """State of the operation, for events of this host; else empty."""
 
 
@@ -211,7 +211,7 @@ class OrderOutcomesRow(TypedDict):
     """Worst state of the pending operations of an order."""
 
     order_number: str
-    word: str
+    outcome: str
     why: str
 
 

@@ -41,7 +41,7 @@ class LanguageRow(TypedDict):
 class ClearancePermissionRow(TypedDict):
     """What the service announces for clearances, and the role of a person."""
 
-    heard: bool
+    is_known: bool
     """False if the service was never reached."""
     people: bool
     """True if the service has a list of people."""

@@ -35,7 +35,7 @@ class ProductRow(ServiceProduct, SearchRow):
     """One product with its stock."""
 
     pools: list[PoolStockRow]
-    places: list[LocationStockRow]
+    locations: list[LocationStockRow]
     in_catalogue: bool
     in_hand: Decimal
     """Quantity picked for open orders and at no location."""
@@ -106,10 +106,10 @@ class PendingChangeRow(TypedDict):
     """Change of a product's settings from this host."""
 
     op_id: str
-    word: str
+    outcome: str
     fields: list[tuple[str, str, str]]
     """Name, value before, value after."""
-    who: str
+    user_name: str
     at: str
     """ISO 8601."""
     why: str
@@ -122,7 +122,7 @@ class StoreProductRow(ProductRow):
     """True if it is in the store's stock list."""
     read_at: str
     """ISO 8601."""
-    may: bool
+    may_edit: bool
     """True if the user may change it, as far as known."""
     keeps_all: bool
     """True if the service returns every field that it accepts."""

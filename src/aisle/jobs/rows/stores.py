@@ -16,7 +16,7 @@ class StoresRow(TypedDict):
     is_warehouse: bool
     area: str
     country: str
-    here: bool
+    is_current: bool
     """True for the store of this terminal."""
     near: bool
     waiting: int
@@ -31,12 +31,12 @@ class StorePageRow(ServiceStore):
     is_warehouse: NotRequired[Json]
     pools: dict[str, Json]
     """Names of the pools by number."""
-    told: str
+    details: str
     """`yes`; `unasked`: more may come; `refused`."""
     read_at: str
     """ISO 8601."""
-    here: bool
-    may: bool
+    is_current: bool
+    may_switch: bool
     """True if the user may switch this terminal to it."""
     back: bool
     """True if it is the configured store of this terminal."""

@@ -26,7 +26,7 @@ class DifferencesRow(TypedDict):
 
     key: str
     at: str
-    who: str
+    user_name: str
     product_number: str
     label: str
     location_code: str
@@ -55,7 +55,7 @@ class NegativeStockRow(TypedDict):
     order_number: str
     line_number: int
     picked: Decimal
-    of: Decimal
+    other_quantity: Decimal
     """Quantity that was possible."""
 
 
@@ -64,19 +64,19 @@ class RecountsRow(TypedDict):
 
     key: str
     kind: str
-    """`kept` by the service, `noted` for it, or `here` only."""
+    """`at_service`, `queued` for it, or `local` only."""
     product_number: str
     label: str
     location_code: str
     at: str
-    who: str
+    user_name: str
 
 
 class TagsRow(TypedDict):
     """Tag of locations."""
 
     tag: str
-    places: int
+    locations: int
 
 
 class HeldByCategoryRow(TypedDict):
@@ -148,7 +148,7 @@ class TodayHoursRow(TypedDict):
 
     user: str
     name: str
-    here: bool
+    is_here: bool
     """True if only this host knows of it."""
     hours: dict[int, dict[str, int]]
     """By hour since midnight the amount of each kind."""
@@ -157,7 +157,7 @@ class TodayHoursRow(TypedDict):
 class TodayLocationsRow(TypedDict):
     """Work at a location."""
 
-    place: str
+    location: str
     n: int
 
 
