@@ -45,7 +45,9 @@ class Desk:
 
     def note(self, *entries: dict[str, Any], counted: bool = True) -> str:
         """Entries that a job of this host sends in one operation."""
-        full = [{"scanned_datetime": "2026-11-20T11:59:00Z", "source": "aisle", **entry} for entry in entries]
+        full: list[Any] = [
+            {"scanned_datetime": "2026-11-20T11:59:00Z", "source": "aisle", **entry} for entry in entries
+        ]
         write: Write = log_write(full, [entry["product_number"] for entry in entries], STORE, "U1", is_count=counted)
         with transaction(self._db):
             (op_id,) = self.outbox.enqueue([Intent(write)], ANNA)
@@ -209,7 +211,7 @@ def test_own_counts_cost_the_same_however_many_others_count(desk: Desk, monkeypa
     parsed: list[str] = []
     as_logged = logs_read.log_row
 
-    def note(key: str, at: str, raw: dict[str, Any]) -> dict[str, Any]:
+    def note(key: str, at: str, raw: dict[str, Any]) -> Any:
         parsed.append(key)
         return as_logged(key, at, raw)
 
@@ -246,8 +248,8 @@ def test_entry_of_other_person_is_found_by_that_name(desk: Desk) -> None:
 
 
 def test_receipt_entries_are_no_counts(desk: Desk) -> None:
-    entry = {"product_number": "P1", "location_code": "A-1", "quantity": Decimal(4), "app_user_name": "U1"}
-    write = log_write([{"source": "aisle", "reference": "D7", **entry}], ["P1"], STORE, "U1", is_count=False)
+    entry: Any = {"product_number": "P1", "location_code": "A-1", "quantity": Decimal(4), "app_user_name": "U1"}
+    write = log_write([entry | {"source": "aisle", "reference": "D7"}], ["P1"], STORE, "U1", is_count=False)
     write = write._replace(query={**write.query, "is_from_receipt": True})
     with transaction(desk._db):
         (op_id,) = desk.outbox.enqueue([Intent(write)], ANNA)

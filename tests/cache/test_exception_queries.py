@@ -54,7 +54,7 @@ def whole(cache: apsw.Connection, outbox: apsw.Connection) -> list[tuple[str, De
     gone = undone_entries(cache, outbox, "2026-01-01T00:00:00.000Z")
     for key, at, product, user, raw in fetch(cache, "SELECT key, at, product_number, app_user_name, raw FROM log"):
         entry = json.loads(raw)
-        row = {"id": key, "said": at, "product_number": product, "location_code": "A-1", "app_user_name": user}
+        row: Any = {"id": key, "said": at, "product_number": product, "location_code": "A-1", "app_user_name": user}
         difference = difference_of_count(entry, user)
         if difference is None or key in seen or is_undone(row, gone):
             continue

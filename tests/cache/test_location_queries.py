@@ -20,7 +20,7 @@ def codes(reads: CacheReader, **args: Any) -> list[str]:
     return [row["location_code"] for row in rows]
 
 
-def at(reads: CacheReader, code: str) -> dict[str, Any]:
+def at(reads: CacheReader, code: str) -> Any:
     rows, total = reads.query("location", {"location_code": code})
     assert total == 1
     return rows[0]

@@ -412,8 +412,9 @@ def test_losses_are_those_of_all_entries_in_the_weeks_of_this_host(
         for key, at, raw in fetch(cache._db, "SELECT key, at, raw FROM log WHERE raw ->> 'reason_code' IS NOT NULL"):
             row = log_row(str(key), str(at), parse_row(str(raw)))
             week = sum(datetime.fromisoformat(str(at)) >= begin for begin in begins) - 1
-            if row["difference"] < 0 and row["source"] != "short" and not is_undone(row, gone) and week >= 0:
-                found.setdefault(str(row["reason_code"]), [Decimal(0)] * 8)[week] -= row["difference"]
+            change = row["difference"] or Decimal(0)
+            if change < 0 and row["source"] != "short" and not is_undone(row, gone) and week >= 0:
+                found.setdefault(str(row["reason_code"]), [Decimal(0)] * 8)[week] -= change
         rows, _ = reads.query("losses", {"now": NOW})
         assert {row["reason_code"]: row["weeks"] for row in rows} == found
         assert [row["total"] for row in rows] == sorted((sum(each) for each in found.values()), reverse=True)

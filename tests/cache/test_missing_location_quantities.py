@@ -42,7 +42,7 @@ def _put(cache: CacheWriter, entry: dict[str, Any]) -> None:
     cache.write_stock([stock("P1", 20) | {"store_locations": [{"store_location_code": "A-1", **entry}]}])
 
 
-def _asked(reads: CacheReader, name: str, **args: Any) -> dict[str, Any]:
+def _asked(reads: CacheReader, name: str, **args: Any) -> Any:
     (row, *_), _ = reads.query(name, args)
     return row
 

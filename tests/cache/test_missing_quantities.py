@@ -59,7 +59,7 @@ def outbox(outbox_db: apsw.Connection, cache: CacheWriter) -> OperationQueue:
     return OperationQueue(outbox_db, clock=Clock())
 
 
-def _page(reads: CacheReader) -> dict[str, Any]:
+def _page(reads: CacheReader) -> Any:
     (row,), _ = reads.query("product", {"product_number": "P1"})
     return row
 

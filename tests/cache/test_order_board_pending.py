@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import apsw
 import pytest
 
-from aisle.cache.order_overlay import Row
 from aisle.cache.overlaid_order import OverlaidOrders, PendingByOrder, load_order_header
 from aisle.cache.reader import CacheReader
 from aisle.cache.writer import CacheWriter
@@ -26,7 +27,7 @@ def test_of_what_waits_only_what_changed_is_made_anew(
     outbox = OperationQueue(outbox_db)
     made: list[str] = []
 
-    def noted(cache_: apsw.Connection, pending: PendingByOrder, number: str, laid: OverlaidOrders) -> Row | None:
+    def noted(cache_: apsw.Connection, pending: PendingByOrder, number: str, laid: OverlaidOrders) -> Any:
         made.append(number)
         return load_order_header(cache_, pending, number, laid)
 

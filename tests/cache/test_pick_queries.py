@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import apsw
 import pytest
@@ -51,7 +52,7 @@ def stocked(cache: CacheWriter) -> CacheWriter:
     return cache
 
 
-def asked(reads: CacheReader, number: str, **args: object) -> dict[str, object]:
+def asked(reads: CacheReader, number: str, **args: object) -> Any:
     """What is known of a product that no order wants."""
     (row,), _ = reads.query(
         "unexpected_product", {"product_number": number, "orders": ["O1"], "products": ["BOX"], **args}
@@ -83,7 +84,7 @@ def test_what_lies_at_a_place_by_pools(stocked: CacheWriter, reads: CacheReader)
 
 
 def test_what_a_place_is_used_for(stocked: CacheWriter, reads: CacheReader, outbox_db: apsw.Connection) -> None:
-    def spot(code: str) -> dict[str, object]:
+    def spot(code: str) -> Any:
         (row,), _ = reads.query("location_use", {"location_code": code})
         return row
 

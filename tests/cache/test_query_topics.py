@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import aisle.jobs
-from aisle.cache.query_registry import MAX_KEYED_PRODUCTS, topics_of_query
+from aisle.cache.query_registry import MAX_KEYED_PRODUCTS, QUERIES, topics_of_query
 from aisle.cache.reader import CacheReader
 from aisle.cache.supervisor_queries import SupervisorQueries
 from aisle.host.notify_sockets import ANYTHING
@@ -41,7 +41,7 @@ def test_every_read_that_a_job_asks_for_says_what_it_shows() -> None:
 
 def test_reads_that_nobody_knows_may_show_anything(reads: CacheReader) -> None:
     assert topics_of_query("something new", {}, ()) == {ANYTHING}
-    known = {*reads._queries, *SupervisorQueries(reads._outbox, reads._overlay)._queries}
+    known = {*QUERIES, *SupervisorQueries(reads._outbox, reads._overlay).queries}
     assert known >= WIDE
 
 

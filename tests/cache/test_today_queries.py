@@ -52,8 +52,8 @@ class Store(NamedTuple):
     reads: CacheReader
 
     def row(self) -> Row:
-        (row,), _ = self.reads.query("today", {"now": NOW})
-        return row
+        found: list[Row] = self.reads.query("today", {"now": NOW})[0]
+        return found[0]
 
     def people(self) -> dict[str, Row]:
         return {row["user"]: row for row in self.reads.query("today_hours", {"now": NOW})[0]}

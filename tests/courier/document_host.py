@@ -68,7 +68,7 @@ class Shop(Host):
 
 
 def loss(*products: str, **fields: Any) -> Write:
-    entries = [
+    entries: list[Any] = [
         {"product_number": product, "location_code": "A-1", "quantity": Decimal(-1), "source": "aisle", **fields}
         for product in products
     ]

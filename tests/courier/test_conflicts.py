@@ -39,9 +39,9 @@ from tests.courier.writes import STORE, movement
 
 def count(product: str, place: str, counted: int, expected: int) -> Write:
     """Somebody counted a place."""
-    entry = {"product_number": product, "location_code": place, "counted_quantity": Decimal(counted)}
+    entry: Any = {"product_number": product, "location_code": place, "counted_quantity": Decimal(counted)}
     more = {"expected_quantity": Decimal(expected), "source": "aisle"}
-    return log_write([{**entry, **more}], [product], STORE, "U1", is_count=True)
+    return log_write([entry | more], [product], STORE, "U1", is_count=True)
 
 
 class World(ABC):

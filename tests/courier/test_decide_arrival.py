@@ -55,7 +55,7 @@ def sent(desk: Desk, write: Write, where: str = REFERENCE, before: Mapping[str, 
 
 
 def loss(*products: str, **fields: Any) -> Write:
-    entries = [{"product_number": p, "quantity": Decimal(-1), "source": "aisle", **fields} for p in products]
+    entries: list[Any] = [{"product_number": p, "quantity": Decimal(-1), "source": "aisle", **fields} for p in products]
     return log_write(entries, products, STORE, "U1")
 
 

@@ -70,7 +70,7 @@ def ask(host: Host, name: str = "a1", kind: str = "clearance", secret: str = "")
         )
 
 
-async def prove(host: Host, courier: Courier, pin: str = "2468", name: str = "pin") -> dict[str, Any]:
+async def prove(host: Host, courier: Courier, pin: str = "2468", name: str = "pin") -> Any:
     """U6 says his PIN; what comes of it."""
     ask(host, name, SIGN_IN, pin)
     courier.receive_messages({f"{SECRET_PREFIX}{name} {pin}"})
@@ -78,7 +78,7 @@ async def prove(host: Host, courier: Courier, pin: str = "2468", name: str = "pi
     return stands(host, name)[1]
 
 
-def stands(host: Host, name: str = "a1") -> tuple[str, dict[str, Any]]:
+def stands(host: Host, name: str = "a1") -> tuple[str, Any]:
     (row,), _ = session_requests.read_answer(host.desk.db, name)
     return row["state"], row["answer"]
 

@@ -28,7 +28,7 @@ def counted(shop: Shop, product: str) -> list[dict[str, Any]]:
     return list(shop.reads.query("my_entries", {"now": now, "product_number": product})[0])
 
 
-def count(product: str, quantity: int) -> dict[str, Any]:
+def count(product: str, quantity: int) -> Any:
     return {"product_number": product, "counted_quantity": quantity, "expected_quantity": 1, "source": "aisle"}
 
 

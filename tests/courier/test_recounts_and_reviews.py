@@ -121,7 +121,8 @@ async def test_line_reject_and_reopen_happen_once_despite_lost_answers(shop: Sho
             (OrderAction(CLOSE_LINE, reason="Damaged", line=line["line_number"]), (True, True)),
             (OrderAction(REOPEN_LINE, line=line["line_number"]), (False, False)),
         ):
-            (write,) = decide(number, shop.order(number), deed, "0001", can_reject_lines=True).writes
+            now: Any = shop.order(number)
+            (write,) = decide(number, now, deed, "0001", can_reject_lines=True).writes
             assert isinstance(write, Write)
             shop.line.lose_answer.add("POST")
             lost = shop.line.lost

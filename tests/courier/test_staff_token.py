@@ -59,7 +59,7 @@ class StaffShop(Shop):
         )
         return str(session_requests.read_answer(self.desk.db, name)[0][0]["answer"]["how"])
 
-    def deed(self, order: dict[str, Any], deed: OrderAction) -> Write:
+    def deed(self, order: Any, deed: OrderAction) -> Write:
         done = decide(str(order["order_number"]), order, deed, STORE, can_reject_lines=True)
         (write,) = done.writes
         assert isinstance(write, Write)

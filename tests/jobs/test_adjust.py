@@ -192,7 +192,7 @@ def test_after_too_many_any_other_number_is_how_many_for_the_same_reason() -> No
 
 
 def test_reasons_come_from_the_table_and_from_the_logs() -> None:
-    learnt = (
+    learnt: Any = (
         {"reason_code": 7, "reason_code_description": "Broken glass", "adds": False},
         {"reason_code": 11, "reason_code_description": "Chewed", "adds": False},
         {"reason_code": 12, "reason_code_description": "Late delivery", "adds": True},

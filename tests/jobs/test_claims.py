@@ -34,7 +34,7 @@ HERE = Context(user=ME, terminal="t1")
         ({**BEN, "is_claim_active": False}, Claim("Ben Okafor", False, "t2", "")),
     ],
 )
-def test_whose_claim_stands_in_the_way(row: dict[str, Any], found: Claim | None) -> None:
+def test_whose_claim_stands_in_the_way(row: Any, found: Claim | None) -> None:
     assert parse_claim(row, HERE) == found
 
 

@@ -140,7 +140,13 @@ def test_the_letter_that_signs_out_is_named() -> None:
 def test_how_far_an_order_is_has_no_sum_of_kilos_and_pieces(
     measured: dict[str, Decimal], told: tuple[Any, Any]
 ) -> None:
-    row = {**ROW, "status": "open", "total_quantity": Decimal("6.5"), "picked_quantity": Decimal("3.5"), **measured}
+    row: Any = {
+        **ROW,
+        "status": "open",
+        "total_quantity": Decimal("6.5"),
+        "picked_quantity": Decimal("3.5"),
+        **measured,
+    }
     state = HomeJob().handle(HomeState(), Rows("orders", (row,), 1), CONTEXT).state
     home = HomeJob().view(state).rows[0].cells[3]
     board = order_table([parse_order_row(row, CONTEXT)])[1][0].cells[3]

@@ -270,14 +270,16 @@ def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
 
 
 def test_ages_are_those_of_the_data() -> None:
-    known = parse_product(SHEET, CONTEXT.now)
+    sheet: Any = SHEET
+    around: Any = AROUND
+    known = parse_product(sheet, CONTEXT.now)
     assert (known.estimate_age_s, known.is_discontinued, known.discontinued_since) == (Decimal(120), True, "2026-11-01")
-    assert parse_nearby((AROUND,), CONTEXT.now).age_s == 3600
+    assert parse_nearby((around,), CONTEXT.now).age_s == 3600
     assert parse_nearby((), CONTEXT.now).age_s == UNKNOWN_AGE
     assert seconds_since("2026-11-20T10:00:05Z", CONTEXT.now) == 0
     assert seconds_since("nonsense", CONTEXT.now) == seconds_since(None, CONTEXT.now) == UNKNOWN_AGE
     assert [store_day(at) for at in ("0001-01-01T00:00:00+14:00", "soon")] == ["0001-01-01", "soon"]
-    later = parse_product({**SHEET, "deprecation_date": "20991231"}, CONTEXT.now)
+    later = parse_product(sheet | {"deprecation_date": "20991231"}, CONTEXT.now)
     assert (later.is_discontinued, later.discontinued_since) == (False, "2099-12-31")
 
 

@@ -435,15 +435,15 @@ def test_a_place_that_was_moved_as_a_whole_says_that_nothing_is_left() -> None:
 
 
 def test_goods_in_hand_for_an_order_are_not_offered_as_lying_at_no_place() -> None:
-    row: dict[str, Any] = {
+    row: Any = {
         "product_number": "P1",
         "most_likely_quantity": Decimal(12),
         "pools": [{"pool": 1, "quantity": Decimal(12)}],
         "locations": [{"location_code": "A-1", "quantity": Decimal(10), "pools": {"1": Decimal(10)}}],
     }
     assert parse_unlocated_stock(row).free == 2
-    assert parse_unlocated_stock({**row, "in_hand": Decimal(2)}).free == 0
-    assert parse_unlocated_stock({**row, "in_hand": Decimal(3)}).free == 0
+    assert parse_unlocated_stock(row | {"in_hand": Decimal(2)}).free == 0
+    assert parse_unlocated_stock(row | {"in_hand": Decimal(3)}).free == 0
 
 
 def test_where_it_comes_from_is_no_target_but_how_many_stays_open() -> None:
@@ -466,7 +466,8 @@ def test_what_no_stock_is_kept_of_is_not_moved() -> None:
 
 def test_an_order_has_nothing_to_move_of_what_no_stock_is_kept_of() -> None:
     lines = [{"line_number": 1, "product_number": "BAG", "picked_quantity": 2, "is_stock": False}]
-    (bag,) = parse_held_goods({"order_number": "O1", "lines": lines}, "")
+    order: Any = {"order_number": "O1", "lines": lines}
+    (bag,) = parse_held_goods(order, "")
     assert not bag.held
 
 
@@ -489,7 +490,7 @@ def test_order_without_goods_at_scanned_location_clears_location() -> None:
 
 
 def test_suggested_destination_is_first_on_walk_then_largest_stock() -> None:
-    def row(code: str, order: int, quantity: int) -> dict[str, Any]:
+    def row(code: str, order: int, quantity: int) -> Any:
         return {"product_number": "P1", "location_code": code, "location_order": order, "quantity": Decimal(quantity)}
 
     part = Goods("P1", "Product P1", Decimal(1), "A-1")

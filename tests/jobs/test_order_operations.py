@@ -24,7 +24,7 @@ from aisle.jobs.order_operations import (
 )
 
 
-def row(**fields: Any) -> dict[str, Any]:
+def row(**fields: Any) -> Any:
     lines = [
         {"line_number": 1, "product_number": "P1", "quantity": 3, "picked_quantity": 3, "is_picked": True},
         {"line_number": 2, "product_number": "P2", "quantity": 4, "picked_quantity": 1, "is_picked": False},
@@ -34,7 +34,7 @@ def row(**fields: Any) -> dict[str, Any]:
     return {"order_number": "O1", "picked_quantity": Decimal(4), **usual, **fields}
 
 
-def said(deed: OrderAction, now: dict[str, Any] | None = None) -> dict[str, Any]:
+def said(deed: OrderAction, now: Any = None) -> dict[str, Any]:
     done = decide("O1", row() if now is None else now, deed, "0001")
     assert done.why is None
     (write,) = (each for each in done.writes if isinstance(each, Write))
@@ -175,7 +175,7 @@ WHY = {"rejection_reason_code": "21", "rejection_reason_code_description": "Dama
 UNTOUCHED = row(lines=[{"line_number": 1, "product_number": "P1", "quantity": 3, "picked_quantity": 0}])
 
 
-def line_said(deed: OrderAction, now: dict[str, Any], *, rejects: bool = True) -> tuple[str, Any]:
+def line_said(deed: OrderAction, now: Any, *, rejects: bool = True) -> tuple[str, Any]:
     (write,) = decide("O1", now, deed, "0001", can_reject_lines=rejects).writes
     assert isinstance(write, Write)
     assert (write.lanes, write.path) == (("order/O1",), {"store_number": "0001"})

@@ -130,6 +130,6 @@ def test_every_field_of_the_resource_is_on_the_page() -> None:
     assert facts["stores_allowed"] == "0001, 0002, 0042"
     assert (page.codes[1], page.units[0].name, page.free_fields[0][0]) == ("9520001118057", "Gift pair", "Allergens")
     strange = {**SAMPLE_PRODUCT, "shop_note": {"a": 1}, "price": 3}
-    page = parse_catalogue_product({**PRODUCT_PAGE_ROW, "catalogue": strange, "price": 18.25}, CONTEXT.now)
+    page = parse_catalogue_product(PRODUCT_PAGE_ROW | {"catalogue": strange, "price": 18.25}, CONTEXT.now)
     assert page.unknown_fields == (("shop_note", "a 1"),)
     assert dict(page.fields)["price"] == "18.25"  # as this store has it

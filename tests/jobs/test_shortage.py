@@ -396,7 +396,7 @@ def test_the_table_of_reasons() -> None:
     assert [reason.code for reason in parse_reasons(SHORTAGE_REASONS)] == ["20", "21", "22", "23", "24"]
     assert parse_reasons(("7  Gone ", "8 0 Bare", "text", "")) == (Reason("7", "Gone"), Reason("8", "Bare", True))
     assert parse_reasons(("nothing",)) == parse_reasons(SHORTAGE_REASONS)
-    learnt = [{"code": "7", "text": "other words"}, {"code": "X", "text": "Odd"}]
+    learnt: Any = [{"code": "7", "text": "other words"}, {"code": "X", "text": "Odd"}]
     assert parse_reasons(("7 Gone",), learnt) == (Reason("7", "Gone"), Reason("X", "Odd"))
     hand = Hand(Shop(), Policy(short_reasons=("7 Gone",)))
     assert hand.ways == [("reason", "7"), ("reject", "")]

@@ -141,14 +141,20 @@ def test_a_store_that_is_no_more_leaves_the_list() -> None:
 
 
 def test_pools_are_told_once_however_many_fields_name_them() -> None:
-    fields = {"storeStockPool1": "Shelf", "store_stock_pool_1": "Shelf", "store_stock_pool_2": "Old", "pool_x": "A"}
-    sheet = parse_store({"store_number": "1", "pools": {1: "Shelf", 2: "New"}, **fields})
+    fields: Any = {
+        "storeStockPool1": "Shelf",
+        "store_stock_pool_1": "Shelf",
+        "store_stock_pool_2": "Old",
+        "pool_x": "A",
+    }
+    sheet = parse_store(fields | {"store_number": "1", "pools": {1: "Shelf", 2: "New"}})
     assert sheet.pools == (("1", "Shelf"), ("2", "New"))
     assert [fact.name for fact in sheet.fields if not fact.is_known] == ["pool_x", "store_stock_pool_2"]
 
 
 def test_a_page_says_all_that_the_interface_has_and_what_it_does_not_know() -> None:
-    sheet = parse_store({**STORE_FIELDS, "is_active_data_exchange": False, "new_field": [1, {"a": 2.50}]})
+    row: Any = {**STORE_FIELDS, "is_active_data_exchange": False, "new_field": [1, {"a": 2.50}]}
+    sheet = parse_store(row)
     facts = {fact.name: fact.value for fact in sheet.fields}
     assert facts["is_active_data_exchange"] == "no"
     assert facts["new_field"] == "1, a 2.5"
@@ -159,6 +165,7 @@ def test_a_page_says_all_that_the_interface_has_and_what_it_does_not_know() -> N
         "1,3,5",
         True,
     )
-    bare = parse_store({"store_number": "1", "opening_hours": "none", "free_fields": [{"value": "x"}, 4]})
+    few: Any = {"store_number": "1", "opening_hours": "none", "free_fields": [{"value": "x"}, 4]}
+    bare = parse_store(few)
     assert (bare.opening_hours, bare.free_fields, bare.name) == ((), (), "")
     assert StoresJob().view(StoresState(store_number="1", store=bare)).name == "stores.page"

@@ -15,7 +15,7 @@ from aisle.outbox.rebase import RebasedLine, is_picked, merge_line_updates, reba
 from tests.writes import update
 
 
-def line(base: int | None, picked: int, **more: Any) -> dict[str, Any]:
+def line(base: int | None, picked: int, **more: Any) -> Any:
     """An update line; without a base it is absolute."""
     said = {"picked_quantity": Decimal(picked), **more}
     return said if base is None else {"base_picked_quantity": Decimal(base), **said}
@@ -63,7 +63,7 @@ def test_a_share_is_done_to_the_line_as_it_stands(
         (line(1, 2, is_picked=False), 3, True),
     ],
 )
-def test_a_line_is_closed_short_by_who_knows_that_it_is_short(said: dict[str, Any], now: int, picked: bool) -> None:
+def test_a_line_is_closed_short_by_who_knows_that_it_is_short(said: Any, now: int, picked: bool) -> None:
     assert is_picked(said, RebasedLine(Decimal(now), Decimal(0)), Decimal(3)) is picked
 
 
@@ -81,7 +81,7 @@ def test_a_line_is_closed_short_by_who_knows_that_it_is_short(said: dict[str, An
         ({}, line(1, 2), line(1, 2)),
     ],
 )
-def test_two_updates_of_a_line_are_one(earlier: dict[str, Any], later: dict[str, Any], both: dict[str, Any]) -> None:
+def test_two_updates_of_a_line_are_one(earlier: Any, later: Any, both: dict[str, Any]) -> None:
     assert merge_line_updates(earlier, later) == both
 
 

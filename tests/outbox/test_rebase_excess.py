@@ -21,7 +21,7 @@ from aisle.outbox.service_restore import DETECTED
 from tests.clock import Clock, seeded
 from tests.writes import ANNA, intents, update
 
-LINE: dict[str, Any] = {
+LINE: Any = {
     "line_number": 1,
     "product_number": "P1",
     "quantity": Decimal(3),
@@ -130,4 +130,4 @@ def test_it_is_written_afresh_where_the_line_stood_elsewhere_meanwhile(outbox: O
     ],
 )
 def test_why_in_a_sentence(more: dict[str, Any], says: str) -> None:
-    assert reason_text(excess_reason_of({**LINE, **more})) == says
+    assert reason_text(excess_reason_of(LINE | more)) == says

@@ -6,14 +6,14 @@ from decimal import Decimal
 
 from aisle.jobs.locations import (
     HeldGoods,
+    ListedLocation,
     Location,
-    LocationRow,
     LocationsJob,
     LocationsState,
     OfferedChoice,
     StockLine,
 )
-from aisle.jobs.look_up import LookUpJob, LookUpState, ProductRow
+from aisle.jobs.look_up import LookUpJob, LookUpState, ProductHit
 from aisle.jobs.product_page import (
     ExpectedDelivery,
     LocationStock,
@@ -39,7 +39,7 @@ BRANDS = ("Fizz", "Fizz", "Fizz", "Frostig", "")
 def look_up_list(text: str) -> Frame:
     """Show matches while a search text is typed."""
     rows = tuple(
-        ProductRow(f"400{index}", text or name, text or BRANDS[index], ("24", "112", "0", "", "3.25")[index], "pc")
+        ProductHit(f"400{index}", text or name, text or BRANDS[index], ("24", "112", "0", "", "3.25")[index], "pc")
         for index, name in enumerate(NAMES)
     )
     state = LookUpState(typed=text or "cola", rows=rows, total=31, cursor=1)
@@ -122,10 +122,12 @@ def look_up_order(text: str) -> Frame:
     return Frame(view, LinkState("live", 12.0), verdict, "", "0042", "Anna", 15)
 
 
-def _aisle(text: str) -> tuple[LocationRow, ...]:
+def _aisle(text: str) -> tuple[ListedLocation, ...]:
     places = [(bay, level, bay * level % 3) for bay in range(1, 7) for level in range(1, 4)]
     return tuple(
-        LocationRow(text or f"A-{bay:02}-{level}", count, Decimal((bay * 7 + level * 5) % 12 * count), text or "shelf")
+        ListedLocation(
+            text or f"A-{bay:02}-{level}", count, Decimal((bay * 7 + level * 5) % 12 * count), text or "shelf"
+        )
         for bay, level, count in places
     )
 

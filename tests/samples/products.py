@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from aisle.jobs.supervisor.product_data import (
+    CatalogueItem,
     CatalogueProduct,
-    CatalogueRow,
     Facet,
     ProductsState,
     parse_catalogue_product,
@@ -16,11 +16,11 @@ from aisle.jobs.supervisor.products import ProductsJob
 from aisle.jobs.view import INFO, Frame, LinkState, Verdict, msg
 
 PRODUCT_ROWS = (
-    CatalogueRow("110001", "Hillmoor Müsli Berry 500 g", "Hillmoor", "MUE", is_promoted=True),
-    CatalogueRow("110002", "Oat flakes, wholegrain, 500 g", "Hillmoor", "MUE"),
-    CatalogueRow("118040", "Breakfast box for two, with a jar of heather honey", "Hillmoor", "MUE", is_set=True),
-    CatalogueRow("120007", "Orange lemonade 1.5 l", "Springwell", "LEM", is_discontinued=True),
-    CatalogueRow("130411", "Gouda, mature, in one piece", "", "CHE", is_in_store=False),
+    CatalogueItem("110001", "Hillmoor Müsli Berry 500 g", "Hillmoor", "MUE", is_promoted=True),
+    CatalogueItem("110002", "Oat flakes, wholegrain, 500 g", "Hillmoor", "MUE"),
+    CatalogueItem("118040", "Breakfast box for two, with a jar of heather honey", "Hillmoor", "MUE", is_set=True),
+    CatalogueItem("120007", "Orange lemonade 1.5 l", "Springwell", "LEM", is_discontinued=True),
+    CatalogueItem("130411", "Gouda, mature, in one piece", "", "CHE", is_in_store=False),
 )
 FACETS = (
     Facet("CHE", "Cheese and butter", 412),
@@ -71,7 +71,7 @@ PRODUCT: dict[str, Any] = {
     "shelf_label_quantity": 2,
     "attention_code": "FRAGILE",
 }
-PRODUCT_PAGE_ROW: dict[str, Any] = {
+PRODUCT_PAGE_ROW: Any = {
     **PRODUCT,
     "in_catalogue": True,
     "catalogue": PRODUCT,
@@ -91,7 +91,7 @@ def _page(text: str) -> CatalogueProduct:
     data = {name: text if isinstance(value, str) and name not in kept else value for name, value in PRODUCT.items()}
     data |= {"free_fields": [{"key": text, "value": text}], "stores_allowed": [text] * 3, text: text}
     kin = [{"product_number": "118041", "product_name": text, "quantity": text, "size": text}]
-    row = {**data, "in_catalogue": True, "catalogue": data, "parts": kin, "variants": kin}
+    row: Any = {**data, "in_catalogue": True, "catalogue": data, "parts": kin, "variants": kin}
     return parse_catalogue_product(row, "2026-11-20T10:00:00Z")
 
 
@@ -145,8 +145,8 @@ def _all(text: str) -> Frame:
 
 
 def _stock_only(text: str) -> Frame:
-    row = {"product_number": "4711", "product_name": text or "Batteries AA, 4", "price": 3.5, "is_active": False}
-    sheet = parse_catalogue_product({**row, "catalogue": {}, "in_catalogue": False}, "2026-11-20T10:00:00Z")
+    row: Any = {"product_number": "4711", "product_name": text or "Batteries AA, 4", "price": 3.5, "is_active": False}
+    sheet = parse_catalogue_product(row | {"catalogue": {}, "in_catalogue": False}, "2026-11-20T10:00:00Z")
     return _frame(ProductsState(product_number=text or "4711", product=sheet), None, LinkState("offline", 900.0))
 
 

@@ -8,8 +8,8 @@ from decimal import Decimal
 from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.receive.receive_state import (
     DeliveryLine,
-    DeliveryRow,
     GoodsInHand,
+    ListedDelivery,
     ReceiveChoice,
     ReceiveState,
     UndoStep,
@@ -42,9 +42,9 @@ def _lines(text: str) -> tuple[DeliveryLine, ...]:
     )
 
 
-def _delivery_rows(text: str) -> tuple[DeliveryRow, ...]:
+def _delivery_rows(text: str) -> tuple[ListedDelivery, ...]:
     return tuple(
-        DeliveryRow(text or number, text or supplier, msg("moment", at=due), Decimal(of), Decimal(came), state)
+        ListedDelivery(text or number, text or supplier, msg("moment", at=due), Decimal(of), Decimal(came), state)
         for number, supplier, due, of, came, state in DELIVERY_ROWS
     )
 

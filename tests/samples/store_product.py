@@ -20,7 +20,7 @@ HISTORY = {
 FORECAST = {f"W{week}": sold for week, sold in zip(range(48, 53), (38, 40, 55, 72, 24), strict=True)}
 
 
-def _row(text: str, **fields: Any) -> dict[str, Any]:
+def _row(text: str, **fields: Any) -> Any:
     """Return a row of the query `store_product`."""
     return {
         "product_number": text or "4001",
@@ -71,7 +71,7 @@ def _change_row(text: str, word: str, why: str = "") -> dict[str, Any]:
     }
 
 
-def _state(text: str, given: dict[str, Any] | None = None, **fields: Any) -> StoreProductState:
+def _state(text: str, given: Any = None, **fields: Any) -> StoreProductState:
     found = parse_store_product(given or _row(text), NOW)
     coming = (ExpectedDelivery(text or "7005", Decimal(6), msg("moment", at="2026-11-26T08:00:00")),)
     return StoreProductState(found.number, found.name, is_loaded=True, product=found, deliveries=coming)._replace(

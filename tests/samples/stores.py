@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from aisle.jobs.supervisor.store_data import Store, StoreRow, StoresState, parse_store
+from aisle.jobs.supervisor.store_data import ListedStore, Store, StoresState, parse_store
 from aisle.jobs.supervisor.stores import StoresJob
 from aisle.jobs.view import INFO, WRONG, Frame, LinkState, Verdict, msg
 
@@ -61,9 +61,9 @@ STORE_FIELDS: dict[str, Any] = {
 }
 
 
-def _rows(text: str) -> tuple[StoreRow, ...]:
+def _rows(text: str) -> tuple[ListedStore, ...]:
     rows = [
-        StoreRow(number, text or name, warehouse, text or area, is_nearby=True)
+        ListedStore(number, text or name, warehouse, text or area, is_nearby=True)
         for number, name, warehouse, area in STORE_ROWS
     ]
     rows[1] = rows[1]._replace(is_current=True)
@@ -73,7 +73,7 @@ def _rows(text: str) -> tuple[StoreRow, ...]:
 
 
 def _store(text: str, **fields: Any) -> Store:
-    data = {**STORE_FIELDS, **fields}
+    data: Any = {**STORE_FIELDS, **fields}
     if text:
         named = {name: text for name, value in data.items() if isinstance(value, str) and name not in ("details",)}
         data |= {**named, "pools": {"1": text}, "opening_hours": [{"key": text, "value": text}]}
@@ -121,7 +121,8 @@ def _listed(text: str) -> Frame:
     data = {
         name: STORE_FIELDS[name] for name in ("store_number", "store_name", "area_description", "country_code", "pools")
     }
-    sheet = parse_store({**data, "store_name": text or data["store_name"], "details": "unasked", "may_switch": True})
+    row: Any = {**data, "store_name": text or data["store_name"], "details": "unasked", "may_switch": True}
+    sheet = parse_store(row)
     return _frame(StoresState(store_number="0043", store=sheet), None, LinkState("offline", 900.0))
 
 

@@ -11,7 +11,7 @@ from aisle.jobs.supervisor.order import HistoryRow, OrderJob, OrderLine, OrderSt
 from aisle.jobs.supervisor.order_actions import OrderActionJob, OrderActionState, Outcome, Person
 from aisle.jobs.supervisor.order_filter import OrderFilter
 from aisle.jobs.supervisor.orders import OrdersJob
-from aisle.jobs.supervisor.orders_view import OrderRow, OrdersState, SavedView
+from aisle.jobs.supervisor.orders_view import BoardOrder, OrdersState, SavedView
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, LinkState, Verdict, View, msg, raw
 
 LIVE_LINK = LinkState("live", 4.0)
@@ -25,12 +25,12 @@ def _frame(view: View, verdict: Verdict | None = None, link: LinkState = LIVE_LI
     return Frame(view, link, verdict, typed, "0042", "Anna", 7 if verdict else 0)
 
 
-def _order_row(index: int, text: str) -> OrderRow:
+def _order_row(index: int, text: str) -> BoardOrder:
     status = _STATES[index % len(_STATES)]
     of = Decimal(6 + index * 7 % 19)
     picked = {"open": Decimal(0), "picked": of}.get(status, Decimal(index % 6))
     late = "moment.late" if index < 2 else "moment"
-    return OrderRow(
+    return BoardOrder(
         number=f"10{index * 7 + 23:04}",
         customer=text or _NAMES[index % len(_NAMES)],
         due=msg(late, at=f"2026-11-{20 + index // 5:02}T{9 + index % 5 * 2:02}:30:00"),
@@ -49,7 +49,7 @@ def _order_row(index: int, text: str) -> OrderRow:
     )
 
 
-def _order_rows(text: str, count: int = 36) -> tuple[OrderRow, ...]:
+def _order_rows(text: str, count: int = 36) -> tuple[BoardOrder, ...]:
     return tuple(_order_row(index, text) for index in range(count))
 
 

@@ -362,7 +362,7 @@ def test_of_all_that_was_released_only_the_orders_shown_are_asked_for(home: Stor
 
     try:
         outbox.row_trace = count
-        rows: list[dict[str, Any]] = [{"order_number": "4101"}, {"order_number": "4102"}]
+        rows: list[Any] = [{"order_number": "4101"}, {"order_number": "4102"}]
         add_priority(reads._cache, outbox, rows)
     finally:
         outbox.row_trace = None

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
 from aisle.cache.field_parsing import FLAG_BITS
-from aisle.cache.order_overlay import Row
 from aisle.cache.product_search import MAX_HITS, search_products, search_within
 from aisle.cache.row_values import QueryResult, WindowRows, parse_row, window_bounds
 from aisle.host.database import fetch
 from aisle.jobs.job import Json
 from aisle.json_codec import to_text
 from aisle.search_text import index_text, normalise_text
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.products import CataloguePageRow, CatalogueRow, FacetsRow, ProductRow, SetPartRow, VariantRow
+    from aisle.jobs.rows.service import ServiceProduct
 
 DEFAULT_SIZE = 20
 """Rows of a window if the query names no size."""
@@ -39,7 +42,7 @@ _FACET_NAMES = {
 """Name of a category or supplier, taken from one of its products. Only the stock list names categories."""
 
 
-def list_catalogue(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowRows:
+def list_catalogue(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowRows[CatalogueRow]:
     """Return a window on the products, by number; with words to `search` the best hits first, at most `MAX_HITS`.
 
     `show`: empty for all, or one of `FLAG_FILTERS`. `category`, `supplier`: only products of it. `among`: only these
@@ -98,7 +101,9 @@ def _sql_conditions(args: Mapping[str, Json]) -> tuple[str, list[Any]]:
     return (f" WHERE {' AND '.join(where)}" if where else ""), values
 
 
-def _catalogue_row(number: str, name: str, brand: str, category: str, marks: int, known: int, quantity: Json) -> Row:
+def _catalogue_row(
+    number: str, name: str, brand: str, category: str, marks: int, known: int, quantity: Json
+) -> CatalogueRow:
     flags = {show: bool(marks & FLAG_BITS[flag][0]) for show, flag in FLAG_FILTERS.items()}
     return {
         "product_number": number,
@@ -107,12 +112,15 @@ def _catalogue_row(number: str, name: str, brand: str, category: str, marks: int
         "category_code": category,
         "in_catalogue": bool(known),
         "in_store": quantity is not None,
-        **flags,
+        "promotion": flags["promotion"],
+        "set": flags["set"],
+        "ended": flags["ended"],
+        "by_hand": flags["by_hand"],
     }
 
 
-def list_facets(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return a window on the categories or suppliers (`kind`), most products first: `code`, `name` if known, `count`.
+def list_facets(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[FacetsRow]:
+    """Return a window on the categories or suppliers (`kind`), most products first.
 
     `search`: words that code or name must contain.
     """
@@ -127,7 +135,7 @@ def list_facets(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult
             row for row in counted if all(word in index_text(f"{row[0]} {names[str(row[0])]}") for word in words)
         ]
     shown = counted[first : first + size]
-    rows: list[Row] = [
+    rows: list[FacetsRow] = [
         {"code": str(code), "name": names.get(str(code)) or _facet_name(cache, column, str(code)), "count": int(count)}
         for code, count in shown
     ]
@@ -140,8 +148,10 @@ def _facet_name(cache: apsw.Connection, column: str, code: str) -> str:
 
 
 def load_catalogue_page(
-    cache: apsw.Connection, load_product: Callable[[Mapping[str, Json]], QueryResult], args: Mapping[str, Json]
-) -> QueryResult:
+    cache: apsw.Connection,
+    load_product: Callable[[Mapping[str, Json]], QueryResult[ProductRow]],
+    args: Mapping[str, Json],
+) -> QueryResult[CataloguePageRow]:
     """Return one product (`product_number`): the row of the query `product`, and the `catalogue` row.
 
     Added are the `variants` of its family and the `parts` of a set with their names.
@@ -164,14 +174,14 @@ def load_catalogue_page(
     return [
         {
             **row,
-            "catalogue": catalogue_row,
+            "catalogue": cast("ServiceProduct", catalogue_row),
             "variants": [_variant(str(each), str(name), raw) for each, name, raw in family_rows if str(each) != number],
             "parts": _set_parts(cache, parts if isinstance(parts, list) else []),
         }
     ], 1
 
 
-def _variant(number: str, name: str, raw: str) -> Row:
+def _variant(number: str, name: str, raw: str) -> VariantRow:
     product = parse_row(raw) if raw else {}
     return {
         "product_number": number,
@@ -182,7 +192,7 @@ def _variant(number: str, name: str, raw: str) -> Row:
     }
 
 
-def _set_parts(cache: apsw.Connection, parts: list[Any]) -> list[Row]:
+def _set_parts(cache: apsw.Connection, parts: list[Any]) -> list[SetPartRow]:
     rows = [part for part in parts[:MAX_RELATED] if isinstance(part, dict)]
     numbers = [str(part.get("set_product_number") or "") for part in rows]
     names = dict(

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import apsw
 
-from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import person_name
 from aisle.cache.row_values import QueryResult
 from aisle.host.database import fetch, fetch_one
@@ -30,6 +30,10 @@ from aisle.outbox.local_notes import (
     notes_of_keys,
     notes_of_topic,
 )
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.operations import RefusedOperationsRow
+    from aisle.jobs.rows.orders import AssignedOrdersRow, OrderHeader, OrderRow, OrdersByNumberRow, WorkerRow
 
 _LAST_WORKER = """
 SELECT j.user, s.terminal, h.since FROM order_in_work h JOIN job j ON j.job_id = h.job_id
@@ -52,25 +56,23 @@ JOIN session s ON s.session_id = j.session_id WHERE h.order_number = ? ORDER BY 
 """
 
 
-def add_claims(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[Row]) -> None:
-    """Add the local knowledge about claims to each order, in place.
-
-    A claimed order gets `claimed_by`, `claimed_name`, `claimed_on`, `claimed_terminal` and `is_claim_active` (True or
-    False; missing if this host cannot know). It gets `claim_ended_at`, the time at which the work was closed, if that
-    was after the claim. An order with lines gets `at_work` (user, name, terminal): everybody who has it open on this
-    host. Its lines get `picked_name`, the name of the last picker.
-    """
+def add_claims(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[OrderHeader]) -> None:
+    """Add the local knowledge about its claim to each claimed order, in place."""
     for row in rows:
-        for line in row.get("lines") or ():
-            if line.get("picked_username"):
-                line["picked_name"] = person_name(cache, str(line["picked_username"]))
-        if "lines" in row:
-            row["at_work"] = _current_workers(cache, outbox, str(row["order_number"]))
-        if row.get("is_claimed"):
+        if row["is_claimed"]:
             _add_claim(cache, outbox, row)
 
 
-def _current_workers(cache: apsw.Connection, outbox: apsw.Connection, order: str) -> list[dict[str, str]]:
+def add_workers(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[OrderRow]) -> None:
+    """Add to each order who has it open on this host, and to its lines the name of the last picker, in place."""
+    for row in rows:
+        for line in row["lines"]:
+            if line.get("picked_username"):
+                line["picked_name"] = person_name(cache, str(line["picked_username"]))
+        row["at_work"] = _current_workers(cache, outbox, row["order_number"])
+
+
+def _current_workers(cache: apsw.Connection, outbox: apsw.Connection, order: str) -> list[WorkerRow]:
     found = ((str(user), session_from_row(session)) for user, *session in fetch(outbox, _WORKERS, order))
     return [
         {"user": user, "name": person_name(cache, user), "terminal": session.terminal}
@@ -79,7 +81,7 @@ def _current_workers(cache: apsw.Connection, outbox: apsw.Connection, order: str
     ]
 
 
-def add_picker_names(cache: apsw.Connection, refused: Iterable[Row]) -> None:
+def add_picker_names(cache: apsw.Connection, refused: Iterable[RefusedOperationsRow]) -> None:
     """Add `picked_name` to the excess that no line could take, in place: the name of its picker."""
     for row in refused:
         if row["left"].get("picked_username"):
@@ -90,7 +92,7 @@ def _iso_time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
 
 
-def _add_claim(cache: apsw.Connection, outbox: apsw.Connection, row: Row) -> None:
+def _add_claim(cache: apsw.Connection, outbox: apsw.Connection, row: OrderHeader) -> None:
     if not row.get("claimed_by"):
         last = fetch_one(outbox, _LAST_WORKER, row["order_number"])
         assigned = find_note(outbox, "claim", row["order_number"])
@@ -122,12 +124,8 @@ SELECT o.order_number FROM orders o WHERE o.order_number IN (SELECT value FROM j
 """
 
 
-def add_priority(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[Row]) -> None:
-    """Add the supervisors' notes to each order, in place.
-
-    `is_priority`, `priority_by`; `assigned_to`, `assigned_name`, `assigned_by`, `assigned_on`; `released_on`: time at
-    which its claim was released here; `redirected`: the stored other locations of its stops.
-    """
+def add_priority(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[OrderHeader]) -> None:
+    """Add the supervisors' notes to each order, in place."""
     notes = notes_of_keys(outbox, [str(row["order_number"]) for row in rows], PRIORITY, ASSIGNED, RELEASED, REDIRECTED)
     for row in rows:
         number = str(row["order_number"])
@@ -147,7 +145,7 @@ def add_priority(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence
         )
 
 
-def add_batch_pickers(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[Row]) -> None:
+def add_batch_pickers(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[OrdersByNumberRow]) -> None:
     """Add `picker`, `picker_name` and `picker_terminal` to each order, in place: the person with it in an open batch.
 
     They are empty if there is none. If it is in several batches of this host, the last opened one counts. If the order
@@ -184,14 +182,16 @@ def orders_not_put_down(outbox: apsw.Connection, user: str, *, of_everybody: boo
     return [each.key for each in notes if of_everybody or each.text == user]
 
 
-def assigned_orders(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return the open orders assigned to `user` that they have not opened yet: `order_number`, `by`, `at`."""
+def assigned_orders(
+    cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]
+) -> QueryResult[AssignedOrdersRow]:
+    """Return the open orders assigned to `user` that they have not opened yet."""
     user = str(args["user"])
     notes = [each for each in notes_of_topic(outbox, ASSIGNED).values() if each.text == user] if user else []
     open_ = (
         {str(row[0]) for row in fetch(cache, _OPEN_ORDERS, to_text([each.key for each in notes]))} if notes else set()
     )
-    rows: list[Row] = [
+    rows: list[AssignedOrdersRow] = [
         {"order_number": each.key, "by": person_name(cache, each.user), "at": _iso_time_of_note(each)}
         for each in sorted(notes, key=lambda each: each.at)
         if each.key in open_

@@ -1,17 +1,10 @@
-"""Queries of the clearance job.
-
-* `clearance_permission` (user): one row with what the service announces (`people`, `listed`), and the `role` of the
-  user, empty if unknown. `is_known` is False if the service was never reached.
-* `tags`: tags of locations, each with its number of locations (`locations`).
-* `held_by_category` (tag): categories of the goods held at the locations of a tag, with `lines` and `quantity`.
-* `assignments` (tag, first, size): goods that clearances want moved and nobody of this host has moved yet.
-* `request_state` (request_id): state of a request.
-"""
+"""Queries of the clearance job."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -25,6 +18,10 @@ from aisle.jobs.job import Json
 from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX
 from aisle.outbox.journal import session_from_row
 from aisle.outbox.operation_record import CREATE_MOVEMENT
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.people import ClearancePermissionRow
+    from aisle.jobs.rows.supervisor import AssignmentsRow, HeldByCategoryRow, TagsRow
 
 DEFAULT_SIZE = 20
 
@@ -40,10 +37,10 @@ JOIN session s ON s.session_id = j.session_id WHERE h.order_number >= ? AND h.or
 """
 
 
-def clearance_permission(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return the row of `clearance_permission` (see the module)."""
+def clearance_permission(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[ClearancePermissionRow]:
+    """Return what the service announces, and the role of the `user`."""
     rights = load_person_rights(cache, str(args["user"]))
-    row: Row = {
+    row: ClearancePermissionRow = {
         "is_known": rights.service_known,
         "people": rights.knows_people,
         "listed": "assignments" in rights.features,
@@ -52,25 +49,25 @@ def clearance_permission(cache: apsw.Connection, args: Mapping[str, Json]) -> Qu
     return [row], 1
 
 
-def tag_rows(cache: apsw.Connection) -> QueryResult:
-    """Return the rows of `tags` (see the module)."""
-    rows: list[Row] = [{"tag": tag, "locations": count} for tag, count in count_tags(cache)]
+def tag_rows(cache: apsw.Connection) -> QueryResult[TagsRow]:
+    """Return the tags of locations."""
+    rows: list[TagsRow] = [{"tag": tag, "locations": count} for tag, count in count_tags(cache)]
     return rows, len(rows)
 
 
-def held_by_category(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return the rows of `held_by_category` (see the module). Only lines with goods at a location count."""
+def held_by_category(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[HeldByCategoryRow]:
+    """Return the categories of the goods held at the locations of a `tag`."""
     held_lines = [(held_locations(parse_row(raw)), category) for raw, category in fetch(cache, _HELD_LINES)]
     tagged_codes = locations_with_tag(
         cache, str(args["tag"]), {str(goods["location_code"]) for each, _ in held_lines for goods in each}
     )
-    found: dict[str, Row] = {}
+    found: dict[str, HeldByCategoryRow] = {}
     for each, category in held_lines:
         held = sum(
             (to_decimal(goods["quantity"]) for goods in each if goods["location_code"] in tagged_codes), Decimal(0)
         )
         if held > 0:
-            empty: Row = {"category_code": str(category), "lines": 0, "quantity": Decimal(0)}
+            empty: HeldByCategoryRow = {"category_code": str(category), "lines": 0, "quantity": Decimal(0)}
             row = found.setdefault(str(category), empty)
             row["lines"] += 1
             row["quantity"] += held
@@ -80,14 +77,11 @@ def held_by_category(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryR
 
 def open_assignments(
     cache: apsw.Connection, outbox: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]
-) -> QueryResult:
-    """Return the rows of `assignments` (see the module).
-
-    Columns: `id`, `product_number`, `label`, `location_code`, `quantity`, `order_number`, `line_number`, `tag`,
-    `since`, `allow_decimal`, `unit`, and who works on it at this host (`taken_by`, `taken_user`).
-    """
+) -> QueryResult[AssignmentsRow]:
+    """Return a window on the goods that clearances (of a `tag`) want moved and nobody of this host has moved yet."""
     moved, workers = _moved_quantities(cache, overlay), _workers_by_assignment(cache, outbox)
-    tag, rows = str(args.get("tag") or ""), []
+    tag = str(args.get("tag") or "")
+    rows: list[AssignmentsRow] = []
     for id_, raw in fetch(cache, _ASSIGNMENTS):
         row = _assignment_row(str(id_), parse_row(raw))
         key = (row["product_number"], row["location_code"], row["order_number"], row["line_number"])
@@ -105,7 +99,7 @@ def open_assignments(
     return shown, len(rows)
 
 
-def _assignment_row(id_: str, raw: Mapping[str, Json]) -> Row:
+def _assignment_row(id_: str, raw: Row) -> AssignmentsRow:
     return {
         "id": id_,
         "product_number": str(raw["product_number"]),
@@ -116,13 +110,17 @@ def _assignment_row(id_: str, raw: Mapping[str, Json]) -> Row:
         "line_number": int(to_decimal(raw.get("customer_order_line_number"))),
         "tag": str(raw.get("location_tag") or ""),
         "since": str(raw.get("created_on") or ""),
+        "allow_decimal": False,
+        "unit": "",
+        "taken_by": "",
+        "taken_user": "",
     }
 
 
-def _add_product(cache: apsw.Connection, row: Row) -> None:
+def _add_product(cache: apsw.Connection, row: AssignmentsRow) -> None:
     sql = "SELECT name, unit, allow_decimal FROM product WHERE product_number = ?"
     name, unit, decimals = fetch_one(cache, sql, row["product_number"]) or ("", "", 0)
-    row.update(label=str(name or row["label"]), unit=str(unit), allow_decimal=bool(decimals))
+    row["label"], row["unit"], row["allow_decimal"] = str(name or row["label"]), str(unit), bool(decimals)
 
 
 def _moved_quantities(cache: apsw.Connection, overlay: Overlay) -> dict[tuple[str, str, str, int], Decimal]:

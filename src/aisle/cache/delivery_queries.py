@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import apsw
 
@@ -26,6 +26,19 @@ from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
 from aisle.outbox.operation_record import CREATE_LOGS, Operation
 from aisle.search_text import natural_key, normalise_text
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.deliveries import (
+        DeliveriesExpectingRow,
+        DeliveriesRow,
+        DeliveryLineRow,
+        DeliveryRow,
+        PartlyReceivedRow,
+        ReceiptKindsRow,
+        ReceiptsRow,
+        ReceivedLine,
+    )
+    from aisle.operation_bodies import LogEntry
 
 DEFAULT_DELIVERIES_SIZE = 20
 """Rows of a window if the query names no size."""
@@ -122,7 +135,7 @@ class DeliverySums(NamedTuple):
         return STATUS_RECEIVED if self.is_complete else "partial"
 
 
-def list_deliveries(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]) -> QueryResult:
+def list_deliveries(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]) -> QueryResult[DeliveriesRow]:
     """Return a window on the deliveries to be received (`state` open), those received in full (`received`), or all.
 
     The earliest expected delivery comes first; of the received ones the youngest. `search` matches numbers, containers
@@ -172,7 +185,7 @@ def _pending_keys(
             yield tuple(columns[column] for column in listed.columns)
 
 
-def load_delivery(cache: apsw.Connection, overlay: Overlay, number: str) -> QueryResult:
+def load_delivery(cache: apsw.Connection, overlay: Overlay, number: str) -> QueryResult[DeliveryRow]:
     """Return one delivery with its `lines`, unannounced ones at the end.
 
     An unannounced line has `line_number` 0 until the service numbers it.
@@ -185,14 +198,16 @@ def load_delivery(cache: apsw.Connection, overlay: Overlay, number: str) -> Quer
     return [{**_delivery_row(head, _sum_lines(lines, head)), "lines": lines}], 1
 
 
-def deliveries_expecting(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]) -> QueryResult:
+def deliveries_expecting(
+    cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]
+) -> QueryResult[DeliveriesExpectingRow]:
     """Return the deliveries that still expect a product, each with the quantity (`missing`), earliest first."""
     product = str(args["product_number"])
     pending = overlay.index_by(REFERENCE_FIELD, deliveries_of_receipt)
     numbers = [str(name) for (name,) in fetch(cache, _DELIVERIES_WITH_PRODUCT, product, to_text(list(pending)))]
     heads = [DeliveryHeader(*row) for row in fetch(cache, _DELIVERIES_BY_NUMBER, to_text(numbers))]
     lines = _load_lines(cache, heads, pending)
-    rows: list[Row] = []
+    rows: list[DeliveriesExpectingRow] = []
     for head in sorted(heads, key=lambda each: (each.expected or NO_DATE, natural_key(each.number))):
         own_lines = [line for line in lines[head.number] if line["product_number"] == product]
         missing = missing_quantity(own_lines)
@@ -202,7 +217,7 @@ def deliveries_expecting(cache: apsw.Connection, overlay: Overlay, args: Mapping
     return rows[first : first + size], len(rows)
 
 
-def missing_quantity(lines: Iterable[Row]) -> Decimal | None:
+def missing_quantity(lines: Iterable[ReceivedLine]) -> Decimal | None:
     """Return the quantity still to be received on these lines; None if unknown.
 
     It is unknown if a line names no quantity and received nothing, or if the received quantity of a line is unknown.
@@ -218,12 +233,12 @@ def missing_quantity(lines: Iterable[Row]) -> Decimal | None:
     return found
 
 
-def is_received_unknown(line: Row) -> bool:
+def is_received_unknown(line: ReceivedLine) -> bool:
     """Return True if the received quantity of a line is unknown and no pending receipt adds to it."""
     return bool(line.get("is_quantity_unknown")) and line["received"] <= 0
 
 
-def _delivery_row(header: DeliveryHeader, sums: DeliverySums) -> Row:
+def _delivery_row(header: DeliveryHeader, sums: DeliverySums) -> DeliveriesRow:
     raw = parse_row(header.raw)
     return {
         "order_number": header.number,
@@ -275,18 +290,18 @@ def _load_sums(cache: apsw.Connection, numbers: str) -> dict[str, DeliverySums]:
     }
 
 
-def _sum_lines(lines: Sequence[Row], header: DeliveryHeader) -> DeliverySums:
+def _sum_lines(lines: Sequence[DeliveryLineRow], header: DeliveryHeader) -> DeliverySums:
     if not lines and parse_row(header.raw).get("status") == STATUS_RECEIVED:
         return DeliverySums(0, Decimal(0), Decimal(1), is_complete=True)
     complete = sum(is_line_received(line["received"], line["quantity"]) for line in lines)
-    with_quantity = [line for line in lines if line["quantity"] is not None]
+    announced = [(quantity, line["received"]) for line in lines if (quantity := line["quantity"]) is not None]
     return DeliverySums(
         len(lines),
-        sum((line["quantity"] for line in with_quantity), Decimal(0)),
-        sum((min(line["received"], line["quantity"]) for line in with_quantity), Decimal(0)),
+        sum((quantity for quantity, _ in announced), Decimal(0)),
+        sum((min(received, quantity) for quantity, received in announced), Decimal(0)),
         complete == len(lines),
         complete,
-        len(with_quantity) < len(lines) or (len(lines) > 1 and any(line["allow_decimal"] for line in lines)),
+        len(announced) < len(lines) or (len(lines) > 1 and any(line["allow_decimal"] for line in lines)),
         any(line["received"] > 0 for line in lines),
         any(map(is_received_unknown, lines)),
     )
@@ -297,10 +312,10 @@ def _sum_lines(lines: Sequence[Row], header: DeliveryHeader) -> DeliverySums:
 
 def _load_lines(
     cache: apsw.Connection, headers: Sequence[DeliveryHeader], pending: Mapping[str, Sequence[Operation]]
-) -> dict[str, list[Row]]:
+) -> dict[str, list[DeliveryLineRow]]:
     """Return the lines of these deliveries with the pending receipts overlaid."""
     numbers = to_text([head.number for head in headers])
-    found: dict[str, list[Row]] = {head.number: [] for head in headers}
+    found: dict[str, list[DeliveryLineRow]] = {head.number: [] for head in headers}
     service_lines: dict[str, list[delivery_writer.DeliveryLine]] = {}
     for number, line, product, quantity, received, text, *about in fetch(cache, _LINES_OF_DELIVERIES, numbers):
         raw = parse_row(text)
@@ -319,7 +334,7 @@ def _load_lines(
 
 def _line_row(
     cache: apsw.Connection, line: int, product: str, quantity: Any, received: Any, raw: Row, about: Sequence[Any]
-) -> Row:
+) -> DeliveryLineRow:
     name, unit, decimals = about
     if not product:
         product = _product_of_barcode(cache, str(raw.get("barcode") or ""))
@@ -344,7 +359,7 @@ def _product_of_barcode(cache: apsw.Connection, barcode: str) -> str:
 
 
 def apply_service_receipt(
-    cache: apsw.Connection, number: str, rows: Iterable[Row], lines: Sequence[delivery_writer.DeliveryLine]
+    cache: apsw.Connection, number: str, rows: Iterable[ReceivedLine], lines: Sequence[delivery_writer.DeliveryLine]
 ) -> None:
     """Set the received quantity of rows whose delivery does not name it, in place, from the receipt of the delivery.
 
@@ -359,11 +374,12 @@ def apply_service_receipt(
         row["received"], row["is_quantity_unknown"] = to_decimal(received), received is None
 
 
-def _name_unannounced(cache: apsw.Connection, lines: list[Row]) -> None:
+def _name_unannounced(cache: apsw.Connection, lines: list[DeliveryLineRow]) -> None:
     """Name unannounced products from the catalogue, in place."""
     new = {line["product_number"]: line for line in lines if not line["line_number"]}
     for product, name, unit, decimals in fetch(cache, _PRODUCT_NAMES, to_text(list(new))) if new else ():
-        new[product].update(description=name or product, unit=str(unit or ""), allow_decimal=bool(decimals))
+        line = new[product]
+        line["description"], line["unit"], line["allow_decimal"] = name or product, str(unit or ""), bool(decimals)
 
 
 # Pending operations
@@ -375,13 +391,16 @@ def deliveries_of_receipt(operation: Operation) -> Iterator[str]:
         yield from (str(entry["reference"]) for entry in log_entries_of(operation) if entry.get("reference"))
 
 
-def log_entries_of(operation: Operation) -> Sequence[Mapping[str, Any]]:
+def log_entries_of(operation: Operation) -> Sequence[LogEntry]:
     """Return the log entries of an operation."""
     return operation.body.get("storeproductlog") or ()
 
 
+D = TypeVar("D", bound="ReceivedLine")
+
+
 def apply_local_receipts(
-    lines: list[Row], number: str, operations: Iterable[Operation], read_began: float | None
+    lines: list[D], number: str, operations: Iterable[Operation], read_began: float | None
 ) -> None:
     """Add the received quantities of these operations to the lines of a delivery, in place."""
     for operation in operations:
@@ -392,7 +411,7 @@ def apply_local_receipts(
                 _apply_entry(lines, str(entry.get("product_number")), to_decimal(entry.get("quantity")), entry)
 
 
-def _apply_entry(lines: list[Row], product: str, quantity: Decimal, entry: Mapping[str, Any]) -> None:
+def _apply_entry(lines: list[D], product: str, quantity: Decimal, entry: LogEntry) -> None:
     """Apply an entry as the service does: to the named line, else to the product's lines in order.
 
     A negative quantity is taken back from the last line first.
@@ -401,7 +420,7 @@ def _apply_entry(lines: list[Row], product: str, quantity: Decimal, entry: Mappi
     named = [line for line in own_lines if line["line_number"] == entry.get("line_number")]
     own_lines = named or own_lines
     if not own_lines:
-        own_lines = [unannounced_line(product)]
+        own_lines = [cast("D", unannounced_line(product))]
         lines.append(own_lines[0])
     for line in own_lines if quantity > 0 else reversed(own_lines):
         part = min(quantity, _open_quantity(line, quantity)) if quantity > 0 else max(quantity, -line["received"])
@@ -410,12 +429,12 @@ def _apply_entry(lines: list[Row], product: str, quantity: Decimal, entry: Mappi
     own_lines[-1]["received"] += quantity
 
 
-def _open_quantity(line: Row, quantity: Decimal) -> Decimal:
+def _open_quantity(line: ReceivedLine, quantity: Decimal) -> Decimal:
     """Return the part of the quantity that a line takes; all of it if the line announces no quantity."""
     return quantity if line["quantity"] is None else max(Decimal(0), line["quantity"] - line["received"])
 
 
-def unannounced_line(product: str) -> Row:
+def unannounced_line(product: str) -> DeliveryLineRow:
     """Return a line for a product that nobody announced."""
     return {
         "line_number": 0,
@@ -439,7 +458,7 @@ SELECT r.order_number, r.kind, r.raw FROM json_each(?) e JOIN receipt r ON r.ord
 """
 
 
-def list_receipts(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+def list_receipts(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[ReceiptsRow]:
     """Return a window on the receipts of the service, of one `kind` or of all, youngest first."""
     words, kind = normalise_text(str(args.get("search") or "")).split(), str(args.get("kind") or "")
     of_kind, kind_values = ("kind = ?", [kind]) if kind else ("1", [])
@@ -459,16 +478,16 @@ def list_receipts(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResu
     return [_receipt_row(str(number), str(of), parse_row(str(raw))) for number, of, raw in found], int(total)
 
 
-def count_receipt_kinds(cache: apsw.Connection) -> QueryResult:
+def count_receipt_kinds(cache: apsw.Connection) -> QueryResult[ReceiptKindsRow]:
     """Return the known types of receipts with the number of each."""
-    rows: list[Row] = [
+    rows: list[ReceiptKindsRow] = [
         {"kind": str(kind), "count": int(count)}
         for kind, count in fetch(cache, "SELECT kind, n FROM receipt_tally WHERE n > 0 ORDER BY kind")
     ]
     return rows, len(rows)
 
 
-def _receipt_row(number: str, kind: str, raw: Row) -> Row:
+def _receipt_row(number: str, kind: str, raw: Row) -> ReceiptsRow:
     lines = raw.get("receipt_lines") or ()
     moments = [str(line.get("updated_on") or "") for line in lines]
     return {
@@ -494,10 +513,10 @@ _RECEIVED_AMONG = (
 )
 
 
-def partly_received_deliveries(cache: apsw.Connection, outbox: apsw.Connection) -> QueryResult:
+def partly_received_deliveries(cache: apsw.Connection, outbox: apsw.Connection) -> QueryResult[PartlyReceivedRow]:
     """Return the numbers of the partly received deliveries, the one left last first."""
     notes = sorted(notes_of_topic(outbox, PARTLY_RECEIVED).values(), key=lambda each: each.at, reverse=True)
     numbers = [each.key for each in notes]
     received = {str(number) for (number,) in fetch(cache, _RECEIVED_AMONG, to_text(numbers))} if numbers else set()
-    rows = [{"order_number": number} for number in numbers if number not in received]
+    rows: list[PartlyReceivedRow] = [{"order_number": number} for number in numbers if number not in received]
     return rows, len(rows)

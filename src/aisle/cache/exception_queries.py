@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
@@ -28,6 +28,9 @@ from aisle.jobs.job import Json
 from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
 
 REREAD_S = 120
 """Seconds within which changed stock and changed orders are both read again."""
@@ -158,22 +161,22 @@ AND superseded_by = ''
 """
 
 
-def open_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> list[Row]:
-    """Return the ordered recounts that nobody has counted since, oldest first; `kind` tells where each is stored.
+def open_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> list[RecountsRow]:
+    """Return the ordered recounts that nobody has counted since, oldest first.
 
     Pending local changes are applied: a recount that is being withdrawn is left out.
     """
     pending, withdrawn = _pending_recounts(cache, outbox)
     stored = [row for row in _recounts_of_service(cache) if row["key"] not in withdrawn]
     rows = [*stored, *pending, *_local_recounts(cache, outbox)]
-    counted, found = _CountTimes(cache, outbox, rows), dict[ProductLocation, Row]()
+    counted, found = _CountTimes(cache, outbox, rows), dict[ProductLocation, "RecountsRow"]()
     for row in rows:
         if not counted.is_counted_since(row):
             found.setdefault(_product_location(row), row)
     return sorted(found.values(), key=lambda row: (to_utc_text(row["at"]), row["key"]))
 
 
-def _recounts_of_service(cache: apsw.Connection) -> Iterator[Row]:
+def _recounts_of_service(cache: apsw.Connection) -> Iterator[RecountsRow]:
     for id_, product, location, raw in fetch(cache, "SELECT id, product_number, location_code, raw FROM recount"):
         entry = parse_row(raw)
         user, at = str(entry.get("ordered_by") or ""), str(entry.get("ordered_on") or "")
@@ -181,9 +184,9 @@ def _recounts_of_service(cache: apsw.Connection) -> Iterator[Row]:
         yield _recount_row(cache, AT_SERVICE, str(id_), str(product), str(location), at, user, label)
 
 
-def _pending_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> tuple[list[Row], set[str]]:
+def _pending_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> tuple[list[RecountsRow], set[str]]:
     """Return the recounts ordered here and the ids of those withdrawn here, as far as they were not read back yet."""
-    pending: list[Row] = []
+    pending: list[RecountsRow] = []
     withdrawn: set[str] = set()
     for user, at, body in fetch(outbox, _PENDING_RECOUNTS):
         for recount in parse_row(body).get("recounts") or ():
@@ -200,7 +203,7 @@ def _pending_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> tuple[
     return pending, withdrawn
 
 
-def _local_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> Iterator[Row]:
+def _local_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> Iterator[RecountsRow]:
     for note in notes_of_topic(outbox, "recount").values():
         product, _, location = note.key.partition("/")
         at = datetime.fromtimestamp(note.at, UTC).isoformat()
@@ -209,7 +212,7 @@ def _local_recounts(cache: apsw.Connection, outbox: apsw.Connection) -> Iterator
 
 def _recount_row(
     cache: apsw.Connection, kind: str, key: str, product: str, location: str, at: str, user: str, label: str = ""
-) -> Row:
+) -> RecountsRow:
     name = fetch_one(cache, "SELECT name FROM product WHERE product_number = ?", product)
     return {
         "key": key,
@@ -225,7 +228,7 @@ def _recount_row(
 class _CountTimes:
     """Counts made since the oldest of these recounts was ordered. One read serves all of them."""
 
-    def __init__(self, cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[Row]) -> None:
+    def __init__(self, cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[RecountsRow]) -> None:
         self._cache = cache
         self._counted_at: dict[ProductLocation, float] = {}
         """Time of the last count of each location on this host, in seconds since 1970."""
@@ -244,7 +247,7 @@ class _CountTimes:
                             at, self._unconfirmed_at.get(_product_location(entry), at)
                         )
 
-    def is_counted_since(self, row: Row) -> bool:
+    def is_counted_since(self, row: RecountsRow) -> bool:
         """Return True if the recount was made since it was ordered.
 
         Counts of this host count; for recounts that no service stores, those of the log too. A confirmed count is left
@@ -268,11 +271,11 @@ def _to_seconds(moment: str) -> float:
     return datetime.fromisoformat(moment).timestamp()
 
 
-def _product_location(entry: Mapping[str, Json]) -> ProductLocation:
+def _product_location(entry: Row | RecountsRow) -> ProductLocation:
     return str(entry.get("product_number")), str(entry.get("location_code") or "").casefold()
 
 
-def _is_count(entry: Mapping[str, Json]) -> bool:
+def _is_count(entry: Row) -> bool:
     return entry.get("counted_quantity") is not None or any(
         entry.get(f"stock_pool_{pool}") is not None for pool in range(1, 11)
     )
@@ -324,11 +327,12 @@ class ResolvedDifferences(NamedTuple):
     value: float
 
 
-def open_differences(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+def open_differences(
+    cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]
+) -> QueryResult[DifferencesRow]:
     """Return the counts of the last days that differ from the expected quantity and are neither approved nor undone.
 
-    The highest value comes first. `value` is the difference times the product's price; `known` is False without a
-    price. Return a window, or only those of the `keys`.
+    The highest value comes first. Return a window, or only those of the `keys`.
     """
     resolved = _resolved_differences(cache, outbox)
     hidden = [to_text(resolved.keys)] if resolved.keys else []
@@ -375,18 +379,19 @@ def _resolved_differences(cache: apsw.Connection, outbox: apsw.Connection) -> Re
     return ResolvedDifferences([str(key) for key, _ in found], sum(each for _, each in found))
 
 
-def _difference_rows(cache: apsw.Connection, keys: list[str]) -> list[Row]:
+def _difference_rows(cache: apsw.Connection, keys: list[str]) -> list[DifferencesRow]:
     """Return the rows of these differences in the given order."""
     rows = [_difference_row(*entry) for entry in fetch(cache, _DIFFERENCE_ENTRIES, to_text(keys))]
     prices = prices_of(cache, {row["product_number"] for row in rows if row["price"] is None})
     for row in rows:
         price = prices.get(row["product_number"]) if row["price"] is None else row["price"]
-        row["known"] = price is not None
-        row["value"] = row["difference"] * (price or Decimal(0))
+        row["known"], row["value"] = price is not None, row["difference"] * (price or Decimal(0))
     return rows
 
 
-def _difference_row(key: str, at: str, product: str, user: str, raw: str, name: str | None, person: str | None) -> Row:
+def _difference_row(
+    key: str, at: str, product: str, user: str, raw: str, name: str | None, person: str | None
+) -> DifferencesRow:
     entry = parse_row(raw)
     price, expected = entry_price(entry), entry.get("expected_quantity")
     return {
@@ -401,10 +406,14 @@ def _difference_row(key: str, at: str, product: str, user: str, raw: str, name: 
         "difference": difference_of_count(entry, user) or Decimal(0),
         "price": None if price is None else to_decimal(price),
         "review_status": str(entry.get("review_status") or ""),
+        "known": False,  # set with the price
+        "value": Decimal(0),
     }
 
 
-def negative_stock(cache: apsw.Connection, over_picked: PickedOverStock, args: Mapping[str, Json]) -> QueryResult:
+def negative_stock(
+    cache: apsw.Connection, over_picked: PickedOverStock, args: Mapping[str, Json]
+) -> QueryResult[NegativeStockRow]:
     """Return impossible stock: a window, or only the rows of the `keys`.
 
     Kinds: `below`: below zero at a location (empty code: in the whole store). `more`: more picked on a line than
@@ -444,7 +453,7 @@ def _count_cached(cache: apsw.Connection) -> tuple[int, int]:
     return int(below), int(inconsistent)
 
 
-def _below_zero_rows(cache: apsw.Connection, first: int, size: int, total: int) -> list[Row]:
+def _below_zero_rows(cache: apsw.Connection, first: int, size: int, total: int) -> list[NegativeStockRow]:
     def read(from_end: bool, count: int, skip: int) -> list[SortKey]:
         return fetch(cache, _NEGATIVE_STOCK.format(way="DESC" if from_end else "ASC"), count, skip)
 
@@ -454,25 +463,26 @@ def _below_zero_rows(cache: apsw.Connection, first: int, size: int, total: int) 
     ]
 
 
-def _inconsistent_rows(cache: apsw.Connection, first: int, size: int) -> list[Row]:
+def _inconsistent_rows(cache: apsw.Connection, first: int, size: int) -> list[NegativeStockRow]:
     sql = f"""SELECT l.order_number, l.line_number, l.product_number, l.raw, p.name {_INCONSISTENT_LINES}
       ORDER BY l.order_number, l.line_number LIMIT ? OFFSET ?"""
     return [_inconsistent_row(*found) for found in fetch(cache, sql, size, first)]
 
 
-def _inconsistent_row(order: str, line: int, product: str, raw: str, name: str | None) -> Row:
+def _inconsistent_row(order: str, line: int, product: str, raw: str, name: str | None) -> NegativeStockRow:
     entry = parse_row(raw)
     kind, quantity, limit = find_inconsistency(entry) or ("more", Decimal(0), Decimal(0))
     label = str(entry.get("description") or name or product)
-    order_fields = {
+    return {
+        **_negative_stock_row(kind, str(product), label, "", quantity),
         "order_number": str(order),
         "line_number": int(line),
         "picked": to_decimal(entry.get("picked_quantity")),
+        "other_quantity": limit,
     }
-    return {**_negative_stock_row(kind, str(product), label, "", quantity), **order_fields, "other_quantity": limit}
 
 
-def _negative_stock_row(kind: str, product: str, label: str, location: str, quantity: Decimal) -> Row:
+def _negative_stock_row(kind: str, product: str, label: str, location: str, quantity: Decimal) -> NegativeStockRow:
     return {
         "key": f"{kind}/{product}/{location}",
         "kind": kind,

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aisle.cache.claim_queries import add_claims
+from aisle.cache.claim_queries import add_claims, add_workers
 from aisle.cache.order_overlay import Row, orders_of_operation, to_decimal
 from aisle.cache.order_queries import ListChange, load_order
 from aisle.cache.overlaid_order import OverlaidOrders, PendingByOrder, overlaid_order
@@ -24,6 +24,10 @@ from aisle.outbox.local_notes import NOT_PUT_DOWN, find_note
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.rebase import has_base, picked_change
 from aisle.search_text import normalise_text
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.operations import OpenWorkRow
+    from aisle.jobs.rows.orders import OrderRow
 
 _LINES_IN_HAND = """
 SELECT l.order_number, l.in_hand FROM line l INDEXED BY line_in_hand
@@ -158,7 +162,7 @@ WHERE created_at > ? AND operation = 'create-movement' AND app_user = ? AND supe
 
 def user_in_hand(
     cache: apsw.Connection, outbox: apsw.Connection, pending: PendingByOrder, args: Mapping[str, Json]
-) -> list[Row]:
+) -> list[OpenWorkRow]:
     """Return the orders that `user` picked here lately, last one first, with the pieces (`count`) in hand.
 
     `now` is ISO 8601. In hand means picked and at no location. Without locations nothing is ever put down, so none is
@@ -167,18 +171,19 @@ def user_in_hand(
     user = str(args.get("user") or "")
     if not user:
         return []
-    found: list[Row] = []
+    found: list[OpenWorkRow] = []
     since = datetime.fromisoformat(str(args["now"])).timestamp() - WORK_SHIFT_S
     for (number,) in fetch(outbox, _ORDERS_OF_USER, user, since, MAX_ORDERS):
         rows, _ = load_order(cache, pending, str(number))
         add_claims(cache, outbox, rows)
+        add_workers(cache, outbox, rows)
         count = _count_in_hand(rows[0], user, outbox, since) if rows else Decimal(0)
         if count:
             found.append({"order_number": str(number), "count": count})
     return found
 
 
-def _count_in_hand(row: Mapping[str, Any], user: str, outbox: apsw.Connection, since: float) -> Decimal:
+def _count_in_hand(row: OrderRow, user: str, outbox: apsw.Connection, since: float) -> Decimal:
     """Return the quantity of an open order in this user's hand.
 
     It is all of the order if the user has claimed it and nobody else works on it, else what they picked themselves. It
@@ -199,7 +204,7 @@ def _count_in_hand(row: Mapping[str, Any], user: str, outbox: apsw.Connection, s
     return sum_in_hand(lines)
 
 
-def _continued_after_take_over(row: Mapping[str, Any], user: str, outbox: apsw.Connection) -> bool:
+def _continued_after_take_over(row: OrderRow, user: str, outbox: apsw.Connection) -> bool:
     """Return True if the user went on picking after another person took the order over.
 
     They then left it with goods in hand after the take-over.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
@@ -42,11 +42,34 @@ from aisle.outbox.rebase_excess import is_excess
 from aisle.scan.meaning import Candidate
 from aisle.search_text import normalise_text
 
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import (
+        HeldGoodsRow,
+        LocationHeader,
+        LocationRow,
+        LocationsOfProductsRow,
+        LocationsRow,
+        LocationSums,
+        LocationUseRow,
+        ProductHereRow,
+        RecordsByNumberRow,
+    )
+    from aisle.jobs.rows.operations import RefusedOperationsRow
+    from aisle.jobs.rows.orders import RefusalOfUserRow
+
 DEFAULT_LOCATIONS_SIZE = 20
 """Rows of a window if the query names no size."""
 
-NamedRow = tuple[str, str, Row]
-"""Name and number of a product, and its row."""
+
+class ProductHere(NamedTuple):
+    """Product at a location, with what its row lacks."""
+
+    name: str
+    number: str
+    row: ProductHereRow
+    tags: list[str]
+    """Tags of the location, as the stock list has them."""
+
 
 _PRODUCT_COLUMNS = """p.product_number, p.name, p.unit, p.allow_decimal,
   CASE WHEN p.name = '' THEN s.raw ->> 'product_description' END, CASE WHEN p.raw <> '' THEN p.raw -> 'price' END"""
@@ -97,7 +120,7 @@ def aisle_of(code: str) -> str:
 
 def list_locations(
     cache: apsw.Connection, stock_overlay: StockOverlay, walk_order: WalkOrder, args: Mapping[str, Json]
-) -> QueryResult:
+) -> QueryResult[LocationsRow]:
     """Return a window on the locations in walking order, each with its number of products and total quantity.
 
     `beside` names a location: only its aisle is listed, and without `first` the window contains that location.
@@ -126,12 +149,11 @@ def _matches(step: LocationStep, words: Sequence[str], aisle: str | None) -> boo
 
 def load_location(
     cache: apsw.Connection, stock_overlay: StockOverlay, walk_order: WalkOrder, args: Mapping[str, Json]
-) -> QueryResult:
+) -> QueryResult[LocationRow]:
     """Return one location with everything at it.
 
-    `before`, `after`: its neighbours in walking order, empty at an end. `is_stock_unknown`: no stock is cached at all.
-    `unnamed`: no stock entry names a location. `total` and `quantity` cover everything at the location. `products` are
-    sorted by name, at most `size` of them, or only `product_number` if given.
+    `total` and `quantity` cover everything. `products` are sorted by name, at most `size` of them, or only
+    `product_number` if given.
     """
     code = str(args["location_code"])
     at = walk_order.position_by_code.get(code)
@@ -140,34 +162,35 @@ def load_location(
     header = location_header(cache, code, walk_order.steps[at][1])
     asked_product, size = str(args.get("product_number") or ""), args.get("size")
     stock = _StockHere(cache, stock_overlay, [code], asked_product)
-    rows = (
-        stock.row_of_product(code, asked_product)
+    found = (
+        stock.product(code, asked_product)
         if asked_product
-        else stock.rows(code, -1 if size is None else max(0, int(size)))
+        else stock.products(code, -1 if size is None else max(0, int(size)))
     )
+    rows = [each.row for each in found]
     pending = stock_overlay.by_product()
     held = held_goods(cache, code, [row["product_number"] for row in rows])
     began = lines_read_times(cache, [operation for row in rows for operation in pending.get(row["product_number"], ())])
     for row in rows:
-        number = str(row["product_number"])
+        number = row["product_number"]
         row["held"] = apply_to_held(held.get(number, []), code, number, pending.get(number, ()), began)
-    tags: list[str] = next((row["tags"] for row in rows if row["tags"]), [])
+    tags: list[str] = next((each.tags for each in found if each.tags), [])
     sums = stock.sums(code)
-    location: Row = {
+    location: LocationRow = {
         **header,
         "tags": header["tags"] or tags,
         "is_stock_unknown": not fetch(cache, "SELECT 1 FROM stock LIMIT 1"),
         "unnamed": not fetch(cache, "SELECT 1 FROM location_tally LIMIT 1"),
         "total": sums["products"],
         "quantity": sums["quantity"],
-        "products": [{name: value for name, value in row.items() if name != "tags"} for row in rows],
+        "products": rows,
         "before": walk_order.steps[at - 1][0] if at else "",
         "after": walk_order.steps[at + 1][0] if at + 1 < len(walk_order.steps) else "",
     }
     return [location], 1
 
 
-def location_header(cache: apsw.Connection, code: str, order: Json) -> Row:
+def location_header(cache: apsw.Connection, code: str, order: Json) -> LocationHeader:
     """Return the row of a location without its stock."""
     row = fetch_one(cache, "SELECT raw FROM location WHERE location_code = ?", code)
     raw = parse_row(row[0]) if row else {}
@@ -202,47 +225,44 @@ class _StockHere:
             code: {*self._cached[code], *stock_overlay.products_touched_at(code), *([only] if only else [])}
             for code in codes
         }
-        self._overlaid: dict[str, list[NamedRow]] = {code: [] for code in codes}
+        self._overlaid: dict[str, list[ProductHere]] = {code: [] for code in codes}
         """Computed products with stock, by location."""
         numbers = sorted(set().union(*computed.values()))
         for *product, stock, began in fetch(cache, _STOCK_WITH_OVERLAY, to_text(numbers)) if numbers else ():
             number = str(product[0])
             overlaid = apply_to_stock(parse_row(stock), number, self._pending.get(number, ()), began)
             for code in codes:
-                row = (
-                    _stock_row(product, overlaid.get("price"), stock_at(overlaid, code))
-                    if number in computed[code]
-                    else {}
-                )
-                if row and (row["quantity"] is None or row["quantity"] or row["pools"]):
-                    self._overlaid[code].append((str(product[1]), number, row))
+                if number in computed[code]:
+                    here = stock_at(overlaid, code)
+                    if here.quantity is None or here.quantity or here.pools:
+                        self._overlaid[code].append(_product_here(product, overlaid.get("price"), here))
 
-    def sums(self, code: str) -> Row:
-        """Return the number of `products` and the total `quantity` at a location; None if a quantity is unknown."""
+    def sums(self, code: str) -> LocationSums:
+        """Return the sums over all goods at a location."""
         sql = "SELECT products, quantity, unknown FROM location_tally WHERE location_code = ?"
         products, quantity, unknown = fetch_one(self._cache, sql, code) or (0, 0.0, 0)
         replaced = [quantity for has_goods, quantity in self._cached[code].values() if has_goods]
-        rows = [row for *_, row in self._overlaid[code]]
-        found = {"products": products - len(replaced) + len(rows)}
-        if unknown > replaced.count(None) or any(row["quantity"] is None for row in rows):
-            return {**found, "quantity": None}
+        quantities = [each.row["quantity"] for each in self._overlaid[code]]
+        count = products - len(replaced) + len(quantities)
+        if unknown > replaced.count(None) or None in quantities:
+            return {"products": count, "quantity": None}
         rest = round_sum(float(quantity) - sum(each for each in replaced if each is not None))
-        return {**found, "quantity": sum((row["quantity"] for row in rows), rest)}
+        return {"products": count, "quantity": sum((each for each in quantities if each is not None), rest)}
 
-    def rows(self, code: str, size: int) -> list[Row]:
+    def products(self, code: str, size: int) -> list[ProductHere]:
         """Return the products at a location by name, at most `size` of them unless it is negative."""
         cached = fetch(self._cache, _STOCK_AT_LOCATION, code, to_text(list(self._cached[code])), size) if size else []
-        found: list[NamedRow] = []
+        found: list[ProductHere] = []
         for *product, price, entries in cached:
             stock = stock_at(parse_row(f'{{"store_locations":{entries}}}'), code)
-            found.append((str(product[1]), str(product[0]), _stock_row(product, _parse_value(price), stock)))
+            found.append(_product_here(product, _parse_value(price), stock))
         if self._overlaid[code]:
             found = sorted([*found, *self._overlaid[code]], key=lambda each: each[:2])
-        return [row for *_, row in (found if size < 0 else found[:size])]
+        return found if size < 0 else found[:size]
 
-    def row_of_product(self, code: str, number: str) -> list[Row]:
-        """Return the row of this product; empty if none of it is at the location."""
-        return [row for _, each, row in self._overlaid[code] if each == number]
+    def product(self, code: str, number: str) -> list[ProductHere]:
+        """Return this product; empty if none of it is at the location."""
+        return [each for each in self._overlaid[code] if each.number == number]
 
 
 class StockAtLocation(NamedTuple):
@@ -271,9 +291,9 @@ def stock_at(stock: Row, code: str) -> StockAtLocation:
     )
 
 
-def _stock_row(product: Sequence[Any], price: Json, stock: StockAtLocation) -> Row:
+def _product_here(product: Sequence[Any], price: Json, stock: StockAtLocation) -> ProductHere:
     number, name, unit, decimals, stock_name, catalogue = product
-    return {
+    row: ProductHereRow = {
         "product_number": number,
         "description": name or str(stock_name or ""),
         "quantity": stock.quantity,
@@ -281,8 +301,9 @@ def _stock_row(product: Sequence[Any], price: Json, stock: StockAtLocation) -> R
         "allow_decimal": bool(decimals),
         "unit": unit,
         "price": to_decimal(price or _parse_value(catalogue)),
-        "tags": stock.tags,
+        "held": [],
     }
+    return ProductHere(str(name), str(number), row, stock.tags)
 
 
 def _parse_value(text: str | None) -> Json:
@@ -297,16 +318,18 @@ def lines_read_times(cache: apsw.Connection, operations: Iterable[Operation]) ->
     return dict(fetch(cache, sql, to_text(numbers))) if numbers else {}
 
 
-def held_goods(cache: apsw.Connection, code: str, numbers: Sequence[str], limit: int = 0) -> dict[str, list[Row]]:
+def held_goods(
+    cache: apsw.Connection, code: str, numbers: Sequence[str], limit: int = 0
+) -> dict[str, list[HeldGoodsRow]]:
     """Return the goods of these products held at this location for order lines, by product.
 
     Without `limit` all of them are returned, by order and line; else the first `limit` in any order.
     """
-    held: dict[str, list[Row]] = {}
+    held: dict[str, list[HeldGoodsRow]] = {}
     query_args = (to_text(list(numbers)), code)
     found = fetch(cache, _SOME_HELD, *query_args, limit) if limit else fetch(cache, _ALL_HELD, *query_args)
     for product, order, line, quantity in found:
-        row: Row = {"order_number": order, "line_number": line, "quantity": to_decimal(quantity)}
+        row: HeldGoodsRow = {"order_number": order, "line_number": line, "quantity": to_decimal(quantity)}
         held.setdefault(product, []).append(row)
     return held
 
@@ -336,11 +359,10 @@ def location_use(
     walk_order: WalkOrder,
     closed_orders: ClosedOrders,
     args: Mapping[str, Json],
-) -> QueryResult:
-    """Return the use of a location (`location_code`): `tags`, `is_used`, `goods`.
+) -> QueryResult[LocationUseRow]:
+    """Return the use of a location (`location_code`).
 
-    `is_used`: True if goods of orders are there; not checked if its own tags make it a pick-up location. `goods`:
-    number of products for sale there, if it is neither.
+    `is_used` is not checked if its own tags make it a pick-up location. `goods` are counted if it is neither.
     """
     code = str(args["location_code"])
     if code not in walk_order.position_by_code:
@@ -356,7 +378,7 @@ def location_use(
     return _use_row(tags, sum(each.quantity is None or each.quantity > 0 for each in stock))
 
 
-def _use_row(tags: list[str], goods: int = 0, *, is_used: bool = False) -> QueryResult:
+def _use_row(tags: list[str], goods: int = 0, *, is_used: bool = False) -> QueryResult[LocationUseRow]:
     return [{"tags": tags, "goods": goods, "is_used": is_used}], 1
 
 
@@ -391,7 +413,7 @@ class _LocationUse:
         is_all = sum(map(len, first_lines.values())) < FIRST_LINES
         return not is_all and self._holds(numbers, held_goods(self._cache, self._code, numbers))
 
-    def _holds(self, numbers: Sequence[str], held: Mapping[str, list[Row]]) -> bool:
+    def _holds(self, numbers: Sequence[str], held: Mapping[str, list[HeldGoodsRow]]) -> bool:
         """Return True if these lines or pending operations put goods of an open order here."""
         operations = {number: self._pending.get(number, ()) for number in numbers}
         began = lines_read_times(self._cache, [each for own in operations.values() for each in own])
@@ -434,36 +456,44 @@ AND EXISTS (SELECT 1 FROM json_each(lanes) WHERE value = ?) ORDER BY n
 """
 
 
-def add_refused(outbox: apsw.Connection, row: Row) -> None:
-    """Add `refused_by` to an order, in place: by user of this host, number and reason of their last refused operation.
+def refusals_of_order(outbox: apsw.Connection, number: str) -> dict[str, RefusalOfUserRow]:
+    """Return by user of this host their last refused operation on an order.
 
     Excess that no line could take is left out (see aisle.outbox.rebase_excess).
     """
-    found = [operation_from_row(each) for each in fetch(outbox, _REFUSED_OF_ORDER, f"order/{row['order_number']}")]
-    row["refused_by"] = {each.app_user: {"n": each.n, "why": each.last_error} for each in found if not is_excess(each)}
+    found = [operation_from_row(each) for each in fetch(outbox, _REFUSED_OF_ORDER, f"order/{number}")]
+    return {each.app_user: {"n": each.n, "why": each.last_error} for each in found if not is_excess(each)}
 
 
-def locations_of_products(cache: apsw.Connection, pending: PendingByProduct, args: Mapping[str, Json]) -> QueryResult:
+def locations_of_products(
+    cache: apsw.Connection, pending: PendingByProduct, args: Mapping[str, Json]
+) -> QueryResult[LocationsOfProductsRow]:
     """Return the locations of these products, one row each: those with stock first, in walking order.
 
     After them come the locations that order lines prefer, the most frequent first.
     """
-    found: list[Row] = []
+    found: list[LocationsOfProductsRow] = []
     numbers = to_text([str(each) for each in args["product_numbers"]])
     for number, raw, began in fetch(cache, _STOCK_OF_PRODUCTS, numbers):
         stock = apply_to_stock(parse_row(raw), number, pending.get(number, ()), began)
-        found += [{"product_number": number, **location} for location in stock_locations(stock)]
-    orders = load_walk_orders(cache, {str(location["location_code"]) for location in found})
-    rows = [
-        {name: location[name] for name in ("product_number", "location_code", "location_order", "quantity")}
-        for location in sort_by_walk_order(found, orders)
-    ]
+        found += [
+            {
+                "product_number": number,
+                "location_code": location["location_code"],
+                "location_order": location["location_order"],
+                "quantity": location["quantity"],
+            }
+            for location in stock_locations(stock)
+        ]
+    rows = sort_by_walk_order(found, load_walk_orders(cache, {location["location_code"] for location in found}))
     rows.sort(key=lambda row: row["quantity"] is not None and to_decimal(row["quantity"]) <= 0)
     rows += _preferred_locations(cache, numbers, {(row["product_number"], row["location_code"]) for row in rows})
     return rows, len(rows)
 
 
-def _preferred_locations(cache: apsw.Connection, numbers: str, known: set[tuple[str, str]]) -> list[Row]:
+def _preferred_locations(
+    cache: apsw.Connection, numbers: str, known: set[tuple[str, str]]
+) -> list[LocationsOfProductsRow]:
     """Return the locations that order lines prefer for these products, without the known ones."""
     preferred = [
         (number, code) for number, code, _ in fetch(cache, _PREFERRED_LOCATIONS, numbers) if (number, code) not in known
@@ -475,15 +505,14 @@ def _preferred_locations(cache: apsw.Connection, numbers: str, known: set[tuple[
     ]
 
 
-def refused_operations(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+def refused_operations(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[RefusedOperationsRow]:
     """Return the refused operations of one kind that nobody has resolved, oldest first.
 
-    Columns: `op_id`, `user`, `why`, `label`, `body`; for excess that no order line could take also `left` (see
-    aisle.outbox.rebase_excess).
+    `left` is set for excess that no order line could take (see aisle.outbox.rebase_excess).
     """
     query_args = str(args["operation"]), str(args["since"]), to_text(args.get("ops") or [])
     found = [operation_from_row(row) for row in fetch(outbox, _REFUSED_OPERATIONS, *query_args)]
-    rows: list[Row] = [
+    rows: list[RefusedOperationsRow] = [
         {
             "op_id": each.op_id,
             "user": each.app_user,
@@ -497,9 +526,9 @@ def refused_operations(outbox: apsw.Connection, args: Mapping[str, Json]) -> Que
     return rows, len(rows)
 
 
-def candidate_rows(found: Iterable[Candidate], *, is_guess: bool = False) -> QueryResult:
-    """Return the candidates of a code as rows: `kind`, `key`, `label`, and `is_guess`."""
-    rows: list[Row] = [
+def candidate_rows(found: Iterable[Candidate], *, is_guess: bool = False) -> QueryResult[RecordsByNumberRow]:
+    """Return the candidates of a code as rows."""
+    rows: list[RecordsByNumberRow] = [
         {"kind": each.kind, "key": each.key, "label": each.label, "is_guess": is_guess} for each in found
     ]
     return rows, len(rows)

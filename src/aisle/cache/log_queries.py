@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import apsw
 
@@ -30,6 +30,16 @@ from aisle.outbox.outcome_reasons import reason_of_operation
 from aisle.scan.meaning import LOCATION
 from aisle.search_text import index_text, normalise_text
 from aisle.undo_reference import UNDO_PREFIX
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.log import EntryRow, LogRow, LossesRow, MyEntriesRow, ReasonsRow
+
+    class PastEntry(TypedDict):
+        """Key and time of the entry before the first one."""
+
+        key: str
+        at: str
+
 
 DEFAULT_DAY_SIZE = 20
 """Rows of a window if the query names no size."""
@@ -77,19 +87,19 @@ _REASON_SAMPLE = 50
 """Number of a reason's youngest entries that determine its text and sign; a busy store has ten thousand of them."""
 
 
-def log_reasons(cache: apsw.Connection) -> QueryResult:
-    """Return the reasons in the store's log: code, description, and `adds`: True if its entries add to the stock."""
-    rows = []
+def log_reasons(cache: apsw.Connection) -> QueryResult[ReasonsRow]:
+    """Return the reasons in the store's log."""
+    rows: list[ReasonsRow] = []
     for (code,) in fetch(cache, _REASON_CODES):
         ((description, adds),) = fetch(cache, _REASON_TEXT, code, _REASON_SAMPLE)
         if str(code).isdecimal():
             rows.append({"reason_code": int(code), "reason_code_description": str(description), "adds": bool(adds)})
-    return list(rows), len(rows)
+    return rows, len(rows)
 
 
 def entries_of_day(
     cache: apsw.Connection, outbox: apsw.Connection, store: str, args: Mapping[str, Json]
-) -> QueryResult:
+) -> QueryResult[MyEntriesRow]:
     """Return a window on the day of `now` (ISO 8601), youngest first, or the entry with this `key`.
 
     Filters: `user`, `product_number`, words to `search`.
@@ -104,7 +114,8 @@ def entries_of_day(
     for row in local_rows:
         row["id"] = row["id"] or (_matching_log_entry(row, logged) if row["outcome"] == OUTCOME_CONFIRMED else "")
         if row["id"] in logged:
-            logged[row["id"]] |= {"key": row["key"], "said": row["said"]}
+            entry = logged[row["id"]]
+            entry["key"], entry["said"] = row["key"], row["said"]
     rows = [row for row in logged.values() if _is_listed(row)]
     rows += [row for row in local_rows if row["id"] not in logged]
     undone = undone_entries(cache, outbox, since)
@@ -127,35 +138,40 @@ def undone_locally(outbox: apsw.Connection, since: str) -> set[str]:
     return {undone_identity_of(row) for row in rows if is_undo(row)}
 
 
-def is_undone(row: Row, undone: set[str]) -> bool:
+def is_undone(row: EntryRow, undone: set[str]) -> bool:
     """Return True if another entry undoes this one, referring to its number or its time."""
     return not undone.isdisjoint({_identity(row, row["id"]), _identity(row, row["said"])} - {""})
 
 
-def undone_identity_of(row: Row) -> str:
+def undone_identity_of(row: EntryRow) -> str:
     """Return the identity of the entry that this one undoes."""
     return _identity(row, str(row["reference"])[len(UNDO_PREFIX) :])
 
 
-def _identity(row: Row, number_or_moment: str) -> str:
+def _identity(row: EntryRow, number_or_moment: str) -> str:
     return entry_identity(row["product_number"], row["location_code"], row["app_user_name"], number_or_moment)
 
 
-def _matching_log_entry(row: Row, logged: Mapping[str, Row]) -> str:
+def _matching_log_entry(row: EntryRow, logged: Mapping[str, EntryRow]) -> str:
     """Return the number of the equal entry in the service's log, for a service that returns no numbers on creation."""
-    same = ["product_number", "location_code", "app_user_name", "counted_quantity"]
-    same += [] if row["difference"] is None else ["difference"]
     for key, other in logged.items():
-        if other["key"] == key and all(row[name] == other[name] for name in same):
+        if (
+            other["key"] == key
+            and other["product_number"] == row["product_number"]
+            and other["location_code"] == row["location_code"]
+            and other["app_user_name"] == row["app_user_name"]
+            and other["counted_quantity"] == row["counted_quantity"]
+            and row["difference"] in (None, other["difference"])
+        ):
             return key
     return ""
 
 
-def is_undo(row: Row) -> bool:
+def is_undo(row: EntryRow) -> bool:
     return str(row["reference"]).startswith(UNDO_PREFIX) and row["outcome"] not in (OUTCOME_REFUSED, OUTCOME_RESOLVED)
 
 
-def _is_listed(row: Row) -> bool:
+def _is_listed(row: EntryRow) -> bool:
     """Return True if a log entry is a count, a loss or a correction; no movement, receipt or shortage."""
     if row["source"] in ("short", "rejected"):
         return False
@@ -163,7 +179,7 @@ def _is_listed(row: Row) -> bool:
     return counted or reason or is_undo(row)
 
 
-def _filter_rows(rows: Iterable[Row], args: Mapping[str, Json]) -> list[Row]:
+def _filter_rows(rows: Iterable[EntryRow], args: Mapping[str, Json]) -> list[EntryRow]:
     user, product = str(args.get("user") or ""), str(args.get("product_number") or "")
     words = normalise_text(str(args.get("search") or "")).split()
     return [
@@ -179,7 +195,7 @@ def _has_words(text: str, words: list[str]) -> bool:
     return all(word in text for word in words)
 
 
-def _add_product_names(cache: apsw.Connection, rows: list[Row]) -> list[Row]:
+def _add_product_names(cache: apsw.Connection, rows: list[EntryRow]) -> list[EntryRow]:
     numbers = to_text(sorted({row["product_number"] for row in rows}))
     names = dict(
         fetch(
@@ -193,7 +209,7 @@ def _add_product_names(cache: apsw.Connection, rows: list[Row]) -> list[Row]:
     return rows
 
 
-def log_row(key: str, at: str, raw: Row) -> Row:
+def log_row(key: str, at: str, raw: Row) -> EntryRow:
     """Return the row of an entry of the service's log."""
     counted = raw.get("counted_quantity")
     expected, quantity = raw.get("expected_quantity"), raw.get("quantity")
@@ -205,7 +221,11 @@ def log_row(key: str, at: str, raw: Row) -> Row:
         difference = sum(pools.values(), Decimal(0))
     pool = raw.get("stock_pool") or (next(iter(pools)) if len(pools) == 1 else 0)
     return {
-        **_common_fields(raw),
+        "product_number": str(raw.get("product_number") or ""),
+        "location_code": str(raw.get("location_code") or ""),
+        "app_user_name": str(raw.get("app_user_name") or ""),
+        "reference": str(raw.get("reference") or ""),
+        "reason_code": raw.get("reason_code"),
         "key": key,
         "id": key if not key.startswith("#") else "",
         "at": at,
@@ -220,21 +240,11 @@ def log_row(key: str, at: str, raw: Row) -> Row:
     }
 
 
-def _common_fields(raw: Mapping[str, Any]) -> Row:
-    return {
-        "product_number": str(raw.get("product_number") or ""),
-        "location_code": str(raw.get("location_code") or ""),
-        "app_user_name": str(raw.get("app_user_name") or ""),
-        "reference": str(raw.get("reference") or ""),
-        "reason_code": raw.get("reason_code"),
-    }
-
-
-def _pool_quantities(raw: Mapping[str, Any]) -> dict[int, Decimal]:
+def _pool_quantities(raw: Row) -> dict[int, Decimal]:
     return {pool: to_decimal(raw[name]) for pool in range(1, 11) if raw.get(name := f"stock_pool_{pool}") is not None}
 
 
-def _local_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[Row]:
+def _local_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[EntryRow]:
     """Yield the entries of this host with the state of their operation; receipts are no counts and are left out."""
     for row in rows:
         operation = operation_from_row(row)
@@ -245,7 +255,7 @@ def _local_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[Row]:
             yield _local_entry(operation, index, entry, ids[index] if index < len(ids) else "")
 
 
-def _difference_of_count(entry: Mapping[str, Any], counted_quantity: Decimal) -> Decimal | None:
+def _difference_of_count(entry: Row, counted_quantity: Decimal) -> Decimal | None:
     """Return the change of stock by a count; None if the expected quantity is unknown."""
     expected = entry.get("expected_quantity")
     return None if expected is None else counted_quantity - to_decimal(expected)
@@ -260,7 +270,7 @@ def _entry_numbers(operation: Operation) -> list[str]:
     return [str(id_) for id_ in data] if isinstance(data, list) else []
 
 
-def _local_entry(operation: Operation, index: int, entry: Mapping[str, Any], entry_number: str) -> Row:
+def _local_entry(operation: Operation, index: int, entry: Row, entry_number: str) -> EntryRow:
     counting = bool(operation.query.get("is_counted_quantity"))
     pools = _pool_quantities(entry)
     quantity = (
@@ -268,8 +278,11 @@ def _local_entry(operation: Operation, index: int, entry: Mapping[str, Any], ent
     )
     at = to_utc_text(str(entry.get("scanned_datetime") or operation.occurred_at))
     return {
-        **_common_fields(entry),
+        "product_number": str(entry.get("product_number") or ""),
+        "location_code": str(entry.get("location_code") or ""),
         "app_user_name": str(entry.get("app_user_name") or operation.app_user),
+        "reference": str(entry.get("reference") or ""),
+        "reason_code": entry.get("reason_code"),
         "key": f"{operation.op_id}.{index}",
         "id": entry_number,
         "at": at,
@@ -344,7 +357,7 @@ BEFORE_ALL, AFTER_ALL = "\0", "\U0010ffff"
 """Bounds before and after everything that can follow a code's beginning."""
 
 
-def log_entries(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult | WindowRows:
+def log_entries(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[LogRow] | WindowRows[LogRow]:
     """Return a window on the log, youngest first, or the one entry with this `key`.
 
     Filters: `since` and `until` (days, ISO 8601; `until` is excluded), `from_id`, `to_id`, `product_number`,
@@ -359,7 +372,7 @@ def log_entries(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult
         matching = fetch(cache, _SELECT_ENTRY, str(args["key"]))
         return _add_user_names(cache, [_full_entry(*row) for row in matching]), len(matching)
     first, size = window_bounds(args, DEFAULT_LOG_SIZE)
-    past: Mapping[str, Any] | None = args.get("past")
+    past: PastEntry | None = args.get("past")
     values = _condition_values(cache, args, past)
     limits = " AND ".join(_CONDITIONS[name] for name in values) or "1"
     window_values = {"first": first, "size": size, "past_at": past["at"] if past else ""}
@@ -377,16 +390,14 @@ def log_entries(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult
     return WindowRows(_add_user_names(cache, found), total, _reaches_before_log(cache, str(args.get("since") or "")))
 
 
-def _condition_values(
-    cache: apsw.Connection, args: Mapping[str, Json], past: Mapping[str, Any] | None
-) -> dict[str, Any]:
+def _condition_values(cache: apsw.Connection, args: Mapping[str, Json], past: PastEntry | None) -> dict[str, Json]:
     """Return the values of the requested conditions by their names in `_CONDITIONS`."""
     search = str(args.get("search") or "")
     code = str(args.get("location_code") or "")
     meant_locations = [] if code else _locations_meant(cache, search)
     words = [] if meant_locations else normalise_text(search).split()[:MAX_WORDS]
     locations = meant_locations or (_locations_by_code(cache, code) or [code] if code else [])
-    values: dict[str, Any] = {
+    values: dict[str, Json] = {
         "since": to_utc_text(str(args.get("since") or "")),
         "until": "" if past else to_utc_text(str(args.get("until") or "")),
         "past": past["key"] if past else "",
@@ -445,7 +456,7 @@ def _code_spellings(locations: list[str]) -> list[str]:
     return sorted({spelt for location in locations for spelt in (location, location.casefold(), location.upper())})
 
 
-def _add_user_names(cache: apsw.Connection, rows: list[Row]) -> list[Row]:
+def _add_user_names(cache: apsw.Connection, rows: list[LogRow]) -> list[LogRow]:
     """Add the name of each entry's user as `user_name`, in place. Return the rows."""
     names = names_by_user(cache)
     for row in rows:
@@ -458,7 +469,7 @@ def _parse_bound(value: Json) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def _full_entry(key: Any, at: Any, raw: Any, name: Any, work: Any) -> Row:
+def _full_entry(key: Any, at: Any, raw: Any, name: Any, work: Any) -> LogRow:
     """Return the row of an entry with all its fields; numbers as Decimal."""
     entry = parse_row(str(raw))
     row = log_row(str(key), str(at), entry)
@@ -474,25 +485,31 @@ def _full_entry(key: Any, at: Any, raw: Any, name: Any, work: Any) -> Row:
         "stock_pool": str(entry.get("stock_pool") or (row["pool"] or "")),
         "price": None if entry.get("price") is None else to_decimal(entry["price"]),
         "reason_code_description": row["reason"],
+        "user_name": "",
     }
 
 
-def losses_by_week(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+def losses_by_week(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[LossesRow]:
     """Return the losses by reason in each of the last weeks up to that of `now`, greatest first.
 
-    Columns: `reason_code`, `description`, `weeks` (oldest first), `total`. Undone losses do not count; weeks begin on
+    Undone losses do not count; weeks begin on
     Monday. Whole days come from stored sums; days on which a local week begins from sums of quarter hours.
     """
     starts = [to_utc_text(each.isoformat()) for each in week_starts(str(args["now"]))]
     split_days = {begin[:_DAY_LENGTH] for begin in starts if begin[_DAY_LENGTH:_MINUTE_LENGTH] != "T00:00"}
     sums = [row for row in fetch(cache, _LOSSES_BY_DAY, starts[0][:_DAY_LENGTH]) if row[0] not in split_days]
     sums += fetch(cache, _LOSSES_BY_QUARTER, to_text(sorted(split_days)))
-    found: dict[str, Row] = {}
+    found: dict[str, LossesRow] = {}
     for at, code, words, quantity in sums:
         week = sum(at >= begin[: len(at)] for begin in starts) - 1
         if week >= 0:
-            empty = {"reason_code": str(code), "description": str(words or ""), "weeks": [Decimal(0)] * LOSS_WEEKS}
-            reason = found.setdefault(code, {**empty, "total": Decimal(0)})
+            empty: LossesRow = {
+                "reason_code": str(code),
+                "description": str(words or ""),
+                "weeks": [Decimal(0)] * LOSS_WEEKS,
+                "total": Decimal(0),
+            }
+            reason = found.setdefault(code, empty)
             reason["weeks"][week] += round_sum(quantity)
             reason["total"] += round_sum(quantity)
     ranked = sorted(found.values(), key=lambda row: (-row["total"], row["reason_code"]))

@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -42,6 +42,9 @@ from aisle.outbox.rebase import BASE, PICKED
 from aisle.outbox.reconciliation import replacement_write
 from aisle.outbox.user_tokens import user_awaited_by
 
+if TYPE_CHECKING:
+    from aisle.jobs.rows.operations import ComparedFigureRow, NeedingPersonRow, OperationItemRow, UnconfirmedRow
+
 ORDER_FLAGS = ("is_active", "is_claimed", "is_picked", "is_rejected")
 """Flags that an update may set on a whole order."""
 
@@ -51,7 +54,7 @@ CONFLICT_STATUS = 409
 """HTTP status of an answer that the goods are not there."""
 
 
-def items_of_operation(op: Operation) -> list[Mapping[str, Any]]:
+def items_of_operation(op: Operation) -> list[Row]:
     """Return the parts of an operation: entries of a log, items of a movement, lines of an order."""
     if op.operation == UPDATE_ORDER:
         return list(op.body["orders"].get("order_lines") or ())
@@ -66,7 +69,7 @@ def is_count(op: Operation) -> bool:
     return any("counted_quantity" in each or op.query.get("is_counted_quantity") for each in items_of_operation(op))
 
 
-def compare_figures(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
+def compare_figures(op: Operation, cache: apsw.Connection) -> Iterator[ComparedFigureRow]:
     """Yield the figures of both sides by location, by order line, or by field of an order.
 
     If the service was not asked for this operation, its figures come from the cache.
@@ -83,7 +86,7 @@ def compare_figures(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
     yield from _compare_stock(op, before.get("stock") or {}, after.get("stock") or _cached_stock(op, cache))
 
 
-def _compare_stock(op: Operation, stock: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Row]:
+def _compare_stock(op: Operation, stock: Row, now: Row) -> Iterator[ComparedFigureRow]:
     changes, counts = expected_changes(op), _counted_quantities(op)
     for product in dict.fromkeys((*stock, *now)):
         for location in dict.fromkeys((*stock.get(product, {}), *now.get(product, {}))):
@@ -99,7 +102,7 @@ def _compare_stock(op: Operation, stock: Mapping[str, Any], now: Mapping[str, An
                 }
 
 
-def _compare_order(op: Operation, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Row]:
+def _compare_order(op: Operation, before: Row, after: Row) -> Iterator[ComparedFigureRow]:
     update = op.body["orders"]
     for name in ORDER_FLAGS:
         if name in update:
@@ -124,8 +127,8 @@ def _compare_order(op: Operation, before: Mapping[str, Any], after: Mapping[str,
 
 
 def _compare_settings(
-    op: Operation, before: Mapping[str, Any], after: Mapping[str, Any] | None, cache: apsw.Connection
-) -> Iterator[Row]:
+    op: Operation, before: Row, after: Row | None, cache: apsw.Connection
+) -> Iterator[ComparedFigureRow]:
     """Yield the figures by field of each product; None if unknown."""
     from aisle.outbox.operation_record import EXPECTED, parse_entry_values, parse_update_values
 
@@ -149,7 +152,7 @@ def _compare_settings(
             }
 
 
-def _excess_as_order(line: Mapping[str, Any]) -> Mapping[str, Any]:
+def _excess_as_order(line: Row) -> Row:
     """Return a line as it was when it could not take the excess, in the form of an order.
 
     See aisle.outbox.rebase_excess.
@@ -157,7 +160,7 @@ def _excess_as_order(line: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"lines": {str(line.get("line_number")): line}}
 
 
-def _cached_order(op: Operation, cache: apsw.Connection) -> Mapping[str, Any]:
+def _cached_order(op: Operation, cache: apsw.Connection) -> Row:
     number = str(op.body["orders"].get("order_number") or "")
     row = fetch_one(cache, "SELECT raw FROM orders WHERE order_number = ?", number)
     if row is None:
@@ -169,9 +172,9 @@ def _cached_order(op: Operation, cache: apsw.Connection) -> Mapping[str, Any]:
     }
 
 
-def _cached_stock(op: Operation, cache: apsw.Connection) -> Mapping[str, Any]:
+def _cached_stock(op: Operation, cache: apsw.Connection) -> Row:
     """Return the cached stock of the operation's products at the locations that it names."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, Decimal]] = {}
     for product, location in dict.fromkeys((*expected_changes(op), *_counted_quantities(op))):
         sql = "SELECT s.raw FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?"
         row = fetch_one(cache, sql, product)
@@ -184,7 +187,7 @@ def _cached_stock(op: Operation, cache: apsw.Connection) -> Mapping[str, Any]:
     return found
 
 
-def _entry_quantity(entry: Mapping[str, Any]) -> Decimal:
+def _entry_quantity(entry: Row) -> Decimal:
     if entry.get("quantity") is not None:
         return to_decimal(entry["quantity"])
     return sum((to_decimal(entry.get(f"stock_pool_{pool}")) for pool in range(1, 11)), Decimal(0))
@@ -301,7 +304,9 @@ RETURNED, GIVEN_TO_OTHER_ORDER = "put_back", "other_order"
 """Resolutions for goods that an order did not get; each closes the operation and says so."""
 
 
-def unconfirmed_operations(outbox: apsw.Connection, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+def unconfirmed_operations(
+    outbox: apsw.Connection, cache: apsw.Connection, args: Mapping[str, Json]
+) -> QueryResult[UnconfirmedRow]:
     """Return a window on the unconfirmed operations, those that need a person first, or the one with `op_id`."""
     if args.get("op_id"):
         found = fetch(outbox, "SELECT * FROM operation WHERE live = 1 AND op_id = ?", str(args["op_id"]))
@@ -312,19 +317,15 @@ def unconfirmed_operations(outbox: apsw.Connection, cache: apsw.Connection, args
     return rows, int(total[0]) if total else 0
 
 
-def count_needing_person(outbox: apsw.Connection) -> QueryResult:
+def count_needing_person(outbox: apsw.Connection) -> QueryResult[NeedingPersonRow]:
     """Return the number of operations that need a person, as a total without rows."""
     sql = "SELECT count(*) FROM operation WHERE live = 1 AND state IN ('needs_person', 'rejected', 'in_doubt')"
     row = fetch_one(outbox, sql)
     return [], int(row[0]) if row else 0
 
 
-def unconfirmed_row(op: Operation, cache: apsw.Connection, outbox: apsw.Connection) -> Row:
-    """Return one operation as a page shows it.
-
-    `waits_for`: the operation in doubt that blocks it. `principal`: name of the person whose token it is sent with;
-    empty for the store's token. `pin`: name of the person whose PIN it waits for.
-    """
+def unconfirmed_row(op: Operation, cache: apsw.Connection, outbox: apsw.Connection) -> UnconfirmedRow:
+    """Return one operation as a page shows it."""
     names = _product_names(cache, op)
     pin = user_awaited_by(outbox, op, time.time())
     return {
@@ -395,7 +396,7 @@ def _operation_kind(op: Operation) -> str:
     return {CREATE_MOVEMENT: "move", UPDATE_ORDER: "pick", UPDATE_STORE_PRODUCTS: "setting"}.get(op.operation, "other")
 
 
-def _item_row(each: Mapping[str, Any], names: Mapping[str, str]) -> Row:
+def _item_row(each: Row, names: Mapping[str, str]) -> OperationItemRow:
     product = str(each.get("product_number") or "")
     named = ("picked_quantity", "counted_quantity", "quantity", *(f"stock_pool_{pool}" for pool in range(1, 11)))
     quantity = next((each[name] for name in named if each.get(name) is not None), None)
@@ -410,7 +411,7 @@ def _item_row(each: Mapping[str, Any], names: Mapping[str, str]) -> Row:
     }
 
 
-def _end_name(end: Mapping[str, Any]) -> str:
+def _end_name(end: Row) -> str:
     return str(end.get("location_code") or end.get("customer_order_number") or "")
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import apsw
 
@@ -30,6 +30,9 @@ from aisle.search_text import normalise_text
 
 ORDER_STATUSES = ("open", "partial", "picked", "rejected", "finished")
 """States of an order, in the words of our own service. interface: fulfillment_status."""
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import AbsentOrderRow, OrderBoardRow, OrderHeader, OrdersByNumberRow
 
 SortKey = tuple[Any, ...]
 """Sort key of an order; the last part is its number."""
@@ -85,12 +88,12 @@ def parse_filter(args: Mapping[str, Json]) -> BoardFilter:
     )
 
 
-def sort_key(cached: Mapping[str, Any], sort: str) -> SortKey:
+def sort_key(cached: Row, sort: str) -> SortKey:
     """Return the sort key of an order from its cached columns."""
     return tuple(cached[name] for name in SORT_COLUMNS[sort])
 
 
-def matches(row: Row, cached: Mapping[str, Any], board_filter: BoardFilter) -> bool:
+def matches(row: OrdersByNumberRow | Row, cached: Row, board_filter: BoardFilter) -> bool:
     """Return True if an order with pending operations matches the filter once they are done."""
     pickup = str(cached["pickup"])
     return (
@@ -98,7 +101,7 @@ def matches(row: Row, cached: Mapping[str, Any], board_filter: BoardFilter) -> b
         and all(word in cached["text"] for word in board_filter.words)
         and (not board_filter.reference or cached["reference"] == board_filter.reference)
         and (board_filter.claimed is None or bool(row.get("is_claimed")) == board_filter.claimed)
-        and (not board_filter.short or row["short"] > 0)
+        and (not board_filter.short or bool(row["short"] > 0))
         and (
             not board_filter.due_before
             or pickup < (board_filter.due_before if len(pickup) > 10 else board_filter.due_before[:10])
@@ -158,14 +161,14 @@ WHERE pickup > ? AND pickup < ? AND status IN (SELECT value FROM json_each(?))
 class PendingOrder(NamedTuple):
     """An order with pending operations applied, and the data it was computed from."""
 
-    row: Row
-    cached: Mapping[str, Any]
+    row: OrdersByNumberRow
+    cached: Row
     """Cached columns of the order."""
     revision: int
     """Revision of its pending operations (`OverlayIndex.revision`)."""
 
 
-def find_absent_order(cache: apsw.Connection, number: str, since: str) -> QueryResult:
+def find_absent_order(cache: apsw.Connection, number: str, since: str) -> QueryResult[AbsentOrderRow]:
     """Return one row if the service, asked since then, answered that it has no such order; otherwise none."""
     cursor = fetch_one(cache, "SELECT cursor FROM sync WHERE topic = ?", ABSENT_ORDERS)
     asked_at = dict(json.loads(cursor[0])).get(number) if cursor else None
@@ -185,13 +188,11 @@ class OrderBoard:
         self._filtered_keys: dict[BoardFilter, list[SortKey]] = {}
         """All keys of each filter that is more than states."""
 
-    def read(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+    def read(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[OrderBoardRow]:
         """Return a window of the board: `first` and `size`, or `anchor` (order_number) and its `row` in the window.
 
         The anchor yields if the whole list fits the window, or with `fills`, rather than leave rows blank. `near`:
-        order_number and `position` of a row read before, to search from. Rows are those of the query `order` without
-        lines. They have `position`, `status` and `short` (number of lines closed short), and `seen_at`, the time of the
-        first read here. `idle_since` is the time of the last event if somebody works on the order.
+        order_number and `position` of a row read before, to search from.
         """
         pending = self._overlay.by_order()
         self._refresh(cache, pending)
@@ -208,8 +209,9 @@ class OrderBoard:
                 first = max(0, min(start[1] - int(args.get("row") or 0), last))
         keys = listed.window(first, size, start)
         rows = [self._load_row(cache, pending, number) for *_, number in keys]
-        found = [{**row, "position": first + at} for at, row in enumerate(rows) if row is not None]
-        return self._add_people(cache, found), total
+        found: list[OrderBoardRow] = [{**row, "position": first + at} for at, row in enumerate(rows) if row is not None]
+        self._add_people(cache, found)
+        return found, total
 
     def count_late(self, cache: apsw.Connection, now: str) -> int:
         """Return the number of unpicked orders that are overdue at `now`; whole days come from stored counts."""
@@ -224,15 +226,16 @@ class OrderBoard:
         )
         return int(before) + int(today) + change
 
-    def rows_of_orders(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+    def rows_of_orders(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[OrdersByNumberRow]:
         """Return the rows of these `orders` in the given order; unknown numbers are left out."""
         pending = self._overlay.by_order()
         self._refresh(cache, pending)
         rows = [row for number in args["orders"] if (row := self._load_row(cache, pending, str(number))) is not None]
-        return self._add_people(cache, rows), len(rows)
+        self._add_people(cache, rows)
+        return rows, len(rows)
 
-    def _add_people(self, cache: apsw.Connection, rows: list[Row]) -> list[Row]:
-        """Add to each order who works on it and the time of its last event, in place. Return the rows."""
+    def _add_people(self, cache: apsw.Connection, rows: Sequence[OrdersByNumberRow]) -> None:
+        """Add to each order who works on it and the time of its last event, in place."""
         add_claims(cache, self._outbox, rows)
         add_priority(cache, self._outbox, rows)
         add_batch_pickers(cache, self._outbox, rows)
@@ -245,7 +248,6 @@ class OrderBoard:
             row["idle_since"] = max(
                 to_utc_text(str(row.get("claimed_on") or "")), last_event_by_order.get(row["order_number"], "")
             )
-        return rows
 
     def _refresh(self, cache: apsw.Connection, pending: OverlayIndex) -> None:
         stamp = (*self._overlay.revision(), fetch(cache, "PRAGMA data_version")[0][0], id(cache))
@@ -287,10 +289,11 @@ class OrderBoard:
             self._filtered_keys = {board_filter: listed.all_keys()}
         return FilteredList(cache, board_filter, self._filtered_keys[board_filter], {})
 
-    def _load_row(self, cache: apsw.Connection, pending: PendingByOrder, number: str) -> Row | None:
-        row = load_order_header(cache, pending, number, self._overlaid)
-        if row is None:
+    def _load_row(self, cache: apsw.Connection, pending: PendingByOrder, number: str) -> OrdersByNumberRow | None:
+        header = load_order_header(cache, pending, number, self._overlaid)
+        if header is None:
             return None
+        row = cast("OrdersByNumberRow", header)
         began = fetch_one(cache, "SELECT first_read_began FROM orders WHERE order_number = ?", number)
         row["status"] = order_status(row)
         row["seen_at"] = iso_time(began[0]) if began and began[0] else ""
@@ -304,7 +307,7 @@ class OrderBoard:
         return sum(map(is_short_line, overlaid_lines(cache, pending, number, self._overlaid)))
 
 
-def order_status(row: Mapping[str, Any]) -> str:
+def order_status(row: OrderHeader) -> str:
     """Return the state of an order, one of `ORDER_STATUSES`."""
     if row.get("is_rejected") and row.get("is_active", True):
         return "rejected"
@@ -315,12 +318,12 @@ def order_status(row: Mapping[str, Any]) -> str:
     return "partial" if to_decimal(row.get("picked_quantity")) > 0 else "open"
 
 
-def is_short_line(line: Mapping[str, Any]) -> bool:
+def is_short_line(line: Row) -> bool:
     """Return True if a line is closed short of the ordered quantity."""
     return is_line_complete(line) and to_decimal(line.get("picked_quantity")) < to_decimal(line.get("quantity"))
 
 
-def _is_in_work(row: Mapping[str, Any]) -> bool:
+def _is_in_work(row: OrdersByNumberRow) -> bool:
     return row["status"] in ("open", "partial") and (bool(row.get("is_claimed")) or row["status"] == "partial")
 
 

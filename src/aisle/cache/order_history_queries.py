@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
 import apsw
 
 from aisle.cache.log_schema import WORK_SQL
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
-from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.order_overlay import to_decimal
 from aisle.cache.people_queries import names_by_user
 from aisle.cache.row_values import QueryResult, parse_row, window_bounds
 from aisle.host.database import fetch
@@ -20,6 +20,9 @@ from aisle.jobs.store_time import to_utc_text
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import CREATE_MOVEMENT, REJECT_LINES, UPDATE_ORDER, Operation, operation_from_row
 from aisle.outbox.outcome_reasons import reason_of_operation, store_text
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import OrderHistoryRow, OrderOutcomesRow
 
 _LAST_LOG_ENTRY = """
 SELECT e.value, max(l.at) FROM json_each(?) e JOIN log l INDEXED BY log_order
@@ -71,12 +74,10 @@ ORDER BY CASE o.state WHEN 'rejected' THEN 0 WHEN 'needs_person' THEN 1 WHEN 'in
 """
 
 
-def order_history(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return the history of an order (`order_number`), youngest first.
-
-    Columns: `at`, `user`, `event`, `label`, `quantity`, `location`, `why`, `outcome` (state of the operation, for
-    entries of this host).
-    """
+def order_history(
+    cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]
+) -> QueryResult[OrderHistoryRow]:
+    """Return the history of an order (`order_number`), youngest first."""
     number = str(args["order_number"])
     first, size = window_bounds(args, DEFAULT_SIZE)
     limit = first + size
@@ -92,7 +93,7 @@ def order_history(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping
     return rows[first:limit], len(rows)
 
 
-def _log_rows(cache: apsw.Connection, number: str, limit: int) -> Iterator[Row]:
+def _log_rows(cache: apsw.Connection, number: str, limit: int) -> Iterator[OrderHistoryRow]:
     for at, user, product, raw, name, work in fetch(cache, _LOG_OF_ORDER, number, limit):
         entry = parse_row(raw)
         yield {
@@ -107,18 +108,29 @@ def _log_rows(cache: apsw.Connection, number: str, limit: int) -> Iterator[Row]:
         }
 
 
-def _local_rows(outbox: apsw.Connection, cache: apsw.Connection, number: str, limit: int) -> Iterator[Row]:
+def _local_rows(outbox: apsw.Connection, cache: apsw.Connection, number: str, limit: int) -> Iterator[OrderHistoryRow]:
     for found in fetch(outbox, _UPDATES_OF_ORDER, number, limit):
         op = operation_from_row(found)
-        head = {"at": to_utc_text(op.occurred_at), "user": op.app_user, "outcome": OUTCOME_BY_STATE[op.state]}
-        head["why"] = reason_of_operation(op)
-        for part in _parts_of_update(op, cache):
-            yield {**part, **head, "why": part["why"] or head["why"]}
+        yield from _parts_of_update(op, cache)
 
 
-def _parts_of_update(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
+def _parts_of_update(op: Operation, cache: apsw.Connection) -> Iterator[OrderHistoryRow]:
     """Yield the parts of one update."""
     order = op.body["orders"]
+    at, word, failure = to_utc_text(op.occurred_at), OUTCOME_BY_STATE[op.state], reason_of_operation(op)
+
+    def part(what: str, label: str, quantity: Decimal, location: str, why: str) -> OrderHistoryRow:
+        return {
+            "at": at,
+            "user": op.app_user,
+            "event": what,
+            "label": label,
+            "quantity": quantity,
+            "location": location,
+            "why": why or failure,
+            "outcome": word,
+        }
+
     reason = store_text(str(order.get("rejection_reason_code_description") or ""))
     for name, yes, no in (
         ("is_rejected", "rejected", "taken_back"),
@@ -128,14 +140,14 @@ def _parts_of_update(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
         if name in order:
             what = yes if order[name] else no
             why = reason if what == "rejected" else ""
-            yield {"event": what, "label": "", "quantity": Decimal(0), "location": "", "why": why}
+            yield part(what, "", Decimal(0), "", why)
     for line in order.get("order_lines") or ():
         name = _product_name(cache, str(line.get("product_number") or ""))
         reason = store_text(str(line.get("rejection_reason_code_description") or ""))
         more = to_decimal(line.get("picked_quantity")) - to_decimal(line.get("base_picked_quantity"))
         what = "pick" if more > 0 else "unpick" if more < 0 else "short" if line.get("is_picked") else "opened"
         location = "" if what == "opened" else str(line.get("preferred_location_code") or "")
-        yield {"event": what, "label": name, "quantity": abs(more), "location": location, "why": reason}
+        yield part(what, name, abs(more), location, reason)
 
 
 def _product_name(cache: apsw.Connection, product: str) -> str:
@@ -143,13 +155,12 @@ def _product_name(cache: apsw.Connection, product: str) -> str:
     return str(found[0][0]) if found and found[0][0] else product
 
 
-def order_outcomes(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return the state of the pending operations of these `orders`: `order_number`, `outcome` and `why`, worst one
-    each.
+def order_outcomes(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[OrderOutcomesRow]:
+    """Return the worst state of the pending operations of each of these `orders`.
 
     `confirmed` if nothing is pending. With `since` (ISO 8601 UTC) only updates from then on count.
     """
-    rows: list[Row] = []
+    rows: list[OrderOutcomesRow] = []
     since = args.get("since")
     for number in args["orders"]:
         pending = [operation_from_row(row) for row in fetch(outbox, _LIVE_OPERATIONS, f"order/{number}")]
@@ -166,5 +177,5 @@ def order_outcomes(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryRe
     return rows, len(rows)
 
 
-def _reason_of(op: Operation | None) -> Any:
+def _reason_of(op: Operation | None) -> str:
     return op.last_error if op and op.state in ("rejected", "needs_person", "in_doubt") else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from sys import intern
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -24,10 +24,14 @@ from aisle.outbox.operation_record import REJECT_LINES, Operation
 from aisle.outbox.operation_state import IN_DOUBT, NEEDS_PERSON, QUEUED
 from aisle.outbox.rebase import BASE, PICKED, has_base, is_picked, picked_change, rebase_line
 
+if TYPE_CHECKING:
+    from aisle.operation_bodies import LineRejection, LineUpdate, MovementEnd, MovementEntry
+
 CLAIM_FIELDS = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
 """Fields of a claim that our own service sends beside `is_claimed`."""
 
 Row = dict[str, Json]
+"""Object of the service as stored. It may lack any field of the interface and have others."""
 
 _STATUS_FIELDS = """n, op_id, parts, state, confirmed_at, first_sent_at, in_doubt_at,
   CASE WHEN state IN ('in_doubt', 'needs_person', 'done') THEN evidence END"""
@@ -302,7 +306,7 @@ def _apply_update(header: Row, lines: Mapping[Json, Row], operation: Operation) 
         header["is_picked"] = all(is_line_complete(line) for line in lines.values())
 
 
-def _apply_line_rejection(lines: list[Row], rejections: Iterable[Mapping[str, Json]]) -> None:
+def _apply_line_rejection(lines: list[Row], rejections: Iterable[LineRejection]) -> None:
     """Reject lines or reopen them, in place. Picked goods of a rejected line go back."""
     changes = {change["line_number"]: change for change in rejections}
     for line in lines:
@@ -313,7 +317,7 @@ def _apply_line_rejection(lines: list[Row], rejections: Iterable[Mapping[str, Js
             line[PICKED] = Decimal(0)
 
 
-def _add_picked(line: Row, change: Mapping[str, Json], *, may_be_included: bool) -> None:
+def _add_picked(line: Row, change: LineUpdate, *, may_be_included: bool) -> None:
     """Add a picker's share to a line, in place; a share that may be included already is not added again."""
     picked, ordered = to_decimal(line.get(PICKED)), to_decimal(line.get("quantity"))
     now = rebase_line(change, picked, ordered, to_decimal(line.get("moved_quantity")))
@@ -346,17 +350,16 @@ def _apply_claim(header: Row, operation: Operation, is_claimed: bool) -> None:
         header.update(zip(("claimed_by", "claimed_on", "claimed_terminal"), claim, strict=True))
 
 
-def _apply_movement(order: str, lines: list[Row], item: Mapping[str, Json]) -> None:
+def _apply_movement(order: str, lines: list[Row], item: MovementEntry) -> None:
     """Apply a movement to a location of a line or away from it, in place.
 
     More than was picked is picked with it. Goods put down from the line's own hand were picked before; applying that
     again to a line that includes it does no harm.
     """
     quantity = to_decimal(item.get("quantity"))
-    source = item.get("from_location") or {}
-    for side, sign in (("from_location", -1), ("to_location", 1)):
-        end = item.get(side) or {}
-        if end.get("customer_order_number") != order or not end.get("location_code"):
+    source: MovementEnd = item.get("from_location") or {}
+    for end, sign in ((source, -1), (item.get("to_location"), 1)):
+        if not end or end.get("customer_order_number") != order or not end.get("location_code"):
             continue
         for line in lines:
             if line["line_number"] != end.get("customer_order_line_number"):
@@ -382,7 +385,7 @@ def _add_held(line: Row, code: str, change: Decimal) -> None:
     held.append({"location_code": code, "quantity": change})
 
 
-def _comes_from_hand(end: Mapping[str, Json], order: str, line: Json) -> bool:
+def _comes_from_hand(end: MovementEnd, order: str, line: Json) -> bool:
     """Return True for goods that are picked for a line and at no location."""
     held_by = (end.get("customer_order_number"), end.get("customer_order_line_number"))
     return held_by == (order, line) and not end.get("location_code")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
@@ -39,6 +39,15 @@ from aisle.json_codec import to_text
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.search_text import normalise_text
 
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import (
+        OrderHeader,
+        OrderLineRow,
+        OrderRow,
+        OrdersRow,
+        OrdersWithProductRow,
+    )
+
 SortKey = tuple[str, str, str]
 """Sort key of the list: (pickup, sort, order_number)."""
 
@@ -64,7 +73,7 @@ def open_orders(
     overlaid: OverlaidOrders,
     list_change: ListChange,
     args: Mapping[str, Json],
-) -> WindowRows:
+) -> WindowRows[OrdersRow]:
     """Return a window on the open orders: those named `ahead`, then by pickup date and number.
 
     `overlaid`: cache of orders overlaid before.
@@ -200,7 +209,7 @@ def _needs_product(cache: apsw.Connection, pending: PendingByOrder, number: str,
 
 def orders_with_product(
     cache: apsw.Connection, pending: PendingByOrder, overlaid: OverlaidOrders, args: Mapping[str, Json]
-) -> QueryResult:
+) -> QueryResult[OrdersWithProductRow]:
     """Return the unclosed orders with this product, those that still need some first; by pickup date.
 
     Each has the quantity it still needs (`needed`) and holds (`held`).
@@ -222,7 +231,7 @@ def orders_with_product(
 
 def _order_with_product(
     cache: apsw.Connection, pending: PendingByOrder, overlaid: OverlaidOrders, number: str, product: str
-) -> Row | None:
+) -> OrdersWithProductRow | None:
     row = load_order_header(cache, pending, number, overlaid)
     if row is None or not row["is_active"] or row["is_rejected"]:
         return None
@@ -243,9 +252,11 @@ def _order_with_product(
 
 def _load_headers(
     cache: apsw.Connection, pending: PendingByOrder, overlaid: OverlaidOrders, keys: Iterable[SortKey]
-) -> list[Row]:
+) -> list[OrdersRow]:
     rows = (load_order_header(cache, pending, number, overlaid) for _, _, number in keys)
-    return add_pieces(cache, pending, [row for row in rows if row is not None], overlaid)
+    found = [cast("OrdersRow", row) for row in rows if row is not None]
+    add_pieces(cache, pending, found, overlaid)
+    return found
 
 
 _MEASURED_LINES = """
@@ -263,8 +274,10 @@ LEFT JOIN product p ON p.product_number = l.product_number GROUP BY l.order_numb
 """Counts the lines of orders without pending operations as `_count_line_pieces` does."""
 
 
-def add_pieces(cache: apsw.Connection, pending: PendingByOrder, rows: list[Row], overlaid: OverlaidOrders) -> list[Row]:
-    """Add `pieces` and `picked_pieces` to orders with measured goods, whose quantities have no sum. Return the rows.
+def add_pieces(
+    cache: apsw.Connection, pending: PendingByOrder, rows: Sequence[OrderHeader], overlaid: OverlaidOrders
+) -> None:
+    """Add `pieces` and `picked_pieces` to orders with measured goods, in place; their quantities have no sum.
 
     A measured line counts as one piece, as on the pick screen.
     """
@@ -274,23 +287,21 @@ def add_pieces(cache: apsw.Connection, pending: PendingByOrder, rows: list[Row],
         measured.setdefault(number, set()).add(product)
     without_pending = [number for number in measured if number not in pending]
     for number, ordered, picked in fetch(cache, _COUNT_PIECES, to_text(without_pending)) if without_pending else ():
-        by_number[number].update(picked_pieces=to_decimal(picked), pieces=to_decimal(ordered))
+        by_number[number]["picked_pieces"], by_number[number]["pieces"] = to_decimal(picked), to_decimal(ordered)
     for number in measured.keys() - set(without_pending):
         lines = overlaid_lines(cache, pending, number, overlaid)
         counted = (
             _count_line_pieces(line, is_measured=line.get("product_number") in measured[number]) for line in lines
         )
-        by_number[number].update(_sum_pieces(counted))
-    return rows
+        _add_pieces_of_lines(by_number[number], counted)
 
 
-def _sum_pieces(lines: Iterable[tuple[Decimal, Decimal]]) -> Row:
+def _add_pieces_of_lines(order: OrderHeader, lines: Iterable[tuple[Decimal, Decimal]]) -> None:
     counted = list(lines)
-    picked, ordered = (sum((line[at] for line in counted), Decimal(0)) for at in (0, 1))
-    return {"picked_pieces": picked, "pieces": ordered}
+    order["picked_pieces"], order["pieces"] = (sum((line[at] for line in counted), Decimal(0)) for at in (0, 1))
 
 
-def _count_line_pieces(line: Row, *, is_measured: bool) -> tuple[Decimal, Decimal]:
+def _count_line_pieces(line: Row | OrderLineRow, *, is_measured: bool) -> tuple[Decimal, Decimal]:
     """Return (picked, ordered) pieces of a line."""
     picked = to_decimal(line.get("picked_quantity"))
     return (
@@ -300,7 +311,7 @@ def _count_line_pieces(line: Row, *, is_measured: bool) -> tuple[Decimal, Decima
     )
 
 
-def load_order(cache: apsw.Connection, pending: PendingByOrder, number: str) -> QueryResult:
+def load_order(cache: apsw.Connection, pending: PendingByOrder, number: str) -> QueryResult[OrderRow]:
     """Return one order with its lines.
 
     Each line has its product's unit, the locations of the product, the locations where its goods are held, and
@@ -317,14 +328,16 @@ def load_order(cache: apsw.Connection, pending: PendingByOrder, number: str) -> 
     apply_to_order(row, lines, pending.get(number, ()), began)
     picked = sum((to_decimal(line.get("picked_quantity")) for line in lines), Decimal(0)) if lines else None
     row.update(lines=lines, lines_known=began is not None, picked_quantity=picked_quantity(row, picked))
-    row["moved_by"] = _last_move_by_user(pending.get(number, ()), began)
-    row["unsure"] = any(may_be_included(each, began) for each in pending.get(number, ()))
-    if any(line.get("allow_decimal") for line in lines):
-        row.update(_sum_pieces(_count_line_pieces(line, is_measured=bool(line.get("allow_decimal"))) for line in lines))
-    return [row], 1
+    order = cast("OrderRow", row)
+    order["moved_by"] = _last_move_by_user(pending.get(number, ()), began)
+    order["unsure"] = any(may_be_included(each, began) for each in pending.get(number, ()))
+    if any(line["allow_decimal"] for line in order["lines"]):
+        counted = (_count_line_pieces(line, is_measured=line["allow_decimal"]) for line in order["lines"])
+        _add_pieces_of_lines(order, counted)
+    return [order], 1
 
 
-def _last_move_by_user(pending: Iterable[Operation], read_began: float | None) -> dict[str, Json]:
+def _last_move_by_user(pending: Iterable[Operation], read_began: float | None) -> dict[str, int]:
     """Return the last operation on an order by user, without picks."""
     moves = (each for each in pending if each.operation != UPDATE_ORDER and not is_included(each, read_began))
     return {each.app_user: each.n for each in sorted(moves, key=lambda each: each.n)}
@@ -393,7 +406,7 @@ _LOCATIONS_MARK = '"store_locations"'
 """Text in every stock entry that names locations."""
 
 
-def add_stock_at_locations(cache: apsw.Connection, pending: PendingByProduct, orders: Iterable[Row]) -> None:
+def add_stock_at_locations(cache: apsw.Connection, pending: PendingByProduct, orders: Iterable[OrderRow]) -> None:
     """Add `stock` to each line, in place: quantity of its product by location.
 
     It is empty if unknown, and for lines picked from the warehouse, whose stock is not here.
@@ -409,7 +422,7 @@ def add_stock_at_locations(cache: apsw.Connection, pending: PendingByProduct, or
         line["stock"] = _with_own_location(line, found.get(str(line["product_number"])))
 
 
-def _with_own_location(line: Row, stock: dict[str, Decimal | None] | None) -> dict[str, Decimal]:
+def _with_own_location(line: OrderLineRow, stock: dict[str, Decimal | None] | None) -> dict[str, Decimal]:
     """Return the known quantities by location, with 0 at the line's own location if the store names locations.
 
     An empty location is in no list. Locations without a quantity are left out.
@@ -421,7 +434,7 @@ def _with_own_location(line: Row, stock: dict[str, Decimal | None] | None) -> di
     return {code: quantity for code, quantity in quantities.items() if quantity is not None}
 
 
-def _is_from_warehouse(line: Row) -> bool:
+def _is_from_warehouse(line: OrderLineRow) -> bool:
     extension = line.get("aisle")
     sources = (line, extension if isinstance(extension, dict) else {})
     return any(each.get("is_picked_from_warehouse") in (True, "true") for each in sources)
@@ -439,8 +452,4 @@ def _stock_by_location(
     if not all(location.get("store_location_code") for location in entry.get("store_locations") or ()):
         return None
     stock = apply_to_stock(entry, number, pending.get(number, ()), read_began)
-    return {str(location["location_code"]): _location_quantity(location) for location in stock_locations(stock)}
-
-
-def _location_quantity(place: Row) -> Decimal | None:
-    return None if place.get("quantity") is None else to_decimal(place["quantity"])
+    return {location["location_code"]: location["quantity"] for location in stock_locations(stock)}

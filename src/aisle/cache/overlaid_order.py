@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import apsw
 
@@ -15,6 +15,9 @@ from aisle.cache.order_overlay import Row, apply_to_order, to_decimal
 from aisle.cache.row_values import parse_row
 from aisle.host.database import fetch, fetch_one
 from aisle.outbox.operation_record import Operation
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import OrderHeader
 
 PendingByOrder = Mapping[str, Sequence[Operation]]
 
@@ -45,21 +48,21 @@ OverlaidOrders = dict[str, OverlaidOrder]
 
 def load_order_header(
     cache: apsw.Connection, pending: PendingByOrder, number: str, overlaid: OverlaidOrders
-) -> Row | None:
+) -> OrderHeader | None:
     """Return the header of an order with its progress; None if unknown.
 
     Lines are read only if operations are pending.
     """
     if number in pending:
         order = _overlay_order(cache, pending[number], number, overlaid)
-        return None if order is None else {**order.row}
+        return None if order is None else cast("OrderHeader", {**order.row})
     found = fetch_one(cache, _ORDER_HEADER, number)
     if found is None:
         return None
     raw, picked, began, pickup = found
     row = {**parse_header(raw, number, pickup), "lines_known": began is not None}
     row["picked_quantity"] = picked_quantity(row, picked)
-    return row
+    return cast("OrderHeader", row)
 
 
 def overlaid_lines(cache: apsw.Connection, pending: PendingByOrder, number: str, overlaid: OverlaidOrders) -> list[Row]:

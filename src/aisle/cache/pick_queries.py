@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -26,7 +26,19 @@ from aisle.jobs.pick.put_down import is_pickup_location
 from aisle.json_codec import to_text
 from aisle.search_text import natural_key
 
-RunQuery = Callable[[Mapping[str, Json]], QueryResult]
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import HeldGoodsRow, OtherLocationsRow, PickupLocationsRow, StockAtLocationRow
+    from aisle.jobs.rows.log import ShortReasonsRow
+    from aisle.jobs.rows.orders import LocationStockRow, OrdersWithProductRow
+    from aisle.jobs.rows.products import LabelledProduct, OrderOfCustomerRow, ProductRow, UnexpectedProductRow
+    from aisle.jobs.rows.stores import FeaturesRow
+
+    LoadProduct = Callable[[Mapping[str, Json]], QueryResult[ProductRow]]
+
+    class _HeldInPools(HeldGoodsRow):
+        pools: dict[str, Json]
+
+    OrdersWithProduct = Callable[[Mapping[str, Json]], QueryResult[OrdersWithProductRow]]
 
 MAX_LOCATIONS = 4
 """Greatest number of pick-up locations that are named."""
@@ -40,17 +52,15 @@ SELECT p.product_number, p.name, p.raw FROM json_each(?) e JOIN product p ON p.p
 
 
 def unexpected_product(
-    cache: apsw.Connection, product: RunQuery, orders_with_product: RunQuery, args: Mapping[str, Json]
-) -> QueryResult:
+    cache: apsw.Connection, product: LoadProduct, orders_with_product: OrdersWithProduct, args: Mapping[str, Json]
+) -> QueryResult[UnexpectedProductRow]:
     """Return one row on a product that none of `orders` needs (product_number, orders, and their open `products`).
 
-    Columns: `deprecation_date`, `is_active` and `is_template` of the catalogue; `referral` and `referral_label`; among
-    the open products the `wholes` that contain it and the `parts` it consists of (product_number and label each); other
-    `orders` that need it (order_number, customer_name).
+    `deprecation_date`, `is_active` and `is_template` are those of the catalogue.
     """
     number = str(args["product_number"])
     (rows, _), open_numbers = product({"product_number": number}), [str(each) for each in args.get("products") or ()]
-    found_product: Row = rows[0] if rows else {}
+    found_product: ProductRow | Row = rows[0] if rows else {}
     open_products = [
         (str(each), str(name or each), parse_row(raw) if raw else {})
         for each, name, raw in _load_products(cache, open_numbers)
@@ -60,19 +70,23 @@ def unexpected_product(
     label = next((str(name or each) for each, name, _ in _load_products(cache, [referral])), referral)
     own_orders = {str(each) for each in args.get("orders") or ()}
     found, _ = orders_with_product({"product_number": number, "size": MAX_ORDERS + len(own_orders)})
-    row: Row = {
-        **{name: found_product[name] for name in ("deprecation_date", "is_active") if name in found_product},
+    other_orders: list[OrderOfCustomerRow] = [
+        {"order_number": each["order_number"], "customer_name": each["customer_name"]}
+        for each in found
+        if each["needed"] > 0 and each["order_number"] not in own_orders
+    ]
+    row: UnexpectedProductRow = {
         "is_template": bool(found_product.get("is_template")),
         "referral": referral,
         "referral_label": label,
         "wholes": [_product_label(each, name) for each, name, raw in open_products if number in _set_components(raw)],
         "parts": [_product_label(each, name) for each, name, _ in open_products if each in components],
-        "orders": [
-            {name: each[name] for name in ("order_number", "customer_name")}
-            for each in found
-            if each["needed"] > 0 and each["order_number"] not in own_orders
-        ][:MAX_ORDERS],
+        "orders": other_orders[:MAX_ORDERS],
     }
+    if "deprecation_date" in found_product:
+        row["deprecation_date"] = found_product["deprecation_date"]
+    if "is_active" in found_product:
+        row["is_active"] = found_product["is_active"]
     return [row], 1
 
 
@@ -81,18 +95,18 @@ def _load_products(cache: apsw.Connection, numbers: Sequence[str]) -> list[tuple
     return fetch(cache, _PRODUCTS_BY_NUMBER, to_text(given_numbers)) if given_numbers else []
 
 
-def _set_components(raw: Mapping[str, Any]) -> set[str]:
+def _set_components(raw: Row | ProductRow) -> set[str]:
     """Return the components of a set. interface: Product (set_product)."""
     set_parts = raw.get("set_product")
     parts = set_parts if isinstance(set_parts, list) else ()
     return {str(part.get("set_product_number")) for part in parts if isinstance(part, dict)}
 
 
-def _product_label(number: str, label: str) -> Row:
+def _product_label(number: str, label: str) -> LabelledProduct:
     return {"product_number": number, "label": label}
 
 
-def stock_of_product_at(product: RunQuery, args: Mapping[str, Json]) -> QueryResult:
+def stock_of_product_at(product: LoadProduct, args: Mapping[str, Json]) -> QueryResult[StockAtLocationRow]:
     """Return the stock of a product at a location: `pools` by number and total `quantity`.
 
     Arguments: product_number, location_code.
@@ -112,7 +126,7 @@ def stock_of_product_at(product: RunQuery, args: Mapping[str, Json]) -> QueryRes
     return [{"pools": pools, "quantity": quantity}], 1
 
 
-def pickup_locations(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
+def pickup_locations(cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[PickupLocationsRow]:
     """Return one row with the codes of some pick-up locations (`locations`), and the number of all (`count`).
 
     Codes most similar to `like` come first.
@@ -157,25 +171,24 @@ def other_locations(
     cache: apsw.Connection,
     pending: PendingByProduct,
     walk_order: WalkOrder,
-    product: Row | None,
+    product: ProductRow | None,
     args: Mapping[str, Json],
-) -> QueryResult:
+) -> QueryResult[OtherLocationsRow]:
     """Return the other locations with stock of a product that belongs to no order, nearest to `location` first.
 
-    `product` is the row of the query `product`; `pools` names the pools to pick from, none: any. Columns:
-    `location_code`, free `quantity` in these pools, `pool`: the first of them with stock, 0 without pools. Picks that
-    the service has not confirmed are deducted in `product` already.
+    `product` is the row of the query `product`; `pools` names the pools to pick from, none: any. The
+    quantity is what is free in these pools. Picks that the service has not confirmed are deducted in `product` already.
     """
     if product is None:
         return [], 0
     number, allowed = str(product["product_number"]), [str(pool) for pool in args.get("pools") or ()]
     held = _held_by_location(cache, number)
     began = lines_read_times(cache, pending.get(number, ()))
-    found: list[Row] = []
+    found: list[OtherLocationsRow] = []
     for location in product["locations"]:
         code = str(location["location_code"])
         held_here = held.get(code, [])
-        still_held = apply_to_held([dict(row) for row in held_here], code, number, pending.get(number, ()), began)
+        still_held = apply_to_held(held_here, code, number, pending.get(number, ()), began)
         if location["quantity"] is None:
             continue  # the quantity there is unknown
         free_in_all = to_decimal(location["quantity"]) - sum((row["quantity"] for row in still_held), Decimal(0))
@@ -188,7 +201,7 @@ def other_locations(
 
 
 def _free_quantity(
-    place: Row, held: Iterable[Row], allowed: Sequence[str], free_in_all: Decimal
+    place: LocationStockRow, held: Iterable[_HeldInPools], allowed: Sequence[str], free_in_all: Decimal
 ) -> tuple[int, Decimal]:
     """Return (pool, quantity) of the free goods at a location in the allowed pools.
 
@@ -209,18 +222,21 @@ def _free_quantity(
     return int(usable[0]), min(free_in_all, sum((available[pool] for pool in usable), Decimal(0)))
 
 
-def _held_by_location(cache: apsw.Connection, number: str) -> dict[str, list[Row]]:
+def _held_by_location(cache: apsw.Connection, number: str) -> dict[str, list[_HeldInPools]]:
     """Return the goods of a product held for order lines, by location."""
-    held: defaultdict[str, list[Row]] = defaultdict(list)
+    held: defaultdict[str, list[_HeldInPools]] = defaultdict(list)
     for order, line, raw in fetch(cache, _HELD_OF_PRODUCT, number):
         for entry in location_entries(parse_row(raw)):
             if str(entry.get("customer_order_number") or "") != order or not entry.get("location_code"):
                 continue
             if to_decimal(entry.get("customer_order_line_number") or line) == line:
-                goods = {"order_number": order, "line_number": line, "quantity": to_decimal(entry.get("quantity"))}
-                held[str(entry["location_code"])].append(
-                    {**goods, "pools": pool_quantities(entry, "most_likely_pool_")}
-                )
+                goods: _HeldInPools = {
+                    "order_number": order,
+                    "line_number": line,
+                    "quantity": to_decimal(entry.get("quantity")),
+                    "pools": pool_quantities(entry, "most_likely_pool_"),
+                }
+                held[str(entry["location_code"])].append(goods)
     return held
 
 
@@ -235,18 +251,18 @@ def _distances(walk_order: WalkOrder, here: str, codes: Sequence[str]) -> dict[s
     return {code: (abs(steps), int(steps < 0)) for code, steps in offsets.items()}
 
 
-def recent_reasons(cache: apsw.Connection) -> QueryResult:
+def recent_reasons(cache: apsw.Connection) -> QueryResult[ShortReasonsRow]:
     """Return the rejection reasons that orders and lines named lately: `code` and `text`, each code once."""
     found: dict[str, str] = {}
     for sql in (_ORDER_REASONS, _LINE_REASONS):
         for state in (2, 1, 0):
             for code, words in fetch(cache, sql, state, MAX_RECENT):
                 found.setdefault(str(code), str(words))
-    rows: list[Row] = [{"code": code, "text": found[code]} for code in sorted(found)]
+    rows: list[ShortReasonsRow] = [{"code": code, "text": found[code]} for code in sorted(found)]
     return rows, len(rows)
 
 
-def service_features(cache: apsw.Connection) -> QueryResult:
+def service_features(cache: apsw.Connection) -> QueryResult[FeaturesRow]:
     """Return one row with the announced `features`; none if the service was never reached."""
     words = announced_features(cache)
     return ([], 0) if words is None else ([{"features": list(words)}], 1)

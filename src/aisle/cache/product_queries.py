@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
@@ -20,7 +20,7 @@ from aisle.cache.delivery_queries import (
 )
 from aisle.cache.delivery_writer import DeliveryLine
 from aisle.cache.operation_queries import OUTCOME_BY_STATE
-from aisle.cache.order_overlay import Row, to_decimal
+from aisle.cache.order_overlay import to_decimal
 from aisle.cache.people_queries import load_person_rights, names_by_user
 from aisle.cache.row_values import QueryResult, iso_time, window_bounds
 from aisle.cache.schema import IS_MISSING_SQL
@@ -30,6 +30,10 @@ from aisle.jobs.store_time import to_utc_text
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, parse_update_values
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation, operation_from_row
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.deliveries import ReceivedLine
+    from aisle.jobs.rows.products import NextDeliveriesRow, PendingChangeRow, ProductRow, StoreProductRow
 
 DEFAULT_DELIVERY_COUNT = 3
 """Rows of a window if the query names no size."""
@@ -63,17 +67,17 @@ class _NextDelivery(NamedTuple):
 
 def next_deliveries(
     cache: apsw.Connection, pending: Mapping[str, Iterable[Operation]], args: Mapping[str, Json]
-) -> QueryResult:
-    """Return the next deliveries of a product, earliest first: `order_number`, `missing`, `datetime_expected`.
+) -> QueryResult[NextDeliveriesRow]:
+    """Return the next deliveries of a product, earliest first.
 
-    `missing` is None if unknown. `pending` has the operations by product; receipts among them are overlaid. The total
+    `pending` has the operations by product; receipts among them are overlaid. The total
     counts only the returned rows.
     """
     product = str(args["product_number"])
     receipts = [operation for operation in pending.get(product, ()) if any(deliveries_of_receipt(operation))]
     touched = to_text(sorted({number for operation in receipts for number in deliveries_of_receipt(operation)}))
     _, size = window_bounds(args, DEFAULT_DELIVERY_COUNT)
-    rows: list[Row] = []
+    rows: list[NextDeliveriesRow] = []
     skip = 0
     while len(rows) < size:
         heads = [_NextDelivery(*row) for row in fetch(cache, _NEXT_DELIVERIES, product, touched, DELIVERY_BATCH, skip)]
@@ -86,15 +90,21 @@ def next_deliveries(
 
 def _next_delivery_rows(
     cache: apsw.Connection, product: str, deliveries: Sequence[_NextDelivery], receipts: Iterable[Operation]
-) -> list[Row]:
-    lines: dict[str, list[Row]] = {head.number: [] for head in deliveries}
+) -> list[NextDeliveriesRow]:
+    lines: dict[str, list[ReceivedLine]] = {head.number: [] for head in deliveries}
     service_lines: dict[str, list[DeliveryLine]] = {head.number: [] for head in deliveries}
     for number, line, quantity, received, barcode in fetch(cache, _LINES_OF_PRODUCT, product, to_text(list(lines))):
         announced = None if quantity is None else to_decimal(quantity)
-        fields = {"line_number": int(line), "product_number": product, "quantity": announced}
-        lines[number].append({**fields, "received": to_decimal(received)})
+        lines[number].append(
+            {
+                "line_number": int(line),
+                "product_number": product,
+                "quantity": announced,
+                "received": to_decimal(received),
+            }
+        )
         service_lines[number].append(DeliveryLine(int(line), product, str(barcode), quantity, received))
-    rows = []
+    rows: list[NextDeliveriesRow] = []
     for head in deliveries:
         own_lines = lines[head.number]
         apply_service_receipt(cache, head.number, own_lines, service_lines[head.number])
@@ -121,23 +131,18 @@ ORDER BY n DESC LIMIT ?
 def load_store_product(
     cache: apsw.Connection,
     outbox: apsw.Connection,
-    product: Callable[[Mapping[str, Json]], QueryResult],
+    product: Callable[[Mapping[str, Json]], QueryResult[ProductRow]],
     args: Mapping[str, Json],
-) -> QueryResult:
-    """Return the row of the query `product` (product_number) with the store's settings.
-
-    Added: `is_ranged` (in the store's stock list), `read_at` (ISO 8601), `may_edit` (this `user` may change it, as far
-    as known). `keeps_all` is True if the service returns every field it accepts; ours does. `said` has the changes from
-    this host, youngest first, with `outcome`, `why`, `user_name`, `at` and `fields` (name, before, after).
-    """
+) -> QueryResult[StoreProductRow]:
+    """Return the row of the query `product` (product_number) with the store's settings."""
     rows, total = product(args)
     if not rows:
-        return rows, total
+        return [], total
     number = str(args["product_number"])
     stock = fetch_one(
         cache, "SELECT s.read_began FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?", number
     )
-    row: Row = {
+    row: StoreProductRow = {
         **rows[0],
         "is_ranged": stock is not None,
         "read_at": iso_time(stock[0]) if stock else "",
@@ -153,7 +158,7 @@ def _service_keeps_all_fields(cache: apsw.Connection) -> bool:
     return bool(row and row[0])
 
 
-def _change_rows(cache: apsw.Connection, outbox: apsw.Connection, number: str) -> Iterator[Row]:
+def _change_rows(cache: apsw.Connection, outbox: apsw.Connection, number: str) -> Iterator[PendingChangeRow]:
     names = names_by_user(cache)
     for found in fetch(outbox, _CHANGES_OF_PRODUCT, number, MAX_CHANGES):
         op = operation_from_row(found)

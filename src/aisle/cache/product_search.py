@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from string import ascii_lowercase, digits
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
@@ -27,6 +28,10 @@ from aisle.jobs.job import Json
 from aisle.jobs.pages import MAX_COUNTED
 from aisle.json_codec import to_text
 from aisle.search_text import normalise_text, search_variants
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.products import NearbyStoreRow, ProductRow, SearchRow, SurroundingRow
+    from aisle.jobs.rows.service import ServiceProduct
 
 DEFAULT_SIZE = 20
 """Rows of a window if the query names no size."""
@@ -90,7 +95,7 @@ WHERE ifnull(s.raw ->> 'is_stock', 1) <> 0
 """Quantities of these products, without those of which no stock is kept."""
 
 
-def search_products(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowRows:
+def search_products(cache: apsw.Connection, args: Mapping[str, Json]) -> WindowRows[SearchRow]:
     """Return the products whose name, brand, number or barcode contain all these words; best first.
 
     If more than `MAX_HITS` products begin with the text, they are listed in its order; then only the window is read. A
@@ -273,7 +278,7 @@ def _rank_hit(row: HitRow, text: str) -> tuple[Any, ...]:
 
 def _hit_row(
     quantity: int | float | None, number: str, name: str, brand: str, barcode: str, unit: str, decimals: int
-) -> Row:
+) -> SearchRow:
     return {
         "product_number": number,
         "product_name": name,
@@ -287,7 +292,7 @@ def _hit_row(
 
 def load_product(
     cache: apsw.Connection, pending: PendingByProduct, number: str, store: str, configured_pools: Mapping[int, str]
-) -> QueryResult:
+) -> QueryResult[ProductRow]:
     """Return one product: catalogue row, stock entry, and its stock by pool and location.
 
     Pools have the store's names, else the `configured_pools`. A pool with stock is always shown.
@@ -308,9 +313,10 @@ def load_product(
         hit[0] = stock_entry.get("most_likely_quantity")
     locations = stock_locations(stock_entry)
     named = {**{str(pool): name for pool, name in configured_pools.items()}, **_pool_names(cache, store)}
-    row: Row = {
-        **(parse_row(catalogue) if catalogue else {}),
-        **{name: value for name, value in stock_entry.items() if name != "store_locations"},
+    service_fields = (parse_row(catalogue) if catalogue else {}) | stock_entry
+    service_fields.pop("store_locations", None)
+    row: ProductRow = {
+        **cast("ServiceProduct", service_fields),
         **_hit_row(*hit),
         "pools": [
             {"pool": int(pool), "name": str(named.get(pool) or ""), "quantity": to_decimal(quantity)}
@@ -320,14 +326,14 @@ def load_product(
             locations, load_walk_orders(cache, {str(location["location_code"]) for location in locations})
         ),
         "in_catalogue": bool(catalogue),
+        "in_hand": Decimal(0),  # added by the query
     }
     return [row], 1
 
 
-def load_surrounding(cache: apsw.Connection, number: str, store: str) -> QueryResult:
+def load_surrounding(cache: apsw.Connection, number: str, store: str) -> QueryResult[SurroundingRow]:
     """Return the stock of a product in nearby stores and warehouses, as last read.
 
-    One row: `stores` (those with stock first), `read_at` (ISO 8601), `refused` (reason for a refusal, or empty).
     interface: Surrounding stock entry.
     """
     found = fetch_one(cache, "SELECT read_began, refused, raw FROM surrounding WHERE product_number = ?", number)
@@ -340,7 +346,7 @@ def load_surrounding(cache: apsw.Connection, number: str, store: str) -> QueryRe
     return [{"product_number": number, "stores": stores, "read_at": iso_time(began), "refused": refused}], 1
 
 
-def _surrounding_row(entry: Mapping[str, Any]) -> Row:
+def _surrounding_row(entry: Row) -> NearbyStoreRow:
     number = str(entry.get("store_number") or "")
     return {
         "store_number": number,

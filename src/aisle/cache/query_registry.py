@@ -1,71 +1,23 @@
 """Queries of sessions by name: windows on the store's data with pending operations overlaid.
 
-Each returns rows and the total number for its arguments. Queries of supervisors: aisle.cache.supervisor_queries.
-
-Orders and picking:
-
-* `orders` (search, product_number, user, lying, first, size): open orders with progress and claim. First those assigned
-  to this user and those with priority, then by pickup date and number; with search words a hundred at most. With
-  `not_put_down`, before all others those picked and not put down (aisle.cache.goods_in_hand_queries).
-* `assigned_orders` (user): see aisle.cache.claim_queries.
-* `order` (order_number): one row with `lines`; `lines_known` is False if only the header is cached.
-* `order_to_pick` (order_number): the same, with the `stock` of each line; see aisle.cache.order_queries.
-* `orders_with_product` (product_number, first, size): orders that need or hold a product.
-* `unexpected_product`, `stock_at_location`, `pickup_locations`, `other_locations` (product_number, place, pools),
-  `short_reasons`: see aisle.cache.pick_queries.
-* `location_use`: see aisle.cache.location_queries.
-
-Products, locations and stores:
-
-* `search` (search, first, size): products, best first, 100 at most.
-* `product` (product_number): one row with stock by pool and location.
-* `surrounding` (product_number): one row with the stock of nearby `stores`.
-* `store_product` (product_number, user), `next_deliveries` (product_number, size): see aisle.cache.product_queries.
-* `catalogue`, `catalogue_page`, `facets`: see aisle.cache.catalogue_queries.
-* `location` (location_code, size, product_number): one row with the `products` at a location, their pools and `held`
-  goods, their total number, and the locations `before` and `after` it.
-* `locations` (search, beside, first, size): locations in walking order, with the number of `products` at each.
-* `locations_of_products` (product_numbers): the locations of each product, those with stock first, in walking order.
-* `store` (store_number; without it this one); `stores`, `store_page`: see aisle.cache.store_queries.
-
-Deliveries and log:
-
-* `deliveries`, `delivery`, `deliveries_expecting`, `receipts`, `receipt_kinds`, `partly_received`: see
-  aisle.cache.delivery_queries.
-* `my_entries` (now, user, product_number, search, first, size): counts, losses and corrections of the day, youngest
-  first.
-* `reasons`, `log`, `losses`: see aisle.cache.log_queries.
-
-People and operations:
-
-* `people` (search, size): user and name, and `is_badge`: the search is their badge.
-* `person` (user): that person; the total counts all people.
-* `user_token` (user, now): see aisle.outbox.user_tokens.
-* `language` (user): the language this person has chosen on this host, if any.
-* `refused_operations` (operation, since, ops): operations refused since then, or of these ids, with the reason, oldest
-  first.
-* `unconfirmed` (op_id, first, size): unconfirmed operations, those that need a person first; `needing_person`: number
-  of these.
-* `open_work` (user, now): number of operations to be sent, with rows of the goods in this user's hand.
-* `records_by_number` (code): objects that a code identifies.
-* `features`: features that the service announces beyond the interface.
-* `unread_lists`: each `list` of the store that was never read to its end.
+`QUERIES` declares each query with its row type and its arguments, `first` and `size` being the window. Queries of
+supervisors: aisle.cache.supervisor_queries. Queries that the session answers itself: aisle.session.query_answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import apsw
 
 from aisle.barcode_keys import guessed_keys, lookup_keys, may_identify
-from aisle.cache.claim_queries import add_claims, add_picker_names
+from aisle.cache.claim_queries import add_claims, add_picker_names, add_workers
 from aisle.cache.delivery_queries import partly_received_deliveries
 from aisle.cache.location_queries import list_locations, load_location
 from aisle.cache.operation_queries import count_needing_person, unconfirmed_operations
-from aisle.cache.order_overlay import Overlay, Row
+from aisle.cache.order_overlay import Overlay
 from aisle.cache.order_queries import ListChange, add_stock_at_locations, load_order, open_orders, orders_with_product
 from aisle.cache.overlaid_order import OverlaidOrders
 from aisle.cache.row_values import QueryResult, WindowRows, parse_row, pool_quantities, used_pools, window_bounds
@@ -75,7 +27,7 @@ from aisle.cache.walk_order import WalkOrder
 from aisle.host.database import fetch, fetch_one
 from aisle.host.notify_sockets import ANYTHING, OUTBOX, REFUSAL, REQUEST, format_topic
 from aisle.host.store_folder import StoreFolder
-from aisle.jobs.job import Json
+from aisle.jobs.job import Args, Json
 from aisle.late import LazyModule
 from aisle.outbox.local_notes import LANGUAGE, notes_of_keys
 from aisle.outbox.operation_queue import OperationQueue
@@ -96,6 +48,25 @@ if TYPE_CHECKING:
         product_search,
         store_queries,
     )
+    from aisle.jobs.rows import deliveries, locations, log, operations, orders, people, products, stores  # noqa: F401 - named in quotes below
+    from aisle.jobs.rows.locations import (
+        LocationRow,
+        OtherLocationsRow,
+        RecordsByNumberRow,
+    )
+    from aisle.jobs.rows.operations import OpenWorkRow, RefusedOperationsRow
+    from aisle.jobs.rows.orders import (
+        OrderHeader,
+        OrderRow,
+        OrdersRow,
+        OrdersWithProductRow,
+        OrderToPickRow,
+    )
+    from aisle.jobs.rows.people import LanguageRow, PeopleRow, PersonRow
+    from aisle.jobs.rows.products import (
+        ProductRow,
+    )
+    from aisle.jobs.rows.stores import StoreRow, UnreadListsRow
     from aisle.outbox import user_tokens
 else:
     catalogue_queries = LazyModule("aisle.cache.catalogue_queries")
@@ -112,8 +83,6 @@ else:
 
 PEOPLE_SIZE = 50
 """Rows of a window on people if the query names no size."""
-
-Args = Mapping[str, Json]
 
 
 class QueryContext(NamedTuple):
@@ -137,10 +106,22 @@ class QueryContext(NamedTuple):
     """Function that returns those of these orders that were rejected or finished here."""
 
 
-R = TypeVar("R", QueryResult, WindowRows)
+R = TypeVar("R")
 
 
-def _query_orders(context: QueryContext, args: Args) -> WindowRows:
+class QueryDeclaration(NamedTuple, Generic[R]):
+    """One query, with its row type as the type argument."""
+
+    arguments: str
+    """Names of its arguments."""
+    read: Callable[[QueryContext, Args], QueryResult[R] | WindowRows[R]]
+
+
+def _query_orders(context: QueryContext, args: Args) -> WindowRows[OrdersRow]:
+    """Return the open orders: those assigned to this user and those with priority, then by pickup date and number.
+
+    With search words a hundred at most. With `not_put_down`, before all others those picked and not put down.
+    """
     user, list_change = str(args.get("user") or ""), context.list_change()
     in_hand: Mapping[str, Json] = {}
     not_put_down = (
@@ -153,39 +134,43 @@ def _query_orders(context: QueryContext, args: Args) -> WindowRows:
             context.cache, context.overlay.by_order(), list_change, args, not_put_down
         )
     order_args = {**args, "ahead": [*in_hand, *claim_queries.orders_ahead(context.outbox, user)]}
-    found = _with_claims(
-        context,
-        open_orders(context.cache, context.overlay.by_order(), context.overlaid_orders, list_change, order_args),
-    )
-    for row in found[0] if in_hand else ():
-        row["not_put_down"] = in_hand.get(str(row["order_number"]), 0)
+    found = open_orders(context.cache, context.overlay.by_order(), context.overlaid_orders, list_change, order_args)
+    _add_claims(context, found.rows)
+    for row in found.rows if in_hand else ():
+        row["not_put_down"] = in_hand.get(row["order_number"], 0)
     return found
 
 
-def _query_order(context: QueryContext, args: Args) -> QueryResult:
-    return _with_claims(context, load_order(context.cache, context.overlay.by_order(), str(args["order_number"])))
+def _query_order(context: QueryContext, args: Args) -> QueryResult[OrderRow]:
+    rows, total = load_order(context.cache, context.overlay.by_order(), str(args["order_number"]))
+    add_workers(context.cache, context.outbox, rows)
+    _add_claims(context, rows)
+    return rows, total
 
 
-def _query_order_to_pick(context: QueryContext, args: Args) -> QueryResult:
-    found = _query_order(context, args)
-    add_stock_at_locations(context.cache, context.stock_overlay.by_product(), found[0])
-    for row in found[0]:
-        location_queries.add_refused(context.outbox, row)
-    return found
+def _query_order_to_pick(context: QueryContext, args: Args) -> QueryResult[OrderToPickRow]:
+    orders, total = _query_order(context, args)
+    add_stock_at_locations(context.cache, context.stock_overlay.by_product(), orders)
+    rows: list[OrderToPickRow] = [
+        {**order, "refused_by": location_queries.refusals_of_order(context.outbox, order["order_number"])}
+        for order in orders
+    ]
+    return rows, total
 
 
-def _with_claims(context: QueryContext, result: R) -> R:
-    add_claims(context.cache, context.outbox, result[0])
-    claim_queries.add_priority(context.cache, context.outbox, result[0])
-    return result
+def _add_claims(context: QueryContext, rows: Sequence[OrderHeader]) -> None:
+    add_claims(context.cache, context.outbox, rows)
+    claim_queries.add_priority(context.cache, context.outbox, rows)
 
 
-def _with_picker_names(context: QueryContext, result: QueryResult) -> QueryResult:
-    add_picker_names(context.cache, result[0])
-    return result
+def _query_refused_operations(context: QueryContext, args: Args) -> QueryResult[RefusedOperationsRow]:
+    """Return the operations refused `since` then, or those `ops`, oldest first."""
+    rows, total = location_queries.refused_operations(context.outbox, args)
+    add_picker_names(context.cache, rows)
+    return rows, total
 
 
-def _query_product(context: QueryContext, args: Args) -> QueryResult:
+def _query_product(context: QueryContext, args: Args) -> QueryResult[ProductRow]:
     number, pending = str(args["product_number"]), context.stock_overlay.by_product()
     rows, total = product_search.load_product(context.cache, pending, number, context.store_folder.store, context.pools)
     for row in rows:
@@ -196,11 +181,11 @@ def _query_product(context: QueryContext, args: Args) -> QueryResult:
     return rows, total
 
 
-def _query_orders_with_product(context: QueryContext, args: Args) -> QueryResult:
+def _query_orders_with_product(context: QueryContext, args: Args) -> QueryResult[OrdersWithProductRow]:
     return orders_with_product(context.cache, context.overlay.by_order(), context.overlaid_orders, args)
 
 
-def _query_location(context: QueryContext, args: Args) -> QueryResult:
+def _query_location(context: QueryContext, args: Args) -> QueryResult[LocationRow]:
     """Return a location. Goods held for orders that were rejected or finished here are held for nobody."""
     rows, total = load_location(context.cache, context.stock_overlay, context.walk_order(), args)
     products = [product for row in rows for product in row["products"]]
@@ -210,43 +195,43 @@ def _query_location(context: QueryContext, args: Args) -> QueryResult:
     return rows, total
 
 
-def _query_other_locations(context: QueryContext, args: Args) -> QueryResult:
+def _query_other_locations(context: QueryContext, args: Args) -> QueryResult[OtherLocationsRow]:
     rows, _ = _query_product(context, args)
     return pick_queries.other_locations(
         context.cache, context.stock_overlay.by_product(), context.walk_order(), rows[0] if rows else None, args
     )
 
 
-def _query_unread_lists(context: QueryContext, _: Args) -> QueryResult:
+def _query_unread_lists(context: QueryContext, _: Args) -> QueryResult[UnreadListsRow]:
     found = unread_lists(context.cache)
     return [{"list": name} for name in found], len(found)
 
 
-def _query_open_work(context: QueryContext, args: Args) -> QueryResult:
+def _query_open_work(context: QueryContext, args: Args) -> QueryResult[OpenWorkRow]:
     rows = goods_in_hand_queries.user_in_hand(context.cache, context.outbox, context.overlay.by_order(), args)
     return rows, OperationQueue(context.outbox).pending_counts()[0]
 
 
-def _query_language(outbox: apsw.Connection, user: str) -> QueryResult:
+def _query_language(outbox: apsw.Connection, user: str) -> QueryResult[LanguageRow]:
     notes = notes_of_keys(outbox, [user], LANGUAGE)
     return [{"language": each.text} for each in notes.values()], len(notes)
 
 
-def _query_people(context: QueryContext, args: Args) -> QueryResult:
+def _query_people(context: QueryContext, args: Args) -> QueryResult[PeopleRow]:
     search = str(args.get("search") or "")
     words = normalise_text(search).split()
     badges = {found.key for found in context.find(lookup_keys(search)) if found.kind == PERSON}
-    rows = fetch(context.cache, "SELECT raw, user, name, text FROM person ORDER BY name, user")
-    people = [
-        {**parse_row(raw), "user": user, "name": name, "is_badge": user in badges}
-        for raw, user, name, text in rows
+    rows = fetch(context.cache, "SELECT user, name, text FROM person ORDER BY name, user")
+    people: list[PeopleRow] = [
+        {"user": user, "name": name, "is_badge": user in badges}
+        for user, name, text in rows
         if user in badges or all(word in text for word in words)
     ]
     first, size = window_bounds(args, PEOPLE_SIZE)
     return people[first : first + size], len(people)
 
 
-def _query_person(context: QueryContext, args: Args) -> QueryResult:
+def _query_person(context: QueryContext, args: Args) -> QueryResult[PersonRow]:
     row = fetch_one(context.cache, "SELECT user, name FROM person WHERE user = ?", str(args["user"]))
     count = fetch_one(context.cache, "SELECT count(*) FROM person")
     return [{"user": row[0], "name": row[1]}] if row else [], int(count[0]) if count else 0
@@ -267,20 +252,19 @@ def _find_identified(context: QueryContext, code: str, keys: Iterable[str]) -> l
     return [each for each in context.find(keys) if may_identify(each.code, each.key, code)]
 
 
-def _query_by_number(context: QueryContext, code: str) -> QueryResult:
+def _query_by_number(context: QueryContext, code: str) -> QueryResult[RecordsByNumberRow]:
     found, is_guess = _find_by_code(context, code)
     return location_queries.candidate_rows(found, is_guess=is_guess)
 
 
-def _query_store(context: QueryContext, args: Args) -> QueryResult:
+def _query_store(context: QueryContext, args: Args) -> QueryResult[StoreRow]:
     number = str(args.get("store_number") or context.store_folder.store)
     row = fetch_one(context.cache, "SELECT raw FROM store WHERE store_number = ?", number)
     configured = context.pools if number == context.store_folder.store else {}
     if row is None and not configured:
         return [], 0
     raw = parse_row(row[0]) if row else {}
-    store: Row = {
-        **raw,
+    store: StoreRow = {
         "store_number": number,
         "store_name": raw.get("storeName"),
         "is_warehouse": bool(raw.get("isWarhouse")),
@@ -289,65 +273,141 @@ def _query_store(context: QueryContext, args: Args) -> QueryResult:
     return [store], 1
 
 
-QUERIES: Mapping[str, Callable[[QueryContext, Args], QueryResult | WindowRows]] = {
-    "orders": _query_orders,
-    "assigned_orders": lambda on, args: claim_queries.assigned_orders(on.cache, on.outbox, args),
-    "order": _query_order,
-    "order_to_pick": _query_order_to_pick,
-    "product": _query_product,
-    "surrounding": lambda on, args: product_search.load_surrounding(
-        on.cache, str(args["product_number"]), on.store_folder.store
+QUERIES: Mapping[str, QueryDeclaration[Any]] = {
+    "orders": QueryDeclaration["orders.OrdersRow"]("search product_number user not_put_down first size", _query_orders),
+    "assigned_orders": QueryDeclaration["orders.AssignedOrdersRow"](
+        "user", lambda on, args: claim_queries.assigned_orders(on.cache, on.outbox, args)
     ),
-    "orders_with_product": _query_orders_with_product,
-    "search": lambda on, args: product_search.search_products(on.cache, args),
-    "location": _query_location,
-    "locations": lambda on, args: list_locations(on.cache, on.stock_overlay, on.walk_order(), args),
-    "locations_of_products": lambda on, args: location_queries.locations_of_products(
-        on.cache, on.stock_overlay.by_product(), args
+    "order": QueryDeclaration["orders.OrderRow"]("order_number", _query_order),
+    "order_to_pick": QueryDeclaration["orders.OrderToPickRow"]("order_number", _query_order_to_pick),
+    "orders_with_product": QueryDeclaration["orders.OrdersWithProductRow"](
+        "product_number first size", _query_orders_with_product
     ),
-    "refused_operations": lambda on, args: _with_picker_names(on, location_queries.refused_operations(on.outbox, args)),
-    "records_by_number": lambda on, args: _query_by_number(on, str(args["code"])),
-    "unconfirmed": lambda on, args: unconfirmed_operations(on.outbox, on.cache, args),
-    "needing_person": lambda on, _: count_needing_person(on.outbox),
-    "partly_received": lambda on, _: partly_received_deliveries(on.cache, on.outbox),
-    "language": lambda on, args: _query_language(on.outbox, str(args["user"])),
-    "open_work": _query_open_work,
-    "unread_lists": _query_unread_lists,
-    "my_entries": lambda on, args: log_queries.entries_of_day(on.cache, on.outbox, on.store_folder.store, args),
-    "reasons": lambda on, _: log_queries.log_reasons(on.cache),
-    "other_locations": _query_other_locations,
-    "short_reasons": lambda on, _: pick_queries.recent_reasons(on.cache),
-    "features": lambda on, _: pick_queries.service_features(on.cache),
-    "unexpected_product": lambda on, args: pick_queries.unexpected_product(
-        on.cache, partial(_query_product, on), partial(_query_orders_with_product, on), args
+    "unexpected_product": QueryDeclaration["products.UnexpectedProductRow"](
+        "product_number orders products",
+        lambda on, args: pick_queries.unexpected_product(
+            on.cache, partial(_query_product, on), partial(_query_orders_with_product, on), args
+        ),
     ),
-    "stock_at_location": lambda on, args: pick_queries.stock_of_product_at(partial(_query_product, on), args),
-    "pickup_locations": lambda on, args: pick_queries.pickup_locations(on.cache, args),
-    "location_use": lambda on, args: location_queries.location_use(
-        on.cache, on.stock_overlay, on.walk_order(), on.closed_orders, args
+    "stock_at_location": QueryDeclaration["locations.StockAtLocationRow"](
+        "product_number location_code",
+        lambda on, args: pick_queries.stock_of_product_at(partial(_query_product, on), args),
     ),
-    "deliveries": lambda on, args: delivery_queries.list_deliveries(on.cache, on.overlay, args),
-    "delivery": lambda on, args: delivery_queries.load_delivery(on.cache, on.overlay, str(args["order_number"])),
-    "deliveries_expecting": lambda on, args: delivery_queries.deliveries_expecting(on.cache, on.overlay, args),
-    "next_deliveries": lambda on, args: product_queries.next_deliveries(on.cache, on.stock_overlay.by_product(), args),
-    "receipts": lambda on, args: delivery_queries.list_receipts(on.cache, args),
-    "log": lambda on, args: log_queries.log_entries(on.cache, args),
-    "losses": lambda on, args: log_queries.losses_by_week(on.cache, args),
-    "receipt_kinds": lambda on, _: delivery_queries.count_receipt_kinds(on.cache),
-    "store_product": lambda on, args: product_queries.load_store_product(
-        on.cache, on.outbox, partial(_query_product, on), args
+    "other_locations": QueryDeclaration["locations.OtherLocationsRow"](
+        "product_number location pools", _query_other_locations
     ),
-    "people": _query_people,
-    "person": _query_person,
-    "user_token": lambda on, args: user_tokens.user_token_query(on.cache, on.outbox, args),
-    "catalogue": lambda on, args: catalogue_queries.list_catalogue(on.cache, args),
-    "catalogue_page": lambda on, args: catalogue_queries.load_catalogue_page(
-        on.cache, partial(_query_product, on), args
+    "pickup_locations": QueryDeclaration["locations.PickupLocationsRow"](
+        "like", lambda on, args: pick_queries.pickup_locations(on.cache, args)
     ),
-    "facets": lambda on, args: catalogue_queries.list_facets(on.cache, args),
-    "stores": lambda on, args: store_queries.list_stores(on.cache, on.store_folder, args),
-    "store_page": lambda on, args: store_queries.load_store_page(on.cache, on.outbox, on.store_folder, args),
-    "store": _query_store,
+    "location_use": QueryDeclaration["locations.LocationUseRow"](
+        "location_code",
+        lambda on, args: location_queries.location_use(
+            on.cache, on.stock_overlay, on.walk_order(), on.closed_orders, args
+        ),
+    ),
+    "short_reasons": QueryDeclaration["log.ShortReasonsRow"]("", lambda on, _: pick_queries.recent_reasons(on.cache)),
+    # products
+    "search": QueryDeclaration["products.SearchRow"](
+        "search first size", lambda on, args: product_search.search_products(on.cache, args)
+    ),
+    "product": QueryDeclaration["products.ProductRow"]("product_number", _query_product),
+    "surrounding": QueryDeclaration["products.SurroundingRow"](
+        "product_number",
+        lambda on, args: product_search.load_surrounding(on.cache, str(args["product_number"]), on.store_folder.store),
+    ),
+    "next_deliveries": QueryDeclaration["products.NextDeliveriesRow"](
+        "product_number size",
+        lambda on, args: product_queries.next_deliveries(on.cache, on.stock_overlay.by_product(), args),
+    ),
+    "store_product": QueryDeclaration["products.StoreProductRow"](
+        "product_number user",
+        lambda on, args: product_queries.load_store_product(on.cache, on.outbox, partial(_query_product, on), args),
+    ),
+    "catalogue": QueryDeclaration["products.CatalogueRow"](
+        "search show category supplier among first size",
+        lambda on, args: catalogue_queries.list_catalogue(on.cache, args),
+    ),
+    "catalogue_page": QueryDeclaration["products.CataloguePageRow"](
+        "product_number",
+        lambda on, args: catalogue_queries.load_catalogue_page(on.cache, partial(_query_product, on), args),
+    ),
+    "facets": QueryDeclaration["products.FacetsRow"](
+        "kind search first size", lambda on, args: catalogue_queries.list_facets(on.cache, args)
+    ),
+    # locations
+    "location": QueryDeclaration["locations.LocationRow"]("location_code size product_number", _query_location),
+    "locations": QueryDeclaration["locations.LocationsRow"](
+        "search beside first size",
+        lambda on, args: list_locations(on.cache, on.stock_overlay, on.walk_order(), args),
+    ),
+    "locations_of_products": QueryDeclaration["locations.LocationsOfProductsRow"](
+        "product_numbers",
+        lambda on, args: location_queries.locations_of_products(on.cache, on.stock_overlay.by_product(), args),
+    ),
+    "records_by_number": QueryDeclaration["locations.RecordsByNumberRow"](
+        "code", lambda on, args: _query_by_number(on, str(args["code"]))
+    ),
+    # deliveries and log
+    "deliveries": QueryDeclaration["deliveries.DeliveriesRow"](
+        "state search first size", lambda on, args: delivery_queries.list_deliveries(on.cache, on.overlay, args)
+    ),
+    "delivery": QueryDeclaration["deliveries.DeliveryRow"](
+        "order_number", lambda on, args: delivery_queries.load_delivery(on.cache, on.overlay, str(args["order_number"]))
+    ),
+    "deliveries_expecting": QueryDeclaration["deliveries.DeliveriesExpectingRow"](
+        "product_number first size",
+        lambda on, args: delivery_queries.deliveries_expecting(on.cache, on.overlay, args),
+    ),
+    "partly_received": QueryDeclaration["deliveries.PartlyReceivedRow"](
+        "", lambda on, _: partly_received_deliveries(on.cache, on.outbox)
+    ),
+    "receipts": QueryDeclaration["deliveries.ReceiptsRow"](
+        "kind search first size", lambda on, args: delivery_queries.list_receipts(on.cache, args)
+    ),
+    "receipt_kinds": QueryDeclaration["deliveries.ReceiptKindsRow"](
+        "", lambda on, _: delivery_queries.count_receipt_kinds(on.cache)
+    ),
+    "my_entries": QueryDeclaration["log.MyEntriesRow"](
+        "now key user product_number search first size",
+        lambda on, args: log_queries.entries_of_day(on.cache, on.outbox, on.store_folder.store, args),
+    ),
+    "log": QueryDeclaration["log.LogRow"](
+        "key since until from_id to_id product_number app_user_name reason_code review_status reference source"
+        " location_code search past first size",
+        lambda on, args: log_queries.log_entries(on.cache, args),
+    ),
+    "losses": QueryDeclaration["log.LossesRow"]("now", lambda on, args: log_queries.losses_by_week(on.cache, args)),
+    "reasons": QueryDeclaration["log.ReasonsRow"]("", lambda on, _: log_queries.log_reasons(on.cache)),
+    # stores
+    "store": QueryDeclaration["stores.StoreRow"]("store_number", _query_store),
+    "stores": QueryDeclaration["stores.StoresRow"](
+        "search show first size", lambda on, args: store_queries.list_stores(on.cache, on.store_folder, args)
+    ),
+    "store_page": QueryDeclaration["stores.StorePageRow"](
+        "store_number user terminal",
+        lambda on, args: store_queries.load_store_page(on.cache, on.outbox, on.store_folder, args),
+    ),
+    "unread_lists": QueryDeclaration["stores.UnreadListsRow"]("", _query_unread_lists),
+    "features": QueryDeclaration["stores.FeaturesRow"]("", lambda on, _: pick_queries.service_features(on.cache)),
+    # people and operations
+    "people": QueryDeclaration["people.PeopleRow"]("search first size", _query_people),
+    "person": QueryDeclaration["people.PersonRow"]("user", _query_person),
+    "user_token": QueryDeclaration["people.UserTokenRow"](
+        "user now", lambda on, args: user_tokens.user_token_query(on.cache, on.outbox, args)
+    ),
+    "language": QueryDeclaration["people.LanguageRow"](
+        "user", lambda on, args: _query_language(on.outbox, str(args["user"]))
+    ),
+    "refused_operations": QueryDeclaration["operations.RefusedOperationsRow"](
+        "operation since ops", _query_refused_operations
+    ),
+    "unconfirmed": QueryDeclaration["operations.UnconfirmedRow"](
+        "op_id first size", lambda on, args: unconfirmed_operations(on.outbox, on.cache, args)
+    ),
+    "needing_person": QueryDeclaration["operations.NeedingPersonRow"](
+        "", lambda on, _: count_needing_person(on.outbox)
+    ),
+    "open_work": QueryDeclaration["operations.OpenWorkRow"]("user now", _query_open_work),
 }
 
 
@@ -357,8 +417,7 @@ MAX_KEYED_PRODUCTS = 200
 Beyond it any product concerns the answer.
 """
 
-QueryArgs = Mapping[str, Json]
-TopicsOf = Callable[[QueryArgs, Sequence[Mapping[str, Any]]], Iterable[str]]
+TopicsOf = Callable[[Args, Sequence[Json]], Iterable[str]]
 
 
 def _whole_topics(*topics: str) -> TopicsOf:
@@ -385,7 +444,7 @@ def _topics_of_rows(topic: str, field: str) -> TopicsOf:
     return lambda _args, rows: [format_topic(topic, str(row.get(field) or "")) for row in rows] or [topic]
 
 
-def _topics_of_location(args: QueryArgs, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _topics_of_location(args: Args, rows: Sequence[Json]) -> list[str]:
     products = [product for row in rows for product in row.get("products") or ()]
     own_topic = format_topic("location", str(args.get("location_code") or ""))
     if len(products) > MAX_KEYED_PRODUCTS:
@@ -446,7 +505,7 @@ _TOPICS_BY_QUERY: Mapping[str, TopicsOf] = {
 """Topics by query name; any other query may show anything."""
 
 
-def topics_of_query(name: str, args: QueryArgs, rows: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+def topics_of_query(name: str, args: Args, rows: Sequence[Json]) -> frozenset[str]:
     """Return the topics whose change would change this answer."""
     topics_of = _TOPICS_BY_QUERY.get(name)
     return frozenset((ANYTHING,) if topics_of is None else topics_of(args, rows))

@@ -65,7 +65,6 @@ class CacheReader:
         self._outbox = outbox
         self._overlay = Overlay(outbox)
         self._stock_overlay = StockOverlay(self._overlay)
-        self._queries = QUERIES
         self._list_change: tuple[tuple[int, ...], ListChange] | None = None
         self._order_states = PendingOrderStates()
         self._overlaid_orders: OverlaidOrders = {}
@@ -141,16 +140,16 @@ class CacheReader:
 
     # Windows
 
-    def query(self, name: str, args: Mapping[str, Json]) -> QueryResult:
+    def query(self, name: str, args: Mapping[str, Json]) -> QueryResult[Json]:
         """Return rows and total number of a named query (see aisle.cache.query_registry)."""
         rows, total, _ = self.query_window(name, args)
         return rows, total
 
-    def query_window(self, name: str, args: Mapping[str, Json]) -> WindowRows:
+    def query_window(self, name: str, args: Mapping[str, Json]) -> WindowRows[Json]:
         """Return rows and total of a named query, and True if there may be more."""
-        read = self._queries.get(name)
-        if read is not None:
-            result: QueryResult | WindowRows = self._read_safely(lambda: read(self._query_context(), args))
+        query = QUERIES.get(name)
+        if query is not None:
+            result: QueryResult[Json] = self._read_safely(lambda: query.read(self._query_context(), args))
         else:
             result = self._read_safely(lambda: self._supervisor_queries.read(name, self._cache, args))
         return WindowRows(*result)

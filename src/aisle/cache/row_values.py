@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import apsw
 
@@ -17,14 +17,22 @@ from aisle.jobs.job import Json
 from aisle.json_codec import to_text
 from aisle.search_text import natural_key
 
-QueryResult = tuple[list[Row], int]
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import LocatedRow, LocationStockRow, PutDownRow
+    from aisle.jobs.rows.service import Number
+
+L = TypeVar("L", bound="LocatedRow")
+R = TypeVar("R")
+"""Type of the rows of a query, of aisle.jobs.rows."""
+
+QueryResult = tuple[list[R], int]
 """Rows and the total number."""
 
 
-class WindowRows(NamedTuple):
+class WindowRows(NamedTuple, Generic[R]):
     """Result of a query that stops counting at a limit."""
 
-    rows: list[Row]
+    rows: list[R]
     total: int
     is_partial: bool = False
     """True if there may be more than were counted."""
@@ -69,7 +77,7 @@ def iso_time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def pool_quantities(raw: Mapping[str, Any], prefix: str) -> dict[str, Json]:
+def pool_quantities(raw: Row, prefix: str) -> dict[str, Json]:
     """Return the pools of a row that have a value, by number as text."""
     return {pool: value for pool, name in _pool_fields(prefix) if (value := raw.get(name))}
 
@@ -88,7 +96,7 @@ def used_pools(names: Mapping[str, Json], configured_pools: Mapping[int, str]) -
     )
 
 
-def load_walk_orders(cache: apsw.Connection, codes: Iterable[str]) -> dict[str, Json]:
+def load_walk_orders(cache: apsw.Connection, codes: Iterable[str]) -> dict[str, Number]:
     """Return the walking order of those of these locations that have one."""
     rows = fetch(
         cache,
@@ -99,13 +107,13 @@ def load_walk_orders(cache: apsw.Connection, codes: Iterable[str]) -> dict[str, 
     return {str(code): to_decimal(order) for code, order in rows}
 
 
-def location_entries(raw: Mapping[str, Any]) -> list[Row]:
+def location_entries(raw: Row) -> list[Row]:
     """Return the location entries of a row."""
     entries = raw.get("store_locations")
     return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
-def stock_locations(raw: Mapping[str, Any]) -> list[Row]:
+def stock_locations(raw: Row) -> list[LocationStockRow]:
     """Return the locations of a stock entry. interface: Stock location entry."""
     return [
         _location_row(entry, "store_location_code", "stock_pool_")
@@ -114,7 +122,7 @@ def stock_locations(raw: Mapping[str, Any]) -> list[Row]:
     ]
 
 
-def line_locations(raw: Mapping[str, Any]) -> list[Row]:
+def line_locations(raw: Row) -> list[LocationStockRow]:
     """Return the locations of an order line with free goods. interface: Line location."""
     return [
         _location_row(entry, "location_code", "most_likely_pool_")
@@ -123,7 +131,7 @@ def line_locations(raw: Mapping[str, Any]) -> list[Row]:
     ]
 
 
-def held_locations(raw: Mapping[str, Any]) -> list[Row]:
+def held_locations(raw: Row) -> list[PutDownRow]:
     """Return the locations where goods of an order line are held. interface: Line location."""
     return [
         {"location_code": str(entry["location_code"]), "quantity": entry_quantity(entry, "most_likely_pool_")}
@@ -132,7 +140,7 @@ def held_locations(raw: Mapping[str, Any]) -> list[Row]:
     ]
 
 
-def entry_quantity(entry: Mapping[str, Any], pool_prefix: str) -> Decimal | None:
+def entry_quantity(entry: Row, pool_prefix: str) -> Decimal | None:
     """Return the quantity of an entry, in total or else over its pools; None if it states neither."""
     if entry.get("quantity") is not None:
         return to_decimal(entry["quantity"])
@@ -140,7 +148,7 @@ def entry_quantity(entry: Mapping[str, Any], pool_prefix: str) -> Decimal | None
     return sum((to_decimal(quantity) for quantity in pool_values), Decimal(0)) if pool_values else None
 
 
-def _location_row(entry: Mapping[str, Any], code: str, pool_prefix: str) -> Row:
+def _location_row(entry: Row, code: str, pool_prefix: str) -> LocationStockRow:
     return {
         "location_code": str(entry[code]),
         "location_order": entry.get("location_order"),
@@ -150,7 +158,7 @@ def _location_row(entry: Mapping[str, Any], code: str, pool_prefix: str) -> Row:
     }
 
 
-def sort_by_walk_order(locations: Sequence[Row], orders: Mapping[str, Json]) -> list[Row]:
+def sort_by_walk_order(locations: Sequence[L], orders: Mapping[str, Number]) -> list[L]:
     """Return locations in walking order; sets `location_order` of each that has one, in place."""
     for location in locations:
         location["location_order"] = location["location_order"] or orders.get(location["location_code"])

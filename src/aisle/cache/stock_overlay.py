@@ -20,6 +20,8 @@ from aisle.outbox.operation_state import CONFIRMED, IN_DOUBT, NEEDS_PERSON
 from aisle.outbox.rebase import has_base, picked_change
 
 if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import HeldGoodsRow
+    from aisle.operation_bodies import LineUpdate
     from aisle.outbox import operation_record
 else:
     operation_record = LazyModule("aisle.outbox.operation_record")
@@ -60,7 +62,7 @@ def locations_of_operation(operation: Operation) -> Iterator[str]:
         yield from _locations_of_item(item)
 
 
-def _locations_of_item(item: Mapping[str, Any]) -> Iterator[str]:
+def _locations_of_item(item: Row) -> Iterator[str]:
     for end in (item, item.get("to_location"), item.get("from_location")):
         if end and end.get("location_code") and item.get("product_number"):
             yield str(end["location_code"])
@@ -105,17 +107,17 @@ def _is_visible_in_stock(operation: Operation, read_began: float | None) -> bool
 
 
 def apply_to_held(
-    held: list[Row],
+    held: Iterable[HeldGoodsRow],
     code: str,
     product: str,
     operations: Iterable[Operation],
     lines_read_began: Mapping[str, float | None],
-) -> list[Row]:
-    """Return the goods held at a location of a product after these operations: rows with order, line and quantity.
+) -> list[HeldGoodsRow]:
+    """Return the goods held at a location of a product after these operations.
 
     `lines_read_began`: time by order at which the read of its lines began.
     """
-    found = {(row["order_number"], row["line_number"]): dict(row) for row in held}
+    found = {(row["order_number"], row["line_number"]): row.copy() for row in held}
     for operation in operations:
         for item in _items_of_operation(operation) if operation.operation == CREATE_MOVEMENT else ():
             if str(item.get("product_number")) != product:
@@ -127,19 +129,19 @@ def apply_to_held(
                 order, line = str(end["customer_order_number"]), int(end.get("customer_order_line_number") or 0)
                 if is_included(operation, lines_read_began.get(order)):
                     continue
-                empty = {"order_number": order, "line_number": line, "quantity": Decimal(0)}
+                empty: HeldGoodsRow = {"order_number": order, "line_number": line, "quantity": Decimal(0)}
                 row = found.setdefault((order, line), empty)
                 row["quantity"] = to_decimal(row["quantity"]) + sign * to_decimal(item.get("quantity"))
     return [row for row in found.values() if row["quantity"] > 0]
 
 
-def _items_of_operation(operation: Operation) -> Sequence[Mapping[str, Any]]:
+def _items_of_operation(operation: Operation) -> Sequence[Row]:
     if operation.operation in (CREATE_MOVEMENT, UPDATE_STORE_PRODUCTS):
         return operation.body or ()
     return operation.body.get("storeproductlog") or () if operation.operation == CREATE_LOGS else ()
 
 
-def _picked_lines(operation: Operation) -> Sequence[Mapping[str, Any]]:
+def _picked_lines(operation: Operation) -> Sequence[LineUpdate]:
     """Return the lines with goods picked or put back. Only lines with a base quantity tell how much that is."""
     if operation.operation != UPDATE_ORDER:
         return ()
@@ -150,7 +152,7 @@ def _picked_lines(operation: Operation) -> Sequence[Mapping[str, Any]]:
 # Picks
 
 
-def _apply_pick(stock: Row, line: Mapping[str, Any], without_source: Decimal) -> Decimal:
+def _apply_pick(stock: Row, line: LineUpdate, without_source: Decimal) -> Decimal:
     """Apply a pick to its location, as far as that has stock; goods put back return there.
 
     Return the quantity of the line picked beyond the location's stock; goods put back reduce it first.
@@ -194,17 +196,17 @@ class _PoolsKnown(NamedTuple):
 
 
 def _known_pools(stock: Row) -> _PoolsKnown:
-    entries = (entry for entry in stock.get("store_locations") or () if isinstance(entry, Mapping))
+    entries = (entry for entry in stock.get("store_locations") or () if isinstance(entry, dict))
     return _PoolsKnown(
         _has_pools(stock, "most_likely_pool_"), any(_has_pools(entry, "stock_pool_") for entry in entries)
     )
 
 
-def _has_pools(row: Mapping[str, Any], prefix: str) -> bool:
+def _has_pools(row: Row, prefix: str) -> bool:
     return any(row.get(f"{prefix}{pool}") is not None for pool in POOL_NUMBERS)
 
 
-def _apply_movement(stock: Row, item: Mapping[str, Any]) -> None:
+def _apply_movement(stock: Row, item: Row) -> None:
     source, target = item.get("from_location") or {}, item.get("to_location") or {}
     quantity, pool = to_decimal(item.get("quantity")), int(source.get("stock_pool") or 0)
     pools_known = _known_pools(stock)
@@ -245,7 +247,7 @@ def _split_over_pools(entry: Row, pool: int, quantity: Decimal) -> list[tuple[in
 # Counts and changes
 
 
-def _apply_log_entry(stock: Row, item: Mapping[str, Any], is_count: bool) -> None:
+def _apply_log_entry(stock: Row, item: Row, is_count: bool) -> None:
     """Apply a count, loss or find in place: a count replaces the stock, others are added.
 
     Entries of order lines change nothing.

@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import apsw
 
@@ -27,6 +27,9 @@ from aisle.json_codec import to_text
 from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.outcome_reasons import DUPLICATE_KEY
 from aisle.search_text import normalise_text
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.stores import StorePageRow, StoresRow
 
 KEPT_S: Final = 3.0
 """Seconds for which the counts of another store are kept."""
@@ -169,7 +172,7 @@ _STORES_BY_NUMBER = (
 _STORES_PAGE = "SELECT store_number, raw FROM store ORDER BY store_number LIMIT ? OFFSET ?"
 
 
-def list_stores(cache: apsw.Connection, store_folder: StoreFolder, args: Mapping[str, Json]) -> WindowRows:
+def list_stores(cache: apsw.Connection, store_folder: StoreFolder, args: Mapping[str, Json]) -> WindowRows[StoresRow]:
     """Return a window on the stores, by number: `show` (all, near, warehouse, visited), words to `search`.
 
     Near are those that the service counts as surrounding: the same area, and warehouses. Visited are those that
@@ -186,7 +189,7 @@ def list_stores(cache: apsw.Connection, store_folder: StoreFolder, args: Mapping
         {each.store: each for each in visited_stores(store_folder.root, store_folder.base_url)},
     )
     show = str(args.get("show") or "all")
-    values: dict[str, Any] = {"here": store_folder.store, "area": area, "visited": to_text(list(visited))}
+    values = {"here": store_folder.store, "area": area, "visited": to_text(list(visited))}
     more = False
     if show == "all" and not words:
         rows = fetch(cache, _STORES_PAGE, size, first)
@@ -213,7 +216,7 @@ def list_stores(cache: apsw.Connection, store_folder: StoreFolder, args: Mapping
     return WindowRows(found, total, more)
 
 
-def _matching_numbers(cache: apsw.Connection, show: str, words: list[str], values: Mapping[str, Any]) -> list[str]:
+def _matching_numbers(cache: apsw.Connection, show: str, words: list[str], values: Mapping[str, Json]) -> list[str]:
     """Return the numbers of the stores of a filter with these words; with words at most `MAX_HITS` + 1."""
     has_words = "".join(f" AND instr(text, :w{at})" for at in range(len(words)))
     limit = MAX_HITS + 1 if words else -1
@@ -228,8 +231,8 @@ def _area_of_store(cache: apsw.Connection, store: str) -> str:
 
 
 def _store_row(
-    number: str, raw: Mapping[str, Any], store_folder: StoreFolder, area: str, visited: Mapping[str, StoreFolder]
-) -> Row:
+    number: str, raw: Row, store_folder: StoreFolder, area: str, visited: Mapping[str, StoreFolder]
+) -> StoresRow:
     warehouse = raw.get("isWarhouse") in (True, 1, "true")
     near = warehouse or not area or str(raw.get("areaId") or "") == area
     waits = WAITING_COUNTS.count_waiting(visited[number]) if number in visited and number != store_folder.store else 0
@@ -261,13 +264,8 @@ _FIELD_NAMES = {
 
 def load_store_page(
     cache: apsw.Connection, outbox: apsw.Connection, store_folder: StoreFolder, args: Mapping[str, Json]
-) -> QueryResult:
-    """Return one store (`store_number`) with the field names of its creation, and `pools` by number.
-
-    `details`: `yes`; `unasked` (more may come); `refused`. For a switch by `user` at `terminal`: `may_switch`;
-    `waiting` and `jobs` of the current store; `there_waiting` and `there_jobs` of the other one; `there_known`: True if
-    it is cached here.
-    """
+) -> QueryResult[StorePageRow]:
+    """Return one store (`store_number`), with what its switch by `user` at `terminal` needs to know."""
     number = str(args["store_number"])
     row = fetch_one(cache, "SELECT raw FROM store WHERE store_number = ?", number)
     more = fetch_one(cache, "SELECT raw, refused, read_began FROM store_details WHERE store_number = ?", number)
@@ -279,9 +277,7 @@ def load_store_page(
     user, note = str(args.get("user") or ""), _terminal_store_note(store_folder, str(args.get("terminal") or ""))
     other_store = visited.get(number)
     waits, jobs = unfinished_work(other_store, user) if other_store and number != store_folder.store else (0, ())
-    store: Row = {
-        **named,
-        **details,
+    own_fields = {
         "store_number": number,
         "pools": pool_quantities(listed, "storeStockPool") | pool_quantities(details, "store_stock_pool_"),
         "details": "yes" if details else "refused" if more else "unasked",
@@ -295,7 +291,7 @@ def load_store_page(
         "there_waiting": waits,
         "there_jobs": list(jobs),
     }
-    return [store], 1
+    return [cast("StorePageRow", {**named, **details, **own_fields})], 1
 
 
 def _terminal_store_note(store_folder: StoreFolder, terminal: str) -> TerminalStore | None:

@@ -1,10 +1,5 @@
 """Figures of the store's day, from stored sums; no query scans a whole table.
 
-* `today` (now): one row on orders, work, link, courier and cache.
-* `today_hours` (now): work of each person by hour.
-* `today_locations` (now, kind): work at each location, in walking order.
-* `today_terminals`: people at the terminals of this host.
-
 A day begins at midnight of the store, rounded to the hour.
 """
 
@@ -15,7 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
@@ -28,6 +23,9 @@ from aisle.jobs import store_time
 from aisle.jobs.job import Json
 from aisle.jobs.walk_order import natural_key
 from aisle.outbox.journal import SessionRow, running_sessions
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
 
 WORK_KINDS = ("pick", "count", "move", "short")
 """Kinds of work that are counted; see the triggers of the table `log`."""
@@ -73,8 +71,8 @@ def _hour_key(moment: datetime) -> str:
 
 def figures_of_day(
     cache: apsw.Connection, outbox: apsw.Connection, count_late: CountLate, args: Mapping[str, Json]
-) -> QueryResult:
-    """Return the row of `today` (see the module)."""
+) -> QueryResult[TodayRow]:
+    """Return one row on orders, work, link, courier and cache at `now`."""
     now = str(args["now"])
     began = store_time.start_of_today(now)
     ends = began + timedelta(days=1)
@@ -103,7 +101,7 @@ def figures_of_day(
     }
     outbox_states = fetch(outbox, "SELECT state, count(*) FROM operation WHERE live = 1 GROUP BY state")
     row["outbox"] = {str(state): int(count) for state, count in outbox_states}
-    return [row], 1
+    return [cast("TodayRow", row)], 1
 
 
 def _work_figures(cache: apsw.Connection, began: datetime) -> Row:
@@ -153,11 +151,10 @@ def _heartbeat_time(cache: apsw.Connection) -> float:
         return 0.0
 
 
-def work_by_hour(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return the rows of `today_hours`: `user`, `name`, `is_here` (known on this host only), and `hours`.
-
-    `hours` has by hour since midnight the amount of each kind.
-    """
+def work_by_hour(
+    cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]
+) -> QueryResult[TodayHoursRow]:
+    """Return the work of each person by hour, most work first."""
     began = store_time.start_of_today(str(args["now"]))
     found: dict[tuple[str, bool], dict[int, dict[str, int]]] = {}
     moments: dict[str, int] = {}
@@ -176,7 +173,7 @@ def work_by_hour(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[
                     found, (user, True), _hours_since(began, moment), KIND_BY_OPERATION[str(operation)], int(count)
                 )
     names = names_by_user(cache)
-    rows: list[Row] = [
+    rows: list[TodayHoursRow] = [
         {"user": user, "name": str(names.get(user) or user), "is_here": local_users, "hours": by_hour}
         for (user, local_users), by_hour in found.items()
     ]
@@ -195,7 +192,7 @@ def _add_count(
     counts[kind] = counts.get(kind, 0) + count
 
 
-def _total_work(row: Row) -> int:
+def _total_work(row: TodayHoursRow) -> int:
     return sum(count for kinds in row["hours"].values() for count in kinds.values())
 
 
@@ -215,8 +212,8 @@ class LocationFigures:
             self._revision, self._codes = stamp, [str(code) for code, _ in rows]
         return self._codes
 
-    def read(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-        """Return the rows of `today_locations`: `location` and `n`; locations missing in the list come last."""
+    def read(self, cache: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[TodayLocationsRow]:
+        """Return the work of a `kind` at each location in walking order; locations missing in the list come last."""
         began, kind = store_time.start_of_today(str(args["now"])), str(args["kind"])
         if kind == "short":
             since = began.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -225,18 +222,15 @@ class LocationFigures:
             counted = dict(fetch(cache, _WORK_BY_LOCATION, kind, _hour_key(began)))
         walk = self.codes_in_walk_order(cache)
         unlisted = sorted((str(location) for location in counted.keys() - set(walk) if location), key=natural_key)
-        rows: list[Row] = [
+        rows: list[TodayLocationsRow] = [
             {"location": location, "n": int(counted.get(location, 0))} for location in (*walk, *unlisted)
         ]
         return rows, len(rows)
 
 
-def terminals_in_use(cache: apsw.Connection, outbox: apsw.Connection) -> QueryResult:
-    """Return the rows of `today_terminals`: `terminal`, `user`, `name`, `job` (empty at home), `since`, `last`.
-
-    Times are seconds since 1970; 0 for none.
-    """
-    rows: list[Row] = []
+def terminals_in_use(cache: apsw.Connection, outbox: apsw.Connection) -> QueryResult[TodayTerminalsRow]:
+    """Return the people at the terminals of this host."""
+    rows: list[TodayTerminalsRow] = []
     last_inputs = dict(fetch(outbox, _LAST_INPUTS))
     for session in running_sessions(outbox):
         jobs = fetch(outbox, _OPEN_JOBS, session.session_id)

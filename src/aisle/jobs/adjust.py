@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs import message, quantities, refusals
 from aisle.jobs.adjust_state import MAX_CHOICES, MAX_UNDO, AdjustState, Reason, SentAdjustment, parse_reasons
 from aisle.jobs.choice_keys import assign_letters
 from aisle.jobs.count import count_state
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
-from aisle.jobs.job import Close, Closed, Context, Effect, Event, Job, Opened, Query, Resumed, Rows, Start, Turn
+from aisle.jobs.job import (
+    Args,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Job,
+    Json,
+    Opened,
+    Query,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+)
 from aisle.jobs.quantities import name_of
 from aisle.jobs.view import (
     ASK,
@@ -48,6 +62,11 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 from aisle.undo_reference import UNDO_PREFIX
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import RecordsByNumberRow
+    from aisle.jobs.rows.operations import RefusedOperationsRow
+    from aisle.operation_bodies import LogEntry
 
 COLUMN_HEADS = {
     "location": (msg("head.location"), msg("head.expected")),
@@ -311,7 +330,7 @@ def _reply(state: AdjustState, kind: str, id_: str, *effects: Effect, **args: st
     return Turn(state, effects, Verdict(kind, msg(id_, **args)))
 
 
-def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(args: Args, context: Context) -> Result:
     place, product = str(args.get("location_code") or ""), str(args.get("product_number") or "")
     size = max(1, min(MAX_CHOICES, context.window_rows))
     state = AdjustState(
@@ -330,7 +349,7 @@ def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
     return Turn(state, effects)  # answers come in reverse order: the location's pool comes before the product
 
 
-def _handle_rows(state: AdjustState, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def _handle_rows(state: AdjustState, id_: str, rows: tuple[Json, ...], context: Context) -> Result:
     if id_ == "reasons":
         return Turn(state._replace(reasons=parse_reasons(context.policy.adjustment_reasons, rows)))
     if id_ == "store":
@@ -498,7 +517,7 @@ def _clear_question(state: AdjustState) -> AdjustState:
     )
 
 
-def _handle_records_by_number(state: AdjustState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def _handle_records_by_number(state: AdjustState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
     """Read digits as a quantity if no record has that number. Otherwise ask, or take the record if it is far
     likelier."""
     value, state = state.looked_up_number, state._replace(looked_up_number=None)
@@ -584,7 +603,7 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context) -> Re
     sent = SentAdjustment(state.line, state.quantity * reason.sign, context.now)
     id_ = "adjust.found" if reason.sign > 0 else "adjust.lost"
     verdict = Verdict(GOOD, msg(id_, quantity=state.quantity, label=state.line.label, reason=reason.text))
-    more: dict[str, str | int] = {"reason_code": reason.code, "loss_comment": reason.text}
+    more: LogEntry = {"reason_code": reason.code, "loss_comment": reason.text}
     write = _log_write(sent.line, sent.quantity, context, more)
     done = state._replace(phase="product", line=None, candidates=(), quantity=Decimal(0), first_row=0)
     done = done._replace(sent=(*state.sent, sent)[-MAX_UNDO:])
@@ -593,16 +612,9 @@ def _send_adjustment(state: AdjustState, reason: Reason, context: Context) -> Re
     return Turn(done, (write,), verdict)
 
 
-def _log_write(line: CountLine, quantity: Decimal, context: Context, more: Mapping[str, str | int]) -> Effect:
-    entry = {
-        "product_number": line.product,
-        **({"location_code": line.location} if line.location else {}),
-        f"stock_pool_{line.pool}" if line.pool else "quantity": quantity,
-        **more,
-        "scanned_datetime": context.now,
-        "app_user_name": context.user,
-        "source": count_state.LOG_SOURCE,
-    }
+def _log_write(line: CountLine, quantity: Decimal, context: Context, more: LogEntry) -> Effect:
+    entry = count_state.stock_change_entry(line.product, line.location, line.pool, quantity, context)
+    entry.update(more)
     return count_state.log_write([entry], [line.product], context.store, context.user)
 
 
@@ -613,7 +625,7 @@ def _ask_undo(state: AdjustState) -> Result:
     return Turn(state, (refusals.query_refused_since([state.sent[-1].at]),))
 
 
-def _send_undo(state: AdjustState, rows: refusals.RefusalRows, context: Context) -> Result:
+def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
     """Undo the last adjustment by its opposite, which names it, so that it cannot be undone twice."""
     if not state.sent:
         return Turn(state)

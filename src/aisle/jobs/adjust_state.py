@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.count.count_state import CountLine, Pool
 from aisle.scan.meaning import Match
 from aisle.settings import LARGE_QUANTITY, LOSS_REASONS
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.log import ReasonsRow
 
 MAX_CHOICES = 99
 """Most rows of a question that can be chosen; each row needs one key."""
@@ -77,7 +80,7 @@ class AdjustState(NamedTuple):
     """Implausibly large quantity that the person has confirmed. It is not asked again."""
 
 
-def parse_reasons(lines: Iterable[str], logged: Iterable[Mapping[str, Any]] = ()) -> tuple[Reason, ...]:
+def parse_reasons(lines: Iterable[str], logged: Iterable[ReasonsRow] = ()) -> tuple[Reason, ...]:
     """Return the reasons of a table, then those found in logs.
 
     A line of the table is `code - words` or `code + words`; other lines are ignored. An empty table gives the defaults.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import quantities
 from aisle.jobs.choice_keys import assign_letters
@@ -61,6 +61,9 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import AssignedOrdersRow, OrderHeader, OrderRow, OrdersRow
 
 
 class BatchOrder(NamedTuple):
@@ -309,7 +312,7 @@ def _handle_update(state: BatchState, event: Event, context: Context) -> Result:
         case Rows("orders", rows, _):
             return _add_next(state, rows, context)
         case Rows(id_, rows, _):
-            return _update_order(state, id_.removeprefix(ORDER_QUERY_PREFIX), rows[0] if rows else {}, context)
+            return _update_order(state, id_.removeprefix(ORDER_QUERY_PREFIX), rows[0] if rows else None, context)
         case Changed("order", key) if key in ("", *(each.order for each in state.orders)):
             return Turn(
                 state, query_orders((each.order for each in state.orders if key in ("", each.order)), refresh=False)
@@ -319,14 +322,14 @@ def _handle_update(state: BatchState, event: Event, context: Context) -> Result:
     return Turn(state)
 
 
-def _update_order(state: BatchState, order: str, row: Mapping[str, Any], context: Context) -> Result:
+def _update_order(state: BatchState, order: str, row: OrderRow | None, context: Context) -> Result:
     """Update an order from the cache. Report its tote when its lines first arrive; remove it if it cannot be picked."""
     at = next((index for index, each in enumerate(state.orders) if each.order == order), -1)
     if at < 0:
         return Turn(state)
     was = state.orders[at]
-    why = _reason_not_pickable(row)
-    if why:
+    why = _reason_not_pickable(row) if row else "batch.no_order"
+    if row is None or why:
         without = _without_order(state, order)
         return _reply(without, WRONG, why, order=order)
     owner = _claimed_by(row, context)
@@ -345,7 +348,7 @@ def _update_order(state: BatchState, order: str, row: Mapping[str, Any], context
     return _reply(state, GOOD, "batch.added", lines=now.open_lines, pickup=now.pickup, saved=single - stops, **args)
 
 
-def _add_assigned(state: BatchState, rows: Iterable[Mapping[str, Any]]) -> Result:
+def _add_assigned(state: BatchState, rows: Iterable[AssignedOrdersRow]) -> Result:
     """Add and report orders of other people's batches that were assigned to this person."""
     fresh = [row for row in rows if str(row["order_number"]) not in state.reported_orders]
     orders = [str(row["order_number"]) for row in fresh]
@@ -358,9 +361,7 @@ def _add_assigned(state: BatchState, rows: Iterable[Mapping[str, Any]]) -> Resul
     return Turn(added, query_orders(mine), Verdict(ASK, text))
 
 
-def _reason_not_pickable(row: Mapping[str, Any]) -> str:
-    if not row:
-        return "batch.no_order"
+def _reason_not_pickable(row: OrderRow) -> str:
     if row.get("is_rejected"):
         return "batch.rejected"
     if not row.get("is_active", True):
@@ -371,13 +372,13 @@ def _reason_not_pickable(row: Mapping[str, Any]) -> str:
     return ""
 
 
-def _claimed_by(row: Mapping[str, Any], context: Context) -> str | None:
+def _claimed_by(row: OrderHeader, context: Context) -> str | None:
     """Return who else has claimed the order: empty if the name is unknown, None if nobody has."""
     claim = parse_claim(row, context)
     return claim.name if claim else None
 
 
-def _with_order_data(order: BatchOrder, row: Mapping[str, Any]) -> BatchOrder:
+def _with_order_data(order: BatchOrder, row: OrderRow) -> BatchOrder:
     open_ = [take for take in parse_lines(row.get("lines") or ()) if take.is_open]
     return order._replace(
         customer=str(row.get("customer_name") or row.get("reference") or ""),
@@ -389,7 +390,7 @@ def _with_order_data(order: BatchOrder, row: Mapping[str, Any]) -> BatchOrder:
     )
 
 
-def _add_next(state: BatchState, rows: Iterable[Mapping[str, Any]], context: Context) -> Result:
+def _add_next(state: BatchState, rows: Iterable[OrdersRow], context: Context) -> Result:
     """Add the next unclaimed open orders, sorted by pickup time."""
     mine = {each.order for each in state.orders}
     free = [str(row["order_number"]) for row in rows if _claimed_by(row, context) is None]

@@ -6,13 +6,15 @@ what this host knows (`aisle.cache.claim_queries`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import store_time
-from aisle.jobs.job import Context, Query, Rows
+from aisle.jobs.job import Args, Context, Query, Rows
 from aisle.jobs.view import WRONG, Verdict, msg
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import OrderHeader
 
 
 class Claim(NamedTuple):
@@ -29,7 +31,7 @@ class Claim(NamedTuple):
     """Time at which its owner left the order, ISO 8601; empty if it is still open, or if that is unknown."""
 
 
-def parse_claim(row: Mapping[str, Any], context: Context) -> Claim | None:
+def parse_claim(row: OrderHeader, context: Context) -> Claim | None:
     """Return the claim that keeps this person on this terminal from the order, or None."""
     if not row.get("is_claimed"):
         return None
@@ -62,9 +64,9 @@ class ClaimForOther(NamedTuple):
     user: str
 
 
-def with_new_claims(before: tuple[ClaimForOther, ...], answer: Mapping[str, Any] | None) -> tuple[ClaimForOther, ...]:
+def with_new_claims(before: tuple[ClaimForOther, ...], answer: Args | None) -> tuple[ClaimForOther, ...]:
     """Return the claims after the result of job `order_actions`. The last assignment of an order counts."""
-    done: Mapping[str, Any] = answer or {}
+    done = answer or {}
     again = {str(each["order"]) for each in done.get("undo") or ()}
     fresh = [ClaimForOther(str(order), str(user)) for order, user in done.get("assigned") or ()]
     again |= {each.order for each in fresh}

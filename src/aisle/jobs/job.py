@@ -19,6 +19,9 @@ from aisle.settings import LARGE_QUANTITY, LOSS_REASONS, RECOUNT_UNITS, RECOUNT_
 Json = Any
 """Value made of dict, list, str, int, float, bool, None and Decimal."""
 
+Args = Mapping[str, Json]
+"""Arguments of a query or a job, or the answer of a job."""
+
 
 class Query(NamedTuple):
     """Request for rows of the store's data. The answer is `Rows` with the same id."""
@@ -26,7 +29,7 @@ class Query(NamedTuple):
     id: str
     name: str
     """Name of a query in aisle.cache.query_registry: `orders`, `order`, `people`, …"""
-    args: Mapping[str, Json]
+    args: Args
     is_live: bool = False
     """True if the answer is a window on data that anyone may change. It is queried again on resume and never
     journalled, so later journal entries must make sense without it."""
@@ -130,7 +133,7 @@ class Export(NamedTuple):
     """File name as the person typed it."""
     name: str
     """Name of a query in aisle.cache.query_registry."""
-    args: Mapping[str, Json]
+    args: Args
     columns: tuple[str, ...]
     """Fields of its rows, which are also the column heads."""
 
@@ -139,7 +142,7 @@ class Start(NamedTuple):
     """Effect that opens another job on top of this one."""
 
     job: str
-    args: Mapping[str, Json]
+    args: Args
 
 
 class Close(NamedTuple):
@@ -152,7 +155,7 @@ class Close(NamedTuple):
     """Event for the job below, handled as if it were an input there."""
     close_unused_below: bool = False
     """True if pages below that hold no work and do not accept the event are closed too."""
-    answer: Mapping[str, Json] | None = None
+    answer: Args | None = None
     """Answer for the job below; it comes with `Closed`."""
 
 
@@ -207,7 +210,8 @@ class Rows(NamedTuple):
     """Answer to a Query. `total` counts all matching rows."""
 
     id: str
-    rows: tuple[Mapping[str, Json], ...]
+    rows: tuple[Json, ...]
+    """Rows of the query's type (aisle.jobs.rows)."""
     total: int
     may_have_more: bool = False
     """True if there may be more rows than counted. A single row is then not known to be the only one."""
@@ -234,14 +238,14 @@ class Closed(NamedTuple):
     """Notice that the job above this one has closed."""
 
     job: str
-    answer: Mapping[str, Json] | None = None
+    answer: Args | None = None
     """Answer of that job; None if it was left without one."""
 
 
 class Opened(NamedTuple):
     """First event of a job."""
 
-    args: Mapping[str, Json]
+    args: Args
 
 
 class Resumed(NamedTuple):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -63,8 +63,12 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import LocationRow, LocationsRow, ProductHereRow
+    from aisle.jobs.rows.orders import OrderRow
 
-class LocationRow(NamedTuple):
+
+class ListedLocation(NamedTuple):
     """Location in the list."""
 
     code: str
@@ -127,12 +131,12 @@ class LocationsState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
-    rows: tuple[LocationRow, ...] = ()
+    rows: tuple[ListedLocation, ...] = ()
     total: int = 0
     location: Location | None = None
     pool_names: tuple[tuple[str, str], ...] = ()
     """Numbers and names of the store's pools."""
-    aisle: tuple[LocationRow, ...] = ()
+    aisle: tuple[ListedLocation, ...] = ()
     page: int = 0
     offered: OfferedChoice | None = None
     """Scanned record that is offered as a choice."""
@@ -170,7 +174,7 @@ def list_view(state: LocationsState) -> ListView:
     return listed._replace(choices=_offered_choices(state))
 
 
-def _location_row(location: LocationRow) -> Row:
+def _location_row(location: ListedLocation) -> Row:
     if not location.product_count:
         return Row(location.code, (raw(location.code), msg("locations.empty"), raw(""), raw(location.tags)))
     about = raw("?") if location.quantity is None else msg("look_up.estimate", text=location.quantity)
@@ -374,7 +378,7 @@ _POOLS_QUERY = Query("store", "store", {}, is_live=True)
 """Query for the names of the store's pools."""
 
 
-def _handle_opened(state: LocationsState, args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(state: LocationsState, args: Args, context: Context) -> Result:
     """Open the page of a location, the result of a search, or the list of all locations."""
     if args.get("location_code"):
         shown = _open_location(state, str(args["location_code"]))
@@ -443,12 +447,12 @@ def _handle_rows(state: LocationsState, answer: Rows, context: Context) -> Resul
     return Turn(state)
 
 
-def _parse_location_row(row: Mapping[str, Any]) -> LocationRow:
+def _parse_location_row(row: LocationsRow) -> ListedLocation:
     tags = ", ".join(str(tag) for tag in row.get("tags") or ())
-    return LocationRow(str(row["location_code"]), int(row["products"]), to_decimal_or_none(row["quantity"]), tags)
+    return ListedLocation(str(row["location_code"]), int(row["products"]), to_decimal_or_none(row["quantity"]), tags)
 
 
-def _parse_location(row: Mapping[str, Any]) -> Location:
+def _parse_location(row: LocationRow) -> Location:
     return Location(
         code=str(row["location_code"]),
         default_pool=int(to_decimal(row.get("default_stock_pool"))),
@@ -461,7 +465,7 @@ def _parse_location(row: Mapping[str, Any]) -> Location:
     )
 
 
-def _parse_stock_line(row: Mapping[str, Any]) -> StockLine:
+def _parse_stock_line(row: ProductHereRow) -> StockLine:
     held = tuple(
         HeldGoods(str(one["order_number"]), int(one["line_number"]), to_decimal(one["quantity"])) for one in row["held"]
     )
@@ -471,7 +475,7 @@ def _parse_stock_line(row: Mapping[str, Any]) -> StockLine:
     return StockLine(str(row["product_number"]), label, to_decimal_or_none(row["quantity"]), unit, pools, held)
 
 
-def _handle_found(state: LocationsState, rows: tuple[LocationRow, ...], total: int, context: Context) -> Result:
+def _handle_found(state: LocationsState, rows: tuple[ListedLocation, ...], total: int, context: Context) -> Result:
     """Handle the answer to words ended with Enter. Open the only location found, or list several."""
     text, state = state.searched_for, state._replace(searched_for="")
     if not total:
@@ -502,11 +506,11 @@ def _handle_scan(state: LocationsState, match: Match) -> Result:
     return Turn(state, (), Verdict(INFO, msg("locations.is_person", name=label)))
 
 
-def _check_order(state: LocationsState, rows: tuple[Mapping[str, Any], ...]) -> Result:
+def _check_order(state: LocationsState, rows: tuple[OrderRow, ...]) -> Result:
     """Withdraw the offered order if it can no longer be picked."""
-    row = rows[0] if rows else {}
-    gone = row.get("is_rejected") or row.get("is_active") is False
-    if not gone or state.offered is None:
+    row = rows[0] if rows else None
+    gone = row and (row.get("is_rejected") or row.get("is_active") is False)
+    if not row or not gone or state.offered is None:
         return Turn(state)
     id_ = "batch.rejected" if row.get("is_rejected") else "batch.finished"
     verdict = Verdict(WRONG, msg(id_, order=state.offered.key))
@@ -549,7 +553,7 @@ def _handle_choice(state: LocationsState, choice: int) -> Result:
     return Turn(state, (Start("look_up", {"product_number": line.product, "label": line.label}),))
 
 
-def _open_row(state: LocationsState, row: LocationRow, context: Context) -> Result:
+def _open_row(state: LocationsState, row: ListedLocation, context: Context) -> Result:
     return Turn(state, (_query_chosen(row.code),))
 
 

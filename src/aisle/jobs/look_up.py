@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -74,11 +75,14 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 
+if TYPE_CHECKING:
+    from aisle.jobs.rows.products import SearchRow
+
 MAX_CHOICES = 3
 """Most numbered choices on the page of a product."""
 
 
-class ProductRow(NamedTuple):
+class ProductHit(NamedTuple):
     """Product in the list."""
 
     number: str
@@ -107,7 +111,7 @@ class LookUpState(NamedTuple):
     """Text being typed, if it is a search. The list is then shown."""
     first: int = 0
     cursor: int = -1
-    rows: tuple[ProductRow, ...] = ()
+    rows: tuple[ProductHit, ...] = ()
     total: int = 0
     may_have_more: bool = False
     """True if more than `total` products may match."""
@@ -182,7 +186,7 @@ def list_view(state: LookUpState) -> ListView:
     return listed._replace(choices=tuple(_choice_text(choice) for choice in state.choices))
 
 
-def _product_row(hit: ProductRow) -> Row:
+def _product_row(hit: ProductHit) -> Row:
     stock = msg("look_up.estimate", text=Decimal(hit.stock)) if hit.stock else raw("")
     return Row(hit.number, (raw(hit.name or hit.number), stock, raw(hit.number), raw(hit.brand)))
 
@@ -455,7 +459,7 @@ class LookUpJob(Job[LookUpState]):
         return pages.handle_list_input(state, event, context, _list_query, _open_row)
 
 
-def _handle_opened(state: LookUpState, args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(state: LookUpState, args: Args, context: Context) -> Result:
     """Open the page of a product, the result of a search, or an empty list."""
     if args.get("product_number"):
         return _open_product(state, str(args["product_number"]), str(args.get("label") or ""))
@@ -528,9 +532,9 @@ def _handle_rows(state: LookUpState, answer: Rows, context: Context) -> Result:
     return Turn(state)
 
 
-def _parse_product_row(row: Mapping[str, Any]) -> ProductRow:
+def _parse_product_row(row: SearchRow) -> ProductHit:
     stock = row.get("most_likely_quantity")
-    return ProductRow(
+    return ProductHit(
         str(row["product_number"]),
         str(row.get("product_name") or ""),
         str(row.get("brand_description") or ""),
@@ -539,7 +543,7 @@ def _parse_product_row(row: Mapping[str, Any]) -> ProductRow:
     )
 
 
-def _handle_found(state: LookUpState, answer: Rows, rows: tuple[ProductRow, ...], context: Context) -> Result:
+def _handle_found(state: LookUpState, answer: Rows, rows: tuple[ProductHit, ...], context: Context) -> Result:
     """Handle the answer to words ended with Enter. Open a single product that is known to be the only one, or list
     several."""
     text, total, partly = state.searched_for, answer.total, answer.may_have_more
@@ -589,7 +593,7 @@ def _handle_choice(state: LookUpState, choice: int) -> Result:
     return Turn(state, (pages.hand_order_below(chosen.key) if chosen.kind == "order" else _query_chosen(chosen.key),))
 
 
-def _open_row(state: LookUpState, row: ProductRow, context: Context) -> Result:
+def _open_row(state: LookUpState, row: ProductHit, context: Context) -> Result:
     return Turn(state, (_query_chosen(row.number),))
 
 

@@ -6,13 +6,16 @@ accepts that. A line of which nothing is picked is rejected explicitly if the se
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.job import LocalNote, Write
-from aisle.jobs.pick.operations import claim_write, order_write, reason_fields, reject_write
+from aisle.jobs.pick.operations import add_reason, claim_write, order_write, reject_write
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import OrderHeader, OrderToActOnRow
+    from aisle.operation_bodies import LineRejection, LineRejectionsBody, LineUpdate
 
 CLAIM, RELEASE, REJECT, REOPEN, HAND_OVER = "claim", "release", "reject", "reopen", "hand_over"
 LINE_REJECTION_FEATURE = "line-rejection"
@@ -60,7 +63,7 @@ class Decision(NamedTuple):
 
 def decide(
     order: str,
-    row: Mapping[str, Any] | None,
+    row: OrderToActOnRow | None,
     action: OrderAction,
     store: str,
     *,
@@ -86,7 +89,7 @@ def _for_supervisor(effect: Write | LocalNote, reported: bool) -> Write | LocalN
 
 
 def _decide(
-    order: str, row: Mapping[str, Any] | None, action: OrderAction, store: str, can_reject_lines: bool, user: str
+    order: str, row: OrderToActOnRow | None, action: OrderAction, store: str, can_reject_lines: bool, user: str
 ) -> Decision:
     if row is None:
         return Decision(why=msg("order_actions.order_unknown", order=order))
@@ -114,7 +117,7 @@ def _decide(
     return _close_or_reopen_line(order, row, action, store, can_reject_lines)
 
 
-def _reopen(order: str, row: Mapping[str, Any], store: str) -> Decision:
+def _reopen(order: str, row: OrderHeader, store: str) -> Decision:
     if not row.get("is_rejected"):
         return Decision(why=msg("order_actions.not_rejected", order=order))
     before = OrderAction(
@@ -125,7 +128,7 @@ def _reopen(order: str, row: Mapping[str, Any], store: str) -> Decision:
     return Decision((order_write(order, {"order_number": order, "is_rejected": False}, store),), before)
 
 
-def _claim(order: str, row: Mapping[str, Any], action: OrderAction, store: str, user: str) -> Decision:
+def _claim(order: str, row: OrderHeader, action: OrderAction, store: str, user: str) -> Decision:
     """Assign or release an order. Notify the new owner as for an order of another batch, unless it is the acting
     person."""
     claimed, by = bool(row.get("is_claimed")), str(row.get("claimed_by") or "")
@@ -145,7 +148,7 @@ def _claim(order: str, row: Mapping[str, Any], action: OrderAction, store: str, 
     return Decision((claim_write(order, store)._replace(user=action.user), *kept), undo)
 
 
-def _set_priority(order: str, row: Mapping[str, Any], action: OrderAction) -> Decision:
+def _set_priority(order: str, row: OrderHeader, action: OrderAction) -> Decision:
     """Set or remove the priority of an order, in all lists and in its batch."""
     first = action.kind == PRIORITY
     if bool(row.get("is_priority")) == first:
@@ -157,7 +160,7 @@ def _set_priority(order: str, row: Mapping[str, Any], action: OrderAction) -> De
     )
 
 
-def _split(order: str, row: Mapping[str, Any], action: OrderAction, store: str) -> Decision:
+def _split(order: str, row: OrderToActOnRow, action: OrderAction, store: str) -> Decision:
     """Move the order from its batch to another person. Both are notified by local notes."""
     picker = str(row.get("picker") or row.get("assigned_to") or "")
     name = str((row.get("picker_name") if row.get("picker") else row.get("assigned_name")) or picker)
@@ -169,14 +172,14 @@ def _split(order: str, row: Mapping[str, Any], action: OrderAction, store: str) 
     return Decision((claim_write(order, store)._replace(user=action.user), *kept), OrderAction(SPLIT, picker, name))
 
 
-def _hand_over(order: str, row: Mapping[str, Any], store: str) -> Decision:
+def _hand_over(order: str, row: OrderHeader, store: str) -> Decision:
     if to_decimal(row.get("picked_quantity")) <= 0 and not row.get("is_picked"):
         return Decision(why=msg("order_actions.nothing_picked", order=order))
     return Decision((order_write(order, {"order_number": order, "is_active": False}, store),))
 
 
 def _close_or_reopen_line(
-    order: str, row: Mapping[str, Any], action: OrderAction, store: str, can_reject_lines: bool
+    order: str, row: OrderToActOnRow, action: OrderAction, store: str, can_reject_lines: bool
 ) -> Decision:
     """Close a line with its picked quantity, or reopen it. The picked quantity stays."""
     line = next((line for line in row.get("lines") or () if line.get("line_number") == action.line), None)
@@ -206,10 +209,15 @@ def _close_or_reopen_line(
         and ((action.reason_code or action.reason) if closing else line.get("is_rejected"))
     ):
         return Decision((_line_rejection_write(order, action, store),), undo)
-    body: dict[str, Any] = {"line_number": action.line, "product_number": str(line.get("product_number") or "")}
-    body |= {"base_picked_quantity": picked, "picked_quantity": picked, "is_picked": closing}
+    body: LineUpdate = {
+        "line_number": action.line,
+        "product_number": str(line.get("product_number") or ""),
+        "base_picked_quantity": picked,
+        "picked_quantity": picked,
+        "is_picked": closing,
+    }
     if closing:
-        body |= reason_fields(action.reason_code, action.reason)
+        add_reason(body, action.reason_code, action.reason)
     write = order_write(order, {"order_number": order, "order_lines": [body]}, store)
     return Decision((write,), undo)
 
@@ -217,10 +225,8 @@ def _close_or_reopen_line(
 def _line_rejection_write(order: str, action: OrderAction, store: str) -> Write:
     """Return the write that rejects one line, or withdraws its rejection. Beyond the interface: `line-rejection`."""
     closing = action.kind == CLOSE_LINE
-    line = {
-        "line_number": action.line,
-        "is_rejected": closing,
-        **(reason_fields(action.reason_code, action.reason) if closing else {}),
-    }
-    body = {"order_number": order, "lines": [line]}
+    line: LineRejection = {"line_number": action.line, "is_rejected": closing}
+    if closing:
+        add_reason(line, action.reason_code, action.reason)
+    body: LineRejectionsBody = {"order_number": order, "lines": [line]}
     return Write("reject-lines", (f"order/{order}",), {"store_number": store}, {}, body)

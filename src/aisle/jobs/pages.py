@@ -3,10 +3,10 @@ jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from aisle.jobs.job import Close, Context, Event, Query, Rows, Start, Turn
+from aisle.jobs.job import Args, Close, Context, Event, Query, Rows, Start, Turn
 from aisle.jobs.view import BACK, INFO, PAGE_HINTS, WRONG, KeyHint, ListView, Msg, Row, Verdict, msg
 from aisle.scan.meaning import (
     LOCATION,
@@ -339,7 +339,7 @@ def reject_input(state: S, event: Event) -> Turn[S]:
     return Turn(state, (), Verdict(WRONG, msg("today.unknown", text=what)))
 
 
-def query_window(id_: str, name: str, args: Mapping[str, Any], first: int, size: int) -> Query:
+def query_window(id_: str, name: str, args: Args, first: int, size: int) -> Query:
     """Return the query for a window. An answer with id `found` (search ended with Enter) is journalled; others are
     live."""
     return Query(id_, name, {**args, "first": first, "size": size}, is_live=id_ != "found")

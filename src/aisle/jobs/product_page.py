@@ -9,13 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.barcode_keys import split_codes
 from aisle.jobs import quantities, store_time
 from aisle.jobs.job import Json, format_number
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import LocationStockRow, OrdersWithProductRow
+    from aisle.jobs.rows.products import NextDeliveriesRow, ProductRow, SurroundingRow
 
 UNKNOWN_AGE = Decimal(-1)
 """Age for unknown times."""
@@ -112,7 +116,7 @@ class Product(NamedTuple):
     units: tuple[Unit, ...] = ()
 
 
-def parse_product(row: Mapping[str, Any], now: str) -> Product:
+def parse_product(row: ProductRow, now: str) -> Product:
     """Parse a row of the query `product`."""
     named = tuple(
         PoolStock(int(pool["pool"]), str(pool["name"] or ""), to_decimal(pool["quantity"]))
@@ -151,7 +155,7 @@ def _format_day(text: str) -> str:
     return f"{text[:4]}-{text[4:6]}-{text[6:]}" if re.fullmatch(r"\d{8}", text) else text
 
 
-def _parse_location_stock(location: Mapping[str, Any], names: Mapping[str, str]) -> LocationStock:
+def _parse_location_stock(location: LocationStockRow, names: Mapping[str, str]) -> LocationStock:
     pools = {str(pool): to_decimal(quantity) for pool, quantity in (location.get("pools") or {}).items()}
     texts = [f"{names.get(pool) or pool} {format_number(quantity)}" for pool, quantity in pools.items()]
     alone = [names.get(pool) or pool for pool in pools]
@@ -161,7 +165,7 @@ def _parse_location_stock(location: Mapping[str, Any], names: Mapping[str, str])
     )
 
 
-def _parse_codes(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _parse_codes(row: ProductRow) -> tuple[str, ...]:
     """Return the product's own barcode, then the further ones, without duplicates."""
     further = row.get("barcodes_array")
     more = further if isinstance(further, list) else split_codes(str(further or ""))
@@ -169,7 +173,7 @@ def _parse_codes(row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _parse_units(row: Mapping[str, Any]) -> Iterable[Unit]:
+def _parse_units(row: ProductRow) -> Iterable[Unit]:
     units = row.get("units")
     for unit in units if isinstance(units, list) else ():
         if isinstance(unit, Mapping):
@@ -186,7 +190,7 @@ def _parse_units(row: Mapping[str, Any]) -> Iterable[Unit]:
         )
 
 
-def parse_nearby(rows: tuple[Mapping[str, Any], ...], now: str) -> NearbyStock:
+def parse_nearby(rows: tuple[SurroundingRow, ...], now: str) -> NearbyStock:
     """Parse the answer of the query `surrounding`. No row means unknown."""
     if not rows:
         return NearbyStock()
@@ -198,7 +202,7 @@ def parse_nearby(rows: tuple[Mapping[str, Any], ...], now: str) -> NearbyStock:
     return NearbyStock(stores, seconds_since(row.get("read_at"), now), bool(row.get("refused")))
 
 
-def parse_waiting_orders(rows: Iterable[Mapping[str, Any]]) -> tuple[WaitingOrder, ...]:
+def parse_waiting_orders(rows: Iterable[OrdersWithProductRow]) -> tuple[WaitingOrder, ...]:
     """Parse the answer of the query `orders_with_product`."""
     return tuple(
         WaitingOrder(
@@ -212,7 +216,7 @@ def parse_waiting_orders(rows: Iterable[Mapping[str, Any]]) -> tuple[WaitingOrde
     )
 
 
-def parse_expected_deliveries(rows: Iterable[Mapping[str, Any]], now: str) -> tuple[ExpectedDelivery, ...]:
+def parse_expected_deliveries(rows: Iterable[NextDeliveriesRow], now: str) -> tuple[ExpectedDelivery, ...]:
     """Parse the answer of the query `next_deliveries`."""
     return tuple(
         ExpectedDelivery(

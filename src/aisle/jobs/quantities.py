@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aisle.jobs.job import Query
 from aisle.jobs.view import Msg, msg, raw
 from aisle.scan.meaning import DELIVERY, LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import RecordsByNumberRow
+    from aisle.jobs.rows.orders import OrderHeader
 
 MAX_DIGITS = 30
 """Most digits before or after the decimal point of a number that can be used in calculations and be written out."""
@@ -30,7 +34,7 @@ def to_decimal_or_none(value: Any) -> Decimal | None:
     return None if value is None else to_decimal(value)
 
 
-def order_progress(row: Mapping[str, Any]) -> tuple[Decimal, Decimal]:
+def order_progress(row: OrderHeader) -> tuple[Decimal, Decimal]:
     """Return (picked, ordered) of an order. Orders with measured goods count pieces, because kilos and pieces do not
     add up."""
     if "pieces" in row:
@@ -75,12 +79,12 @@ def query_by_number(value: Decimal, code: str) -> Query | None:
     return Query("records_by_number", "records_by_number", {"code": code or f"{value.to_integral_value():f}"})
 
 
-def best_match(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> Match | None:
+def best_match(rows: Iterable[RecordsByNumberRow], value: Decimal, kinds: tuple[str, ...]) -> Match | None:
     """Return the best record with this number, from rows of the query `records_by_number`; `kinds` are best first."""
     return next(iter(matches_of_number(rows, value, kinds)), None)
 
 
-def is_likely_number(rows: Iterable[Mapping[str, Any]], value: Decimal) -> bool:
+def is_likely_number(rows: Iterable[RecordsByNumberRow], value: Decimal) -> bool:
     """Return True if known digits are certainly a number: too large for a quantity, and no match is a guess.
 
     `rows` are those of the query `records_by_number`.
@@ -88,7 +92,7 @@ def is_likely_number(rows: Iterable[Mapping[str, Any]], value: Decimal) -> bool:
     return value > MAX_LIKELY_QUANTITY and not any(row.get("is_guess") for row in rows)
 
 
-def matches_of_number(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> tuple[Match, ...]:
+def matches_of_number(rows: Iterable[RecordsByNumberRow], value: Decimal, kinds: tuple[str, ...]) -> tuple[Match, ...]:
     """Return all records with this number, from rows of `records_by_number`; usable kinds (best first) come first."""
     found = [Match(str(row["kind"]), str(row["key"]), str(row["label"]), code=f"{value:f}") for row in rows]
     found = [each for each in found if may_be_number_of(each.kind, value)]

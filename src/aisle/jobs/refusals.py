@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Query, Rows
 from aisle.jobs.message import read_message
 from aisle.jobs.view import WRONG, Verdict, msg
 
+if TYPE_CHECKING:
+    from aisle.jobs.rows.operations import RefusedOperationsRow
+
 REFUSED_QUERY = "not_taken"
 """Id of the query for refused log entries."""
-
-RefusalRows = tuple[Mapping[str, Any], ...]
 
 
 def query_refused_since(moments: Iterable[str]) -> Query:
@@ -21,7 +22,7 @@ def query_refused_since(moments: Iterable[str]) -> Query:
     return Query(REFUSED_QUERY, "refused_operations", args)
 
 
-def refused_entry(rows: RefusalRows, product: str, counted_at: str) -> Mapping[str, Any] | None:
+def refused_entry(rows: tuple[RefusedOperationsRow, ...], product: str, counted_at: str) -> RefusedOperationsRow | None:
     """Return the refusal of the entry for this product and time, or None."""
     for row in rows:
         for entry in row["body"].get("storeproductlog") or ():
@@ -30,7 +31,7 @@ def refused_entry(rows: RefusalRows, product: str, counted_at: str) -> Mapping[s
     return None
 
 
-def refused_entry_verdict(row: Mapping[str, Any]) -> Verdict:
+def refused_entry_verdict(row: RefusedOperationsRow) -> Verdict:
     """Return the verdict with the reason of the refusal."""
     return Verdict(WRONG, msg("receive.refused", why=read_message(str(row["why"])), label=str(row["label"])))
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from aisle.jobs.job import Json, Write
+from aisle.jobs.job import Write
 from aisle.outbox.operation_record import UPDATE_ORDER
 from aisle.outbox.rebase import merge_line_updates
+
+if TYPE_CHECKING:
+    from aisle.operation_bodies import LineUpdate, OrderUpdate
 
 _SOURCE_FIELDS = ("preferred_location_code", "stock_pool")
 """Fields of a line that name the source of its goods."""
@@ -52,15 +55,15 @@ def merge_writes(earlier: Write, later: Write) -> Write:
     return later._replace(lanes=tuple(dict.fromkeys((*earlier.lanes, *later.lanes))), body=body)
 
 
-def _merge_orders(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
-    order = {**earlier, **later}
+def _merge_orders(earlier: OrderUpdate, later: OrderUpdate) -> OrderUpdate:
+    order: OrderUpdate = {**earlier, **later}
     if "order_lines" in order:
         order["order_lines"] = _merge_lines(earlier.get("order_lines") or (), later.get("order_lines") or ())
     return order
 
 
-def _merge_lines(earlier: Sequence[Mapping[str, Any]], later: Sequence[Mapping[str, Any]]) -> list[Json]:
-    lines: dict[Any, dict[str, Any]] = {}
+def _merge_lines(earlier: Sequence[LineUpdate], later: Sequence[LineUpdate]) -> list[LineUpdate]:
+    lines: dict[int, LineUpdate] = {}
     for line in (*earlier, *later):
         lines[line["line_number"]] = merge_line_updates(lines.get(line["line_number"], {}), line)
     return list(lines.values())

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -66,6 +66,9 @@ from aisle.outbox.rebase_excess import (
 from aisle.outbox.reconciliation import replacement_write
 from aisle.outbox.service_restore import RestoreReplay
 
+if TYPE_CHECKING:
+    from aisle.operation_bodies import LineExcess, MovementEntry
+
 _ITEM_LANES = ("order/", "product/")
 """Prefixes of the lanes that belong to single items; any other lane belongs to all."""
 
@@ -77,9 +80,10 @@ def split_movement(write: Write) -> list[Write]:
     return [write._replace(body=[item], lanes=_lanes_of_item(write.lanes, item)) for item in write.body]
 
 
-def _lanes_of_item(lanes: Sequence[str], item: Mapping[str, Any]) -> tuple[str, ...]:
-    ends = (item.get(end) or {} for end in ("from_location", "to_location"))
-    named = {f"product/{item['product_number']}", *(f"order/{end.get('customer_order_number', '')}" for end in ends)}
+def _lanes_of_item(lanes: Sequence[str], item: MovementEntry) -> tuple[str, ...]:
+    ends = (item.get("from_location"), item.get("to_location"))
+    orders = (end.get("customer_order_number", "") if end else "" for end in ends)
+    named = {f"product/{item['product_number']}", *(f"order/{order}" for order in orders)}
     return tuple(lane for lane in lanes if lane in named or not lane.startswith(_ITEM_LANES))
 
 
@@ -388,9 +392,7 @@ class OperationQueue(RestoreReplay):
                 self._insert(item_id, intent, author, op.created_at, number)
         return True
 
-    def confirm(
-        self, op_id: str, answer: str = "", evidence: Json = None, excess: Sequence[Mapping[str, Json]] = ()
-    ) -> None:
+    def confirm(self, op_id: str, answer: str = "", evidence: Json = None, excess: Sequence[LineExcess] = ()) -> None:
         """Record that the service has it. The operation stays overlaid until it is read back.
 
         Quantities that no line could take (`excess`, or found before sending) are stored for a person.

@@ -6,13 +6,14 @@ the difference is applied to the current line. Lines without a base are absolute
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-BASE, PICKED = "base_picked_quantity", "picked_quantity"
+if TYPE_CHECKING:
+    from aisle.operation_bodies import LineUpdate
 
-LineUpdate = Mapping[str, Any]
+BASE: Final = "base_picked_quantity"
+PICKED: Final = "picked_quantity"
 
 
 class RebasedLine(NamedTuple):
@@ -44,9 +45,9 @@ def is_picked(line: LineUpdate, rebased: RebasedLine, ordered: Decimal) -> bool:
     return rebased.picked >= ordered or (bool(line.get("is_picked")) and Decimal(line[PICKED]) < ordered)
 
 
-def merge_line_updates(earlier: LineUpdate, later: LineUpdate) -> dict[str, Any]:
+def merge_line_updates(earlier: LineUpdate, later: LineUpdate) -> LineUpdate:
     """Merge two updates of one line: field by field, with the changes of both added up."""
-    line = {**earlier, **later}
+    line: LineUpdate = {**earlier, **later}
     if PICKED not in later or BASE not in line:
         return line
     if not has_base(later):

@@ -7,9 +7,9 @@ operation of its own, so that every list of refusals has it. So is a closing tha
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Final
 
 import apsw
 
@@ -22,7 +22,10 @@ from aisle.outbox.operation_state import REFUSED
 from aisle.outbox.outcome_reasons import StoredMessage, excess_reason, superseded_reason
 from aisle.outbox.rebase import BASE, PICKED, has_base
 
-EXCESS = "left"
+if TYPE_CHECKING:
+    from aisle.operation_bodies import LineExcess, LineUpdate
+
+EXCESS: Final = "left"
 """Name of the excess in the evidence read before an operation was sent."""
 
 SUPERSEDED = "superseded"
@@ -42,22 +45,22 @@ INSERT INTO operation (
 """
 
 
-def keep_excess(db: apsw.Connection, op: Operation, lines: Sequence[Mapping[str, Any]], random: RandomBytes) -> None:
+def keep_excess(db: apsw.Connection, op: Operation, lines: Sequence[LineExcess], random: RandomBytes) -> None:
     """Insert one refused operation for each line, inside the caller's transaction."""
     for line in lines:
         picked = to_decimal(line[PICKED])
-        order_line = {"line_number": line["line_number"], "product_number": line["product_number"]}
+        order_line: LineUpdate = {"line_number": line["line_number"], "product_number": line["product_number"]}
         order_line |= {BASE: picked, PICKED: picked + to_decimal(line["left"])}
         _insert_refused(db, op, order_line, excess_reason_of(line), to_text(dict(line)), random)
 
 
-def keep_superseded(db: apsw.Connection, op: Operation, line: Mapping[str, Any], random: RandomBytes) -> None:
+def keep_superseded(db: apsw.Connection, op: Operation, line: LineUpdate, random: RandomBytes) -> None:
     """Insert a refused operation for a closing that was not repeated after a restore.
 
     It happens inside the caller's transaction.
     """
     picked = to_decimal(line[PICKED])
-    order_line: dict[str, Any] = {"line_number": line["line_number"], "product_number": line["product_number"]}
+    order_line: LineUpdate = {"line_number": line["line_number"], "product_number": line["product_number"]}
     for each in op.body["orders"].get("order_lines") or ():
         if int(each["line_number"]) == int(line["line_number"]):
             order_line |= each
@@ -68,7 +71,7 @@ def keep_superseded(db: apsw.Connection, op: Operation, line: Mapping[str, Any],
 def _insert_refused(
     db: apsw.Connection,
     op: Operation,
-    order_line: Mapping[str, Any],
+    order_line: LineUpdate,
     reason: StoredMessage,
     answer: str,
     random: RandomBytes,
@@ -102,7 +105,7 @@ def is_excess(op: Operation) -> bool:
     return op.state == REFUSED and bool(op.answer)
 
 
-def parse_excess(content: bytes | str) -> tuple[Mapping[str, Any], ...]:
+def parse_excess(content: bytes | str) -> tuple[LineExcess, ...]:
     """Return the lines with excess from an answer of our own service; none if it has none or is malformed."""
     try:
         answer = json.loads(content, parse_float=Decimal)
@@ -125,7 +128,7 @@ def parse_carried_lines(content: bytes | str) -> frozenset[int]:
         return frozenset()
 
 
-def parse_superseded_lines(content: bytes | str) -> tuple[Mapping[str, Any], ...]:
+def parse_superseded_lines(content: bytes | str) -> tuple[LineUpdate, ...]:
     """Return the lines of which an answer of our own service says that a later change stands."""
     try:
         answer = json.loads(content, parse_float=Decimal)
@@ -153,10 +156,12 @@ def excess_query(op: Operation, lines: frozenset[int]) -> Write | None:
     return Write(op.operation, (f"{CARRIED_OVER}/{order['order_number']}",), op.path, {}, body)
 
 
-def added_excess(earlier_answer: str, lines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def added_excess(earlier_answer: str, lines: Sequence[LineExcess]) -> list[LineExcess]:
     """Return the excess beyond that of an earlier answer to the same operation."""
     reported = {int(row["line_number"]): to_decimal(row[EXCESS]) for row in parse_excess(earlier_answer)}
-    added = [{**row, EXCESS: to_decimal(row[EXCESS]) - reported.get(int(row["line_number"]), 0)} for row in lines]
+    added: list[LineExcess] = [
+        {**row, "left": to_decimal(row["left"]) - reported.get(int(row["line_number"]), 0)} for row in lines
+    ]
     return [row for row in added if row[EXCESS]]
 
 
@@ -171,7 +176,7 @@ def merge_answers(earlier: str, current: str) -> str:
     return current if current.startswith("{") else earlier or current
 
 
-def excess_reason_of(line: Mapping[str, Any]) -> StoredMessage:
+def excess_reason_of(line: LineExcess) -> StoredMessage:
     """Return the message on the excess of a line."""
     picked, ordered, excess, moved = (
         to_decimal(line.get(name)) for name in (PICKED, "quantity", "left", "moved_quantity")

@@ -6,7 +6,7 @@ A lost read request does no harm. An operation is started at most once, and its 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
@@ -14,6 +14,9 @@ from aisle.host.database import fetch, fetch_one, transaction
 from aisle.jobs.job import Json, Request
 from aisle.json_codec import from_text, to_text
 from aisle.outbox.operation_record import Author
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.operations import RequestStateRow
 
 FULL_SYNC = "everything"
 """Key of a read request for orders that means the whole store."""
@@ -61,7 +64,7 @@ class RequestRow(NamedTuple):
     user: str
     terminal: str
     kind: str
-    body: Mapping[str, Any]
+    body: Mapping[str, Json]
     has_secret: bool
     """True if a secret comes with it."""
 
@@ -85,7 +88,7 @@ def request_state(connection: apsw.Connection, request_id: str) -> str:
     return str(row[0]) if row else ""
 
 
-def read_answer(connection: apsw.Connection, request_id: str) -> tuple[list[dict[str, Json]], int]:
+def read_answer(connection: apsw.Connection, request_id: str) -> tuple[list[RequestStateRow], int]:
     """Return one row with `state` and `answer` as the courier stored it."""
     row = fetch_one(connection, "SELECT state, answer FROM request WHERE request_id = ?", request_id)
     if row is None:

@@ -2,26 +2,25 @@
 
 The courier holds the tokens in memory, so that no disk, backup or snapshot of this host has more rights than the
 store's. When it ends they are gone, operations that need them wait, and the PIN is asked again; no work is lost.
-
-Query `user_token` (user, now), one row: `wanted`: this person needs a PIN to act as a supervisor; `asked`: the service
-issues tokens at all; `there`: the courier has this person's token; `waiting`: number of operations waiting for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
-from aisle.cache.order_overlay import Row
 from aisle.cache.people_queries import load_person_rights
 from aisle.cache.row_values import QueryResult
 from aisle.host.database import fetch, fetch_one, transaction
 from aisle.jobs.job import Json
 from aisle.outbox.operation_record import Operation, principal_of, user_of_principal
 from aisle.outbox.operation_state import QUEUED
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.people import UserTokenRow
 
 MAX_TOKEN_S = 3600.0
 """Greatest lifetime of a token in seconds, whatever the service grants; then the PIN is asked again."""
@@ -91,11 +90,18 @@ def count_waiting_for(connection: apsw.Connection, user: str, now: float) -> int
     )
 
 
-def user_token_query(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult:
-    """Return the row of `user_token` (see the module)."""
+def user_token_query(
+    cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]
+) -> QueryResult[UserTokenRow]:
+    """Return the token of the `user`, as far as known, at `now`."""
     user = str(args["user"])
     rights = load_person_rights(cache, user)
-    row: Row = {"wanted": rights.needs_pin, "asked": rights.issues_user_tokens, "there": False, "waiting": 0}
+    row: UserTokenRow = {
+        "wanted": rights.needs_pin,
+        "asked": rights.issues_user_tokens,
+        "there": False,
+        "waiting": 0,
+    }
     if user:
         now = datetime.fromisoformat(str(args["now"])).timestamp()
         row["there"] = has_token(outbox, principal_of(user), now)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.host.notify_sockets import user_token_name
 from aisle.jobs.job import Event, Start, SwitchStore
@@ -20,6 +20,7 @@ from aisle.session.store_connection import StoreConnection
 from aisle.session.verdicts import Verdicts
 
 if TYPE_CHECKING:
+    from aisle.jobs.rows.people import UserTokenRow
     from aisle.jobs.shell import pin
 else:
     pin = LazyModule("aisle.jobs.shell.pin")
@@ -73,11 +74,11 @@ class Permissions:
 
     # User token and PIN
 
-    def token_state(self) -> Mapping[str, Any]:
+    def token_state(self) -> UserTokenRow:
         """Return the row of the query `user_token`: whether one is needed, asked for, there, and what waits."""
         query = {"user": self._context.user.user, "now": self._context.current().now}
-        (row,), _ = self._store.reader.query("user_token", query)
-        return row
+        rows: list[UserTokenRow] = self._store.reader.query("user_token", query)[0]
+        return rows[0]
 
     @property
     def has_token(self) -> bool:

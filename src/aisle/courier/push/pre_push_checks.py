@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import apsw
 
@@ -28,6 +28,9 @@ from aisle.outbox.operation_record import EXPECTED, UPDATE_ORDER, UPDATE_STORE_P
 from aisle.outbox.outcome_reasons import StoredMessage, setting_changed_reason, store_message
 from aisle.outbox.rebase import BASE, PICKED, RebasedLine, has_base, is_picked, rebase_line
 from aisle.outbox.rebase_excess import EXCESS, parse_excess
+
+if TYPE_CHECKING:
+    from aisle.operation_bodies import LineExcess
 
 Row = Mapping[str, Any]
 
@@ -170,7 +173,7 @@ def _excess_line(line: Row, change: Row, now: RebasedLine) -> Row:
     }
 
 
-def excess_of_response(response: Response) -> tuple[Row, ...]:
+def excess_of_response(response: Response) -> tuple[LineExcess, ...]:
     """Return the excess in the response of our own service; empty if it has none or is invalid."""
     return parse_excess(response.content)
 

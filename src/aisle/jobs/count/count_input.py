@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantities
 from aisle.jobs.count import count_state, summary, view
@@ -14,6 +14,10 @@ from aisle.jobs.quantities import DROP_QUANTITY, name_of, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
 from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Command, Match, Scan
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import LocationRow, LocationsRow, RecordsByNumberRow
+    from aisle.jobs.rows.products import ProductRow
 
 PlanTurn = Turn[CountState]
 
@@ -48,15 +52,13 @@ def is_same_target(target: CountTarget, match: Match) -> bool:
     return target.kind == kind and target.key.casefold() == match.key.casefold()
 
 
-def add_location(state: CountState, row: Mapping[str, Any] | None) -> PlanTurn:
+def add_location(state: CountState, row: LocationRow | None) -> PlanTurn:
     """Add the scanned location to the list, at its position in the walk."""
     match, state = state.pending_scan, state._replace(pending_scan=None)
     if match is None:
         return Turn(state)
-    return _add_to_plan(
-        state,
-        (CountTarget("location", match.key, match.key, to_decimal((row or {}).get("location_order"), NO_WALK_ORDER)),),
-    )
+    order = to_decimal(row.get("location_order") if row else None, NO_WALK_ORDER)
+    return _add_to_plan(state, (CountTarget("location", match.key, match.key, order),))
 
 
 def query_aisle(state: CountState) -> PlanTurn:
@@ -67,7 +69,7 @@ def query_aisle(state: CountState) -> PlanTurn:
     return Turn(state, (Query("aisle", "locations", {"beside": beside, "first": 0, "size": MAX_AISLE_LOCATIONS}),))
 
 
-def add_aisle(state: CountState, rows: Iterable[Mapping[str, Any]]) -> PlanTurn:
+def add_aisle(state: CountState, rows: Iterable[LocationsRow]) -> PlanTurn:
     """Add the locations of the aisle that are not on the list."""
     listed = {each.key.casefold() for each in state.plan if each.kind == "location"}
     codes = [(str(row["location_code"]), to_decimal(row.get("location_order"), NO_WALK_ORDER)) for row in rows]
@@ -240,7 +242,7 @@ def _query_product(match: Match) -> Query:
     return Query("scanned", "product", {"product_number": match.key})
 
 
-def handle_product_here(state: CountState, row: Mapping[str, Any] | None, context: Context) -> Result:
+def handle_product_here(state: CountState, row: LocationRow | None, context: Context) -> Result:
     """Handle the stock of a scanned product that was not read with its location."""
     match = state.pending_scan
     if match is None:
@@ -252,7 +254,7 @@ def handle_product_here(state: CountState, row: Mapping[str, Any] | None, contex
     return _add_scanned(state._replace(pending_scan=None), index, match, context)
 
 
-def handle_product(state: CountState, row: Mapping[str, Any] | None, context: Context) -> Result:
+def handle_product(state: CountState, row: ProductRow | None, context: Context) -> Result:
     """Handle the data of a scanned product without stock here."""
     match = state.pending_scan
     state = state._replace(pending_scan=None)
@@ -340,7 +342,7 @@ def enter_quantity(state: CountState, value: Decimal, code: str, context: Contex
     return Turn(state._replace(typed_number=value), (query,)) if query else _enter_if_plausible(state, value, context)
 
 
-def handle_records_by_number(state: CountState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def handle_records_by_number(state: CountState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
     """Handle the records that have these digits as their number.
 
     Without a record they are a quantity, if that is plausible. Otherwise ask which one is meant.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from aisle.jobs import message, refusals
 from aisle.jobs.job import Context, Policy, Query, Write
@@ -17,6 +17,14 @@ from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import DELIVERY, ORDER, PERSON, REFERENCE, Match
 from aisle.undo_reference import UNDO_PREFIX
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import LocationHeader, LocationRow
+    from aisle.jobs.rows.operations import RefusedOperationsRow
+    from aisle.jobs.rows.orders import LocationStockRow
+    from aisle.jobs.rows.products import ProductRow
+    from aisle.jobs.rows.stores import StoreRow
+    from aisle.operation_bodies import LogEntry
 
 MAX_UNDO = 100
 """Number of entries that can be undone."""
@@ -242,13 +250,13 @@ def query_location(id_: str, location: str, only_product: str = "") -> Query:
     )
 
 
-def parse_location_lines(row: Mapping[str, Any]) -> tuple[CountLine, ...]:
+def parse_location_lines(row: LocationRow) -> tuple[CountLine, ...]:
     """Return the lines of a location (row of the query `location`), by name."""
     code, default = str(row.get("location_code") or ""), parse_default_pool(row)
     return tuple(item for product in row.get("products") or () for item in _parse_lines(product, code, default))
 
 
-def with_location(state: CountState, row: Mapping[str, Any]) -> CountState:
+def with_location(state: CountState, row: LocationRow) -> CountState:
     """Return the state with the stock read for the open location."""
     items = parse_location_lines(row)
     read = len({item.product for item in items})
@@ -292,12 +300,12 @@ def _quantities_by_pool(pools: Any) -> dict[int, Decimal]:
     return {int(row["pool"]): to_decimal(row.get("quantity")) for row in pools or () if to_decimal(row.get("quantity"))}
 
 
-def parse_default_pool(row: Mapping[str, Any]) -> int:
+def parse_default_pool(row: LocationHeader | LocationStockRow) -> int:
     """Return the default pool of a location; 0 if unknown."""
     return int(to_decimal(row.get("default_stock_pool")))
 
 
-def parse_product_lines(row: Mapping[str, Any]) -> tuple[CountLine, ...]:
+def parse_product_lines(row: ProductRow) -> tuple[CountLine, ...]:
     """Return the lines of a product (row of the read `product`): by location in walking order, then stock at no
     location.
 
@@ -366,9 +374,9 @@ def line_key(line: CountLine) -> tuple[str, str, int]:
 # Lines in questions
 
 
-def parse_pools(rows: tuple[Mapping[str, Any], ...]) -> tuple[Pool, ...]:
+def parse_pools(rows: tuple[StoreRow, ...]) -> tuple[Pool, ...]:
     """Return the pools of the store (rows of the read `store`), by number."""
-    pools = (rows[0] if rows else {}).get("pools") or {}
+    pools = rows[0].get("pools") or {} if rows else {}
     named = sorted((int(number), str(name)) for number, name in pools.items())
     return tuple(Pool(number, name) for number, name in named)
 
@@ -465,7 +473,7 @@ def undo_entry(state: CountState) -> tuple[CountState, CountLine | None]:
 
 
 def log_write(
-    entries: list[dict[str, Any]], products: Iterable[str], store: str, user: str, *, is_count: bool = False
+    entries: list[LogEntry], products: Iterable[str], store: str, user: str, *, is_count: bool = False
 ) -> Write:
     """Return the operation for these log entries, in the lanes of their products."""
     lanes = tuple(sorted({f"product/{product}" for product in products}))
@@ -512,7 +520,9 @@ def _counted_at(state: CountState, line: CountLine) -> str:
     return line.counted_at if line.location else max([line.counted_at, *(other.counted_at for other in state.lines)])
 
 
-def without_refused(sent: SentCount, rows: refusals.RefusalRows) -> tuple[SentCount, Mapping[str, Any] | None]:
+def without_refused(
+    sent: SentCount, rows: tuple[RefusedOperationsRow, ...]
+) -> tuple[SentCount, RefusedOperationsRow | None]:
     """Return a sent count without the entries the service refused, and the last refusal."""
     found = [(each, refusals.refused_entry(rows, each.product, each.counted_at)) for each in sent.changes]
     last = next((row for _, row in reversed(found) if row), None)
@@ -551,16 +561,31 @@ def undo_message(sent: SentCount) -> Msg:
     return msg("count.sent_undone_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text
 
 
-def _reversing_entry(change: StockChange, context: Context) -> dict[str, Any]:
-    return {
-        "product_number": change.product,
-        **({"location_code": change.location} if change.location else {}),
-        f"stock_pool_{change.pool}" if change.pool else "quantity": -change.quantity,
-        "reference": UNDO_PREFIX + change.counted_at,
-        "scanned_datetime": context.now,
-        "app_user_name": context.user,
+def _reversing_entry(change: StockChange, context: Context) -> LogEntry:
+    entry = stock_change_entry(change.product, change.location, change.pool, -change.quantity, context)
+    entry["reference"] = UNDO_PREFIX + change.counted_at
+    return entry
+
+
+def stock_change_entry(product: str, location: str, pool: int, quantity: Decimal, context: Context) -> LogEntry:
+    """Return the log entry of a change of stock, in a pool or without one."""
+    return _new_entry(
+        product, location, f"stock_pool_{pool}" if pool else "quantity", quantity, context.now, context.user
+    )
+
+
+def _new_entry(product: str, location: str, field: str, quantity: Decimal, at: str, user: str) -> LogEntry:
+    """Return a log entry with the quantity in this field."""
+    entry: LogEntry = {
+        "product_number": product,
+        "scanned_datetime": at,
+        "app_user_name": user,
         "source": LOG_SOURCE,
     }
+    entry.update(cast("LogEntry", {field: quantity}))
+    if location:
+        entry["location_code"] = location
+    return entry
 
 
 def _store_total_last(items: tuple[CountLine, ...]) -> list[CountLine]:
@@ -568,7 +593,7 @@ def _store_total_last(items: tuple[CountLine, ...]) -> list[CountLine]:
     return sorted(items, key=lambda item: not item.location)
 
 
-def _log_entry(state: CountState, line: CountLine, user: str) -> dict[str, Any]:
+def _log_entry(state: CountState, line: CountLine, user: str) -> LogEntry:
     counted, expected = line.counted or Decimal(0), line.expected
     if not line.location:
         others = [other for other in state.lines if other.location and _is_part_of(other, line)]
@@ -576,18 +601,12 @@ def _log_entry(state: CountState, line: CountLine, user: str) -> dict[str, Any]:
         if state.mode == "product":  # goods in hand for orders belong to the store's total
             at_locations += line.held
         counted, expected = counted + at_locations, expected + at_locations
-    location = {"location_code": line.location} if line.location else {}
     is_default_pool = line.pool in (0, state.default_pool if state.mode == "location" and line.location else 0)
     quantity = "counted_quantity" if is_default_pool else f"stock_pool_{line.pool}"
-    return {
-        "product_number": line.product,
-        **location,
-        quantity: counted,
-        **({} if line.is_expected_unknown else {"expected_quantity": expected}),
-        "scanned_datetime": _counted_at(state, line),
-        "app_user_name": user,
-        "source": LOG_SOURCE,
-    }
+    entry = _new_entry(line.product, line.location, quantity, counted, _counted_at(state, line), user)
+    if not line.is_expected_unknown:
+        entry["expected_quantity"] = expected
+    return entry
 
 
 def _is_part_of(line: CountLine, total: CountLine) -> bool:

@@ -6,14 +6,14 @@ set to zero without an answer. A location without differences is sent at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs import refusals
 from aisle.jobs.count import count_input, count_state, summary, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -21,6 +21,7 @@ from aisle.jobs.job import (
     Effect,
     Event,
     Job,
+    Json,
     Opened,
     Query,
     Resumed,
@@ -42,6 +43,10 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import LocationRow
+    from aisle.jobs.rows.products import ProductRow
 
 Result = Turn[CountState]
 
@@ -190,7 +195,7 @@ def _apply_policy(before: CountState, state: CountState, event: Event, context: 
 # Opening
 
 
-def _handle_opened(state: CountState, args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(state: CountState, args: Args, context: Context) -> Result:
     state = CountState(is_blind=context.policy.blind_counts)
     store = Query("store", "store", {})
     if args.get("location_code") and args.get("product_number") and args.get("empty"):
@@ -222,7 +227,7 @@ def _refresh(state: CountState) -> tuple[Effect, ...]:
     return (Query("product", "product", {"product_number": state.product}),) if state.mode == "product" else ()
 
 
-def _handle_rows(state: CountState, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def _handle_rows(state: CountState, id_: str, rows: tuple[Json, ...], context: Context) -> Result:
     row = rows[0] if rows else None
     match id_:
         case "asked":
@@ -250,7 +255,7 @@ def _handle_rows(state: CountState, id_: str, rows: tuple[Mapping[str, Any], ...
     return _update_expected(state, id_, row, context)
 
 
-def _update_expected(state: CountState, id_: str, row: Mapping[str, Any] | None, context: Context) -> Result:
+def _update_expected(state: CountState, id_: str, row: Json | None, context: Context) -> Result:
     """Update the expected stock of this location or product."""
     if row is None:
         return Turn(state)
@@ -262,7 +267,7 @@ def _update_expected(state: CountState, id_: str, row: Mapping[str, Any] | None,
     return Turn(state)
 
 
-def _open_location(state: CountState, row: Mapping[str, Any] | None) -> Result:
+def _open_location(state: CountState, row: LocationRow | None) -> Result:
     if row is not None:
         state = count_state.with_location(state, row)
     if state.only_product:
@@ -295,7 +300,7 @@ def _report_begun(state: CountState, text: Msg) -> Result:
     return Turn(state, (), Verdict(GOOD, text))
 
 
-def _open_product(state: CountState, row: Mapping[str, Any] | None, context: Context) -> Result:
+def _open_product(state: CountState, row: ProductRow | None, context: Context) -> Result:
     """Open the locations of a product; without locations, one count for the whole store."""
     items = (
         count_state.parse_product_lines(row)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import message, pages
 from aisle.jobs.adjust_state import parse_reasons
@@ -51,6 +50,9 @@ from aisle.jobs.view import (
 )
 from aisle.scan.meaning import PRODUCT, Accepts, Back, Choice, Command, Scan, Text, UnknownCode
 from aisle.undo_reference import UNDO_PREFIX
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.log import MyEntriesRow
 
 
 class Entry(NamedTuple):
@@ -271,7 +273,7 @@ def _with_entry(state: MyEntriesState, entry: Entry) -> MyEntriesState:
     return state._replace(entry=entry, is_asking_undo=state.is_asking_undo and entry.can_be_undone)
 
 
-def _parse_entry(row: Mapping[str, Any], context: Context) -> Entry:
+def _parse_entry(row: MyEntriesRow, context: Context) -> Entry:
     counted, code = row.get("counted_quantity"), row.get("reason_code")
     reason_texts = {reason.code: reason.text for reason in parse_reasons(context.policy.adjustment_reasons)}
     return Entry(
@@ -348,13 +350,6 @@ def _stock_change(entry: Entry) -> Decimal:
 
 def _reversing_write(entry: Entry, context: Context) -> Write:
     """Return the operation that reverses an entry; its reference names the entry, so that it is undone only once."""
-    log = {
-        "product_number": entry.product,
-        **({"location_code": entry.location} if entry.location else {}),
-        f"stock_pool_{entry.pool}" if entry.pool else "quantity": -_stock_change(entry),
-        "reference": f"{UNDO_PREFIX}{entry.id}",
-        "scanned_datetime": context.now,
-        "app_user_name": context.user,
-        "source": count_state.LOG_SOURCE,
-    }
+    log = count_state.stock_change_entry(entry.product, entry.location, entry.pool, -_stock_change(entry), context)
+    log["reference"] = f"{UNDO_PREFIX}{entry.id}"
     return count_state.log_write([log], [entry.product], context.store, context.user)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs import refusals
 from aisle.jobs.count import count_state
 from aisle.jobs.count.count_state import CountState, CountTarget, SentSummary
 from aisle.jobs.job import Close, Context, Effect, Query, Refresh, Turn, money_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import LocationRow
+    from aisle.jobs.rows.operations import RefusedOperationsRow
 
 Result = Turn[CountState]
 
@@ -94,7 +97,7 @@ def finish_counting(state: CountState, context: Context) -> Result:
     return next_question(state, context)
 
 
-def handle_all_lines(state: CountState, row: Mapping[str, Any] | None, context: Context) -> Result:
+def handle_all_lines(state: CountState, row: LocationRow | None, context: Context) -> Result:
     """Handle all stock lines of the location, and ask about those not found."""
     state = state._replace(has_unread_lines=False)
     return next_question(
@@ -247,7 +250,7 @@ def undo_sent(state: CountState) -> Result:
     return Turn(state, (refusals.query_refused_since(change.counted_at for change in sent.changes),))
 
 
-def send_undo(state: CountState, rows: refusals.RefusalRows, context: Context) -> Result:
+def send_undo(state: CountState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
     """Reverse the changes of the count, except those that were refused."""
     if state.last_sent is None:
         return Turn(state)

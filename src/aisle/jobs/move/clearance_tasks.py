@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import pages, refusals
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -30,6 +30,9 @@ from aisle.jobs.pages import page_size
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, ListView, Msg, Row, Verdict, msg, raw
 from aisle.scan.meaning import LOCATION, PRODUCT, Accepts, Back, Command, CursorKey, Match, Scan, Text, UnknownCode
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.supervisor import AssignmentsRow
 
 
 class TaskRow(NamedTuple):
@@ -64,7 +67,7 @@ class ClearanceTasksState(NamedTuple):
     """Refusals since then that were reported."""
 
 
-def parse_task_row(row: Mapping[str, Any]) -> TaskRow:
+def parse_task_row(row: AssignmentsRow) -> TaskRow:
     """Parse a row of the read `assignments`."""
     task = ClearanceTask(
         id=str(row["id"]),
@@ -219,7 +222,7 @@ def _start_task(state: ClearanceTasksState, row: TaskRow, context: Context) -> R
     return Turn(state._replace(confirmed_task=""), (Start("move", {"task": task_args(row.task)}),), verdict)
 
 
-def task_args(task: ClearanceTask) -> dict[str, Any]:
+def task_args(task: ClearanceTask) -> Args:
     """Return the arguments that open the move job for a task."""
     return {**task._asdict()}
 
@@ -227,7 +230,7 @@ def task_args(task: ClearanceTask) -> dict[str, Any]:
 MoveResult = Turn[MoveState]
 
 
-def parse_task(args: Mapping[str, Any]) -> ClearanceTask:
+def parse_task(args: Args) -> ClearanceTask:
     """Return the task that the move job was opened for."""
     return ClearanceTask(**{**args, "quantity": to_decimal(args["quantity"]), "line": int(args["line"])})
 

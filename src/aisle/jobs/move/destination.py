@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import message
-from aisle.jobs.job import Context, Query, Refresh, Turn
+from aisle.jobs.job import Context, Json, Query, Refresh, Turn
 from aisle.jobs.move import goods_in_hand
 from aisle.jobs.move.move_state import (
     ZERO,
@@ -26,6 +26,9 @@ from aisle.jobs.move.move_state import (
 from aisle.jobs.move.source import ask_exceeding
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw, undo_verdict
 from aisle.scan.meaning import Match
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import OrderRow
 
 Result = Turn[MoveState]
 
@@ -134,10 +137,10 @@ def _change_pool(state: MoveState, context: Context) -> Result:
 # To an order
 
 
-def give_to_order(state: MoveState, row: Mapping[str, Any] | None, context: Context) -> Result:
+def give_to_order(state: MoveState, row: OrderRow | None, context: Context) -> Result:
     """Assign the goods to the lines of this order; ask for the location if the store has locations."""
     if row is None or not row.get("is_active", True) or row.get("is_rejected"):
-        return reply(state, WRONG, "move.no_order", order=str((row or {}).get("order_number") or ""))
+        return reply(state, WRONG, "move.no_order", order=row["order_number"] if row else "")
     order = str(row["order_number"])
     if not row.get("lines_known", True):
         return reply(state, WRONG, "move.order_loading", Refresh("order", order), order=order)
@@ -271,7 +274,7 @@ def _undo_take(state: MoveState, step: UndoStep) -> Result:
     return Turn(state, (), undo_verdict(text))
 
 
-def undo_if_unchanged(state: MoveState, row: Mapping[str, Any] | None, context: Context, location: str = "") -> Result:
+def undo_if_unchanged(state: MoveState, row: Json | None, context: Context, location: str = "") -> Result:
     """Undo the move if its goods are still at their destinations, which are checked one after the other."""
     if not state.is_undoing or not state.history:
         return Turn(state)
@@ -308,7 +311,7 @@ def _reject_undo(state: MoveState, step: UndoStep, label: str, location: str) ->
     return Turn(state, (), Verdict(WRONG, text))
 
 
-def _quantity_there(item: MovementItem, row: Mapping[str, Any] | None) -> Decimal:
+def _quantity_there(item: MovementItem, row: Json | None) -> Decimal:
     """Return the quantity of an item's goods that is still at its destination."""
     if row is None:
         return ZERO

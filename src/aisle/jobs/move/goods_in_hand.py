@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Query, Write
 from aisle.jobs.move.move_state import (
@@ -23,6 +23,10 @@ from aisle.jobs.move.move_state import (
 )
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.walk_order import natural_key
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import LocationRow
+    from aisle.operation_bodies import MovementEnd, MovementEntry
 
 MOVEMENT_SOURCE = "aisle"
 """Source named in the movements."""
@@ -309,11 +313,11 @@ def _add_pools(pools: tuple[PoolQuantity, ...], more: Iterable[PoolQuantity], si
 
 def movement_write(movement_items: Iterable[MovementItem], store: str, user: str) -> Write:
     """Return the operation; the service applies all items or none. Interface: Create movement."""
-    items: list[dict[str, Any]] = []
+    items: list[MovementEntry] = []
     orders: set[str] = set()
     products: set[str] = set()
     for movement_item in movement_items:
-        item: dict[str, Any] = {
+        item: MovementEntry = {
             "product_number": movement_item.product,
             "quantity": movement_item.quantity,
             "from_location": _movement_end(
@@ -333,12 +337,12 @@ def movement_write(movement_items: Iterable[MovementItem], store: str, user: str
     return Write("create-movement", lanes, {"store_number": store}, {"AppUserName": user}, items)
 
 
-def _movement_end(location: str, pool: int, order: str, line: int) -> dict[str, Any]:
-    end: dict[str, Any] = {"location_code": location} if location else {}
+def _movement_end(location: str, pool: int, order: str, line: int) -> MovementEnd:
+    end: MovementEnd = {"location_code": location} if location else {}
     if pool:
         end["stock_pool"] = pool
     if order:
-        end.update(customer_order_number=order, customer_order_line_number=line)
+        end["customer_order_number"], end["customer_order_line_number"] = order, line
     return end
 
 
@@ -381,7 +385,7 @@ def is_goods_question_open(state: MoveState) -> bool:
     return any(choice.kind in GOODS_QUESTIONS for choice in state.choices)
 
 
-def refresh_stock(state: MoveState, row: Mapping[str, Any] | None) -> MoveState:
+def refresh_stock(state: MoveState, row: LocationRow | None) -> MoveState:
     """Update the state with the stock of the current location, also for goods taken here."""
     if row is None:
         return state._replace(
@@ -403,7 +407,7 @@ def refresh_stock(state: MoveState, row: Mapping[str, Any] | None) -> MoveState:
     )
 
 
-def with_product_here(state: MoveState, row: Mapping[str, Any] | None) -> MoveState:
+def with_product_here(state: MoveState, row: LocationRow | None) -> MoveState:
     """Add the queried stock of a product at the current location."""
     return state._replace(source_stock=(*state.source_stock, *(parse_stock_lines(row) if row else ())))
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantities
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -15,6 +15,7 @@ from aisle.jobs.job import (
     Effect,
     Event,
     Job,
+    Json,
     Opened,
     Query,
     Resumed,
@@ -44,6 +45,10 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import LocationsOfProductsRow, RecordsByNumberRow
+    from aisle.jobs.rows.operations import RefusedOperationsRow
+
 
 def with_locations_known(state: MoveState, has_locations: bool) -> MoveState:
     """Set if the store has locations; without them, products can be scanned at once."""
@@ -52,7 +57,7 @@ def with_locations_known(state: MoveState, has_locations: bool) -> MoveState:
     return state._replace(uses_locations=False, is_started=True, phase="take")
 
 
-def with_suggested_locations(state: MoveState, rows: tuple[Mapping[str, Any], ...]) -> MoveState:
+def with_suggested_locations(state: MoveState, rows: tuple[LocationsOfProductsRow, ...]) -> MoveState:
     """Set the suggested locations of the goods in hand, apart from the location they come from.
 
     The destination is the first of `rows`, which are in walking order: it is on the way, and bulk storage at the end is
@@ -66,15 +71,17 @@ def with_suggested_locations(state: MoveState, rows: tuple[Mapping[str, Any], ..
             for row in rows
             if row["product_number"] == part.product and row["location_code"].casefold() != part.location.casefold()
         ]
-        first = others[0] if others else {}
-        most = max(others, key=lambda row: to_decimal(row.get("quantity")), default=first)
-        quantity = to_decimal(most.get("quantity"))
+        first = others[0] if others else None
+        most = max(others, key=lambda row: to_decimal(row.get("quantity")), default=None)
+        quantity = to_decimal(most.get("quantity") if most else None)
         part = part._replace(
-            suggested_location=str(first.get("location_code") or ""),
-            suggested_order=to_decimal(first.get("location_order"), NO_WALK_ORDER),
+            suggested_location=first["location_code"] if first else "",
+            suggested_order=to_decimal(first.get("location_order") if first else None, NO_WALK_ORDER),
         )
         in_hand.append(
-            part._replace(largest_stock_at=str(most["location_code"]) if quantity > 0 else "", largest_stock=quantity)
+            part._replace(
+                largest_stock_at=most["location_code"] if most and quantity > 0 else "", largest_stock=quantity
+            )
         )
     return state._replace(in_hand=tuple(in_hand))
 
@@ -95,7 +102,7 @@ def _is_in_movement(refused: list[Any], items: list[Any]) -> bool:
     return any(body and all(item in items for item in body) for body in refused)
 
 
-def report_refused(state: MoveState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Turn[MoveState]:
+def report_refused(state: MoveState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Turn[MoveState]:
     """Report refused movements; they and earlier steps can no longer be undone.
 
     An open question stays, because a number typed for it would otherwise set a quantity. Only a question about an undo
@@ -242,7 +249,7 @@ class MoveJob(Job[MoveState]):
 # Opening, and cached data
 
 
-def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(args: Args, context: Context) -> Result:
     state = MoveState(opened_at=context.now, large_quantity=context.policy.large_quantity)
     queries: tuple[Effect, ...] = (Query("store", "store", {}), Query("locations", "locations", {"size": 1}))
     if args.get("task"):
@@ -257,9 +264,7 @@ def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
     return turn._replace(effects=(*turn.effects, *queries))
 
 
-def _handle_rows(
-    state: MoveState, id_: str, rows: tuple[Mapping[str, Any], ...], total: int, context: Context
-) -> Result:
+def _handle_rows(state: MoveState, id_: str, rows: tuple[Json, ...], total: int, context: Context) -> Result:
     row = rows[0] if rows else None
     match id_:
         case "store":
@@ -342,7 +347,7 @@ def _enter_quantity(state: MoveState, value: Decimal, code: str) -> Result:
     return Turn(state._replace(looked_up_number=value), (query,)) if query else _set_quantity(state, part, value)
 
 
-def _handle_records_by_number(state: MoveState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def _handle_records_by_number(state: MoveState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
     """Handle the records that have these digits as their number.
 
     Without a record they are a quantity; far above all stock they are the number. Otherwise ask which one is meant.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.job import Effect, Turn
 from aisle.jobs.quantities import to_decimal
@@ -16,6 +16,12 @@ from aisle.jobs.view import Msg, Verdict, msg
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import Match
 from aisle.settings import LARGE_QUANTITY
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import LocationRow, ProductHereRow
+    from aisle.jobs.rows.orders import OrderRow
+    from aisle.jobs.rows.products import ProductRow
+    from aisle.jobs.rows.service import Number
 
 MAX_UNDO = 50
 """Number of takes and moves that can be undone."""
@@ -246,13 +252,13 @@ class MoveState(NamedTuple):
 # Cached data
 
 
-def parse_stock_lines(row: Mapping[str, Any]) -> tuple[StockLine, ...]:
+def parse_stock_lines(row: LocationRow) -> tuple[StockLine, ...]:
     """Return the stock at a location (a row of the query `location`)."""
     first = int(to_decimal(row.get("default_stock_pool")))
     return tuple(_parse_stock_line(each, first) for each in row.get("products") or ())
 
 
-def _parse_stock_line(row: Mapping[str, Any], first: int) -> StockLine:
+def _parse_stock_line(row: ProductHereRow, first: int) -> StockLine:
     product = str(row["product_number"])
     held = tuple(
         HeldGoods(str(hold["order_number"]), int(hold["line_number"]), to_decimal(hold.get("quantity")))
@@ -270,7 +276,7 @@ def _parse_stock_line(row: Mapping[str, Any], first: int) -> StockLine:
     return StockLine(product, label, free, pools, held, bool(row.get("allow_decimal")), str(row.get("unit") or ""))
 
 
-def sort_pools(quantities: Mapping[str, Any], first: int) -> tuple[PoolQuantity, ...]:
+def sort_pools(quantities: Mapping[str, Number], first: int) -> tuple[PoolQuantity, ...]:
     """Return the pools with stock in the order they are taken from: the first one, then ascending."""
     pools = [PoolQuantity(int(pool), to_decimal(quantity)) for pool, quantity in quantities.items()]
     first_pool = first or 1
@@ -279,7 +285,7 @@ def sort_pools(quantities: Mapping[str, Any], first: int) -> tuple[PoolQuantity,
     )
 
 
-def parse_unlocated_stock(row: Mapping[str, Any]) -> StockLine:
+def parse_unlocated_stock(row: ProductRow) -> StockLine:
     """Return the stock of a product (a row of the read `product`) at no location, without goods in hand for orders."""
     product = str(row["product_number"])
     label = str(row.get("product_name") or row.get("product_description") or product)
@@ -304,7 +310,7 @@ def parse_unlocated_stock(row: Mapping[str, Any]) -> StockLine:
     )
 
 
-def parse_held_goods(row: Mapping[str, Any], location: str) -> tuple[StockLine, ...]:
+def parse_held_goods(row: OrderRow, location: str) -> tuple[StockLine, ...]:
     """Return the goods of an order (a row of the read `order`) by product: at this location, or everywhere."""
     by_product: dict[str, StockLine] = {}
     for line in row.get("lines") or ():
@@ -328,7 +334,7 @@ def parse_held_goods(row: Mapping[str, Any], location: str) -> tuple[StockLine, 
     return tuple(by_product.values())
 
 
-def parse_order_needs(row: Mapping[str, Any]) -> tuple[OrderNeed, ...]:
+def parse_order_needs(row: OrderRow) -> tuple[OrderNeed, ...]:
     """Return the quantities that the lines of an order still need."""
     return tuple(
         OrderNeed(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs import quantities
 from aisle.jobs.job import Effect, Query, Refresh, Turn
@@ -25,6 +24,11 @@ from aisle.jobs.move.move_state import (
 from aisle.jobs.quantities import DROP_QUANTITY, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import PRODUCT, Match
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import LocationRow
+    from aisle.jobs.rows.orders import OrderRow
+    from aisle.jobs.rows.products import ProductRow
 
 Result = Turn[MoveState]
 
@@ -72,7 +76,7 @@ def take_unlocated(state: MoveState) -> Result:
     return scan_product(fresh, match) if match else Turn(fresh)
 
 
-def open_location(state: MoveState, row: Mapping[str, Any] | None) -> Result:
+def open_location(state: MoveState, row: LocationRow | None) -> Result:
     """Open a location with its stock; a product that was scanned first is taken now."""
     match, state = state.pending_scan, goods_in_hand.refresh_stock(state._replace(pending_scan=None), row)
     if match is not None:
@@ -82,7 +86,7 @@ def open_location(state: MoveState, row: Mapping[str, Any] | None) -> Result:
     return reply(state, GOOD, "move.at_location", place=state.location, count=state.product_count)
 
 
-def handle_product_here(state: MoveState, row: Mapping[str, Any] | None) -> Result:
+def handle_product_here(state: MoveState, row: LocationRow | None) -> Result:
     """Handle the queried stock of a product at the current location."""
     match = state.pending_scan
     if match is None:
@@ -98,10 +102,10 @@ def _query_product(match: Match) -> Query:
     return Query("goods", "product", {"product_number": match.key})
 
 
-def take_from_order(state: MoveState, row: Mapping[str, Any] | None) -> Result:
+def take_from_order(state: MoveState, row: OrderRow | None) -> Result:
     """Take goods from the lines of this order, at the scanned location or anywhere."""
     if row is None or not row.get("is_active", True) or row.get("is_rejected"):
-        return reply(state, WRONG, "move.no_order", order=str((row or {}).get("order_number") or ""))
+        return reply(state, WRONG, "move.no_order", order=row["order_number"] if row else "")
     order = str(row["order_number"])
     if not row.get("lines_known", True):
         return reply(state, WRONG, "move.order_loading", Refresh("order", order), order=order)
@@ -131,7 +135,7 @@ def scan_product(state: MoveState, match: Match) -> Result:
     return Turn(state._replace(pending_scan=match), (query,))
 
 
-def handle_product(state: MoveState, row: Mapping[str, Any] | None) -> Result:
+def handle_product(state: MoveState, row: ProductRow | None) -> Result:
     """Handle the data of a product without known stock here: take it, or ask where it comes from."""
     match = state.pending_scan
     if match is None:
@@ -148,9 +152,9 @@ def handle_product(state: MoveState, row: Mapping[str, Any] | None) -> Result:
     return _choose_location(state, stock_line, match, locations)
 
 
-def _parse_locations(row: Mapping[str, Any] | None) -> list[tuple[str, Decimal]]:
+def _parse_locations(row: ProductRow | None) -> list[tuple[str, Decimal]]:
     """Return the locations with stock and their quantities; `UNKNOWN_QUANTITY` if a quantity is unknown."""
-    rows = (row or {}).get("locations") or ()
+    rows = row.get("locations") or () if row else ()
     found = [(str(each["location_code"]), to_decimal(each.get("quantity"), UNKNOWN_QUANTITY)) for each in rows]
     return [(location, quantity) for location, quantity in found if quantity > 0 or quantity == UNKNOWN_QUANTITY]
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Query, Rows
 from aisle.jobs.pick.pick_state import PickState, find_tote
 from aisle.jobs.pick.stops import PickLine, same_location, sum_in_hand, sum_pieces
 from aisle.jobs.view import Msg, msg
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.stores import StoreRow
 
 
 def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg | None:
@@ -132,8 +135,9 @@ QUERY_POOL_NAMES = Query(POOL_NAMES_QUERY, POOL_NAMES_QUERY, {}, is_live=True)
 
 def with_pool_names(state: PickState, answer: Rows) -> PickState:
     """Return the pick with the store's names for its stock pools."""
-    row: Mapping[str, Any] = answer.rows[0] if answer.rows else {}
-    return state._replace(pool_names=tuple((int(pool), str(name)) for pool, name in (row.get("pools") or {}).items()))
+    row: StoreRow | None = answer.rows[0] if answer.rows else None
+    pools = row.get("pools") or {} if row else {}
+    return state._replace(pool_names=tuple((int(pool), str(name)) for pool, name in pools.items()))
 
 
 def format_pool_names(state: PickState, pools: Iterable[int]) -> str:

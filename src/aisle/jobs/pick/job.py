@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs import quantities, refusals
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
     Context,
     Event,
     Job,
+    Json,
     Opened,
     Query,
     Refresh,
@@ -44,6 +45,9 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import RecordsByNumberRow
 
 ScanTurn = Turn[PickState]
 
@@ -349,7 +353,7 @@ def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
     return (*take_over.query_surplus(state), *take_over.query_refused(state), orders.query_assigned(context))
 
 
-def _apply_shortage(state: PickState, answer: Mapping[str, Any], context: Context) -> Result:
+def _apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
     """Apply the result of the shortage job to the current stop.
 
     The orders are only refreshed, not queried at once: the cache would not have the new operations yet.
@@ -359,7 +363,7 @@ def _apply_shortage(state: PickState, answer: Mapping[str, Any], context: Contex
     return turn._replace(effects=(*turn.effects, *refreshes))
 
 
-def _handle_answer(state: PickState, kind: str, row: Mapping[str, Any], context: Context) -> Result:
+def _handle_answer(state: PickState, kind: str, row: Json, context: Context) -> Result:
     if kind == offered_choices.FOREIGN_QUERY:
         return offered_choices.explain_foreign_product(state, row, context.now)
     if kind == offered_choices.STOCK_THERE_QUERY:
@@ -369,7 +373,7 @@ def _handle_answer(state: PickState, kind: str, row: Mapping[str, Any], context:
     return put_down.put_down_if_unused(state, row, context)
 
 
-def _handle_records_by_number(state: PickState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def _handle_records_by_number(state: PickState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
     """Handle the records that have these digits as their number.
 
     The code of a tote wins. Without a record the digits are a quantity; otherwise the picker is asked.

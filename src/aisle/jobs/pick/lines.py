@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantities, refusals
 from aisle.jobs.count import count_state
-from aisle.jobs.job import Context, Start, Turn, Write
+from aisle.jobs.job import Args, Context, Start, Turn, Write
 from aisle.jobs.message import GoodsAmount, at_location, goods_message
 from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state, put_down
 from aisle.jobs.pick.offered_choices import reject_input
@@ -18,6 +18,10 @@ from aisle.jobs.pick.stops import move_line
 from aisle.jobs.pick.undo import moved_stop_step, restore_lines, restore_sources
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 from aisle.scan.meaning import PRODUCT, Match
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import StockAtLocationRow
+    from aisle.jobs.rows.operations import RefusedOperationsRow
 
 Result = Turn[PickState]
 
@@ -69,7 +73,7 @@ def pick_at_location(state: PickState, choice: PickChoice, context: Context) -> 
     )
 
 
-def handle_location_answer(state: PickState, row: Mapping[str, Any], context: Context) -> Result:
+def handle_location_answer(state: PickState, row: StockAtLocationRow, context: Context) -> Result:
     """Handle the data of a scanned location that is not the stop's.
 
     It answers where goods were picked if their pools are allowed; otherwise it may change the stop's location.
@@ -318,7 +322,7 @@ def start_shortage(state: PickState) -> Result:
     return Turn(state._replace(choices=()), (Start("shortage", args),))
 
 
-def apply_shortage(state: PickState, answer: Mapping[str, Any], context: Context) -> Result:
+def apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
     """Apply the answer of the shortage job: pick elsewhere, close the line short, or reject the order."""
     if answer["kind"] == "reject":
         return _reject_order(state, answer, context)
@@ -355,7 +359,7 @@ def _move_stop(state: PickState, location: str, pool: int) -> Result:
     )
 
 
-def _close_short(state: PickState, answer: Mapping[str, Any], context: Context) -> Result:
+def _close_short(state: PickState, answer: Args, context: Context) -> Result:
     take = state.current_line
     assert take is not None
     stop = pick_state.lines_of_stop(state, state.current_index)
@@ -370,7 +374,7 @@ def _close_short(state: PickState, answer: Mapping[str, Any], context: Context) 
     return Turn(next_state, writes, Verdict(GOOD, text))
 
 
-def _reject_order(state: PickState, answer: Mapping[str, Any], context: Context) -> Result:
+def _reject_order(state: PickState, answer: Args, context: Context) -> Result:
     tote = pick_state.find_tote(state, str(answer.get("order_number") or state.order))
     if tote is None:
         return Turn(state)
@@ -403,7 +407,7 @@ def undo_step(state: PickState, context: Context) -> Result:
     return reject_input(state, "pick.nothing_to_undo")
 
 
-def undo_count(state: PickState, rows: refusals.RefusalRows, context: Context) -> Result:
+def undo_count(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
     """Reverse the changes of a count sent from here, except those that the service refused."""
     sent = state.history[-1].sent_count if state.history else None
     if sent is None:

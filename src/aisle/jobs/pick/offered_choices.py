@@ -4,9 +4,9 @@ scans.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantities, store_time
 from aisle.jobs.choice_keys import assign_letters
@@ -19,6 +19,10 @@ from aisle.jobs.pick.undo import moved_stop_step
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.meaning import LOCATION, PRODUCT, Match, Quantity, Scan
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import StockAtLocationRow
+    from aisle.jobs.rows.products import LabelledProduct, UnexpectedProductRow
 
 ASSIGNED_CHOICES = ("take_in", "later")
 """Kinds of choices offered when a supervisor has assigned an order to this picker."""
@@ -407,12 +411,12 @@ def query_foreign_product(state: PickState, match: Match) -> Result:
     return query_store(state, FOREIGN_QUERY, match, product_number=match.key, orders=orders, products=products)
 
 
-def explain_foreign_product(state: PickState, row: Mapping[str, Any], now: str) -> Result:
+def explain_foreign_product(state: PickState, row: UnexpectedProductRow, now: str) -> Result:
     """Explain what a product is and why these orders do not need it, with suitable choices."""
     lookup = state.lookup
     state = state._replace(lookup=StoreLookup())
     look_up = PickChoice("look_up", lookup.key)
-    wholes, parts = _linked_choices(row, "wholes"), _linked_choices(row, "parts")
+    wholes, parts = _linked_choices(row.get("wholes") or ()), _linked_choices(row.get("parts") or ())
     if wholes:
         return _reject(state, msg("pick.part_of", label=lookup.label, whole=wholes[0].label), *wholes, look_up)
     if parts:
@@ -439,19 +443,19 @@ def _reject(state: PickState, message: Msg, *ways: PickChoice) -> Result:
     return Turn(state._replace(choices=ways[:9]), (), Verdict(WRONG, message))
 
 
-def _linked_choices(row: Mapping[str, Any], name: str) -> list[PickChoice]:
+def _linked_choices(products: Iterable[LabelledProduct]) -> list[PickChoice]:
     """Return choices for products of the orders that contain the scanned one or are part of it."""
-    return [PickChoice("this_one", str(each["product_number"]), str(each["label"])) for each in row.get(name) or ()]
+    return [PickChoice("this_one", each["product_number"], each["label"]) for each in products]
 
 
-def _end_date(row: Mapping[str, Any], now: str) -> str:
+def _end_date(row: UnexpectedProductRow, now: str) -> str:
     """Return the date since which the product is not sold, ISO 8601; empty if it is still sold."""
     date, today = str(row.get("deprecation_date") or ""), store_time.day_in_store(now)
     day = store_time.named_day(date) or store_time.day_in_store(date)
     return "" if day is None or today is None or day > today else day.isoformat()
 
 
-def _replacement(lookup: StoreLookup, row: Mapping[str, Any], end_date: str) -> tuple[Msg, *tuple[PickChoice, ...]]:
+def _replacement(lookup: StoreLookup, row: UnexpectedProductRow, end_date: str) -> tuple[Msg, *tuple[PickChoice, ...]]:
     referral = str(row.get("referral") or "")
     label = str(row.get("referral_label") or referral)
     if referral:
@@ -476,7 +480,7 @@ def query_other_location(state: PickState, match: Match) -> Result:
     return turn._replace(state=turn.state._replace(choices=state.choices)) if product else turn
 
 
-def ask_change_location(state: PickState, row: Mapping[str, Any]) -> Result:
+def ask_change_location(state: PickState, row: StockAtLocationRow) -> Result:
     """Ask if the stop shall be picked at the scanned location; refuse if its pools are not allowed."""
     take, location = state.current_line, state.lookup.key
     if take is None:
@@ -489,7 +493,7 @@ def ask_change_location(state: PickState, row: Mapping[str, Any]) -> Result:
     return reject_input(state, "pick.wrong_location", choice, scanned=location, wanted=take.location, label=take.label)
 
 
-def allowed_pool(state: PickState, row: Mapping[str, Any]) -> tuple[int, Msg | None]:
+def allowed_pool(state: PickState, row: StockAtLocationRow) -> tuple[int, Msg | None]:
     """Return the pool of the goods at the queried location, or 0 and the reason why no pool is allowed."""
     product = product_in_question(state)
     take = next((each for each in state.lines if each.product == product and each.is_open), state.current_line)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Write
 from aisle.jobs.pick import goods_in_hand, pick_state
 from aisle.jobs.pick.pick_state import GoodsToReturn, PickState, PutDown, UndoStep, add_undo_step
 from aisle.jobs.pick.stops import PickLine
+
+if TYPE_CHECKING:
+    from aisle.operation_bodies import LineUpdate, MovementEnd, MovementEntry, OrderUpdate, RejectionReason
 
 
 def update_lines(before: PickState, state: PickState, indexes: Iterable[int], store: str) -> tuple[Write, ...]:
@@ -19,7 +22,7 @@ def update_lines(before: PickState, state: PickState, indexes: Iterable[int], st
     The order's `is_picked` is sent only by the pick of its last line and by the undo of that. Others report their own
     lines.
     """
-    lines: dict[str, list[dict[str, Any]]] = {}
+    lines: dict[str, list[LineUpdate]] = {}
     for index in indexes:
         take = state.lines[index]
         lines.setdefault(take.order, []).append(_line_body(before.lines[index], take))
@@ -29,10 +32,14 @@ def update_lines(before: PickState, state: PickState, indexes: Iterable[int], st
     )
 
 
-def _line_body(before: PickLine, after: PickLine) -> dict[str, Any]:
-    line: dict[str, Any] = {"line_number": after.line, "product_number": after.product}
-    line["base_picked_quantity"], line["picked_quantity"] = before.picked, after.picked
-    line["is_picked"] = not after.is_open
+def _line_body(before: PickLine, after: PickLine) -> LineUpdate:
+    line: LineUpdate = {
+        "line_number": after.line,
+        "product_number": after.product,
+        "base_picked_quantity": before.picked,
+        "picked_quantity": after.picked,
+        "is_picked": not after.is_open,
+    }
     if after.location:
         line["preferred_location_code"] = after.location
     if after.pool:
@@ -40,15 +47,15 @@ def _line_body(before: PickLine, after: PickLine) -> dict[str, Any]:
     return line
 
 
-def _update_order(state: PickState, order: str, lines: list[dict[str, Any]], store: str, was_full: bool) -> Write:
-    body: dict[str, object] = {"order_number": order, "order_lines": lines}
+def _update_order(state: PickState, order: str, lines: list[LineUpdate], store: str, was_full: bool) -> Write:
+    body: OrderUpdate = {"order_number": order, "order_lines": lines}
     full = pick_state.is_order_picked(state, order)
     if full or was_full:
         body["is_picked"] = full
     return order_write(order, body, store)
 
 
-def order_write(order: str, body: Mapping[str, object], store: str) -> Write:
+def order_write(order: str, body: OrderUpdate, store: str) -> Write:
     """Return an update of one order in its lane; it is merged with earlier updates that are still queued."""
     lane = f"order/{order}"
     return Write("update-customer-order", (lane,), {"store_number": store}, {}, {"orders": body}, merge_key=lane)
@@ -59,15 +66,18 @@ def claim_write(order: str, store: str, *, is_claimed: bool = True) -> Write:
     return order_write(order, {"order_number": order, "is_claimed": is_claimed}, store)
 
 
-def reason_fields(reason_code: str, reason: str) -> dict[str, str]:
-    """Return the fields for a reason, as orders and lines have them; empty ones are left out."""
-    fields = {"rejection_reason_code": reason_code, "rejection_reason_code_description": reason}
-    return {name: text for name, text in fields.items() if text}
+def add_reason(body: RejectionReason, reason_code: str, reason: str) -> None:
+    """Add a reason to an order or line, in place; empty fields are left out."""
+    if reason_code:
+        body["rejection_reason_code"] = reason_code
+    if reason:
+        body["rejection_reason_code_description"] = reason
 
 
 def reject_write(order: str, reason_code: str, reason: str, store: str) -> Write:
     """Return the operation that rejects the order with a reason; it needs a supervisor, even during a pick."""
-    body = {"order_number": order, "is_rejected": True, **reason_fields(reason_code, reason)}
+    body: OrderUpdate = {"order_number": order, "is_rejected": True}
+    add_reason(body, reason_code, reason)
     return order_write(order, body, store)._replace(needs_supervisor=True)
 
 
@@ -82,7 +92,7 @@ def close_short(
     writes = update_lines(state, closed, indexes, store)
     for write in writes:
         for line in write.body["orders"]["order_lines"]:
-            line.update(reason_fields(reason_code, reason))
+            add_reason(line, reason_code, reason)
     return closed, writes
 
 
@@ -136,8 +146,8 @@ def put_down_for_others(
     goods: Iterable[GoodsToReturn], location: str, store: str, user: str, *, is_undo: bool = False
 ) -> tuple[Write, ...]:
     """Return the operations that put goods down at a location for orders that another picker has, or undo it."""
-    end: Mapping[str, str] = {"location_code": location}
-    source, target = (end, {}) if is_undo else ({}, end)
+    end: MovementEnd = {"location_code": location}
+    source, target = (end, None) if is_undo else (None, end)
     held = [(each.line, each.quantity) for each in goods if each.line]
     return _movements(held, store, user, source=source, target=target)
 
@@ -149,7 +159,7 @@ def _unpick_lines(goods: Iterable[GoodsToReturn], store: str, *, is_undo: bool) 
         if each.line:
             was, now = changes.get((each.order, each.line.line), (each.line, each.line))
             changes[each.order, each.line.line] = was, now.with_picked(now.picked - each.quantity)
-    bodies: dict[str, dict[str, Any]] = {}
+    bodies: dict[str, OrderUpdate] = {}
     for (order, _), (was, now) in changes.items():
         body = bodies.setdefault(order, {"order_number": order, "order_lines": []})
         body["order_lines"].append(_line_body(now, was) if is_undo else _line_body(was, now))
@@ -159,13 +169,14 @@ def _unpick_lines(goods: Iterable[GoodsToReturn], store: str, *, is_undo: bool) 
 
 
 def _return_movements(goods: Iterable[GoodsToReturn], store: str, user: str, *, is_undo: bool) -> tuple[Write, ...]:
-    items: dict[str, list[dict[str, Any]]] = {}
+    items: dict[str, list[MovementEntry]] = {}
     for each in goods:
-        pool = {"stock_pool": each.pool} if each.pool else {}
-        ends: tuple[dict[str, Any], dict[str, Any]] = (pool, {"location_code": each.location, **pool})
+        pool: MovementEnd = {"stock_pool": each.pool} if each.pool else {}
+        ends: tuple[MovementEnd, MovementEnd] = (pool, {"location_code": each.location, **pool})
         source, to = ends[::-1] if is_undo else ends
-        item = {"product_number": each.product, "quantity": each.quantity, "from_location": source, "to_location": to}
-        items.setdefault(each.order, []).append(item)
+        items.setdefault(each.order, []).append(
+            {"product_number": each.product, "quantity": each.quantity, "from_location": source, "to_location": to}
+        )
     return tuple(_movement(order, found, store, user) for order, found in items.items())
 
 
@@ -174,23 +185,23 @@ def _movements(
     store: str,
     user: str,
     *,
-    source: Mapping[str, str] | None = None,
-    target: Mapping[str, str] | None = None,
+    source: MovementEnd | None = None,
+    target: MovementEnd | None = None,
 ) -> tuple[Write, ...]:
     """Return movements of order lines between locations; a missing location means in hand."""
-    items: dict[str, list[dict[str, Any]]] = {}
+    items: dict[str, list[MovementEntry]] = {}
     for take, quantity in quantities:
-        holder = {"customer_order_number": take.order, "customer_order_line_number": take.line}
-        item = {
+        holder: MovementEnd = {"customer_order_number": take.order, "customer_order_line_number": take.line}
+        item: MovementEntry = {
             "product_number": take.product,
             "quantity": quantity,
-            "from_location": {**holder, **(source or {})},
-            "to_location": {**holder, **(target or {})},
+            "from_location": {**holder, **source} if source else holder,
+            "to_location": {**holder, **target} if target else holder,
         }
         items.setdefault(take.order, []).append(item)
     return tuple(_movement(order, found, store, user) for order, found in items.items())
 
 
-def _movement(order: str, items: list[dict[str, Any]], store: str, user: str) -> Write:
+def _movement(order: str, items: list[MovementEntry], store: str, user: str) -> Write:
     lanes = (f"order/{order}", *sorted({f"product/{item['product_number']}" for item in items}))
     return Write("create-movement", lanes, {"store_number": store}, {"AppUserName": user}, items)

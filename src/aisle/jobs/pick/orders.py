@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aisle import json_codec
 from aisle.jobs.choice_keys import MAX_CHOICES
@@ -20,6 +20,9 @@ from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState,
 from aisle.jobs.pick.stops import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.pick.undo import adjust_history, moved_stop_step
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import AssignedOrdersRow, OrderRow, OrderToPickRow, RefusalOfUserRow
 
 ChangeTurn = Turn[PickState]
 
@@ -35,7 +38,7 @@ def query_assigned(context: Context) -> Query:
     return Query(ASSIGNED_QUERY, "assigned_orders", {"user": context.user})
 
 
-def is_reassigned(tote: Tote, row: Mapping[str, Any], context: Context) -> bool:
+def is_reassigned(tote: Tote, row: OrderRow, context: Context) -> bool:
     """Return True if an order of this pick was assigned to another user since it was opened here."""
     assignee = str(row.get("assigned_to") or "")
     since = tote.opened_at or tote.claimed_since
@@ -44,7 +47,7 @@ def is_reassigned(tote: Tote, row: Mapping[str, Any], context: Context) -> bool:
     )
 
 
-def report_assigned(state: PickState, rows: Iterable[Mapping[str, Any]]) -> ChangeTurn:
+def report_assigned(state: PickState, rows: Iterable[AssignedOrdersRow]) -> ChangeTurn:
     """Ask the picker if orders newly assigned to them shall be added to the pick; work continues meanwhile.
 
     Orders without a free choice on the page are asked about later.
@@ -72,18 +75,18 @@ def _free_choices(state: PickState) -> int:
     return MAX_CHOICES - 1 - sum(choice.kind == "take_in" for choice in state.take_over_choices)
 
 
-def _report_key(row: Mapping[str, Any]) -> str:
+def _report_key(row: AssignedOrdersRow) -> str:
     return f"{ASSIGNED_QUERY}/{row['order_number']}/{row['at']}"
 
 
-def clear_assignment(turn: ChangeTurn, order: str, row: Mapping[str, Any]) -> ChangeTurn:
+def clear_assignment(turn: ChangeTurn, order: str, row: OrderRow) -> ChangeTurn:
     """Clear the assignment note of an order that is now open here."""
     if not row.get("assigned_to"):
         return turn
     return turn._replace(effects=(LocalNote("assigned", order, ""), *turn.effects))
 
 
-def report_order_changes(before: Tote, turn: ChangeTurn, row: Mapping[str, Any]) -> ChangeTurn:
+def report_order_changes(before: Tote, turn: ChangeTurn, row: OrderRow) -> ChangeTurn:
     """Report that an order of the pick has got or lost priority, or was released by a supervisor."""
     is_priority = bool(row.get("is_priority"))
     tote = pick_state.find_tote(turn.state, before.order)
@@ -101,7 +104,7 @@ def report_order_changes(before: Tote, turn: ChangeTurn, row: Mapping[str, Any])
     return turn
 
 
-def report_reopened(state: PickState, order: str, row: Mapping[str, Any]) -> ChangeTurn:
+def report_reopened(state: PickState, order: str, row: OrderRow | None) -> ChangeTurn:
     """Report that the rejection of an order that left the pick was reverted; its goods still have to be put back."""
     mine = [
         goods
@@ -117,7 +120,7 @@ def report_reopened(state: PickState, order: str, row: Mapping[str, Any]) -> Cha
     )
 
 
-def _raise_priority(turn: ChangeTurn, tote: Tote, row: Mapping[str, Any]) -> ChangeTurn:
+def _raise_priority(turn: ChangeTurn, tote: Tote, row: OrderRow) -> ChangeTurn:
     """Move the order's stops to the front, or back; the stop on the screen is finished first."""
     state = pick_state.with_tote(turn.state, tote)
     state = pick_state.with_lines(state, state.lines) if state.phase == "picking" else state
@@ -168,7 +171,7 @@ def _redirected_lines(state: PickState, order: str) -> list[PickLine]:
 
 
 def restore_redirections(
-    state: PickState, fresh: tuple[PickLine, ...], row: Mapping[str, Any], context: Context
+    state: PickState, fresh: tuple[PickLine, ...], row: OrderRow, context: Context
 ) -> tuple[PickState, tuple[PickLine, ...], tuple[LocalNote, ...]]:
     """Move the lines of an opened order to where this user picked them before, as steps that can be undone.
 
@@ -233,12 +236,12 @@ def query_all_orders(state: PickState, *, refresh: bool = True) -> tuple[Effect,
     return query_orders((*(tote.order for tote in state.totes), *left_orders), refresh=refresh)
 
 
-def update_order(state: PickState, order: str, row: Mapping[str, Any] | None, context: Context) -> Result:
+def update_order(state: PickState, order: str, row: OrderToPickRow | None, context: Context) -> Result:
     """Update the pick with an order's row: the cached order with pending operations laid over it."""
     tote = pick_state.find_tote(state, order)
     if tote is None:
-        told = take_over.track_put_down_by_others(state, order, row or {})
-        return told if told.verdict else report_reopened(state, order, row or {})
+        told = take_over.track_put_down_by_others(state, order, row)
+        return told if told.verdict else report_reopened(state, order, row)
     if row is None:
         # An order whose lines are known continues with them.
         return Turn(state, (Refresh("order", order),)) if tote.has_lines else remove_order(state, tote, "no_order")
@@ -273,29 +276,30 @@ def update_order(state: PickState, order: str, row: Mapping[str, Any] | None, co
     return take_over.track_others(state, turn, order, row, context)
 
 
-def _with_own_changes(tote: Tote, row: Mapping[str, Any], user: str) -> Tote:
+def _with_own_changes(tote: Tote, row: OrderToPickRow, user: str) -> Tote:
     """Return the tote with the numbers of this user's last movement and last refused operation."""
-    moved, refused = int((row.get("moved_by") or {}).get(user) or 0), _parse_refusal(row, user)
+    moved, refusal = int((row.get("moved_by") or {}).get(user) or 0), _refusal_of_user(row, user)
+    refused = refusal["n"] if refusal else 0
     return tote._replace(
-        last_movement=max(moved, tote.last_movement), last_refusal=max(int(refused.get("n") or 0), tote.last_refusal)
+        last_movement=max(moved, tote.last_movement),
+        last_refusal=max(refused, tote.last_refusal),
     )
 
 
-def _parse_refusal(row: Mapping[str, Any], user: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = (row.get("refused_by") or {}).get(user) or {}
-    return found
+def _refusal_of_user(row: OrderToPickRow, user: str) -> RefusalOfUserRow | None:
+    return (row.get("refused_by") or {}).get(user)
 
 
-def _report_refusal(turn: Result, before: Tote, row: Mapping[str, Any], user: str) -> Result:
+def _report_refusal(turn: Result, before: Tote, row: OrderToPickRow, user: str) -> Result:
     """Report what the service refused, unless the turn has another verdict; the lines are already reset."""
-    after, refused = pick_state.find_tote(turn.state, before.order), _parse_refusal(row, user)
+    after, refused = pick_state.find_tote(turn.state, before.order), _refusal_of_user(row, user)
     if turn.verdict is not None or after is None or after.last_refusal == before.last_refusal:
         return turn
-    text = msg("receive.refused", label=before.order, why=read_message(str(refused.get("why") or "")))
+    text = msg("receive.refused", label=before.order, why=read_message(refused["why"] if refused else ""))
     return turn._replace(verdict=Verdict(WRONG, text))
 
 
-def _is_handed_over(state: PickState, tote: Tote, row: Mapping[str, Any]) -> bool:
+def _is_handed_over(state: PickState, tote: Tote, row: OrderRow) -> bool:
     """Return True if an order that is picked here was handed over to its customer."""
     if row.get("is_rejected") or row.get("is_active", True) or not tote.has_lines:
         return False

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.jobs.count.count_state import SentCount, StockChange
-from aisle.jobs.job import format_number
+from aisle.jobs.job import Args, format_number
 from aisle.jobs.pick.stops import PickLine, sort_stops
 from aisle.jobs.view import Msg, msg
 
@@ -98,7 +98,7 @@ class UndoStep(NamedTuple):
     """Time when goods were put down for orders that another picker has."""
 
 
-def count_step(answer: Mapping[str, Any]) -> UndoStep:
+def count_step(answer: Args) -> UndoStep:
     """Return the undo step for a count, from the answer of the count job."""
     return UndoStep(
         sent_count=SentCount(str(answer["what"]), tuple(StockChange(*change) for change in answer["changes"]))

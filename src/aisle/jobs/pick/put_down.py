@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import message
 from aisle.jobs.job import Close, Context, LocalNote, Query, Turn, Write
@@ -21,6 +21,9 @@ from aisle.jobs.pick.pick_state import (
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import GOOD, INFO, Verdict, msg, undo_verdict
 from aisle.scan.meaning import Match
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import LocationUseRow, PickupLocationsRow
 
 Result = Turn[PickState]
 
@@ -73,7 +76,7 @@ def query_pickup_locations(state: PickState, code: str) -> Result:
     return Turn(state._replace(lookup=StoreLookup(PICKUPS_QUERY, code), choices=()), (query,))
 
 
-def offer_pickup_locations(state: PickState, row: Mapping[str, Any]) -> Result:
+def offer_pickup_locations(state: PickState, row: PickupLocationsRow) -> Result:
     """Offer the pick-up locations as choices; if there are more, also report their total."""
     code, state = state.lookup.key, state._replace(lookup=StoreLookup())
     locations = [str(location) for location in row.get("locations") or ()]
@@ -100,7 +103,7 @@ def _ask_source_location(state: PickState, location: str) -> Result:
     return reject_input(state, "pick.put_down_at_source", PickChoice("put_here", location), place=location, order=order)
 
 
-def put_down_if_unused(state: PickState, row: Mapping[str, Any], context: Context) -> Result:
+def put_down_if_unused(state: PickState, row: LocationUseRow, context: Context) -> Result:
     """Put goods down, but ask first if the location holds stock for sale and was not used before."""
     location = state.lookup.key
     state = state._replace(lookup=StoreLookup())

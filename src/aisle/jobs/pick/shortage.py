@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -14,6 +14,7 @@ from aisle.jobs.job import (
     Effect,
     Event,
     Job,
+    Json,
     Opened,
     Query,
     Refresh,
@@ -369,7 +370,7 @@ def _reply(state: ShortageState, kind: str, id_: str, *effects: Effect, **args: 
     return Turn(state, effects, Verdict(kind, msg(id_, **args)))
 
 
-def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(args: Args, context: Context) -> Result:
     """Open the page with what is cached, and query and refresh the rest."""
     needs = tuple(
         OrderShortage(
@@ -417,7 +418,7 @@ def _refresh_effects(state: ShortageState) -> tuple[Refresh, ...]:
 # Cached data
 
 
-def _with_rows(state: ShortageState, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> ShortageState:
+def _with_rows(state: ShortageState, id_: str, rows: tuple[Json, ...], context: Context) -> ShortageState:
     match id_:
         case "spots":
             state = state._replace(other_locations=merge_locations(state.other_locations, rows))
@@ -541,7 +542,7 @@ def _answer_rejected(state: ShortageState, reason: Reason) -> Result:
     return _reply(state, GOOD, "shortage.rejected", Close(answer=answer), order=state.order, words=reason.text)
 
 
-def _reason_fields(state: ShortageState, reason: Reason) -> dict[str, Any]:
+def _reason_fields(state: ShortageState, reason: Reason) -> Args:
     return {"code": reason.code, "text": reason.text, "kept": state.keeps_reasons}
 
 

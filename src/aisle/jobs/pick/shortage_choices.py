@@ -6,12 +6,16 @@ Each keeps its number while the page is open, whatever arrives later.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.quantities import to_decimal
 from aisle.settings import SHORTAGE_REASONS
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.locations import OtherLocationsRow
+    from aisle.jobs.rows.log import ShortReasonsRow
 
 MAX_NEAR = 3
 """Number of locations before the reasons, so that both have one digit."""
@@ -46,7 +50,7 @@ class ShortageChoice(NamedTuple):
     key: str = ""
 
 
-def parse_reasons(lines: Iterable[str], from_orders: Iterable[Mapping[str, Any]] = ()) -> tuple[Reason, ...]:
+def parse_reasons(lines: Iterable[str], from_orders: Iterable[ShortReasonsRow] = ()) -> tuple[Reason, ...]:
     """Return the reasons of a table, then those used on orders.
 
     A table line is `code words`, or `code 0 words` if the location is empty. Lines of another form are ignored; an
@@ -77,7 +81,7 @@ def merge_reasons(known: Sequence[Reason], fresh: Iterable[Reason]) -> tuple[Rea
     return (*(by_code.pop(reason.code, reason) for reason in known), *by_code.values())
 
 
-def merge_locations(known: Sequence[OtherLocation], rows: Iterable[Mapping[str, Any]]) -> tuple[OtherLocation, ...]:
+def merge_locations(known: Sequence[OtherLocation], rows: Iterable[OtherLocationsRow]) -> tuple[OtherLocation, ...]:
     """Update known locations from rows of `other_locations`, and append new ones; one without a row has stock 0."""
     fresh = {
         str(row["location_code"]): OtherLocation(

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import OrderLineRow
+    from aisle.jobs.rows.service import Number
 
 
 def same_location(one: str, other: str) -> bool:
@@ -141,7 +145,7 @@ class PickLine(NamedTuple):
         return self.location.casefold() or f" {self.product}"
 
 
-def parse_lines(lines: Iterable[Mapping[str, Any]], order: str = "") -> tuple[PickLine, ...]:
+def parse_lines(lines: Iterable[OrderLineRow], order: str = "") -> tuple[PickLine, ...]:
     """Return the lines of an order (rows of the read `order`) as stops in walking order."""
     return sort_stops((_parse_line(line, order) for line in lines), {order: 0})
 
@@ -216,7 +220,7 @@ def move_line(line: PickLine, location: str, pool: int, known: Iterable[PickLine
     return moved._replace(walk_order=walk, location_order=location_order)
 
 
-def _parse_line(row: Mapping[str, Any], order: str) -> PickLine:
+def _parse_line(row: OrderLineRow, order: str) -> PickLine:
     of, picked = to_decimal(row.get("quantity")), to_decimal(row.get("picked_quantity"))
     pool, further = int(to_decimal(row.get("stock_pool"))), _parse_pools(row.get("picking_stock_pool_array"))
     pools = tuple(dict.fromkeys((pool, *further) if pool and further else further))
@@ -249,7 +253,7 @@ def _parse_line(row: Mapping[str, Any], order: str) -> PickLine:
     return take.with_picked(picked, own=False)._replace(stock_when_read=_parse_stock(row), picked_when_read=picked)
 
 
-def _parse_stock(line: Mapping[str, Any]) -> tuple[tuple[str, Decimal], ...]:
+def _parse_stock(line: OrderLineRow) -> tuple[tuple[str, Decimal], ...]:
     return tuple((str(location), to_decimal(quantity)) for location, quantity in (line.get("stock") or {}).items())
 
 
@@ -258,7 +262,7 @@ def _parse_pools(given: Any) -> tuple[int, ...]:
     return tuple(pool for pool in numbers if pool > 0)
 
 
-def _choose_location(line: Mapping[str, Any], pools: tuple[int, ...]) -> str:
+def _choose_location(line: OrderLineRow, pools: tuple[int, ...]) -> str:
     """Return the preferred location of the line, else the first with stock in an allowed pool."""
     preferred = line.get("preferred_location_code")
     if preferred:
@@ -279,13 +283,13 @@ def _choose_location(line: Mapping[str, Any], pools: tuple[int, ...]) -> str:
     return str((allowed or stocked or locations)[0]["location_code"])
 
 
-def is_pool_allowed(pools: tuple[int, ...], stock: Mapping[str, Any]) -> bool:
+def is_pool_allowed(pools: tuple[int, ...], stock: Mapping[str, Number]) -> bool:
     """Return True if no pool is required, there is no stock, or some stock is in a required pool."""
     stocked = [pool for pool, quantity in stock.items() if to_decimal(quantity) > 0]
     return not pools or not stocked or any(str(pool) in stocked for pool in pools)
 
 
-def _find_barred_pools(line: Mapping[str, Any], location: str, pools: tuple[int, ...]) -> tuple[int, ...]:
+def _find_barred_pools(line: OrderLineRow, location: str, pools: tuple[int, ...]) -> tuple[int, ...]:
     stock = next(
         (place.get("pools") or {} for place in line.get("locations") or () if place.get("location_code") == location),
         {},
@@ -295,7 +299,7 @@ def _find_barred_pools(line: Mapping[str, Any], location: str, pools: tuple[int,
     return tuple(sorted(int(pool) for pool, quantity in stock.items() if to_decimal(quantity) > 0))
 
 
-def _find_stocked_locations(line: Mapping[str, Any], pools: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
+def _find_stocked_locations(line: OrderLineRow, pools: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
     """Return the locations that have stock allowed for the line."""
     stocked_locations = []
     for place in line.get("locations") or ():
@@ -306,7 +310,7 @@ def _find_stocked_locations(line: Mapping[str, Any], pools: tuple[int, ...]) -> 
     return tuple(stocked_locations)
 
 
-def _location_order(line: Mapping[str, Any], location: str) -> Decimal:
+def _location_order(line: OrderLineRow, location: str) -> Decimal:
     for place in line.get("locations") or ():
         if place.get("location_code") == location:
             return to_decimal(place.get("location_order"), NO_WALK_ORDER)

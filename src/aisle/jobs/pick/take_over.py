@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs import message
 from aisle.jobs.claims import Claim, is_later, parse_claim
@@ -29,6 +29,11 @@ from aisle.jobs.pick.stops import sum_own_in_hand
 from aisle.jobs.product_page import store_day, time_message
 from aisle.jobs.quantities import order_progress, to_decimal
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.operations import RefusedOperationsRow
+    from aisle.jobs.rows.orders import OrderLineRow, OrderRow
+    from aisle.operation_bodies import LineExcess
 
 GoodsTurn = Turn[PickState]
 
@@ -105,9 +110,9 @@ def hand_over_to_others(state: PickState) -> GoodsTurn:
     return Turn(state._replace(to_return=goods, choices=()), (), verdict)
 
 
-def track_put_down_by_others(state: PickState, order: str, row: Mapping[str, Any]) -> GoodsTurn:
+def track_put_down_by_others(state: PickState, order: str, row: OrderRow | None) -> GoodsTurn:
     """Update goods in hand after another picker reported them as put down, or reverted that report."""
-    lines = {int(line["line_number"]): line for line in row.get("lines") or ()}
+    lines = {int(line["line_number"]): line for line in (row.get("lines") if row else None) or ()}
     goods = tuple(_update_goods(state, each, lines) if each.order == order else each for each in state.to_return)
     if goods == state.to_return:
         return Turn(state)
@@ -124,7 +129,7 @@ def track_put_down_by_others(state: PickState, order: str, row: Mapping[str, Any
     return Turn(state, (), Verdict(WRONG, text))
 
 
-def _update_goods(state: PickState, goods: GoodsToReturn, lines: Mapping[int, Mapping[str, Any]]) -> GoodsToReturn:
+def _update_goods(state: PickState, goods: GoodsToReturn, lines: Mapping[int, OrderLineRow]) -> GoodsToReturn:
     """Return the goods with an updated reason.
 
     If less of the line is in hand than these goods, another picker must have reported them as put down.
@@ -160,7 +165,7 @@ def _line_key(goods: GoodsToReturn) -> tuple[str, int]:
     return goods.order, goods.line.line if goods.line else 0
 
 
-def _last_location(line: Mapping[str, Any]) -> str:
+def _last_location(line: OrderLineRow) -> str:
     """Return the location where goods of the line were put down last; empty if unknown."""
     kept = [str(each["location_code"]) for each in line.get("put_down") or () if to_decimal(each.get("quantity")) > 0]
     return kept[-1] if kept else ""
@@ -181,7 +186,7 @@ SURPLUS_QUERY, REFUSED_QUERY = "left_over", "refused"
 """Ids of the queries for surplus picks and for refused put-downs."""
 
 
-def check_claim(state: PickState, tote: Tote, row: Mapping[str, Any], context: Context) -> Result | None:
+def check_claim(state: PickState, tote: Tote, row: OrderRow, context: Context) -> Result | None:
     """Handle a claim of another picker.
 
     Ask before the order is opened, report it if the order is already in the pick, and update the question if the claim
@@ -211,7 +216,7 @@ def _ask_free_now(state: PickState, tote: Tote) -> Result | None:
     return Turn(state_asked, (), Verdict(ASK, msg("pick.free_now", order=tote.order, choice=choice)))
 
 
-def _claim_question(order: str, claim_found: Claim, row: Mapping[str, Any], context: Context) -> Msg:
+def _claim_question(order: str, claim_found: Claim, row: OrderRow, context: Context) -> Msg:
     if not claim_found.name:
         return msg("pick.claimed_plain", order=order)
     if claim_found.is_own:
@@ -249,7 +254,7 @@ def _leave_to_own_terminal(state: PickState, tote: Tote, claim_found: Claim) -> 
     return Turn(rest, (), verdict) if rest.totes else Turn(state, (Close(verdict),))
 
 
-def track_others(before: PickState, turn: Result, order: str, row: Mapping[str, Any], context: Context) -> Result:
+def track_others(before: PickState, turn: Result, order: str, row: OrderRow, context: Context) -> Result:
     """Show who else has an order open, and report it when somebody opens or leaves it."""
     tote = pick_state.find_tote(turn.state, order)
     if tote is None or not tote.has_lines:
@@ -292,7 +297,7 @@ def track_others(before: PickState, turn: Result, order: str, row: Mapping[str, 
     return _with_others_message(turn._replace(state=state), text)
 
 
-def _others_message(state: PickState, order: str, claim_found: Claim | None, row: Mapping[str, Any]) -> Msg | None:
+def _others_message(state: PickState, order: str, claim_found: Claim | None, row: OrderRow) -> Msg | None:
     """Return the message about other pickers in opened orders; those on another host can only be guessed."""
     if state.phase == "wait":
         return None
@@ -314,7 +319,7 @@ def _with_others_message(turn: Result, message: Msg | None) -> Result:
     return turn._replace(verdict=Verdict(INFO, msg("pick.join", what=message, more=turn.verdict.text)))
 
 
-def claim_opened(turn: Result, order: str, row: Mapping[str, Any], context: Context) -> Result:
+def claim_opened(turn: Result, order: str, row: OrderRow, context: Context) -> Result:
     """Claim an order that came into the pick with open lines, unless the claim is already this terminal's.
 
     Also claim an order that was taken over with goods in hand, so that the other picker is notified.
@@ -394,7 +399,7 @@ def _query_refusals(
     return (Query(id_, "refused_operations", {**args, "ops": list(known)} if known else args),)
 
 
-def report_refused_put_down(state: PickState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def report_refused_put_down(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
     """Take goods back into hand whose put-down the service refused.
 
     Lines of the pick are corrected by their own rows; goods put down for another picker are asked for again.
@@ -412,13 +417,13 @@ def report_refused_put_down(state: PickState, rows: tuple[Mapping[str, Any], ...
     return Turn(state, (), Verdict(WRONG, text) if text else None)
 
 
-def _parse_target(row: Mapping[str, Any]) -> tuple[str, str]:
+def _parse_target(row: RefusedOperationsRow) -> tuple[str, str]:
     """Return the order of a movement and the location it went to."""
     end = next((item.get("to_location") or {} for item in row["body"]), {})
     return str(end.get("customer_order_number") or ""), str(end.get("location_code") or "")
 
 
-def report_surplus(state: PickState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def report_surplus(state: PickState, rows: tuple[RefusedOperationsRow, ...], context: Context) -> Result:
     """Report lines that another picker has filled first; the surplus in this user's hand has to be put back."""
     own_rows = [row for row in rows if row["user"] == context.user and row["op_id"] not in state.reported_refusals]
     found = [goods for row in own_rows for goods in _parse_surplus(state, row)]
@@ -464,7 +469,7 @@ def _remove_from_hand(state: PickState, goods: GoodsToReturn) -> PickState:
     return state._replace(lines=tuple(takes))
 
 
-def _parse_surplus(state: PickState, row: Mapping[str, Any]) -> list[tuple[GoodsToReturn, Mapping[str, Any]]]:
+def _parse_surplus(state: PickState, row: RefusedOperationsRow) -> list[tuple[GoodsToReturn, LineExcess]]:
     surplus = row.get("left") or {}
     order, quantity = str(row["body"]["orders"]["order_number"]), to_decimal(surplus.get("left"))
     take = next((t for t in state.lines if (t.order, t.line) == (order, surplus.get("line_number"))), None)

@@ -4,12 +4,12 @@ closes them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs import pages, quantities
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -17,6 +17,7 @@ from aisle.jobs.job import (
     Effect,
     Event,
     Job,
+    Json,
     Opened,
     Query,
     Refresh,
@@ -61,6 +62,11 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 
+if TYPE_CHECKING:
+    from aisle.jobs.rows.deliveries import DeliveriesExpectingRow, DeliveriesRow, DeliveryRow
+    from aisle.jobs.rows.locations import RecordsByNumberRow
+    from aisle.jobs.rows.operations import RefusedOperationsRow
+
 MAX_DELIVERY_CHOICES = 7
 """Maximum number of numbered deliveries; any other can be scanned."""
 
@@ -89,7 +95,7 @@ def open_delivery(state: ReceiveState, number_: str, code: str, context: Context
     return Turn(requested, (*booked.effects, Query("open", "delivery", {"order_number": number_})))
 
 
-def show_delivery(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def show_delivery(state: ReceiveState, rows: tuple[DeliveryRow, ...], context: Context) -> Result:
     """Show the opened delivery, with its container or the scanned product; ask first if it was received entirely."""
     match = state.pending_scan
     if not rows:
@@ -125,7 +131,7 @@ def request_delivery(state: ReceiveState, code: str, *effects: Effect) -> Result
     return reply(state, WRONG, "receive.no_delivery", *effects, Refresh("delivery", code), code=code)
 
 
-def choose_expecting(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def choose_expecting(state: ReceiveState, rows: tuple[DeliveriesExpectingRow, ...], context: Context) -> Result:
     """Open the only delivery that expects the product scanned first, or ask which one."""
     match = state.pending_scan
     if match is None:
@@ -138,7 +144,7 @@ def choose_expecting(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], c
     return reply(state._replace(choices=_delivery_choices(rows)), ASK, "receive.which", label=label)
 
 
-def _delivery_choices(rows: tuple[Mapping[str, Any], ...]) -> tuple[ReceiveChoice, ...]:
+def _delivery_choices(rows: tuple[DeliveriesExpectingRow, ...]) -> tuple[ReceiveChoice, ...]:
     return tuple(
         ReceiveChoice(
             "open", str(row["order_number"]), to_decimal(row.get("missing")), str(row.get("supplier_name") or "")
@@ -147,7 +153,7 @@ def _delivery_choices(rows: tuple[Mapping[str, Any], ...]) -> tuple[ReceiveChoic
     )
 
 
-def handle_found(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], total: int, context: Context) -> Result:
+def handle_found(state: ReceiveState, rows: tuple[DeliveriesRow, ...], total: int, context: Context) -> Result:
     """Handle the result of a search: open a single delivery, list several, or reset the list if there is none."""
     if total == 1:
         return open_delivery(state, str(rows[0]["order_number"]), "", context)
@@ -315,7 +321,7 @@ def _apply_policy(state: ReceiveState, context: Context) -> ReceiveState:
 # Opening, and cached data
 
 
-def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(args: Args, context: Context) -> Result:
     location = context.policy.receiving_location
     state = ReceiveState(
         opened_at=context.now,
@@ -331,9 +337,7 @@ def _handle_opened(args: Mapping[str, Any], context: Context) -> Result:
     return Turn(state, (query_deliveries(state), Refresh("deliveries")))
 
 
-def _handle_rows(
-    state: ReceiveState, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context
-) -> Result:
+def _handle_rows(state: ReceiveState, answer: Rows, id_: str, rows: tuple[Json, ...], context: Context) -> Result:
     match id_:
         case "deliveries":
             fresh = pages.with_rows(state, tuple(parse_delivery_row(row, context) for row in rows), answer.total)
@@ -377,7 +381,7 @@ def _refresh(state: ReceiveState, context: Context) -> Result:
     return Turn(state, tuple(effects))
 
 
-def _report_refused(state: ReceiveState, rows: tuple[Mapping[str, Any], ...]) -> Result:
+def _report_refused(state: ReceiveState, rows: tuple[RefusedOperationsRow, ...]) -> Result:
     """Report refused receipts; they can no longer be undone."""
     new_rows = [row for row in rows if row["op_id"] not in state.reported_refusals and _is_of_delivery(state, row)]
     if not new_rows:
@@ -393,7 +397,7 @@ def _report_refused(state: ReceiveState, rows: tuple[Mapping[str, Any], ...]) ->
     )
 
 
-def _is_of_delivery(state: ReceiveState, row: Mapping[str, Any]) -> bool:
+def _is_of_delivery(state: ReceiveState, row: RefusedOperationsRow) -> bool:
     return any(entry.get("reference") == state.delivery_number for entry in row["body"].get("storeproductlog") or ())
 
 
@@ -449,7 +453,7 @@ def _enter_quantity(state: ReceiveState, value: Decimal, code: str, context: Con
     return Turn(state._replace(looked_up_number=value), (query,))
 
 
-def _handle_records_by_number(state: ReceiveState, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def _handle_records_by_number(state: ReceiveState, rows: tuple[RecordsByNumberRow, ...], context: Context) -> Result:
     """Handle the records that have these digits as their number; without one they are a quantity, otherwise ask."""
     value, state = state.looked_up_number, state._replace(looked_up_number=ZERO)
     found = quantities.best_match(rows, value, (LOCATION, DELIVERY, PRODUCT))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs import message, quantities
-from aisle.jobs.job import Context, Effect, Query, Refresh, Turn
+from aisle.jobs.job import Context, Effect, Json, Query, Refresh, Turn
 from aisle.jobs.quantities import DROP_QUANTITY, to_decimal
 from aisle.jobs.receive.receive_state import (
     ZERO,
@@ -29,6 +28,11 @@ from aisle.jobs.receive.receive_state import (
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg, raw, undo_verdict
 from aisle.scan.meaning import PRODUCT, Match
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.deliveries import DeliveriesExpectingRow
+    from aisle.jobs.rows.locations import LocationsOfProductsRow
+    from aisle.jobs.rows.products import ProductRow
 
 LOG_OPERATION = "create-store-product-logs"
 
@@ -70,7 +74,7 @@ def _announced_goods(state: ReceiveState, product_number: str) -> GoodsInHand:
     return GoodsInHand(line.product, line.label, ZERO, line.allows_decimals, line.unit)
 
 
-def ask_not_announced(state: ReceiveState, rows: tuple[Mapping[str, Any], ...]) -> Result:
+def ask_not_announced(state: ReceiveState, rows: tuple[DeliveriesExpectingRow, ...]) -> Result:
     """Ask about a product not announced here: take it anyway, open another delivery, or set it aside."""
     match = state.pending_scan
     if match is None:
@@ -88,14 +92,15 @@ def ask_not_announced(state: ReceiveState, rows: tuple[Mapping[str, Any], ...]) 
     return reply(state._replace(choices=choices), ASK, id_, label=label, **args)
 
 
-def handle_product(state: ReceiveState, row: Mapping[str, Any] | None, context: Context) -> Result:
+def handle_product(state: ReceiveState, row: ProductRow | None, context: Context) -> Result:
     """Take a product that was not announced, with its data."""
     match = state.pending_scan
     if match is None:
         return Turn(state)
-    row = row or {}
-    label = str(row.get("product_name") or row.get("product_description") or match.label or match.key)
-    goods = GoodsInHand(match.key, label, ZERO, bool(row.get("allow_decimal")), str(row.get("unit") or ""))
+    goods = GoodsInHand(match.key, match.label or match.key, ZERO)
+    if row:
+        label = str(row.get("product_name") or row.get("product_description") or goods.label)
+        goods = GoodsInHand(match.key, label, ZERO, bool(row.get("allow_decimal")), str(row.get("unit") or ""))
     return set_quantity(state._replace(pending_scan=None), goods, match.quantity, context)
 
 
@@ -321,7 +326,7 @@ def query_suggested_location(goods: GoodsInHand) -> Query:
     return Query("locations_of_products", "locations_of_products", {"product_numbers": [goods.product]}, is_live=True)
 
 
-def with_suggested_location(state: ReceiveState, rows: tuple[Mapping[str, Any], ...]) -> ReceiveState:
+def with_suggested_location(state: ReceiveState, rows: tuple[LocationsOfProductsRow, ...]) -> ReceiveState:
     """Set the suggested location of the product in hand: its first location in walking order."""
     item = state.in_hand
     if item is None:
@@ -360,7 +365,7 @@ def put_away(state: ReceiveState, location: str, context: Context) -> Result:
     booked = book_goods(state, location, context)
     has_open_lines = any(line.is_open for line in booked.state.lines)
     id_ = "receive.put" if has_open_lines else "receive.put_last"
-    args: dict[str, Any] = {"place": location, "quantity": item.quantity, "label": item.label}
+    args: dict[str, Json] = {"place": location, "quantity": item.quantity, "label": item.label}
     return reply(booked.state, GOOD, id_, *booked.effects, Refresh("location", location), **args)
 
 

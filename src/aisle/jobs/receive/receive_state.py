@@ -6,9 +6,9 @@ are Decimals in base units.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.count import count_state
 from aisle.jobs.job import PARTLY_RECEIVED, Context, Effect, LocalNote, Turn, Write
@@ -16,6 +16,10 @@ from aisle.jobs.product_page import due_message, past_due_message
 from aisle.jobs.quantities import to_decimal, to_decimal_or_none
 from aisle.jobs.view import Msg, Verdict, msg
 from aisle.scan.meaning import Match
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.deliveries import DeliveriesRow, DeliveryLineRow
+    from aisle.operation_bodies import LogEntry
 
 MAX_UNDO = 100
 """Number of steps that can be undone."""
@@ -107,7 +111,7 @@ class ReceiveChoice(NamedTuple):
     label: str = ""
 
 
-class DeliveryRow(NamedTuple):
+class ListedDelivery(NamedTuple):
     """Delivery in the list."""
 
     number: str
@@ -133,7 +137,7 @@ class ReceiveState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
-    rows: tuple[DeliveryRow, ...] = ()
+    rows: tuple[ListedDelivery, ...] = ()
     total: int = 0
     page_size: int = 12
     """Number of rows that a list has on the screen."""
@@ -220,10 +224,10 @@ def reply(state: ReceiveState, kind: str, id_: str, *effects: Effect, **args: st
 # Cached data
 
 
-def parse_delivery_row(row: Mapping[str, Any], context: Context) -> DeliveryRow:
+def parse_delivery_row(row: DeliveriesRow, context: Context) -> ListedDelivery:
     """Parse a row of the read `deliveries`."""
     expected, state = str(row.get("datetime_expected") or ""), str(row.get("state") or "")
-    return DeliveryRow(
+    return ListedDelivery(
         str(row["order_number"]),
         str(row.get("supplier_name") or ""),
         past_due_message(expected, context.now) if state == "received" else due_message(expected, context.now),
@@ -236,7 +240,7 @@ def parse_delivery_row(row: Mapping[str, Any], context: Context) -> DeliveryRow:
     )
 
 
-def parse_delivery_line(row: Mapping[str, Any]) -> DeliveryLine:
+def parse_delivery_line(row: DeliveryLineRow) -> DeliveryLine:
     """Parse a line of the read `delivery`."""
     product = str(row.get("product_number") or "")
     return DeliveryLine(
@@ -400,15 +404,19 @@ def receipt_write(state: ReceiveState, entries: Iterable[ReceiptEntry], context:
     return Write("create-store-product-logs", lanes, path, query, {"storeproductlog": rows})
 
 
-def _receipt_row(delivery: str, entry: ReceiptEntry, context: Context, sign: int) -> dict[str, Any]:
-    return {
+def _receipt_row(delivery: str, entry: ReceiptEntry, context: Context, sign: int) -> LogEntry:
+    row: LogEntry = {
         "product_number": entry.product,
         "quantity": sign * entry.quantity,
         "reference": delivery,
-        **({"line_number": entry.line} if entry.line else {}),
-        **({"location_code": entry.location} if entry.location else {}),
-        **({"pool_location": entry.pool} if entry.pool else {}),
         "scanned_datetime": context.now,
         "app_user_name": context.user,
         "source": count_state.LOG_SOURCE,
     }
+    if entry.line:
+        row["line_number"] = entry.line
+    if entry.location:
+        row["location_code"] = entry.location
+    if entry.pool:
+        row["pool_location"] = entry.pool
+    return row

@@ -9,9 +9,9 @@ from aisle.jobs.choice_keys import assign_letters
 from aisle.jobs.receive import put_away
 from aisle.jobs.receive.receive_state import (
     DeliveryLine,
-    DeliveryRow,
     Difference,
     GoodsInHand,
+    ListedDelivery,
     ReceiveChoice,
     ReceiveState,
     announced_and_received,
@@ -175,7 +175,7 @@ def _list_view(state: ReceiveState) -> ListView:
     )
 
 
-def delivery_row(delivery: DeliveryRow) -> Row:
+def delivery_row(delivery: ListedDelivery) -> Row:
     """Return the list row of a delivery."""
     cells = (
         raw(delivery.supplier or delivery.number),
@@ -186,7 +186,7 @@ def delivery_row(delivery: DeliveryRow) -> Row:
     return Row(delivery.number, cells, _progress_share(delivery))
 
 
-def _progress_text(delivery: DeliveryRow) -> Msg:
+def _progress_text(delivery: ListedDelivery) -> Msg:
     if delivery.is_mixed:
         return lines_progress(None if delivery.received is None else delivery.complete_lines, delivery.line_count)
     if delivery.announced is None:
@@ -194,7 +194,7 @@ def _progress_text(delivery: DeliveryRow) -> Msg:
     return msg("receive.received_of", done=known_number(delivery.received), total=delivery.announced)
 
 
-def _progress_share(delivery: DeliveryRow) -> Decimal:
+def _progress_share(delivery: ListedDelivery) -> Decimal:
     if delivery.received is None or delivery.announced is None:
         return Decimal(-1)
     if delivery.is_mixed and delivery.line_count:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from aisle.jobs.job import Close, Context, Event, Job, Opened, Turn
+from aisle.jobs.job import Args, Close, Context, Event, Job, Opened, Turn
 from aisle.jobs.pages import PAGE_LETTERS, turn_page
 from aisle.jobs.view import BACK, PAGE_HINTS, Block, DetailView, KeyHint, Msg, msg
 from aisle.scan.meaning import (
@@ -189,7 +189,7 @@ class HelpJob(Job[HelpState]):
         )
 
 
-def _make_state(args: Mapping[str, Any]) -> HelpState:
+def _make_state(args: Args) -> HelpState:
     takes = list_inputs(args["open"], args["prefers"], raw_input=bool(args.get("listens")))
     return HelpState(str(args["step"]), takes, tuple(args["letters"]), tuple(args.get("keys", ())))
 

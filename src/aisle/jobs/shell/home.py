@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import pages, refusals
 from aisle.jobs.claims import parse_claim
@@ -49,6 +49,9 @@ from aisle.scan.meaning import (
     TypedText,
     UnknownCode,
 )
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import AssignedOrdersRow, OrderRow, OrdersRow
 
 MENU_TEXTS = ("home.pick", "home.look_up", "home.locations", "home.count", "home.move", "home.batch", "home.more")
 """Message ids of the menu; the last entry turns to the next menu page."""
@@ -145,7 +148,7 @@ class HomeState(NamedTuple):
     """True if the open work was reported; the next sign-out is executed."""
 
 
-def parse_open_order(row: Mapping[str, Any], context: Context) -> OpenOrderRow:
+def parse_open_order(row: OrdersRow, context: Context) -> OpenOrderRow:
     """Parse a row of the read `orders`."""
     claim = parse_claim(row, context)
     picked, ordered = order_progress(row)
@@ -463,18 +466,18 @@ def _reset(state: HomeState) -> HomeState:
     )
 
 
-def _opens_directly(search: str, row: Mapping[str, Any]) -> bool:
+def _opens_directly(search: str, row: OrdersRow) -> bool:
     """Return True if a single result opens at once.
 
     One letter may have been meant as a command, and digits that are only part of its number as anything else.
     """
     if search.isalpha():
         return len(search) > 1
-    numbers = (str(row.get(field) or "") for field in ("order_number", "reference"))
+    numbers = (str(row.get("order_number") or ""), str(row.get("reference") or ""))
     return not any(map(str.isdigit, search)) or search.casefold() in (name.casefold() for name in numbers)
 
 
-def _report_assigned(state: HomeState, rows: tuple[Mapping[str, Any], ...]) -> Result:
+def _report_assigned(state: HomeState, rows: tuple[AssignedOrdersRow, ...]) -> Result:
     """Report each order newly assigned to this user once; assigned orders are first in the list."""
     orders = tuple(str(row["order_number"]) for row in rows)
     fresh = [row for row in rows if str(row["order_number"]) not in state.assigned_orders]
@@ -487,9 +490,9 @@ def _report_assigned(state: HomeState, rows: tuple[Mapping[str, Any], ...]) -> R
     return Turn(state, (), Verdict(ASK, msg("home.assigned", order=order, who=who)))
 
 
-def _report_reopened(state: HomeState, rows: tuple[Mapping[str, Any], ...]) -> Result:
+def _report_reopened(state: HomeState, rows: tuple[OrderRow, ...]) -> Result:
     """Report that an order rejected while it was picked is open again."""
-    row = rows[0] if rows else {}
+    row = rows[0] if rows else None
     if not row or row.get("is_rejected") or not row.get("is_active", True):
         return Turn(state)
     return Turn(state._replace(rejected_order=""), (), Verdict(INFO, msg("home.reopened", order=state.rejected_order)))

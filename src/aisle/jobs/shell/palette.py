@@ -5,11 +5,12 @@ Commands are filtered by typing and run by number. A scan is passed to the job b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
+    Args,
     Close,
     Context,
     Event,
@@ -176,7 +177,7 @@ def home_pages() -> tuple[tuple[Msg, Any], ...]:
     return (*menu, *MORE_MENU, *STORE_MENU)
 
 
-def collect_entries(args: Mapping[str, Any]) -> tuple[PaletteEntry, ...]:
+def collect_entries(args: Args) -> tuple[PaletteEntry, ...]:
     """Return all commands of the page below.
 
     Arguments: its `letters` and `choices` with their `keys`; how many rows are `numbered` before the choices; the jobs

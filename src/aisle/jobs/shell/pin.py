@@ -7,8 +7,7 @@ Beyond the interface: `/aisle/v1/sign-in`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs.job import (
     Changed,
@@ -32,6 +31,10 @@ from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Line, Msg, Step, Verdi
 from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.inputs import TYPING_PAUSE_S
 from aisle.scan.meaning import Accepts, Back, Choice
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.operations import RequestStateRow
+    from aisle.jobs.rows.people import UserTokenRow
 
 TIMEOUT_S = 30.0
 """Seconds that the service may take to answer."""
@@ -140,7 +143,7 @@ def _query_request(state: PinState) -> Query:
     return Query("request_state", "request_state", {"request_id": state.request_id}, is_live=True)
 
 
-def _with_waiting(state: PinState, row: Mapping[str, Any]) -> Result:
+def _with_waiting(state: PinState, row: UserTokenRow) -> Result:
     """Set the number of waiting operations; close the page if it was opened by choice and no PIN is needed."""
     if state.held_event is None and not (row["wanted"] or row["waiting"]):
         return Turn(state, (Close(Verdict(INFO, msg("pin.not_needed"))),))
@@ -170,10 +173,10 @@ def _handle_raw_input(state: PinState, raw_input: RawInput) -> Result:
     return Turn(state, (Request("sign-in", {}, TIMEOUT_S, secret=text),))
 
 
-def _handle_answer(state: PinState, row: Mapping[str, Any]) -> Result:
+def _handle_answer(state: PinState, row: RequestStateRow) -> Result:
     if row["state"] in ("requested", "started"):
         return Turn(state)
-    answer: Mapping[str, Any] = row.get("answer") or {}
+    answer = row.get("answer") or {}
     result, why = str(answer.get("how") or ""), read_message(str(answer.get("why") or ""))
     match result:
         case "done":

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aisle.barcode_keys import expand_upc_e, has_valid_check_digit
 from aisle.jobs.job import Close, Context, Event, Job, Opened, Query, RawInput, Resumed, Rows, Turn
@@ -48,6 +47,9 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 from aisle.text import to_ascii
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.operations import TerminalRow
 
 
 class ScannedInput(NamedTuple):
@@ -373,7 +375,7 @@ class ScannerTestJob(Job[ScannerTestState]):
         return page_view(state)
 
 
-def _with_terminal(state: ScannerTestState, row: Mapping[str, Any]) -> ScannerTestState:
+def _with_terminal(state: ScannerTestState, row: TerminalRow) -> ScannerTestState:
     return state._replace(
         columns=int(row["columns"]),
         rows=int(row["rows"]),

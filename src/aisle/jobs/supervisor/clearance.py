@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.barcode_keys import has_valid_check_digit
 from aisle.jobs import pages
-from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Opened, Query, Resumed, Rows, Start, Turn
+from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Json, Opened, Query, Resumed, Rows, Start, Turn
 from aisle.jobs.message import read_message
 from aisle.jobs.move.clearance_tasks import TaskRow, quantity_with_unit
 from aisle.jobs.pages import page_size
@@ -335,7 +334,7 @@ def _queries(state: ClearanceState, context: Context) -> tuple[Query, ...]:
     return (who, Query("tags", "tags", {}, is_live=True), *tagged)
 
 
-def _with_rows(state: ClearanceState, id_: str, rows: tuple[Mapping[str, Any], ...]) -> ClearanceState:
+def _with_rows(state: ClearanceState, id_: str, rows: tuple[Json, ...]) -> ClearanceState:
     match id_:
         case "clearance_permission" if rows:
             row = rows[0]

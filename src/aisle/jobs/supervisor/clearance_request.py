@@ -7,16 +7,17 @@ customer order clearance.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
     Context,
     Event,
     Job,
+    Json,
     Opened,
     Query,
     RawInput,
@@ -35,6 +36,9 @@ from aisle.jobs.supervisor import clearance
 from aisle.jobs.supervisor.clearance import ClearanceRequestState, confirmation_text
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.scan.meaning import Accepts, Back, Choice, Command
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.operations import RequestStateRow
 
 TIMEOUT_S = 30.0
 """Seconds the request may wait to be sent. After that it expires."""
@@ -115,7 +119,7 @@ class ClearanceRequestJob(Job[ClearanceRequestState]):
         return Turn(state)
 
 
-def _handle_opened(args: Mapping[str, Any]) -> Result:
+def _handle_opened(args: Args) -> Result:
     state = ClearanceRequestState(
         tag=str(args.get("tag") or ""),
         categories=tuple(str(each) for each in args.get("categories") or ()),
@@ -167,7 +171,7 @@ def _check_confirmation(state: ClearanceRequestState, raw_input: RawInput) -> Re
     return Turn(state, (Request("clearance", body, TIMEOUT_S, needs_supervisor=True),))
 
 
-def _handle_rows(state: ClearanceRequestState, id_: str, rows: tuple[Mapping[str, Any], ...], total: int) -> Result:
+def _handle_rows(state: ClearanceRequestState, id_: str, rows: tuple[Json, ...], total: int) -> Result:
     match id_:
         case "request_state" if state.phase == "wait":
             return _handle_request_state(state, rows[0] if rows else {"state": "unknown", "answer": {}})
@@ -178,9 +182,9 @@ def _handle_rows(state: ClearanceRequestState, id_: str, rows: tuple[Mapping[str
     return Turn(state)
 
 
-def _handle_request_state(state: ClearanceRequestState, row: Mapping[str, Any]) -> Result:
+def _handle_request_state(state: ClearanceRequestState, row: RequestStateRow) -> Result:
     """Handle the state of the request: under way or over."""
-    answer: Mapping[str, Any] = row.get("answer") or {}
+    answer = row.get("answer") or {}
     match row["state"]:
         case "requested":
             return Turn(state)

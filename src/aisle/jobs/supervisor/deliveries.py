@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -14,6 +13,7 @@ from aisle.jobs.job import (
     Context,
     Event,
     Job,
+    Json,
     Opened,
     Query,
     Refresh,
@@ -24,7 +24,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.pages import page_size, turn_page
 from aisle.jobs.quantities import name_of, to_decimal, to_decimal_or_none
-from aisle.jobs.receive.receive_state import DeliveryLine, DeliveryRow, parse_delivery_line, parse_delivery_row
+from aisle.jobs.receive.receive_state import DeliveryLine, ListedDelivery, parse_delivery_line, parse_delivery_row
 from aisle.jobs.receive.view import (
     DELIVERY_HEADS,
     code_text,
@@ -63,6 +63,9 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 
+if TYPE_CHECKING:
+    from aisle.jobs.rows.deliveries import DeliveryRow, ReceiptsRow
+
 TO_RECEIVE, RECEIVED, ALL, RECEIPTS = "open", "received", "all", "receipts"
 """Subsets of the list. Receipts are also listed by type if there are several types."""
 
@@ -97,7 +100,7 @@ class DeliveriesState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
-    rows: tuple[DeliveryRow, ...] = ()
+    rows: tuple[ListedDelivery, ...] = ()
     total: int = 0
     delivery_number: str = ""
     """Delivery whose page is open; empty for the list."""
@@ -269,15 +272,13 @@ def _refresh(state: DeliveriesState, context: Context) -> tuple[Query, ...]:
 
 
 def _query(state: DeliveriesState, context: Context) -> Query:
-    args: dict[str, Any] = {"search": state.typed or state.search, "first": state.first, "size": page_size(context)}
+    args: dict[str, Json] = {"search": state.typed or state.search, "first": state.first, "size": page_size(context)}
     if state.subset == RECEIPTS:
         return Query("receipts", "receipts", {**args, "kind": state.receipt_kind}, is_live=True)
     return Query("list", "deliveries", {**args, "state": "" if state.subset == ALL else state.subset}, is_live=True)
 
 
-def _handle_rows(
-    state: DeliveriesState, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context
-) -> Result:
+def _handle_rows(state: DeliveriesState, answer: Rows, id_: str, rows: tuple[Json, ...], context: Context) -> Result:
     match id_:
         case "kinds":
             return Turn(state._replace(receipt_kinds=tuple(str(row["kind"]) for row in rows)))
@@ -295,8 +296,8 @@ def _handle_rows(
     return Turn(state)
 
 
-def _parse_receipt(row: Mapping[str, Any], context: Context) -> DeliveryRow:
-    return DeliveryRow(
+def _parse_receipt(row: ReceiptsRow, context: Context) -> ListedDelivery:
+    return ListedDelivery(
         str(row["order_number"]),
         str(row.get("supplier_name") or ""),
         msg("moment", at=str(row.get("at") or "")),
@@ -306,7 +307,7 @@ def _parse_receipt(row: Mapping[str, Any], context: Context) -> DeliveryRow:
     )
 
 
-def _parse_delivery(row: Mapping[str, Any]) -> DeliveryDetails:
+def _parse_delivery(row: DeliveryRow) -> DeliveryDetails:
     origin, containers = row.get("store_origin"), row.get("no_of_containers")
     return DeliveryDetails(
         str(row["order_number"]),
@@ -367,7 +368,7 @@ def _handle_list_input(state: DeliveriesState, event: Event, context: Context) -
     return pages.handle_list_input(state, event, context, _query, _open_row, "v")
 
 
-def _open_row(state: DeliveriesState, row: DeliveryRow, context: Context) -> Result:
+def _open_row(state: DeliveriesState, row: ListedDelivery, context: Context) -> Result:
     return _open_delivery(state, row.number)
 
 

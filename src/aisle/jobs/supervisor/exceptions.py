@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -15,6 +15,7 @@ from aisle.jobs.job import (
     Effect,
     Event,
     Job,
+    Json,
     LocalNote,
     Opened,
     Query,
@@ -28,7 +29,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.pages import page_size
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.supervisor.orders_view import IDLE_FIRST_COLUMNS, OrderRow, order_table, parse_order_row
+from aisle.jobs.supervisor.orders_view import IDLE_FIRST_COLUMNS, BoardOrder, order_table, parse_order_row
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -69,7 +70,7 @@ class ExceptionRow(NamedTuple):
     value: Decimal | None = None
     """Value in money; None without a known price."""
     review_status: str = ""
-    order_row: OrderRow | None = None
+    order_row: BoardOrder | None = None
     """Its order as the order board shows it; None for other kinds."""
 
 
@@ -471,7 +472,7 @@ def _handle_rows(state: ExceptionsState, answer: Rows, context: Context) -> Resu
     return Turn(state)
 
 
-def _parse_row(row: Mapping[str, Any], kind: str, context: Context) -> ExceptionRow:
+def _parse_row(row: Json, kind: str, context: Context) -> ExceptionRow:
     if kind == "stuck":
         order = parse_order_row(row, context)
         return ExceptionRow(order.number, order.customer, order=order.number, order_row=order)

@@ -6,11 +6,12 @@ Interface: List store product logs. The last week is always cached; older entrie
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aisle.jobs import pages
 from aisle.jobs.adjust_state import Reason, parse_reasons
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -57,6 +58,10 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.log import LogRow, LossesRow
+    from aisle.jobs.rows.operations import FileRow
 
 EXPORT_COLUMNS = (
     "id",
@@ -159,7 +164,7 @@ class LogJob(Job[LogState]):
 # Queries and answers
 
 
-def _handle_opened(state: LogState, args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(state: LogState, args: Args, context: Context) -> Result:
     filter_ = LogFilter(product=str(args.get("product_number") or ""), reference=str(args.get("reference") or ""))
     state = state._replace(
         filter=filter_, reasons=parse_reasons(context.policy.adjustment_reasons), today=store_day(context.now)
@@ -208,7 +213,7 @@ def _handle_rows(state: LogState, answer: Rows, context: Context) -> Result:
     return Turn(state)
 
 
-def _parse_entry(row: Mapping[str, Any], reason_texts: Mapping[int, str]) -> LogEntry:
+def _parse_entry(row: LogRow, reason_texts: Mapping[int, str]) -> LogEntry:
     code = row.get("reason_code")
     known = "" if code is None else reason_texts.get(int(to_decimal(code)), str(code))
     return LogEntry(
@@ -232,7 +237,7 @@ def _parse_entry(row: Mapping[str, Any], reason_texts: Mapping[int, str]) -> Log
     )
 
 
-def _parse_loss(row: Mapping[str, Any], reasons: tuple[Reason, ...]) -> LossSeries:
+def _parse_loss(row: LossesRow, reasons: tuple[Reason, ...]) -> LossSeries:
     reason_texts = {str(reason.code): reason.text for reason in reasons}
     code = str(row["reason_code"])
     weeks = tuple(to_decimal(week) for week in row.get("weeks") or ())
@@ -334,7 +339,7 @@ def _handle_file_name(state: LogState, event: Event) -> Result:
     return Turn(state, (Query("file", "file", {"file": file}),))
 
 
-def _confirm_file(state: LogState, row: Mapping[str, Any]) -> Result:
+def _confirm_file(state: LogState, row: FileRow) -> Result:
     """Show the whole path before the file is written, or the reason why it cannot be written."""
     if row.get("why"):
         return _report_not_written(state, row)
@@ -348,14 +353,14 @@ def _handle_confirmation(state: LogState, event: Event, context: Context) -> Res
     return Turn(state, (Export("exported", state.file_path, "log", args, EXPORT_COLUMNS),))
 
 
-def _report_export(state: LogState, row: Mapping[str, Any]) -> Result:
+def _report_export(state: LogState, row: FileRow) -> Result:
     if row.get("why"):
         return _report_not_written(state, row)
     verdict = Verdict(GOOD, msg("log.exported", count=int(to_decimal(row["count"])), file=str(row["file"])))
     return Turn(state._replace(phase="list", file_path=""), (), verdict)
 
 
-def _report_not_written(state: LogState, row: Mapping[str, Any], phase: str = "export") -> Result:
+def _report_not_written(state: LogState, row: FileRow, phase: str = "export") -> Result:
     """Report that no file was written. Another name can be typed, except if files are forbidden altogether."""
     why = msg(str(row["why"]), count=int(to_decimal(row.get("count"))))
     verdict = Verdict(WRONG, msg("log.not_exported", file=str(row["file"]), why=why))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import claims, message
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -39,7 +40,7 @@ from aisle.jobs.order_operations import (
 from aisle.jobs.pages import PAGE_LETTERS, open_record, reject_input, turn_page
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
-from aisle.jobs.supervisor.orders_view import STATUS_NAMES, OrderRow, parse_order_row
+from aisle.jobs.supervisor.orders_view import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import BACK, INFO, PAGE_HINTS, WRONG, Block, DetailView, KeyHint, Line, Msg, Verdict, msg, raw
 from aisle.scan.meaning import (
     LOCATION,
@@ -54,6 +55,9 @@ from aisle.scan.meaning import (
     Match,
     Scan,
 )
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import OrderHeader, OrderHistoryRow, OrderLineRow, OrderRow
 
 PICK = "pick"
 """Action of the page that starts another job instead of `order_actions`."""
@@ -102,7 +106,7 @@ class OrderState(NamedTuple):
     """State of the page: the order as far as this host knows it."""
 
     number: str = ""
-    order: OrderRow | None = None
+    order: BoardOrder | None = None
     customer_fields: tuple[tuple[str, str], ...] = ()
     """Fields of the interface beside the figures: name and value."""
     lines: tuple[OrderLine, ...] = ()
@@ -114,7 +118,7 @@ class OrderState(NamedTuple):
     is_choosing_line: bool = False
     """True if numbers choose a line."""
     page: int = 0
-    undo: tuple[Mapping[str, Any], ...] = ()
+    undo: tuple[Args, ...] = ()
     """Actions that undo the last action of this page."""
     claims_for_others: tuple[claims.ClaimForOther, ...] = ()
     """Assignments to others made from this page."""
@@ -149,7 +153,7 @@ _ADDRESS_PARTS = ("street", "zipcode", "city", "country")
 _SERVICE_FIELDS = ("customer_phone", "customer_email", "customer_number", "file_name")
 
 
-def parse_customer(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def parse_customer(row: OrderHeader) -> tuple[tuple[str, str], ...]:
     """Return names and values of the customer data.
 
     Aisle's own service returns under `aisle` what the interface accepts but never shows.
@@ -162,7 +166,7 @@ def parse_customer(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple((name, text) for name, text in fields if text)
 
 
-def _address(service_fields: Mapping[str, Any], prefix: str) -> str:
+def _address(service_fields: Mapping[str, object], prefix: str) -> str:
     """Return the address on one line, with postal code and town together."""
     street, zipcode, city, country = (_strip_text(service_fields.get(f"{prefix}_{part}")) for part in _ADDRESS_PARTS)
     return ", ".join(part for part in (street, f"{zipcode} {city}".strip(), country) if part)
@@ -289,7 +293,7 @@ def _missing_message(state: OrderState) -> Msg:
     return msg("order.absent", order=state.number) if state.is_absent else msg("order.unknown")
 
 
-def claim_message(order: OrderRow) -> Msg | None:
+def claim_message(order: BoardOrder) -> Msg | None:
     """Return who works on the order; None unless something is left to pick."""
     if order.status not in ("open", "partial"):
         return None
@@ -304,7 +308,7 @@ def claim_message(order: OrderRow) -> Msg | None:
     return msg("order.idle", seconds=str(order.idle_s)) if silent else None
 
 
-def _batch_message(order: OrderRow) -> Msg | None:
+def _batch_message(order: BoardOrder) -> Msg | None:
     """Return whose batch the order is in, or to whom it was assigned for their batch."""
     if order.status not in ("open", "partial"):
         return None
@@ -313,7 +317,7 @@ def _batch_message(order: OrderRow) -> Msg | None:
     return msg("order.assigned_to", who=order.assigned_to) if order.assigned_to else None
 
 
-def _priority_message(order: OrderRow) -> Msg | None:
+def _priority_message(order: BoardOrder) -> Msg | None:
     if not order.is_priority or order.status not in ("open", "partial"):
         return None
     return msg("order.priority", who=order.priority_by)
@@ -459,7 +463,7 @@ def _handle_rows(state: OrderState, answer: Rows, context: Context) -> Result:
     return Turn(state)
 
 
-def _with_order(state: OrderState, row: Mapping[str, Any]) -> OrderState:
+def _with_order(state: OrderState, row: OrderRow) -> OrderState:
     lines = tuple(_parse_line(line) for line in row.get("lines") or ())
     choosing = state.is_choosing_line and bool(lines)
     return state._replace(
@@ -470,7 +474,7 @@ def _with_order(state: OrderState, row: Mapping[str, Any]) -> OrderState:
     )
 
 
-def _parse_line(row: Mapping[str, Any]) -> OrderLine:
+def _parse_line(row: OrderLineRow) -> OrderLine:
     return OrderLine(
         number=int(row["line_number"]),
         product=str(row.get("product_number") or ""),
@@ -488,7 +492,7 @@ def _parse_line(row: Mapping[str, Any]) -> OrderLine:
     )
 
 
-def _parse_history_row(row: Mapping[str, Any]) -> HistoryRow:
+def _parse_history_row(row: OrderHistoryRow) -> HistoryRow:
     return HistoryRow(
         at=str(row["at"]),
         user=str(row["user"]),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -73,6 +74,9 @@ from aisle.scan.meaning import (
     TypedText,
     UnknownCode,
 )
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import OrderOutcomesRow, OrderToActOnRow
 
 ACTION_PAGE, REASON_PAGE, PERSON_PAGE, CONFIRM_PAGE, WAIT_PAGE, RESULTS_PAGE = (
     "action",
@@ -443,7 +447,7 @@ def _rejection_text(state: OrderActionState, event: Event) -> Msg:
     )
 
 
-def _handle_opened(state: OrderActionState, args: Mapping[str, Any]) -> Result:
+def _handle_opened(state: OrderActionState, args: Args) -> Result:
     """Start the job. With `kind` the action is known, with `undo` everything is."""
     if args.get("undo"):
         plan = tuple((str(each["order"]), _parse_action(each)) for each in args["undo"])
@@ -459,11 +463,11 @@ def _handle_opened(state: OrderActionState, args: Mapping[str, Any]) -> Result:
     return turn._replace(effects=(*ask, *turn.effects))
 
 
-def _order_args(orders: tuple[str, ...]) -> dict[str, Any]:
+def _order_args(orders: tuple[str, ...]) -> Args:
     return {"orders": list(orders)}
 
 
-def _parse_action(fields: Mapping[str, Any]) -> OrderAction:
+def _parse_action(fields: Args) -> OrderAction:
     return OrderAction(**{name: fields[name] for name in OrderAction._fields if name in fields})
 
 
@@ -542,7 +546,7 @@ def _handle_rows(state: OrderActionState, answer: Rows, context: Context) -> Res
     return Turn(state)
 
 
-def _update_outcome(row: Outcome, row_now: Mapping[str, Any] | None) -> Outcome:
+def _update_outcome(row: Outcome, row_now: OrderOutcomesRow | None) -> Outcome:
     if not row.state or row_now is None:
         return row
     why = read_message(str(row_now["why"])) if row_now["why"] else None
@@ -606,7 +610,7 @@ def _go_back(state: OrderActionState) -> Result:
     return Turn(state, (Close(Verdict(INFO, msg("session.dropped"))),))
 
 
-def _answer(state: OrderActionState) -> dict[str, Any]:
+def _answer(state: OrderActionState) -> Args:
     """Return what the page below needs to undo the action, and to notice that an assignment was lost."""
     of = {row.order for row in state.outcomes if not row.why}
     given = [[order, action.user] for order, action in state.plan if action.kind in PERSON_ACTIONS and action.user]
@@ -614,7 +618,7 @@ def _answer(state: OrderActionState) -> dict[str, Any]:
     return {"undo": undo, "assigned": [each for each in given if each[0] in of]}
 
 
-def _run_actions(state: OrderActionState, found: Mapping[str, Mapping[str, Any]], context: Context) -> Result:
+def _run_actions(state: OrderActionState, found: Mapping[str, OrderToActOnRow], context: Context) -> Result:
     """Apply the action to each order for which it is possible, and report why the others fail."""
     effects: list[Write | LocalNote] = []
     rows, undo = [], []

@@ -6,7 +6,9 @@ Interface: List customer orders (fulfillment_status, is_active, is_picked, picku
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from aisle.jobs.job import Args, Json
 
 STATUSES_BY_STATE: Mapping[str, tuple[str, ...]] = {
     "active": ("open", "partial", "picked", "rejected"),
@@ -79,7 +81,7 @@ def with_value(filter_: OrderFilter, field: str, value: str) -> OrderFilter:
     return filter_._replace(**{field: "" if field == "reference" else value})
 
 
-def parse_filter(saved: Mapping[str, Any]) -> OrderFilter:
+def parse_filter(saved: Args) -> OrderFilter:
     """Parse a stored filter. Unknown fields and values are ignored."""
     known = {name: str(saved[name]) for name in OrderFilter._fields if name in saved}
     return OrderFilter(
@@ -87,9 +89,9 @@ def parse_filter(saved: Mapping[str, Any]) -> OrderFilter:
     )
 
 
-def query_arguments(filter_: OrderFilter) -> dict[str, Any]:
+def query_arguments(filter_: OrderFilter) -> Args:
     """Return the filter as arguments of the query `order_board`."""
-    args: dict[str, Any] = {
+    args: dict[str, Json] = {
         "status": list(STATUSES_BY_STATE[filter_.state]),
         "sort": filter_.sort,
         "reference": filter_.reference,

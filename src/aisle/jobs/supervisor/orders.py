@@ -6,11 +6,11 @@ The list is live, but rows do not jump: the order under the cursor, else the fir
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from aisle.jobs import claims, pages
 from aisle.jobs.job import (
+    Args,
     Changed,
     Close,
     Closed,
@@ -18,6 +18,7 @@ from aisle.jobs.job import (
     Effect,
     Event,
     Job,
+    Json,
     LocalNote,
     Opened,
     Query,
@@ -39,7 +40,7 @@ from aisle.jobs.supervisor.order_filter import (
     view_key,
     with_value,
 )
-from aisle.jobs.supervisor.orders_view import OrderRow, OrdersState, SavedView, parse_order_row
+from aisle.jobs.supervisor.orders_view import BoardOrder, OrdersState, SavedView, parse_order_row
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.scan.meaning import (
     LOCATION,
@@ -135,7 +136,7 @@ class OrdersJob(Job[OrdersState]):
         return _handle_list_input(state, event, context)
 
 
-def _handle_opened(state: OrdersState, args: Mapping[str, Any], context: Context) -> Result:
+def _handle_opened(state: OrdersState, args: Args, context: Context) -> Result:
     state = state._replace(filter=parse_filter(args["filter"])) if args.get("filter") else state
     state = state._replace(size=page_size(context, has_progress_bars=True))
     return Turn(state, (_query(state, context), _query_views(context), Refresh("orders"), Refresh("logs")))
@@ -150,7 +151,7 @@ def _query(state: OrdersState, context: Context, *, keep_cursor: bool = False, f
 
     `keep_cursor`: the order in focus keeps its row. `fill_page`: the screen size has changed, so fill the page.
     """
-    args: dict[str, Any] = {**query_arguments(state.filter), "search": state.typed or state.search, "now": context.now}
+    args: dict[str, Json] = {**query_arguments(state.filter), "search": state.typed or state.search, "now": context.now}
     at = state.cursor - state.first if state.first <= state.cursor < state.first + len(state.rows) else 0
     if keep_cursor and state.rows:
         args |= {"anchor": state.rows[at].number, "row": at, "fills": fill_page}
@@ -187,7 +188,7 @@ def _handle_rows(state: OrdersState, answer: Rows, context: Context) -> Result:
 
 
 def _update_window(
-    state: OrdersState, answer: Rows, rows: tuple[OrderRow, ...], total: int, context: Context
+    state: OrdersState, answer: Rows, rows: tuple[BoardOrder, ...], total: int, context: Context
 ) -> Result:
     """Update the window, which may have moved with the order in focus. The cursor stays on its order."""
     before = pages.row_at_cursor(state)
@@ -200,7 +201,7 @@ def _update_window(
     return Turn(fresh, (_query(fresh, context),) if pages.is_past_end(state, answer) else ())
 
 
-def _handle_action_done(state: OrdersState, answer: Mapping[str, Any] | None, context: Context) -> Result:
+def _handle_action_done(state: OrdersState, answer: Args | None, context: Context) -> Result:
     """Remove all marks after the action has run."""
     done = bool(answer)
     state = state._replace(marked=(), is_marking=False) if done else state
@@ -245,7 +246,7 @@ def _move_cursor(state: OrdersState, key: str, context: Context) -> Result:
     )
 
 
-def _open_or_mark(state: OrdersState, row: OrderRow) -> Result:
+def _open_or_mark(state: OrdersState, row: BoardOrder) -> Result:
     """Open the row, or mark it while marking is on."""
     if not state.is_marking:
         return Turn(state._replace(typed=""), (_start_order(row.number),))

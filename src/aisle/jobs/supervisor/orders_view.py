@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.claims import ClaimForOther
@@ -14,8 +14,11 @@ from aisle.jobs.quantities import order_progress, to_decimal
 from aisle.jobs.supervisor.order_filter import BUILT_IN_VIEWS, FILTER_FIELDS, OrderFilter, filter_values
 from aisle.jobs.view import BACK, NEXT_PAGE, KeyHint, Line, ListView, Msg, Row, Step, View, msg, raw
 
+if TYPE_CHECKING:
+    from aisle.jobs.rows.orders import OrderHeader, OrdersByNumberRow
 
-class OrderRow(NamedTuple):
+
+class BoardOrder(NamedTuple):
     """Order of the board."""
 
     number: str
@@ -62,7 +65,7 @@ class OrdersState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
-    rows: tuple[OrderRow, ...] = ()
+    rows: tuple[BoardOrder, ...] = ()
     total: int = 0
     filter: OrderFilter = OrderFilter()
     page: str = ""
@@ -85,10 +88,10 @@ class OrdersState(NamedTuple):
     """Assignments to others made from this page."""
 
 
-def parse_order_row(row: Mapping[str, Any], context: Context) -> OrderRow:
+def parse_order_row(row: OrdersByNumberRow, context: Context) -> BoardOrder:
     """Parse a row of the query `order_board` or `orders_by_number`."""
     picked, of = order_progress(row)
-    return OrderRow(
+    return BoardOrder(
         number=str(row["order_number"]),
         customer=str(row.get("customer_name") or row.get("description") or ""),
         due=due_message(str(row.get("pickup_date") or ""), context.now)
@@ -116,7 +119,7 @@ def parse_order_row(row: Mapping[str, Any], context: Context) -> OrderRow:
     )
 
 
-def _rejection_reason(row: Mapping[str, Any]) -> str:
+def _rejection_reason(row: OrderHeader) -> str:
     return str(row.get("rejection_reason_code_description") or row.get("rejection_reason_code") or "")
 
 
@@ -316,7 +319,7 @@ IDLE_FIRST_COLUMNS = (0, 7, 4, 5, 3, 2, 1, 6, 8, 9, 10)
 
 
 def order_table(
-    orders: Sequence[OrderRow], marked: Sequence[str] = (), columns: Sequence[int] = DEFAULT_COLUMNS
+    orders: Sequence[BoardOrder], marked: Sequence[str] = (), columns: Sequence[int] = DEFAULT_COLUMNS
 ) -> tuple[tuple[Msg, ...], tuple[Row, ...]]:
     """Return heads and rows of a list of orders."""
     rows = [_order_row(order, order.number in marked) for order in orders]
@@ -325,7 +328,7 @@ def order_table(
     return heads, tuple(row._replace(cells=tuple(row.cells[at] for at in kept)) for row in rows)
 
 
-def _order_row(order: OrderRow, is_marked: bool) -> Row:
+def _order_row(order: BoardOrder, is_marked: bool) -> Row:
     """Return the row of one order."""
     cells = (
         raw(order.number),
@@ -344,13 +347,13 @@ def _order_row(order: OrderRow, is_marked: bool) -> Row:
     return Row(order.number, cells, min(Decimal(1), share), is_marked)
 
 
-def _status_text(order: OrderRow) -> Msg:
+def _status_text(order: BoardOrder) -> Msg:
     """Return the state of the order, with its priority while something is left to pick."""
     state = msg(STATUS_NAMES.get(order.status, "orders.status_open"))
     return msg("orders.priority", state=state) if order.is_priority and order.status in ("open", "partial") else state
 
 
-def claim_text(order: OrderRow) -> Msg:
+def claim_text(order: BoardOrder) -> Msg:
     """Return who has claimed the order, and when that person left it; empty without a claim."""
     if not order.is_claimed:
         return raw("")

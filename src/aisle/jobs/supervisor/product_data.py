@@ -5,13 +5,16 @@ Interface: Product. Each field of the resource is in one of the tables, or is sh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from aisle.jobs.job import Json
 from aisle.jobs.product_page import Unit, parse_product
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.supervisor.store_data import format_field, list_of_mappings, parse_free_fields
+from aisle.jobs.supervisor.store_data import format_field, parse_free_fields
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.products import CataloguePageRow, CatalogueRow, FacetsRow, SetPartRow, VariantRow
 
 PRICES = {
     "price": "product.price",
@@ -108,7 +111,7 @@ _SHOWN_SEPARATELY = frozenset(
 """Fields that have their own block on the page."""
 
 
-class CatalogueRow(NamedTuple):
+class CatalogueItem(NamedTuple):
     """Product in the list."""
 
     number: str
@@ -157,9 +160,9 @@ class CatalogueProduct(NamedTuple):
     variants: tuple[RelatedProduct, ...] = ()
 
 
-def parse_catalogue_row(row: Mapping[str, Any]) -> CatalogueRow:
+def parse_catalogue_row(row: CatalogueRow) -> CatalogueItem:
     """Parse a row of the query `catalogue`."""
-    return CatalogueRow(
+    return CatalogueItem(
         str(row["product_number"]),
         str(row.get("product_name") or ""),
         str(row.get("brand_description") or ""),
@@ -171,17 +174,17 @@ def parse_catalogue_row(row: Mapping[str, Any]) -> CatalogueRow:
     )
 
 
-def parse_facet(row: Mapping[str, Any]) -> Facet:
+def parse_facet(row: FacetsRow) -> Facet:
     """Parse a row of the query `facets`."""
     return Facet(str(row["code"]), str(row.get("name") or ""), int(row.get("count") or 0))
 
 
-def parse_catalogue_product(row: Mapping[str, Any], now: str) -> CatalogueProduct:
+def parse_catalogue_product(row: CataloguePageRow, now: str) -> CatalogueProduct:
     """Parse the row of the query `catalogue_page`. A store's own prices override those of the catalogue."""
-    values: dict[str, Any] = dict(row.get("catalogue") or {})
+    values: dict[str, Json] = dict(row.get("catalogue") or {})
     for name in ("category_name", "group_code", *PRICES):
-        if row.get(name) not in (None, ""):
-            values[name] = row[name]
+        if (value := row.get(name)) not in (None, ""):
+            values[name] = value
     known = parse_product(row, now)
     facts = [(name, text) for name in FIELDS if (text := format_field(values.get(name)))]
     further = [
@@ -201,18 +204,18 @@ def parse_catalogue_product(row: Mapping[str, Any], now: str) -> CatalogueProduc
         codes=known.codes,
         units=known.units,
         free_fields=parse_free_fields(values.get("free_fields")),
-        parts=tuple(_parse_part(each) for each in list_of_mappings(row.get("parts"))),
-        variants=tuple(_parse_variant(each) for each in list_of_mappings(row.get("variants"))),
+        parts=tuple(_parse_part(each) for each in row.get("parts") or ()),
+        variants=tuple(_parse_variant(each) for each in row.get("variants") or ()),
     )
 
 
-def _parse_part(row: Mapping[str, Any]) -> RelatedProduct:
+def _parse_part(row: SetPartRow) -> RelatedProduct:
     return RelatedProduct(
         str(row["product_number"]), str(row.get("product_name") or ""), str(row.get("quantity") or "")
     )
 
 
-def _parse_variant(row: Mapping[str, Any]) -> RelatedProduct:
+def _parse_variant(row: VariantRow) -> RelatedProduct:
     factor = to_decimal(row.get("factor"))
     about = (
         format_field(row.get("color")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -15,6 +15,7 @@ from aisle.jobs.job import (
     Effect,
     Event,
     Job,
+    Json,
     Opened,
     Query,
     Refresh,
@@ -35,8 +36,8 @@ from aisle.jobs.supervisor.product_data import (
     PRICES,
     SUPPLY,
     TEXTS,
+    CatalogueItem,
     CatalogueProduct,
-    CatalogueRow,
     Facet,
     ProductsState,
     RelatedProduct,
@@ -119,7 +120,7 @@ def _filter_hints(state: ProductsState) -> tuple[KeyHint, ...]:
     )
 
 
-def _catalogue_row(hit: CatalogueRow) -> Row:
+def _catalogue_row(hit: CatalogueItem) -> Row:
     if hit.is_discontinued:
         what = msg("products.is_ended")
     elif hit.is_promoted:
@@ -303,10 +304,10 @@ def _refresh(state: ProductsState, context: Context) -> tuple[Effect, ...]:
 
 
 def _query(state: ProductsState, context: Context) -> Query:
-    args: dict[str, Any] = {"search": state.typed or state.search, "first": state.first, "size": page_size(context)}
+    args: dict[str, Json] = {"search": state.typed or state.search, "first": state.first, "size": page_size(context)}
     if state.facet_kind:
         return Query("facets", "facets", {**args, "kind": state.facet_kind}, is_live=True)
-    filter_: dict[str, Any] = {"show": state.subset, "category": state.category, "supplier": state.supplier}
+    filter_: dict[str, Json] = {"show": state.subset, "category": state.category, "supplier": state.supplier}
     if state.only_products:
         filter_, args["search"] = {"among": list(state.only_products)}, state.typed
     return Query("list", "catalogue", {**args, **filter_}, is_live=True)
@@ -316,9 +317,7 @@ def _query_page(number: str) -> Query:
     return Query("one", "catalogue_page", {"product_number": number}, is_live=True)
 
 
-def _handle_rows(
-    state: ProductsState, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context
-) -> Result:
+def _handle_rows(state: ProductsState, answer: Rows, id_: str, rows: tuple[Json, ...], context: Context) -> Result:
     if id_ == ("facets" if state.facet_kind else "list"):
         read = parse_facet if state.facet_kind else parse_catalogue_row
         turn = pages.handle_rows(
@@ -401,8 +400,8 @@ def _choose_facet(state: ProductsState, kind: str, context: Context) -> Result:
     return Turn(state, (_query(state, context),))
 
 
-def _open_row(state: ProductsState, row: CatalogueRow | Facet, context: Context) -> Result:
-    if isinstance(row, CatalogueRow):
+def _open_row(state: ProductsState, row: CatalogueItem | Facet, context: Context) -> Result:
+    if isinstance(row, CatalogueItem):
         return _open_product(state, row.number)
     state = state.reset_list(search="", **{state.facet_kind: row.code, f"{state.facet_kind}_name": row.name})
     return Turn(state, (_query(state, context),), Verdict(INFO, list_title(state)))

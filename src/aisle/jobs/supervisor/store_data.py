@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs.job import format_number
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.stores import StorePageRow, StoresRow
 
 ADDRESS = {
     "address": "store.address",
@@ -56,7 +59,7 @@ _KNOWN_FIELDS = {
 }
 
 
-class StoreRow(NamedTuple):
+class ListedStore(NamedTuple):
     """Store in the list."""
 
     number: str
@@ -125,9 +128,9 @@ class Store(NamedTuple):
     open_jobs_there: tuple[str, ...] = ()
 
 
-def parse_store_row(row: Mapping[str, Any]) -> StoreRow:
+def parse_store_row(row: StoresRow) -> ListedStore:
     """Parse a row of the query `stores`."""
-    return StoreRow(
+    return ListedStore(
         str(row["store_number"]),
         str(row.get("store_name") or ""),
         bool(row.get("is_warehouse")),
@@ -148,11 +151,11 @@ def _repeats_pool(name: str, value: str, pools: Mapping[str, str]) -> bool:
     return bool(found) and pools.get(str(int(found[1] if found else 0))) == value
 
 
-def parse_store(row: Mapping[str, Any]) -> Store:
+def parse_store(row: StorePageRow) -> Store:
     """Parse the row of the query `store_page`. Fields that the interface does not define are included."""
     facts = [StoreField(name, text) for name in FIELDS if (text := format_field(row.get(name)))]
     pools = {str(pool): format_field(name) for pool, name in (row.get("pools") or {}).items()}
-    more = {name: format_field(row[name]) for name in sorted(row) if name not in _KNOWN_FIELDS}
+    more = {name: format_field(row.get(name)) for name in sorted(row) if name not in _KNOWN_FIELDS}
     facts += [
         StoreField(name, text, False) for name, text in more.items() if text and not _repeats_pool(name, text, pools)
     ]
@@ -231,7 +234,7 @@ class StoresState(NamedTuple):
     typed: str = ""
     first: int = 0
     cursor: int = -1
-    rows: tuple[StoreRow, ...] = ()
+    rows: tuple[ListedStore, ...] = ()
     total: int = 0
     store_number: str = ""
     """Store whose page is open; empty for the list."""

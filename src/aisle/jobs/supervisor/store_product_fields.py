@@ -11,13 +11,16 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from aisle.jobs import store_time
 from aisle.jobs.job import Json, Write, format_number, money_message
 from aisle.jobs.product_page import UNKNOWN_AGE, due_message, seconds_since
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.products import PendingChangeRow, StoreProductRow
 
 MAX_FIGURES = 400
 """Most figures of a series."""
@@ -312,7 +315,7 @@ _READ_ONLY_FIELDS = (
 """Fields of a stock entry that are only shown."""
 
 
-def parse_store_product(row: Mapping[str, Any], now: str) -> StoreProduct:
+def parse_store_product(row: StoreProductRow, now: str) -> StoreProduct:
     """Parse a row of the query `store_product`."""
     return StoreProduct(
         number=str(row["product_number"]),
@@ -330,7 +333,7 @@ def parse_store_product(row: Mapping[str, Any], now: str) -> StoreProduct:
         may_edit_replenishment=row.get("is_edit_replenishment") is not False,
         attention=str(row.get("attention_code") or ""),
         read_only_fields=tuple(
-            (name, _format_value(row[name])) for name in _READ_ONLY_FIELDS if row.get(name) not in (None, "")
+            (name, _format_value(value)) for name in _READ_ONLY_FIELDS if (value := row.get(name)) not in (None, "")
         ),
         ordering_times=_parse_times(row, "ordering", now),
         delivery_times=_parse_times(row, "delivery", now),
@@ -352,14 +355,14 @@ def _format_value(value: Json) -> str:
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
-def _parse_times(row: Mapping[str, Any], name: str, now: str) -> tuple[Msg, ...]:
+def _parse_times(row: StoreProductRow, name: str, now: str) -> tuple[Msg, ...]:
     """Return the next time, then the later ones, without duplicates."""
     more = row.get(f"{name}_datetimes")
     found = [row.get(f"next_{name}_datetime"), *(more if isinstance(more, list | tuple) else ())]
     return tuple(due_message(at, now, is_moment=True) for at in dict.fromkeys(str(each) for each in found if each))
 
 
-def _parse_change(row: Mapping[str, Any]) -> PendingChange:
+def _parse_change(row: PendingChangeRow) -> PendingChange:
     fields = tuple((str(name), str(before), str(after)) for name, before, after in row["fields"])
     return PendingChange(
         str(row["op_id"]), str(row["outcome"]), fields, str(row["user_name"]), str(row["at"]), str(row["why"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -14,6 +13,7 @@ from aisle.jobs.job import (
     Effect,
     Event,
     Job,
+    Json,
     Opened,
     Query,
     Refresh,
@@ -29,11 +29,11 @@ from aisle.jobs.supervisor.store_data import (
     FIELDS,
     ORGANISATION,
     TECHNICAL,
+    ListedStore,
     OrderingSlot,
     Printer,
     Store,
     StoreField,
-    StoreRow,
     StoresState,
     parse_store,
     parse_store_row,
@@ -105,11 +105,11 @@ def list_view(state: StoresState) -> ListView:
     )
 
 
-def _store_row(store: StoreRow) -> Row:
+def _store_row(store: ListedStore) -> Row:
     return Row(store.number, (raw(store.name or store.number), raw(store.number), _store_kind(store), raw(store.area)))
 
 
-def _store_kind(store: StoreRow) -> Msg:
+def _store_kind(store: ListedStore) -> Msg:
     if store.is_current:
         return msg("stores.current")
     if store.unsent:
@@ -349,9 +349,7 @@ def _query_store(number: str, context: Context) -> Query:
     return Query("one", "store_page", args, is_live=True)
 
 
-def _handle_rows(
-    state: StoresState, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context
-) -> Result:
+def _handle_rows(state: StoresState, answer: Rows, id_: str, rows: tuple[Json, ...], context: Context) -> Result:
     if id_ == "list":
         turn = pages.handle_rows(
             state._replace(may_have_more=answer.may_have_more),
@@ -374,13 +372,13 @@ def _handle_rows(
     return Turn(state)
 
 
-def _single_hit(state: StoresState) -> StoreRow | None:
+def _single_hit(state: StoresState) -> ListedStore | None:
     """Return the only store found, or the one with exactly the typed number."""
     named = [row for row in state.rows if row.number == state.search.strip()]
     return state.rows[0] if state.total == 1 and state.rows and not state.may_have_more else named[0] if named else None
 
 
-def _open_store(state: StoresState, row: StoreRow, context: Context) -> Result:
+def _open_store(state: StoresState, row: ListedStore, context: Context) -> Result:
     """Open the page of a store, or at once the question to switch to it."""
     state = state._replace(store_number=row.number, store=None, page=0, typed="", is_asking_switch=state.is_switching)
     return Turn(state, (_query_store(row.number, context), Refresh("store", row.number)))

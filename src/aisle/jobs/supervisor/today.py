@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from aisle.jobs import pages, store_time
 from aisle.jobs.job import (
@@ -17,6 +16,7 @@ from aisle.jobs.job import (
     Effect,
     Event,
     Job,
+    Json,
     Opened,
     Query,
     Refresh,
@@ -29,6 +29,9 @@ from aisle.jobs.pages import turn_page
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import BACK, PAGE_HINTS, Block, Chart, DetailView, Line, ListView, Msg, Row, Series, View, msg, raw
 from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
 
 PHASES = ("hours", "locations", "terminals")
 """Pages that the numbers of the first page open."""
@@ -148,7 +151,7 @@ def page_choices(state: TodayState) -> tuple[Msg, ...]:
 
 
 def _figures_view(state: TodayState) -> DetailView:
-    values = dict(state.figures)
+    values = cast("TodayRow", dict(state.figures))
     return DetailView(
         name="today",
         title=msg("today.title"),
@@ -161,7 +164,7 @@ def _figures_view(state: TodayState) -> DetailView:
     )
 
 
-def _blocks(values: dict[str, Any], now: str) -> tuple[Block, ...]:
+def _blocks(values: TodayRow, now: str) -> tuple[Block, ...]:
     """Return the blocks of figures. Figures of the orders are left out until the order list was read once."""
     figures = () if ORDER_LIST in values.get("unread", ()) else (_order_block(values), _work_block(values))
     reasons = _link_reasons(values)
@@ -169,7 +172,7 @@ def _blocks(values: dict[str, Any], now: str) -> tuple[Block, ...]:
     return (*figures, _state_block(values, now), *why)
 
 
-def _link_reasons(values: dict[str, Any]) -> tuple[Msg, ...]:
+def _link_reasons(values: TodayRow) -> tuple[Msg, ...]:
     """Return what is wrong with the link: unreadable lists and unusable rows, or the reported reason."""
     rest = tuple(left_out_rows(rows) for rows in values.get("left_out", ()))
     if values["link"] == "partial":
@@ -177,7 +180,7 @@ def _link_reasons(values: dict[str, Any]) -> tuple[Msg, ...]:
     return ((read_message(str(values["why"])),) if values["why"] else ()) + rest
 
 
-def _headline(values: dict[str, Any]) -> Msg:
+def _headline(values: TodayRow) -> Msg:
     if not values:
         return msg("today.nothing_yet")
     if ORDER_LIST in values.get("unread", ()):
@@ -189,7 +192,7 @@ def _figure_rows(*rows: tuple[str, Any]) -> tuple[tuple[Msg, ...], ...]:
     return tuple((msg(id_), value if isinstance(value, Msg) else msg("number", value=value)) for id_, value in rows)
 
 
-def _order_block(values: dict[str, Any]) -> Block:
+def _order_block(values: TodayRow) -> Block:
     new_orders = msg("number" if values["seen_all_day"] else "today.since_start", value=values["orders_in"])
     rows = _figure_rows(
         ("today.orders_in", new_orders),
@@ -201,8 +204,9 @@ def _order_block(values: dict[str, Any]) -> Block:
     return Block(msg("today.orders"), rows, is_compact=True)
 
 
-def _work_block(values: dict[str, Any]) -> Block:
-    rows = [(id_, values[f"work_{kind}"]) for kind, id_ in WORK_KINDS]
+def _work_block(values: TodayRow) -> Block:
+    counts = {"count": values["work_count"], "move": values["work_move"], "short": values["work_short"]}
+    rows = [(id_, counts[kind]) for kind, id_ in WORK_KINDS]
     picks = msg("today.lines_pieces", count=values["work_pick"], pieces=abs(values["pieces_pick"]))
     outbox: dict[str, int] = values["outbox"]
     waiting = sum(outbox.get(name, 0) for name in ("queued", "sending", "in_doubt"))
@@ -221,7 +225,7 @@ def _timestamp(now: str) -> float:
     return datetime.fromisoformat(now).timestamp() if now else 0.0
 
 
-def _state_block(values: dict[str, Any], now: str) -> Block:
+def _state_block(values: TodayRow, now: str) -> Block:
     link = msg(LINK_NAMES.get(values["link"], "link.starting"))
     silent = _timestamp(now) - values["courier_at"]
     works = bool(values["courier_at"]) and silent < LATE_COURIER_S
@@ -404,9 +408,7 @@ def _query(state: TodayState, context: Context) -> Query:
     return Query("today", "today", {"now": context.now}, is_live=True)
 
 
-def _with_rows(
-    state: TodayState, id_: str, rows: tuple[Mapping[str, Any], ...], total: int, context: Context
-) -> TodayState:
+def _with_rows(state: TodayState, id_: str, rows: tuple[Json, ...], total: int, context: Context) -> TodayState:
     match id_:
         case "today" if rows:
             return state._replace(figures=tuple(rows[0].items()))
@@ -422,7 +424,7 @@ def _with_rows(
     return state
 
 
-def _parse_person(row: Mapping[str, Any]) -> Person:
+def _parse_person(row: TodayHoursRow) -> Person:
     hours = tuple(
         (int(hour), tuple(sorted((str(kind), int(count)) for kind, count in kinds.items())))
         for hour, kinds in sorted(row["hours"].items())
@@ -430,7 +432,7 @@ def _parse_person(row: Mapping[str, Any]) -> Person:
     return Person(str(row["name"] or row["user"]), bool(row["is_here"]), hours)
 
 
-def _parse_terminal(row: Mapping[str, Any], now: str) -> Terminal:
+def _parse_terminal(row: TodayTerminalsRow, now: str) -> Terminal:
     at = datetime.fromisoformat(now).timestamp()
     last = float(row["last"])
     since = datetime.fromtimestamp(float(row["since"]), UTC).isoformat(timespec="seconds")
@@ -448,7 +450,7 @@ def aisle_of(code: str) -> str:
     return found.group().upper() if found else code
 
 
-def group_by_aisle(rows: tuple[Mapping[str, Any], ...]) -> tuple[Aisle, ...]:
+def group_by_aisle(rows: tuple[TodayLocationsRow, ...]) -> tuple[Aisle, ...]:
     """Group locations by aisle. Aisles are in the order of their first location."""
     found: dict[str, list[tuple[str, int]]] = {}
     for row in rows:

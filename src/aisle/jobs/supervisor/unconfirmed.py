@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import pages
 from aisle.jobs.job import (
@@ -66,6 +65,9 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.operations import OperationItemRow, UnconfirmedRow
 
 COUNT, OPEN_ORDER = "count", "look"
 """Choices that open another job: count the location, open the order."""
@@ -503,7 +505,7 @@ def _query(state: UnconfirmedState, context: Context) -> Query:
     return pages.query_window("unconfirmed", "unconfirmed", {}, state.first, page_size(context))
 
 
-def _update_entry(state: UnconfirmedState, rows: tuple[Mapping[str, Any], ...]) -> Result:
+def _update_entry(state: UnconfirmedState, rows: tuple[UnconfirmedRow, ...]) -> Result:
     """Update the entry. Close it if it is over: found late, or resolved by somebody else."""
     if state.entry is None:
         return Turn(state)
@@ -595,7 +597,7 @@ def _resolve(state: UnconfirmedState, operation: UnconfirmedOperation, decision:
     )
 
 
-def _parse_operation(row: Mapping[str, Any]) -> UnconfirmedOperation:
+def _parse_operation(row: UnconfirmedRow) -> UnconfirmedOperation:
     return UnconfirmedOperation(
         op_id=str(row["op_id"]),
         state=str(row["outcome"]),
@@ -619,7 +621,7 @@ def _parse_operation(row: Mapping[str, Any]) -> UnconfirmedOperation:
     )
 
 
-def _parse_item(row: Mapping[str, Any]) -> Item:
+def _parse_item(row: OperationItemRow) -> Item:
     return Item(
         product=str(row["product_number"]),
         label=str(row["label"]),

@@ -1,0 +1,182 @@
+"""Rows of products: search, stock, catalogue, and the settings of a store."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import NotRequired, TypedDict
+
+from aisle.jobs.job import Json
+from aisle.jobs.rows.orders import LocationStockRow
+from aisle.jobs.rows.service import Number, Pools, ServiceProduct
+
+
+class SearchRow(TypedDict):
+    """Product in a list of hits."""
+
+    product_number: str
+    product_name: str
+    brand_description: str
+    barcode: str
+    unit: str
+    allow_decimal: bool
+    most_likely_quantity: Decimal | None
+    """Estimated stock; None if no stock is kept of it."""
+
+
+class PoolStockRow(TypedDict):
+    """Stock of a pool, with the store's name for it."""
+
+    pool: int
+    name: str
+    quantity: Decimal
+
+
+class ProductRow(ServiceProduct, SearchRow):
+    """One product with its stock."""
+
+    pools: list[PoolStockRow]
+    locations: list[LocationStockRow]
+    in_catalogue: bool
+    in_hand: Decimal
+    """Quantity picked for open orders and at no location."""
+
+
+class NearbyStoreRow(TypedDict):
+    """Stock of a product in a nearby store or warehouse."""
+
+    store_number: str
+    store_name: str
+    is_warehouse: bool
+    quantity: Decimal
+    pools: Pools
+
+
+class SurroundingRow(TypedDict):
+    """Stock of a product in nearby stores, those with stock first."""
+
+    product_number: str
+    stores: list[NearbyStoreRow]
+    read_at: str
+    """ISO 8601."""
+    refused: str
+    """Reason for a refusal, or empty."""
+
+
+class LabelledProduct(TypedDict):
+    """Product with its name."""
+
+    product_number: str
+    label: str
+
+
+class OrderOfCustomerRow(TypedDict):
+    """Order with its customer."""
+
+    order_number: str
+    customer_name: str
+
+
+class UnexpectedProductRow(TypedDict):
+    """Product that no order of a pick needs."""
+
+    deprecation_date: NotRequired[str | None]
+    is_active: NotRequired[bool]
+    is_template: bool
+    referral: str
+    """Product that replaces it, or empty."""
+    referral_label: str
+    wholes: list[LabelledProduct]
+    """Open products that contain it."""
+    parts: list[LabelledProduct]
+    """Open products it consists of."""
+    orders: list[OrderOfCustomerRow]
+    """Other orders that need it."""
+
+
+class NextDeliveriesRow(TypedDict):
+    """Delivery that still expects a product."""
+
+    order_number: str
+    missing: Decimal | None
+    """None if unknown."""
+    datetime_expected: str
+
+
+class PendingChangeRow(TypedDict):
+    """Change of a product's settings from this host."""
+
+    op_id: str
+    outcome: str
+    fields: list[tuple[str, str, str]]
+    """Name, value before, value after."""
+    user_name: str
+    at: str
+    """ISO 8601."""
+    why: str
+
+
+class StoreProductRow(ProductRow):
+    """Product with the store's settings."""
+
+    is_ranged: bool
+    """True if it is in the store's stock list."""
+    read_at: str
+    """ISO 8601."""
+    may_edit: bool
+    """True if the user may change it, as far as known."""
+    keeps_all: bool
+    """True if the service returns every field that it accepts."""
+    said: list[PendingChangeRow]
+    """Youngest first."""
+
+
+class CatalogueRow(TypedDict):
+    """Product in the catalogue list."""
+
+    product_number: str
+    product_name: str
+    brand_description: str
+    category_code: str
+    in_catalogue: bool
+    in_store: bool
+    promotion: bool
+    set: bool
+    ended: bool
+    by_hand: bool
+
+
+class VariantRow(TypedDict):
+    """Product of the same family."""
+
+    product_number: str
+    product_name: str
+    color: Json
+    size: Json
+    factor: Number | None
+
+
+class SetPartRow(TypedDict):
+    """Part of a set."""
+
+    product_number: str
+    product_name: str
+    quantity: str
+
+
+class CataloguePageRow(ProductRow):
+    """Product with its catalogue row."""
+
+    catalogue: ServiceProduct
+    """All fields as the service sends them; empty if it is in no catalogue."""
+    variants: list[VariantRow]
+    parts: list[SetPartRow]
+
+
+class FacetsRow(TypedDict):
+    """Category or supplier."""
+
+    code: str
+    name: str
+    """Empty if unknown."""
+    count: int
+    """Number of products."""

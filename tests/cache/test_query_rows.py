@@ -1,0 +1,207 @@
+"""Rows of queries have exactly the declared fields and types, and jobs pass declared arguments."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+import types
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+import apsw
+import pytest
+
+import aisle.jobs.rows
+from aisle.cache import query_registry, supervisor_queries
+from aisle.cache.order_overlay import Overlay
+from aisle.cache.query_registry import QUERIES
+from aisle.cache.reader import CacheReader
+from aisle.cache.supervisor_queries import SupervisorQueries
+from aisle.cache.writer import CacheWriter, LinkRow
+from aisle.contract.models.orders import CustomerOrder, CustomerOrderLine
+from aisle.contract.models.products import Product
+from aisle.contract.models.stock import StoreProductStock
+from aisle.contract.models.stores import Store, StoreCreate
+from aisle.host.database import transaction
+from aisle.jobs.count.count_state import log_write
+from aisle.jobs.job import PARTLY_RECEIVED, LocalNote, Request, Write
+from aisle.jobs.rows import service
+from aisle.jobs.supervisor.order_filter import view_key
+from aisle.outbox import session_requests
+from aisle.outbox.local_notes import SAVED_VIEW, save_note
+from aisle.outbox.operation_queue import OperationQueue
+from tests.cache import test_unusable_rows as good
+from tests.cache.service_rows import line, location, order, person, product, stock, store
+from tests.writes import ANNA, STORE, intents, movement, update
+
+NOW = good.NOW
+DECLARED = re.compile(r'"(\w+)": (?:QueryDeclaration|SupervisorQuery)\["\w+\.(\w+)"\]')
+INTERFACE_MODELS = {
+    service.ServiceOrder: (CustomerOrder,),
+    service.ServiceLine: (CustomerOrderLine,),
+    service.ServiceProduct: (Product, StoreProductStock),
+    service.ServiceStore: (Store, StoreCreate),
+}
+
+
+def row_types() -> dict[str, Any]:
+    """All row types by query name, as the two registries declare them."""
+    names = [each.name for each in pkgutil.iter_modules(aisle.jobs.rows.__path__)]
+    modules = [importlib.import_module(f"aisle.jobs.rows.{name}") for name in names]
+    by_name = {name: value for module in modules for name, value in vars(module).items()}
+    sources = (Path(str(each.__file__)).read_text("utf-8") for each in (query_registry, supervisor_queries))
+    return {query: by_name[row] for source in sources for query, row in DECLARED.findall(source)}
+
+
+def interface_fields(kind: Any) -> set[str]:
+    """Further fields that rows of a type may have: those of the service's object that it is built on."""
+    bases = [base for base in INTERFACE_MODELS if base.__annotations__.keys() <= kind.__annotations__.keys()]
+    models: list[Any] = [model for base in bases for model in INTERFACE_MODELS[base]]
+    fields = [(name, info.alias) for model in models for name, info in model.model_fields.items()]
+    return {name for names in fields for name in names if name}
+
+
+def faults(value: Any, hint: Any, path: str) -> Iterator[str]:
+    """What of a value is not as declared."""
+    if get_origin(hint) in (Union, types.UnionType):
+        found = [list(faults(value, each, path)) for each in get_args(hint)]
+        if all(found):
+            yield min(found, key=len)[0] if len(found) == 1 else f"{path}: {value!r} is no {hint}"
+    elif get_origin(hint) is NotRequired:
+        yield from faults(value, get_args(hint)[0], path)
+    elif is_typeddict(hint):
+        yield from faults_of_row(value, hint, path)
+    elif get_origin(hint) is list and isinstance(value, list):
+        for at, each in enumerate(value):
+            yield from faults(each, get_args(hint)[0], f"{path}[{at}]")
+    elif get_origin(hint) is dict and isinstance(value, dict):
+        for key, each in value.items():
+            yield from faults(key, get_args(hint)[0], f"{path} key")
+            yield from faults(each, get_args(hint)[1], f"{path}.{key}")
+    elif get_origin(hint) is tuple and isinstance(value, tuple):
+        hints = get_args(hint)[:1] * len(value) if get_args(hint)[-1] is ... else get_args(hint)
+        for each, kind in zip(value, hints, strict=True):
+            yield from faults(each, kind, path)
+    elif hint is not Any and type(value) is not hint:
+        yield f"{path}: {value!r} is no {hint}"
+
+
+def faults_of_row(row: Any, kind: Any, path: str) -> Iterator[str]:
+    hints = get_type_hints(kind, include_extras=True)
+    optional = {name for base in INTERFACE_MODELS for name in base.__annotations__}
+    for name in row.keys() - hints.keys() - interface_fields(kind):
+        yield f"{path}: {name} is not declared"
+    for name, hint in hints.items():
+        if name in row:
+            yield from faults(row[name], hint, f"{path}.{name}")
+        elif get_origin(hint) is not NotRequired and name not in optional and kind.__total__:
+            yield f"{path}: {name} is missing"
+
+
+def _documented(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in ("name", "set_products")}
+
+
+@pytest.fixture
+def stocked(cache: CacheWriter, outbox_db: apsw.Connection) -> CacheWriter:
+    """A store with something for nearly every query, and pending operations of two people."""
+    cache.write_stores([store("0001", "High Street", storeStockPool1="Shelf", areaId="7"), store("0002", "Depot")])
+    cache.write_store_details("0002", {"store_number": "0002", "opening_hours": []}, 1.0)
+    cache.write_people([person("U1", "Anna Berg", "supervisor"), person("U2", "Ben Okafor")])
+    cache.write_products(
+        [_documented(good.a_product("P1")), product("P2", "Whole", set_products=[{"set_product_number": "P1"}])]
+    )
+    cache.write_stock([_documented(good.a_stock_entry("P1")), stock("P2", -2, places={"A": -2})], 0, 1.0)
+    cache.write_locations([location("A", 1, tags=["t"]), location("B", 2, tags=["pickup"])])
+    lines = [line(1, "P1", 3, 1, picked_username="U2"), line(2, "P2", 1, rejection_reason_code="1", description="Oat")]
+    reason = {"rejection_reason_code": "7", "rejection_reason_code_description": "Broken"}
+    cache.write_orders([good.an_order("O1"), order("O2", *lines), order("O3", *lines, **reason)], True, 1.0)
+    cache.write_orders([order("O4")], False, 1.0)
+    cache.write_deliveries([good.a_delivery("D1")], 1.0)
+    cache.write_receipts([good.a_receipt("D1")])
+    loss = {"quantity": -1, "reason_code": 1, "reason_code_description": "broken", "moved_on": NOW}
+    cache.write_logs(
+        [good.an_entry("1"), {"id": 2, "product_number": "P1", "app_user_name": "U1", **loss}], "2026-01-01"
+    )
+    cache.write_surrounding("P1", [{"store_number": "0002", "most_likely_quantity": 2, "is_warehouse": True}], 1.0)
+    cache.write_recounts([{"id": 1, "product_number": "P2", "location_code": "A", "ordered_on": NOW}])
+    task = {"product_number": "P1", "location_code": "A", "quantity": 1, "customer_order_number": "O1"}
+    cache.write_assignments([{"id": "T1", "customer_order_line_number": 1, "location_tag": "t", **task}])
+    cache.set_link(LinkRow("live", last_ok=1000.0, features="people, sign-in"))
+    counted = log_write(
+        [{"product_number": "P1", "counted_quantity": Decimal(2), "source": "aisle"}], ["P1"], STORE, "U1"
+    )
+    setting = Write("update-store-products", ("product/P1",), {}, {}, [{"product_number": "P1", "min": 1}])
+    with transaction(outbox_db):
+        queue = OperationQueue(outbox_db)
+        queue.enqueue(intents(update("O2", {1: 2}), movement("O2", "P1"), counted, setting), ANNA)
+        save_note(outbox_db, LocalNote("priority", "O1", "1"), "U1", 1000.0)
+        save_note(outbox_db, LocalNote("assigned", "O1", "U2"), "U1", 1000.0)
+        save_note(outbox_db, LocalNote("language", "U1", "nl"), "U1", 1000.0)
+        save_note(outbox_db, LocalNote(PARTLY_RECEIVED, "D1", "1"), "U1", 1000.0)
+        save_note(outbox_db, LocalNote(SAVED_VIEW, f"{view_key('U1')}mine", '{"state": "open"}'), "U1", 1000.0)
+        request = Request("clearance", {}, 60.0)
+        session_requests.insert_request(outbox_db, "R", request, ANNA, 1000.0)
+    return cache
+
+
+ARGUMENTS: dict[str, Any] = {
+    **{"now": NOW, "minutes": 5, "user": "U1", "size": 10_000, "first": 0, "since": "2020-01-01T00:00:00Z"},
+    **{"order_number": "O1", "orders": ["O1", "O2"], "product_number": "P1", "product_numbers": ["P1", "P2"]},
+    **{"location_code": "A", "code": "P1", "store_number": "0002", "tag": "t", "kind": "", "request_id": "R"},
+    **{"operation": "create-movement", "op_id": "", "terminal": "t1"},
+}
+OWN_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "orders": {"not_put_down": True, "product_number": ""},
+    "assigned_orders": {"user": "U2"},
+    "search": {"search": "oat"},
+    "facets": {"kind": "category"},
+    "today_locations": {"kind": "pick"},
+    "deliveries_expecting": {"product_number": "P1"},
+    "delivery": {"order_number": "D1"},
+    "order_history": {"order_number": "O2"},
+    "log": {"location_code": "", "product_number": "", "since": ""},
+    "unexpected_product": {"orders": [], "products": ["P2"]},
+    "my_entries": {"product_number": ""},
+}
+WITHOUT_ROWS = {"absent_order", "needing_person", "open_work", "today_terminals", "refused_operations"}
+"""Queries without rows in this store; other tests have them."""
+
+
+def test_rows_have_the_declared_fields(reads: CacheReader, stocked: CacheWriter, outbox_db: apsw.Connection) -> None:
+    declared: dict[str, Any] = {**QUERIES, **SupervisorQueries(outbox_db, Overlay(outbox_db)).queries}
+    kinds = row_types()
+    assert kinds.keys() == declared.keys()
+    found, empty = [], set()
+    for query, declaration in declared.items():
+        given = {**ARGUMENTS, **OWN_ARGUMENTS.get(query, {})}
+        rows, _ = reads.query(query, {name: given[name] for name in declaration.arguments.split() if name in given})
+        empty |= {query} if not rows else set()
+        found += [fault for row in rows for fault in faults(row, kinds[query], query)]
+    assert found == [], found
+    assert empty == WITHOUT_ROWS
+
+
+def queries_of_jobs() -> Iterator[tuple[str, set[str]]]:
+    """The name of each query in the text of a job, with the arguments that it spells out."""
+    for file in Path(aisle.jobs.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in CALLS:
+                name, args = node.args[1:3] if len(node.args) > 2 else (None, None)
+                if isinstance(name, ast.Constant) and isinstance(args, ast.Dict):
+                    keys = {str(key.value) for key in args.keys if isinstance(key, ast.Constant)}
+                    yield str(name.value), keys
+
+
+CALLS = ("Query", "query_window")
+OF_THE_SESSION = {"file": {"file"}, "terminal": set[str](), "message_texts": {"messages"}}
+
+
+def test_jobs_pass_declared_arguments(outbox_db: apsw.Connection) -> None:
+    declared: dict[str, Any] = {**QUERIES, **SupervisorQueries(outbox_db, Overlay(outbox_db)).queries}
+    known = {name: set(each.arguments.split()) for name, each in declared.items()} | OF_THE_SESSION
+    assert [(name, keys - known[name]) for name, keys in queries_of_jobs() if keys - known[name]] == []
