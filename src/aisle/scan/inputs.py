@@ -10,6 +10,9 @@ TYPING_PAUSE_S: Final = 0.05
 SAME_SCAN_S: Final = 0.1
 """Seconds within which a line that follows a line at scanner pace belongs to the same scan."""
 
+LATE_LINE_S: Final = 1.0
+"""Seconds within which a link that stalls may bring more of a scan that is unknown, or whose next line has begun."""
+
 LONG_PAUSE_S: Final = 0.3
 """Seconds after which a person who typed may be doing something else; only evidence, like every pause."""
 
@@ -23,7 +26,7 @@ class Line(NamedTuple):
     A scan of other control characters alone has these as text, so that it does not count as Enter.
     """
     terminator: str
-    """Terminator: `cr`, `lf`, `tab`, `etx` or `paste`."""
+    """Terminator: `cr`, `lf`, `tab`, `etx`, `eot` or `paste`."""
     started_at: float
     """Time at which its first byte was read, in monotonic seconds."""
     ended_at: float

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from aisle.jobs.view import WRONG, Msg, msg
 from aisle.scan.grammar import parse_aim_prefix
-from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
+from aisle.scan.inputs import LATE_LINE_S, DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
 from aisle.session.apply_input import InputHandler
 from aisle.session.input_batch import InputBatch
 from aisle.session.meaning_resolver import MeaningResolver
@@ -29,9 +29,6 @@ from aisle.session.verdicts import Verdicts
 
 SAME_SCAN_S: Final = 0.3
 """Seconds after a useless line within which no person begins the next one: over a slow link it is of the same scan."""
-
-LATE_LINE_S: Final = 1.0
-"""Seconds after an unknown scan within which a link that stalls may bring more of it."""
 
 
 class _HeldScan(NamedTuple):
@@ -94,7 +91,7 @@ class MultiLineScans:
                 return number
         last = items[-1] if items else None
         has_next_line = isinstance(last, OpenLine) and bool(last.text)
-        if self._held.lines and not (has_next_line and self._are_all_codes(self._held)):
+        if self._held.lines and not (has_next_line and self._are_all_codes(self._held, has_next_line=True)):
             self._decide(at, Silence(self._held.scan_number, 0.0), has_next_line=has_next_line)
         return len(items)
 
@@ -182,9 +179,10 @@ class MultiLineScans:
     def _is_code_line(self, text: str) -> bool:
         return self._resolver.is_code(text) or self._resolver.is_known_code(text)
 
-    def _are_all_codes(self, held: _HeldScan) -> bool:
+    def _are_all_codes(self, held: _HeldScan, *, has_next_line: bool = False) -> bool:
+        """Return whether each line is a code; one of several may also be a number that the store knows."""
         texts = [line.text for line in held.lines]
-        if len(texts) == 1 and not held.applied and not held.is_late:
+        if len(texts) == 1 and not (held.applied or held.is_late or has_next_line):
             return self._resolver.is_code(texts[0], is_one=True)
         return all(self._is_code_line(text) or _is_noise(text) for text in texts)
 
@@ -196,7 +194,7 @@ class MultiLineScans:
         if not held.lines:
             self._decide_enter(held, at, silence)
             return
-        last, are_codes = held.lines[-1], self._are_all_codes(held)
+        last, are_codes = held.lines[-1], self._are_all_codes(held, has_next_line=has_next_line)
         if not are_codes and len(held.lines) + held.applied + held.has_enter + has_next_line + held.is_late > 1:
             held = self._with_refused(held, *held.lines)
             self._keep(silence, held._replace(lines=(), is_refused=True))
