@@ -10,9 +10,6 @@ TYPING_PAUSE_S: Final = 0.05
 SAME_SCAN_S: Final = 0.1
 """Seconds within which a line that follows a line at scanner pace belongs to the same scan."""
 
-LATE_LINE_S: Final = 1.0
-"""Seconds within which a link that stalls may bring more of a scan that is unknown, or whose next line has begun."""
-
 LONG_PAUSE_S: Final = 0.3
 """Seconds after which a person who typed may be doing something else; only evidence, like every pause."""
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from aisle.scan.inputs import (
-    LATE_LINE_S,
     LONG_PAUSE_S,
     SAME_SCAN_S,
     TYPING_PAUSE_S,
@@ -53,11 +52,10 @@ class LineGrouper:
 
     def seconds_left(self, now: float) -> float | None:
         """Return the seconds of silence from `now` on after which `tick` reports something; None if it never does."""
-        if not self._open_scan:
+        if not self._open_scan or (self._has_next_line_begun and self._is_silence_reported):
             return None
         if self._has_next_line_begun:
-            wait = LATE_LINE_S if self._is_silence_reported else LONG_PAUSE_S
-            return max(self._read_at + wait - now, _CLOCK_TOLERANCE_S)
+            return max(self._read_at + LONG_PAUSE_S - now, _CLOCK_TOLERANCE_S)
         return max(
             self._line_ended_at + (SAME_SCAN_S if self._is_silence_reported else self._next_line_within) - now,
             _CLOCK_TOLERANCE_S,
@@ -68,8 +66,6 @@ class LineGrouper:
         if self._open_scan and not items:
             self._line_ended_at = t  # a second terminator, mostly
         out: list[DecodedInput] = []
-        if self._open_scan and self._has_next_line_begun and t - self._read_at > LATE_LINE_S:
-            out.append(self._end_scan())
         for item in items:
             begins = item.started_at if isinstance(item, Line) else t
             is_late = not self._has_next_line_begun and begins - self._line_ended_at > SAME_SCAN_S + _CLOCK_TOLERANCE_S
@@ -87,7 +83,7 @@ class LineGrouper:
         if not self._open_scan:
             return []
         waited = t - (self._read_at if self._has_next_line_begun else self._line_ended_at) + _CLOCK_TOLERANCE_S
-        if waited >= (LATE_LINE_S if self._has_next_line_begun else SAME_SCAN_S):
+        if waited >= SAME_SCAN_S and not self._has_next_line_begun:
             return [self._end_scan()]
         if self._is_silence_reported or waited < (
             LONG_PAUSE_S if self._has_next_line_begun else self._next_line_within

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from aisle.jobs.view import WRONG, Msg, msg
 from aisle.scan.grammar import parse_aim_prefix
-from aisle.scan.inputs import LATE_LINE_S, DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
+from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
 from aisle.session.apply_input import InputHandler
 from aisle.session.input_batch import InputBatch
 from aisle.session.meaning_resolver import MeaningResolver
@@ -29,6 +29,9 @@ from aisle.session.verdicts import Verdicts
 
 SAME_SCAN_S: Final = 0.3
 """Seconds after a useless line within which no person begins the next one: over a slow link it is of the same scan."""
+
+LATE_LINE_S: Final = 1.0
+"""Seconds after an unknown scan within which a link that stalls may bring more of it."""
 
 
 class _HeldScan(NamedTuple):
@@ -137,7 +140,7 @@ class MultiLineScans:
 
     def _hold(self, item: Line | Key | EscapeInput, at: float) -> None:
         """Add an input to its scan. Enter counts as an empty line; other keys inside a scan do nothing."""
-        if self._held.scan_number != item.scan_number:
+        if self._held.scan_number != item.scan_number or self._begins_anew(item):
             self._decide(at, Silence(self._held.scan_number, 0.0, is_over=True))
             is_late = (item.started_at if isinstance(item, Line) else at) < self._unknown_scan_until
             self._held = _HeldScan(item.scan_number, page=self._page.identity, is_late=is_late)
@@ -155,10 +158,18 @@ class MultiLineScans:
         elif isinstance(item, Key) and item.name == "enter":
             self._held = held._replace(has_enter=True)
 
+    def _begins_anew(self, item: Line | Key | EscapeInput) -> bool:
+        """Return whether a line is a later scan behind what its scanner sent after the terminator of the last one."""
+        if not isinstance(item, Line) or item.longest_pause < LATE_LINE_S or not item.before_pause:
+            return False
+        return self._is_code_line(item.text[item.before_pause :])
+
     def _refuse_further(self, held: _HeldScan, line: Line, at: float) -> None:
-        """Refuse one more line of a refused scan; if it is a code among others, say so again."""
-        reason = _bad_line_message(held)
-        if reason is not None and held.refused_codes > self._held.refused_codes:
+        """Refuse one more line of a refused scan; if it is a code among others, or comes late, say so again."""
+        reason, is_late = _bad_line_message(held), line.longest_pause >= LATE_LINE_S
+        if reason is None and is_late and not held.is_secret:
+            reason = msg("input.several_lines")
+        if reason is not None and (is_late or held.refused_codes > self._held.refused_codes):
             self._inputs.take_own_line(line)
             self._inputs.refuse_further(line, reason, at)
         else:
