@@ -272,7 +272,7 @@ def _counts_at(table: CsvTable, placeless: Placeless, rows: list[TableRow]) -> I
 def _is_total(table: CsvTable, row: TableRow, at_places: Decimal) -> bool:
     """Return True if a row without a location is the total of the file's locations. Add a warning in either case."""
     quantity, product = row.values["quantity"], row.values["product_number"]
-    if quantity in (0, at_places):
+    if quantity and quantity == at_places:
         what = "a row without a place is read as the total of the product's rows with places, and left out"
         table.notes.add_warning(what, f"{quantity} of {product}; its places hold {at_places:f}", row.line)
         return True

@@ -214,8 +214,8 @@ def _already_loaded_lines(file: FileReport) -> Iterator[str]:
     if file.already_loaded_rows:
         yield (
             f"{file.file}: the stock of {format_rows(file.already_loaded_rows)} was loaded before and is left as it is."
-            " To count a row again, put only that row in a stock.csv in a folder of its own, and load that folder with"
-            " --recount."
+            " To count a product again, put all its rows in a stock.csv in a folder of its own, and load that folder"
+            " with --recount."
         )
 
 
