@@ -39,6 +39,7 @@ from aisle.client.load.existing_stock import (
     TrackedStock,
     with_load_reference,
 )
+from aisle.client.load.placeless import EMPTY_PLACE
 from aisle.client.load.product_units import read_units
 from aisle.client.load.records import NO_FINDINGS, BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
@@ -248,6 +249,7 @@ class FileLoad:
 
     def report(self) -> FileReport:
         loaded = self._loaded_rows, self._loaded_records
+        self._table.notes.remove_price_warnings({row.line for row in self.bad})
         notes = tuple(self._table.notes.lines())
         return FileReport(
             self._table.name, self._rows, *loaded, tuple(self._already_loaded), notes, tuple(self._stores)
@@ -310,6 +312,9 @@ class FileLoad:
             elif new:
                 self._elsewhere.expect(new, kept)
                 new = _in_pools(new, pools, kept)
+            for name, line in count.field_rows.items():
+                if new is None or name not in new.field_rows:
+                    self._table.notes.remove_warning(EMPTY_PLACE, line)
             self._already_loaded += left
             self._rows += len(count.field_rows) - (len(new.field_rows) if new else 0)
             found += [with_load_reference(new)] if new else []
