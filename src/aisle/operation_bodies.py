@@ -26,6 +26,8 @@ class LineUpdate(RejectionReason, total=False):
     product_number: str
     base_picked_quantity: Quantity
     picked_quantity: Quantity
+    quantity: Quantity
+    """Ordered quantity; only of a line that is restored."""
     is_picked: bool
     """True if the line is closed."""
     preferred_location_code: str

@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from aisle.client.errors import ClientError, NotSent, RateLimited, Unauthorized
+from aisle.client.paging import Row
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.list_requests import pages_by_count
 from aisle.courier.operator_log import OperatorLog
-from aisle.courier.pull.cache_update import Row
 from aisle.courier.pull.change_feed import MAX_SINGLE_READS, ChangeFeed, Changes
 from aisle.courier.pull.full_sync import FullSync
 from aisle.courier.pull.read_queue import MAX_RETRY_S, MissingLists, ReadQueue
