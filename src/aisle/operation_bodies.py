@@ -137,3 +137,14 @@ class LogEntriesBody(TypedDict):
     """Body of `create-store-product-logs`."""
 
     storeproductlog: list[LogEntry]
+
+
+class RequestAnswer(TypedDict, total=False):
+    """Answer to a request of a session, as the courier stores it."""
+
+    how: str
+    why: str
+    fresh: int | None
+    """Number of new tasks."""
+    until: float
+    """Seconds since 1970 until which the PIN counts."""
