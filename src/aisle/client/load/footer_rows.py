@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from aisle.client.load.csv_table import Values
+from collections.abc import Mapping
+from typing import Any
 
 _WORDS = """
 totaal subtotaal aantal bron einde stand afgedrukt pagina som regels artikelen
@@ -56,7 +54,7 @@ def _total_text(cell: str) -> str:
     return f"looks like a total ({cell!r}), and is no row of the table; delete it"
 
 
-def footer_reason(values: Values, key: str) -> str:
+def footer_reason(values: Mapping[str, Any], key: str) -> str:
     """Return why a row counts as a footer; empty if it is none.
 
     A word for a total has no name beside it; other words below a table have nothing beside them at all.
