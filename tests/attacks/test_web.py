@@ -188,7 +188,7 @@ async def test_a_service_that_takes_no_attempts_for_a_moment_is_asked_again() ->
     known, busy = house.check, [0.02, 0.02, 60.0]
 
     async def check(who: str, pin: str) -> Person | SignInError:
-        return SignInError("web.later", retry_after=busy.pop(0)) if busy else await known(who, pin)
+        return SignInError("web.too_many_attempts", retry_after=busy.pop(0)) if busy else await known(who, pin)
 
     house.check = check  # type: ignore[method-assign]
     async with house.open() as client:
@@ -206,7 +206,7 @@ async def test_nobody_but_guesses_waits_for_a_caller_whose_check_is_repeated() -
         had.append(who)
         if who == "locked" and not locked.is_set():
             locked.set()
-            return SignInError("web.later", retry_after=0.5)
+            return SignInError("web.too_many_attempts", retry_after=0.5)
         return await known(who, pin)
 
     house.check = check  # type: ignore[method-assign]

@@ -119,8 +119,8 @@ async def test_without_people_no_session_is_ended(desk: Desk) -> None:
     [
         (reply(403, {}), SignInError("web.wrong", wrong=True)),
         (reply(422, {}), SignInError("web.wrong", wrong=True)),
-        (reply(429, {}), SignInError("web.later", retry_after=1)),
-        (reply(200, {**FRED, "role": "staff"}), SignInError("web.wrong_person", wrong=True)),
+        (reply(429, {}), SignInError("web.too_many_attempts", retry_after=1)),
+        (reply(200, {**FRED, "role": "staff"}), SignInError("web.role_denied", wrong=True)),
         (reply(200, {"name": "Fred"}), SignInError("web.no_answer")),
         (reply(200, [FRED]), SignInError("web.no_answer")),
         (reply(200, b"<html>"), SignInError("web.no_answer")),

@@ -140,5 +140,5 @@ async def test_no_figure_is_off_and_nobody_else_is_blamed(
         await shop.quiet()
         watch.look()
         assert shop.host.restores(), "the restore was noticed"
-        assert not {"pick.changed", "pick.changed_asked"}.intersection(watch.said)
+        assert not {"pick.changed", "pick.changed_question_dropped"}.intersection(watch.said)
         shop.check()

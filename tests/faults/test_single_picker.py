@@ -32,7 +32,7 @@ from tests.faults import soak
 from tests.faults.host_results import Desk
 from tests.terminal.service_process import Served
 
-ELSEWHERE = ("pick.changed", "pick.changed_asked")
+ELSEWHERE = ("pick.changed", "pick.changed_question_dropped")
 """What the screen says of an order that somebody else has changed."""
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(1, 30))]

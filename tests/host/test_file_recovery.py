@@ -60,7 +60,7 @@ def test_deleted_file_is_restored_by_process_that_has_it_open(home: StoreFolder,
         say(session, "4101", BARCODES[0])
         deleted(home, *parts)
         frame = polled(session)
-        assert told(frame) == (INFO, "stored_reason.put_back")
+        assert told(frame) == (INFO, "stored_reason.file_put_back")
         assert frame.view.name == "pick.product", "on the same step"
         assert told(say(session, BARCODES[1])) == (GOOD, "pick.picked")
     assert noted(home) == ["4101", *BARCODES[:2]]
@@ -76,11 +76,11 @@ def test_a_scan_that_comes_first_is_not_taken_and_said_to_be_done_again(home: St
         say(session, "4101")
         deleted(home)
         frame = say(session, BARCODES[0], BARCODES[1])
-        assert told(frame) == (WRONG, "session.rest_lost")
+        assert told(frame) == (WRONG, "session.inputs_not_saved")
         assert frame.verdict is not None
         assert dict(frame.verdict.text.args) == {
             "count": 2,
-            "why": msg("session.storage_retry", what=msg("stored_reason.put_back")),
+            "why": msg("session.storage_retry", what=msg("stored_reason.file_put_back")),
         }
         assert (frame.view.name, session.bells) == ("pick.product", 3)
         assert noted(home) == ["4101"], "it does not pretend"
@@ -93,7 +93,7 @@ def test_all_sessions_go_on_with_one_file(home: StoreFolder) -> None:
         say(other, "BADGE-U2", "4102", BARCODES[1])
         say(one, "4101", BARCODES[0])
         deleted(home)
-        assert told(polled(other)) == (INFO, "stored_reason.put_back")
+        assert told(polled(other)) == (INFO, "stored_reason.file_put_back")
         assert told(say(one, BARCODES[1])) == (WRONG, "session.not_saved")
         say(one, BARCODES[1])
         say(other, BARCODES[1])
@@ -111,7 +111,7 @@ def test_changes_before_recovery_are_seen_at_next_poll(home: StoreFolder) -> Non
             )
         deleted(home)
         for session in (one, other):
-            assert told(polled(session)) == (INFO, "stored_reason.put_back")
+            assert told(polled(session)) == (INFO, "stored_reason.file_put_back")
         assert told(polled(one))[1] == "pick.changed"
         assert polled(other).view != shown
 
@@ -121,7 +121,7 @@ def test_it_can_be_deleted_twice(home: StoreFolder) -> None:
         say(session, "4101")
         for code in BARCODES[:2]:
             deleted(home)
-            assert told(polled(session)) == (INFO, "stored_reason.put_back")
+            assert told(polled(session)) == (INFO, "stored_reason.file_put_back")
             assert told(say(session, code)) == (GOOD, "pick.picked")
     assert noted(home) == ["4101", *BARCODES[:2]]
 
@@ -132,7 +132,7 @@ def test_operations_of_replaced_file_are_kept_beside_it(home: StoreFolder) -> No
         deleted(home)
         open_outbox(home.folder).close()
         frame = polled(session)
-        assert (told(frame), frame.view.name) == ((WRONG, "session.other_file"), "home")
+        assert (told(frame), frame.view.name) == ((WRONG, "session.files_replaced"), "home")
         (kept,) = file_recovery.list_copies(home.folder)
         assert kept.name in str(dict(frame.verdict.text.args)["why"]) if frame.verdict else False
         assert told(say(session, "4102")) == (GOOD, "pick.opened")
@@ -152,7 +152,7 @@ def test_an_older_copy_put_in_its_place_is_worked_with_from_there(home: StoreFol
         deleted(home)
         shutil.copy(tmp_path / "copy.db", home.outbox)
         frame = polled(session)
-        assert told(frame) == (WRONG, "session.other_file")
+        assert told(frame) == (WRONG, "session.files_replaced")
         assert frame.view.name == "pick.product", "as far as that copy knows"
         say(session, BARCODES[2])
     assert noted(home) == ["4101", BARCODES[0], BARCODES[2]]
@@ -167,10 +167,10 @@ def test_no_input_is_taken_until_recovery(home: StoreFolder, monkeypatch: pytest
         deleted(home)
         with monkeypatch.context() as patch:
             patch.setattr(file_recovery, "_write_durably", no_room)
-            assert told(polled(session)) == (WRONG, "session.no_file")
+            assert told(polled(session)) == (WRONG, "session.cannot_save")
             assert told(say(session, BARCODES[0])) == (WRONG, "session.not_saved")
             assert not home.outbox.exists()
-        assert told(polled(session)) == (INFO, "stored_reason.put_back")
+        assert told(polled(session)) == (INFO, "stored_reason.file_put_back")
         assert told(say(session, BARCODES[0])) == (GOOD, "pick.picked")
     assert noted(home) == ["4101", BARCODES[0]]
 
@@ -179,7 +179,7 @@ def test_a_home_that_is_gone_as_a_whole_is_made_again(home: StoreFolder) -> None
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0])
         shutil.rmtree(home.folder)
-        assert told(polled(session))[1] == "stored_reason.put_back"
+        assert told(polled(session))[1] == "stored_reason.file_put_back"
     assert noted(home) == ["4101", BARCODES[0]]
 
 
@@ -191,7 +191,7 @@ def test_a_log_in_the_place_of_the_one_that_is_open_is_noticed(home: StoreFolder
         os.replace(log.parent / "older", log)
         assert told(say(session, BARCODES[1])) == (WRONG, "session.not_saved")
         assert told(say(session, BARCODES[1])) == (GOOD, "pick.picked")
-        assert told(polled(other))[1] == "stored_reason.put_back"
+        assert told(polled(other))[1] == "stored_reason.file_put_back"
     assert noted(home) == ["4101", *BARCODES[:2]]
     assert sent(home) == {1: 1, 2: 1}
 
@@ -205,7 +205,7 @@ def test_new_session_waits_until_missing_wal_is_restored(home: StoreFolder) -> N
         thread.start()
         thread.join(0.1)
         assert thread.is_alive(), "beside a log that others have it would begin another one"
-        assert told(polled(session))[1] == "stored_reason.put_back"
+        assert told(polled(session))[1] == "stored_reason.file_put_back"
         thread.join()
     assert newcomer == [["4101", BARCODES[0]]]
 
@@ -217,7 +217,7 @@ def test_who_waits_for_nobody_is_told_so(home: StoreFolder, monkeypatch: pytest.
         deleted(home, "-wal")
         with pytest.raises(StorageError, match="none of them has put it back"):
             open_outbox(home.folder)
-        assert told(polled(session))[1] == "stored_reason.put_back"
+        assert told(polled(session))[1] == "stored_reason.file_put_back"
     assert noted(home) == ["4101"]
 
 

@@ -301,11 +301,11 @@ def test_order_like_code_is_tote_only_when_confirmed() -> None:
 
 def test_other_things_say_what_they_are() -> None:
     hand = Hand()
-    assert hand.scan("P1234", PRODUCT) == "batch.product"
+    assert hand.scan("P1234", PRODUCT) == "batch.is_product"
     hand.feed(Choice(1))
     assert hand.effects[-1] == Start("look_up", {"product_number": "P1234"})
-    assert hand.scan("A-1", LOCATION) == "batch.location"
-    assert hand.scan("bob", PERSON) == "batch.person"
+    assert hand.scan("A-1", LOCATION) == "batch.is_location"
+    assert hand.scan("bob", PERSON) == "batch.is_person"
 
 
 def test_back_drops_several_orders_only_when_it_is_meant() -> None:

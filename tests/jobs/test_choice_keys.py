@@ -35,7 +35,7 @@ def test_many_orders_that_are_given_at_once_are_asked_about_by_and_by(count: int
     while left:
         assert hand.feed(given(*left)) == "pick.assigned"
         shown = min(len(left), MAX_CHOICES - 1)
-        assert hand.choices() == ["pick.choice_join"] * shown + ["pick.choice_later"]
+        assert hand.choices() == ["pick.choice_add_order"] * shown + ["pick.choice_later"]
         assert len(hand.view.choice_letters) == shown + 1
         left = left[shown:]
         hand.effects.clear()
@@ -49,7 +49,7 @@ def test_an_order_that_was_taken_in_makes_room_for_the_next_one() -> None:
     hand.feed(given(*ORDERS))
     assert hand.feed(given(*ORDERS)) == ""
     hand.feed(Choice(1))
-    assert hand.choices() == ["pick.choice_join"] * (MAX_CHOICES - 2) + ["pick.choice_later"]
+    assert hand.choices() == ["pick.choice_add_order"] * (MAX_CHOICES - 2) + ["pick.choice_later"]
     assert hand.feed(given(*ORDERS)) == "pick.assigned"
     assert len(hand.choices()) == len(hand.view.choice_letters) == MAX_CHOICES
     assert [tote.order for tote in hand.state.totes] == ["1042", ORDERS[0]]

@@ -159,8 +159,8 @@ def test_each_picker_puts_down_own_goods() -> None:
     assert hand.scan("PU-01", kind=LOCATION) == "pick.put_down"
     assert hand.moves() == [("P1", Decimal(3), "", "PU-01")]
     notes = [each.text for each in hand.view.lines]
-    assert (notes[1].id, dict(notes[1].args)) == ("pick.note_others", {"count": Decimal(2)})
-    assert hand.view.prompt.id == "pick.prompt_done_moved"
+    assert (notes[1].id, dict(notes[1].args)) == ("pick.note_goods_of_others", {"count": Decimal(2)})
+    assert hand.view.prompt.id == "pick.prompt_done_put_down"
     for _ in range(2):
         assert hand.scan("PU-01", kind=LOCATION) == "pick.goods_of_others"
         assert "2 in somebody else's hand" in hand.told

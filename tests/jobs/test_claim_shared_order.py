@@ -76,7 +76,7 @@ def test_earlier_question_stays_beside_take_over_question() -> None:
     hand = Hand(line(1, "P1", 5))
     assert hand.scan("P1", "9") == "pick.more_than_ordered"
     assert hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER, at_work=[ME, OTHER])) == "pick.taken_over"
-    assert hand.choices() == ["pick.choice_pick_rest", "pick.choice_both_pick", "pick.choice_hand_over"]
+    assert hand.choices() == ["pick.choice_pick_rest", "pick.choice_both_pick", "pick.choice_leave_to_picker"]
     assert hand.feed(Choice(2)) == "pick.both_pick"
     assert hand.choices() == ["pick.choice_pick_rest"], "what is answered is gone, and nothing else"
     assert hand.feed(Choice(1)) == "pick.all_picked"
@@ -85,7 +85,7 @@ def test_earlier_question_stays_beside_take_over_question() -> None:
 def test_giving_order_back_closes_question_and_notifies() -> None:
     hand = Hand(line(1, "P1", 5))
     hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER, at_work=[ME, OTHER]))
-    assert hand.choices() == ["pick.choice_both_pick", "pick.choice_hand_over"]
+    assert hand.choices() == ["pick.choice_both_pick", "pick.choice_leave_to_picker"]
     hand.feed(order(line(1, "P1", 5), at_work=[ME]))
     assert hand.choices() == []
     assert "Ben Okafor has left order 1042" in hand.told
@@ -98,7 +98,7 @@ def test_a_question_that_others_have_settled_is_said_to_be_off() -> None:
     hand = Hand(*(line(n, f"P{n}", 2, store_walking_order=n) for n in (1, 2)))
     assert hand.scan("P1", "9") == "pick.more_than_ordered"
     picked = [line(1, "P1", 2, picked_quantity=2, store_walking_order=1), line(2, "P2", 2, store_walking_order=2)]
-    assert hand.feed(order(*picked)) == "pick.changed_asked"
+    assert hand.feed(order(*picked)) == "pick.changed_question_dropped"
     assert hand.choices() == []
 
 

@@ -139,7 +139,7 @@ def test_holder_of_picked_order_is_told_who_took_it_over() -> None:
     taken = order(line(1, "P1", 1, picked_quantity=1), **{**BEN, "claimed_on": LATER})
     assert hand.feed(taken) == "pick.taken_over"
     assert "Ben Okafor took over order 1042; 1 in your hand" in hand.told
-    assert [way.id for way in hand.view.choices] == ["pick.choice_both_pick", "pick.choice_hand_over"]
+    assert [way.id for way in hand.view.choices] == ["pick.choice_both_pick", "pick.choice_leave_to_picker"]
 
 
 @pytest.mark.parametrize("known", [{}, {"is_claim_active": False}], ids=["elsewhere", "left here"])
@@ -150,7 +150,7 @@ def test_put_down_order_is_not_offered_for_picking(known: dict[str, Any]) -> Non
     full = line(1, "P1", 2, picked_quantity=2, moved_quantity=2)
     short = line(2, "P2", 2, picked_quantity=1, moved_quantity=1, is_picked=True)
     assert hand.feed(order(full, short, **{**BEN, "claimed_on": BEFORE}, **known)) == "pick.already"
-    assert (hand.choices(), hand.claims) == (["pick.choice_finish"], [])
+    assert (hand.choices(), hand.claims) == (["pick.choice_hand_over_order"], [])
 
 
 def test_what_is_begun_stays_claimed_and_what_is_picked_is_not_claimed() -> None:
@@ -225,7 +225,7 @@ def test_who_is_taken_over_is_told_once_and_may_go_on() -> None:
     mine = line(1, "P1", 5, picked_quantity=2)
     assert hand.feed(order(mine, **BEN, claimed_on=LATER)) == "pick.taken_over"
     assert "Ben Okafor took over order 1042; 2 in your hand" in hand.told
-    assert hand.choices() == ["pick.choice_both_pick", "pick.choice_hand_over"]
+    assert hand.choices() == ["pick.choice_both_pick", "pick.choice_leave_to_picker"]
     hand.feed(Choice(1))
     assert hand.feed(order(mine, **BEN, claimed_on=LATER)) == ""
     hand.scan("P1")
@@ -246,7 +246,7 @@ def test_who_is_taken_over_may_scan_on_without_an_answer() -> None:
     assert hand.choices() == ["pick.choice_pick_rest"]
     assert hand.scan("P1") == "pick.picked"
     assert hand.feed(Command("w")) == "pick.question_repeated"
-    assert hand.choices() == ["pick.choice_both_pick", "pick.choice_hand_over"]
+    assert hand.choices() == ["pick.choice_both_pick", "pick.choice_leave_to_picker"]
     assert hand.feed(Choice(2)) == "pick.removed_with_goods"
     assert hand.choices() == ["pick.choice_handed_over", "pick.choice_returned"]
 
@@ -280,7 +280,7 @@ def test_what_others_pick_meanwhile_does_not_cover_what_is_asked() -> None:
     hand = Hand(line(1, "P1", 5))
     assert hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER)) == "pick.taken_over"
     assert hand.feed(order(line(1, "P1", 5, picked_quantity=2), **BEN, claimed_on=LATER)) == ""
-    assert hand.choices() == ["pick.choice_both_pick", "pick.choice_hand_over"]
+    assert hand.choices() == ["pick.choice_both_pick", "pick.choice_leave_to_picker"]
     hand.feed(Choice(1))
     assert hand.feed(order(line(1, "P1", 5, picked_quantity=3), **BEN, claimed_on=LATER)) == "pick.changed"
 

@@ -157,8 +157,8 @@ def test_category_is_a_known_one_or_typed_when_none_is_known() -> None:
 def test_nobody_else_chooses_anything(role: str) -> None:
     hand = Hand("clearance", clearance_permission=[{**WHO, "role": role}])
     assert hand.page.rows == ()
-    assert hand.page.empty.id == "clearance.denied"
-    assert hand.feed(Text("backroom")) == "clearance.denied"
+    assert hand.page.empty.id == "clearance.role_denied"
+    assert hand.feed(Text("backroom")) == "clearance.role_denied"
     assert hand.state.tag == ""
 
 
@@ -178,14 +178,17 @@ def test_without_service_no_choice_and_without_people_token_decides() -> None:
     [
         (typed("backroo"), "clearance_request.not_the_tag"),
         (typed("Backroom"), "clearance_request.not_the_tag"),
-        (typed("backroom", pace_ms=MIN_TYPED_PACE_MS - 1), "clearance_request.not_scanned"),
+        (typed("backroom", pace_ms=MIN_TYPED_PACE_MS - 1), "clearance_request.scan_not_accepted"),
         (typed("]Q0backroom"), "clearance_request.wrong_text"),
-        (typed("backroom", dropped="\x02"), "clearance_request.not_scanned"),
+        (typed("backroom", dropped="\x02"), "clearance_request.scan_not_accepted"),
         (
             RawInput("backroom", "paste", 99, meaning=UnknownCode("backroom"), pace_ms=99),
-            "clearance_request.not_scanned",
+            "clearance_request.scan_not_accepted",
         ),
-        (RawInput("backroom", "tab", 99, meaning=UnknownCode("backroom"), pace_ms=99), "clearance_request.not_scanned"),
+        (
+            RawInput("backroom", "tab", 99, meaning=UnknownCode("backroom"), pace_ms=99),
+            "clearance_request.scan_not_accepted",
+        ),
         (typed("1", meaning=Choice(1)), "clearance_request.wrong_text"),
         (typed("7391"), "clearance_request.wrong_text"),
         (typed("73o1"), "clearance_request.wrong_text"),
@@ -204,7 +207,7 @@ def test_short_tag_is_confirmed_with_longer_typed_text(tag: str, wanted: str, pe
     assert dict(hand.page.prompt.args)["tag"] == wanted
     if tag != wanted:
         assert hand.feed(typed(tag)) in ("clearance_request.not_the_tag", "clearance_request.wrong_text")
-    assert hand.feed(typed(wanted, pace_ms=0)) == "clearance_request.not_scanned"
+    assert hand.feed(typed(wanted, pace_ms=0)) == "clearance_request.scan_not_accepted"
     assert (hand.state.phase, hand.of(Request)) == ("confirm", [])
     hand.feed(typed(wanted))
     assert hand.state.phase == "wait"
@@ -265,7 +268,7 @@ def asked(**rows: Any) -> Hand:
         ("answered", {"how": "done", "fresh": None}, "clearance_request.done", "done"),
         ("answered", {"how": "refused", "why": "No."}, "clearance_request.refused", "refused"),
         ("answered", {"how": "role", "why": ""}, "clearance_request.role_denied", "role"),
-        ("answered", {"how": "not_sent", "why": "down"}, "clearance_request.not_sent", "not_sent"),
+        ("answered", {"how": "not_sent", "why": "down"}, "clearance_request.not_reached", "not_sent"),
         ("expired", {}, "clearance_request.expired", "expired"),
         ("unknown", {}, "clearance_request.unknown", "unknown"),
     ],

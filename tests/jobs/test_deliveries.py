@@ -123,7 +123,7 @@ def test_words_filter_and_what_is_not_here_is_asked_for() -> None:
     assert len(hand.keys) == 3
     assert hand.feed(UnknownCode("8700000000001")) == "receive.no_delivery"
     assert Refresh("delivery", "8700000000001") in hand.effects
-    assert hand.feed(thing("P9")) == "deliveries.no_product"
+    assert hand.feed(thing("P9")) == "deliveries.no_delivery_expects"
     hand.feed(Back())
     assert isinstance(hand.effects[-1], Close)
 
@@ -176,6 +176,6 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
         for _ in range(3):
             hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
-    wanted = {*DeliveriesJob.steps, "deliveries.gone", "deliveries.no_product", "deliveries.not_this"}
+    wanted = {*DeliveriesJob.steps, "deliveries.not_here", "deliveries.no_delivery_expects", "deliveries.not_this"}
     wanted |= {"deliveries.unknown", "deliveries.title_received", "receive.no_delivery"}
     assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}

@@ -274,10 +274,10 @@ def test_what_has_no_entries_is_named_with_its_place() -> None:
     hand = Hand()
     hand.feed(Scan((Match(LOCATION, "A1", "A1"),)))
     hand.feed(Rows("log", (), 0))
-    assert hand.view.empty == msg("log.none", text="A1")
+    assert hand.view.empty == msg("log.no_match", text="A1")
     hand.feed(Text("mature"))
     hand.feed(Rows("log", (), 0))
-    assert hand.view.empty == msg("log.none", text="A1 mature")
+    assert hand.view.empty == msg("log.no_match", text="A1 mature")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -306,7 +306,7 @@ def test_a_log_that_is_not_all_here_says_so() -> None:
     hand.feed(Rows("log", (row(1),), 1, may_have_more=True))
     assert hand.view.may_have_more
     hand.feed(Rows("log", (), 0, may_have_more=True))
-    assert (hand.view.may_have_more, hand.view.empty.id) == (True, "log.older")
+    assert (hand.view.may_have_more, hand.view.empty.id) == (True, "log.older_loading")
     hand.feed(Rows("log", (), 0))
     assert (hand.view.may_have_more, hand.view.empty.id) == (False, "log.empty")
     hand.feed(Changed("log", ""))
@@ -366,7 +366,7 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
             hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
     wanted = {*LogJob.steps, "log.filtered", "log.unfiltered", "log.exported", "log.not_exported", "log.no_name"}
-    wanted |= {"log.not_this", "log.at_location", "log.unknown", "log.no_ids"}
+    wanted |= {"log.not_this", "log.at_location", "log.unknown", "log.no_range"}
     assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}
 
 

@@ -57,12 +57,12 @@ def test_goods_of_two_pools_leave_both_and_come_back_to_both() -> None:
 def test_after_too_many_any_other_number_is_how_many() -> None:
     hand = Hand()
     hand.say("A-1")
-    assert hand.scan("P1", "12") == "move.exceeds_stock"
+    assert hand.scan("P1", "12") == "move.exceeds_expected"
     assert (hand.held, hand.view.prompt.id) == ({}, "prompt.choose_or_type")
-    assert hand.say("=9") == "move.exceeds_stock"
+    assert hand.say("=9") == "move.exceeds_expected"
     assert hand.say("=4") == "move.taken"
     assert hand.held == {"P1": 4}
-    assert hand.say("=7") == "move.exceeds_stock"
+    assert hand.say("=7") == "move.exceeds_expected"
     hand.say("=5")
     assert (hand.held, hand.choices) == ({"P1": 5}, [])
 
@@ -70,14 +70,14 @@ def test_after_too_many_any_other_number_is_how_many() -> None:
 def test_more_than_the_books_have_is_refused_with_the_count_offered() -> None:
     hand = Hand()
     hand.say("A-1", "P1")
-    assert hand.say("=7") == "move.exceeds_stock"
+    assert hand.say("=7") == "move.exceeds_expected"
     assert hand.verdict is not None
     assert hand.verdict.kind == ASK
     assert hand.held == {"P1": 1}
-    assert hand.choices == ["move.choice_available_quantity", "move.choice_count", "move.choice_whole_quantity"]
+    assert hand.choices == ["move.choice_expected_quantity", "move.choice_count", "move.choice_whole_quantity"]
     hand.say("r")
     assert hand.held == {"P1": 5}
-    assert hand.scan("P1") == "move.exceeds_stock"
+    assert hand.scan("P1") == "move.exceeds_expected"
     hand.say("v")
     assert hand.effects[-1] == Start("count", {"location_code": "A-1"})
     hand.scan("P1", "2")
@@ -89,7 +89,7 @@ def test_more_than_the_books_have_is_refused_with_the_count_offered() -> None:
 
 def test_a_whole_place_is_two_scans_and_a_letter() -> None:
     hand = Hand()
-    assert hand.say("A-1", "w") == "move.everything"
+    assert hand.say("A-1", "w") == "move.whole_location"
     hand.say("A-2")
     assert hand.store.there("P1", "A-2") == 5
     assert hand.store.there("P2", "A-2") == 5
@@ -114,7 +114,7 @@ def test_goods_come_from_an_order_by_their_product() -> None:
     assert hand.scan("P9") == "move.not_of_order"
     hand.say("P4", "P4")
     assert hand.say("P4") == "move.exceeds_held"
-    assert hand.choices == ["move.choice_available_quantity", "move.choice_count"]
+    assert hand.choices == ["move.choice_expected_quantity", "move.choice_count"]
     hand.feed(Back())
     hand.say("A-2")
     assert hand.items == [("P4", 2, ("PU", 0, "4101", 2), ("A-2", 0, "", 0))]
@@ -330,7 +330,7 @@ def test_what_the_books_say_is_read_again_when_it_changes() -> None:
     assert hand.held == {"P1": 9}
     hand.store.goods["P1", "A-1", 1, "", 0] = 4
     hand.feed(Resumed())
-    assert hand.say("B-1") == "move.exceeds_stock"
+    assert hand.say("B-1") == "move.exceeds_expected"
     assert hand.say("r", "B-1") == "move.moved"
     assert hand.items[0][1] == 4
 
@@ -376,7 +376,7 @@ def test_digits_beyond_all_books_are_the_number_of_something() -> None:
     hand.say("A-1", "110003", "=110003", "=110004", "=110009")
     assert hand.held == {"110003": 2, "110004": 1}
     assert hand.verdict is not None
-    assert hand.verdict.text.id == "move.exceeds_stock"
+    assert hand.verdict.text.id == "move.exceeds_expected"
     hand = Hand()
     hand.say("A-1", "P1")
     assert hand.say("=4101") == "move.where_put"
@@ -389,7 +389,7 @@ def test_digits_within_expected_stock_that_match_a_number_are_asked_about() -> N
     hand.store.codes = (*hand.store.codes, "2")
     hand.say("A-1", "P1")
     assert hand.feed(Quantity(Decimal(2))) == "move.number_of"
-    assert hand.choices == ["move.choice_amount", "move.choice_is_location"]
+    assert hand.choices == ["move.choice_is_quantity", "move.choice_is_location"]
     assert hand.feed(Back()) == "session.dropped"
     hand.feed(Quantity(Decimal(2)))
     assert hand.feed(Choice(1)) == "move.taken"
@@ -450,7 +450,7 @@ def test_where_it_comes_from_is_no_target_but_how_many_stays_open() -> None:
     hand = Hand()
     hand.say("A-1", "P1")
     assert hand.scan("A-1") == "move.same_location"
-    assert (hand.choices, hand.view.prompt.id) == (["move.choice_drop"], "prompt.choose_or_many")
+    assert (hand.choices, hand.view.prompt.id) == (["move.choice_put_back"], "prompt.choose_or_many")
     assert hand.say("=4") == "move.taken"
     assert hand.held == {"P1": 4}
 
@@ -540,7 +540,7 @@ def test_large_location_reads_only_touched_products() -> None:
     assert hand.scan("S-1") == "move.at_location"
     assert dict(hand.verdicts[-1].text.args)["count"] == MAX_PRODUCTS + 50
     assert hand.scan("G240") == "move.taken"
-    assert hand.say("=4") == "move.exceeds_stock"
+    assert hand.say("=4") == "move.exceeds_expected"
     hand.feed(Changed("location", "S-1"))
     assert hand.say("r") == "move.taken"
     assert [(part.product, part.quantity, part.available) for part in hand.state.in_hand] == [
@@ -553,7 +553,7 @@ def test_large_location_reads_only_touched_products() -> None:
     asked = [effect.args for effect in hand.effects if isinstance(effect, Query) and effect.name == "location"]
     assert all(args.get("size") == MAX_PRODUCTS or "product_number" in args for args in asked)
     hand.say("B-1", "S-1")
-    assert hand.say("w") == "move.everything"
+    assert hand.say("w") == "move.whole_location"
     assert hand.say("B-1") == "move.moved_many"
     assert len(hand.sent[-1].body) == MAX_PRODUCTS + 49
 

@@ -14,7 +14,7 @@ from tests.jobs.move_runner import Hand, Store
 def test_question_without_goods_in_hand_is_not_left_by_scan(place: str) -> None:
     hand = Hand()
     hand.say(place)
-    assert hand.scan("P1", "7") in ("move.exceeds_stock", "move.not_here")
+    assert hand.scan("P1", "7") in ("move.exceeds_expected", "move.not_here")
     asked, choices = hand.state, hand.choices
     for code in ("B-1", place, "4101", "P3"):
         assert hand.say(code) == "move.answer_first_quantity", code
@@ -54,13 +54,13 @@ def test_more_scans_of_what_is_asked_about_are_asked_about_too(before: int) -> N
     hand.say("A-1", *["P1"] * before)
     hand.scan("P1", str(6 - before))
     for scanned, quantity in (("1", 7), ("1", 8), ("12", 20)):
-        assert hand.scan("P1", scanned) == "move.exceeds_stock"
+        assert hand.scan("P1", scanned) == "move.exceeds_expected"
         assert hand.verdict is not None
         assert dict(hand.verdict.text.args)["quantity"] == quantity
     asked = hand.state
     assert hand.scan("P1", "0.5") == "move.whole_number_only"
     assert hand.state == asked
-    assert hand.say("=9", "P1") == "move.exceeds_stock"
+    assert hand.say("=9", "P1") == "move.exceeds_expected"
     hand.say("y", "B-1")
     assert hand.items[0][:2] == ("P1", 10)
 
@@ -69,10 +69,10 @@ def test_repeated_scans_of_missing_product_keep_choice_numbers() -> None:
     hand = Hand()
     hand.say("A-2", "P1")
     choices = hand.choices
-    assert hand.say("P1", "P1") == "move.exceeds_stock"
+    assert hand.say("P1", "P1") == "move.exceeds_expected"
     assert hand.choices == choices
     hand.feed(Changed("outbox", ""))
-    assert hand.scan("P1", "2") == "move.exceeds_stock"
+    assert hand.scan("P1", "2") == "move.exceeds_expected"
     hand.say("y")
     assert (hand.state.location, hand.held) == ("A-2", {"P1": 5})
     hand = Hand()
@@ -84,7 +84,7 @@ def test_what_is_asked_about_and_none_is_left_of_grows_with_each_scan() -> None:
     hand = Hand()
     hand.say("A-1", "P1", "a", "B-1")
     assert hand.say("P1") == "move.none_left"
-    assert hand.say("P1") == "move.exceeds_stock"
+    assert hand.say("P1") == "move.exceeds_expected"
     assert hand.say("B-1") == "move.answer_first_quantity"
     hand.say("y")
     assert hand.held == {"P1": 2}
@@ -115,7 +115,7 @@ def test_number_of_the_asked_product_adds_one() -> None:
     hand = Hand(Store({("110003", "A-1", 1, "", 0): 5, ("110004", "A-1", 1, "", 0): 2}, {}, ("A-1", "B-1")))
     hand.say("A-1")
     hand.scan("110003", "6")
-    assert hand.say("=110003", "=110003") == "move.exceeds_stock"
+    assert hand.say("=110003", "=110003") == "move.exceeds_expected"
     assert hand.say("=110004") == "move.answer_first_quantity"
     hand.say("y")
     assert hand.held == {"110003": 8}
@@ -150,7 +150,7 @@ def test_goods_on_cart_count_when_scanned_again_at_source() -> None:
 def test_what_is_asked_about_is_named_beside_other_goods_in_hand(said: str) -> None:
     hand = Hand()
     hand.say("A-1", "P3")
-    assert hand.scan("P1", "7") == "move.exceeds_stock"
+    assert hand.scan("P1", "7") == "move.exceeds_expected"
     choices = [dict(choice.args) for choice in hand.view.choices if choice.id == "move.choice_whole_quantity"]
     assert choices == [{"quantity": 7, "label": "Product P1"}]
     hand.say(said)

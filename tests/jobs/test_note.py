@@ -14,6 +14,6 @@ def test_scan_refused_by_job_below_keeps_page() -> None:
     job = NoteJob()
     for kind, key, label, said in ((PRODUCT, "P1", "Oat drink", "Oat drink"), (ORDER, "4102", "", "4102")):
         turn = job.handle(job.begin(), Scan((Match(kind, key, label, code=key),)), CONTEXT)
-        assert turn.verdict == Verdict(WRONG, msg("note.not_below", what=said))
+        assert turn.verdict == Verdict(WRONG, msg("note.not_wanted", what=said))
         assert turn.effects == ()
     assert job.handle(job.begin(), Back(), CONTEXT).effects == (Close(),)

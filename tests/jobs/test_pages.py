@@ -42,7 +42,7 @@ FOLLOWING = ("home", "look_up", "locations", "my_entries", "deliveries", "log", 
 def test_letter_searches_lists_and_never_turns_pages(name: str) -> None:
     open_ = JOBS[name].accepts(JOBS[name].begin())
     assert needs_look_up(parse("k", open_))
-    assert parse("n", open_) == (Command("n") if "n" in open_.command_letters else RefusedInput("input.page", "n"))
+    assert parse("n", open_) == (Command("n") if "n" in open_.command_letters else RefusedInput("input.no_page", "n"))
 
 
 def test_a_letter_on_an_empty_board_is_no_order() -> None:

@@ -176,7 +176,7 @@ def test_a_question_that_goes_by_itself_closes_the_quantity() -> None:
     hand = Hand(line(1, "P1", 3))
     hand.scan("P1")
     hand.scan("1043", kind=ORDER)
-    hand.feed(Choice(hand.choices().index("pick.choice_join") + 1))
+    hand.feed(Choice(hand.choices().index("pick.choice_add_order") + 1))
     assert hand.feed(Quantity(Decimal(5))) == "pick.total_more_than_ordered"
     assert hand.feed(order(line(1, "P9", 1), number="1043")) == "pick.joined"
     open_ = hand.job.accepts(hand.state)
@@ -456,7 +456,7 @@ def test_what_no_stock_is_kept_of_is_picked_but_never_moved() -> None:
     assert hand.scan("BAG") == "pick.all_picked"
     assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down"
     assert hand.moves() == [("P1", Decimal(1), "", "PU-1")]
-    assert hand.view.prompt.id == "pick.prompt_done_moved"
+    assert hand.view.prompt.id == "pick.prompt_done_put_down"
     hand.feed(Command("u"))
     assert hand.moves()[1:] == [("P1", Decimal(1), "PU-1", "")]
     alone = Hand(bag)

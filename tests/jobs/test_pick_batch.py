@@ -508,7 +508,7 @@ def test_one_claimed_order_is_asked_about_and_back_leaves_it() -> None:
 def test_a_second_order_can_be_taken_into_the_walk() -> None:
     hand = Hand(line(1, "P1", 2, preferred_location_code="A-1"))
     assert hand.scan("O2", kind=ORDER) == "pick.other_order"
-    assert hand.choices() == ["pick.choice_leave_for", "pick.choice_join"]
+    assert hand.choices() == ["pick.choice_leave_for", "pick.choice_add_order"]
     hand.feed(Choice(2))
     assert any(_asks_order(effect) and effect.args["order_number"] == "O2" for effect in hand.effects)
     assert hand.feed(order(*three()["O2"], number="O2")) == "pick.joined"
@@ -630,7 +630,10 @@ def test_take_over_question_ends_when_order_is_put_down() -> None:
     hand.scan("P1")
     assert "w" in hand.job.accepts(hand.state).command_letters
     assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down"
-    assert (hand.choices(), "w" in hand.job.accepts(hand.state).command_letters) == (["pick.choice_finish"], False)
+    assert (hand.choices(), "w" in hand.job.accepts(hand.state).command_letters) == (
+        ["pick.choice_hand_over_order"],
+        False,
+    )
 
 
 def test_actions_before_order_left_are_not_undone_after_return() -> None:

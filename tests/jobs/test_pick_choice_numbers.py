@@ -10,7 +10,7 @@ from tests.jobs.pick_runner import Hand, line, order
 
 LATER = "2099-01-01T00:00:00.000Z"
 BEN: dict[str, Any] = {"is_claimed": True, "claimed_by": "ben", "claimed_name": "Ben Okafor", "claimed_on": LATER}
-TAKEN_OVER = ["pick.choice_both_pick", "pick.choice_hand_over"]
+TAKEN_OVER = ["pick.choice_both_pick", "pick.choice_leave_to_picker"]
 
 
 def given(*orders: str) -> Rows:
@@ -49,15 +49,15 @@ def test_notification_waits_behind_open_question() -> None:
 def test_second_assigned_order_is_offered_after_first_choices() -> None:
     hand = Hand(line(1, "P1", 5))
     hand.feed(given("4102"))
-    assert hand.choices() == ["pick.choice_join", "pick.choice_later"]
+    assert hand.choices() == ["pick.choice_add_order", "pick.choice_later"]
     hand.feed(given("4102", "4103"))
-    assert hand.choices() == ["pick.choice_join", "pick.choice_later", "pick.choice_join"]
+    assert hand.choices() == ["pick.choice_add_order", "pick.choice_later", "pick.choice_add_order"]
     hand.feed(order(line(1, "P1", 5), **BEN))
-    assert hand.choices() == ["pick.choice_join", "pick.choice_later", "pick.choice_join", *TAKEN_OVER]
+    assert hand.choices() == ["pick.choice_add_order", "pick.choice_later", "pick.choice_add_order", *TAKEN_OVER]
     assert hand.feed(Choice(4)) == "pick.both_pick"
-    assert hand.choices() == ["pick.choice_join", "pick.choice_later", "pick.choice_join"]
+    assert hand.choices() == ["pick.choice_add_order", "pick.choice_later", "pick.choice_add_order"]
     hand.feed(Choice(1))
     assert [tote.order for tote in hand.state.totes] == ["1042", "4102"]
-    assert hand.choices() == ["pick.choice_join", "pick.choice_later"]
+    assert hand.choices() == ["pick.choice_add_order", "pick.choice_later"]
     assert hand.feed(Choice(2)) == "pick.dropped"
     assert hand.choices() == []

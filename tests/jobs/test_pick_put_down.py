@@ -52,7 +52,7 @@ def test_the_place_is_shown_and_said_when_it_is_left(places: tuple[str, ...]) ->
 @pytest.mark.parametrize("places", [("PU-1",), ("PU-1", "PU-2"), ()])
 def test_handing_over_is_offered(places: tuple[str, ...]) -> None:
     hand = opened(*places)
-    assert hand.choices() == ["pick.choice_finish"]
+    assert hand.choices() == ["pick.choice_hand_over_order"]
     hand.feed(Choice(1))
     start = hand.effects[-1]
     assert isinstance(start, Start)
@@ -75,7 +75,7 @@ def test_what_was_put_down_just_now_is_shown_and_said() -> None:
     assert hand.choices() == []
     hand.scan("PU-3", kind=LOCATION)
     assert "PU-3" in screen(hand)
-    assert hand.choices() == ["pick.choice_finish"]
+    assert hand.choices() == ["pick.choice_hand_over_order"]
     assert left(hand) == (GOOD, "Order 1042 waits at PU-3")
 
 
@@ -91,7 +91,7 @@ def test_what_is_taken_up_again_is_at_no_place() -> None:
 def test_recent_pick_without_locations_is_shown_as_picked() -> None:
     hand = Hand(line(1, "P1", 2))
     hand.scan("P1", "2")
-    assert hand.choices() == ["pick.choice_finish"]
+    assert hand.choices() == ["pick.choice_hand_over_order"]
     assert left(hand) == (GOOD, "Order 1042 is picked")
 
 

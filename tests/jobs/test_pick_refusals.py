@@ -72,12 +72,12 @@ def test_a_product_that_another_open_order_needs() -> None:
     needing = [{"order_number": "O7", "customer_name": "Ms Bell"}]
     assert told(hand, orders=needing) == "pick.for_other"
     assert hand.told == "Product P9 is not needed here; O7 needs it"
-    assert hand.choices() == ["pick.choice_leave_for", "pick.choice_join", "pick.choice_look_up"]
+    assert hand.choices() == ["pick.choice_leave_for", "pick.choice_add_order", "pick.choice_look_up"]
     hand.feed(Choice(1))
     assert hand.effects[-1] == Close(start=Start("pick", {"order_number": "O7"}))
     hand = round_of_two()
     told(hand, orders=needing)
-    assert hand.choices() == ["pick.choice_join", "pick.choice_look_up"]
+    assert hand.choices() == ["pick.choice_add_order", "pick.choice_look_up"]
     hand.feed(Choice(1))
     assert hand.state.totes[-1].order == "O7"
 
@@ -235,7 +235,7 @@ def test_a_shelf_is_asked_about_once() -> None:
 def test_another_order_is_not_opened_on_the_way() -> None:
     hand = round_of_two()
     assert hand.scan("O9", kind=ORDER) == "pick.not_of_batch"
-    assert hand.choices() == ["pick.choice_join"]
+    assert hand.choices() == ["pick.choice_add_order"]
 
 
 def test_one_scan_takes_goods_of_one_place_alone() -> None:

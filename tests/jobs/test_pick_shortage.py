@@ -152,9 +152,9 @@ def test_what_is_short_is_not_called_all_picked() -> None:
 def test_a_number_after_all_is_put_down_is_no_place_of_theirs() -> None:
     hand = Hand(line(1, "P1", 1))
     hand.scan("P1")
-    assert hand.feed(UnknownCode("7")) == "pick.no_quantity_done"
+    assert hand.feed(UnknownCode("7")) == "pick.no_quantity_put_down"
     hand.scan("PU-1", kind=LOCATION)
-    assert hand.feed(UnknownCode("7")) == "pick.no_quantity_over"
+    assert hand.feed(UnknownCode("7")) == "pick.no_quantity_order"
 
 
 def test_the_stop_that_is_next_at_the_other_place_is_gone_to_at_once() -> None:
@@ -193,7 +193,7 @@ def test_nothing_picked_leaves_no_goods_and_no_picked_order() -> None:
         assert [each.text.id for each in hand.view.lines] == ["pick.nothing_picked"]
         said = f"Nothing was picked: {count} lines are short"
         assert MessageWriter().write(hand.view.lines[0].text) == said
-        assert hand.feed(UnknownCode("7")) == "pick.no_quantity_over"
+        assert hand.feed(UnknownCode("7")) == "pick.no_quantity_order"
         assert hand.told == "7 is no order here. Scan the next order."
         hand.feed(Back())
         (close,) = (effect for effect in hand.effects if isinstance(effect, Close))

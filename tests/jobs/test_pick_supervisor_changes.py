@@ -99,7 +99,7 @@ COMES = Rows("assigned_orders", ({"order_number": "4102", "by": "Carla", "at": "
 def test_an_order_of_another_walk_is_taken_in_while_work_goes_on() -> None:
     hand = Hand(*ROUND["4101"])
     assert hand.feed(COMES) == "pick.assigned"
-    assert [choice.id for choice in hand.view.choices] == ["pick.choice_join", "pick.choice_later"]
+    assert [choice.id for choice in hand.view.choices] == ["pick.choice_add_order", "pick.choice_later"]
     assert hand.scan("P1") == "pick.picked"
     assert hand.feed(COMES) == ""
     assert hand.feed(Command("w")) == "pick.question_repeated"
@@ -205,7 +205,7 @@ def test_an_order_that_is_taken_over_and_urgent_at_once_says_both() -> None:
         "claimed_on": "2026-11-20T10:05:00.000Z",
     }
     assert hand.feed(order(*ROUND["4101"], **taken, is_priority=True, priority_by="Carla")) == "pick.join"
-    assert [choice.id for choice in hand.view.choices] == ["pick.choice_both_pick", "pick.choice_hand_over"]
+    assert [choice.id for choice in hand.view.choices] == ["pick.choice_both_pick", "pick.choice_leave_to_picker"]
     assert hand.feed(order(*ROUND["4101"], **taken, is_priority=True, priority_by="Carla")) == ""
 
 
@@ -294,7 +294,7 @@ def test_who_has_the_goods_is_told_where_another_says_that_they_lie() -> None:
     assert hand.feed(laid(3, picked=5)) == "", "the other has put down what was in his own hand"
     assert hand.feed(laid(5, picked=5)) == "pick.put_down_by_other_at"
     assert "Somebody else booked 2 of order 1042 at PU-01" in hand.told
-    assert hand.choices() == ["pick.choice_lies_there"]
+    assert hand.choices() == ["pick.choice_is_put_down"]
     assert [each.text.id for each in hand.view.lines][-1] == "pick.note_return_put_down_by_other_at"
     assert hand.feed(laid(5, picked=5)) == ""
     before = len(hand.effects)
@@ -330,8 +330,8 @@ def test_put_down_at_unknown_location_is_reported_without_location() -> None:
     first = line(1, "P1", 5, picked_quantity=2, moved_quantity=2, **SHELF)
     assert hand.feed(order(first, **GIVEN)) == "pick.put_down_by_other"
     assert [each.text.id for each in hand.view.lines][-1] == "pick.note_return_put_down_by_other"
-    assert hand.view.prompt.id == "pick.prompt_check"
-    assert hand.choices() == ["pick.choice_lies_there"]
+    assert hand.view.prompt.id == "pick.prompt_put_down_by_other"
+    assert hand.choices() == ["pick.choice_is_put_down"]
 
 
 def test_what_the_other_takes_back_is_in_hand_again() -> None:
@@ -373,4 +373,4 @@ def test_goods_reported_elsewhere_are_not_put_back() -> None:
     assert hand.choices() == ["pick.choice_put_back_all"]
     hand.feed(Choice(1))
     assert hand.moves() == [("P1", Decimal(2), "", "A-1")]
-    assert hand.choices() == ["pick.choice_lies_there"]
+    assert hand.choices() == ["pick.choice_is_put_down"]

@@ -68,7 +68,7 @@ def test_the_right_one_hands_on_what_was_held_back() -> None:
     assert (close.event_for_below, close.verdict.text.id) == (YES, "pin.done")
 
 
-@pytest.mark.parametrize(("how", "told"), [("pin", "pin.wrong"), ("refused", "pin.locked")])
+@pytest.mark.parametrize(("how", "told"), [("pin", "pin.wrong"), ("refused", "pin.refused")])
 def test_any_other_is_asked_for_again(how: str, told: str) -> None:
     hand = Hand()
     hand.asked()
@@ -82,13 +82,13 @@ def test_who_is_no_supervisor_there_does_nothing() -> None:
     hand.asked()
     assert hand.answered(how="role", why="") == ""
     (close,) = hand.effects
-    assert (close.event_for_below, close.verdict.text.id) == (None, "pin.role")
+    assert (close.event_for_below, close.verdict.text.id) == (None, "pin.role_denied")
 
 
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ({"state": "answered", "answer": {"how": "not_sent", "why": "down"}}, "pin.not_sent"),
+        ({"state": "answered", "answer": {"how": "not_sent", "why": "down"}}, "pin.not_reached"),
         ({"state": "expired", "answer": {}}, "pin.no_answer"),
         ({"state": "unknown", "answer": {}}, "pin.no_answer"),
     ],
@@ -114,9 +114,9 @@ def test_without_an_answer_it_is_said_again_or_noted(row: dict[str, Any], told: 
         ("1234567890123", 100, "pin.no_pin"),
         ("12a4", 100, "pin.no_pin"),
         ("", 0, "pin.no_pin"),
-        ("96385074", 0, "pin.scanned"),
-        ("2468", 49, "pin.scanned"),
-        ("]E40000096385074", 100, "pin.scanned"),
+        ("96385074", 0, "pin.scan_not_accepted"),
+        ("2468", 49, "pin.scan_not_accepted"),
+        ("]E40000096385074", 100, "pin.scan_not_accepted"),
     ],
 )
 def test_what_is_no_pin_or_was_not_typed_is_no_try(text: str, pace_ms: int, told: str) -> None:

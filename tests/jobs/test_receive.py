@@ -183,7 +183,7 @@ def test_unannounced_product_is_received_set_aside_or_moved_to_its_delivery() ->
     hand.feed(Changed("delivery", "D-1"))
     hand.say("A-1")
     assert hand.store.received("D-1", "P9") == 3
-    assert hand.say("P5") == "receive.of_another"
+    assert hand.say("P5") == "receive.other_delivery_expects"
     assert hand.say("g") == "receive.taken"
     assert (hand.state.delivery_number, hand.state.in_hand and hand.state.in_hand.product) == ("D-2", "P5")
 
@@ -317,7 +317,7 @@ def test_the_number_of_an_order_is_no_quantity_unless_somebody_says_so() -> None
     hand = Hand()
     hand.say("D-2", "P5")
     assert hand.feed(Quantity(Decimal(4101))) == "receive.number_of"
-    assert [choice.id for choice in hand.view.choices] == ["receive.choice_amount", "count.choice_order"]
+    assert [choice.id for choice in hand.view.choices] == ["receive.choice_is_quantity", "count.choice_order"]
     assert dict(hand.view.choices[1].args)["label"] == "4101", "an order is called by its number, not by its customer"
     assert hand.say("x") == "session.dropped"
     assert hand.state.in_hand is not None

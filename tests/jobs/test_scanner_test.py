@@ -122,12 +122,12 @@ def test_what_it_thinks(heard: tuple[RawInput, ...], told: tuple[str, str]) -> N
         (Scan((Match(REFERENCE, "41"),)), "web-1", "reference"),
         (Scan((Match(DELIVERY, "7005"),)), "9520004100250", "delivery"),
         (Scan((Match(PERSON, "U1", "Anna"),)), "BADGE-U1", "person"),
-        (RefusedInput("input.choice", "AISLE:1"), "]C0aisle:1", "command"),
+        (RefusedInput("input.no_choice_back", "AISLE:1"), "]C0aisle:1", "command"),
         (Multiplier("12"), "12*", "times"),
         (Ambiguous(()), "12871", "either"),
         (UnknownCode("?"), "?", "unknown"),
         (Text("milk"), "milk", "unknown"),
-        (RefusedInput("input.letter", "x"), "x", "nothing"),
+        (RefusedInput("input.no_command", "x"), "x", "nothing"),
         (CursorKey("enter"), " ", "nothing"),
     ],
 )
@@ -189,7 +189,7 @@ SAID = st.sampled_from(
     [
         Scan((Match(PRODUCT, "P1", "Tea"),)), Scan((Match(LOCATION, "A-1"),)), UnknownCode("x"),
         Text("milk"),
-        Ambiguous(()), Multiplier("3"), RefusedInput("input.letter", "x"), Command("n"), Command("p"),
+        Ambiguous(()), Multiplier("3"), RefusedInput("input.no_command", "x"), Command("n"), Command("p"),
         CursorKey("enter"), None,
     ]
 )  # fmt: skip

@@ -266,7 +266,7 @@ def test_back_goes_one_question_back_and_leaves_without_an_answer() -> None:
     hand.say(Choice(6))
     assert hand.say(Back()) == "session.dropped"
     assert not hand.closed
-    assert hand.say(Back()) == "shortage.left"
+    assert hand.say(Back()) == "shortage.dropped"
     assert hand.closed
     assert hand.answer is None
 
@@ -304,7 +304,7 @@ def test_anything_else_says_why_not() -> None:
     hand.say(Choice(len(hand.ways) + 1))
     assert hand.effects == [Start("look_up", {"product_number": "P2"})]
     assert hand.scan("O7", ORDER) == "shortage.answer_first"
-    assert hand.scan("ann", PERSON) == "shortage.person"
+    assert hand.scan("ann", PERSON) == "shortage.is_person"
     assert hand.say(UnknownCode("999")) == "shortage.unknown"
     assert hand.say(Text("tea")) == "shortage.unknown"
     hand.say(Choice(6))
@@ -447,7 +447,7 @@ EVENTS: tuple[Event, ...] = (
         CursorKey("up"),
         UnknownCode("9"),
         Text("tea"),
-        RefusedInput("input.choice", "77"),
+        RefusedInput("input.no_choice_back", "77"),
     ),
     *(Back(), Changed("product", "P1"), Changed("order", ""), Closed("look_up"), Resumed()),
 )
@@ -459,7 +459,7 @@ VERDICTS = {
         "shortage.closed",
         "shortage.closed_on_host",
         "shortage.rejected",
-        "shortage.left",
+        "shortage.dropped",
     ),
     *(
         "shortage.which_order",
@@ -469,7 +469,7 @@ VERDICTS = {
         "shortage.other_product",
         "shortage.answer_first",
     ),
-    *("shortage.person", "shortage.unknown", "shortage.confirm_reject", "session.dropped"),
+    *("shortage.is_person", "shortage.unknown", "shortage.confirm_reject", "session.dropped"),
 }
 
 Pick = Callable[[Sequence[Any]], Any]

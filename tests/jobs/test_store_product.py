@@ -126,7 +126,7 @@ def test_it_is_shown_and_the_service_is_asked_anew() -> None:
     assert Refresh("product", "P1") in hand.effects
     assert isinstance(hand.view, DetailView)
     assert hand.view.blocks[0].numbered_rows == len(FIELDS)
-    moments = block(hand, "store_product.times")
+    moments = block(hand, "store_product.ordering_and_delivery")
     assert moments is not None
     assert [cells[0].id for cells in moments.rows] == [
         "look_up.ordering",
@@ -198,7 +198,7 @@ def test_no_codes_is_a_choice() -> None:
         ("max", Quantity(Decimal(16)), "store_product.out_of_range"),
         ("max", UnknownCode("6-5"), "store_product.min_above_max"),
         ("max", UnknownCode("often"), "store_product.how_levels"),
-        ("price", Quantity(Decimal(99_999_999)), "store_product.too_much"),
+        ("price", Quantity(Decimal(99_999_999)), "store_product.out_of_limits"),
         ("expiry_date_time", Text("soon"), "store_product.how_day"),
         ("attention_codes", Text("x" * 21), "store_product.how_codes"),
         ("min", Scan((Match(PRODUCT, "P2", "Cola", code="P2"),)), "store_product.finish_change_first"),
@@ -215,7 +215,7 @@ def test_what_cannot_be_is_said_before_it_is_sent(name: str, event: Event, why: 
 def test_what_is_so_already_is_not_sent() -> None:
     hand = Hand(row())
     hand.pick("min")
-    assert hand.feed(Quantity(Decimal(4))) == "store_product.same"
+    assert hand.feed(Quantity(Decimal(4))) == "store_product.unchanged"
     assert hand.job.step_name(hand.state) == "store_product"
 
 
@@ -233,7 +233,7 @@ def test_without_a_percentage_or_a_start_nothing_binds() -> None:
 def test_staff_look_and_change_nothing() -> None:
     hand = Hand(row(may_edit=False))
     assert hand.job.accepts(hand.state).choices == 0
-    assert hand.view.lines[-1].text.id == "store_product.no_role"
+    assert hand.view.lines[-1].text.id == "store_product.role_denied"
     assert Hand(row()).job.accepts(hand.state).choices == 0
     assert len(Hand(row()).state.product.editable_fields) == len(FIELDS)  # type: ignore[union-attr]
 
@@ -258,7 +258,7 @@ def test_who_lost_the_right_meanwhile_sends_nothing() -> None:
     hand.pick("price")
     hand.feed(Quantity(Decimal(3)))
     hand.row = row(may_edit=False)
-    assert hand.feed(Choice(1)) == "store_product.no_role"
+    assert hand.feed(Choice(1)) == "store_product.role_denied"
     assert not any(isinstance(each, Write) for each in hand.effects)
 
 

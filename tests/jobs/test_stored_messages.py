@@ -44,12 +44,12 @@ def test_somebody_elses_words_stay_as_they_are(text: str) -> None:
         '{"@":"Msg"',
         '{"@":"Msg"}',
         '{"@":"Msg","id":7}',
-        '{"@":"Msg","id":"session.signed_in_by_pin"}',
-        '{"@":"Msg","id":"stored_reason.denied","args":7}',
-        '{"@":"Msg","id":"stored_reason.denied","args":[7]}',
+        '{"@":"Msg","id":"session.access_restored"}',
+        '{"@":"Msg","id":"stored_reason.confirmed_not_shown","args":7}',
+        '{"@":"Msg","id":"stored_reason.confirmed_not_shown","args":[7]}',
         '{"@":"Msg","id":"stored_reason.attempts","args":[["count",{"@":"n","v":"x"}]]}',
         '{"@":"Msg",' + "[" * 100_000,
-        '{"@":"Person","id":"stored_reason.denied"}',
+        '{"@":"Person","id":"stored_reason.confirmed_not_shown"}',
     ],
 )
 def test_what_is_no_message_of_ours_is_shown_as_it_is(text: str) -> None:
@@ -70,7 +70,7 @@ def test_the_command_line_has_the_words_and_the_detail() -> None:
 
 
 def test_one_of_ours_is_told_from_all_others() -> None:
-    kept = store_message("stored_reason.text", status=502, why=Msg("raw", (("text", "no"),)))
+    kept = store_message("stored_reason.intermediary_refused", status=502, why=Msg("raw", (("text", "no"),)))
     assert is_stored_message(kept)
-    assert is_stored_message(kept, "stored_reason.text")
-    assert not is_stored_message(kept, "stored_reason.denied")
+    assert is_stored_message(kept, "stored_reason.intermediary_refused")
+    assert not is_stored_message(kept, "stored_reason.confirmed_not_shown")

@@ -661,7 +661,7 @@ def test_other_inputs_at_confirmation_are_answered_without_effect(said: Event) -
 @pytest.mark.parametrize("text", ["AISLE:1", "aisle:ok", "]C0AISLE:1"])
 def test_a_printed_command_confirms_nothing(text: str) -> None:
     hand = Hand("order_actions", {"orders": ["O1"], "kind": "hand_over"})
-    assert parse(text, hand.job.accepts(hand.state)) == RefusedInput("input.by_hand", text)
+    assert parse(text, hand.job.accepts(hand.state)) == RefusedInput("input.scan_not_accepted", text)
     assert parse("1", hand.job.accepts(hand.state)) == Choice(1)
     assert parse("AISLE:BACK", hand.job.accepts(hand.state)) == Back()
 
@@ -770,7 +770,7 @@ def test_a_recount_is_withdrawn_where_it_is_kept(kind: str) -> None:
     bodies = [write.body["recounts"] for write in hand.of(Write)]
     assert bodies == ([[{"id": 901, "state": "withdrawn"}]] if kind == "at_service" else [])
     assert len(hand.numbers) == (3 if kind == "queued" else 2)
-    assert hand.told == ("exceptions.not_yet_there" if kind == "queued" else "exceptions.withdrawn")
+    assert hand.told == ("exceptions.recount_not_sent" if kind == "queued" else "exceptions.withdrawn")
 
 
 def test_a_service_without_extensions_is_told_nothing() -> None:

@@ -58,7 +58,7 @@ def _tags(text: str) -> Frame:
 
 
 def _denied(text: str) -> Frame:
-    verdict = Verdict(WRONG, msg("clearance.denied"))
+    verdict = Verdict(WRONG, msg("clearance.role_denied"))
     return _frame(ClearanceJob().view(ClearanceState(role="staff", is_loaded=True)), verdict, serial=2)
 
 
@@ -90,7 +90,7 @@ def _request(text: str, verdict: Verdict | None, link: LinkState = LIVE_LINK, ty
 
 
 def _confirm(text: str) -> Frame:
-    return _request(text, Verdict(WRONG, msg("clearance_request.not_scanned", tag=text or "backroom")))
+    return _request(text, Verdict(WRONG, msg("clearance_request.scan_not_accepted", tag=text or "backroom")))
 
 
 def _confirm_by_token(text: str) -> Frame:

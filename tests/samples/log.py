@@ -109,7 +109,7 @@ def _source(text: str) -> Frame:
 
 
 def _typed(text: str) -> Frame:
-    verdict = Verdict(WRONG, msg("log.no_ids", text=text or "abc"))
+    verdict = Verdict(WRONG, msg("log.no_range", text=text or "abc"))
     return _frame(_state(text, phase="value", field="ids"), verdict, LinkState("live", 4.0), 3)
 
 

@@ -90,7 +90,7 @@ def _over(text: str) -> Frame:
         MoveChoice("over", "4001", Decimal(15)),
     )
     label = text or GOODS[0][1]
-    verdict = Verdict(ASK, msg("move.exceeds_stock", label=label, quantity=Decimal(15), books=Decimal(12)))
+    verdict = Verdict(ASK, msg("move.exceeds_expected", label=label, quantity=Decimal(15), books=Decimal(12)))
     return _frame(_state(text, "take", 1)._replace(choices=choices), verdict, LinkState("offline", 300.0, 12, 1), 5)
 
 
@@ -122,7 +122,7 @@ def _load(text: str) -> Frame:
 
 
 def _put(text: str) -> Frame:
-    verdict = Verdict(GOOD, msg("move.unload", count=4))
+    verdict = Verdict(GOOD, msg("move.to_put_away", count=4))
     return _frame(_state(text, "put", 4), verdict, LinkState("live", 1.0, 3), 10)
 
 

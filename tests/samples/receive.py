@@ -140,7 +140,7 @@ def _other(text: str) -> Frame:
         ReceiveChoice("switch", other),
         ReceiveChoice("aside", "6001", label=label),
     )
-    verdict = Verdict(ASK, msg("receive.of_another", label=label, delivery=other))
+    verdict = Verdict(ASK, msg("receive.other_delivery_expects", label=label, delivery=other))
     return _frame(_state(text, 8)._replace(choices=choices), verdict, LinkState("live", 2.0), 7)
 
 
@@ -237,7 +237,7 @@ def _delivery_page(text: str) -> Frame:
 
 def _awaited(text: str) -> Frame:
     state = DeliveriesState(delivery_number=text or "PO-2026-9999")
-    verdict = Verdict(WRONG, msg("deliveries.gone", delivery=state.delivery_number))
+    verdict = Verdict(WRONG, msg("deliveries.not_here", delivery=state.delivery_number))
     return _deliveries_frame(state, verdict, LinkState("live", 4.0), 4)
 
 

@@ -66,8 +66,8 @@ SCANNER_TEST_SAMPLES = (
 LIVE = LinkState("live", 12.0)
 
 LETTERS = (
-    KeyHint("n", msg("hint.page_on")),
-    KeyHint("s", msg("hint.short")),
+    KeyHint("n", msg("hint.next_page")),
+    KeyHint("s", msg("hint.shortage")),
     KeyHint("u", msg("hint.undo")),
     KeyHint("b", msg("hint.back")),
 )
@@ -131,7 +131,7 @@ def _palette_plain(text: str) -> Frame:
 def _palette_no_match(text: str) -> Frame:
     state = _palette_state()
     turn = PaletteJob().handle(state, Text(text or "hoover"), Context())
-    return _shell_frame(PaletteJob(), turn.state, Verdict(WRONG, msg("palette.no_such", text=text or "hoover")))
+    return _shell_frame(PaletteJob(), turn.state, Verdict(WRONG, msg("palette.no_match", text=text or "hoover")))
 
 
 def _palette_typing(text: str) -> Frame:
@@ -188,7 +188,7 @@ def _pin_wait(text: str) -> Frame:
 
 
 def _pin_late(text: str) -> Frame:
-    why = msg("pin.not_sent", why=text) if text else msg("pin.no_answer")
+    why = msg("pin.not_reached", why=text) if text else msg("pin.no_answer")
     return _pin_frame(text, Verdict(WRONG, why), PIN_OFFLINE_LINK, phase="late", can_wait=True, why=why)
 
 

@@ -220,7 +220,7 @@ def confirm_reject(text: str) -> Frame:
     """Show confirmation of a rejection; a scanned command was not accepted as a yes."""
     plan = (("100037", OrderAction(REJECT, reason=text or "The customer has called it off")),)
     state = _action_state(text, page="confirm", kind=REJECT, plan=plan)
-    return _frame(OrderActionJob().view(state), Verdict(WRONG, msg("input.by_hand")))
+    return _frame(OrderActionJob().view(state), Verdict(WRONG, msg("input.scan_not_accepted")))
 
 
 def order_in_batch(text: str) -> Frame:

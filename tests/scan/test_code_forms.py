@@ -286,7 +286,7 @@ def test_a_batch_through_another_keyboard_is_read_back() -> None:
     ],
 )
 def test_unknown_code_of_other_keyboard_layout_is_named(text: str) -> None:
-    assert what(text, ("4006381333931", "PEN")) == RefusedInput("input.layout", text)
+    assert what(text, ("4006381333931", "PEN")) == RefusedInput("input.keyboard_layout", text)
 
 
 @pytest.mark.parametrize(

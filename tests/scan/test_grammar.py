@@ -61,7 +61,7 @@ def fraction(text: str, value: str) -> Rule:
     def rule(open_: Accepts) -> Meaning | str:
         if not open_.quantity:
             return CODE
-        return Quantity(Decimal(value)) if open_.decimals else RefusedInput("input.decimal", text)
+        return Quantity(Decimal(value)) if open_.decimals else RefusedInput("input.whole_number_only", text)
 
     return rule
 
@@ -80,7 +80,11 @@ def number(value: int) -> Rule:
 def zero(open_: Accepts) -> Meaning | str:
     if open_.quantity:
         return Quantity(Decimal(0))
-    return RefusedInput("input.letters" if open_.choice_letters else "input.choice", "0") if open_.choices else Back()
+    return (
+        RefusedInput("input.choose_letter" if open_.choice_letters else "input.no_choice_back", "0")
+        if open_.choices
+        else Back()
+    )
 
 
 def key(text: str, number: int) -> Rule:
@@ -97,14 +101,14 @@ def letter(text: str) -> Rule:
         if open_.command_letters:
             return Command(text.lower())
         if open_.follows_typing and text.lower() in "np":
-            return RefusedInput("input.page", text)
-        return CODE if open_.text or open_.follows_typing else RefusedInput("input.letter", text)
+            return RefusedInput("input.no_page", text)
+        return CODE if open_.text or open_.follows_typing else RefusedInput("input.no_command", text)
 
     return rule
 
 
 def no_letter(text: str) -> Rule:
-    return lambda open_: CODE if open_.text or open_.follows_typing else RefusedInput("input.letter", text)
+    return lambda open_: CODE if open_.text or open_.follows_typing else RefusedInput("input.no_command", text)
 
 
 def always(said: Meaning | str) -> Rule:
@@ -112,7 +116,7 @@ def always(said: Meaning | str) -> Rule:
 
 
 def signed(text: str) -> Rule:
-    return lambda open_: RefusedInput("input.quantity", text) if open_.quantity else CODE
+    return lambda open_: RefusedInput("input.no_quantity", text) if open_.quantity else CODE
 
 
 def printed(command: Meaning, text: str) -> Rule:
@@ -121,9 +125,9 @@ def printed(command: Meaning, text: str) -> Rule:
     def rule(open_: Accepts) -> Meaning | str:
         if isinstance(command, Choice):
             numbered = 0 if open_.choice_letters or open_.quantity else open_.choices
-            why = "input.letters" if open_.choice_letters else "input.choice"
+            why = "input.choose_letter" if open_.choice_letters else "input.no_choice_back"
             return command if command.number <= numbered else RefusedInput(why, text)
-        return command if open_.command_letters else RefusedInput("input.letter", text)
+        return command if open_.command_letters else RefusedInput("input.no_command", text)
 
     return rule
 
@@ -147,7 +151,9 @@ GRAMMAR: dict[str, Rule] = {
     "1234.567": fraction("1234.567", "1234.567"),
     "12345.678": always(CODE),
     "1.2345": lambda open_: (
-        RefusedInput("input.locations" if open_.decimals else "input.decimal", "1.2345") if open_.quantity else CODE
+        RefusedInput("input.too_many_decimals" if open_.decimals else "input.whole_number_only", "1.2345")
+        if open_.quantity
+        else CODE
     ),
     "-1": signed("-1"),
     "+3": signed("+3"),
@@ -173,7 +179,7 @@ GRAMMAR: dict[str, Rule] = {
     f"]E0{EAN}": always(CODE),
     "]A012": always(CODE),
     "]A0AISLE:BACK": always(Back()),
-    "12]A0AISLE:BACK": always(RefusedInput("input.code_number", "12]A0AISLE:BACK")),
+    "12]A0AISLE:BACK": always(RefusedInput("input.number_beside_code", "12]A0AISLE:BACK")),
     f"12*{EAN}": always(CODE),
     f"1,5*{EAN}": always(CODE),
     "3*4": lambda open_: Quantity(Decimal(12), "3*4") if open_.quantity else CODE,
@@ -184,24 +190,24 @@ GRAMMAR: dict[str, Rule] = {
         if not open_.quantity
         else Quantity(Decimal("1.5"), "3*0.5")
         if open_.decimals
-        else RefusedInput("input.decimal", "3*0.5")
+        else RefusedInput("input.whole_number_only", "3*0.5")
     ),
     "3*400": always(CODE),
     "3x4": always(CODE),
-    "9999999*99": lambda open_: RefusedInput("input.quantity", "9999999*99") if open_.quantity else CODE,
+    "9999999*99": lambda open_: RefusedInput("input.no_quantity", "9999999*99") if open_.quantity else CODE,
     "12*": always(Multiplier("12")),
     " 1,5* ": always(Multiplier("1,5")),
-    "0*": always(RefusedInput("input.times", "0*")),
-    "1.2.3*": always(RefusedInput("input.times", "1.2.3*")),
-    f"0*{EAN}": always(RefusedInput("input.times", "0*")),
-    f"12345678*{EAN}": always(RefusedInput("input.times", "12345678*")),
-    f"1.2.3*{EAN}": always(RefusedInput("input.times", "1.2.3*")),
-    "-5*": always(RefusedInput("input.times", "-5*")),
-    f"-5*{EAN}": always(RefusedInput("input.times", "-5*")),
-    "+1,5*milk": always(RefusedInput("input.times", "+1,5*")),
+    "0*": always(RefusedInput("input.no_multiplier", "0*")),
+    "1.2.3*": always(RefusedInput("input.no_multiplier", "1.2.3*")),
+    f"0*{EAN}": always(RefusedInput("input.no_multiplier", "0*")),
+    f"12345678*{EAN}": always(RefusedInput("input.no_multiplier", "12345678*")),
+    f"1.2.3*{EAN}": always(RefusedInput("input.no_multiplier", "1.2.3*")),
+    "-5*": always(RefusedInput("input.no_multiplier", "-5*")),
+    f"-5*{EAN}": always(RefusedInput("input.no_multiplier", "-5*")),
+    "+1,5*milk": always(RefusedInput("input.no_multiplier", "+1,5*")),
     "-5x4": always(CODE),
-    f"0]E0{EAN}": always(RefusedInput("input.code_number", f"0]E0{EAN}")),
-    f"12]E0{EAN}": always(RefusedInput("input.code_number", f"12]E0{EAN}")),
+    f"0]E0{EAN}": always(RefusedInput("input.number_beside_code", f"0]E0{EAN}")),
+    f"12]E0{EAN}": always(RefusedInput("input.number_beside_code", f"12]E0{EAN}")),
     f"?{EAN}": always(CODE),
     "?12": always(CODE),
     "?0": always(CODE),
@@ -213,14 +219,14 @@ GRAMMAR: dict[str, Rule] = {
     "１２＊": always(Multiplier("12")),
     "12×": always(Multiplier("12")),
     "12 *": always(Multiplier("12")),
-    "0*10": lambda open_: RefusedInput("input.times", "0*10" if open_.quantity else "0*"),
-    "10*0": lambda open_: RefusedInput("input.times", "10*0") if open_.quantity else CODE,
+    "0*10": lambda open_: RefusedInput("input.no_multiplier", "0*10" if open_.quantity else "0*"),
+    "10*0": lambda open_: RefusedInput("input.no_multiplier", "10*0") if open_.quantity else CODE,
     f"7・{EAN}": always(CODE),
     f"７＊{EAN}": always(CODE),
-    "\x1d": always(RefusedInput("input.nothing", "\x1d")),
-    " \x04\x1d ": always(RefusedInput("input.nothing", "\x04\x1d")),
-    "\u200b\ufeff": always(RefusedInput("input.nothing", "\u200b\ufeff")),
-    "9" * MAX_LINE: always(RefusedInput("input.long", "9" * 40)),
+    "\x1d": always(RefusedInput("input.empty_scan", "\x1d")),
+    " \x04\x1d ": always(RefusedInput("input.empty_scan", "\x04\x1d")),
+    "\u200b\ufeff": always(RefusedInput("input.empty_scan", "\u200b\ufeff")),
+    "9" * MAX_LINE: always(RefusedInput("input.too_long", "9" * 40)),
 }
 
 
@@ -246,7 +252,7 @@ def test_no_number_chooses_where_choices_have_letters(text: str) -> None:
     open_ = Accepts(choices=3, choice_letters="ynk")
     found = parse(text, open_)
     said = resolve(text, open_, found, (), ()) if needs_look_up(found) else found
-    assert said == RefusedInput("input.letters", text)
+    assert said == RefusedInput("input.choose_letter", text)
 
 
 def test_letters_choose_shown_rows_before_commands() -> None:
@@ -270,9 +276,9 @@ def test_a_printed_letter_chooses_what_it_stands_for_on_the_page(letter: str, fo
     open_ = Accepts(quantity=quantity, choices=3, choice_letters=f"?{letter}!")
     assert parse(text, open_) == Choice(2)
     assert parse(text, open_._replace(command_letters=letter)) == Choice(2)
-    assert parse(text, open_._replace(typed_only=True)) == RefusedInput("input.by_hand", text.strip())
+    assert parse(text, open_._replace(typed_only=True)) == RefusedInput("input.scan_not_accepted", text.strip())
     assert parse(text, Accepts(quantity=quantity, command_letters=letter)) == Command(letter)
-    refused = RefusedInput("input.letter", text.strip())
+    refused = RefusedInput("input.no_command", text.strip())
     assert parse(text, open_._replace(choices=1)) == refused
     assert parse(text, Accepts(quantity=quantity, choices=3)) == refused
 
@@ -444,12 +450,12 @@ def test_digits_right_before_a_code_do_not_multiply_it(text: str) -> None:
     found = parse(text, Accepts())
     known = [Candidate(code, PRODUCT, "P1") for code in (EAN, "36000291452", "99527779000051"[-13:])]
     said = resolve(text, Accepts(), found, known, ()) if needs_look_up(found) else found
-    assert said == RefusedInput("input.code_number", text) or isinstance(said, UnknownCode), text
+    assert said == RefusedInput("input.number_beside_code", text) or isinstance(said, UnknownCode), text
 
 
 def test_digits_before_a_code_are_refused_with_the_way_to_do_it() -> None:
-    assert said(f"12{EAN}") == RefusedInput("input.code_number", f"12{EAN}")
-    assert said(f"12]E0{EAN}") == RefusedInput("input.code_number", f"12]E0{EAN}")
+    assert said(f"12{EAN}") == RefusedInput("input.number_beside_code", f"12{EAN}")
+    assert said(f"12]E0{EAN}") == RefusedInput("input.number_beside_code", f"12]E0{EAN}")
     assert brief(f"12*{EAN}") == [(PRODUCT, "P1", Decimal(12), True)]
 
 
@@ -504,9 +510,9 @@ def test_what_nobody_knows() -> None:
     assert said("a1", words) == Text("a1")
     assert said("x", words) == Text("x")
     assert said("4712", words) == UnknownCode("4712")
-    assert said("7", three) == RefusedInput("input.choice", "7")
-    assert said("12", three) != RefusedInput("input.choice", "12")  # a place that is known
-    assert said("77", three) == RefusedInput("input.choice", "77")
+    assert said("7", three) == RefusedInput("input.no_choice_back", "7")
+    assert said("12", three) != RefusedInput("input.no_choice_back", "12")  # a place that is known
+    assert said("77", three) == RefusedInput("input.no_choice_back", "77")
     assert said("777", three) == UnknownCode("777")
 
 
@@ -518,14 +524,14 @@ def test_unknown_multiplication_is_quantity_at_open_quantity() -> None:
         assert answer.value == 12
         assert not isinstance(said(text), Quantity)
     assert said("2x1,25", loose) == Quantity(Decimal("2.5"), "2x1,25")
-    assert said("2x1,25", asked) == RefusedInput("input.decimal", "2x1,25")
+    assert said("2x1,25", asked) == RefusedInput("input.whole_number_only", "2x1,25")
     assert brief("3*4711", asked) == [(PRODUCT, "4711", Decimal(3), True), (ORDER, "4711", Decimal(3), True)]
     assert said("3*4712", asked) == Quantity(Decimal(14136), "3*4712")
     assert said("3*2500,5", Accepts(quantity=True, decimals=True)) == Quantity(Decimal("7501.5"), "3*2500,5")
     for code in ("47110", "123456", "0004712"):
         assert said(f"12*{code}", asked) == UnknownCode(code), "so many of a code that nobody knows are no quantity"
         assert said(f"12x{code}", asked) == UnknownCode(f"12x{code}")
-    assert said("99999x999", asked) == RefusedInput("input.quantity", "99999x999")
+    assert said("99999x999", asked) == RefusedInput("input.no_quantity", "99999x999")
     assert said("1.2.3x4", asked) == UnknownCode("1.2.3x4")
     for code in (f"3x{EAN}", f"3*{EAN[:-1]}0"):
         assert not isinstance(said(code, asked), Quantity)
@@ -533,8 +539,8 @@ def test_unknown_multiplication_is_quantity_at_open_quantity() -> None:
 
 @pytest.mark.parametrize("text", ["1,2345", "0,0005", "1.2345", "0.00001", "12.0005", "2x1,2345", "1,0000"])
 def test_a_quantity_of_goods_by_measure_has_three_decimals(text: str) -> None:
-    assert said(text, Accepts(quantity=True, decimals=True)) == RefusedInput("input.locations", text)
-    assert said(text, Accepts(quantity=True)) == RefusedInput("input.decimal", text)
+    assert said(text, Accepts(quantity=True, decimals=True)) == RefusedInput("input.too_many_decimals", text)
+    assert said(text, Accepts(quantity=True)) == RefusedInput("input.whole_number_only", text)
 
 
 @pytest.mark.parametrize(
@@ -542,15 +548,15 @@ def test_a_quantity_of_goods_by_measure_has_three_decimals(text: str) -> None:
 )
 def test_a_number_with_a_unit_is_no_search_where_how_many_is_asked(text: str) -> None:
     for decimals in (False, True):
-        assert said(text, Accepts(quantity=True, decimals=decimals)) == RefusedInput("input.unit", text)
+        assert said(text, Accepts(quantity=True, decimals=decimals)) == RefusedInput("input.number_without_unit", text)
         assert said(text, Accepts(quantity=True, decimals=decimals, choices=2, choice_letters="yx")) == RefusedInput(
-            "input.unit", text
+            "input.number_without_unit", text
         )
     assert not isinstance(said(text), RefusedInput), "where no quantity is open, it may be a part of a name"
 
 
 def test_pieces_take_whole_quantities_only() -> None:
-    assert said(f"1,5*{EAN}") == RefusedInput("input.decimal", f"1,5*{EAN}")
+    assert said(f"1,5*{EAN}") == RefusedInput("input.whole_number_only", f"1,5*{EAN}")
     assert brief("0,5*15400141288763") == [(PRODUCT, "P3", Decimal(6), True)]  # half a case of twelve
 
 
@@ -577,7 +583,7 @@ def test_a_code_of_a_number_that_nobody_has_is_no_quantity(factor: str) -> None:
         ways = parse(text, NOTHING)
         assert needs_look_up(ways)
         known = [Candidate(key, PRODUCT, "BOX", factor=Decimal(factor)) for key in look_up_keys(ways)]
-        assert resolve(text, NOTHING, ways, known, (PRODUCT,)) == RefusedInput("input.quantity", text)
+        assert resolve(text, NOTHING, ways, known, (PRODUCT,)) == RefusedInput("input.no_quantity", text)
 
 
 @pytest.mark.parametrize(
@@ -604,4 +610,4 @@ def test_label_weight_keeps_three_decimals(text: str, quantity: str) -> None:
         assert isinstance(meant, Scan)
         assert meant.matches[0].quantity == Decimal(quantity)
     else:
-        assert meant == RefusedInput("input.decimal", text)
+        assert meant == RefusedInput("input.whole_number_only", text)

@@ -90,7 +90,7 @@ def test_a_substitute_never_takes_a_digit_of_what_follows(sign: str, ai: str) ->
 def test_an_identifier_with_two_values_is_two_labels(ai: str) -> None:
     first, second = ("261201", "261202") if ai == "17" else ("001500", "001600")
     text = f"01{GTIN}{ai}{first}{GS}{ai}{second}"
-    assert what(text, gtin=GTIN) == RefusedInput("input.gs1", text)
+    assert what(text, gtin=GTIN) == RefusedInput("input.gs1_damaged", text)
     assert isinstance(what(f"01{GTIN}{ai}{first}{GS}{ai}{first}", gtin=GTIN), Scan)
 
 
@@ -197,12 +197,12 @@ def test_data_that_is_damaged_is_refused_as_a_whole(tail: str) -> None:
         text = f"{prefix}01{GTIN}{tail}"
         said = what(text, gtin=GTIN)
         assert isinstance(said, RefusedInput), (text, said)
-        assert said.reason in ("input.gs1", "input.no_gs")
+        assert said.reason in ("input.gs1_damaged", "input.no_gs")
 
 
 @pytest.mark.parametrize("text", [f"(01){GTIN}(17)261301", f"(01){GTIN}(10){'L' * 21}", f"(01){GTIN}(99999)1"])
 def test_printed_brackets_follow_the_same_rules(text: str) -> None:
-    assert what(text, gtin=GTIN) == RefusedInput("input.gs1", text)
+    assert what(text, gtin=GTIN) == RefusedInput("input.gs1_damaged", text)
     assert only(what(f"(01) {GTIN} (10) LOT7 (30) 12", gtin=GTIN)).quantity == 12
 
 
@@ -241,7 +241,7 @@ def test_a_key_in_the_middle_of_a_code_is_part_of_the_damaged_code(code: bytes, 
         items = fed(code[:place] + key + code[place:] + b"\r", ms)
         assert not any(isinstance(item, EscapeInput) for item in items), place
         [line] = [item.text for item in items if isinstance(item, Line)]
-        assert parse(line, Accepts()) == RefusedInput("input.control", code.decode())
+        assert parse(line, Accepts()) == RefusedInput("input.control_character", code.decode())
 
 
 @pytest.mark.parametrize("key", KEYS)

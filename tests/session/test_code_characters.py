@@ -100,7 +100,7 @@ def test_a_code_and_a_number_are_told_how_to_multiply(home: StoreFolder, code: s
         scan = Scanner(session)
         open_count(session, scan)
         frame = scan(code)
-        assert told(frame) == (WRONG, "input.code_number")
+        assert told(frame) == (WRONG, "input.number_beside_code")
         assert "12*" in said(frame)
 
 
@@ -110,7 +110,7 @@ def test_no_multiplication_sets_a_count_to_zero(home: StoreFolder, factors: str)
         scan = Scanner(session)
         open_count(session, scan)
         scan(EAN)
-        assert told(scan(factors)) == (WRONG, "input.times")
+        assert told(scan(factors)) == (WRONG, "input.no_multiplier")
         assert counted(scan(EAN)) == 2
 
 
@@ -322,7 +322,7 @@ def test_a_control_in_a_plain_code_is_refused_and_around_it_is_padding(
         open_count(session, scan)
         for cut in (1, 4, len(EAN) - 1):
             frame = scan(f"{EAN[:cut]}{control}{EAN[cut:]}")
-            assert told(frame) == (WRONG, "input.control"), cut
+            assert told(frame) == (WRONG, "input.control_character"), cut
             assert not session.stack.top.state.counted_lines
         assert counted(scan(f"{control}{EAN}{control}{control}")) == 1
         assert told(scan(f"1{control}2"))[0] == WRONG, "nor is it a quantity"

@@ -244,7 +244,7 @@ def test_where_no_separator_comes_nothing_is_counted(home: StoreFolder, ms: int)
             frame = scan(f"010{EAN}{tail}")
             assert told(frame) == (WRONG, "input.no_gs")
             assert said(frame).startswith("This scanner sends no group separator")
-        assert told(scan(f"010{EAN}17261301")) == (WRONG, "input.gs1")
+        assert told(scan(f"010{EAN}17261301")) == (WRONG, "input.gs1_damaged")
         assert counted(scan(EAN)) == 1
 
 
@@ -279,7 +279,7 @@ def test_a_label_that_says_no_quantity_is_asked(home: StoreFolder, job: str, cod
         assert frame.verdict is not None
         assert frame.verdict.kind == ASK
         assert f"The label says {label}." in said(frame)
-        assert told(scan("4101"))[1] == "session.is_number"
+        assert told(scan("4101"))[1] == "session.confirm_known_number"
         frame = scan("1.5")
         if job == "count":
             assert counted(frame) == Decimal("1.5")
@@ -327,7 +327,7 @@ def test_a_number_of_the_store_is_a_weight_with_y_alone(home: StoreFolder) -> No
         scan = Scanner(session)
         open_count(session, scan)
         scan("01095200011005123202000275")
-        assert told(scan("4101")) == (ASK, "session.is_number")
+        assert told(scan("4101")) == (ASK, "session.confirm_known_number")
         assert told(scan("y"))[1] == "count.confirm_quantity"
         scan("b")
         scan("01095200011005123202000275")
@@ -426,10 +426,10 @@ def test_a_keyboard_layout_is_told_once(home: StoreFolder) -> None:
         scan = Scanner(session)
         scan("4101")
         first, second = scan("ç(éààà&&àààé'"), scan("ç(éààà&&àààé'")
-        assert told(first) == (GOOD, "session.layout")
+        assert told(first) == (GOOD, "session.keyboard_layout")
         assert EAN in said(first)
         assert told(second) == (GOOD, "pick.picked")
-        assert told(scan("ç(éààà&&ààà&&")) == (WRONG, "input.layout")
+        assert told(scan("ç(éààà&&ààà&&")) == (WRONG, "input.keyboard_layout")
         assert said(scan("ç(éàààààà&&à")).startswith("Keyboard layout of the scanner")
         assert picked(home) == {1: 2}
 
@@ -473,7 +473,7 @@ def test_a_weight_that_is_the_number_of_something_is_asked_about(
         scan = Scanner(session)
         open_count(session, scan)
         scan("01095200011005123202000275")
-        assert (told(scan(typed)) == (ASK, "session.is_number")) is is_number
+        assert (told(scan(typed)) == (ASK, "session.confirm_known_number")) is is_number
 
 
 @pytest.mark.sampled(3)
@@ -484,7 +484,7 @@ def test_a_printed_letter_answers(home: StoreFolder, ms: int, form: str) -> None
         scan = Scanner(session, ms)
         scan("4101")
         assert told(scan(f"61*{EAN}"))[1] == "pick.more_than_ordered"
-        assert told(scan("AISLE:1")) == (WRONG, "input.letters"), "a number is the quantity there, and no choice"
+        assert told(scan("AISLE:1")) == (WRONG, "input.choose_letter"), "a number is the quantity there, and no choice"
         scan(form)
         assert picked(home)[1] == 60
 

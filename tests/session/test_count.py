@@ -99,7 +99,7 @@ def test_cases_stars_weights_and_fractions_are_counted_as_what_they_are(home: St
         say(session, f"12*{CODES[1]}", "]C10109780201379624307", WEIGHED)
         weight = session.stack.top.state.current_line.counted
         assert told(say(session, "2,5")) == (GOOD, "count.counted_of")
-        assert told(say(session, CODES[3], "2.5")) == (WRONG, "input.decimal")
+        assert told(say(session, CODES[3], "2.5")) == (WRONG, "input.whole_number_only")
         assert weight == Decimal("1.234")
         items = {item.product: item.counted for item in session.stack.top.state.lines}
     assert items == {"P1": 15, "P2": 12, "P3": 7, "P4": 1, "P5": Decimal("2.5")}

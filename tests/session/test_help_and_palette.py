@@ -123,7 +123,7 @@ def test_what_is_typed_on_help_is_said_below(home: StoreFolder) -> None:
         picking(session)
         assert told(say(session, "h", "5")) == (GOOD, "pick.picked")
         assert told(say(session, "h", "u")) == told(say(session, "u"))
-        assert told(say(session, "h", "y")) == (WRONG, "input.letter")
+        assert told(say(session, "h", "y")) == (WRONG, "input.no_command")
 
 
 @pytest.mark.parametrize("path", [(), ("4101",), ("3",), ("4",), ("7", "3"), ("7", "6"), ("7", "9", "4")])
@@ -160,7 +160,7 @@ def test_commands_are_found_by_words_and_run_by_number(home: StoreFolder) -> Non
         assert rows(session.take([OpenLine("del")], 0.0)) == []
         assert rows(session.take([OpenLine("rece")], 0.0)) == ["home.receive"]
         session.take([OpenLine("")], 0.0)
-        assert told(say(session, "hoover")) == (WRONG, "palette.no_such")
+        assert told(say(session, "hoover")) == (WRONG, "palette.no_match")
         assert say(session, "receive goods").view.name == "receive.delivery"
         assert say(session, "b").view.name == "pick.product"
         undo = rows(say(session, ".")).index("hint.undo") + 1
@@ -303,7 +303,7 @@ def test_the_list_of_commands_signs_nobody_out_unaware_either(home: StoreFolder)
 def test_back_is_named_where_there_is_one(home: StoreFolder) -> None:
     with at(home, user="U1") as session:
         assert told(say(session, "0")) == (WRONG, "input.no_choice")
-        assert told(say(session, "7", "0")) == (WRONG, "input.choice")
+        assert told(say(session, "7", "0")) == (WRONG, "input.no_choice_back")
 
 
 def test_a_number_that_chooses_nothing_is_told_what_does(home: StoreFolder) -> None:

@@ -17,7 +17,7 @@ from tests.session.test_session import at, told
 
 home = store
 LABEL = f"010{TEA}10LOT73012"
-HIDDEN = (ASK, "session.hidden_count")
+HIDDEN = (ASK, "session.lot_may_have_quantity")
 PACES = (0.0, 0.006)
 
 
@@ -96,6 +96,6 @@ def test_the_question_opens_nothing_and_survives_a_kill(home: StoreFolder) -> No
         begun(session, "count")
         Scanner(session).send(f"{LABEL}\r")
     with at(home, user="U1") as session:
-        assert told(session.frames.build())[1] == "session.hidden_count"
+        assert told(session.frames.build())[1] == "session.lot_may_have_quantity"
         Scanner(session).send("4\r")
         assert quantities(session) == {"P4": Decimal(4)}

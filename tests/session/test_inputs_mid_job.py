@@ -96,7 +96,7 @@ def test_ones_own_badge_is_no_mistake_on_the_page_of_an_order(home: StoreFolder)
         assert opened(session, "orders", "1").view.name == "order"
         assert told(say(session, "BADGE-U1")) == (INFO, "sign_in.already")
         assert session.bells == 0
-        assert told(say(session, "BADGE-U2")) == (WRONG, "orders.person")
+        assert told(say(session, "BADGE-U2")) == (WRONG, "orders.is_person")
 
 
 def test_an_order_that_was_never_opened_does_not_go_on_from_anywhere(home: StoreFolder) -> None:
@@ -115,7 +115,7 @@ def test_a_scan_of_nothing_that_can_be_read_says_so(home: StoreFolder, scans: tu
     with at(home, user="U1") as session:
         before = say(session, *scans).view
         frame = say(session, code)
-        assert (frame.view, told(frame)) == (before, (WRONG, "input.nothing"))
+        assert (frame.view, told(frame)) == (before, (WRONG, "input.empty_scan"))
 
 
 def test_a_delivery_that_is_scanned_in_a_pick_is_not_unknown(home: StoreFolder) -> None:
@@ -135,7 +135,7 @@ def test_a_letter_that_was_left_on_the_line_is_none_of_the_scan_behind_it(home: 
     with at(home, user="U1") as session:
         say(session, "4101")
         frame = left(session, f"n{BARCODES[0]}", 1)
-        assert told(frame) == (GOOD, "session.typed_before")
+        assert told(frame) == (GOOD, "session.typed_dropped_message")
         assert frame.verdict
         assert "“n” was typed before: not taken" in MessageWriter().write(frame.verdict.text)
         assert session.stack.top.state.lines[0].picked == 1

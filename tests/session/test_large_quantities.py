@@ -87,7 +87,7 @@ def test_so_many_are_taken_back_by_the_keys_of_every_question(store: StoreFolder
             shown = session.frames.build().view
             assert "x" in shown.choice_letters  # type: ignore[union-attr]
             for more in ("5000001", f"5000*{way.code}"):
-                assert told(say(session, more, "y"))[1] in ("input.by_hand", "input.moved"), (
+                assert told(say(session, more, "y"))[1] in ("input.scan_not_accepted", "input.choices_changed"), (
                     "that was not on the screen"
                 )
             frame = say(session, key)

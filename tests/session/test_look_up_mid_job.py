@@ -202,7 +202,7 @@ def test_a_scan_that_ends_several_looks_at_once(home: StoreFolder) -> None:
 ASKING = {
     "receive.goods": (f"5*{BARCODES[0]}", BARCODES[0], (ASK, "receive.more_than_announced")),
     "receive.goods/another": (f"5*{BARCODES[0]}", BARCODES[1], (WRONG, "receive.answer_first")),
-    "move.take/over": ("", BARCODES[0], (ASK, "move.exceeds_stock")),
+    "move.take/over": ("", BARCODES[0], (ASK, "move.exceeds_expected")),
     "count.leave": ("", BARCODES[0], (WRONG, "count.answer_first")),
     "pick.wait/claimed": ("", BARCODES[0], (WRONG, "pick.answer_first")),
 }

@@ -129,7 +129,7 @@ def test_what_one_read_moved_and_took_back_is_taken_back(home: StoreFolder, plac
 def test_cases_and_times_count_as_what_they_hold(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "A-1")
-        assert told(say(session, CASE)) == (ASK, "move.exceeds_stock")
+        assert told(say(session, CASE)) == (ASK, "move.exceeds_expected")
         assert told(say(session, "y")) == (GOOD, "move.taken")
         say(session, f"2*{CODES[1]}")
         say(session, "A-2")
@@ -140,8 +140,8 @@ def test_cases_and_times_count_as_what_they_hold(home: StoreFolder) -> None:
 def test_question_about_goods_counts_scans_survives_restart_and_comes_first(home: StoreFolder) -> None:
     with at(home) as session:
         say(session, "A-1", f"11*{CODES[0]}")
-        assert told(say(session, CODES[0])) == (ASK, "move.exceeds_stock")
-        assert told(say(session, CASE)) == (ASK, "move.exceeds_stock")
+        assert told(say(session, CODES[0])) == (ASK, "move.exceeds_expected")
+        assert told(say(session, CASE)) == (ASK, "move.exceeds_expected")
     with at(home) as session:
         assert told(say(session, "B-1")) == (WRONG, "move.answer_first_quantity")
         assert told(say(session, "y")) == (GOOD, "move.taken")
@@ -163,7 +163,7 @@ def test_a_cart_survives_the_end_of_a_session_with_all_that_is_on_it(home: Store
             say(session, ("A-1", "A-1", "B-1")[time - 1], CODES[time - 1])
         elif time == 4:
             assert frame.view.name == "move.load"
-            assert told(say(session, "d")) == (GOOD, "move.unload")
+            assert told(say(session, "d")) == (GOOD, "move.to_put_away")
             assert told(say(session, "A-2")) == (GOOD, "move.put")
         else:
             assert frame.view.name == "move.put"

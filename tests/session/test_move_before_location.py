@@ -57,7 +57,7 @@ def test_each_scan_before_the_place_counts(home: StoreFolder, scans: tuple[str, 
         for scan in scans:
             frame = say(session, scan)
         if sum(TEA in scan for scan in scans) > 1 or scans[0] != TEA:
-            assert told(frame) == (ASK, "move.so_many_from")
+            assert told(frame) == (ASK, "move.where_from_quantity")
         say(session, where)
         assert quantities(session) == {"P1": Decimal(SCANS[scans])}
 

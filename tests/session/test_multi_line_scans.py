@@ -57,7 +57,7 @@ STALLED = (
 """Payloads whose first line is nothing by itself."""
 
 SHORT = ("numbers", "a number and a known code", "a known code and a number", "a known code, a lot and a date", "keys")
-UNKNOWN = (WRONG, "input.lines")
+UNKNOWN = (WRONG, "input.several_lines")
 TOO_SOON = (WRONG, "input.too_soon")
 BAD_LINE = (WRONG, "input.bad_line")
 FUZZ = [20_000, pytest.param(1_000_000, marks=pytest.mark.full)]
@@ -255,7 +255,7 @@ def test_first_line_read_alone_counts_and_rest_of_scan_is_refused(home: StoreFol
         stand(home, session, "pick.product")
         scanner, before = Scanner(session), session.frames.build().view
         assert told(scanner.write(f"{BARCODES[1]}\n")) == (GOOD, "pick.picked")
-        assert told(scanner.send("1\ny\n40\n")) == (WRONG, "input.lines_after")
+        assert told(scanner.send("1\ny\n40\n")) == (WRONG, "input.later_lines")
         after = session.frames.build().view
         assert (before.done, after.done) == (before.done, before.done + 1)  # type: ignore[union-attr]
 
@@ -272,7 +272,7 @@ def test_batch_scanner_codes_are_separate_scans(home: StoreFolder, pace: float, 
         assert frame.view.done - before == 4, "two of them are of no line of the order"  # type: ignore[union-attr]
         assert frame.verdict is not None
         if not pace:
-            assert told(frame) == (WRONG, "session.not_all")
+            assert told(frame) == (WRONG, "session.not_applied_first")
 
 
 @pytest.mark.parametrize("pause", [0.008, 0.05, 0.2])
@@ -356,7 +356,7 @@ def test_a_payment_code_over_a_link_as_slow_as_a_person_leaves_the_count(
         assert told(scanner.send(PAYMENT.replace("BCD", first, 1).replace("\n", end), pace))[0] == WRONG
         assert session.stack.top.state.current_line.counted == 17
         scanner.rest(0.5)
-        assert told(scanner.send("18\r", 0.1))[1] in ("input.wrong_page", "count.counted_of")
+        assert told(scanner.send("18\r", 0.1))[1] in ("input.number_after_refused_scan", "count.counted_of")
         scanner.send("18\r", 0.1)
         assert session.stack.top.state.current_line.counted == 18
 
@@ -392,7 +392,7 @@ def test_digits_that_were_left_on_the_line_before_a_scan_are_told(home: StoreFol
         scanner.send("5\r", 0.1)
         scanner.write(digits, 0.1)
         scanner.rest(1.0)
-        assert told(scanner.send(f"{BARCODES[0]}\r", 0.003)) == (WRONG, "input.code_number")
+        assert told(scanner.send(f"{BARCODES[0]}\r", 0.003)) == (WRONG, "input.number_beside_code")
         assert session.stack.top.state.current_line.counted == 5
         assert told(scanner.send(f"{BARCODES[0]}\r", 0.003))[0] == GOOD
         assert session.stack.top.state.current_line.counted == 6

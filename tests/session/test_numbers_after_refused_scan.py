@@ -93,7 +93,7 @@ def test_a_number_after_a_refused_scan_is_asked_back(home: StoreFolder, job: str
         assert before == (1 if job == "adjust" else 3)
         say(session, REFUSED[refused])
         frame = say(session, "4")
-        assert told(frame) == (ASK, "input.wrong_page")
+        assert told(frame) == (ASK, "input.number_after_refused_scan")
         assert "Tea" in shown(frame)
         assert quantity(session) == before
         say(session, "4")
@@ -105,7 +105,7 @@ def test_the_same_after_another_product(home: StoreFolder, job: str) -> None:
     with at(home, user="U1") as session:
         opened(session, job, *TAKING[job])
         say(session, SALT)
-        assert told(say(session, "4")) == (ASK, "input.wrong_page")
+        assert told(say(session, "4")) == (ASK, "input.number_after_refused_scan")
         assert quantity(session) == 1
 
 
@@ -115,7 +115,7 @@ def test_a_scan_that_is_taken_has_its_number(home: StoreFolder, job: str) -> Non
         opened(session, job, *TAKING[job])
         say(session, UNKNOWN)
         say(session, TEA)
-        assert told(say(session, "4"))[1] != "input.wrong_page"
+        assert told(say(session, "4"))[1] != "input.number_after_refused_scan"
         assert quantity(session) == 4
 
 
@@ -130,7 +130,7 @@ def test_a_number_while_it_is_asked_what_is_counted_next_counts_nothing(home: St
     with at(home, user="U1") as session:
         opened(session, "count", TEA, "45")
         assert told(say(session, SALT)) == (ASK, "count.other_product")
-        assert told(say(session, "12"))[1] == "input.letters"
+        assert told(say(session, "12"))[1] == "input.choose_letter"
         assert quantity(session) == 45
 
 
@@ -158,7 +158,7 @@ WEIGHED: dict[str, tuple[str, ...]] = {
 def test_a_plain_code_of_weighed_goods_is_asked_about(home: StoreFolder, job: str, form: str) -> None:
     with at(home, user="U1") as session:
         frame = opened(session, job, *WEIGHED[job][:-1], form)
-        assert told(frame) == (ASK, "session.no_network_for")
+        assert told(frame) == (ASK, "session.no_net_quantity_in")
         assert "Rice" in shown(frame)
         say(session, "2.75")
         job_, state = session.stack.top.job, session.stack.top.state

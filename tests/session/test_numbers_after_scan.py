@@ -99,8 +99,8 @@ TABLE: dict[str, dict[str, str]] = {
     "count": {
         "good scan": "count.product count.counted_of P1=3",
         "multiplied scan": "count.product count.counted_of -",
-        "refused scan": "count.product input.wrong_page -",
-        "unknown scan": "count.product input.wrong_page -",
+        "refused scan": "count.product input.number_after_refused_scan -",
+        "unknown scan": "count.product input.number_after_refused_scan -",
         "question": "count.product count.counted_of P1=3",
         "other product": "count.product count.counted P1=1 P2=3",
         "other place": "count.summary count.differ P1=3",
@@ -110,10 +110,10 @@ TABLE: dict[str, dict[str, str]] = {
     "count of a product": {
         "good scan": "count.stop count.counted_of P1=3",
         "multiplied scan": "count.stop count.counted_of P1=3",
-        "refused scan": "count.stop input.wrong_page -",
-        "unknown scan": "count.stop input.wrong_page -",
+        "refused scan": "count.stop input.number_after_refused_scan -",
+        "unknown scan": "count.stop input.number_after_refused_scan -",
         "question": "count.stop count.counted_of P1=3",
-        "other product": "count.stop input.letters -",
+        "other product": "count.stop input.choose_letter -",
         "other place": "count.stop count.counted P1=3",
         "letter": "count.stop count.counted_of P1=3",
         "undo": "count.stop count.counted_of P1=3",
@@ -121,10 +121,10 @@ TABLE: dict[str, dict[str, str]] = {
     "recount": {
         "good scan": "count.summary count.differ P1=3",
         "multiplied scan": "count.summary count.differ P1=3",
-        "refused scan": "count.recount input.wrong_page -",
-        "unknown scan": "count.recount input.wrong_page -",
+        "refused scan": "count.recount input.number_after_refused_scan -",
+        "unknown scan": "count.recount input.number_after_refused_scan -",
         "question": "count.summary count.differ P1=3",
-        "other product": "count.recount input.wrong_page -",
+        "other product": "count.recount input.number_after_refused_scan -",
         "other place": "count.summary count.differ P1=3",
         "letter": "count.summary count.differ P1=3",
         "undo": "count.summary count.differ P1=3",
@@ -132,8 +132,8 @@ TABLE: dict[str, dict[str, str]] = {
     "missing": {
         "good scan": "count.product count.counted_of P1=3",
         "multiplied scan": "count.product count.counted_of P1=3",
-        "refused scan": "count.missing input.wrong_page -",
-        "unknown scan": "count.missing input.wrong_page -",
+        "refused scan": "count.missing input.number_after_refused_scan -",
+        "unknown scan": "count.missing input.number_after_refused_scan -",
         "question": "count.recount count.recount_needed P1=3",
         "other product": "count.product count.counted P2=3",
         "other place": "count.recount count.recount_needed P1=3",
@@ -143,10 +143,10 @@ TABLE: dict[str, dict[str, str]] = {
     "adjust": {
         "good scan": "adjust.reason adjust.which_reason P1=3",
         "multiplied scan": "adjust.reason adjust.which_reason -",
-        "refused scan": "adjust.quantity input.wrong_page -",
-        "unknown scan": "adjust.quantity input.wrong_page -",
+        "refused scan": "adjust.quantity input.number_after_refused_scan -",
+        "unknown scan": "adjust.quantity input.number_after_refused_scan -",
         "question": "adjust.reason adjust.which_reason P1=3",
-        "other product": "adjust.quantity input.wrong_page -",
+        "other product": "adjust.quantity input.number_after_refused_scan -",
         "other place": "adjust.reason adjust.which_reason P1=3",
         "letter": "adjust.reason adjust.which_reason P1=3",
         "undo": "adjust.reason adjust.which_reason P1=3",
@@ -154,10 +154,10 @@ TABLE: dict[str, dict[str, str]] = {
     "move": {
         "good scan": "move.take move.taken P1=3",
         "multiplied scan": "move.take move.taken -",
-        "refused scan": "move.take input.wrong_page -",
-        "unknown scan": "move.take input.wrong_page -",
+        "refused scan": "move.take input.number_after_refused_scan -",
+        "unknown scan": "move.take input.number_after_refused_scan -",
         "question": "move.take move.taken P1=3",
-        "other product": "move.take move.exceeds_stock -",
+        "other product": "move.take move.exceeds_expected -",
         "other place": "move.take pick.no_quantity -",
         "letter": "move.take move.taken P1=3",
         "undo": "move.take move.taken P1=3",
@@ -165,10 +165,10 @@ TABLE: dict[str, dict[str, str]] = {
     "put": {
         "good scan": "move.put move.not_so_many -",
         "multiplied scan": "move.put move.not_so_many -",
-        "refused scan": "move.put input.wrong_page -",
-        "unknown scan": "move.put input.wrong_page -",
+        "refused scan": "move.put input.number_after_refused_scan -",
+        "unknown scan": "move.put input.number_after_refused_scan -",
         "question": "move.put move.not_so_many -",
-        "other product": "move.put input.wrong_page -",
+        "other product": "move.put input.number_after_refused_scan -",
         "other place": "move.load pick.no_quantity -",
         "letter": "move.put move.not_so_many -",
         "undo": "move.load pick.no_quantity -",
@@ -176,8 +176,8 @@ TABLE: dict[str, dict[str, str]] = {
     "receive": {
         "good scan": "receive.goods receive.taken P1=3",
         "multiplied scan": "receive.goods receive.taken -",
-        "refused scan": "receive.goods input.wrong_page -",
-        "unknown scan": "receive.goods input.wrong_page -",
+        "refused scan": "receive.goods input.number_after_refused_scan -",
+        "unknown scan": "receive.goods input.number_after_refused_scan -",
         "question": "receive.goods receive.taken P1=3",
         "other product": "receive.goods receive.taken P2=3",
         "other place": "receive.goods pick.no_quantity -",
@@ -190,7 +190,7 @@ TABLE: dict[str, dict[str, str]] = {
         "refused scan": "pick.product pick.picked P1=1 P2=3",
         "unknown scan": "pick.product pick.picked P1=1 P2=3",
         "question": "pick.product pick.picked P1=1 P2=3",
-        "other product": "pick.product input.wrong_page -",
+        "other product": "pick.product input.number_after_refused_scan -",
         "other place": "pick.product pick.picked P1=1 P2=3",
         "letter": "pick.product pick.picked P1=1 P2=3",
         "undo": "pick.product pick.picked P1=1 P2=3",
@@ -209,5 +209,5 @@ def test_the_table_has_every_case_and_no_number_is_for_other_goods() -> None:
     assert {job: set(cases) for job, cases in TABLE.items()} == {job: set(AFTER) for job in JOBS}
     for job, cases in TABLE.items():
         for what in ("refused scan", "unknown scan"):
-            asks = "input.wrong_page" in cases[what]
+            asks = "input.number_after_refused_scan" in cases[what]
             assert asks is (job != "pick"), "in a pick the page says what is to be taken"

@@ -32,7 +32,7 @@ def test_a_number_at_scanner_pace_is_asked_back(home: StoreFolder, job: str, num
         scan.send(f"{TEA}\r", 0.006)
         before = quantities(session)
         scan.rest(2.5)
-        assert told(scan.send(f"{number}\r", pace)) == (ASK, "input.paced")
+        assert told(scan.send(f"{number}\r", pace)) == (ASK, "input.confirm_fast_number")
         assert quantities(session) == before
         say(session, "x")
         say(session, "y")
@@ -50,7 +50,7 @@ def test_a_measure_at_scanner_pace_is_asked_back(home: StoreFolder, job: str, te
         say(session, "1")
         before = quantities(session)
         scan.rest(2.5)
-        assert told(scan.send(f"{text}\r", pace)) == (ASK, "input.paced")
+        assert told(scan.send(f"{text}\r", pace)) == (ASK, "input.confirm_fast_number")
         assert quantities(session) == before
         scan.send("y\r")
         assert quantities(session) != before
@@ -75,7 +75,7 @@ def test_anything_between_it_and_y_drops_it(home: StoreFolder, between: str) -> 
         scan = Scanner(session)
         scan.send(f"{TEA}\r")
         scan.rest(2.5)
-        assert told(scan.send("120\r")) == (ASK, "input.paced")
+        assert told(scan.send("120\r")) == (ASK, "input.confirm_fast_number")
         frame = scan.send(between)
         assert "1 not taken: 120" in re.sub(r"#\d+ ", "", shown(frame, 80, 24))  # without the number of the scan
         assert "y takes" not in shown(frame, 80, 24)
@@ -115,6 +115,6 @@ def test_a_weight_at_scanner_pace_is_asked_back_and_its_label_still_waits(home: 
         scan = Scanner(session)
         scan.send(f"010{HAM}3403001250\r", 0.006)
         scan.rest(2.5)
-        assert told(scan.send("952\r", 0.006)) == (ASK, "input.paced")
+        assert told(scan.send("952\r", 0.006)) == (ASK, "input.confirm_fast_number")
         say(session, "2")
         assert quantities(session) == {"P2": Decimal(2)}

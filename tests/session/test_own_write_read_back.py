@@ -36,7 +36,7 @@ def read_back(home: StoreFolder, session: Session, picked: float, at_: float, **
 
 def changed(frame: Frame | None) -> bool:
     """Whether the screen says that somebody else changed the order."""
-    return frame is not None and told(frame)[1] in ("pick.changed", "pick.changed_asked")
+    return frame is not None and told(frame)[1] in ("pick.changed", "pick.changed_question_dropped")
 
 
 @pytest.mark.parametrize("halfway", [1.0, 2.0])

@@ -133,7 +133,7 @@ def test_it_is_asked_once_before_anything_is_noted_and_then_not_again(desk: Desk
     assert desk.rows() == [("person/U6", "U6", "4101")]
     told = desk.says(PIN).verdict
     assert told is not None
-    assert told.text.id == "pin.twice", "who did not see the page go types it once more"
+    assert told.text.id == "pin.already_given", "who did not see the page go types it once more"
     assert desk.says("b", "b").view.name == "home"
     assert desk.rejects("4102").view.name == "order", "asked no more"
     assert desk.rows()[1:] == [("person/U6", "U6", "4102")]
@@ -199,7 +199,7 @@ def _is_kept_nowhere(desk: Desk, folder: Path) -> None:
     """Whoever reads that something waits for his PIN types it there and then."""
     told = desk.says(PIN).verdict
     assert told is not None
-    assert told.text.id == "pin.elsewhere"
+    assert told.text.id == "pin.not_asked_here"
     assert PIN.encode() not in written(desk, folder / "trace.jsonl")
 
 
@@ -209,7 +209,7 @@ def test_a_pin_that_looks_like_a_scan_in_pieces_is_kept_nowhere(desk: Desk, tmp_
     assert desk.says("h").view.name == "help"
     frame = desk.session.take([Line(PIN, "cr", 0.0, 1.0, 0.0, possible_prefix="[B")], 1.0)
     assert frame.verdict is not None
-    assert frame.verdict.text.id == "input.cut"
+    assert frame.verdict.text.id == "input.incomplete_scan"
     desk.session.on_painted((), 1.0)
     assert PIN.encode() not in written(desk, tmp_path / "trace.jsonl")
 
@@ -236,7 +236,7 @@ def test_typed_before_anybody_has_signed_in_it_is_kept_nowhere(
         if before == "fr":
             assert desk.session.context.user.user == ""
         assert frame.verdict is not None
-        assert frame.verdict.text.id == "pin.early"
+        assert frame.verdict.text.id == "pin.sign_in_first"
         assert typed.encode() not in written(desk, trace)
 
 
@@ -413,5 +413,5 @@ def test_a_scan_is_no_try(desk: Desk) -> None:
     desk.rejects("4101")
     frame = desk.session.take([Line("4006381333931", "cr", 0.0, 0.01, 0.5, median_pause=0.001)], 1.0)
     assert frame.verdict is not None
-    assert frame.verdict.text.id == "pin.scanned"
+    assert frame.verdict.text.id == "pin.scan_not_accepted"
     assert fetch(desk.outbox, "SELECT 1 FROM request") == []

@@ -55,9 +55,9 @@ def test_a_list_leaves_its_quantity_out(home: StoreFolder) -> None:
 
 
 PAGES: dict[str, tuple[tuple[str, ...], str, str]] = {
-    "move": (("move",), "location.locations_unknown_at", "location.locations_unknown"),
-    "count": (("count",), "location.locations_unknown_at", "location.locations_unknown"),
-    "locations": (("?A-1",), "", "location.locations_unknown"),
+    "move": (("move",), "locations.locations_unknown_at", "locations.locations_unknown"),
+    "count": (("count",), "locations.locations_unknown_at", "locations.locations_unknown"),
+    "locations": (("?A-1",), "", "locations.locations_unknown"),
 }
 
 

@@ -51,7 +51,9 @@ def product(session: Session) -> str:
     return words(say(session, f"?{BARCODES[0]}", "e"))
 
 
-@pytest.mark.parametrize(("opened", "denied"), [(clearance, "clearance.denied"), (product, "store_product.no_role")])
+@pytest.mark.parametrize(
+    ("opened", "denied"), [(clearance, "clearance.role_denied"), (product, "store_product.role_denied")]
+)
 def test_a_changed_role_is_so_on_the_page_that_is_open(home: StoreFolder, opened: Any, denied: str) -> None:
     ready(home)
     role(home, "supervisor")

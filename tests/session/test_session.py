@@ -200,7 +200,7 @@ def test_how_much_of_what_was_scanned_at_once_was_not_kept_is_said(home: StoreFo
         broken.execute("BEGIN IMMEDIATE")
         session.store.journal._db.set_busy_timeout(1)
         frame = say(session, BARCODES[1], BARCODES[1], BARCODES[0])
-        assert told(frame) == (WRONG, "session.rest_lost")
+        assert told(frame) == (WRONG, "session.inputs_not_saved")
         assert frame.verdict is not None
         assert dict(frame.verdict.text.args)["count"] == 3
         assert (frame.view, session.bells) == (before.view, 3)
@@ -221,7 +221,7 @@ def test_what_was_not_taken_is_said_though_more_came_in_one_write(home: StoreFol
     with at(home, user="U1") as session:
         say(session, "4101")
         frame = say(session, BARCODES[0], "96385074", "12345678", BARCODES[1])
-        assert told(frame) == (WRONG, "session.not_all")
+        assert told(frame) == (WRONG, "session.not_applied_first")
         assert session.bells == 3
         for columns, rows in ((20, 16), (40, 20), (80, 24)):
             shown = " ".join(" ".join(plain_lines(layout_screen(frame, columns, rows))).split())
@@ -247,8 +247,8 @@ def test_number_after_refused_scan_is_not_open_quantity(home: StoreFolder) -> No
     with at(home, user="U1") as session:
         assert told(say(session, "4101", BARCODES[1])) == (GOOD, "pick.picked")
         frame = say(session, "12345678", "3", "2")
-        assert told(frame) == (WRONG, "session.not_all")
-        assert "input.after" in repr(frame.verdict)
+        assert told(frame) == (WRONG, "session.not_applied_first")
+        assert "input.after_refused_scan" in repr(frame.verdict)
         assert sent(home) == {2: Decimal(1)}
         say(session, "96385074", "1")
         assert session.frames.build().view.name.startswith("pick."), "nor does it choose what the refusal offers"
@@ -263,7 +263,7 @@ def test_the_choices_under_several_refusals_are_of_the_one_that_is_named(home: S
     with at(home, user="U1") as session:
         say(session, "4101")
         frame = say(session, "12345678", "96385074")
-        assert told(frame) == (WRONG, "session.not_all")
+        assert told(frame) == (WRONG, "session.not_applied_first")
         assert isinstance(frame.view, Step)
         assert frame.view.choices
         shown = " ".join(" ".join(plain_lines(layout_screen(frame, 20, 16))).split())
@@ -274,7 +274,7 @@ def test_the_choices_under_several_refusals_are_of_the_one_that_is_named(home: S
 
 def test_scan_that_replaces_sign_in_question_reports_unhandled_input(home: StoreFolder) -> None:
     with at(home) as session:
-        assert told(say(session, "anna", "BADGE-U2")) == (WRONG, "session.not_all")
+        assert told(say(session, "anna", "BADGE-U2")) == (WRONG, "session.not_applied_first")
     with at(home, user="U9") as session:
         say(session, "o")
         assert told(say(session, "anna", "1"))[1] == "sign_in.done"
@@ -398,10 +398,10 @@ def test_lists_ask_for_no_more_rows_than_the_screen_shows(home: StoreFolder) -> 
         ("-2", "[A", (GOOD, "pick.at_location")),
         (BARCODES[1], "[A", (GOOD, "pick.picked")),
         (BARCODES[1][3:], f"[{BARCODES[1][:3]}", (GOOD, "pick.picked")),
-        ("X-7-7", "[B", (WRONG, "input.cut")),
+        ("X-7-7", "[B", (WRONG, "input.incomplete_scan")),
         ("3", "[A", (GOOD, "pick.picked")),
         ("cheese", "[A", (WRONG, "pick.unknown")),
-        (BARCODES[1], "[Z", (WRONG, "input.cut")),
+        (BARCODES[1], "[Z", (WRONG, "input.incomplete_scan")),
     ],
     ids=["place", "key", "barcode", "unknown", "typed", "words", "either"],
 )

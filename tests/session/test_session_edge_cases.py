@@ -149,21 +149,21 @@ def test_a_token_that_is_refused_is_asked_for_while_work_goes_on(home: StoreFold
         assert told_at("refused", 1) == (GOOD, "pick.opened"), "what a scan was just answered with is not hidden"
         assert told_at("refused", STANDS_S) == (WRONG, "session.join")
         assert session.bells == 3
-        assert word(session) == msg("session.storage_failed", store="0001", file="dock.token")
+        assert word(session) == msg("session.access_refused", store="0001", file="dock.token")
         assert told(say(session, BARCODES[0])) == (GOOD, "pick.picked")
         assert told_at("refused", STANDS_S) == (GOOD, "pick.picked"), "it was told just now"
         assert told_at("refused", REPEAT_S) == (WRONG, "session.join")
         assert told_at("live", 1) == (INFO, "session.join")
-        assert word(session) == msg("session.signed_in_by_pin"), "one word takes the place of another"
+        assert word(session) == msg("session.access_restored"), "one word takes the place of another"
         say(session, BARCODES[0])
         assert told_at("refused", 1)[0] == WRONG, "the scan's"
         assert told_at("live", 1)[0] == WRONG
         say(session, "h", "b")
         assert told_at("live", 1) == ("", ""), "what is over before it could be told is not told"
-        assert told_at("refused", 1) == (WRONG, "session.storage_failed"), "alone where nothing is answered"
-        assert told_at("live", 1) == (INFO, "session.signed_in_by_pin")
+        assert told_at("refused", 1) == (WRONG, "session.access_refused"), "alone where nothing is answered"
+        assert told_at("live", 1) == (INFO, "session.access_restored")
         say(session, BARCODES[0])
-        assert told_at("live", 1)[1] != "session.signed_in_by_pin"
+        assert told_at("live", 1)[1] != "session.access_restored"
 
 
 def test_a_store_that_is_none_is_said_with_the_one_that_may_be_meant(home: StoreFolder) -> None:
@@ -195,7 +195,7 @@ def test_a_token_file_that_cannot_be_read_is_not_said_of_the_service(home: Store
         session.context.clock = lambda: time.time() + REPEAT_S + 1
         frame = session.poll()
         assert frame is not None
-        assert told(frame) == (WRONG, "session.storage_failed")
+        assert told(frame) == (WRONG, "session.access_refused")
 
 
 def test_a_change_that_cannot_be_kept_is_told_again(home: StoreFolder) -> None:
@@ -230,7 +230,7 @@ def test_what_cannot_be_signed_out_takes_the_rest_of_the_queue_along(home: Store
     with at(home, user="U1") as session:
         other = locked(home, session)
         frame = say(session, "4101", BARCODES[0], "b", "b", "o", "BADGE-U2", "4101", BARCODES[0])
-        assert told(frame) == (WRONG, "session.rest_lost")
+        assert told(frame) == (WRONG, "session.inputs_not_saved")
         assert frame.verdict is not None
         assert dict(frame.verdict.text.args)["count"] == frame.scan_serial == 8
         assert (frame.view.name, frame.user) == ("home", "U1")
@@ -360,7 +360,12 @@ def test_the_multiplier_is_taken_back_or_goes_with_its_page(home: StoreFolder, d
         say(session, "4101", "12*")
         frame = say(session, drop)
         assert frame.typed == ""
-        assert told(frame)[1] in ("session.dropped", "session.times_dropped", "session.times_unused", "input.times")
+        assert told(frame)[1] in (
+            "session.dropped",
+            "session.times_dropped",
+            "session.times_dropped_message",
+            "input.no_multiplier",
+        )
         if drop.startswith("?"):
             session.take([Key("back")], 0.0)
         say(session, BARCODES[1])
@@ -379,7 +384,7 @@ def test_unused_multiplier_on_detail_page_is_reported(home: StoreFolder, said: s
     with at(home, user="U1") as session:
         say(session, "2", f"?{BARCODES[1]}", "12*")
         frame = say(session, said)
-        gone = [(id_, "") for id_ in ("session.times_dropped", "session.times_unused")]
+        gone = [(id_, "") for id_ in ("session.times_dropped", "session.times_dropped_message")]
         assert (told(frame)[1], frame.typed) in [*gone, ("session.times_kept", "12*")]
 
 
@@ -392,7 +397,7 @@ def test_a_multiplier_is_for_the_job_below_a_page_to_read(home: StoreFolder) -> 
 
 def test_nobody_multiplies_a_badge(home: StoreFolder) -> None:
     with at(home) as session:
-        assert told(say(session, "12*")) == (WRONG, "input.times")
+        assert told(say(session, "12*")) == (WRONG, "input.no_multiplier")
         assert say(session, "BADGE-U1").view.name == "home"
 
 
@@ -496,7 +501,7 @@ def test_name_waits_for_people_list_and_later_scan_is_reported(aisle_home: Path,
         frame = session.poll(notified=True)
         assert frame is not None
         assert (frame.view.name, frame.user) == ("home", "Joanna Berg")
-        assert told(frame) == (INFO, "sign_in.done_alone")
+        assert told(frame) == (INFO, "sign_in.done_rest_not_applied")
         assert frame.verdict
         assert dict(frame.verdict.text.args) == {"name": "Joanna Berg", "rest": "4101"}
 
@@ -564,7 +569,7 @@ def test_letter_keeps_meaning_of_screen_it_was_seen_on(home: StoreFolder, scans:
         assert [choice.id for choice in step(question).choices] == ["pick.choice_pick_rest"]
         frame = say(session, *scans, "r")
         assert frame.verdict is not None
-        why = "input.moved" if "*" in scans[0] else "input.letter"
+        why = "input.choices_changed" if "*" in scans[0] else "input.no_command"
         assert why in repr(frame.verdict.text), "it came before its picker has seen what the scan led to"
         assert {line["line_number"]: line["picked_quantity"] for line in lines(home)}[2] == 0
         picked = {line["line_number"]: line["picked_quantity"] for line in lines(home)}[3]
@@ -608,7 +613,7 @@ def test_a_stray_number_offers_nobody(home: StoreFolder, asked: str) -> None:
         cache.write_people([service_rows.person("0001423", "Joanna Berg")])
     with at(home) as session:
         frame = say(session, asked)
-        assert told(frame) == (WRONG, "sign_in.number")
+        assert told(frame) == (WRONG, "sign_in.not_a_name")
         assert not getattr(frame.view, "choices", ())
         assert frame.user == ""
 

@@ -118,7 +118,7 @@ def test_a_scan_of_which_nobody_says_what_it_was_is_said_not_to_be_taken(home: S
         assert "2 not taken: Apple juice or Cherry juice?" in MessageWriter().write(frame.verdict.text)
         assert session.stack.top.state.line.product == "P2"
         say(session, "b", CODE)
-        assert told(say(session, "1"))[1] != "session.not_all"
+        assert told(say(session, "1"))[1] != "session.not_applied_first"
         say(session, "b", CODE)
         assert told(say(session, "b")) == (INFO, "session.dropped")
 
@@ -149,7 +149,7 @@ def test_every_product_of_a_code_can_be_chosen_however_many_there_are(home: Stor
         at_last = session.page.question.scans[session.page.question.first]
         first = keys[0] if keys else "1"
         if count > 9:
-            assert told(say(session, "m" if keys else "9", first))[1] == "input.by_hand", "not seen yet"
+            assert told(say(session, "m" if keys else "9", first))[1] == "input.scan_not_accepted", "not seen yet"
             at_last = session.page.question.scans[session.page.question.first]
         say(session, first)
         top = session.stack.top.state

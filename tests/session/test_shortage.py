@@ -143,7 +143,7 @@ def test_back_changes_nothing_and_a_look_comes_back_to_the_page(home: StoreFolde
         page = say(session, "s")
         assert say(session, f"?{CODES[2]}").view.name == "look_up.product"
         assert say(session, "b").view == page.view
-        assert told(say(session, "b")) == (INFO, "shortage.left")
+        assert told(say(session, "b")) == (INFO, "shortage.dropped")
     assert lines(home) == []
 
 

@@ -25,7 +25,7 @@ ADVICE = {
     "session.why_full": ["free some"],
     "session.why_busy": ["try again"],
     "session.why_damaged": ["get help", "aisle doctor"],
-    "session.why_shut": ["get help", "aisle doctor"],
+    "session.why_not_writable": ["get help", "aisle doctor"],
 }
 
 
@@ -64,10 +64,13 @@ def test_a_damaged_outbox_is_said_in_the_verdict_and_in_the_last_line(home: Stor
 def test_the_advice_is_on_the_screen_at_every_size(home: StoreFolder, why: str, columns: int, rows: int) -> None:
     with at(home, user="U1") as session:
         frame = say(session, "4101")
-    for text in (msg("session.not_saved", why=msg(why)), msg("session.rest_lost", count=Decimal(12), why=msg(why))):
+    for text in (
+        msg("session.not_saved", why=msg(why)),
+        msg("session.inputs_not_saved", count=Decimal(12), why=msg(why)),
+    ):
         said = frame._replace(verdict=Verdict(WRONG, text), scan_serial=112, link=LinkState("unkept", 100.0))
         whole, _ = shown(said, columns, rows)
-        advice = [*ADVICE[why], *(["the last 12"] if text.id == "session.rest_lost" else [])]
+        advice = [*ADVICE[why], *(["the last 12"] if text.id == "session.inputs_not_saved" else [])]
         assert any(words in whole for words in advice), whole
         assert "…" not in whole.partition("NO ")[2].partition("›")[0], whole
 
@@ -123,7 +126,7 @@ def test_the_alarm_ends_by_itself_and_no_sooner(
                 assert frame.link.state == "unkept"
         frame = session.poll()
         assert frame is not None
-        assert told(frame) == (INFO, "session.saving_works_again")
+        assert told(frame) == (INFO, "session.redo_unsaved")
         assert frame.link.state != "unkept"
         for columns, rows in SIZES:
             whole, _ = shown(frame, columns, rows)
@@ -141,6 +144,6 @@ def test_several_scans_that_were_lost_are_no_alarm_any_more(
         with TROUBLES[trouble](home):
             for _ in range(2):
                 say(session, BARCODES[0], BARCODES[1])
-            assert looked(session)[1] in ("session.rest_lost", "session.not_saved")
-        assert looked(session) == (INFO, "session.saving_works_again")
-        assert looked(session) == (INFO, "session.saving_works_again"), "it stands until something is scanned"
+            assert looked(session)[1] in ("session.inputs_not_saved", "session.not_saved")
+        assert looked(session) == (INFO, "session.redo_unsaved")
+        assert looked(session) == (INFO, "session.redo_unsaved"), "it stands until something is scanned"

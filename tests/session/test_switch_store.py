@@ -119,7 +119,7 @@ def test_all_that_was_typed_in_one_read_goes_where_it_was_meant(session: Session
     asked = enter(session, "0002", "1")
     assert (asked.store, asked.view.name, asked.verdict and asked.verdict.text.id) == (
         *("0001", "stores.change"),
-        "input.by_hand",
+        "input.scan_not_accepted",
     )
     frame = enter(session, "1", "0002-1", EAN, EAN)
     assert (frame.store, frame.view.name) == ("0002", "pick.done")
@@ -169,7 +169,7 @@ def test_a_store_that_cannot_be_opened_is_told_and_nothing_changes(
         raise StorageError("The disk is full.")
 
     enter(session, "0001-1")
-    for opens, why in ((broken, "session.not_moved"), (None, "session.one_store")):
+    for opens, why in ((broken, "session.store_not_switched"), (None, "session.one_store")):
         session.open_store = opens
         session.work.open(Start("stores", {"change": True}))
         enter(session, "0002")
@@ -204,7 +204,7 @@ def test_a_change_that_fails_halfway_leaves_the_terminal_where_it_was(
         patch.setattr(Journal, step, fails)
         frame = enter(session, "1")
     assert frame.verdict is not None
-    told = "session.not_moved" if where == "0002" else "session.not_saved"
+    told = "session.store_not_switched" if where == "0002" else "session.not_saved"
     assert (frame.store, frame.user, frame.verdict.kind, frame.verdict.text.id) == ("0001", "U1", WRONG, told)
     assert session.store.access is rooms
     with closing(open_outbox(one.folder)) as here, closing(open_outbox(two.folder)) as there:
@@ -273,7 +273,7 @@ def test_digits_that_match_no_store_may_be_pin_and_are_not_stored(fred: Desk) ->
     for text in ("2468", PIN):
         told = fred.says(text).verdict
         assert told is not None
-        assert told.text.id == "pin.elsewhere"
+        assert told.text.id == "pin.not_asked_here"
 
 
 def test_without_a_link_no_pin_is_judged_and_the_store_stays(fred: Desk) -> None:

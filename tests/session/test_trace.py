@@ -53,8 +53,8 @@ def test_a_scan_that_came_in_pieces_has_its_line_too(home: StoreFolder, tmp_path
         say(session, "4102")
         frame = session.take([Line("X-7-7", "cr", 0.0, 0.0, 0.0, possible_prefix="[B")], 0.0)
         session.on_painted((), 0.0)
-    assert written(path) == [("4102", "pick.opened"), ("X-7-7", "input.cut")]
-    assert told(frame) == (WRONG, "input.cut")
+    assert written(path) == [("4102", "pick.opened"), ("X-7-7", "input.incomplete_scan")]
+    assert told(frame) == (WRONG, "input.incomplete_scan")
 
 
 def test_a_trace_that_cannot_be_written_ends_and_the_work_goes_on(home: StoreFolder) -> None:

@@ -41,7 +41,7 @@ def test_a_printed_number_is_no_yes(home: StoreFolder, way: str) -> None:
     with begin(home, way) as session:
         before = stand(home, session, way)
         frame = say(session, "AISLE:1")
-        assert (told(frame), frame.view) == ((WRONG, "input.by_hand"), before)
+        assert (told(frame), frame.view) == ((WRONG, "input.scan_not_accepted"), before)
 
 
 @pytest.mark.parametrize("way", ASKED, indirect=True)
@@ -58,5 +58,5 @@ def test_what_came_with_the_question_is_no_answer_to_it(
             stand(home, session, f"{way}/before")
         yes = KEYS.get(way, "1")
         frame = say(session, last, yes)
-        assert (frame.view.name, told(frame)) == (step_of(way), (WRONG, "input.by_hand"))
-        assert told(say(session, yes)) != (WRONG, "input.by_hand"), "now it was seen"
+        assert (frame.view.name, told(frame)) == (step_of(way), (WRONG, "input.scan_not_accepted"))
+        assert told(say(session, yes)) != (WRONG, "input.scan_not_accepted"), "now it was seen"

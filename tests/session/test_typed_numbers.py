@@ -125,7 +125,9 @@ def test_a_number_of_the_store_is_no_quantity_of_what_came_in(home: StoreFolder)
             assert told(say(session, "45"))[1] == "receive.more_than_announced"
         say(session, "4102")
         assert told(say(session, "x"))[1] == "receive.more_than_announced", "what was asked before is asked again"
-        assert told(say(session, "4102", "y"))[1] == "input.by_hand", "what came with the question is no answer"
+        assert told(say(session, "4102", "y"))[1] == "input.scan_not_accepted", (
+            "what came with the question is no answer"
+        )
         assert told(say(session, "y"))[1] == "receive.more_than_announced"
         assert told(say(session, "y"))[1] == "receive.taken"
         assert not waiting(home)

@@ -125,7 +125,7 @@ def test_a_slip_leaves_the_list_as_it_is(home: StoreFolder, way: tuple[str, ...]
         say(session, *way, "mixed")
         before = listed(session.frames.build())
         assert before.total == 2
-        for slip, why in (("3", "input.choice"), ("n", "input.page"), ("P", "input.page")):
+        for slip, why in (("3", "input.no_choice_back"), ("n", "input.no_page"), ("P", "input.no_page")):
             assert told(say(session, slip)) == (WRONG, why)
             assert listed(session.frames.build()).rows == before.rows
 

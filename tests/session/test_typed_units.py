@@ -64,9 +64,9 @@ def test_it_answers_how_much_a_label_is(home: StoreFolder, job: str, code: str) 
         (CHEESE, "2 l", "input.other_unit"),
         (CHEESE, "3 m", "input.other_unit"),
         (TAPE, "1,5 kg", "input.other_unit"),
-        (CHEESE, "0,1 g", "input.locations"),
-        (TEA, "1,5 kg", "input.unit"),
-        (TEA, "2 l", "input.unit"),
+        (CHEESE, "0,1 g", "input.too_many_decimals"),
+        (TEA, "1,5 kg", "input.number_without_unit"),
+        (TEA, "2 l", "input.number_without_unit"),
     ],
 )
 @pytest.mark.parametrize("job", JOBS)

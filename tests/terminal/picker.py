@@ -133,7 +133,7 @@ class Picker:
         self.scans += 1
         seen = self.answered(before + 1)[-1]
         self._hands_free(HANDS_S, seen)
-        if seen["verdict"] == "input.paced":
+        if seen["verdict"] == "input.confirm_fast_number":
             self.scans -= 1  # the answer is no entry of its own
             return self.enter("y")
         return seen

@@ -69,7 +69,7 @@ def test_a_supervisor_clears_by_hand_and_the_goods_are_moved(shop: Shop, picker:
     app.shows("Order lines", " 3")
     app.take("d", "clearance_request.confirm", "")
     app.take("BACK", "clearance_request.confirm", "clearance_request.not_the_tag")
-    app.take(BACKROOM, "clearance_request.confirm", "clearance_request.not_scanned")
+    app.take(BACKROOM, "clearance_request.confirm", "clearance_request.scan_not_accepted")
     assert assigned(shop) == []
     seen = typed(app, BACKROOM)
     assert (seen["step"], seen["verdict"]) == ("pin", "pin.enter_pin"), seen
@@ -115,7 +115,7 @@ def test_staff_clears_nothing_and_today_shows_the_day(shop: Shop, picker: Pick) 
     app.take(numbered(app, "Chain"), "home", "")
     app.take(numbered(app, "Clear"), "clearance", "")
     app.shows("Only a supervisor may do this")
-    app.take(BACKROOM, "clearance", "clearance.denied")
+    app.take(BACKROOM, "clearance", "clearance.role_denied")
     app.take("b", "home", "")
     open_job(app, "Other", "home")
     app.take(numbered(app, "Chain"), "home", "")

@@ -54,9 +54,9 @@ def awaited(app: Picker, shop: Shop, count: int) -> list[Row]:
 def open_count(app: Picker, user: str = "BADGE-U2") -> None:
     """From home, by its number in the menu."""
     app.sign_in(user)
-    seen = {"step": "", "verdict": "input.moved"}
+    seen = {"step": "", "verdict": "input.choices_changed"}
     while seen["step"] != "count.start":  # orders that arrive move the menu, which refuses the number from before
-        assert seen["verdict"] == "input.moved", (seen, app.terminal.text)
+        assert seen["verdict"] == "input.choices_changed", (seen, app.terminal.text)
         text = app.shows("Count")
         seen = app.enter(text[: text.index(" Count")].split()[-1])
 

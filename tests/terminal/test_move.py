@@ -92,7 +92,7 @@ def test_a_cart_survives_a_kill_and_is_put_away(shop: Shop, goods: list[dict[str
     app.sign_in()
     app.shows("live")
     open_move(app)
-    app.take("c", "move.load", "move.cart")
+    app.take("c", "move.load", "move.load_cart")
     for row in goods:
         app.take(row["place"], "move.load", "move.at_location")
         app.take(f"2*{row['barcode']}", "move.load", "move.taken")
@@ -100,7 +100,7 @@ def test_a_cart_survives_a_kill_and_is_put_away(shop: Shop, goods: list[dict[str
     app.terminal.wait_exit()
     app = picker("--terminal", "dock")
     app.shows("Cart: 3 products", "Back where you left off")
-    app.take("d", "move.put", "move.unload")
+    app.take("d", "move.put", "move.to_put_away")
     app.take(goods[1]["barcode"], "move.put", "move.current_goods")
     app.take(to, "move.put", "move.put")
     app.terminal.kill(signal.SIGKILL)

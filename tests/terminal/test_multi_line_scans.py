@@ -47,7 +47,7 @@ def is_refused(app: Picker, payload: str, pace: float) -> bool:
         return False
     seen = app.answered(before + 1)[before:]
     first, *further = [each["verdict"] for each in seen]
-    assert first in ("input.lines", "input.bad_line"), (payload, pace, seen)
+    assert first in ("input.several_lines", "input.bad_line"), (payload, pace, seen)
     assert {*further} <= {"input.bad_line"}, (payload, pace, seen)
     app.read()
     return True

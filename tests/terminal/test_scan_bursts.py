@@ -122,7 +122,7 @@ def test_dirt_before_a_scan_does_no_harm(app: Picker, shop: Shop) -> None:
         assert seen[-1]["raw"].removeprefix("é") == CODES[0], name
         assert seen[-1]["verdict"] == "pick.picked", name
     (glued,) = app.write(b"\xe9" + CODE + b"\r")
-    assert glued["verdict"] == "input.unreadable", "no form explains the sign, so that nothing is taken"
+    assert glued["verdict"] == "input.extra_characters", "no form explains the sign, so that nothing is taken"
     arrives(app, shop, ORDER, len(DIRT))
 
 

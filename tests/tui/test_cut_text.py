@@ -232,7 +232,7 @@ def test_a_blank_row_has_the_second_of_what_comes() -> None:
     assert shown[1].index("A-03-12") == shown[2].index("A-03-12")
 
 
-@pytest.mark.parametrize(("place", "large"), [(raw("DOCK"), True), (msg("receive.to_stock"), False)])
+@pytest.mark.parametrize(("place", "large"), [(raw("DOCK"), True), (msg("receive.no_location"), False)])
 def test_only_locations_are_drawn_large(place: Msg, large: bool) -> None:
     """`NO PLACE` stood over a delivery in letters of five lines."""
     view = Step("receive", raw("Delivery"), raw("Scan"), (Line("location", place),), key_hints=(BACK,))

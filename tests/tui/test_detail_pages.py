@@ -54,8 +54,8 @@ def _frame(page: int, said: Verdict | None, rows: int, numbered: int, lines: int
         page=page,
         choices=tuple(msg("raw", text=f"way {number}") for number in range(choices)),
         key_hints=(
-            KeyHint("n", msg("hint.page_on")),
-            KeyHint("p", msg("hint.page_back")),
+            KeyHint("n", msg("hint.next_page")),
+            KeyHint("p", msg("hint.previous_page")),
             KeyHint("b", msg("hint.back")),
         ),
     )

@@ -54,7 +54,7 @@ OPENED = (
 )
 """Jobs that the walk opens."""
 
-DEAF = ("input.letter", "input.letters", "input.page", "input.choice", "input.no_choice")
+DEAF = ("input.no_command", "input.choose_letter", "input.no_page", "input.no_choice_back", "input.no_choice")
 """Answers to a key that means nothing."""
 
 DEPTH = 3
@@ -267,7 +267,7 @@ def _is_scanned_too(walker: Walker, stand: Stand, key: str, after: Stand) -> boo
     scanned = walker.scan(f"AISLE:{key.upper()}")
     told = scanned.frame.verdict
     gone = walker.is_gone()
-    return gone or scanned.sign == after.sign or (told is not None and told.text.id == "input.by_hand")
+    return gone or scanned.sign == after.sign or (told is not None and told.text.id == "input.scan_not_accepted")
 
 
 def _where(stand: Stand) -> str:

@@ -49,8 +49,8 @@ def drawn(painted: StyledScreen) -> str:
 
 
 LEADING = {
-    "n": {"hint.page_on"},
-    "p": {"hint.page_back"},
+    "n": {"hint.next_page"},
+    "p": {"hint.previous_page"},
     "u": {"hint.undo"},
     "b": {"hint.back"},
 }

@@ -127,9 +127,9 @@ class PeopleClient:
         if isinstance(signed, NotSignedIn):
             if not signed.has_too_many_attempts:
                 return SignInError("web.wrong", wrong=True)
-            return SignInError("web.later", retry_after=signed.retry_after or MIN_RETRY_S)
+            return SignInError("web.too_many_attempts", retry_after=signed.retry_after or MIN_RETRY_S)
         if not signed.is_supervisor:
-            return SignInError("web.wrong_person", wrong=True)
+            return SignInError("web.role_denied", wrong=True)
         return Person(signed.user, signed.name, signed.token, time.time() + signed.seconds)
 
     async def _fetch_people(self) -> Sequence[StorePerson] | None:

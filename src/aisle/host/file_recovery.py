@@ -38,7 +38,7 @@ class Recovery(NamedTuple):
     def message(self) -> StoredMessage:
         """Message for people."""
         if self.is_complete:
-            return store_message("stored_reason.put_back")
+            return store_message("stored_reason.file_put_back")
         return store_message("stored_reason.file_kept", file=self.copy_path.name if self.copy_path else "")
 
 

@@ -195,7 +195,7 @@ def _tote_block(state: BatchState) -> Block:
 
 def _tote_row(letter: str, order: BatchOrder) -> tuple[Msg, ...]:
     name = msg("batch.tote_row", tote=letter, order=order.order)
-    lines = msg("batch.lines", count=order.open_lines) if order.has_lines else msg("batch.not_here")
+    lines = msg("batch.lines", count=order.open_lines) if order.has_lines else msg("batch.lines_loading")
     cells = [name, lines, msg("moment", at=order.pickup), raw(order.customer)]
     return (*cells, raw(order.tote_code)) if order.tote_code else tuple(cells)
 
@@ -209,7 +209,7 @@ def _choice_text(choice: BatchChoice) -> Msg:
 def _hints(state: BatchState) -> tuple[KeyHint, ...]:
     hints = []
     if state.orders and not state.is_removing:
-        hints = [KeyHint("g", msg("hint.go")), KeyHint("t", msg("hint.take_out"))]
+        hints = [KeyHint("g", msg("hint.go")), KeyHint("t", msg("hint.remove_order"))]
     return (*hints, *PAGE_HINTS, BACK)
 
 
@@ -419,10 +419,10 @@ def _handle_scan(state: BatchState, matches: tuple[Match, ...]) -> Result:
         return _query_next(state, int(code))
     if first.kind == PRODUCT:
         asking = state._replace(choices=(BatchChoice("look_up", first.key),), is_removing=False)
-        return _reply(asking, WRONG, "batch.product", label=label)
+        return _reply(asking, WRONG, "batch.is_product", label=label)
     if first.kind not in (PERSON, LOCATION):
         return Turn(state, (), Verdict(WRONG, msg("batch.not_this", what=name_of(first))))
-    return _reply(state, WRONG, "batch.person" if first.kind == PERSON else "batch.location", what=label)
+    return _reply(state, WRONG, "batch.is_person" if first.kind == PERSON else "batch.is_location", what=label)
 
 
 def _add_order(state: BatchState, order: str, *, is_confirmed: bool = False) -> Result:

@@ -195,8 +195,12 @@ def page_view(state: LocationsState) -> DetailView:
         map_locations=_aisle_marks(state),
         choices=_offered_choices(state),
         key_hints=(
-            *((KeyHint("n", msg("hint.page_on"), is_always_shown=True),) if place and place.next_code else ()),
-            *((KeyHint("p", msg("hint.page_back"), is_always_shown=True),) if place and place.previous_code else ()),
+            *((KeyHint("n", msg("hint.next_page"), is_always_shown=True),) if place and place.next_code else ()),
+            *(
+                (KeyHint("p", msg("hint.previous_page"), is_always_shown=True),)
+                if place and place.previous_code
+                else ()
+            ),
             KeyHint("r", msg("locations.next_page")),
             BACK,
             *pages.JOB_KEY_HINTS,
@@ -227,7 +231,7 @@ def _lines(state: LocationsState, location: Location | None) -> tuple[Line, ...]
     count_text = (
         msg("locations.products", count=count)
         if count
-        else msg("location.locations_unknown" if location.are_locations_unknown else "locations.nothing")
+        else msg("locations.locations_unknown" if location.are_locations_unknown else "locations.nothing")
     )
     about = [raw(", ".join(location.tags))] if location.tags else []
     if location.default_pool:

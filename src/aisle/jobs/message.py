@@ -145,7 +145,7 @@ def _is_valid_message(found: object) -> bool:
 LIST_NAMES = {
     "stores": "list.stores",
     "people": "list.people",
-    "headers": "list.headers",
+    "headers": "list.orders",
     "lines": "list.lines",
     "locations": "list.locations",
     "deliveries": "list.deliveries",

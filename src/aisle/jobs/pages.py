@@ -57,7 +57,7 @@ M = TypeVar("M", bound=MarkableList)
 
 def toggle_marking(state: M) -> Turn[M]:
     """Switch numbers between marking and opening rows."""
-    text = msg("orders.marked_so_far", count=len(state.marked)) if state.is_marking else msg("orders.marking")
+    text = msg("orders.marking_ended", count=len(state.marked)) if state.is_marking else msg("orders.marking")
     return Turn(state._replace(is_marking=not state.is_marking), (), Verdict(INFO, text))
 
 

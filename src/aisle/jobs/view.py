@@ -112,8 +112,8 @@ class KeyHint(NamedTuple):
 BACK = KeyHint("b", msg("hint.back"))
 """Hint to leave the page; nearly all pages have it."""
 
-NEXT_PAGE = KeyHint("n", msg("hint.page_on"))
-PAGE_HINTS = (NEXT_PAGE, KeyHint("p", msg("hint.page_back")))
+NEXT_PAGE = KeyHint("n", msg("hint.next_page"))
+PAGE_HINTS = (NEXT_PAGE, KeyHint("p", msg("hint.previous_page")))
 """Hints to turn pages when the content does not fit on one screen."""
 
 PAGING_TEXT_IDS = (*(hint.text.id for hint in PAGE_HINTS), "locations.next_page")

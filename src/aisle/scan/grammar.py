@@ -139,17 +139,18 @@ def parse(
 ) -> Meaning | tuple[Interpretation, ...]:
     """Return the meaning of a line's text at a step that accepts this, or the interpretations to look up.
 
-    `in_store_patterns` are the restricted codes of the store. Message ids of a RefusedInput: input.long, input.letter,
-    input.choice, input.quantity, input.decimal, input.places, input.times, input.by_hand, input.page, input.nothing,
-    input.letters, input.control. A session adds input.moved and input.after.
+    `in_store_patterns` are the restricted codes of the store. Message ids of a RefusedInput: input.too_long,
+    input.no_command, input.no_choice_back, input.no_quantity, input.whole_number_only, input.too_many_decimals,
+    input.no_multiplier, input.scan_not_accepted, input.no_page, input.empty_scan, input.choose_letter,
+    input.control_character. A session adds input.choices_changed and input.after_refused_scan.
     """
     if len(text) >= MAX_LINE:
-        return RefusedInput("input.long", text[:40])
+        return RefusedInput("input.too_long", text[:40])
     text = text.strip(" ")
     if not text:
         return CursorKey("enter")
     if not text.strip(_INVISIBLE):
-        return RefusedInput("input.nothing", text)
+        return RefusedInput("input.empty_scan", text)
     if _has_control_inside(text):
         return RefusedInput(CONTROL_INSIDE, text.replace(KEY_MARK, ""))
     text = normalise_input(text, is_free_text=accepts.text).strip(" ")
@@ -170,11 +171,11 @@ def parse(
     if multiplied := _MULTIPLICATION.fullmatch(text):
         return _parse_multiplied(multiplied[1], multiplied[2].strip(" "), in_store_patterns)
     if multiplied := _SIGNED_MULTIPLICATION.fullmatch(text):
-        return RefusedInput("input.times", multiplied[1])
+        return RefusedInput("input.no_multiplier", multiplied[1])
     if len(text) == 1:
         return _parse_letter(text, accepts, in_store_patterns)
     if accepts.quantity and _SIGNED_NUMBER.fullmatch(text):
-        return RefusedInput("input.quantity", text)
+        return RefusedInput("input.no_quantity", text)
     return _interpret_code(text, in_store_patterns)
 
 
@@ -234,13 +235,14 @@ def _parse_number(
 
 def choice_refusal(accepts: Accepts) -> str:
     """Return the reason (`input.…`) for which a number is no choice: out of range, or choices have letters."""
-    return "input.letters" if accepts.choice_letters else "input.choice"
+    return "input.choose_letter" if accepts.choice_letters else "input.no_choice_back"
 
 
 def multiply(text: str, allows_decimals: bool) -> Meaning | None:
     """Return the quantity of `3*4` or `3x4`; None if it is no product of numbers, but a multiple of a code.
 
-    Message ids of a RefusedInput: input.decimal, input.places, input.quantity, input.times (a factor is 0).
+    Message ids of a RefusedInput: input.whole_number_only, input.too_many_decimals, input.no_quantity,
+    input.no_multiplier (a factor is 0).
     """
     text = text.replace(" ", "")
     factors = re.split("[*xX×]", text) if _SEVERAL_FACTORS.fullmatch(text) else ()
@@ -250,9 +252,9 @@ def multiply(text: str, allows_decimals: bool) -> Meaning | None:
         return None
     value = math.prod((_parse_decimal(each) for each in factors), start=Decimal(1))
     if not value:
-        return RefusedInput("input.times", text)
+        return RefusedInput("input.no_multiplier", text)
     if value >= 10**MAX_QUANTITY_DIGITS:
-        return RefusedInput("input.quantity", text)
+        return RefusedInput("input.no_quantity", text)
     return _check_quantity(value if value % 1 else value.quantize(Decimal(1)), text, allows_decimals, code=text)
 
 
@@ -260,9 +262,9 @@ def _check_quantity(value: Decimal, text: str, allows_decimals: bool, code: str 
     exponent = value.as_tuple().exponent
     decimal_places = -exponent if isinstance(exponent, int) else 0
     if decimal_places > 0 and not allows_decimals:
-        return RefusedInput("input.decimal", text)
+        return RefusedInput("input.whole_number_only", text)
     if decimal_places > MAX_DECIMALS:
-        return RefusedInput("input.locations", text)
+        return RefusedInput("input.too_many_decimals", text)
     return Quantity(value, code)
 
 
@@ -282,22 +284,22 @@ def _parse_letter(
     if letter in accepts.command_letters:
         return Command(letter)
     if accepts.follows_typing and letter in PAGING_LETTERS:
-        return RefusedInput("input.page", text)
+        return RefusedInput("input.no_page", text)
     return (
         _interpret_code(text, in_store_patterns)
         if accepts.text or accepts.follows_typing
-        else RefusedInput("input.letter", text)
+        else RefusedInput("input.no_command", text)
     )
 
 
 def _check_command(command: Meaning, text: str, accepts: Accepts) -> Meaning:
     """Return the meaning of a printed command, refused if the step does not accept its letter or number."""
     if isinstance(command, Command) and command.letter not in accepts.command_letters:
-        return RefusedInput("input.letter", text)
+        return RefusedInput("input.no_command", text)
     if isinstance(command, Choice) and command.number > accepts.choices:
         return RefusedInput(choice_refusal(accepts), text)
     if accepts.typed_only and isinstance(command, Choice | CursorKey):
-        return RefusedInput("input.by_hand", text)
+        return RefusedInput("input.scan_not_accepted", text)
     if isinstance(command, Choice) and (accepts.choice_letters or accepts.quantity):
         return RefusedInput(choice_refusal(accepts), text)
     return command
@@ -308,7 +310,7 @@ def _parse_printed_letter(letter: str, text: str, accepts: Accepts) -> Meaning:
     at = accepts.choice_letters[: accepts.choices].find(letter)
     if at < 0:
         return _check_command(Command(letter), text, accepts)
-    return RefusedInput("input.by_hand", text) if accepts.typed_only else Choice(at + 1)
+    return RefusedInput("input.scan_not_accepted", text) if accepts.typed_only else Choice(at + 1)
 
 
 # Possible codes
@@ -349,10 +351,10 @@ def _multiply_interpretations(
     number: str, interpretations: tuple[Interpretation, ...]
 ) -> Meaning | tuple[Interpretation, ...]:
     if not _NUMBER.fullmatch(number) or sum(char.isdigit() for char in number) > MAX_QUANTITY_DIGITS:
-        return RefusedInput("input.times", number + "*")
+        return RefusedInput("input.no_multiplier", number + "*")
     times = _parse_decimal(number)
     if not times:
-        return RefusedInput("input.times", number + "*")
+        return RefusedInput("input.no_multiplier", number + "*")
     if interpretations and interpretations[-1].refusal == NUMBER_BESIDE_CODE:
         return RefusedInput(NUMBER_BESIDE_CODE, interpretations[-1].code)
     return tuple(

@@ -7,15 +7,15 @@ from typing import Any, Final, NamedTuple
 
 MISSING_SEPARATOR: Final = "input.no_gs"
 """Refusal: a value of GS1 data runs into the next one, or a sign is in the place of a separator."""
-DAMAGED_GS1: Final = "input.gs1"
+DAMAGED_GS1: Final = "input.gs1_damaged"
 """Refusal: GS1 data is damaged, or its label is wrong."""
-EXTRA_SIGNS: Final = "input.unreadable"
+EXTRA_SIGNS: Final = "input.extra_characters"
 """Refusal: signs around or inside a code that belong to no code."""
-CONTROL_INSIDE: Final = "input.control"
+CONTROL_INSIDE: Final = "input.control_character"
 """Refusal: a control character or a key came inside a code."""
-NUMBER_BESIDE_CODE: Final = "input.code_number"
+NUMBER_BESIDE_CODE: Final = "input.number_beside_code"
 """Refusal: a number before or after a code without a sign that it multiplies."""
-WRONG_LAYOUT: Final = "input.layout"
+WRONG_LAYOUT: Final = "input.keyboard_layout"
 """Refusal: the code came through a keyboard layout other than the scanner's."""
 
 

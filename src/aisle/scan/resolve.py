@@ -48,8 +48,8 @@ def resolve(
     person is asked. An unknown product of numbers is a quantity. Guesses count if nothing else is known and exactly one
     product or location fits; if several fit, the person is asked.
 
-    Message ids of a RefusedInput: input.decimal, input.choice, input.letters, input.quantity, input.unit, and the
-    refusals of interpretations.
+    Message ids of a RefusedInput: input.whole_number_only, input.no_choice_back, input.choose_letter,
+    input.no_quantity, input.number_without_unit, and the refusals of interpretations.
     """
     text = normalise_input(text, is_free_text=accepts.text)
     found: dict[str, list[Candidate]] = {}
@@ -77,7 +77,7 @@ def resolve(
             for interpretation, chosen in known
             for candidate in chosen
         )
-        return RefusedInput("input.quantity" if is_much else "input.decimal", text)
+        return RefusedInput("input.no_quantity" if is_much else "input.whole_number_only", text)
     return scans[0] if len(scans) == 1 else Ambiguous(tuple(scans))
 
 
@@ -239,7 +239,7 @@ def _resolve_unknown(text: str, accepts: Accepts, interpretations: tuple[Interpr
     if accepts.quantity and (quantity := multiply(text, accepts.decimals)):
         return quantity
     if accepts.quantity and _is_number_with_unit(text):
-        return RefusedInput("input.unit", text)
+        return RefusedInput("input.number_without_unit", text)
     # A list follows two digits while they are typed; a single one may have been meant as a row number.
     if accepts.choices and code.isdigit() and len(code) < (2 if accepts.follows_typing else 3) and not accepts.search:
         return RefusedInput(choice_refusal(accepts), text)

@@ -191,7 +191,7 @@ class InputHandler:
         self._batch.serial += lines
         count, verdict = self._batch.uncommitted + lines, self._verdicts.current
         if verdict and (lines or count > 1):
-            text = msg("session.rest_lost", count=count, why=dict(verdict.text.args)["why"])
+            text = msg("session.inputs_not_saved", count=count, why=dict(verdict.text.args)["why"])
             self._verdicts.current = Verdict(WRONG, text)
 
     def _apply_prepared(self, line: Line, at: float) -> None:
@@ -255,7 +255,7 @@ class InputHandler:
     def _ask_for_number(self, line: Line, quantity: Quantity) -> None:
         """Ask whether a number at the pace of a scanner is a quantity."""
         self._fast_number = _FastNumber(self._page.identity, quantity, line.text)
-        verdict = Verdict(ASK, msg("input.paced", text=line.text.strip(" ")))
+        verdict = Verdict(ASK, msg("input.confirm_fast_number", text=line.text.strip(" ")))
         self._work.answer(verdict, UnknownCode(line.text), line.text)
 
     def _confirmed_number(self, line: Line) -> Quantity | None:
@@ -270,7 +270,7 @@ class InputHandler:
         if not waiting.quantity:
             return
         verdict, why = self._verdicts.current, raw_message(waiting.text.strip(" "))
-        if verdict is None or verdict.text.id == "input.paced":
+        if verdict is None or verdict.text.id == "input.confirm_fast_number":
             self._verdicts.current = Verdict(WRONG, msg("session.input_not_applied", count=1, why=why))
         else:
             text = msg("session.not_applied", count=1, why=why, said=verdict.text)
@@ -280,7 +280,9 @@ class InputHandler:
         """Say how a label is typed: typed alone, it was a command."""
         verdict = self._verdicts.current
         text = (
-            msg("session.label_back", label=label, said=verdict.text) if verdict else msg("session.label", label=label)
+            msg("session.tote_letter_message", label=label, said=verdict.text)
+            if verdict
+            else msg("session.tote_letter", label=label)
         )
         self._verdicts.current = Verdict(ASK if verdict and verdict.kind == ASK else INFO, text)
 

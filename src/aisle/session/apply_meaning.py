@@ -166,7 +166,7 @@ class MeaningHandler:
         )
         if scan and match and isinstance(meaning, Quantity):
             self._page.question = question._replace(doubtful_quantity=meaning, number_match=match)
-            text = msg("session.is_number", text=raw.strip(" "), said=ask_quantity.quantity_question(scan))
+            text = msg("session.confirm_known_number", text=raw.strip(" "), said=ask_quantity.quantity_question(scan))
             self._work.answer(Verdict(ASK, text), meaning, raw)
             return True
         if next_page := question.next_page(meaning):
@@ -197,7 +197,7 @@ class MeaningHandler:
                 self._page.question = PendingQuestion(self._page.key, multiplier=number)
                 answer(Verdict(INFO, msg("session.times", times=number)), meaning, raw)
             case Multiplier(number):
-                answer(Verdict(WRONG, msg("input.times", text=f"{number}*")), meaning, raw)
+                answer(Verdict(WRONG, msg("input.no_multiplier", text=f"{number}*")), meaning, raw)
             case _ if look_up:
                 self._open_look_up(*look_up, meaning, raw)
             case Scan(matches) if self._is_own_badge(matches):
@@ -208,7 +208,7 @@ class MeaningHandler:
                 self._page.question = PendingQuestion(self._page.key, measured_scan=meaning)
                 answer(Verdict(ASK, ask_quantity.quantity_question(meaning)), meaning, raw)
             case RefusedInput():
-                if meaning.reason == "input.by_hand":
+                if meaning.reason == "input.scan_not_accepted":
                     self._page.question = question  # it still stands
                 answer(self._refusal(meaning), meaning, raw)
             case _:
@@ -218,9 +218,9 @@ class MeaningHandler:
         return ask_quantity.is_quantity_needed(self._page.stack.jobs, scan) and not self._work.is_refused(scan)
 
     def _refusal(self, refused: RefusedInput) -> Verdict:
-        if refused.reason != "input.choice":
+        if refused.reason != "input.no_choice_back":
             return Verdict(WRONG, Msg(refused.reason, (("text", refused.text),)))
-        text_id = "input.choice" if _has_back_key(self._page.top) else "input.no_choice"
+        text_id = "input.no_choice_back" if _has_back_key(self._page.top) else "input.no_choice"
         return Verdict(WRONG, msg(text_id, text=refused.text), detail=_choice_hint(self._page.accepts()))
 
     def _is_own_badge(self, matches: Sequence[Match]) -> bool:

@@ -54,7 +54,7 @@ def ask_if_count_hidden(stacked_jobs: Sequence[StackedJob], meaning: Meaning) ->
 def quantity_with_unit(text: str, unit: str, allows_decimals: bool) -> Meaning | None:
     """Return the quantity that was typed with a unit, in base units of that name; None if the text is none.
 
-    Message ids of a RefusedInput: input.decimal, input.locations, input.other_unit.
+    Message ids of a RefusedInput: input.whole_number_only, input.too_many_decimals, input.other_unit.
     """
     parsed = parse_amount(text)
     amount = convert_typed(text, unit)
@@ -63,9 +63,9 @@ def quantity_with_unit(text: str, unit: str, allows_decimals: bool) -> Meaning |
         return RefusedInput("input.other_unit", text.strip(" ")) if is_other else None
     rounded = round_quantity(amount)
     if amount and not rounded:
-        return RefusedInput("input.locations", text.strip(" "))
+        return RefusedInput("input.too_many_decimals", text.strip(" "))
     if not allows_decimals and rounded != rounded.to_integral_value():
-        return RefusedInput("input.decimal", text.strip(" "))
+        return RefusedInput("input.whole_number_only", text.strip(" "))
     return Quantity(rounded.normalize() + 0, text.strip(" "))
 
 
@@ -79,14 +79,18 @@ def quantity_question(scan: Scan) -> Msg:
     """Return the question for the quantity, in the unit of the product."""
     meaning = scan.matches[0]
     if meaning.may_hide_count:
-        return msg("session.hidden_count", label=named(scan), lot=meaning.batch or meaning.code)
+        return msg("session.lot_may_have_quantity", label=named(scan), lot=meaning.batch or meaning.code)
     name, unit, on_label = meaning.label or meaning.key, meaning.unit, _on_label(meaning)
     if meaning.by != 1:
         if unit:
             return msg("session.how_much_each_in", times=meaning.by, label=named(scan), unit=unit)
         return msg("session.how_much_each", times=meaning.by, label=named(scan))
     if on_label is None:
-        return msg("session.no_network_for", label=name, unit=unit) if unit else msg("session.no_network", label=name)
+        return (
+            msg("session.no_net_quantity_in", label=name, unit=unit)
+            if unit
+            else msg("session.no_net_quantity", label=name)
+        )
     if unit:
         return msg("session.ask_quantity_in", said=on_label, label=name, unit=unit)
     return msg("session.ask_quantity", said=on_label, label=name)

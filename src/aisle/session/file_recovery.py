@@ -23,9 +23,9 @@ def recovery_verdict(store: StoreConnection, sign_in: SignInFlow) -> Verdict:
     try:
         recovery = recover_files(store, sign_in)
     except StorageError as error:
-        return Verdict(WRONG, msg("session.no_file", why=error_message(error)))
+        return Verdict(WRONG, msg("session.cannot_save", why=error_message(error)))
     text = read_message(recovery.message)
-    return Verdict(INFO, text) if recovery.is_complete else Verdict(WRONG, msg("session.other_file", why=text))
+    return Verdict(INFO, text) if recovery.is_complete else Verdict(WRONG, msg("session.files_replaced", why=text))
 
 
 def recovery_message(store: StoreConnection, sign_in: SignInFlow) -> Msg:

@@ -51,9 +51,9 @@ class RefusedInputs(NamedTuple):
             return verdict._replace(
                 text=msg("session.not_applied", count=self.lines, why=self.reason, said=verdict.text)
             )
-        text = msg("session.not_all", count=self.lines, why=self.reason, said=verdict.text)
+        text = msg("session.not_applied_first", count=self.lines, why=self.reason, said=verdict.text)
         if self.is_last and self.choices:
-            text = msg("session.not_all", count=self.lines, why=verdict.text, said=self.reason)
+            text = msg("session.not_applied_first", count=self.lines, why=verdict.text, said=self.reason)
         return Verdict(ASK if verdict.kind == ASK else WRONG, text)
 
 
@@ -86,7 +86,9 @@ def _rejected_scan(
         )  # it was meant for the scan that nobody answered
     if isinstance(meaning, Quantity) or (isinstance(meaning, RefusedInput) and len(meaning.text) < MIN_CODE):
         return (
-            _NO_REJECTED_SCAN if isinstance(meaning, RefusedInput) and meaning.reason == "input.after" else before
+            _NO_REJECTED_SCAN
+            if isinstance(meaning, RefusedInput) and meaning.reason == "input.after_refused_scan"
+            else before
         )  # that asks it back
     if isinstance(meaning, Text) and not _is_code(meaning.text):
         return _NO_REJECTED_SCAN
@@ -148,4 +150,4 @@ class InputBatch:
         if not rejected.product or rejected != _RejectedScan(page_key(stacked_jobs), product):
             return None
         self._rejected_scan = _NO_REJECTED_SCAN
-        return Verdict(ASK, msg("input.wrong_page", text=text, label=label))
+        return Verdict(ASK, msg("input.number_after_refused_scan", text=text, label=label))

@@ -102,12 +102,12 @@ class MeaningResolver:
         if is_asked:
             meaning = question.apply_undo(meaning)
         if accepts.typed_only and isinstance(meaning, Choice) and not self._was_on_screen():
-            return RefusedInput("input.by_hand", text)  # it came with the scan that opened the question
+            return RefusedInput("input.scan_not_accepted", text)  # it came with the scan that opened the question
         if isinstance(meaning, Choice | Quantity) and self._batch.refused.is_scan_refused and not accepts.text:
-            return RefusedInput("input.after", text)  # it was meant for the refused scan
+            return RefusedInput("input.after_refused_scan", text)  # it was meant for the refused scan
         page_before = self._batch.page_before
         if not is_asked and has_changed_meaning(meaning, accepts, page.stack.jobs, page_before):
-            return RefusedInput("input.moved", text)
+            return RefusedInput("input.choices_changed", text)
         return meaning
 
     def _read_with_unit(self, text: str, accepts: Accepts, meaning: Meaning) -> Meaning:
@@ -226,7 +226,7 @@ class MeaningResolver:
         if longer and not is_known:
             return PreparedLine(line._replace(text=longer[0], possible_prefix=""))
         is_doubtful = bool(longer) if is_known else _is_code_shaped(line.text)
-        return PreparedLine(line, reason="input.cut" if is_doubtful else "")
+        return PreparedLine(line, reason="input.incomplete_scan" if is_doubtful else "")
 
     def _count_leftover_letters(self, line: Line) -> int:
         """Return how many letters were left on the line before a scan: all of it means nothing, the rest is a code."""

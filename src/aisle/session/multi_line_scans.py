@@ -234,20 +234,20 @@ class MultiLineScans:
         if bad_line := _bad_line_message(held):
             return bad_line
         if held.applied:
-            return msg("input.lines_after")
+            return msg("input.later_lines")
         is_one = held.is_late and len(held.lines) == 1
         if is_one and (not self._is_unknown_multi_line or _is_letter(held.lines[0])):
             return _too_soon_message(held.lines[0], is_secret=held.is_secret)
-        return msg("input.lines")
+        return msg("input.several_lines")
 
     def _apply_held(self, held: _HeldScan, at: float, *, are_codes: bool) -> None:
         """Apply held lines; on another page than they were scanned on, only codes."""
         if not are_codes and self._page.identity != held.page:
-            self._inputs.refuse_lines(held.lines, msg("input.moved"), at, is_secret=held.is_secret)
+            self._inputs.refuse_lines(held.lines, msg("input.choices_changed"), at, is_secret=held.is_secret)
             return
         for line in held.lines:
             if len(held.lines) > 1 and _is_noise(line.text) and not self._resolver.is_code(line.text):
-                self._inputs.refuse_lines((line,), msg("input.nothing"), at, is_secret=held.is_secret)
+                self._inputs.refuse_lines((line,), msg("input.empty_scan"), at, is_secret=held.is_secret)
             else:
                 self._inputs.apply_line(line, at)
                 self._is_unknown_multi_line = False
@@ -281,4 +281,4 @@ def _is_letter(line: Line) -> bool:
 
 
 def _too_soon_message(line: Line, *, is_secret: bool) -> Msg:
-    return msg("input.lines") if is_secret else msg("input.too_soon", text=line.text)
+    return msg("input.several_lines") if is_secret else msg("input.too_soon", text=line.text)

@@ -156,11 +156,11 @@ class Permissions:
         if not isinstance(meaning, UnknownCode | Text):
             return None
         if self._is_repeated_pin(line.text):
-            return Verdict(INFO, msg("pin.twice"))
+            return Verdict(INFO, msg("pin.already_given"))
         if self._is_early_pin(line, meaning):
-            return Verdict(ASK, msg("pin.early"))
+            return Verdict(ASK, msg("pin.sign_in_first"))
         if self._is_misplaced_pin(line, meaning):
-            return Verdict(ASK, msg("pin.elsewhere"))
+            return Verdict(ASK, msg("pin.not_asked_here"))
         return None
 
     def _is_repeated_pin(self, text: str) -> bool:

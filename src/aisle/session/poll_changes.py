@@ -122,8 +122,8 @@ class ChangePoller:
         if not (alarm or self._store.unit_of_work.has_failed):
             return
         if self._store.unit_of_work.retry() and alarm:
-            has_lost_input = alarm.id != "session.no_file"
-            text_id = "session.saving_works_again" if has_lost_input else "session.can_save"
+            has_lost_input = alarm.id != "session.cannot_save"
+            text_id = "session.redo_unsaved" if has_lost_input else "session.saving_works"
             self._verdicts.current = Verdict(INFO, msg(text_id))
 
     def _check_person(self) -> None:
@@ -175,11 +175,11 @@ class ChangePoller:
             case "refused":
                 return Verdict(WRONG, self._access_refused_message())
             case "open":
-                return Verdict(INFO, msg("session.signed_in_by_pin"))
+                return Verdict(INFO, msg("session.access_restored"))
             case "going":
-                return Verdict(INFO, msg("session.ending"))
+                return Verdict(INFO, msg("session.courier_works_again"))
             case "stuck":
-                return Verdict(WRONG, msg("session.stuck"))
+                return Verdict(WRONG, msg("session.courier_stuck"))
             case _:
                 return Verdict(WRONG, msg("session.program_outdated"))
 
@@ -194,7 +194,7 @@ class ChangePoller:
         if nearest := notifications.suggested_store():
             return msg("session.no_store", store=profile.store, nearest=nearest)
         file = other_file or os.path.basename(profile.token_file) or "token_file"
-        return msg("session.storage_failed", store=profile.store, file=file)
+        return msg("session.access_refused", store=profile.store, file=file)
 
     def _report_restore(self) -> None:
         """Report that the service was restored from a copy and what it lost is sent again."""
@@ -206,7 +206,7 @@ class ChangePoller:
 
     def _report_unreadable(self, error: StorageError) -> Frame:
         """Report that the files cannot even be read, as long as it is so."""
-        self._verdicts.show(Verdict(WRONG, msg("session.no_file", why=self._explain_error(error))))
+        self._verdicts.show(Verdict(WRONG, msg("session.cannot_save", why=self._explain_error(error))))
         return self._frames.build()
 
 

@@ -278,7 +278,7 @@ def _describe_change(name: str, on: bool) -> Msg:
         return msg(_SWITCH_MESSAGES[name][0 if on else 1])
     if name == "language":
         return msg("settings.language")
-    return msg("settings.recounts") if name.startswith(_RECOUNT_PREFIX) else msg("settings.table", name=name)
+    return msg("settings.recounts") if name.startswith(_RECOUNT_PREFIX) else msg("settings.new_value", name=name)
 
 
 class _Snapshot(NamedTuple):

@@ -92,7 +92,7 @@ class StoreSwitch:
         close_store(old_access)
 
     def _report_failure(self, number: str, error: AisleError) -> None:
-        self._verdicts.show(Verdict(WRONG, msg("session.not_moved", store=number, why=error_message(error))))
+        self._verdicts.show(Verdict(WRONG, msg("session.store_not_switched", store=number, why=error_message(error))))
 
     def _sign_in_at(self, opened: OpenedStore, user: SignIn) -> None:
         """Begin a session at the new store, durably. Raises StorageError."""

@@ -44,8 +44,8 @@ def _choices_by_key(keys: str, choices: tuple[Any, ...]) -> dict[str, Any]:
 def typed_text_dropped(text: str, verdict: Verdict | None) -> Verdict:
     """Add to a verdict that the text typed before it is dropped."""
     if verdict is None:
-        return Verdict(INFO, msg("session.typed_cleared", text=text))
-    return verdict._replace(text=msg("session.typed_before", text=text, said=verdict.text))
+        return Verdict(INFO, msg("session.typed_dropped", text=text))
+    return verdict._replace(text=msg("session.typed_dropped_message", text=text, said=verdict.text))
 
 
 class TypedLine:

@@ -10,7 +10,7 @@ from aisle.scan.meaning import Match, Meaning, Scan
 from aisle.session.context import SessionContext
 from aisle.session.profile import ProfileInForce
 
-ALARM_MESSAGES = ("session.not_saved", "session.rest_lost", "session.no_file")
+ALARM_MESSAGES = ("session.not_saved", "session.inputs_not_saved", "session.cannot_save")
 """Messages that stand while nothing can be written."""
 
 STANDS_S = 10.0
@@ -115,7 +115,7 @@ class ScanRemarks:
         if match.layout and not self._is_layout_reported:
             self._is_layout_reported = True
             verdict = self._verdict_for(match)
-            text = msg("session.layout", code=match.code, said=verdict.text)
+            text = msg("session.keyboard_layout", code=match.code, said=verdict.text)
             self._verdicts.current = verdict._replace(text=text)
         if isinstance(meaning, Scan) and meaning.is_look_up:
             return
@@ -133,9 +133,9 @@ _MESSAGE_BY_ERROR_KIND = {
     "full": "session.why_full",
     "busy": "session.why_busy",
     "damaged": "session.why_damaged",
-    "shut": "session.why_shut",
+    "shut": "session.why_not_writable",
     "read_only": "session.why_read_only",
-    "place": "session.why_location",
+    "place": "session.why_unsafe_disk",
     "newer": "session.why_newer",
     "gone": "session.why_gone",
     "gone_again": "session.why_gone_again",

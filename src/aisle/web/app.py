@@ -271,7 +271,7 @@ class WebApp:
             async with self._checks.turn(address, self._attempts.count(address), pause) as is_next:
                 # Other attempts from this address may have failed meanwhile.
                 if wait := self._attempts.wait(address) if is_next else MIN_RETRY_S:
-                    return SignInError("web.later", retry_after=wait)
+                    return SignInError("web.too_many_attempts", retry_after=wait)
                 attempt = self._attempts.begin(address, who)
                 answer = await self._hooks.check(who, pin)
                 if not isinstance(answer, SignInError):
@@ -299,7 +299,7 @@ class WebApp:
             await self._close(session.person, ENDED)
 
     def _later(self, wait: int) -> Response:
-        return self._refused("web.later", 429, {"Retry-After": str(wait)})
+        return self._refused("web.too_many_attempts", 429, {"Retry-After": str(wait)})
 
     def _refused(self, why: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
         page = pages.sign_in_page(self._hooks.words, self._hooks.language, why)

@@ -89,7 +89,7 @@ def sign_in_page(words: Words, language: str, wrong: str = "") -> str:
         "",
         f"""<form method="post" action="/sign-in" autocomplete="off">
 <h1>aisle</h1>
-<p>{escape(words("web.who_may"))}</p>
+<p>{escape(words("web.for_supervisors"))}</p>
 <label for="who">{escape(words("web.who"))}</label>
 <input id="who" name="who" maxlength="100" required autofocus autocapitalize="none">
 <label for="pin">{escape(words("web.pin"))}</label>
@@ -111,7 +111,7 @@ def screen_page(words: Words, language: str, socket_url: str) -> str:
         _LOOK,
         _LOADS,
         f"""<div class="over"><p role="alert">{escape(words("web.session_ended"))}</p>
-<form method="get" action="/"><button>{escape(words("web.again"))}</button></form>
+<form method="get" action="/"><button>{escape(words("web.go_on"))}</button></form>
 <form method="post" action="/sign-out"><button>{escape(words("web.sign_out"))}</button></form></div>
 <div class="first">aisle <b>aisle</b></div>
 <div id="terminal" class="textual-terminal" data-font-size="16"

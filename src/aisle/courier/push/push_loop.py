@@ -69,7 +69,7 @@ RESTORE_RETRY_S = 10.0
 _MAX_STORED_BYTES = 2000
 """Bytes of a response that are stored whole; of a longer one only the fields that are read later."""
 _STORED_FIELDS = ("left", "carried", "superseded", "data")
-_PLAIN_REFUSAL = "stored_reason.text"
+_PLAIN_REFUSAL = "stored_reason.intermediary_refused"
 
 
 class PushEvents(NamedTuple):

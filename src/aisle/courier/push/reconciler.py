@@ -248,7 +248,7 @@ class Reconciler:
             return
         times = int(op.evidence.get("denied") or 0) + 1
         evidence = {**op.evidence, "after": {"order": order_state(orders[0])}, "denied": times}
-        reason = store_message("stored_reason.denied")
+        reason = store_message("stored_reason.confirmed_not_shown")
         if self._outbox.mark_absent(
             op.op_id, reason, evidence, settling_s=self.settling_s, lookup_after_s=LOOKUP_DELAYS_S[0]
         ):
@@ -389,7 +389,7 @@ class Reconciler:
         if op.evidence.get(EMPTY_RESPONSE) and decision.arrival in (ABSENT, PARTLY_FOUND):
             reason = store_message("stored_reason.empty_answer")
         elif op.evidence.get("denied") and decision.arrival in (ABSENT, PARTLY_FOUND):
-            reason = store_message("stored_reason.denied_repeatedly", count=int(op.evidence["denied"]))
+            reason = store_message("stored_reason.confirmed_not_shown_repeatedly", count=int(op.evidence["denied"]))
         elif decision.arrival == CHANGED:
             reason = store_message(
                 "stored_reason.product_changed" if method == BY_PRODUCT else "stored_reason.order_changed"

@@ -276,7 +276,7 @@ def _open_location(state: CountState, row: LocationRow | None) -> Result:
     id_ = (
         "count.at_location"
         if products
-        else "location.locations_unknown_at"
+        else "locations.locations_unknown_at"
         if state.are_locations_unknown
         else "count.at_empty_location"
     )

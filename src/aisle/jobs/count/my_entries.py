@@ -126,7 +126,7 @@ def _list_view(state: MyEntriesState) -> ListView:
         (msg("head.product"), msg("head.state"), msg("head.counted"), msg("head.location"), msg("head.time")),
         tuple(_entry_row(entry) for entry in state.rows),
         KeyHint("e", msg("my_entries.toggle_user")),
-        empty=msg("my_entries.none", text=text) if text else msg("my_entries.empty"),
+        empty=msg("my_entries.no_match", text=text) if text else msg("my_entries.empty"),
     )
 
 

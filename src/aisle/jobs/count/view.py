@@ -76,11 +76,11 @@ def choices(state: CountState) -> tuple[Msg, ...]:
         case "start":
             listed = msg("count.to_list_of", count=len(state.plan)) if state.plan else msg("count.to_list")
             recounts = (msg("count.to_recounts", count=state.ordered_recounts),) if state.ordered_recounts else ()
-            return (msg("count.to_adjust"), msg("count.to_log"), listed, *recounts)
+            return (msg("count.to_adjust"), msg("count.to_my_entries"), listed, *recounts)
         case "missing":
             missing = count_state.count_missing(state)
-            answers = (msg("count.not_there"), msg("count.leave_it"), msg("count.count_now"))
-            return (*answers, msg("count.leave_all", count=missing)) if missing > 1 else answers
+            answers = (msg("count.not_there"), msg("count.skip"), msg("count.count_now"))
+            return (*answers, msg("count.skip_all", count=missing)) if missing > 1 else answers
         case "summary":
             return (msg("count.send"), msg("count.recount"), msg("count.back"))
         case "leave":
@@ -193,7 +193,7 @@ def _count(state: CountState) -> Step:
         ]
     elif not state.lines:
         lines.append(
-            Line("note", msg("location.locations_unknown" if state.are_locations_unknown else "count.note_empty"))
+            Line("note", msg("locations.locations_unknown" if state.are_locations_unknown else "count.note_empty"))
         )
     elif state.is_blind:
         lines.append(Line("note", msg("count.note_blind")))

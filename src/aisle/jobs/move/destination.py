@@ -197,7 +197,7 @@ def start_unloading(state: MoveState) -> Result:
         return reply(state, WRONG, "move.nothing_on_cart")
     in_hand = goods_in_hand.in_walk_order(state.in_hand)
     state = state._replace(in_hand=in_hand, phase="put", current_index=0, portion=ZERO, choices=())
-    return reply(state, GOOD, "move.unload", count=len(in_hand))
+    return reply(state, GOOD, "move.to_put_away", count=len(in_hand))
 
 
 def choose_on_cart(state: MoveState, match: Match) -> Result:

@@ -405,9 +405,9 @@ def _handle_command(state: MoveState, letter: str, context: Context) -> Result:
         case "w" if state.phase in ("take", "load"):
             return source.take_everything(state)
         case "c" if state.phase in ("from", "take"):
-            return _load_cart(state, "move.cart")
+            return _load_cart(state, "move.load_cart")
         case "c" if state.phase == "put":
-            return _load_cart(state, "move.more")
+            return _load_cart(state, "move.load_more")
         case "d" if state.phase == "load":
             return destination.start_unloading(state)
         case "d" if state.phase == "take":
@@ -523,13 +523,13 @@ def _go_back(state: MoveState) -> Result:
         dropped = state._replace(phase=state.return_phase, return_phase="", target_order="", needs=(), portion=portion)
         return reply(dropped, INFO, "session.dropped")
     if state.phase == "put":
-        return _load_cart(state, "move.more")
+        return _load_cart(state, "move.load_more")
     if state.in_hand:
         return reply(
             state._replace(phase="leave", return_phase=state.phase), ASK, "move.leave", count=len(state.in_hand)
         )
     if state.phase == "load":
-        return reply(state._replace(phase="take" if state.is_started else "from"), INFO, "move.no_cart")
+        return reply(state._replace(phase="take" if state.is_started else "from"), INFO, "move.cart_set_aside")
     if state.is_started and (state.uses_locations or state.order):
         fresh = state._replace(
             phase="from",

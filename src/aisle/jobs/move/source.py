@@ -82,7 +82,7 @@ def open_location(state: MoveState, row: LocationRow | None) -> Result:
     if match is not None:
         return scan_product(state, match)
     if state.are_locations_unknown and not state.product_count:
-        return reply(state, GOOD, "location.locations_unknown_at", place=state.location)
+        return reply(state, GOOD, "locations.locations_unknown_at", place=state.location)
     return reply(state, GOOD, "move.at_location", place=state.location, count=state.product_count)
 
 
@@ -178,7 +178,7 @@ def _choose_location(
 
 
 def _so_many_from(state: MoveState, label: str, quantity: Decimal) -> Result:
-    return reply(state, ASK, "move.so_many_from", quantity=quantity, label=label)
+    return reply(state, ASK, "move.where_from_quantity", quantity=quantity, label=label)
 
 
 def is_place_asked(state: MoveState) -> bool:
@@ -303,7 +303,7 @@ def ask_exceeding(state: MoveState, goods: Goods, quantity: Decimal) -> Result:
         choices.append(MoveChoice("count", goods.location))
     if not goods.order:
         choices.append(MoveChoice("over", goods.product, quantity))
-    id_ = "move.exceeds_held" if goods.order else "move.exceeds_stock"
+    id_ = "move.exceeds_held" if goods.order else "move.exceeds_expected"
     index = goods_in_hand.find_goods(state.in_hand, goods)
     if index >= 0 and goods.available <= 0:
         choices.append(MoveChoice("forget", goods.product))
@@ -387,7 +387,7 @@ def repeat_question(state: MoveState, match: Match) -> Result:
         return set_quantity(state, part, quantity)
     choices = tuple(choice._replace(quantity=quantity) if choice.kind == "over" else choice for choice in state.choices)
     state = state._replace(choices=choices, pending_scan=pending._replace(quantity=quantity))
-    return reply(state, ASK, "move.exceeds_stock", label=part.label, quantity=quantity, books=part.available)
+    return reply(state, ASK, "move.exceeds_expected", label=part.label, quantity=quantity, books=part.available)
 
 
 def ask_answer_first(state: MoveState, match: Match) -> Result:
@@ -540,7 +540,7 @@ def take_everything(state: MoveState) -> Result:
     state = goods_in_hand.add_undo_step(state._replace(in_hand=in_hand, current_index=index), UndoStep(untaken))
     quantity = sum((part.quantity for part in untaken), ZERO)
     return reply(
-        state, GOOD, "move.everything", query_suggested_locations(state), count=len(untaken), quantity=quantity
+        state, GOOD, "move.whole_location", query_suggested_locations(state), count=len(untaken), quantity=quantity
     )
 
 

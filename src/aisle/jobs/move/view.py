@@ -30,29 +30,29 @@ LETTER_TEXTS = {
     "a": "hint.all_here",
     "b": "hint.back",
     "c": "hint.cart",
-    "d": "hint.unload",
+    "d": "hint.put_away",
     "k": "hint.pool",
-    "n": "hint.page_on",
+    "n": "hint.next_page",
     "u": "hint.undo",
-    "w": "hint.everything",
+    "w": "hint.whole_location",
 }
 """Message ids of the command letters."""
 
 CHOICE_TEXTS = {
     "from": "move.choice_from",
     "nowhere": "move.choice_without_location",
-    "fit": "move.choice_available_quantity",
+    "fit": "move.choice_expected_quantity",
     "over": "move.choice_whole_quantity",
     "count": "move.choice_count",
     "held": "move.choice_held",
-    "drop": "move.choice_drop",
+    "drop": "move.choice_put_back",
     "put_down_there": "move.choice_take_there",
     "put": "move.choice_put",
     "put_all": "move.choice_put_all",
     "forget": "move.choice_drop_product",
     "fit_order": "move.choice_needed_quantity",
     "undo_rest": "move.choice_undo_rest",
-    "amount": "move.choice_amount",
+    "amount": "move.choice_is_quantity",
     "not_so_many": "count.choice_not_so_many",
     "is_product": "move.choice_is_product",
     "is_location": "move.choice_is_location",
@@ -123,7 +123,7 @@ def choices(state: MoveState) -> tuple[Msg, ...]:
         case "pool":
             return tuple(_pool_text(pool) for pool in pool_choices(state))
         case "leave":
-            return (msg("move.leave_them"), msg("move.go_on"))
+            return (msg("move.put_back"), msg("move.go_on"))
         case "where":
             return (msg("move.keep_in_hand"),)
     return tuple(_choice_text(state, choice) for choice in state.choices)
@@ -207,7 +207,7 @@ def _take_lines(state: MoveState, goods: Goods | None) -> tuple[Line, ...]:
         lines.append(Line("note", msg("move.note_hand", count=len(state.in_hand), quantity=quantity)))
     elif state.location and state.is_source_known and not state.order:
         here = state.product_count if state.has_unread_stock else sum(_has_stock(each) for each in state.source_stock)
-        empty = msg("location.locations_unknown" if state.are_locations_unknown else "move.note_empty")
+        empty = msg("locations.locations_unknown" if state.are_locations_unknown else "move.note_empty")
         lines.append(Line("note", msg("move.note_products_here", count=here) if here else empty))
     if state.to_pool:
         from_pool, to_pool = _pool_name(state, state.from_pool), _pool_name(state, state.to_pool)
@@ -339,7 +339,7 @@ def _hints(state: MoveState, goods: Goods | None, done: Decimal) -> tuple[KeyHin
         "load": "dawnubk" if done else "wkub",
         "put": "ncub",
     }.get(phase, "b")
-    names = {**LETTER_TEXTS, "d": "hint.unload" if phase == "load" else "hint.done"}
+    names = {**LETTER_TEXTS, "d": "hint.put_away" if phase == "load" else "hint.done"}
     return tuple(KeyHint(letter, msg(names[letter])) for letter in letters if _is_useful(state, goods, letter))
 
 

@@ -393,7 +393,7 @@ def query_number(state: PickState, value: Decimal, code: str) -> Result | None:
 def no_quantity_id(state: PickState) -> str:
     """Return the id of the message that names what is expected instead of a quantity."""
     if state.step_name == "pick.done":
-        return "pick.no_quantity_done" if goods_in_hand.has_goods_to_put_down(state) else "pick.no_quantity_over"
+        return "pick.no_quantity_put_down" if goods_in_hand.has_goods_to_put_down(state) else "pick.no_quantity_order"
     return "pick.no_quantity_location" if state.step_name == "pick.location" else "pick.no_quantity"
 
 

@@ -369,7 +369,7 @@ def _merge_lines(
     same_stop = before is not None and after is not None and before.stop_key == after.stop_key
     renewed = renewed._replace(choices=state.choices if same_stop else ())
     if state.choices and not renewed.choices:
-        text = msg("pick.changed_asked", order=tote.order) if is_news else msg("pick.dropped")
+        text = msg("pick.changed_question_dropped", order=tote.order) if is_news else msg("pick.dropped")
         return Turn(renewed, (), Verdict(INFO, text))
     if renewed.choices or renewed.take_over_choices or not is_news:
         return Turn(renewed)  # the open question stays on the screen, with its reason

@@ -317,7 +317,7 @@ def quantities_by_tote(state: PickState, quantities: Iterable[tuple[str, Decimal
         letter = tote_letter(state, order)
         sums[letter] = sums.get(letter, Decimal(0)) + quantity
     if len(sums) == 1:
-        return next(msg("pick.part", tote=letter, quantity=quantity) for letter, quantity in sums.items())
+        return next(msg("pick.tote_quantity", tote=letter, quantity=quantity) for letter, quantity in sums.items())
     return " ".join(f"{letter}{format_number(quantity)}" for letter, quantity in sums.items())
 
 

@@ -166,7 +166,7 @@ def return_goods(state: PickState, context: Context) -> Result:
     movable = tuple(goods for goods in state.to_return if goods.is_unassigned or goods.is_for_other_picker)
     put_down = tuple(goods for goods in state.to_return if goods.reason == PUT_DOWN_BY_OTHER)
     kept = put_down if len(put_down) < len(state.to_return) else ()  # this has its own answer, after the others
-    verdict = Verdict(GOOD, msg("pick.lies_there" if put_down and not kept else "pick.put_back_done"))
+    verdict = Verdict(GOOD, msg("pick.is_put_down" if put_down and not kept else "pick.put_back_done"))
     state = state._replace(to_return=kept, choices=(), phase=state.phase if state.totes else "done")
     if movable:
         state = add_undo_step(state, UndoStep(returned=movable))

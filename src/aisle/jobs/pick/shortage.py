@@ -504,7 +504,7 @@ def _handle_scan(state: ShortageState, scan: Scan, matches: tuple[Match, ...]) -
         state_asked = state._replace(offered=ShortageChoice("product", first.key))
         return _reply(state_asked, ASK, "shortage.other_product", what=label, label=state.label)
     if first.kind == PERSON:
-        return _reply(state, WRONG, "shortage.person", name=label)
+        return _reply(state, WRONG, "shortage.is_person", name=label)
     return _reply(state, WRONG, "shortage.answer_first", what=first.key)
 
 
@@ -554,4 +554,4 @@ def _go_back(state: ShortageState) -> Result:
         return _reply(state._replace(phase="which_order", order="", page=0), INFO, "shortage.which_order")
     if state.phase != "choices":
         return _reply(state._replace(phase="choices", order="", page=0), INFO, "session.dropped")
-    return _reply(state, INFO, "shortage.left", Close())
+    return _reply(state, INFO, "shortage.dropped", Close())

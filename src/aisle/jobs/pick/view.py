@@ -39,19 +39,19 @@ CHOICE_TEXTS = {
     "reopen": "pick.choice_reopen",
     "this_one": "pick.choice_this_one",
     "leave_for": "pick.choice_leave_for",
-    "join": "pick.choice_join",
-    "take_in": "pick.choice_join",
+    "join": "pick.choice_add_order",
+    "take_in": "pick.choice_add_order",
     "later": "pick.choice_later",
     "take_over": "pick.choice_take_over",
     "open_free": "pick.choice_open_free",
     "leave": "pick.choice_leave",
     "put_back": "pick.choice_put_back",
     "handed_over": "pick.choice_handed_over",
-    "set": "pick.choice_set",
+    "set": "pick.choice_total",
     "go_on": "pick.choice_go_on",
     "both": "pick.choice_both_pick",
-    "hand_over": "pick.choice_hand_over",
-    "finish": "pick.choice_finish",
+    "hand_over": "pick.choice_leave_to_picker",
+    "finish": "pick.choice_hand_over_order",
 }
 """Message ids of choices with a fixed text."""
 
@@ -117,7 +117,7 @@ def _stop_step(state: PickState, line: PickLine) -> Step:
     if line.barred_pools:
         here, allowed = (goods_in_hand.format_pool_names(state, pools) for pools in (line.barred_pools, line.pools))
         lines.append(Line("note", msg("pick.note_pool", pool=here, allowed=allowed)))
-    hints = [NEXT_PAGE, KeyHint("s", msg("hint.short"))]
+    hints = [NEXT_PAGE, KeyHint("s", msg("hint.shortage"))]
     if state.history:
         hints.append(KeyHint("u", msg("hint.undo")))
     if customer_notes(state):
@@ -270,7 +270,7 @@ def _choice_text(state: PickState, choice: PickChoice) -> Msg:
     if choice.kind == "put_back" and any(goods.is_for_other_picker for goods in state.to_return):
         return msg("pick.choice_returned")
     if choice.kind == "put_back" and all(goods.reason == PUT_DOWN_BY_OTHER for goods in state.to_return):
-        return msg("pick.choice_lies_there")
+        return msg("pick.choice_is_put_down")
     if choice.kind == "put_back" and len(state.to_return) > 1:
         return msg("pick.choice_put_back_all")
     if choice.kind == "leave" and state.to_return:
@@ -338,9 +338,9 @@ def _goods_location_note(state: PickState, in_hand: bool) -> Msg:
     if in_hand:
         return msg("pick.note_put_down")
     if others:
-        return msg("pick.note_others", count=others)
+        return msg("pick.note_goods_of_others", count=others)
     if not pick_state.put_down_locations(state):
-        return msg("pick.note_moved")
+        return msg("pick.note_is_put_down")
     if not state.is_batch:
         return msg("pick.note_put_down_at", place=message.list_locations(pick_state.put_down_locations(state)))
     return _tote_locations(state)
@@ -412,7 +412,7 @@ def _done_prompt(state: PickState, in_hand: bool) -> Msg:
         return msg("pick.prompt_choice")
     if state.only_order:
         return msg("pick.prompt_tote", tote=pick_state.tote_letter(state, state.only_order))
-    return msg("pick.prompt_done") if in_hand else msg("pick.prompt_done_moved")
+    return msg("pick.prompt_done") if in_hand else msg("pick.prompt_done_put_down")
 
 
 def _return_prompt(state: PickState) -> Msg:
@@ -421,7 +421,11 @@ def _return_prompt(state: PickState) -> Msg:
         if state.to_return[0].reason != PUT_DOWN_BY_OTHER:
             return msg("pick.prompt_return")
         location = state.to_return[0].location
-        return msg("pick.prompt_check_at", place=location) if location else msg("pick.prompt_check")
+        return (
+            msg("pick.prompt_put_down_by_other_at", place=location)
+            if location
+            else msg("pick.prompt_put_down_by_other")
+        )
     return quantities.letter_prompt(
         offered_choices.choice_letters(state), scans=bool(state.totes and state.phase != "wait")
     )

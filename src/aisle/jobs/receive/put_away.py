@@ -87,7 +87,7 @@ def ask_not_announced(state: ReceiveState, rows: tuple[DeliveriesExpectingRow, .
         *switch,
         ReceiveChoice("aside", match.key, label=label),
     )
-    id_ = "receive.of_another" if switch else "receive.not_announced"
+    id_ = "receive.other_delivery_expects" if switch else "receive.not_announced"
     args = {"delivery": switch[0].key} if switch else {}
     return reply(state._replace(choices=choices), ASK, id_, label=label, **args)
 

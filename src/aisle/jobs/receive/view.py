@@ -59,7 +59,7 @@ CHOICE_TEXTS = {
     "over": "receive.choice_whole_quantity",
     "aside": "receive.choice_set_aside",
     "find": "receive.choice_find",
-    "amount": "receive.choice_amount",
+    "amount": "receive.choice_is_quantity",
     "not_so_many": "count.choice_not_so_many",
     "is_product": "receive.choice_is_product",
     "is_location": "receive.choice_is_location",
@@ -353,11 +353,11 @@ def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
     destination = (
         msg("receive.to_location", place=state.receiving_location)
         if state.receiving_location
-        else msg("receive.to_stock")
+        else msg("receive.no_location")
     )
     if state.choices and state.pending_scan and state.phase == "goods":
         pending = state.pending_scan
-        quantity = msg("receive.in_question", quantity=pending.quantity)
+        quantity = msg("receive.pending_quantity", quantity=pending.quantity)
         return Line("product", raw(pending.label or pending.key)), Line("quantity", quantity)
     item = state.in_hand
     if item is None:
@@ -368,7 +368,9 @@ def _goods_lines(state: ReceiveState) -> tuple[Line, ...]:
     lines = [
         Line(
             "location",
-            msg("receive.goes_to", place=item.suggested_location) if item.suggested_location else destination,
+            msg("receive.suggested_location", place=item.suggested_location)
+            if item.suggested_location
+            else destination,
         )
     ]
     lines += [Line("product", raw(item.label)), Line("quantity", _quantity_text(state, item))]

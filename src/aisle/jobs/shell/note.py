@@ -73,7 +73,7 @@ class NoteJob(Job[NoteState]):
             case UnknownCode(code) | Text(code):
                 return Turn(state, (), Verdict(WRONG, msg("note.unknown", code=code)))
             case Scan((first, *_)):
-                return Turn(state, (), Verdict(WRONG, msg("note.not_below", what=first.label or first.key)))
+                return Turn(state, (), Verdict(WRONG, msg("note.not_wanted", what=first.label or first.key)))
         return Turn(state)
 
     def view(self, state: NoteState) -> DetailView:

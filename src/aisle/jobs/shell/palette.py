@@ -47,7 +47,7 @@ from aisle.settings import LANGUAGES
 LANGUAGE_NAMES = {"en": "English", "nl": "Nederlands", "de": "Deutsch", "fr": "Français"}
 """Names of the languages in themselves."""
 
-THEME_NAMES = {"": "theme.lean", "light": "theme.light", "dark": "theme.dark", "contrast": "theme.contrast"}
+THEME_NAMES = {"": "theme.terminal", "light": "theme.light", "dark": "theme.dark", "contrast": "theme.contrast"}
 
 LETTER, NUMBER, PAGE, PREFERENCE = "letter", "number", "page", "tune"
 """Kinds of commands: a letter or a numbered choice of the page below, a page of home, a preference of the terminal."""
@@ -237,7 +237,7 @@ def _handle_search(state: PaletteState, size: int, context: Context) -> Result:
     """Handle text ended with Enter: run the command if exactly one matches."""
     after = _with_window(state, size)
     if not after.total:
-        verdict = Verdict(WRONG, msg("palette.no_such", text=state.search))
+        verdict = Verdict(WRONG, msg("palette.no_match", text=state.search))
         return Turn(_with_window(state._replace(search=""), size), (), verdict)
     return _run_entry(after, after.rows[0], context) if after.total == 1 else Turn(after)
 

@@ -167,7 +167,7 @@ def _handle_raw_input(state: PinState, raw_input: RawInput) -> Result:
     """Send typed digits as an attempt; reject scans, because too many wrong attempts lock the user out."""
     text = raw_input.text.strip()
     if len(text) >= MIN_TYPED_LENGTH and not is_typed(raw_input):
-        return Turn(state, (), Verdict(WRONG, msg("pin.scanned")))
+        return Turn(state, (), Verdict(WRONG, msg("pin.scan_not_accepted")))
     if not is_pin_shaped(text):
         return Turn(state, (), Verdict(WRONG, msg("pin.no_pin")))
     return Turn(state, (Request("sign-in", {}, TIMEOUT_S, secret=text),))
@@ -185,10 +185,10 @@ def _handle_answer(state: PinState, row: RequestStateRow) -> Result:
         case "pin":
             return Turn(state._replace(phase="type", request_id=""), (), Verdict(WRONG, msg("pin.wrong")))
         case "refused":
-            return Turn(state._replace(phase="type", request_id=""), (), Verdict(WRONG, msg("pin.locked", why=why)))
+            return Turn(state._replace(phase="type", request_id=""), (), Verdict(WRONG, msg("pin.refused", why=why)))
         case "role":
-            return Turn(state, (Close(Verdict(WRONG, msg("pin.role"))),))
-    text = msg("pin.not_sent", why=why) if answer.get("why") else msg("pin.no_answer")
+            return Turn(state, (Close(Verdict(WRONG, msg("pin.role_denied"))),))
+    text = msg("pin.not_reached", why=why) if answer.get("why") else msg("pin.no_answer")
     return Turn(state._replace(phase="late", request_id="", why=text), (), Verdict(WRONG, text))
 
 

@@ -285,7 +285,7 @@ def _input_rows(scanned: ScannedInput) -> tuple[tuple[Msg, ...], ...]:
         *_symbol_rows(scanned.symbol),
         (msg("scanner_test.gap"), msg("scanner_test.ms", count=scanned.gap_ms)),
         (msg("scanner_test.gs"), msg("scanner_test.times", count=scanned.separators)),
-        (msg("scanner_test.size"), msg("scanner_test.characters", count=len(scanned.text))),
+        (msg("scanner_test.length"), msg("scanner_test.characters", count=len(scanned.text))),
     ]
     if scanned.dropped:
         rows.append((msg("scanner_test.dropped"), raw(show_control_characters(scanned.dropped))))

@@ -136,7 +136,7 @@ class SignInJob(Job[SignInState]):
         if len(exact) == 1:
             return _sign_in(exact[0])
         if people and typed_name.strip().isdecimal():  # part of an id: stray digits sign nobody in
-            return Turn(SignInState(), (), Verdict(WRONG, msg("sign_in.number", asked=typed_name)))
+            return Turn(SignInState(), (), Verdict(WRONG, msg("sign_in.not_a_name", asked=typed_name)))
         if len(people) == 1:
             return self._handle_single_person(people[0], typed_name)
         if people:
@@ -204,7 +204,7 @@ def _handle_earlier_name(state: SignInState, earlier_name: str, rows: Iterable[M
     if turn is None or not state.is_unknown:
         return Turn(state)
     name = dict(turn.verdict.text.args)["name"] if turn.verdict else ""
-    return turn._replace(verdict=Verdict(INFO, msg("sign_in.done_alone", name=name, rest=state.typed_name)))
+    return turn._replace(verdict=Verdict(INFO, msg("sign_in.done_rest_not_applied", name=name, rest=state.typed_name)))
 
 
 def _parse_person(row: Mapping[str, Json]) -> Person:

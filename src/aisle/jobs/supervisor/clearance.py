@@ -136,7 +136,7 @@ def confirmation_text(tag: str) -> str:
 OUTCOME_TEXTS = {
     "refused": "clearance_request.refused",
     "role": "clearance_request.role_denied",
-    "not_sent": "clearance_request.not_sent",
+    "not_sent": "clearance_request.not_reached",
     "expired": "clearance_request.expired",
     "unknown": "clearance_request.unknown",
 }
@@ -168,7 +168,7 @@ def _empty_text(state: ClearanceState) -> Msg:
     if not state.is_loaded:
         return msg("clearance.not_loaded")
     if not state.may_clear:
-        return msg("clearance.denied")
+        return msg("clearance.role_denied")
     return msg("clearance.no_categories") if state.tag else msg("clearance.no_tags")
 
 
@@ -364,7 +364,7 @@ def _with_window(state: ClearanceState) -> ClearanceState:
 def _denial(state: ClearanceState) -> Verdict | None:
     if not state.is_loaded:
         return Verdict(WRONG, msg("clearance.not_loaded"))
-    return None if state.may_clear else Verdict(WRONG, msg("clearance.denied"))
+    return None if state.may_clear else Verdict(WRONG, msg("clearance.role_denied"))
 
 
 def _choose_row(state: ClearanceState, row: Tag | Category | None) -> Result:

@@ -166,7 +166,7 @@ def _check_confirmation(state: ClearanceRequestState, raw_input: RawInput) -> Re
         )
         return Turn(state, (), Verdict(WRONG, answer))
     if not is_typed(raw_input):
-        return Turn(state, (), Verdict(WRONG, msg("clearance_request.not_scanned", tag=wanted)))
+        return Turn(state, (), Verdict(WRONG, msg("clearance_request.scan_not_accepted", tag=wanted)))
     body = {"tag": state.tag, "categories": list(state.categories)}
     return Turn(state, (Request("clearance", body, TIMEOUT_S, needs_supervisor=True),))
 

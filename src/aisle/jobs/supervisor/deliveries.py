@@ -139,7 +139,7 @@ def kind_name(kind: str) -> Msg:
 def list_view(state: DeliveriesState) -> ListView:
     """Return the numbered list of deliveries or receipts."""
     text = state.typed or state.search
-    when = msg("head.when") if state.subset == "receipts" else DELIVERY_HEADS[-1]
+    when = msg("head.received_on") if state.subset == "receipts" else DELIVERY_HEADS[-1]
     return pages.list_view(
         state,
         "deliveries",
@@ -288,11 +288,11 @@ def _handle_rows(state: DeliveriesState, answer: Rows, id_: str, rows: tuple[Jso
         case "one" if rows:  # the chosen row is not journalled, this answer is
             return Turn(state._replace(delivery_number=str(rows[0]["order_number"]), delivery=_parse_delivery(rows[0])))
         case "one":
-            return Turn(state, (), Verdict(WRONG, msg("deliveries.gone", delivery=state.delivery_number)))
+            return Turn(state, (), Verdict(WRONG, msg("deliveries.not_here", delivery=state.delivery_number)))
         case "product" if rows:
             return _open_delivery(state, str(rows[0]["order_number"]))
         case "product":
-            return Turn(state, (), Verdict(WRONG, msg("deliveries.no_product")))
+            return Turn(state, (), Verdict(WRONG, msg("deliveries.no_delivery_expects")))
     return Turn(state)
 
 

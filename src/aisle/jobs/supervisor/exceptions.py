@@ -288,7 +288,7 @@ def _hints(state: ExceptionsState) -> tuple[KeyHint, ...]:
     if state.kind == "differences" and state.rows:
         decide = KeyHint("e", msg("exceptions.approve")), KeyHint("r", msg("exceptions.recount"))
         mark = KeyHint("m", msg("orders.mark_end" if state.is_marking else "orders.mark"))
-        return (mark, KeyHint("a", msg("orders.all")), *decide, *undo)
+        return (mark, KeyHint("a", msg("orders.mark_all")), *decide, *undo)
     return (KeyHint("x", msg("exceptions.withdraw")),) if state.kind == "recounts" and state.rows else undo
 
 
@@ -575,7 +575,7 @@ def _withdraw_recount(state: ExceptionsState, context: Context, row: ExceptionRo
         return Turn(state, (), Verdict(INFO, msg("exceptions.choose_row")))
     effects = withdrawal_effects(row, context.store)
     if not effects:
-        return Turn(state, (), Verdict(INFO, msg("exceptions.not_yet_there", label=row.label)))
+        return Turn(state, (), Verdict(INFO, msg("exceptions.recount_not_sent", label=row.label)))
     rest = tuple(each for each in state.rows if each.key != row.key)
     verdict = Verdict(GOOD, msg("exceptions.withdrawn", label=row.label))
     return Turn(state._replace(rows=rest, total=state.total - 1, cursor=-1), tuple(effects), verdict)
@@ -643,7 +643,7 @@ def _handle_scan(state: ExceptionsState, kind: str, key: str, label: str) -> Res
         return Turn(state, (Start("order", {"order_number": key}),))
     if start := pages.open_record(kind, key, label):
         return Turn(state, (start,))
-    return Turn(state, (), Verdict(INFO, msg("orders.person", name=label or key)))
+    return Turn(state, (), Verdict(INFO, msg("orders.is_person", name=label or key)))
 
 
 def _go_back(state: ExceptionsState, context: Context) -> Result:

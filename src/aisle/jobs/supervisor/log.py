@@ -302,7 +302,7 @@ def _handle_filter_input(state: LogState, event: Event, context: Context) -> Res
             )
         case Text(text) | UnknownCode(text) if state.field in TYPED_FIELDS:
             if state.field == "ids" and parse_id_range(text) is None:
-                return Turn(state, (), Verdict(WRONG, msg("log.no_ids", text=text)))
+                return Turn(state, (), Verdict(WRONG, msg("log.no_range", text=text)))
             return _set_filter(state, state.field, text, context)
     return Turn(state)
 

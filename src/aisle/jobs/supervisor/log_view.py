@@ -250,7 +250,11 @@ def _list_view(state: LogState) -> ListView:
         KeyHint("f", msg("hint.filter")),
         KeyHint("g", msg("hint.losses")),
         KeyHint("e", msg("hint.export")),
-        empty=msg("log.older") if state.is_loading_older else msg("log.none", text=text) if text else msg("log.empty"),
+        empty=msg("log.older_loading")
+        if state.is_loading_older
+        else msg("log.no_match", text=text)
+        if text
+        else msg("log.empty"),
         may_have_more=state.is_loading_older,
     )
 

@@ -199,7 +199,7 @@ _EVENT_TEXTS = {
     "short": "order.event_short",
     "count": "order.event_count",
     "receipt": "order.event_receipt",
-    "opened": "order.event_opened",
+    "opened": "order.event_line_reopened",
     "claimed": "order.event_claimed",
     "released": "order.event_released",
     "rejected": "order.event_rejected",
@@ -545,4 +545,4 @@ def _handle_scan(state: OrderState, match: Match, context: Context) -> Result:
         return Turn(state, (), Verdict(INFO, msg("order.this_one", order=key)))
     if start := open_record(kind, key, label):
         return Turn(state, (start,))
-    return Turn(state, (), Verdict(WRONG, msg("orders.person", name=label)))
+    return Turn(state, (), Verdict(WRONG, msg("orders.is_person", name=label)))

@@ -273,7 +273,7 @@ def _lines(state: OrderActionState) -> tuple[Line, ...]:
             if state.kind in REASON_ACTIONS
             else ""
         )
-        about += [Line("note", msg("order_actions.because", why=why))] if why else []
+        about += [Line("note", msg("order_actions.reason_given", why=why))] if why else []
         about.insert(1, Line("note", _warning(state)))
     return tuple(about)
 

@@ -282,7 +282,7 @@ def _mark_all(state: OrdersState, numbers: tuple[str, ...], total: int) -> Resul
     """Mark all orders of the list; remove all marks if all are marked already."""
     text = msg("orders.all_marked", count=len(numbers))
     if total > len(numbers):
-        text = msg("orders.many_marked", count=len(numbers), total=total)
+        text = msg("orders.first_marked", count=len(numbers), total=total)
     return pages.mark_all(state, numbers, text)
 
 
@@ -310,7 +310,7 @@ def _handle_scan(state: OrdersState, matches: tuple[Any, ...], context: Context)
     first = matches[0]
     if start := pages.open_record(first.kind, first.key, first.label):
         return Turn(state, (start,))
-    return Turn(state, (), Verdict(WRONG, msg("orders.person", name=first.label or first.key)))
+    return Turn(state, (), Verdict(WRONG, msg("orders.is_person", name=first.label or first.key)))
 
 
 def _show_order(state: OrdersState, order: str, context: Context) -> Result:
@@ -410,7 +410,7 @@ def _save_view(state: OrdersState, name: str, context: Context) -> Result:
 def _delete_view(state: OrdersState, context: Context) -> Result:
     """Delete the person's own view that was chosen last."""
     if not any(view.name == state.view_name for view in state.views):
-        return Turn(state, (), Verdict(INFO, msg("orders.view_which")))
+        return Turn(state, (), Verdict(INFO, msg("orders.choose_view")))
     gone = LocalNote("view", view_key(context.user, state.view_name), "")
     verdict = Verdict(GOOD, msg("orders.view_deleted", name=state.view_name))
     views = tuple(view for view in state.views if view.name != state.view_name)

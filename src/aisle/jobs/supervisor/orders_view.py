@@ -125,7 +125,7 @@ def _rejection_reason(row: OrderHeader) -> str:
 
 STATUS_NAMES = {
     "open": "orders.status_open",
-    "partial": "orders.status_partial",
+    "partial": "orders.status_in_progress",
     "picked": "orders.status_picked",
     "rejected": "orders.status_rejected",
     "finished": "orders.status_finished",
@@ -145,7 +145,7 @@ VALUE_NAMES = {
     ("state", "active"): "orders.state_active",
     ("state", "to_pick"): "orders.state_to_pick",
     ("state", "open"): "orders.status_open",
-    ("state", "partial"): "orders.status_partial",
+    ("state", "partial"): "orders.status_in_progress",
     ("state", "picked"): "orders.state_picked",
     ("state", "rejected"): "orders.state_rejected",
     ("state", "finished"): "orders.state_finished",
@@ -222,7 +222,7 @@ def _choice_page(state: OrdersState) -> ListView:
 def page_choices(state: OrdersState) -> tuple[Msg, ...]:
     """Return the choices of the page."""
     if state.page == "filter":
-        return (*(_field_text(state.filter, field) for field in FILTER_FIELDS), msg("orders.everything"))
+        return (*(_field_text(state.filter, field) for field in FILTER_FIELDS), msg("orders.reset_filter"))
     if state.page == "field":
         return tuple(msg(VALUE_NAMES[state.field, value]) for value in filter_values(state.field))
     if state.page == "views":
@@ -291,7 +291,7 @@ def _title(state: OrdersState, text: str, is_marking: bool) -> Msg:
 
 def _hints(state: OrdersState, is_marking: bool) -> tuple[KeyHint, ...]:
     acting = (
-        (KeyHint("a", msg("orders.all")), KeyHint("d", msg("orders.actions")))
+        (KeyHint("a", msg("orders.mark_all")), KeyHint("d", msg("orders.actions")))
         if is_marking
         else (KeyHint("d", msg("orders.actions")),)
     )

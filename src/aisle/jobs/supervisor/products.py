@@ -115,8 +115,8 @@ def list_view(state: ProductsState) -> ListView:
 def _filter_hints(state: ProductsState) -> tuple[KeyHint, ...]:
     return (
         KeyHint("v", msg("products.next_subset")),
-        KeyHint("c", msg("products.no_category" if state.category else "products.category")),
-        KeyHint("s", msg("products.no_supplier" if state.supplier else "products.supplier")),
+        KeyHint("c", msg("products.all_categories" if state.category else "products.category")),
+        KeyHint("s", msg("products.all_suppliers" if state.supplier else "products.supplier")),
     )
 
 
@@ -142,7 +142,7 @@ def facet_view(state: ProductsState) -> ListView:
         msg("products.prompt_filter"),
         (msg("products.head_name"), msg("products.head_count"), msg("products.head_code")),
         tuple(_facet_row(facet) for facet in state.rows),
-        empty=msg("products.no_such", text=text) if text else msg("products.none_known"),
+        empty=msg("products.no_match", text=text) if text else msg("products.none_known"),
     )
 
 

@@ -278,7 +278,7 @@ def _check_changes(state: StoreProductState) -> Result:
     values = parse_update_values(changes)
     changed = {name: changes[name] for name in changes if product.value(name) != values[name]}
     if not changed:
-        same = msg("store_product.same", what=store_product_view.field_label(state.field))
+        same = msg("store_product.unchanged", what=store_product_view.field_label(state.field))
         return Turn(state._replace(phase=PAGE, field="", changes=()), (), Verdict(INFO, same))
     warnings = price_warnings(product, changed)
     verdict = Verdict(ASK, warnings[0]) if warnings else None

@@ -375,7 +375,7 @@ def _parse_change(row: PendingChangeRow) -> PendingChange:
 def why_not(product: StoreProduct, field: Field) -> Msg | None:
     """Return the reason why a field cannot be changed here, or None."""
     if not product.may_edit:
-        return msg("store_product.no_role")
+        return msg("store_product.role_denied")
     if field.name in LEVELS and not product.may_edit_levels:
         return msg("store_product.fixed_levels")
     if field.name == "is_replenishment" and not product.may_edit_replenishment:
@@ -397,7 +397,7 @@ def objection(product: StoreProduct, changes: Mapping[str, Json]) -> Msg | None:
         if field.kind == WHOLE_NUMBER and value != value.to_integral_value():
             return msg("store_product.not_whole")
         if not 0 <= value <= MAX_VALUE:
-            return msg("store_product.too_much")
+            return msg("store_product.out_of_limits")
         if allowed and value != to_decimal(product.value(name) or -1) and not allowed.low <= value <= allowed.high:
             return msg("store_product.out_of_range", low=allowed.low, high=allowed.high, percentage=allowed.percentage)
     low, high = (_new_value(product, changes, name) for name in LEVELS)

@@ -230,7 +230,7 @@ def _page_view(state: StoreProductState) -> DetailView:
     else:
         stock = msg("look_up.no_stock") if product.has_no_stock else msg("look_up.stock", stock=product.stock)
         lines.append(Line("quantity", stock))
-        lines += [Line("note", msg("store_product.no_role"))] if not product.may_edit else []
+        lines += [Line("note", msg("store_product.role_denied"))] if not product.may_edit else []
         blocks = _blocks(product, state.deliveries)
     lines += [Line("note", note) for note in _notes(product)]
     figures = (KeyHint("g", msg("hint.figures")),) if has_figures(state) else ()
@@ -266,7 +266,11 @@ def _blocks(product: StoreProduct, deliveries: Iterable[ExpectedDelivery]) -> tu
             is_compact=True,
         ),
         *_read_only_blocks(product),
-        Block(msg("store_product.times"), (*delivery_rows(deliveries), *_time_rows(product)), is_compact=True),
+        Block(
+            msg("store_product.ordering_and_delivery"),
+            (*delivery_rows(deliveries), *_time_rows(product)),
+            is_compact=True,
+        ),
         Block(msg("store_product.stock"), _pool_rows(product)),
         Block(msg("store_product.changes"), tuple(_change_row(change) for change in product.changes[:MAX_SHOWN])),
         Block(msg("look_up.facts"), _read_only_rows(product)),

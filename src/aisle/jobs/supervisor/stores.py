@@ -154,7 +154,7 @@ def _lines(store: Store, number: str) -> tuple[Line, ...]:
     elif store.unsent_there:
         lines.append(Line("note", msg("stores.unsent_there", count=store.unsent_there)))
     elif not store.may_switch:
-        lines.append(Line("note", msg("stores.no_permission")))
+        lines.append(Line("note", msg("stores.role_denied")))
     return tuple(lines)
 
 
@@ -168,7 +168,7 @@ def _blocks(store: Store) -> tuple[Block, ...]:
     found = (
         Block(msg("stores.address"), _field_rows(store, ADDRESS)),
         Block(msg("stores.hours"), tuple((raw(key), raw(value)) for key, value in store.opening_hours)),
-        Block(msg("stores.orders"), tuple(_ordering_row(each) for each in store.ordering_schema)),
+        Block(msg("stores.ordering"), tuple(_ordering_row(each) for each in store.ordering_schema)),
         Block(msg("look_up.pools"), tuple((raw(pool), raw(name)) for pool, name in store.pools)),
         Block(msg("stores.printers"), tuple(_printer_row(each) for each in store.printers)),
         Block(msg("stores.organisation"), _field_rows(store, ORGANISATION)),
@@ -246,7 +246,7 @@ def _switch_lines(store: Store, number: str) -> tuple[Line, ...]:
     if store.is_current:
         return (*lines, Line("note", msg("stores.is_current")))
     if not store.may_switch:
-        return (*lines, Line("note", msg("stores.no_permission")))
+        return (*lines, Line("note", msg("stores.role_denied")))
     if store.unsent or store.open_jobs:
         lines.append(Line("note", msg("stores.switch_effect", waiting=store.unsent, jobs=len(store.open_jobs))))
     else:

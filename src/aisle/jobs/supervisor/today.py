@@ -100,7 +100,7 @@ LINK_NAMES = {
     "syncing": "link.syncing",
     "offline": "link.offline",
     "refused": "link.refused",
-    "none": "link.none",
+    "none": "link.starting",
 }
 ONLINE_LINKS = ("live", "partial", "syncing")
 MAP_NAMES = {"pick": "today.of_picks", "short": "today.of_shorts", "move": "today.of_moves"}
@@ -184,7 +184,7 @@ def _headline(values: TodayRow) -> Msg:
     if not values:
         return msg("today.nothing_yet")
     if ORDER_LIST in values.get("unread", ()):
-        return msg("list.loading", what=msg("list.headers"))
+        return msg("list.loading", what=msg("list.orders"))
     return msg("today.headline", done=values["due_done"], count=values["due"], late=values["late"])
 
 
@@ -197,7 +197,7 @@ def _order_block(values: TodayRow) -> Block:
     rows = _figure_rows(
         ("today.orders_in", new_orders),
         ("today.orders_open", values["orders_open"]),
-        ("today.orders_partial", values["orders_partial"]),
+        ("today.orders_in_progress", values["orders_partial"]),
         ("today.orders_picked", values["orders_picked"]),
         ("today.orders_late", values["late"]),
     )
@@ -226,7 +226,7 @@ def _timestamp(now: str) -> float:
 
 
 def _state_block(values: TodayRow, now: str) -> Block:
-    link = msg(LINK_NAMES.get(values["link"], "link.none"))
+    link = msg(LINK_NAMES.get(values["link"], "link.starting"))
     silent = _timestamp(now) - values["courier_at"]
     works = bool(values["courier_at"]) and silent < LATE_COURIER_S
     courier = "today.courier_works" if works else "today.courier_stopped"

@@ -208,7 +208,7 @@ def _short_names(frame: Frame, writer: MessageWriter) -> tuple[str, str]:
 
 def _store_and_user(frame: Frame, writer: MessageWriter) -> str:
     if frame.user:
-        return writer.write(msg("frame.who", store=frame.store, user=frame.user))
+        return writer.write(msg("frame.store_and_user", store=frame.store, user=frame.user))
     return writer.write(msg("frame.store", store=frame.store)) if frame.store else ""
 
 
@@ -365,7 +365,7 @@ _LINK_TEXTS = {
     "partial": "link.partial",
     "offline": "link.offline",
     "syncing": "link.syncing",
-    "none": "link.none",
+    "none": "link.starting",
     "stuck": "link.stuck",
     "renewed": "link.program_outdated",
     "refused": "link.refused",
