@@ -26,6 +26,7 @@ from aisle.client.load.report import FileNotes, LoadError
 from aisle.client.load.value_notation import MONTH_NAMES, Notation, split_unit
 
 Values = dict[str, Any]
+"""Values of rows of a file by field, as they are sent."""
 RecordKey = tuple[str, ...]
 
 _NAME_SEPARATORS = re.compile(rf"[{cell_cleaning.BLANKS}_-]+")

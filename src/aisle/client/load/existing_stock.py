@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.client.base import BaseClient
 from aisle.client.errors import ClientError, Forbidden, NotFound, TransportError
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.records import Record
 from aisle.client.load.report import FileNotes, LoadError
+from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue
 
 _STOCK_PAGE_SIZE = 1000
@@ -95,7 +96,7 @@ class TrackedStock:
             self._table.notes.add_file_warning(f"which products keep stock could not be read: {error}")
             return {}
 
-    async def _read_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Mapping[str, Any]]:
+    async def _read_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Row]:
         operation = "list-products" if store == _CHAIN else "list-store-products-stock"
         query: dict[str, QueryValue] = {**filters, "page_size": _STOCK_PAGE_SIZE} | (
             {} if store == _CHAIN else {"store_number": store, "include_locations": True}
@@ -106,7 +107,7 @@ class TrackedStock:
                     yield row
 
 
-def _kept(row: Mapping[str, Any]) -> ProductStock:
+def _kept(row: Row) -> ProductStock:
     pools = _pools(row, "most_likely_pool_")
     spots = {
         (str(place.get("store_location_code") or ""), pool): quantity
@@ -119,7 +120,7 @@ def _kept(row: Mapping[str, Any]) -> ProductStock:
     return ProductStock(row.get("is_stock") is not False, pools, spots)
 
 
-def _pools(row: Mapping[str, Any], prefix: str) -> dict[str, Decimal]:
+def _pools(row: Row, prefix: str) -> dict[str, Decimal]:
     found = (row.get(f"{prefix}{pool}") for pool in range(1, 11))
     return {f"stock_pool_{at}": Decimal(str(quantity)) for at, quantity in enumerate(found, 1) if quantity}
 
@@ -314,7 +315,7 @@ class LoadedStock:
             self._logs_by_store[store] = CountLog(found, {}, {})
         return self._logs_by_store[store]
 
-    async def _log_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Mapping[str, Any]]:
+    async def _log_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Row]:
         """Yield entries of the log. Raise LoadError if it cannot be read."""
         query: dict[str, QueryValue] = {
             "store_number": store,
@@ -336,7 +337,7 @@ class LoadedStock:
             ) from error
 
 
-def _counted_by(row: Mapping[str, Any]) -> tuple[str, str]:
+def _counted_by(row: Row) -> tuple[str, str]:
     """Return the time of an entry, to the minute, and its user."""
     who = row.get("app_user_name") or row.get("reference") or ""
     at = next((str(row[name]) for name in _TIME_FIELDS if row.get(name)), "")
@@ -349,7 +350,7 @@ def with_load_reference(count: Record) -> Record:
     return count._replace(body=count.body | {"reference": LOAD_REFERENCE})
 
 
-def _location_key(row: Mapping[str, Any]) -> ProductLocation:
+def _location_key(row: Row) -> ProductLocation:
     product, place = (str(row.get(name) or "") for name in _LOCATION_FIELDS)
     return product, place
 
@@ -362,7 +363,7 @@ def _format_pools(pools: Pools) -> str:
     return ", ".join(f"{quantity:f} in {_format_pool(name)}" for name, quantity in sorted(pools.items()))
 
 
-def _pools_of_row(row: Mapping[str, Any]) -> Pools:
+def _pools_of_row(row: Row) -> Pools:
     names = (f"stock_pool_{pool}" for pool in range(1, 11))
     found = {name: Decimal(str(row[name])) for name in names if row.get(name) is not None}
     return found or {_COUNT_FIELD: Decimal(str(row.get(_COUNT_FIELD) or 0))}
@@ -378,7 +379,7 @@ def _warn_of_location(count: Record, other: str, notes: FileNotes) -> None:
         )
 
 
-def _warn_of_difference(body: Mapping[str, Any], name: str, line: int, known: Pools, notes: FileNotes) -> None:
+def _warn_of_difference(body: Row, name: str, line: int, known: Pools, notes: FileNotes) -> None:
     then = {name: known[name]} if name in known else known
     if sum(then.values(), Decimal(0)) != Decimal(str(body[name])):
         held = {pool: quantity for pool, quantity in then.items() if quantity}
