@@ -26,6 +26,8 @@ class LineUpdate(RejectionReason, total=False):
     product_number: str
     base_picked_quantity: Quantity
     picked_quantity: Quantity
+    quantity: Quantity
+    """Ordered quantity; only of a line that is restored."""
     is_picked: bool
     """True if the line is closed."""
     preferred_location_code: str
@@ -135,3 +137,14 @@ class LogEntriesBody(TypedDict):
     """Body of `create-store-product-logs`."""
 
     storeproductlog: list[LogEntry]
+
+
+class RequestAnswer(TypedDict, total=False):
+    """Answer to a request of a session, as the courier stores it."""
+
+    how: str
+    why: str
+    fresh: int | None
+    """Number of new tasks."""
+    until: float
+    """Seconds since 1970 until which the PIN counts."""

@@ -50,7 +50,7 @@ def sent(desk: Desk, write: Write, where: str = REFERENCE, before: Mapping[str, 
     """The operation as it was sent to a service of the document alone."""
     (op_id,) = desk.write(write)
     op = desk.outbox.get(op_id)
-    evidence = {"before": before} if before else {}
+    evidence: Any = {"before": before} if before else {}
     return op._replace(sent_body=request_body(op, PLAIN, where), evidence=evidence)
 
 

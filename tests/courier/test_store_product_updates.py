@@ -140,7 +140,7 @@ async def test_refused_update_is_reported_and_leaves_overlay(shop: Shop) -> None
         assert (row["min"], row["said"][0]["outcome"], row["said"][0]["why"]) == (4, "refused", "min may be 2 to 6")
 
 
-BEFORE = {"product": {"P1": {"min": "4", "max": "10"}}}
+BEFORE: Any = {"product": {"P1": {"min": "4", "max": "10"}}}
 
 
 @pytest.mark.parametrize(

@@ -247,8 +247,8 @@ async def test_a_corrected_row_does_not_count_the_others_again(tmp_path: Path) -
         assert report.is_complete
         assert report.lines()[-2:] == [
             "stock.csv: 1 of 3 rows loaded.",
-            "stock.csv: the stock of 2 rows (2, 4) was loaded before and is left as it is. To count a row"
-            " again, put only that row in a stock.csv in a folder of its own, and load that folder with --recount.",
+            "stock.csv: the stock of 2 rows (2, 4) was loaded before and is left as it is. To count a product"
+            " again, put all its rows in a stock.csv in a folder of its own, and load that folder with --recount.",
         ]
         assert [await world.stock(one) for one in "PQR"] == [14, 6, 7]
         assert_books(world.service)
@@ -309,8 +309,8 @@ async def test_stock_counted_without_reference_is_left_and_named(
             assert report.files[-1].already_loaded_rows == left
             [said] = [line for line in report.lines() if line.startswith("stock.csv:2:")]
             assert said.startswith(
-                "stock.csv:2: warning: the stock was counted before, and is left as it is (to count it again, put only"
-                " such rows in a stock.csv in a folder of its own, and load that with --recount):"
+                "stock.csv:2: warning: the stock was counted before, and is left as it is (to count it again, put all"
+                " rows of the product in a stock.csv in a folder of its own, and load that with --recount):"
                 f" P at A, counted before{by} on "
             )
             assert [await world.stock(one) for one in "PQ"] == [16, 5]

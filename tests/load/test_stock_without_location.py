@@ -15,7 +15,7 @@ AT_NO_PLACE = "a row without a place, beside rows with places, is read as the go
 @pytest.mark.parametrize(
     ("rows", "total", "words"),
     [
-        (("1,P,A,,5", "1,P,B,,7", "1,P,,,0"), 12, TOTAL),
+        (("1,P,A,,5", "1,P,B,,7", "1,P,,,0"), 12, AT_NO_PLACE),
         (("1,P,A,,5", "1,P,B,,7", "1,P,,,12"), 12, TOTAL),
         (("1,P,A,,5", "1,P,B,,7", "1,P,,,9"), 21, AT_NO_PLACE),
         (("1,P,A,,5", "1,P,B,,7", "1,P,,,20"), 32, AT_NO_PLACE),

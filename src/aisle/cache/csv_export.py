@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from aisle.jobs.job import Export, Query, Rows, format_number
+from aisle.jobs.job import Args, Export, Json, Query, Rows, format_number
 from aisle.text import clean
 
 MAX_ROWS = 100_000
@@ -40,7 +40,7 @@ MESSAGE_BY_ERRNO: Mapping[int, str] = {
 }
 """Message ids of system errors."""
 
-RunQuery = Callable[[str, Mapping[str, Any]], tuple[Sequence[Mapping[str, Any]], int]]
+RunQuery = Callable[[str, Args], tuple[Sequence[Json], int]]
 
 
 def check_export_file(query: Query, *, allowed: bool) -> Rows:
@@ -99,9 +99,7 @@ def write_csv(run_query: RunQuery, export: Export, *, allowed: bool) -> Rows:
     return _answer(export, str(path), count, "")
 
 
-def _read_pages(
-    run_query: RunQuery, export: Export, page: Sequence[Mapping[str, Any]]
-) -> Iterator[Sequence[Mapping[str, Any]]]:
+def _read_pages(run_query: RunQuery, export: Export, page: Sequence[Json]) -> Iterator[Sequence[Json]]:
     """Yield the pages, each from the last row of the one before, so that new rows shift nothing."""
     yield page
     while len(page) == PAGE_ROWS:

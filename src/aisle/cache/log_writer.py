@@ -7,7 +7,7 @@ pending undos of this host are applied by queries (aisle.cache.exception_queries
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -60,11 +60,11 @@ class LogEntry(NamedTuple):
     raw: str
 
 
-LogEntries = Sequence[tuple[LogEntry, Mapping[str, Any]]]
+LogEntries = Sequence[tuple[LogEntry, RawRow]]
 """Entries, each with its parsed row."""
 
 
-def difference_of_count(entry: Mapping[str, Any], user: str) -> Decimal | None:
+def difference_of_count(entry: RawRow, user: str) -> Decimal | None:
     """Return counted minus expected quantity; None if nobody has to review it."""
     if entry.get("counted_quantity") is None or str(entry.get("review_status")) == STATUS_REVIEWED:
         return None
@@ -75,7 +75,7 @@ def difference_of_count(entry: Mapping[str, Any], user: str) -> Decimal | None:
     return difference
 
 
-def entry_price(entry: Mapping[str, Any]) -> Any:
+def entry_price(entry: RawRow) -> Any:
     """Return the price stated by an entry; None if it has none."""
     return next((entry[each] for each in ("store_products_price", "price") if entry.get(each)), None)
 
@@ -90,7 +90,7 @@ def entry_identity(product: str, location: str, user: str, number_or_moment: str
     )
 
 
-def undone_identity(entry: Mapping[str, Any], user: str) -> str:
+def undone_identity(entry: RawRow, user: str) -> str:
     """Return the identity of the entry that this one undoes; empty if it undoes none."""
     reference = str(entry.get("reference") or "")
     if not reference.startswith(UNDO_PREFIX):
@@ -136,7 +136,7 @@ def write_differences(connection: apsw.Connection, rows: Iterable[LogEntry]) -> 
     update_values(connection, {row[4] for row in found})
 
 
-def _identities(row: LogEntry, entry: Mapping[str, Any]) -> tuple[str, str, str]:
+def _identities(row: LogEntry, entry: RawRow) -> tuple[str, str, str]:
     """Return the key of an entry and its identities by number and by time."""
     location, user = str(entry.get("location_code") or ""), row.app_user_name
     id_ = "" if row.key.startswith("#") else row.key
@@ -162,7 +162,7 @@ def _parse_losses(entries: LogEntries) -> Iterator[tuple[Any, ...]]:
             yield *_identities(row, entry), row.at, code, float(min(MAX_VALUE, lost))
 
 
-def lost_quantity(entry: Mapping[str, Any]) -> Decimal:
+def lost_quantity(entry: RawRow) -> Decimal:
     """Return the stock lost by an entry; a shortage of an order is no loss."""
     if str(entry.get("source") or "") == "short":
         return Decimal(0)
@@ -172,12 +172,12 @@ def lost_quantity(entry: Mapping[str, Any]) -> Decimal:
     return -to_decimal(entry.get("quantity"))
 
 
-def _reason_code(entry: Mapping[str, Any]) -> str | None:
+def _reason_code(entry: RawRow) -> str | None:
     code = entry.get("reason_code")
     return None if code is None else str(code)
 
 
-def _reason_text(entry: Mapping[str, Any]) -> str:
+def _reason_text(entry: RawRow) -> str:
     return str(entry.get("reason_code_description") or "")
 
 

@@ -44,6 +44,7 @@ from aisle.outbox.user_tokens import user_awaited_by
 
 if TYPE_CHECKING:
     from aisle.jobs.rows.operations import ComparedFigureRow, NeedingPersonRow, OperationItemRow, UnconfirmedRow
+    from aisle.outbox.evidence import OrderState
 
 ORDER_FLAGS = ("is_active", "is_claimed", "is_picked", "is_rejected")
 """Flags that an update may set on a whole order."""
@@ -102,7 +103,7 @@ def _compare_stock(op: Operation, stock: Row, now: Row) -> Iterator[ComparedFigu
                 }
 
 
-def _compare_order(op: Operation, before: Row, after: Row) -> Iterator[ComparedFigureRow]:
+def _compare_order(op: Operation, before: Row | OrderState, after: Row | OrderState) -> Iterator[ComparedFigureRow]:
     update = op.body["orders"]
     for name in ORDER_FLAGS:
         if name in update:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
 import apsw
 
+from aisle.cache.order_overlay import Row
 from aisle.host.database import fetch
 from aisle.jobs.quantities import to_decimal
 from aisle.json_codec import to_text
@@ -21,7 +22,7 @@ LEFT JOIN stock s ON s.id = p.id
 """
 
 
-def price_of(item: Mapping[str, Any], stock: Mapping[str, Any]) -> Any:
+def price_of(item: Row, stock: Row) -> Any:
     """Return the price of a base unit from catalogue row and stock entry; None if unknown.
 
     If a temporary or promotion price differs, a label may have been computed with either, so the price is unknown.

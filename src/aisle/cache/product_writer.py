@@ -7,7 +7,7 @@ Stock location entry.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,6 +17,7 @@ from aisle.cache.field_parsing import (
     InvalidRow,
     OverlongRow,
     ProductRow,
+    RawRow,
     StockRow,
     all_codes,
     decode_codes,
@@ -34,7 +35,7 @@ NEGATIVE_MARK = ":-"
 """Text in every stock entry with a negative number."""
 
 
-def negative_stock(entry: Mapping[str, Any]) -> list[tuple[str, Decimal]]:
+def negative_stock(entry: RawRow) -> list[tuple[str, Decimal]]:
     """Return the locations with a negative quantity; an empty code is the stock outside of locations."""
     locations = entry.get("store_locations")
     quantities = [

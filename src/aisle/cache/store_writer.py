@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import apsw
 
 from aisle.barcode_keys import index_keys
-from aisle.cache.field_parsing import PersonRow, StoreRow, dump_row
+from aisle.cache.field_parsing import PersonRow, RawRow, StoreRow, dump_row
 from aisle.cache.product_writer import insert_codes
 from aisle.host.database import fetch
 from aisle.scan.meaning import PERSON
@@ -24,7 +23,7 @@ def write_stores(connection: apsw.Connection, rows: Sequence[StoreRow]) -> tuple
 
 
 def write_store_details(
-    connection: apsw.Connection, number: str, details: Mapping[str, Any] | None, refusal: str, read_began: float
+    connection: apsw.Connection, number: str, details: RawRow | None, refusal: str, read_began: float
 ) -> tuple[str, ...]:
     """Write the details of a store from its creation; None and the reason if the service refuses them.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +13,9 @@ from aisle.cli.options import SettingValues, json_option, setting_options, setti
 from aisle.cli.service_client import extension_rows, service_client
 from aisle.settings import LoadedSettings
 from aisle.text import clean
+
+if TYPE_CHECKING:
+    from aisle.client.paging import Row
 
 _COLUMNS = (
     ("location_code", "PLACE"),
@@ -46,12 +49,12 @@ def assignments(as_json: bool, setting_values: SettingValues) -> int:
     return 0
 
 
-async def _fetch(loaded: LoadedSettings) -> list[dict[str, Any]] | None:
+async def _fetch(loaded: LoadedSettings) -> list[Row] | None:
     async with service_client(loaded) as client:
         return await extension_rows(client, loaded, "assignments")
 
 
-def _print_table(rows: list[dict[str, Any]]) -> None:
+def _print_table(rows: list[Row]) -> None:
     cells = [[title for _, title in _COLUMNS]]
     cells += [[clean(str(row.get(name, ""))) for name, _ in _COLUMNS] for row in rows]
     widths = [max(len(line[n]) for line in cells) for n in range(len(_COLUMNS))]

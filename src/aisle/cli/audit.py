@@ -7,7 +7,7 @@ import csv
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,9 @@ from aisle.cli.service_client import extension_path, service_client
 from aisle.client.errors import InvalidResponse, status_error
 from aisle.settings import LoadedSettings
 from aisle.text import clean
+
+if TYPE_CHECKING:
+    from aisle.client.paging import Row
 
 _COLUMNS = ("number", "at", "token_name", "app_user_name", "subject", "key", "field", "before", "after")
 _PAGE_SIZE = 1000
@@ -60,11 +63,11 @@ def audit(
     return 0
 
 
-async def _fetch(loaded: LoadedSettings, path: str, filters: Mapping[str, str | None]) -> list[dict[str, Any]] | None:
+async def _fetch(loaded: LoadedSettings, path: str, filters: Mapping[str, str | None]) -> list[Row] | None:
     """Return all entries, read page by page; None if the service has no audit log. Raise ClientError."""
     query: dict[str, Any] = {"limit": _PAGE_SIZE, "after": 0}
     query |= {name: value for name, value in filters.items() if value}
-    entries: list[dict[str, Any]] = []
+    entries: list[Row] = []
     async with service_client(loaded) as client:
         while True:
             answer = await client.request_extension("GET", path, query=query)
@@ -84,14 +87,14 @@ async def _fetch(loaded: LoadedSettings, path: str, filters: Mapping[str, str | 
             query["after"] = after
 
 
-def _entry_lines(entry: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+def _entry_lines(entry: Row) -> Iterator[tuple[Any, ...]]:
     before, after = entry["before"], entry["after"]
     head = tuple(entry[name] for name in _COLUMNS[:6])
     for field in {**before, **after}:
         yield (*head, field, _format_value(before, field), _format_value(after, field))
 
 
-def _format_value(values: dict[str, Any], field: str) -> str:
+def _format_value(values: Row, field: str) -> str:
     """Return a value as text; empty if there was none."""
     value = values.get(field, "")
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

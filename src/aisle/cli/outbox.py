@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 import apsw
 import click
@@ -39,6 +39,9 @@ from aisle.outbox.service_restore import REPORTED
 from aisle.outbox.session_requests import FULL_SYNC, request_read
 from aisle.settings import LoadedSettings, service_url
 from aisle.text import clean, fit, width
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.operations import ComparedFigureRow, OperationItemRow, UnconfirmedRow
 
 MAX_OPERATIONS = 1000
 """Maximum number of operations shown."""
@@ -231,10 +234,10 @@ def _open_cache(store_folder: StoreFolder) -> apsw.Connection:
         return empty_cache()
 
 
-def _print_operation(row: Mapping[str, Any]) -> None:
+def _print_operation(row: UnconfirmedRow) -> None:
     """Print an operation: its items, its state, and the stock on both sides."""
     for name in ("op_id", "outcome", "operation", "user", "principal", "terminal", "at", "why", "tries"):
-        shown = reason_text(row[name]) if name == "why" else clean(str(row[name]))
+        shown = reason_text(row["why"]) if name == "why" else clean(str(row.get(name)))
         print(f"{name.replace('_', ' ')}: {shown}")
     _print_table(("meant", "of", "from", "to"), [_item_cells(item) for item in row["items"]])
     if row["sides"]:
@@ -250,12 +253,12 @@ def _print_operation(row: Mapping[str, Any]) -> None:
     print(f"can be settled as: {resolutions or 'nothing, it goes on by itself'}")
 
 
-def _item_cells(item: Mapping[str, Any]) -> Sequence[str]:
+def _item_cells(item: OperationItemRow) -> Sequence[str]:
     quantity = "?" if item["quantity"] is None else str(item["quantity"])
     return (quantity, str(item["label"]), str(item["from"]), str(item["to"]))
 
 
-def _side_cells(side: Mapping[str, Any]) -> Sequence[str]:
+def _side_cells(side: ComparedFigureRow) -> Sequence[str]:
     return tuple(
         "?" if side[name] is None else str(side[name]) for name in ("subject", "location", "before", "ours", "after")
     )

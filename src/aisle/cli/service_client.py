@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aisle.client import Client, Response, RetryPolicy
 from aisle.client.errors import InvalidResponse, status_error
@@ -19,6 +19,7 @@ from aisle.outbox.archive import Retention
 from aisle.settings import EMBEDDED, LoadedSettings, effective_language, load_settings, read_token, service_url
 
 if TYPE_CHECKING:
+    from aisle.client.paging import Row
     from aisle.service.factory import Service
 
 COURIER_TERMINAL = "courier"
@@ -157,7 +158,7 @@ def extension_path(loaded: LoadedSettings, array: str) -> str:
     return f"/aisle/v1/stores/{encode_segment(loaded.settings.store)}/{array}"
 
 
-async def extension_rows(client: Client, loaded: LoadedSettings, array: str) -> list[dict[str, Any]] | None:
+async def extension_rows(client: Client, loaded: LoadedSettings, array: str) -> list[Row] | None:
     """Return a list of the store that only aisle's own service has; None if the service has none. Raise ClientError."""
     answer = await client.request_extension("GET", extension_path(loaded, array))
     if answer.status == 404 or not features_of_headers(answer.headers):

@@ -35,6 +35,7 @@ from aisle.web.client_address import is_loopback
 
 if TYPE_CHECKING:
     from aisle.client import Client
+    from aisle.client.paging import Row
     from aisle.settings import LoadedSettings
     from aisle.web.app import SignInError
     from aisle.web.sign_ins import Person
@@ -168,7 +169,7 @@ async def fetch_people(client: Client, loaded: LoadedSettings) -> Sequence[Store
     return None if rows is None else [_parse_person(row) for row in rows]
 
 
-def _parse_person(row: Mapping[str, Any]) -> StorePerson:
+def _parse_person(row: Row) -> StorePerson:
     fields = [row.get(name) for name in _FIELDS]
     if not all(isinstance(field, str) for field in fields):
         raise InvalidResponse(f"The answer to list-people has a person without {', '.join(_FIELDS)}.")

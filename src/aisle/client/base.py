@@ -23,7 +23,7 @@ from aisle.client.errors import (
     UnsuccessfulResult,
     status_error,
 )
-from aisle.client.paging import IdCursor, PageCursor, PageNumberCursor, Row, rows_of, smaller_pages
+from aisle.client.paging import Envelope, IdCursor, PageCursor, PageNumberCursor, Row, rows_of, smaller_pages
 from aisle.client.response import Response, check_shape
 from aisle.contract.wire import (
     Operation,
@@ -218,7 +218,7 @@ class BaseClient:
         headers: Mapping[str, str] | None = None,
         by: Literal["page", "id"] = "page",
         scroll: bool = False,
-    ) -> AsyncGenerator[tuple[list[Row], dict[str, Any]], None]:
+    ) -> AsyncGenerator[tuple[list[Row], Envelope], None]:
         """Yield raw rows and envelope of each page of a list.
 
         `by="id"` pages with `from_id`, if the list has it. With `scroll`, each request repeats the `scroll_id` of the
@@ -244,7 +244,7 @@ class BaseClient:
 
     async def first_page(
         self, name: str, *, path: Mapping[str, str] | None = None, query: Query | None = None
-    ) -> tuple[list[Row], dict[str, Any]]:
+    ) -> tuple[list[Row], Envelope]:
         """Return only the first page of a list, as `pages` yields it; for reads of one row by its number."""
         op = get_operation(name)
         if op.paging is None:
@@ -258,7 +258,7 @@ class BaseClient:
         query: Query,
         headers: Mapping[str, str] | None = None,
         scroll_id: str | None = None,
-    ) -> tuple[list[Row], dict[str, Any]]:
+    ) -> tuple[list[Row], Envelope]:
         try:
             response = await self._read_with_retry(op, path or {}, query, headers or {}, scroll_id)
         except (InvalidRequest, ResponseTooLong) as error:
@@ -279,10 +279,10 @@ class BaseClient:
         parts: Sequence[dict[str, QueryValue]],
         headers: Mapping[str, str] | None,
         scroll_id: str | None,
-    ) -> tuple[list[Row], dict[str, Any]]:
+    ) -> tuple[list[Row], Envelope]:
         """Read a page that is too long for one response as smaller pages. Its envelope leads to the page after it."""
         found: list[Row] = []
-        pages: dict[str, Any] = {}
+        pages: Envelope = {}
         for part in parts:
             rows, pages = await self._read_page(op, path, part, headers, scroll_id)
             found += rows

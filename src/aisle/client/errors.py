@@ -23,7 +23,7 @@ ClientError (AisleError)
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
@@ -112,7 +112,7 @@ class ResponseTooLong(InvalidResponse):
 class PagingLoop(InvalidResponse):
     """Pages that repeat or do not advance. The last page could be read: its `rows` have been yielded."""
 
-    def __init__(self, message: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, message: str, rows: Sequence[dict[str, Any]]) -> None:
         super().__init__(message)
         self.rows = rows
 

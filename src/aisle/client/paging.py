@@ -16,6 +16,9 @@ from aisle.client.response import to_int64
 from aisle.contract.wire import Operation, QueryValue
 
 Row = dict[str, Any]
+"""Object of an answer of the service, as sent: it may lack any field and have others."""
+Envelope = Row
+"""Fields of a page beside its rows."""
 _MAX_EMPTY_PAGES = 3
 MAX_PAGES = 100_000
 """Pages that are read of one list; more do not end."""
@@ -28,7 +31,7 @@ class PageCursor(Protocol):
     scroll_id: str | None
     """Scroll id of the next page, if the service gave one (interface: Paged list envelope)."""
 
-    def advance(self, rows: Sequence[Row], envelope: Mapping[str, Any]) -> bool:
+    def advance(self, rows: Sequence[Row], envelope: Envelope) -> bool:
         """Take in a page and set the next query. Return True if there is a next page."""
 
 
@@ -45,7 +48,7 @@ class PageNumberCursor:
         self.scroll_id: str | None = None
         self.query: dict[str, QueryValue] = {**query, self._param: self._page}
 
-    def advance(self, rows: Sequence[Row], envelope: Mapping[str, Any]) -> bool:
+    def advance(self, rows: Sequence[Row], envelope: Envelope) -> bool:
         """Advance as PageCursor. Raise PagingLoop if pages repeat or never end."""
         following = self._next_page(rows, envelope)
         if following is None:
@@ -65,7 +68,7 @@ class PageNumberCursor:
         self.query = {**self.query, self._param: following}
         return True
 
-    def _next_page(self, rows: Sequence[Row], envelope: Mapping[str, Any]) -> int | None:
+    def _next_page(self, rows: Sequence[Row], envelope: Envelope) -> int | None:
         if "next_page" in envelope:
             next_page = envelope["next_page"]
             if next_page is not None and to_int64(next_page) is None:
@@ -92,7 +95,7 @@ class IdCursor:
         self.scroll_id: str | None = None
         self.query: dict[str, QueryValue] = dict(query)
 
-    def advance(self, rows: Sequence[Row], envelope: Mapping[str, Any]) -> bool:
+    def advance(self, rows: Sequence[Row], envelope: Envelope) -> bool:
         """Advance as PageCursor. Raise InvalidResponse if ids are missing, unordered or below the requested one."""
         if not rows:
             return False
@@ -137,7 +140,7 @@ def rows_of(op: Operation, body: Any) -> list[Row]:
     return rows
 
 
-def _may_lack_rows(op: Operation, body: Mapping[str, Any]) -> bool:
+def _may_lack_rows(op: Operation, body: Row) -> bool:
     """Return True if rows may be missing: order list and catalogue, with a count of 0."""
     counted = body.get("total_record_count" if op.paging == "products" else "total_count")
     return op.name in ("list-customer-orders", "list-products") and type(counted) is int and counted == 0

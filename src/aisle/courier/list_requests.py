@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 
 from aisle.client import Client
 from aisle.client.errors import ClientError, InvalidResponse, PagingLoop, TransportError, status_error
-from aisle.client.paging import rows_of
+from aisle.client.paging import Envelope, Row, rows_of
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, get_operation
 
-Row = dict[str, Any]
-Page = tuple[list[Row], dict[str, Any]]
+Page = tuple[list[Row], Envelope]
 
 
 async def pages_by_count(

@@ -6,10 +6,11 @@ Subscriptions are indexed by topic, so a change does not look at every session. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from aisle.cache.schema import MAX_KEYED_CHANGES
+from aisle.client.paging import Row
 from aisle.courier.read_topics import LOCATION
 from aisle.courier.schedule import Sleep, WakeEvent
 from aisle.host.notify_sockets import ANYTHING, LINK, SYNC, WAITING, CourierSocket, format_topic
@@ -179,7 +180,7 @@ def notification_topics(topic: str, keys: Sequence[str]) -> list[str]:
     return [format_topic(topic, key) for key in keys] if len(keys) <= MAX_KEYED_CHANGES else [topic]
 
 
-def location_topics(rows: Iterable[Mapping[str, Any]], changed: Sequence[str]) -> list[str]:
+def location_topics(rows: Iterable[Row], changed: Sequence[str]) -> list[str]:
     """Return topics of the locations where the changed products now have stock.
 
     interface: Store product stock entry.

@@ -9,11 +9,14 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs.job import Json, Write
 from aisle.jobs.supervisor.store_product_fields import BASE_VALUES, FIELDS, parse_entry_values, parse_update_values
 from aisle.json_codec import from_text
+
+if TYPE_CHECKING:
+    from aisle.outbox.evidence import Evidence
 
 RandomBytes = Callable[[int], bytes]
 """Function that returns this many random bytes, like os.urandom."""
@@ -90,7 +93,7 @@ class Operation(NamedTuple):
     """Time from which absence at the service is believed to be final."""
     parts: tuple[int, ...]
     """Entries of the first sent body that are still in the body, counted from 1; empty for all."""
-    evidence: Mapping[str, Json]
+    evidence: Evidence
     """Reads at the service about it: `before` it was sent, `after`, and the result of the last look-up (`verdict`)."""
     terminal: str
     """Name of the terminal where it was written."""

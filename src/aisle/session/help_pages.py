@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
-from aisle.jobs.job import Start
+from aisle.jobs.job import Args, Start
 from aisle.jobs.view import PAGING_TEXT_IDS, DetailView, Frame, KeyHint, Step, View, numbered_rows
 from aisle.scan.meaning import Back, Command, Meaning
 from aisle.session.job_stack import StackedJob, is_help_page
@@ -83,7 +82,7 @@ class HelpPages:
             return Start(name, _help_arguments(top, view, names_by_letter))
         return Start(name, self._command_arguments(view))
 
-    def _command_arguments(self, view: View) -> dict[str, Any]:
+    def _command_arguments(self, view: View) -> Args:
         stacked_jobs, profile = self._page.stack.jobs, self._profile.current
         takes_commands = not self._page.top.job.raw_input
         return {
@@ -99,7 +98,7 @@ class HelpPages:
         }
 
 
-def _help_arguments(top: StackedJob, view: View, names_by_letter: Mapping[str, str]) -> dict[str, Any]:
+def _help_arguments(top: StackedJob, view: View, names_by_letter: Mapping[str, str]) -> Args:
     return {
         "step": view.name,
         "open": top.job.accepts(top.state),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from aisle import json_codec
@@ -19,6 +19,7 @@ from aisle.jobs.job import (
     Event,
     Export,
     Job,
+    Json,
     LocalNote,
     Opened,
     PinConfirmed,
@@ -69,7 +70,7 @@ class StackedJob(NamedTuple):
         """Return the topics of what the job shows, and of refusals if it writes."""
         return frozenset((REFUSAL,) if self.job_id else ()).union(*self.topics_by_query.values())
 
-    def record_answer(self, query: Query, rows: Sequence[Mapping[str, Any]]) -> None:
+    def record_answer(self, query: Query, rows: Sequence[Json]) -> None:
         """Add the topics of a query result that the page shows now."""
         self.topics_by_query.pop(query.id, None)
         self.topics_by_query[query.id] = topics_of_query(query.name, query.args, rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aisle.cache.reader import CacheReader
 from aisle.jobs.job import Export, Query, RawInput, Rows
@@ -15,6 +15,9 @@ from aisle.session.profile import Profile
 from aisle.session.terminal import MessageText, Terminal
 from aisle.text import supports_utf8
 
+if TYPE_CHECKING:
+    from aisle.jobs.rows.operations import TerminalRow
+
 
 def raw_input(line: Line, meaning: Meaning) -> RawInput:
     """Return a line with all that the decoder knows of it, and its meaning."""
@@ -22,7 +25,7 @@ def raw_input(line: Line, meaning: Meaning) -> RawInput:
     return RawInput(line.text, line.terminator, round(line.longest_pause * 1000), line.dropped, meaning, pace_ms=pace)
 
 
-def terminal_properties(columns: int, rows: int, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
+def terminal_properties(columns: int, rows: int, environ: Mapping[str, str] | None = None) -> TerminalRow:
     """Return the row of the query `terminal`: size in cells, TERM, encoding and number of colours."""
     env = os.environ if environ is None else environ
     encoding = "UTF-8" if supports_utf8(env) else "ASCII"

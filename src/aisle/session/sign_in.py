@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aisle import __version__
 from aisle.errors import StorageError
@@ -19,6 +19,9 @@ from aisle.session.profile import ProfileInForce
 from aisle.session.store_connection import StoreConnection
 from aisle.session.verdicts import Verdicts
 from aisle.session.work import Work
+
+if TYPE_CHECKING:
+    from aisle.jobs.rows.people import LanguageRow
 
 NOBODY = SignIn("", "")
 
@@ -89,7 +92,7 @@ class SignInFlow:
 
     def use_language_of(self, user: str) -> None:
         """Use the language that a person chose on this host, if that can be read."""
-        rows: Sequence[Mapping[str, Any]] = ()
+        rows: Sequence[LanguageRow] = ()
         with suppress(StorageError):
             rows = self._store.reader.query("language", {"user": user})[0] if user else ()
         if rows:

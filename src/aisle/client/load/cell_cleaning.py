@@ -179,7 +179,7 @@ def _clean_value(cell: str) -> CleanedCell:
             bare, changes = trim_blanks(found[0]), [*changes, found[1]]
     if _FORMULA.match(bare) or bare[:1] == "=":
         raise ValueError(f"{bare!r} is a formula; write its value")
-    if bare.casefold() in NO_VALUE_WORDS:
+    if bare.casefold() in NO_VALUE_WORDS or (bare and not bare.strip(_LINES)):
         return CleanedCell("", f"{bare} read as an empty cell")
     plain = bare if bare.isascii() else bare.translate(_WIDE)
     changes += ["full-width digits made 0 to 9"] if plain != bare else []
@@ -511,7 +511,9 @@ def _clean_flag(cell: str, _: Notation) -> CleanedCell:
 
 def _clean_date(cell: str, notation: Notation) -> CleanedCell:
     bare, changes, *_rest = _clean_value(cell)
-    date_text = notation.normalize_date(bare) if bare else ""
+    if not bare:
+        return CleanedCell("", changes)
+    date_text = notation.normalize_date(bare)
     if is_serial_day(bare):
         return CleanedCell(
             date_text, changes, warning="was the number of a day in a spreadsheet, and is read as this day"

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from aisle.client.load import cell_cleaning
 from aisle.client.load.value_notation import Notation, no_number_reason
+from aisle.client.paging import Row
 from aisle.contract.models.deliveries import StoreDeliveryCreate, StoreDeliveryLineCreate
 from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderLineCreate
 from aisle.contract.models.products import (
@@ -119,7 +120,7 @@ def parse_numbers(cell: str) -> list[int | Decimal]:
     return [parse_number(part) for part in cell.split("|") if part]
 
 
-def parse_objects(cell: str) -> list[dict[str, Any]]:
+def parse_objects(cell: str) -> list[Row]:
     """Parse a JSON array of objects."""
     try:
         found = json.loads(parse_text(cell), parse_float=Decimal)
@@ -130,7 +131,7 @@ def parse_objects(cell: str) -> list[dict[str, Any]]:
     return found
 
 
-def parse_free_fields(cell: str) -> list[dict[str, Any]]:
+def parse_free_fields(cell: str) -> list[Row]:
     """Parse a JSON array of objects with distinct keys."""
     found = parse_objects(cell)
     keys = [one.get("key") for one in found]
@@ -140,7 +141,7 @@ def parse_free_fields(cell: str) -> list[dict[str, Any]]:
     return found
 
 
-def parse_units(cell: str) -> list[dict[str, Any]]:
+def parse_units(cell: str) -> list[Row]:
     """Parse a JSON array of objects. Raise ValueError for a barcode that was shortened or read as a number."""
     found = parse_objects(cell)
     for unit in found:

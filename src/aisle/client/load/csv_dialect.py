@@ -213,11 +213,10 @@ def _detect_encoding(path: Path) -> tuple[str, str]:
         raw.seek(0)
         utf8, other, undefined = _count_lines_by_encoding(raw)
         raw.seek(0)
-        old = _detect_old_encoding(raw) if other and not utf8 else ""
+        old = _guess_encoding(path, raw, undefined=undefined) if other and not utf8 else None
     if old:
-        return old, f"the encoding {_OLD_ENCODING_NAMES[old]}"
-    if other and not utf8 and not undefined:
-        return "cp1252", "the encoding Windows-1252"
+        words = f" ({', '.join(map(repr, old.words))}; if they are wrong, save it as UTF-8)" if old.words else ""
+        return old.encoding, f"the encoding {_OLD_ENCODING_NAMES[old.encoding]}{words}"
     return "utf-8-sig", ""
 
 
@@ -247,26 +246,76 @@ def _count_lines_by_encoding(raw: io.BufferedReader) -> tuple[int, int, bool]:
     return utf8, other, undefined
 
 
-def _detect_old_encoding(raw: io.BufferedReader) -> str:
-    """Return the encoding of DOS or old Macintosh if accented letters inside words show it; otherwise empty.
+class _Guess(NamedTuple):
+    """Encoding that fits best, and words as it reads them."""
 
-    In Windows-1252 the same bytes are quotation marks or capitals, which do not occur inside words.
+    encoding: str
+    words: tuple[str, ...]
+
+
+def _guess_encoding(path: Path, raw: io.BufferedReader, *, undefined: bool) -> _Guess:
+    """Return the encoding of Windows, DOS or old Macintosh in which the letters stand as words have them.
+
+    Raise LoadError if they make no sense in any of them.
     """
-    found = dict.fromkeys(_ACCENTS_INSIDE_WORDS, 0)
-    for line in raw:
-        for encoding, pattern in _ACCENTS_INSIDE_WORDS.items() if not line.isascii() else ():
-            found[encoding] += pattern.search(line) is not None
-    (most, count), (_, next_count) = sorted(found.items(), key=lambda one: -one[1])[:2]
-    return most if count > next_count and not found["cp1252"] else ""
+    lines = list(itertools.islice((line for line in raw if not line.isascii()), _MAX_GUESSED_LINES))
+    raw.seek(0)
+    is_of_mac = b"\r" in lines[0].rstrip(b"\r\n") and b"\n" not in lines[0]
+    names = [name for name in _OLD_ENCODING_NAMES if name != "cp1252" or not undefined]
+    found = {name: [word for line in lines for word in _words_of(line.decode(name))] for name in names}
+    odd = {name: sum(map(_odd_letters, words)) for name, words in found.items()}
+    best = min(names, key=lambda name: (odd[name], is_of_mac and name != "mac_roman"))
+    letters = sum(not char.isascii() for word in found[best] for char in word)
+    if odd[best] > letters * _MOST_ODD:
+        words = ", ".join(map(repr, list(dict.fromkeys(found[best]))[:_SHOWN_WORDS]))
+        raise LoadError(
+            f"{path.name} is not UTF-8 text, nor that of Windows, DOS or Macintosh in Western languages ({words});"
+            " save it as CSV UTF-8."
+        )
+    return _Guess(best, tuple(list(dict.fromkeys(found[best]))[:_SHOWN_WORDS]))
 
 
-_OLD_ENCODING_NAMES = {"cp850": "CP850 of DOS", "mac_roman": "Mac OS Roman"}
-_ACCENTS_INSIDE_WORDS = {
-    "cp850": re.compile(rb"[A-Za-z][\x81\x82\x84\x94][a-z]"),
-    "mac_roman": re.compile(rb"[A-Za-z][\x8a\x8e\x9f][a-z]"),
-    "cp1252": re.compile(rb"[A-Za-z][\xe0\xe4\xe7-\xeb\xed\xef\xf1\xf3\xf6\xfc][a-z]"),
-}
-"""Patterns of accented letters inside words, by encoding."""
+def _words_of(line: str) -> Iterator[str]:
+    return (word for word in _WORDS.findall(line) if not word.isascii())
+
+
+def _odd_letters(word: str) -> float:
+    """Return how many letters and signs of a word are where no Western language has them; rare letters count half."""
+    odd = 0.0
+    for at, char in enumerate(word):
+        if char.isascii():
+            continue
+        before, after = word[at - 1 : at] if at else "", word[at + 1 : at + 2]
+        if char.isalpha() and char.lower() in _LETTERS:
+            is_rare = char in _RARE_LETTERS or (at and char.lower() in _RARE_LETTERS)
+            is_inside = char.isupper() and before[-1:].islower()
+            is_lone = char == "ß" and before[-1:].casefold() not in _VOWELS
+            odd += 1 if is_inside or is_lone else 0.5 * is_rare
+        elif char == "“":
+            odd += before.isalnum() and after.isalnum()
+        elif char in _SIGNS_BEFORE_WORDS:
+            odd += before.isalnum()
+        elif char in _SIGNS_BETWEEN:
+            odd += not before.isalnum() and char != "‘" and char != "’"
+        else:
+            odd += 1 if char in _NO_SIGNS else before.isalpha() and after.isalpha() and char not in "™®©"
+            odd += 1 if char in "£…‰" and (after if char == "…" else before).isalpha() else 0
+    return odd
+
+
+_MAX_GUESSED_LINES = 2000
+_MOST_ODD = 0.4
+"""Share of odd letters from which an encoding is not believed."""
+_SHOWN_WORDS = 3
+_WORDS = re.compile(r"[^\s,;|\"()/]+")
+_LETTERS = "àâäæçèéêëîïôöœùûüÿñßáíóúåãõìòøšžý"
+_RARE_LETTERS = "áíóúåãõìòøšžýÿæ"
+_VOWELS = tuple("aeiouyäöü")
+_SIGNS_BEFORE_WORDS = "„‚«‹¿¡"
+_SIGNS_BETWEEN = "’‘”»›–—"
+_NO_SIGNS = "ƒ¬¦¨¯¸ˆ˜´¶¤þðÞÐ÷◊∂∑∏π∫ªºΩ√∞≤≥≠≈∆ﬁﬂıı˘˙˚˝˛ˇ\uf8ff‡†" + "".join(map(chr, range(0x2500, 0x25A1)))
+_OLD_ENCODING_NAMES = {"cp1252": "Windows-1252", "cp850": "CP850 of DOS", "mac_roman": "Mac OS Roman"}
+"""Encodings in the order in which they are preferred."""
 
 
 def _detect_utf16_without_mark(start: bytes) -> str:

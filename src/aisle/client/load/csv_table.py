@@ -23,9 +23,10 @@ from aisle.client.load.csv_dialect import (
 )
 from aisle.client.load.footer_rows import incomplete_total_reason, subtotal_reason, total_reason
 from aisle.client.load.report import FileNotes, LoadError
-from aisle.client.load.value_notation import Notation, split_unit
+from aisle.client.load.value_notation import MONTH_NAMES, Notation, split_unit
 
 Values = dict[str, Any]
+"""Values of rows of a file by field, as they are sent."""
 RecordKey = tuple[str, ...]
 
 _NAME_SEPARATORS = re.compile(rf"[{cell_cleaning.BLANKS}_-]+")
@@ -282,7 +283,7 @@ class CsvTable:
                     yield (
                         line,
                         split_first_row("".join(text), self._dialect.separator),
-                        _csv_error_reason(error, len(text)),
+                        _csv_error_reason(error, line, len(text)),
                     )
                     continue
                 self.position = raw.tell()
@@ -519,7 +520,10 @@ _WRONG_ENCODING = re.compile(
 _DATE_LIKE = re.compile(
     r"\d{1,2}([-/.])\d{1,2}\1(?:19|20)\d\d"
     r"|\d{1,2}[-.] ?(jan|feb|mar|mrt|mär|apr|avr|may|mei|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|déc)\w*[-.]?(\d{2,4})?"
-    r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-\d{2}|(?:19|20)\d\d-\d\d-\d\d(?: 00:00:00)?",
+    rf"|\d{{1,2}}[-./ ]{{1,2}}(?:{'|'.join(MONTH_NAMES)})\.?(?:[-./ ]{{1,2}}(?:\d{{4}}|\d{{2}}))?"
+    rf"|(?:{'|'.join(MONTH_NAMES)})\.?[-./ ]{{1,2}}(?:(?:19|20)\d\d|\d\d)"
+    r"|\d{1,2}([-/.])\d{1,2}\4[23]\d"
+    r"|(?:19|20)\d\d-\d\d-\d\d(?: 00:00:00)?",
     re.IGNORECASE,
 )
 
@@ -540,7 +544,7 @@ def _remember_lines(lines: Iterable[str], text: list[str]) -> Iterator[str]:
         yield line
 
 
-def _csv_error_reason(error: csv.Error, lines: int) -> str:
+def _csv_error_reason(error: csv.Error, line: int, lines: int) -> str:
     """Return why a row is no valid CSV."""
     if "unexpected end" in str(error):
         rows_of_text = "the line after it is" if lines == 2 else f"the {lines - 1} lines after it are"
@@ -549,7 +553,9 @@ def _csv_error_reason(error: csv.Error, lines: int) -> str:
             f"is no CSV: a quotation mark in it is not closed up to the end of the file, which is cut off{after};"
             " correct the row, and load the file whole"
         )
-    return f"is no CSV ({error}); look for a quotation mark that is not closed or not doubled"
+    rows = f"with rows {line + 1} to {line + lines - 1} as its text, which are not loaded either, " if lines > 2 else ""
+    rows = f"with row {line + 1} as its text, which is not loaded either, " if lines == 2 else rows
+    return f"{rows}is no CSV ({error}); look for a quotation mark that is not closed or not doubled"
 
 
 def _unwrap_cell(cell: str) -> str:

@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.client.base import BaseClient
 from aisle.client.errors import ClientError, Forbidden, NotFound, TransportError
 from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.records import Record
 from aisle.client.load.report import FileNotes, LoadError
+from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue
 
 _STOCK_PAGE_SIZE = 1000
@@ -33,9 +34,9 @@ class ProductStock(NamedTuple):
     pools: Mapping[str, Decimal]
     spots: Mapping[tuple[str, str], Decimal] = {}
 
-    def at_places(self, pool: str) -> Decimal:
-        """Return the stock of a pool at locations."""
-        return sum((quantity for (code, of), quantity in self.spots.items() if code and of == pool), Decimal(0))
+    def at_places(self, pool: str = "") -> Decimal:
+        """Return the stock of a pool at locations; without a pool, of all pools."""
+        return sum((quantity for (code, of), quantity in self.spots.items() if code and pool in ("", of)), Decimal(0))
 
 
 class TrackedStock:
@@ -95,7 +96,7 @@ class TrackedStock:
             self._table.notes.add_file_warning(f"which products keep stock could not be read: {error}")
             return {}
 
-    async def _read_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Mapping[str, Any]]:
+    async def _read_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Row]:
         operation = "list-products" if store == _CHAIN else "list-store-products-stock"
         query: dict[str, QueryValue] = {**filters, "page_size": _STOCK_PAGE_SIZE} | (
             {} if store == _CHAIN else {"store_number": store, "include_locations": True}
@@ -106,7 +107,7 @@ class TrackedStock:
                     yield row
 
 
-def _kept(row: Mapping[str, Any]) -> ProductStock:
+def _kept(row: Row) -> ProductStock:
     pools = _pools(row, "most_likely_pool_")
     spots = {
         (str(place.get("store_location_code") or ""), pool): quantity
@@ -119,7 +120,7 @@ def _kept(row: Mapping[str, Any]) -> ProductStock:
     return ProductStock(row.get("is_stock") is not False, pools, spots)
 
 
-def _pools(row: Mapping[str, Any], prefix: str) -> dict[str, Decimal]:
+def _pools(row: Row, prefix: str) -> dict[str, Decimal]:
     found = (row.get(f"{prefix}{pool}") for pool in range(1, 11))
     return {f"stock_pool_{at}": Decimal(str(quantity)) for at, quantity in enumerate(found, 1) if quantity}
 
@@ -135,8 +136,9 @@ _MINUTE_LENGTH = len("2026-11-27T18:00")
 
 _ROW_FIELDS = ("store_number", *_LOCATION_FIELDS, "stock_pool")
 _MOVED_ADVICE = (
-    ", which the file no longer names; it is left as it is (where the goods lie elsewhere now, put the row in a"
-    " stock.csv in a folder of its own, beside a row with 0 for what was loaded before, and load that with --recount)"
+    ", which the file no longer names; it is left as it is (where the goods lie elsewhere now, put all rows of the"
+    " product in a stock.csv in a folder of its own, beside a row with 0 for each {} named here, and load that with"
+    " --recount)"
 )
 
 NO_LOCATION = "no place"
@@ -159,6 +161,8 @@ class CountLog(NamedTuple):
 
 class SplitCount(NamedTuple):
     """Count before it is sent: the part that is new, the rows that were loaded before, and where other work was done.
+
+    Rows whose goods were loaded elsewhere are in neither; their warnings say what to do.
 
     `worked` has the locations (empty for none) and pools (empty if not said) of the product at which the log has
     entries that are no load.
@@ -204,18 +208,20 @@ class LoadedStock:
         if loaded is None:
             if other := self._loaded_elsewhere(log, count):
                 _warn_of_location(count, other, notes)
-                return SplitCount(None, tuple(count.field_rows.values()))
+                return SplitCount(None)
             new = await self._skip_if_counted(log, count, notes)
             return SplitCount(new, (), log.other_work.get(product, set()))
         left = {name: line for name, line in count.field_rows.items() if name == _COUNT_FIELD or name in loaded}
         for name, line in left.items() if not count.is_beside else ():
             _warn_of_difference(count.body, name, line, loaded, notes)
-        if len(left) < len(count.field_rows) and (gone := self._pool_no_longer_named(count, loaded)):
+        if len(left) < len(count.field_rows) and (gone := self._pools_no_longer_named(count, loaded)):
+            then = _format_pools({name: loaded[name] for name in gone})
             for name, line in count.field_rows.items():
                 if name not in left:
-                    value = f"{product}: {loaded[gone]:f} in {_format_pool(gone)} then, {_format_pool(name)} now"
-                    notes.add_warning(f"the stock was loaded before in another pool{_MOVED_ADVICE}", value, line)
-            return SplitCount(None, tuple(count.field_rows.values()))
+                    value = f"{product}: {then} then, {_format_pool(name)} now"
+                    what = f"the stock was loaded before in another pool{_MOVED_ADVICE.format('pool')}"
+                    notes.add_warning(what, value, line)
+            return SplitCount(None, tuple(left.values()))
         if len(left) == len(count.field_rows):
             return SplitCount(None, tuple(left.values()))
         body = {name: value for name, value in count.body.items() if name not in left}
@@ -225,27 +231,29 @@ class LoadedStock:
         return SplitCount(new, tuple(left.values()), log.other_work.get(product, set()))
 
     def _loaded_elsewhere(self, log: CountLog, count: Record) -> str:
-        """Return where the product was loaded, if this count is of the same goods; otherwise empty.
+        """Return the places where the product was loaded, if this count is of the same goods; otherwise empty.
 
         A count without a location is of the whole product: besides counts of its locations it would undo their losses.
         A count at a location is of goods loaded without one, or at another one that the file no longer names. Counting
         them would double them.
         """
         product, code = _location_key(count.body)
+        found = []
         for at, pools in log.loaded.get(product, {}).items():
             is_named = bool(code) and hash((count.store, product, at)) in self._file_hashes()
             if any(pools.values()) and not is_named:
-                return at or NO_LOCATION
-        return ""
+                found.append(at or NO_LOCATION)
+        return ", ".join(sorted(found))
 
-    def _pool_no_longer_named(self, count: Record, known: Pools) -> str:
-        """Return a pool that was loaded at this location and is no longer in the file; empty if none."""
+    def _pools_no_longer_named(self, count: Record, known: Pools) -> list[str]:
+        """Return the pools that were loaded at this location and are no longer in the file."""
         product, code = _location_key(count.body)
         names = self._file_hashes()
-        for name, quantity in known.items():
-            if quantity and hash((count.store, product, code, name)) not in names:
-                return name
-        return ""
+        return [
+            name
+            for name, quantity in known.items()
+            if quantity and hash((count.store, product, code, name)) not in names
+        ]
 
     def _file_hashes(self) -> set[int]:
         """Return hashes of the file's products with their locations, and with their pools there."""
@@ -274,8 +282,8 @@ class LoadedStock:
         origin = " ".join(part for part in (f"by {who}" if who else "", f"on {when}" if when else "") if part)
         for line in sorted(count.field_rows.values()):
             notes.add_warning(
-                "the stock was counted before, and is left as it is (to count it again, put only such rows in a"
-                " stock.csv in a folder of its own, and load that with --recount)",
+                "the stock was counted before, and is left as it is (to count it again, put all rows of the product in"
+                " a stock.csv in a folder of its own, and load that with --recount)",
                 f"{where}, counted before {origin}".rstrip(),
                 line,
             )
@@ -307,7 +315,7 @@ class LoadedStock:
             self._logs_by_store[store] = CountLog(found, {}, {})
         return self._logs_by_store[store]
 
-    async def _log_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Mapping[str, Any]]:
+    async def _log_rows(self, store: str, filters: Mapping[str, QueryValue]) -> AsyncIterator[Row]:
         """Yield entries of the log. Raise LoadError if it cannot be read."""
         query: dict[str, QueryValue] = {
             "store_number": store,
@@ -329,7 +337,7 @@ class LoadedStock:
             ) from error
 
 
-def _counted_by(row: Mapping[str, Any]) -> tuple[str, str]:
+def _counted_by(row: Row) -> tuple[str, str]:
     """Return the time of an entry, to the minute, and its user."""
     who = row.get("app_user_name") or row.get("reference") or ""
     at = next((str(row[name]) for name in _TIME_FIELDS if row.get(name)), "")
@@ -342,7 +350,7 @@ def with_load_reference(count: Record) -> Record:
     return count._replace(body=count.body | {"reference": LOAD_REFERENCE})
 
 
-def _location_key(row: Mapping[str, Any]) -> ProductLocation:
+def _location_key(row: Row) -> ProductLocation:
     product, place = (str(row.get(name) or "") for name in _LOCATION_FIELDS)
     return product, place
 
@@ -351,7 +359,11 @@ def _format_pool(name: str) -> str:
     return name.removeprefix("stock_").replace("_", " ") if name != _COUNT_FIELD else "no pool"
 
 
-def _pools_of_row(row: Mapping[str, Any]) -> Pools:
+def _format_pools(pools: Pools) -> str:
+    return ", ".join(f"{quantity:f} in {_format_pool(name)}" for name, quantity in sorted(pools.items()))
+
+
+def _pools_of_row(row: Row) -> Pools:
     names = (f"stock_pool_{pool}" for pool in range(1, 11))
     found = {name: Decimal(str(row[name])) for name in names if row.get(name) is not None}
     return found or {_COUNT_FIELD: Decimal(str(row.get(_COUNT_FIELD) or 0))}
@@ -361,15 +373,16 @@ def _warn_of_location(count: Record, other: str, notes: FileNotes) -> None:
     product, code = _location_key(count.body)
     for line in sorted(count.field_rows.values()):
         notes.add_warning(
-            f"the stock was loaded before at another place, or without one{_MOVED_ADVICE}",
+            f"the stock was loaded before at another place, or without one{_MOVED_ADVICE.format('place')}",
             f"{product}: {other} then, {code or NO_LOCATION} now",
             line,
         )
 
 
-def _warn_of_difference(body: Mapping[str, Any], name: str, line: int, known: Pools, notes: FileNotes) -> None:
-    then = known.get(name, sum(known.values(), Decimal(0)))
-    if then != Decimal(str(body[name])):
-        product = body["product_number"]
-        value = f"{product}: {then:f} then, {body[name]} in the file"
+def _warn_of_difference(body: Row, name: str, line: int, known: Pools, notes: FileNotes) -> None:
+    then = {name: known[name]} if name in known else known
+    if sum(then.values(), Decimal(0)) != Decimal(str(body[name])):
+        held = {pool: quantity for pool, quantity in then.items() if quantity}
+        said = _format_pools(held) if len(held) > 1 else f"{sum(held.values(), Decimal(0)):f}"
+        value = f"{body['product_number']}: {said} then, {body[name]} in the file"
         notes.add_warning("the stock was loaded before with another figure, and is left as it is", value, line)

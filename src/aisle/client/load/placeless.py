@@ -10,6 +10,7 @@ from aisle.client.load.csv_table import CsvTable, TableRow
 
 _NAMED = ("store_number", "product_number", "location_code", "stock_pool", "quantity")
 _FIRST_POOL = "1"
+EMPTY_PLACE = "location_code is empty, while other rows have one, and the goods are counted at no place"
 
 
 class _Placed(NamedTuple):
@@ -46,8 +47,9 @@ class Placeless:
     def warn_of_empty(self, row: TableRow) -> None:
         """Add a warning for a row without a location, if others of the file have one: merged cells leave them so."""
         if self.has_places and not row.values.get("location_code"):
-            what = "location_code is empty, while other rows have one, and the goods are counted at no place"
-            self._table.notes.add_warning(what, f"{row.values['quantity']} of {row.values['product_number']}", row.line)
+            self._table.notes.add_warning(
+                EMPTY_PLACE, f"{row.values['quantity']} of {row.values['product_number']}", row.line
+            )
 
     def last(self, store: str, product: str) -> int:
         """Return the last row of a product that has rows with and without a location; 0 for other products."""

@@ -47,7 +47,7 @@ class Record(NamedTuple):
 
     store: str
     description: str
-    body: dict[str, Any]
+    body: Values
     line: int
     rows: int
     field_rows: Mapping[str, int] = {}
@@ -245,7 +245,7 @@ def _counts_at(table: CsvTable, placeless: Placeless, rows: list[TableRow]) -> I
     for row in rows:
         if not row.reason:
             pools.setdefault(row.values.get("stock_pool"), []).append(row.line)
-    merged: dict[bool, dict[str, Any]] = {}
+    merged: dict[bool, Values] = {}
     at: dict[bool, dict[str, int]] = {}
     for row in rows:
         if reason := row.reason or _count_reason(row, pools):
@@ -272,7 +272,7 @@ def _counts_at(table: CsvTable, placeless: Placeless, rows: list[TableRow]) -> I
 def _is_total(table: CsvTable, row: TableRow, at_places: Decimal) -> bool:
     """Return True if a row without a location is the total of the file's locations. Add a warning in either case."""
     quantity, product = row.values["quantity"], row.values["product_number"]
-    if quantity in (0, at_places):
+    if quantity and quantity == at_places:
         what = "a row without a place is read as the total of the product's rows with places, and left out"
         table.notes.add_warning(what, f"{quantity} of {product}; its places hold {at_places:f}", row.line)
         return True
@@ -311,7 +311,7 @@ def _line_reader(description: str, layout: FileLayout, unique_field: str = "line
 
     def read(table: CsvTable, found: ServiceFindings) -> Iterator[Record | BadRows]:
         for rows in group_by_key(_checked_rows(table, found), table.scattered_keys()):
-            record: dict[str, Any] = {}
+            record: Values = {}
             seen: dict[Any, int] = {}
             bad = []
             for row in rows:
@@ -328,9 +328,9 @@ def _line_reader(description: str, layout: FileLayout, unique_field: str = "line
     return read
 
 
-def _add_line(layout: FileLayout, record: dict[str, Any], row: TableRow) -> str:
+def _add_line(layout: FileLayout, record: Values, row: TableRow) -> str:
     """Add a row to its record. Return the reason if it contradicts the record's earlier rows."""
-    line: dict[str, Any] = {}
+    line: Values = {}
     for name, value in row.values.items():
         if name == "store_number":
             continue
@@ -342,7 +342,7 @@ def _add_line(layout: FileLayout, record: dict[str, Any], row: TableRow) -> str:
     return ""
 
 
-def _repeated_line_reason(line: dict[str, Any], name: str, seen: dict[Any, int], row: TableRow) -> str:
+def _repeated_line_reason(line: Values, name: str, seen: dict[Any, int], row: TableRow) -> str:
     earlier = seen.setdefault(line[name], row.line)
     if earlier == row.line:
         return ""

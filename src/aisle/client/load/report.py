@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from aisle.client.load.columns import LAYOUTS
 from aisle.errors import AisleError
 from aisle.text import clean, end_sentence
 
+BECOMES = "and becomes"
+"""Words of warnings that say what a row does."""
 MAX_SHOWN = 20
 """Number of warnings of one kind that are listed singly; of further ones only the rows are named."""
 MAX_STORES = 10
@@ -95,6 +97,17 @@ class FileNotes:
         """Add a warning on a row, with the value that shows it."""
         self._warnings.setdefault(text, []).append((line, value))
 
+    def remove_warning(self, text: str, line: int) -> None:
+        """Remove the warnings of one kind on a row, which is not loaded after all."""
+        if text in self._warnings:
+            self._warnings[text] = [one for one in self._warnings[text] if one[0] != line]
+
+    def remove_price_warnings(self, lines: Collection[int]) -> None:
+        """Remove what rows would have done to prices, for rows that were refused."""
+        for text, found in self._warnings.items() if lines else ():
+            if BECOMES in text:
+                self._warnings[text] = [one for one in found if one[0] not in lines]
+
     def add_file_warning(self, text: str) -> None:
         """Add a warning on the whole file."""
         self._file_warnings.append(text)
@@ -134,8 +147,8 @@ def format_rows(lines: Iterable[int]) -> str:
 class FileReport(NamedTuple):
     """Result of one file: its rows, those that were loaded, and the records made of them.
 
-    Rows and records differ if several rows make one order or count. `already_loaded_rows` were loaded before and not
-    counted again. `notes` are lines on assumptions, changes and warnings.
+    Rows and records differ if several rows make one order or count. `already_loaded_rows` were loaded before
+    at the same place, and not counted again. `notes` are lines on assumptions, changes and warnings.
     """
 
     file: str
@@ -214,8 +227,8 @@ def _already_loaded_lines(file: FileReport) -> Iterator[str]:
     if file.already_loaded_rows:
         yield (
             f"{file.file}: the stock of {format_rows(file.already_loaded_rows)} was loaded before and is left as it is."
-            " To count a row again, put only that row in a stock.csv in a folder of its own, and load that folder with"
-            " --recount."
+            " To count a product again, put all its rows in a stock.csv in a folder of its own, and load that folder"
+            " with --recount."
         )
 
 

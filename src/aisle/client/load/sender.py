@@ -39,12 +39,13 @@ from aisle.client.load.existing_stock import (
     TrackedStock,
     with_load_reference,
 )
+from aisle.client.load.placeless import EMPTY_PLACE
 from aisle.client.load.product_units import read_units
 from aisle.client.load.records import NO_FINDINGS, BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
 from aisle.client.load.row_checks import comparable_key
 from aisle.client.load.service_comparison import compare_with_service
-from aisle.client.load.unnamed_stock import UnnamedStock
+from aisle.client.load.unnamed_stock import UnnamedStock, pools_counted
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
@@ -248,6 +249,7 @@ class FileLoad:
 
     def report(self) -> FileReport:
         loaded = self._loaded_rows, self._loaded_records
+        self._table.notes.remove_price_warnings({row.line for row in self.bad})
         notes = tuple(self._table.notes.lines())
         return FileReport(
             self._table.name, self._rows, *loaded, tuple(self._already_loaded), notes, tuple(self._stores)
@@ -296,6 +298,7 @@ class FileLoad:
                 else await self._loaded_stock.split_new(count, self._table.notes)
             )
             kept = await self._tracked_stock.get(count.store, count.body["product_number"])
+            self._elsewhere.see(count)
             if not kept.is_tracked:
                 new, left = None, ()
                 self._warn_of_untracked(count)
@@ -303,13 +306,39 @@ class FileLoad:
                 self._warn_of_other_pools(new, kept.pools)
             if new and self._loaded_stock is not None:
                 new = self._elsewhere.unchanged(new, kept, worked)
-            if new:
+            pools = self._pools_of(new, kept) if new else {}
+            if pools is None:
+                new = None
+            elif new:
                 self._elsewhere.expect(new, kept)
-                new = _at_no_place(new, kept) if new.is_beside else new
+                new = _in_pools(new, pools, kept)
+            for name, line in count.field_rows.items():
+                if new is None or name not in new.field_rows:
+                    self._table.notes.remove_warning(EMPTY_PLACE, line)
             self._already_loaded += left
             self._rows += len(count.field_rows) - (len(new.field_rows) if new else 0)
             found += [with_load_reference(new)] if new else []
         return found
+
+    def _pools_of(self, count: Record, kept: ProductStock) -> dict[str, Decimal] | None:
+        """Return the quantities by pool of a count that names none, so that all pools together have it.
+
+        They are empty if another count, or one of goods that are not there yet. Return None if the row is refused:
+        goods of several pools are there, and how the new quantity is divided is unknown.
+        """
+        held = pools_counted(count, kept)
+        if not held:
+            return {}
+        [(name, line)] = count.field_rows.items()
+        quantity = Decimal(str(count.body[name]))
+        if len(held) == 1 or not quantity:
+            return dict.fromkeys(held, quantity)
+        if quantity == sum(held.values()) and all(has >= 0 for has in held.values()):
+            return held
+        pools = ", ".join(f"{has:f} in pool {pool.removeprefix('stock_pool_')}" for pool, has in sorted(held.items()))
+        reason = f"names no stock_pool, and of the product are there {pools}; write a row for each pool"
+        self._add_bad_rows(0, BadRow(self._table.name, line, reason))
+        return None
 
     def _warn_of_untracked(self, count: Record) -> None:
         for name, line in count.field_rows.items():
@@ -318,14 +347,10 @@ class FileLoad:
             self._table.notes.add_warning(what, value, line)
 
     def _warn_of_other_pools(self, count: Record, pools: Mapping[str, Decimal]) -> None:
-        """Add warnings on stock in other pools, which a count without a location leaves; without a pool it counts the
-        first.
-        """
+        """Add warnings on stock in other pools, which a count of a pool without a location leaves."""
         others = {name: quantity for name, quantity in pools.items() if name not in count.field_rows}
-        if "counted_quantity" in count.field_rows:
-            others.pop("stock_pool_1", None)
-        for name, quantity in others.items():
-            what = "a row without a place counts the pool that it names, or pool 1, and what is in others stays"
+        for name, quantity in others.items() if "counted_quantity" not in count.field_rows else ():
+            what = "a row without a place counts the pool that it names, and what is in others stays"
             pool = name.removeprefix("stock_pool_")
             self._table.notes.add_warning(
                 what, f"{quantity:f} of {count.body['product_number']} in pool {pool}", count.line
@@ -473,11 +498,18 @@ class FileLoad:
         self._progress(LoadProgress(self._table.name, self._rows, self._table.position, self._table.size))
 
 
-def _at_no_place(count: Record, kept: ProductStock) -> Record:
-    """Return a count of goods at no location as the service expects it: with the stock at locations before the load."""
-    pools = {name: "stock_pool_1" if name == "counted_quantity" else name for name in count.field_rows}
-    whole = {name: count.body[name] + kept.at_places(pool) for name, pool in pools.items()}
-    return count._replace(body=count.body | whole)
+def _in_pools(count: Record, pools: Mapping[str, Decimal], kept: ProductStock) -> Record:
+    """Return a count as the service expects it: of these pools if it names none.
+
+    A count of goods at no location has the stock at locations before the load added.
+    """
+    body = {name: value for name, value in count.body.items() if name != "counted_quantity"} if pools else count.body
+    body = body | dict(pools)
+    if count.is_beside:
+        names = pools or count.field_rows
+        counted = {name: "stock_pool_1" if name == "counted_quantity" else name for name in names}
+        body = body | {name: body[name] + kept.at_places(pool) for name, pool in counted.items()}
+    return count._replace(body=body)
 
 
 def _is_replayed(response: Response) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.client.base import BaseClient
 from aisle.client.errors import ClientError, Forbidden, NotFound, ServerError, TransportError, Unauthorized
@@ -27,13 +27,12 @@ from aisle.client.load.row_checks import (
     container_key,
     difference_reason,
 )
+from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.errors import ContractError
 
 _PAGE_SIZE = 1000
 _STORE_LISTS = ("stores_allowed", "stores_not_allowed", "promo_stores_allowed", "promo_stores_not_allowed")
-
-Row = Mapping[str, Any]
 
 
 class _ServiceList(NamedTuple):
@@ -221,7 +220,7 @@ class _Comparison:
                 replaced |= {(product, name) for name, cell in zip(BARCODE_COLUMNS, cells, strict=True) if cell}
         return {code: owner for code, owner in self._codes.items() if owner not in replaced}
 
-    async def _read_pages(self) -> AsyncGenerator[tuple[str, list[dict[str, Any]]], None]:
+    async def _read_pages(self) -> AsyncGenerator[tuple[str, list[Row]], None]:
         for store in self._stores() if self._has_store else [""]:
             try:
                 if self._table.name == PEOPLE.file:
@@ -243,7 +242,7 @@ class _Comparison:
     def _stores(self) -> list[str]:
         return list(dict.fromkeys(store for _, (store, *_) in self._table.select_cells(("store_number",)) if store))
 
-    async def _fetch_people(self, store: str) -> list[dict[str, Any]]:
+    async def _fetch_people(self, store: str) -> list[Row]:
         response = await self._client.request_extension("GET", f"/aisle/v1/stores/{encode_segment(store)}/people")
         try:
             found = response.json()["people"] if response.is_success else []

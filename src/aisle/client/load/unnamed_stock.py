@@ -11,11 +11,11 @@ from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.existing_stock import ProductStock
 from aisle.client.load.records import Record
 
-_NAMED = ("store_number", "product_number", "location_code")
-_BARE, _FIRST_POOL = "counted_quantity", "stock_pool_1"
+_NAMED = ("store_number", "product_number", "location_code", "stock_pool")
+_BARE = "counted_quantity"
 _CHANGED = (
     "the goods there were changed by other work than a load, and are left as they are (to count them all the same, put"
-    " only such rows in a stock.csv in a folder of its own, and load that with --recount)"
+    " all rows of the product in a stock.csv in a folder of its own, and load that with --recount)"
 )
 _BESIDE = "goods of the product lie where the file has no row for it, and stay there"
 
@@ -34,6 +34,7 @@ class UnnamedStock:
     def __init__(self, table: CsvTable) -> None:
         self._table = table
         self._named: set[int] | None = None
+        self._placeless: set[int] = set()
         self._coming: dict[int, _Coming] = {}
         self._come: dict[tuple[str, str], tuple[int, _Coming]] = {}
 
@@ -50,7 +51,7 @@ class UnnamedStock:
             if old != new and (old or _is_worked(count, name, worked)):
                 changed.add(name)
                 where = f"{count.body['product_number']} at {_place(count.body.get('location_code', ''))}"
-                others = _words(_others(kept, count.body.get("location_code", "")))
+                others = _words(_others(count, kept), count)
                 also = f"it also lies at {others}, and " if others else ""
                 total = sum(kept.spots.values()) + new - old
                 value = f"{where}: {old:f} in the service, {new:f} in the file; {also}its total would be {total:f}"
@@ -61,22 +62,31 @@ class UnnamedStock:
         body = {name: value for name, value in count.body.items() if name not in changed}
         return count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at) if at else None
 
+    def see(self, count: Record) -> None:
+        """Record a count of the file, sent or not. Those without a location come before the others of a product."""
+        if "location_code" not in count.body:
+            product = count.body["product_number"]
+            self._placeless |= {hash((count.store, product, "", name)) for name in count.field_rows}
+
     def expect(self, count: Record, kept: ProductStock) -> None:
-        """Record the effect of a count before it is sent, if the product is at other locations too."""
-        code, product = count.body.get("location_code", ""), count.body["product_number"]
+        """Record the effect of a count before it is sent, if the product is also where the file has no row."""
         change = sum(
             (Decimal(str(count.body[name])) - _book(count, name, kept) for name in count.field_rows), Decimal(0)
         )
-        if code or count.is_beside:
-            others = _others(kept, code)
-            unnamed = {place: quantity for place, quantity in others.items() if not self._names(count, product, place)}
+        unnamed = _others(count, kept)
+        if "location_code" in count.body or count.is_beside:
+            unnamed = {spot: quantity for spot, quantity in unnamed.items() if not self._names(count, *spot)}
         else:
-            rests = (Decimal(str(count.body[name])) - kept.at_places(_pool(name)) for name in count.field_rows)
+            rests = (
+                Decimal(str(count.body[name])) - kept.at_places("" if name == _BARE else name)
+                for name in count.field_rows
+            )
             rest = sum((rest for rest in rests if rest < 0), Decimal(0))
-            unnamed = _others(kept, "") | {"": rest} if rest else {}
+            unnamed = {spot: quantity for spot, quantity in kept.spots.items() if spot[0]} if rest else {}
+            unnamed |= {("", ""): rest} if rest else {}
         if unnamed:
             total = sum(kept.spots.values(), Decimal(0))
-            self._coming[count.line] = _Coming(total, change, _words(unnamed))
+            self._coming[count.line] = _Coming(total, change, _words(unnamed, count))
 
     def done(self, count: Record) -> None:
         """Record that the service has accepted a count."""
@@ -92,21 +102,33 @@ class UnnamedStock:
             value = f"{product} also lies at {coming.other_locations}; its total is now {total:f}"
             self._table.notes.add_warning(_BESIDE, value, line)
 
-    def _names(self, count: Record, product: str, place: str) -> bool:
-        """Return True if the file has a row for the product at a location."""
+    def _names(self, count: Record, place: str, pool: str) -> bool:
+        """Return True if the file has a row for the product at a location and in a pool there."""
         if self._named is None:
-            self._named = {hash(where) for _, where in self._table.select_cells(_NAMED)}
-        return hash((count.store, product, place)) in self._named
+            rows = self._table.select_cells(_NAMED)
+            self._named = {hash((*where, f"stock_pool_{of}" if of else _BARE)) for _, (*where, of) in rows if where[-1]}
+        names = self._named if place else self._placeless
+        product = count.body["product_number"]
+        return any(hash((count.store, product, place, name)) in names for name in (_BARE, pool))
+
+
+def pools_counted(count: Record, kept: ProductStock) -> dict[str, Decimal]:
+    """Return the stock by pool of what a count is of that names no pool; empty for other counts."""
+    if _BARE not in count.field_rows:
+        return {}
+    if "location_code" not in count.body and not count.is_beside:
+        return dict(kept.pools)
+    at = count.body.get("location_code", "")
+    return {pool: quantity for (place, pool), quantity in kept.spots.items() if place == at}
 
 
 def _book(count: Record, name: str, kept: ProductStock) -> Decimal:
     """Return the service's stock for a field of a count."""
-    code = count.body.get("location_code", "")
-    if code and name == _BARE:
-        return sum((quantity for (place, _), quantity in kept.spots.items() if place == code), Decimal(0))
-    if code or count.is_beside:
-        return kept.spots.get((code, _pool(name)), Decimal(0))
-    return kept.pools.get(_pool(name), Decimal(0))
+    if name == _BARE:
+        return sum(pools_counted(count, kept).values(), Decimal(0))
+    if "location_code" in count.body or count.is_beside:
+        return kept.spots.get((count.body.get("location_code", ""), name), Decimal(0))
+    return kept.pools.get(name, Decimal(0))
 
 
 def _is_worked(count: Record, name: str, worked: AbstractSet[tuple[str, str]]) -> bool:
@@ -116,22 +138,25 @@ def _is_worked(count: Record, name: str, worked: AbstractSet[tuple[str, str]]) -
     return any((of_product or at == code) and (not pool or name in (_BARE, pool)) for at, pool in worked)
 
 
-def _pool(name: str) -> str:
-    return _FIRST_POOL if name == _BARE else name
-
-
-def _others(kept: ProductStock, code: str) -> dict[str, Decimal]:
-    """Return the stock at other locations, and at none, by location."""
-    found: dict[str, Decimal] = {}
-    for (place, _), quantity in kept.spots.items():
-        if place != code:
-            found[place] = found.get(place, Decimal(0)) + quantity
-    return {place: quantity for place, quantity in found.items() if quantity}
+def _others(count: Record, kept: ProductStock) -> dict[tuple[str, str], Decimal]:
+    """Return the stock that a count is not of, by location (empty for none) and pool."""
+    code, is_whole = count.body.get("location_code", ""), _BARE in count.field_rows
+    return {
+        (place, pool): quantity
+        for (place, pool), quantity in kept.spots.items()
+        if quantity and (place != code or not (is_whole or pool in count.field_rows))
+    }
 
 
 def _place(code: str) -> str:
     return code or "no place"
 
 
-def _words(others: Mapping[str, Decimal]) -> str:
-    return ", ".join(f"{_place(code)} ({quantity:f})" for code, quantity in sorted(others.items()))
+def _words(others: Mapping[tuple[str, str], Decimal], count: Record) -> str:
+    """Return stock as text: by location, and where the count is by pool too."""
+    code, found = count.body.get("location_code", ""), dict[str, Decimal]()
+    for (place, pool), quantity in sorted(others.items()):
+        is_there = place == code and pool
+        at = f"{_place(place)} in {pool.removeprefix('stock_').replace('_', ' ')}" if is_there else _place(place)
+        found[at] = found.get(at, Decimal(0)) + quantity
+    return ", ".join(f"{at} ({quantity:f})" for at, quantity in found.items() if quantity)

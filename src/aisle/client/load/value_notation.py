@@ -7,6 +7,7 @@ cells of the file decide. The same holds for dates: `27/11/2026` has the day fir
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -57,6 +58,8 @@ _MINUS_BEHIND = re.compile(rf"([0-9](?:[0-9.,'\u2019{_BLANKS}]*[0-9])?)[{_BLANKS
 """Trailing minus, `5-`; not `5,-`, which is a price of five."""
 YEARS_AHEAD = 20
 """Years from now that a year of two digits may lie ahead, within a span of a hundred years."""
+_MIDNIGHT = re.compile(r"[ T]+0?0:00(?::00(?:\.0+)?)?")
+_YEAR_DIGITS = 4
 _LONGEST_MONTH = 31
 _MONTHS_OF_YEAR = 12
 
@@ -68,6 +71,7 @@ class Notation:
         """Store `dotted_codes`, which files of the same load share: codes with a point inside."""
         self._dotted_codes: set[str] = set() if dotted_codes is None else dotted_codes
         self._numbers: dict[str, tuple[int, str]] = {}
+        self._marks: Counter[str] = Counter()
         self._ambiguous_number: tuple[int, str] | None = None
         self._dates: dict[str, tuple[int, str]] = {}
         self._short: tuple[int, str] | None = None
@@ -84,6 +88,7 @@ class Notation:
             mark = _decimal_mark(bare)
             if mark:
                 self._numbers.setdefault(mark, (line, cell))
+                self._marks[mark] += 1
             elif self._ambiguous_number is None and _AMBIGUOUS_NUMBER.fullmatch(bare):
                 self._ambiguous_number = (line, bare)
 
@@ -161,9 +166,13 @@ class Notation:
         mark = _decimal_mark(bare)
         if not mark:
             return cell
-        if mark == COMMA and POINT in self._numbers:
-            line, other = self._numbers[POINT]
-            raise ValueError(f"{cell!r} has a decimal comma, and {other!r} in row {line} a point; write all in one way")
+        usual = COMMA if self._marks[COMMA] > self._marks[POINT] else POINT
+        if mark != usual and usual in self._numbers:
+            line, other = self._numbers[usual]
+            mine, its = ("comma", "point") if mark == COMMA else ("point", "comma")
+            raise ValueError(
+                f"{cell!r} has a decimal {mine}, and {other!r} in row {line} a {its}; write all in one way"
+            )
         return _to_decimal_point(bare, mark)
 
     def _normalize_ambiguous(self, bare: str) -> str:
@@ -185,12 +194,13 @@ class Notation:
                 raise ValueError(
                     f"{cell!r} can have the day before the month, as {other!r} in row {line} has; write yyyy-mm-dd"
                 )
-            return _checked(f"{found[1]}-{int(found[2]):02d}-{int(found[3]):02d}{found[4]}", cell)
+            time = "" if _MIDNIGHT.fullmatch(found[4]) else found[4]
+            return _checked(f"{found[1]}-{int(found[2]):02d}-{int(found[3]):02d}{time}", cell)
         if serial := _SERIAL_DAY.fullmatch(cell):
             return _serial_day(serial)
         found = _DATE.fullmatch(cell) or _TWO_DIGIT_YEAR.fullmatch(cell)
         if not found:
-            return _normalize_month_name(cell)
+            return _normalize_month_name(cell, self._last_year)
         if "00" in (found[1].zfill(2), found[3].zfill(2)):
             raise ValueError(f"{cell!r} is no day of the calendar; a spreadsheet writes it for an empty cell")
         order = _date_order(found) or self._assumed_order(found)
@@ -200,7 +210,7 @@ class Notation:
             return _to_iso(found, order, cell, int(found[4]))
         if found[2] == "-" and not self._has_year_last:
             raise ValueError(f"{cell!r} has a year of two digits, which can be the first or the last; write yyyy-mm-dd")
-        return _to_iso(found, order, cell, self._last_year - (self._last_year - int(found[4])) % 100)
+        return _to_iso(found, order, cell, _full_year(found[4], self._last_year))
 
     def _assumed_order(self, found: re.Match[str]) -> str:
         if found[1] == found[3]:
@@ -209,7 +219,7 @@ class Notation:
 
 
 _MONTHS = (
-    "jan jän january januar januari janvier",
+    "jan janv jän january januar januari janvier",
     "feb fév fev february februar februari février fevrier févr",
     "mar mrt mär mrz march märz maart mars",
     "apr avr april avril",
@@ -223,17 +233,24 @@ _MONTHS = (
     "dec dez déc december dezember décembre decembre",
 )
 _MONTH_NUMBERS = {word: at for at, words in enumerate(_MONTHS, 1) for word in words.split()}
-_DATE_WITH_MONTH_NAME = re.compile(r"(\d{1,2})[. -]+([^\W\d_]{3,})[. -]+(\d{4})")
+_DATE_WITH_MONTH_NAME = re.compile(r"(\d{1,2})[. -]+([^\W\d_]{3,})[. -]+(\d{4}|\d{2})")
+MONTH_NAMES = tuple(_MONTH_NUMBERS)
+"""Names of months and their short forms, in lower case."""
 
 
-def _normalize_month_name(cell: str) -> str:
+def _full_year(digits: str, last_year: int) -> int:
+    """Return a year; of two digits, the last one up to `last_year`."""
+    return int(digits) if len(digits) == _YEAR_DIGITS else last_year - (last_year - int(digits)) % 100
+
+
+def _normalize_month_name(cell: str, last_year: int) -> str:
     """Return a date with a month name as ISO 8601; other text unchanged. Raise ValueError for an impossible day."""
     found = _DATE_WITH_MONTH_NAME.fullmatch(cell)
     month = _MONTH_NUMBERS.get(found[2].casefold()) if found else None
     if found is None or month is None:
         return _checked(cell, cell)
     try:
-        return date(int(found[3]), month, int(found[1])).isoformat()
+        return date(_full_year(found[3], last_year), month, int(found[1])).isoformat()
     except ValueError:
         raise ValueError(f"{cell!r} is no day of the calendar") from None
 
@@ -370,6 +387,8 @@ def _to_iso_time(found: re.Match[str]) -> str:
     hour = int(found[5])
     if half := found[8]:
         hour = hour % 12 + 12 * (half in "Pp")
+    if not hour and not (found[6] + (found[7] or "")).strip("0"):
+        return ""  # a spreadsheet writes midnight beside a day
     return f"T{hour:02d}:{found[6]}:{found[7] or '00'}"
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from aisle.cache.writer import CacheWriter, SkippedRow, WriteResult
 from aisle.client.errors import InvalidResponse
+from aisle.client.paging import Row
 from aisle.courier.notify import location_topics, notification_topics
 from aisle.courier.operator_log import OperatorLog
 from aisle.courier.read_topics import DELIVERY, LOCATION, ORDER, PRODUCT, Topic
@@ -59,7 +59,6 @@ class ReadSequence:
             self._read_by = {key: read_number for key, read_number in self._read_by.items() if read_number > oldest}
 
 
-Row = dict[str, Any]
 PendingKeys = Callable[[float], frozenset[str]]
 """Function that returns the products whose writes were pending at or after a time (seconds since 1970)."""
 Notify = Callable[[Iterable[str]], None]

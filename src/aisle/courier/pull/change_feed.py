@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from aisle.client.errors import InvalidResponse, status_error
+from aisle.client.paging import Row
 from aisle.client.response import to_int64
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.pull.single_reads import SingleReads
@@ -38,7 +39,7 @@ class Changes(NamedTuple):
 
 class _Page(NamedTuple):
     cursor: int
-    changes: list[dict[str, Any]]
+    changes: list[Row]
     has_more: bool
     is_restored: bool
     mark: str
@@ -157,7 +158,7 @@ def _parse_cursor(value: Any) -> int:
     return number
 
 
-def _topics_of_change(change: Mapping[str, Any]) -> tuple[str, ...]:
+def _topics_of_change(change: Row) -> tuple[str, ...]:
     """Return the topics to read: stock of a product, and its catalogue entry unless only store data changed."""
     topic = str(change.get("topic"))
     return (PRODUCT, CATALOGUE) if topic == PRODUCT and change.get("chain") is not False else (topic,)

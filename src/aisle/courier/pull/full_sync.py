@@ -6,9 +6,9 @@ holds one page. Rows that a complete pass did not contain are deleted; orders on
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.cache.writer import LinkRow
 from aisle.client.errors import (
@@ -20,14 +20,13 @@ from aisle.client.errors import (
     ServerError,
     Unauthorized,
 )
-from aisle.client.paging import page_digest
+from aisle.client.paging import Envelope, Row, page_digest
 from aisle.client.response import to_int64
 from aisle.contract.wire import QueryValue
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.maintenance import pause_gc
 from aisle.courier.operator_log import OperatorLog
 from aisle.courier.pull import sync_progress
-from aisle.courier.pull.cache_update import Row
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import StagePosition, SyncProgress
 from aisle.courier.pull.sync_stages import (
@@ -46,7 +45,7 @@ from aisle.courier.response_outcome import is_service_refusal, unread_reason
 from aisle.courier.schedule import ListBackoffs, Sleep, WakeEvent
 from aisle.outbox.outcome_reasons import DUPLICATE_KEY, StoredMessage, UnusableRows
 
-Pages = AsyncGenerator[tuple[list[Row], dict[str, Any]], None]
+Pages = AsyncGenerator[tuple[list[Row], Envelope], None]
 
 MAX_PASSES = 3
 """Passes over a list whose length keeps changing; after them the list is accepted, and no row is deleted."""
@@ -109,7 +108,7 @@ class FullSync:
         """Lists that returned a rate limit, with the time until which other lists are read first."""
         self._failures = 0
         self._is_running = False
-        self._previous_page: Sequence[Mapping[str, Any]] | None = None
+        self._previous_page: Sequence[Row] | None = None
         """Previous page, in a pass whose pages have no usable next page."""
         self._seen_pages: set[bytes] = set()
         """Digests of all pages of this pass whose next page was not usable."""
@@ -542,9 +541,7 @@ _MAX_COUNT = 1 << 53
 """Largest count that is believed; the sum over all lists has to fit into a database."""
 
 
-def _advance_position(
-    at: StagePosition, rows: list[Row], envelope: dict[str, Any], left_out: LeftOutRows
-) -> StagePosition:
+def _advance_position(at: StagePosition, rows: list[Row], envelope: Envelope, left_out: LeftOutRows) -> StagePosition:
     total = _total_count(envelope)
     first = total if at.first_total < 0 else at.first_total
     following = (to_int64(rows[-1]["id"]) or 0) + 1 if at.by_id and rows else _next_page(at, envelope)
@@ -558,13 +555,13 @@ def _advance_position(
     )
 
 
-def _next_page(at: StagePosition, envelope: dict[str, Any]) -> int:
+def _next_page(at: StagePosition, envelope: Envelope) -> int:
     next_page = envelope.get("next_page")
     number = to_int64(next_page) if isinstance(next_page, int) and not at.by_id else None
     return max(number or 0, at.next + 1)
 
 
-def _total_count(envelope: dict[str, Any]) -> int:
+def _total_count(envelope: Envelope) -> int:
     total = envelope.get("total_record_count", envelope.get("total_count"))
     number = to_int64(total) if isinstance(total, int) else None
     return number if number is not None and number <= _MAX_COUNT else -1

@@ -12,14 +12,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from aisle.client.errors import ClientError, NotSent, RateLimited, Unauthorized
+from aisle.client.paging import Row
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.list_requests import pages_by_count
 from aisle.courier.operator_log import OperatorLog
-from aisle.courier.pull.cache_update import Row
 from aisle.courier.pull.change_feed import MAX_SINGLE_READS, ChangeFeed, Changes
 from aisle.courier.pull.full_sync import FullSync
 from aisle.courier.pull.read_queue import MAX_RETRY_S, MissingLists, ReadQueue
-from aisle.courier.pull.single_reads import SingleReads
+from aisle.courier.pull.single_reads import Query, SingleReads
 from aisle.courier.pull.sync_stages import (
     DELIVERIES,
     HEADERS,
@@ -450,7 +450,7 @@ class IncrementalSync:
             return
         if back_s:
             since = min(since, _format_time(began - back_s))
-        query: dict[str, Any] = {"store_number": self._single_reads.store, "include_locations": True, "page_size": 500}
+        query: Query = {"store_number": self._single_reads.store, "include_locations": True, "page_size": 500}
         next_since = _format_time(began)
         query["last_stock_modified_datetime"] = since
         pages = pages_by_count(self._single_reads.client, "list-store-products-stock", query=query)

@@ -15,6 +15,7 @@ from aisle.cache.task_writer import ASSIGNMENTS_TOPIC
 from aisle.cache.writer import CacheWriter, WriteResult
 from aisle.client import Client
 from aisle.client.errors import InvalidResponse, message_of, status_error
+from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.list_requests import pages_by_count
 from aisle.courier.operator_log import OperatorLog
@@ -177,8 +178,6 @@ class StoreReader:
 
 
 RECOUNT_LIST = "list-recounts"
-
-Row = dict[str, Any]
 
 
 class RecountReader:

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from math import inf
 
 from aisle.client.errors import InvalidResponse, RateLimited, ServerError, TransportError
+from aisle.client.paging import Row
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.operator_log import OperatorLog
-from aisle.courier.pull.cache_update import Row
 from aisle.courier.pull.list_reads import LOG_LIST as LOG_LIST
 from aisle.courier.pull.single_reads import ReadOvertaken, SingleReads
 from aisle.courier.read_topics import ASSIGNMENT, LOG, ORDER, PRODUCT, RECOUNT, SURROUNDING, Topic, topics_of_operation

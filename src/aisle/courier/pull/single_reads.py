@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.cache.writer import ABSENT_TOPIC
 from aisle.client import Client
@@ -21,12 +21,13 @@ from aisle.client.errors import (
     message_of,
     status_error,
 )
+from aisle.client.paging import Row
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.list_requests import CHECKED_LISTS, pages_by_count, request_one_row
 from aisle.courier.notify import notification_topics
 from aisle.courier.operator_log import OperatorLog
-from aisle.courier.pull.cache_update import STOCK, CacheUpdate, Notify, Row
+from aisle.courier.pull.cache_update import STOCK, CacheUpdate, Notify
 from aisle.courier.pull.list_reads import AssignmentReader, LogReader, RecountReader, StoreReader
 from aisle.courier.read_topics import (
     ASSIGNMENT,
@@ -218,7 +219,7 @@ class SingleReads:
         if Topic(PRODUCT, number) in self.cache_update.overtaken:
             raise ReadOvertaken
 
-    def record_server_time(self, envelope: Mapping[str, Any]) -> None:
+    def record_server_time(self, envelope: Row) -> None:
         """Record the time that a response of the service states."""
         self._server_time = str(envelope.get("server_time") or self._server_time)
 

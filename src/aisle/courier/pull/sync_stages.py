@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
+from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue
-from aisle.courier.pull.cache_update import Row
 from aisle.courier.pull.single_reads import SingleReads
 
 STORES, PEOPLE, HEADERS, LINES = "stores", "people", "headers", "lines"

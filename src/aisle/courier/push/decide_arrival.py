@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aisle.courier.push.request import EntryReference, entries_of, entry_number, entry_references
 from aisle.outbox.operation_record import (
@@ -21,6 +21,10 @@ from aisle.outbox.operation_record import (
     Operation,
     parse_update_values,
 )
+
+if TYPE_CHECKING:
+    from aisle.operation_bodies import OrderUpdate
+    from aisle.outbox.evidence import OrderState
 
 BY_LOG, BY_ORDER, BY_NUMBER, BY_PRODUCT, BY_NOTHING = "log", "order", "number", "product", "none"
 """Ways to look up an operation: in the store's log by its reference; by the state of its order; by the number of the
@@ -50,13 +54,13 @@ in doubt if it is not there (`Reconciler.check_read_back`). The rest are setting
 would have to be asked. The same holds for operations that never appeared in this service's log: sending them again
 would be a guess. A count that equals the expected figure changes nothing, and many logs have no entry of it.
 """
-EMPTY_RESPONSE = "unsaid"
+EMPTY_RESPONSE: Final = "unsaid"
 """Key in an operation's evidence: it was confirmed by an empty 2xx.
 
 If it is not found it is never resent automatically, because the service has accepted it.
 """
 
-OMITTED_LINE = "spared"
+OMITTED_LINE: Final = "spared"
 """Key in an update's evidence: the line it left out, to see whether the service keeps such lines."""
 
 FOUND, ABSENT, PARTLY_FOUND, UNREADABLE, CHANGED = "found", "absent", "partly", "unreadable", "changed"
@@ -76,7 +80,7 @@ class LookupResult(NamedTuple):
     """Entries of the store's log that may belong to the operation."""
     orders: Sequence[Row] | None = None
     """The order with its lines, open or not; empty if there is none."""
-    products: Mapping[str, Mapping[str, str]] | None = None
+    products: dict[str, dict[str, str]] | None = None
     """Values of each product in the stock list, by `aisle.outbox.operation_record.parse_entry_values`."""
     is_proven: bool = False
     """True if this service has been seen to return such operations this way."""
@@ -274,14 +278,14 @@ def _sent_lines(order: Row) -> Sequence[Row]:
     return order.get("order_lines") or ()
 
 
-def sent_order(op: Operation) -> Mapping[str, Any]:
+def sent_order(op: Operation) -> OrderUpdate:
     """Return the order of the update as it was sent."""
     body = op.body if op.sent_body is None else json.loads(op.sent_body, parse_float=Decimal)
-    order: Mapping[str, Any] = body["orders"]
+    order: OrderUpdate = body["orders"]
     return order
 
 
-def order_state(order: Row) -> dict[str, Any]:
+def order_state(order: Row) -> OrderState:
     """Return what updates can change: the fields of the order's head, and of each line by its number."""
     head = {name: _comparable_value(order[name]) for name in ORDER_FIELDS if order.get(name) is not None}
     rows = order.get("lines")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import apsw
 
@@ -28,13 +28,16 @@ from aisle.outbox.operation_record import STORE_PRINCIPAL, principal_of
 from aisle.outbox.outcome_reasons import store_message, store_text
 from aisle.outbox.session_requests import RequestRow
 
+if TYPE_CHECKING:
+    from aisle.operation_bodies import RequestAnswer
+
 LINK_CHECK_S = 1.0
 """Seconds between two checks of the link while a request waits for it."""
 CLEARANCE = "create-customer-order-clearance"
 SIGN_IN = "sign-in"
 """Kind of the request that obtains a user token for a PIN."""
 
-StateAndAnswer = tuple[str, dict[str, Any]]
+StateAndAnswer = tuple[str, "RequestAnswer"]
 """State of the request and its answer."""
 
 
@@ -121,7 +124,8 @@ class ImmediateRequests:
         secret = self._secrets.pop(row.request_id, "")
         if not session_requests.start_request(self._db, row.request_id, self._clock()):
             return
-        state, answer = session_requests.UNKNOWN, {"how": "unknown", "why": ""}
+        state = session_requests.UNKNOWN
+        answer: RequestAnswer = {"how": "unknown", "why": ""}
         self._finished.clear()
         try:
             if row.kind == SIGN_IN:
@@ -173,7 +177,7 @@ class ImmediateRequests:
         except (ClientError, SettingsError):
             return None
 
-    async def _sign_in(self, row: RequestRow, pin: str) -> dict[str, Any]:
+    async def _sign_in(self, row: RequestRow, pin: str) -> RequestAnswer:
         """Obtain the user token for the PIN. Return until when it is used, or why there is none."""
         try:
             signed = await sign_in(self._client, row.store, {"user": row.user}, pin)
@@ -191,6 +195,6 @@ class ImmediateRequests:
         return {"how": "done", "until": self._token_store.add(row.user, signed.token, signed.seconds)}
 
 
-def _clearance_body(request: Mapping[str, Any]) -> dict[str, Any]:
+def _clearance_body(request: Mapping[str, Any]) -> dict[str, list[str]]:
     categories = [str(each) for each in request.get("categories") or ()]
     return {"category_codes": categories} if categories else {}

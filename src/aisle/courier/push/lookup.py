@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import aclosing
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aisle.cache.order_overlay import to_decimal
 from aisle.client import Client
 from aisle.client.errors import InvalidResponse
+from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue
 from aisle.courier.list_requests import pages_by_count
 from aisle.courier.push.decide_arrival import (
@@ -44,7 +45,9 @@ from aisle.outbox.observed_behaviour import (
 )
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, Operation, parse_entry_values
 
-Row = dict[str, Any]
+if TYPE_CHECKING:
+    from aisle.outbox.evidence import ServiceState
+
 Query = dict[str, QueryValue]
 
 MAX_LOG_PAGES = 40
@@ -150,7 +153,7 @@ class Lookup:
 
     # Evidence for a person
 
-    async def read_before(self, op: Operation) -> dict[str, Any]:
+    async def read_before(self, op: Operation) -> ServiceState:
         """Return the state before the operation is sent, for the decision and for a person."""
         method = lookup_method(op._replace(sent_body=None))
         if method == BY_ORDER:
@@ -172,7 +175,7 @@ class Lookup:
                 found[number] = parse_entry_values(mine)
         return found
 
-    async def read_stock(self, op: Operation) -> dict[str, Any]:
+    async def read_stock(self, op: Operation) -> ServiceState:
         """Return the stock of an operation's products at its locations; used if nothing else can show it."""
         if op.operation not in (CREATE_LOGS, CREATE_MOVEMENT):
             return {}
@@ -221,7 +224,7 @@ def _quantities_by_location(row: Row, codes: tuple[str, ...]) -> dict[str, str]:
     return {**dict.fromkeys(codes, "0"), **found} if isinstance(entries, list) else found
 
 
-def _total_quantity(entry: Mapping[str, Any]) -> str:
+def _total_quantity(entry: Row) -> str:
     if entry.get("quantity") is not None:
         return str(entry["quantity"])
     return str(sum((to_decimal(entry.get(f"stock_pool_{pool}")) for pool in _POOLS), Decimal(0)))

@@ -7,15 +7,16 @@ reads the order just before it writes; a write of somebody else in between is no
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import apsw
 
 from aisle.cache.order_overlay import is_line_complete, to_decimal
 from aisle.client import Response
 from aisle.client.errors import InvalidRequest, InvalidResponse, NotFound
+from aisle.client.paging import Row
 from aisle.courier.link_state import LinkState
 from aisle.courier.operator_log import OperatorLog
 from aisle.courier.push.reconciler import Reconciler
@@ -30,17 +31,16 @@ from aisle.outbox.rebase import BASE, PICKED, RebasedLine, has_base, is_picked, 
 from aisle.outbox.rebase_excess import EXCESS, parse_excess
 
 if TYPE_CHECKING:
-    from aisle.operation_bodies import LineExcess
-
-Row = Mapping[str, Any]
+    from aisle.operation_bodies import LineExcess, LineUpdate
+    from aisle.outbox.evidence import Evidence, ServiceState
 
 
 class AdaptedOperation(NamedTuple):
     """Operation as it is to be sent, with the lines that cannot take all of it."""
 
     op: Operation
-    excess_lines: tuple[Row, ...] = ()
-    omitted_line: Row | None = None
+    excess_lines: tuple[LineExcess, ...] = ()
+    omitted_line: LineUpdate | None = None
     """Untouched line that is left out to see whether the service keeps it, as needed to send it again."""
 
 
@@ -53,13 +53,13 @@ def needs_adapting(op: Operation, features: Features) -> bool:
 class StaleOperation(ContractError):
     """Update that must not be sent, because somebody else changed the order. `evidence` is what was read."""
 
-    def __init__(self, reason: StoredMessage, evidence: Mapping[str, Any]) -> None:
+    def __init__(self, reason: StoredMessage, evidence: Evidence) -> None:
         super().__init__(reason)
         self.reason = reason
         self.evidence = evidence
 
 
-def check_order_unchanged(op: Operation, evidence: Mapping[str, Any], lines: Sequence[Row]) -> None:
+def check_order_unchanged(op: Operation, evidence: Evidence, lines: Sequence[Row]) -> None:
     """Raise StaleOperation if a service without checks would reopen a closed order or change another line.
 
     `evidence` was read before the send; `lines` are the order's lines at that time.
@@ -67,8 +67,9 @@ def check_order_unchanged(op: Operation, evidence: Mapping[str, Any], lines: Seq
     order = op.body["orders"] if op.operation == UPDATE_ORDER else {}
     if not order.get("order_lines") or order.get("is_active") is False:
         return
-    now = evidence.get("before") or {}
-    number, head, seen = order["order_number"], (now.get("order") or {}).get("head") or {}, {"after": now}
+    now: ServiceState = evidence.get("before") or {}
+    seen: Evidence = {"after": now}
+    number, head = order["order_number"], now["order"]["head"] if now.get("order") else {}
     if head.get("is_rejected"):
         raise StaleOperation(store_message("stored_reason.order_rejected", order=number), seen)
     if head.get("is_active") is False:
@@ -83,7 +84,7 @@ def check_order_unchanged(op: Operation, evidence: Mapping[str, Any], lines: Seq
             )
 
 
-def check_settings_unchanged(op: Operation, current: Mapping[str, Mapping[str, str]]) -> None:
+def check_settings_unchanged(op: Operation, current: dict[str, dict[str, str]]) -> None:
     """Raise StaleOperation if somebody else changed a store's setting of a product since it was read here.
 
     `current` is the stock list just before the send.
@@ -127,7 +128,7 @@ def adapt_to_lines(op: Operation, lines: Sequence[Row]) -> AdaptedOperation:
     return AdaptedOperation(op._replace(body={**op.body, "orders": adapted_order}), tuple(excess))
 
 
-def with_all_lines(op: Operation, lines: Sequence[Row], omitted_line: Row | None = None) -> Operation:
+def with_all_lines(op: Operation, lines: Sequence[Row], omitted_line: LineUpdate | None = None) -> Operation:
     """Return the update with the order's other lines unchanged, for a service that deletes lines not named; pure.
 
     `omitted_line` may be left out, to see whether the service keeps it.
@@ -139,7 +140,7 @@ def with_all_lines(op: Operation, lines: Sequence[Row], omitted_line: Row | None
     return op._replace(body={**op.body, "orders": {**order, "order_lines": [*changes, *others]}}) if others else op
 
 
-def _unchanged_line(line: Row) -> Row:
+def _unchanged_line(line: Row) -> LineUpdate:
     return {
         "line_number": line["line_number"],
         "product_number": str(line.get("product_number") or ""),
@@ -147,7 +148,7 @@ def _unchanged_line(line: Row) -> Row:
     }
 
 
-def line_to_omit(op: Operation, lines: Sequence[Row]) -> Row | None:
+def line_to_omit(op: Operation, lines: Sequence[Row]) -> LineUpdate | None:
     """Return an untouched line that can be left out to see whether the service deletes it; None if there is none.
 
     It contains what is needed to restore it. Other lines are named in the update.
@@ -160,8 +161,8 @@ def line_to_omit(op: Operation, lines: Sequence[Row]) -> Row | None:
     return None
 
 
-def _excess_line(line: Row, change: Row, now: RebasedLine) -> Row:
-    by = {"picked_username": str(line["picked_username"])} if line.get("picked_username") else {}
+def _excess_line(line: Row, change: Row, now: RebasedLine) -> LineExcess:
+    by: LineExcess = {"picked_username": str(line["picked_username"])} if line.get("picked_username") else {}
     return {
         "line_number": change["line_number"],
         "product_number": str(change.get("product_number") or ""),
@@ -181,7 +182,7 @@ def excess_of_response(response: Response) -> tuple[LineExcess, ...]:
 class OrderReader(Protocol):
     """Reader of orders into the cache."""
 
-    async def read_order(self, number: str) -> list[dict[str, Any]]:
+    async def read_order(self, number: str) -> list[Row]:
         """Return the order's row, if there is one. Raise ClientError."""
 
 
@@ -204,7 +205,7 @@ class PrePushChecks:
         self._operator_log = operator_log
         self._cache = cache
 
-    async def evidence_before(self, op: Operation) -> dict[str, Any] | None:
+    async def evidence_before(self, op: Operation) -> Evidence | None:
         """Read what is needed before a send; None for nothing.
 
         A service without a change feed is asked for the order before it is written to. One without keys is also asked
@@ -238,13 +239,13 @@ class PrePushChecks:
             fit = fit._replace(op=with_all_lines(fit.op, lines, omitted), omitted_line=omitted)
         return fit
 
-    async def _check_settings(self, op: Operation) -> dict[str, Any]:
+    async def _check_settings(self, op: Operation) -> Evidence:
         """Read a product's settings just before they are written, so that nobody's change is overwritten."""
         evidence = await self._reconciler.settings_before(op)
         check_settings_unchanged(op, evidence["before"]["product"])
         return evidence
 
-    async def _read_order(self, op: Operation, features: Features) -> list[dict[str, Any]] | None:
+    async def _read_order(self, op: Operation, features: Features) -> list[Row] | None:
         """Read the order of an update; None if it could not be read.
 
         Raise InvalidResponse if the update would have to be written blindly: another try may read it.

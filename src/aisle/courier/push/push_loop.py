@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.client import Client, Outcome, Response, outcome_of
 from aisle.client.base import parse_retry_after
@@ -35,6 +35,9 @@ from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IllegalTransition
 from aisle.outbox.outcome_reasons import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
 from aisle.outbox.rebase_excess import EXCESS
+
+if TYPE_CHECKING:
+    from aisle.outbox.evidence import Evidence
 
 MAX_IN_FLIGHT = 4
 """Number of requests in flight, equal to the connections that the client keeps for writes."""
@@ -72,7 +75,7 @@ _PLAIN_REFUSAL = "stored_reason.intermediary_refused"
 class PushEvents(NamedTuple):
     """Callbacks of the push loop: checks before a send, outcome of the send, checks of the link."""
 
-    evidence_before: Callable[[Operation], Awaitable[Mapping[str, Any] | None]]
+    evidence_before: Callable[[Operation], Awaitable[Evidence | None]]
     """Read of the evidence to store before a send; None for nothing. On a ClientError it is not sent now."""
     adapt: Callable[[Operation, Features], AdaptedOperation]
     """Adaptation of an operation to this service; the operation itself if nothing has to change."""
@@ -258,7 +261,7 @@ class PushLoop:
             excess = (
                 fit.excess_lines if sent_body is None else op.evidence.get(EXCESS, ())
             )  # of the bytes that are sent
-            more = {EXCESS: excess} if excess else {}
+            more: Evidence = {EXCESS: list(excess)} if excess else {}
             if sent_body is None and fit.omitted_line is not None:
                 more[OMITTED_LINE] = fit.omitted_line
             if not self._token_store.can_send(op.principal):
@@ -410,7 +413,7 @@ class PushLoop:
             case Outcome.REFUSED if self._may_succeed_later(op, result):
                 self._outbox.retry_later(op.op_id, reason, self._clock() + RESTORE_RETRY_S, was_not_sent=True)
             case Outcome.REFUSED:
-                status = {"status": result.status} if isinstance(result, Response) else {}
+                status: Evidence = {"status": result.status} if isinstance(result, Response) else {}
                 self._mark_refused(op, reason, {**self._outbox.get(op.op_id).evidence, **status})
             case Outcome.NOT_SENT:
                 self._outbox.retry_later(op.op_id, reason, 0, was_not_sent=True)
@@ -436,7 +439,7 @@ class PushLoop:
             self._mark_in_doubt(op, reason)
         self._report_to_link(result)
 
-    def _mark_refused(self, op: Operation, reason: StoredMessage, evidence: Mapping[str, Any] | None = None) -> None:
+    def _mark_refused(self, op: Operation, reason: StoredMessage, evidence: Evidence | None = None) -> None:
         with suppress(IllegalTransition):  # as in _ask_person
             self._outbox.refuse(op.op_id, reason, evidence)
             self._events.on_refused(op, reason)

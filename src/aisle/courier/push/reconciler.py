@@ -8,11 +8,12 @@ before and after.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.client.errors import ClientError, RateLimited, TransportError, Unauthorized
+from aisle.client.paging import Row
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.push.decide_arrival import (
     ABSENT,
@@ -46,6 +47,10 @@ from aisle.outbox.operation_queue import OperationQueue
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IN_DOUBT, IllegalTransition
 from aisle.outbox.outcome_reasons import StoredMessage, store_message
+
+if TYPE_CHECKING:
+    from aisle.operation_bodies import OrderUpdate
+    from aisle.outbox.evidence import Evidence, ServiceState
 
 LOOKUP_DELAYS_S = (2.0, 10.0, 30.0)
 """Seconds after the doubt at which lookups before the settling time take place."""
@@ -167,7 +172,7 @@ class Reconciler:
 
     # Before and after a send
 
-    async def evidence_before(self, op: Operation, orders: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
+    async def evidence_before(self, op: Operation, orders: Sequence[Row] | None = None) -> Evidence:
         """Return what has to be known before the first byte is sent; `orders` is the order if it was just read.
 
         Raise ClientError if the link failed.
@@ -176,7 +181,7 @@ class Reconciler:
             return {"before": {"order": order_state(orders[0])} if orders else {}}
         if op.operation in (CREATE_LOGS, CREATE_MOVEMENT):
             # A log id kept by an earlier try stays: that try may be above it, and below today's id.
-            evidence = {"floor": floor} if (floor := op.evidence.get("floor") or self._last_log_id()) else {}
+            evidence: Evidence = {"floor": floor} if (floor := op.evidence.get("floor") or self._last_log_id()) else {}
             if self._observations.get(readback_observation(op)) == YES:
                 return evidence
         else:
@@ -188,7 +193,7 @@ class Reconciler:
         except (ClientError, ContractError):
             return evidence  # nothing can be read: less evidence, but no reason not to send
 
-    async def settings_before(self, op: Operation) -> dict[str, Any]:
+    async def settings_before(self, op: Operation) -> Evidence:
         """Return the store's settings of a product, at any service. Raise ClientError."""
         return {"before": await self._lookup.read_before(op)}
 
@@ -228,9 +233,7 @@ class Reconciler:
         self.wake_event.set()
         return True
 
-    def check_read_back(
-        self, number: str, orders: Sequence[Mapping[str, Any]], op_ids: Collection[str] | None = None
-    ) -> None:
+    def check_read_back(self, number: str, orders: Sequence[Row], op_ids: Collection[str] | None = None) -> None:
         """Compare the last confirmed update of an order with what was read since. `op_ids` limits the operations.
 
         An update without effect is in doubt: it is looked up, resent after the settling time, and finally a person is
@@ -276,14 +279,14 @@ class Reconciler:
         if name != KEEPS_OMITTED_LINES:
             self._observations.record(name, NO)
 
-    async def _record_trial(self, name: str, op: Operation, found: list[dict[str, Any]]) -> None:
+    async def _record_trial(self, name: str, op: Operation, found: list[Row]) -> None:
         """Record what the first success of its kind shows."""
         if name != KEEPS_OMITTED_LINES:
             await self._lookup.observe_filter(op)
             return
         self._record_omitted_lines(op, found[0])
 
-    def _record_omitted_lines(self, op: Operation, order: Mapping[str, Any]) -> None:
+    def _record_omitted_lines(self, op: Operation, order: Row) -> None:
         """Record whether the service kept the lines that an update left out. Restore the trial line if it is gone."""
         unnamed = _omitted_lines(op)
         if self._observations.get(KEEPS_OMITTED_LINES) == NO or not unnamed:
@@ -305,7 +308,8 @@ class Reconciler:
 
     async def _look_up(self, op: Operation) -> None:
         began = self._clock()
-        lookup_result, after = LookupResult(), {}
+        lookup_result = LookupResult()
+        after: ServiceState = {}
         try:
             lookup_result = await self._lookup.look_up(op)
             self._list_backoffs.clear(LOOKUPS)
@@ -316,7 +320,7 @@ class Reconciler:
         except REQUEST_ERRORS as error:
             self._handle_error(error)
         decision = decide(op, lookup_result)
-        evidence = {
+        evidence: Evidence = {
             **op.evidence,
             "looks": int(op.evidence.get("looks") or 0) + 1,
             "looked_at": began,
@@ -334,7 +338,7 @@ class Reconciler:
         if not isinstance(error, ClientError) or isinstance(error, TransportError | Unauthorized | RateLimited):
             self._link.record_error(error)
 
-    async def _evidence_after(self, op: Operation, lookup_result: LookupResult) -> dict[str, Any]:
+    async def _evidence_after(self, op: Operation, lookup_result: LookupResult) -> ServiceState:
         if lookup_result.orders and lookup_method(op) == BY_ORDER:
             return {"order": order_state(lookup_result.orders[0])}
         if lookup_result.products is not None:
@@ -344,7 +348,7 @@ class Reconciler:
         return await self._lookup.read_stock(op)
 
     def _apply_decision(
-        self, op: Operation, decision: Decision, evidence: dict[str, Any], began: float, *, has_failed: bool
+        self, op: Operation, decision: Decision, evidence: Evidence, began: float, *, has_failed: bool
     ) -> None:
         has_settled = began >= (op.absence_final_at or 0)
         if decision.arrival == FOUND or (decision.arrival == MATCHES and has_settled):
@@ -371,7 +375,7 @@ class Reconciler:
         else:
             self._ask_person(op, decision, evidence)
 
-    def _confirm_found(self, op: Operation, evidence: dict[str, Any], began: float) -> None:
+    def _confirm_found(self, op: Operation, evidence: Evidence, began: float) -> None:
         if op.evidence.get("verdict") in (ABSENT, PARTLY_FOUND) and op.in_doubt_at is not None:
             late = began - op.in_doubt_at + float(op.evidence["looked_at"]) - op.in_doubt_at  # twice the middle
             if late > self.settling_s:
@@ -380,7 +384,7 @@ class Reconciler:
         self._events.on_confirmed(op)
         self._events.on_sendable()  # its lanes are free
 
-    def _ask_person(self, op: Operation, decision: Decision, evidence: dict[str, Any]) -> None:
+    def _ask_person(self, op: Operation, decision: Decision, evidence: Evidence) -> None:
         method = lookup_method(op)
         if op.evidence.get(EMPTY_RESPONSE) and decision.arrival in (ABSENT, PARTLY_FOUND):
             reason = store_message("stored_reason.empty_answer")
@@ -412,9 +416,9 @@ def _may_resend(op: Operation) -> bool:
     return not op.evidence.get(EMPTY_RESPONSE) and int(op.evidence.get("denied") or 0) < _MAX_NOT_APPLIED
 
 
-def _own_changes(op: Operation) -> dict[str, Any]:
+def _own_changes(op: Operation) -> OrderUpdate:
     """Return the order of an update as sent, without the lines that were only repeated unchanged."""
-    order = dict(sent_order(op))
+    order = sent_order(op).copy()
     if "order_lines" in op.body["orders"]:
         own = {line["line_number"] for line in op.body["orders"]["order_lines"]}
         order["order_lines"] = [line for line in order["order_lines"] if line["line_number"] in own]
@@ -426,5 +430,6 @@ def _own_changes(op: Operation) -> dict[str, Any]:
 def _omitted_lines(op: Operation) -> set[str]:
     """Return the lines that were on the order before, and that the update did not name."""
     named = {str(line.get("line_number")) for line in sent_order(op).get("order_lines") or ()}
-    before = (op.evidence.get("before") or {}).get("order") or {}
-    return set(before.get("lines") or {}) - named
+    before: ServiceState = op.evidence.get("before") or {}
+    order = before.get("order")
+    return set(order["lines"] if order else ()) - named

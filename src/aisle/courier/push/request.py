@@ -7,12 +7,13 @@ somebody did, or references must not be changed, `source` holds both: `aisle/<id
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from aisle.cache.order_overlay import to_decimal
 from aisle.client import Client, Response
+from aisle.client.paging import Row
 from aisle.contract.wire import encode_body, encode_json, encode_segment, get_operation
 from aisle.courier.service_features import Features
 from aisle.errors import ContractError
@@ -30,6 +31,9 @@ from aisle.outbox.operation_record import (
 from aisle.outbox.rebase import BASE
 from aisle.outbox.rebase_excess import parse_excess
 from aisle.text import clean
+
+if TYPE_CHECKING:
+    from aisle.operation_bodies import LineUpdate, OrderUpdate
 
 REFERENCE, SOURCE, OFF = "reference", "source", "off"
 """Field for the reference; `off` changes nothing, and then no operation can be found again."""
@@ -73,13 +77,13 @@ def with_missing_references(op: Operation, where: str) -> Any:
     return {**op.body, _LOG_ARRAY: named} if op.operation == CREATE_LOGS else named
 
 
-def entries_of(op: Operation) -> Sequence[Mapping[str, Any]]:
+def entries_of(op: Operation) -> Sequence[Row]:
     """Return the entries of a log or movement body."""
     found = op.body.get(_LOG_ARRAY) if op.operation == CREATE_LOGS else op.body
     return found or ()
 
 
-def _with_reference(entry: Mapping[str, Any], op_id: str, number: int, where: str) -> dict[str, Any]:
+def _with_reference(entry: Row, op_id: str, number: int, where: str) -> Row:
     if where == REFERENCE and not entry.get("reference"):
         return {**entry, "reference": op_id, "source": f"{_PREFIX}/{number}"}
     return {**entry, "source": f"{_PREFIX}/{op_id}/{number}"}
@@ -95,7 +99,7 @@ def entry_references(op: Operation) -> tuple[EntryReference, ...]:
     return tuple(mark for mark in found if mark is not None) if all(found) else ()
 
 
-def _parse_reference(entry: Mapping[str, Any], op_id: str) -> EntryReference | None:
+def _parse_reference(entry: Row, op_id: str) -> EntryReference | None:
     reference, source = str(entry.get("reference") or ""), str(entry.get("source") or "")
     ours = reference == op_id
     if not ours and not source.startswith(f"{_PREFIX}/{op_id}/"):
@@ -193,7 +197,7 @@ def request_body(op: Operation, features: Features, reference: str = REFERENCE) 
     return encode_body(get_operation(op.operation), body)
 
 
-def _without_fields(order: Mapping[str, Any], unknown: Collection[str]) -> Mapping[str, Any]:
+def _without_fields(order: OrderUpdate, unknown: Collection[str]) -> OrderUpdate:
     """Return an update without these fields of its lines.
 
     At a service that does not announce them, the location would change the order's preference; reasons are unknown to
@@ -201,11 +205,14 @@ def _without_fields(order: Mapping[str, Any], unknown: Collection[str]) -> Mappi
     """
     if not unknown or "order_lines" not in order:
         return order
-    lines = [{key: line[key] for key in line if key not in unknown} for line in order["order_lines"]]
+    lines = [
+        cast("LineUpdate", {key: value for key, value in line.items() if key not in unknown})
+        for line in order["order_lines"]
+    ]
     return {**order, "order_lines": lines}
 
 
-def _without_line_numbers(entries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _without_line_numbers(entries: Iterable[Row]) -> list[Row]:
     """Return log entries without the line numbers of their delivery."""
     return [{name: entry[name] for name in entry if name != "line_number"} for entry in entries]
 

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from aisle.jobs.job import Json
 from aisle.jobs.rows.service import Number
-from aisle.operation_bodies import LineExcess
+from aisle.operation_bodies import LineExcess, RequestAnswer
 
 
 class RefusedOperationsRow(TypedDict):
@@ -97,22 +97,11 @@ class OpenWorkRow(TypedDict):
     """Pieces."""
 
 
-class RequestAnswerRow(TypedDict, total=False):
-    """Answer to a request as the courier stored it."""
-
-    how: str
-    why: str
-    fresh: int | None
-    """Number of new tasks."""
-    until: float
-    """Seconds since 1970 until which the PIN counts."""
-
-
 class RequestStateRow(TypedDict):
     """State of a request."""
 
     state: str
-    answer: RequestAnswerRow
+    answer: RequestAnswer
 
 
 class FileRow(TypedDict):

@@ -39,7 +39,7 @@ class LanguageRow(TypedDict):
 
 
 class ClearancePermissionRow(TypedDict):
-    """What the service announces for clearances, and the role of a person."""
+    """Announcements of the service for clearances, and the role of a person."""
 
     is_known: bool
     """False if the service was never reached."""

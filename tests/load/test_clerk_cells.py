@@ -1,0 +1,144 @@
+"""Cells that a clerk's spreadsheet has changed: read, warned of by row, or refused with a sentence."""
+
+from pathlib import Path
+
+import pytest
+
+from aisle.client.load.report import LoadError
+from tests.load.test_existing_stock import loaded
+from tests.load.test_repeated_loads import World, stocked
+from tests.load.test_spreadsheets import Found, Write, prices, product, write
+
+__all__ = ["write"]
+
+FRENCH = ["Crème brûlée", "Pâté", "Bière", "Thé à la menthe", "Maïs", "Noël", "Forêt-Noire", "Épices", "Île flottante"]
+GERMAN = ["Straße", "Käse", "Möhre", "Müsli für Zwei", "Öl", "Äpfel"]
+DUTCH = ["Geneviève", "Citroën", "Reünie", "Crème fraîche", "één"]
+
+
+@pytest.mark.parametrize("encoding", ["cp850", "mac_roman", "cp1252"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        FRENCH,
+        GERMAN,
+        DUTCH,
+        FRENCH[:7],
+        ["Thé", "Pâte"],
+        ["Crème fraîche", "Thé"],
+        ["Kaffee für Zwei"],
+        ["Straße"],
+        ["Straße", "Öl"],
+        ["Noël", "Épices"],
+    ],
+)
+@pytest.mark.parametrize("end", ["\r\n", "\n"])
+def test_letters_are_read_in_the_encoding_in_which_words_have_them(
+    names: list[str], encoding: str, end: str, write: Write, tmp_path: Path
+) -> None:
+    rows = (f"P{at},{name}" for at, name in enumerate(names))
+    write("products.csv", "product_number,product_name", *rows, "Q,Brot", encoding=encoding, end=end)
+    found = Found(tmp_path)
+    assert [body["product_name"] for body in found.bodies] == [*names, "Brot"]
+    assert "; if they are wrong, save it as UTF-8)" in found.notes[0]
+    assert next(word for word in names[0].split() if not word.isascii()) in found.notes[0]
+
+
+@pytest.mark.parametrize("names", [["Łosoś"], ["Żurek", "Łosoś"], ["Řízek", "Knedlík s vejci", "Kůže"]])
+def test_letters_of_no_western_encoding_are_doubted(names: list[str], write: Write, tmp_path: Path) -> None:
+    rows = (f"P{at},{name}" for at, name in enumerate(names))
+    write("products.csv", "product_number,product_name", *rows, encoding="cp1250")
+    try:
+        said = Found(tmp_path).notes[0]
+    except LoadError as error:
+        said = str(error)
+    assert "save it as CSV UTF-8" in said or "; if they are wrong, save it as UTF-8)" in said
+
+
+MONTHS = """
+Mrz 24|Dez 26|Mai 05|Okt. 24|févr-26|01-févr|janv-24|mrt-26|01-02-26|1.2.26|5/12/26|Mar-24|10. Dez|12-déc|1-mrt
+01.02.2026|März 2026|1. Mai 2026|août 26
+"""
+
+
+@pytest.mark.parametrize("cell", MONTHS.strip().replace("\n", "|").split("|"))
+@pytest.mark.parametrize("column", ["category_code", "color_code"])
+def test_a_month_that_was_made_of_a_code_is_warned_of(cell: str, column: str, write: Write, tmp_path: Path) -> None:
+    assert "looks like a date" in " ".join(product(write, tmp_path, **{column: cell}).notes)
+
+
+@pytest.mark.parametrize("cell", ["A-1", "1-2", "01-02-03", "1.2.3", "12/34", "MAI", "DEC1", "Mai05x", "99-99-26-1"])
+def test_other_codes_are_not_warned_of(cell: str, write: Write, tmp_path: Path) -> None:
+    assert product(write, tmp_path, category_code=cell).notes == []
+
+
+@pytest.mark.parametrize("cell", ["-", " - ", "--", "\u2013", "\u2014"])
+@pytest.mark.parametrize("column", ["price", "deprecation_date", "is_active", "min", "category_code", "barcode"])
+def test_a_dash_is_an_empty_cell(cell: str, column: str, write: Write, tmp_path: Path) -> None:
+    if column == "min":
+        write("store_products.csv", "store_number,product_number,min", f"1,P,{cell}")
+        found = Found(tmp_path)
+    else:
+        found = product(write, tmp_path, **{column: cell})
+    assert found.bad == {}
+    assert not set(found.bodies[0]) - {"product_number", "store_number"}
+    assert "read as an empty cell" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("cell", "day"),
+    [
+        ("13-Dec-26", "2026-12-13"),
+        ("30-nov-26", "2026-11-30"),
+        ("30. Nov. 26", "2026-11-30"),
+        ("15-mrt-27", "2027-03-15"),
+        ("1-déc-26", "2026-12-01"),
+        ("30.11.2026 0:00:00", "2026-11-30"),
+        ("30.11.2026 00:00", "2026-11-30"),
+        ("30/11/2026 12:00:00 AM", "2026-11-30"),
+        ("2026-11-30 00:00:00", "2026-11-30"),
+        ("30.11.2026 8:05", "2026-11-30T08:05:00"),
+    ],
+)
+def test_a_day_of_a_spreadsheet_is_a_day(cell: str, day: str, write: Write, tmp_path: Path) -> None:
+    assert product(write, tmp_path, deprecation_date=cell).bodies[0]["deprecation_date"] == day
+
+
+@pytest.mark.parametrize(
+    ("cells", "bad"),
+    [
+        (("1,50", "2,75", "1.99"), [4]),
+        (("1.99", "1,50", "2,75"), [2]),
+        (("1.50", "2.75", "1,99"), [4]),
+        (("1,99", "1.50", "2.75", "0.99"), [2]),
+        (("1.234,50", "2,75", "1.99", "3,10"), [4]),
+    ],
+)
+def test_the_odd_decimal_mark_is_refused(cells: tuple[str, ...], bad: list[int], write: Write, tmp_path: Path) -> None:
+    found = prices(write, tmp_path, *cells)
+    assert sorted(found.bad) == bad
+    assert "write all in one way" in found.bad[bad[0]]
+
+
+@pytest.mark.parametrize("more", [1, 2, 5])
+def test_rows_that_an_open_quote_takes_are_named(more: int, write: Write, tmp_path: Path) -> None:
+    rows = [f"Q{at},x" for at in range(more)]
+    rows[-1] = f'Q{more},"x"y'
+    write("products.csv", "product_number,product_name", "P,one", 'R,"two', *rows, "S,three")
+    found = Found(tmp_path)
+    assert f"row {4}" in found.bad[3] if more == 1 else f"rows 4 to {3 + more}" in found.bad[3]
+
+
+async def test_a_refused_row_does_not_say_what_it_becomes(world: World) -> None:
+    stocked(world, "1,P,A,,1")
+    world.write("prices.csv", "product_number,price", "P,0", "NONE,0")
+    said = [line for line in (await loaded(world)).lines() if "and becomes the price" in line]
+    assert len(said) == 1
+    assert said[0].endswith(": P.")
+
+
+async def test_a_row_without_a_place_is_warned_of_once(world: World) -> None:
+    stocked(world, "1,P,,,5", "1,Q,A,,1")
+    for expected in (1, 0):
+        lines = (await loaded(world)).lines()
+        assert sum("the goods are counted at no place" in line for line in lines) == expected
