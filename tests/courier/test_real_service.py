@@ -159,12 +159,17 @@ async def test_the_whole_demo_store_comes_over(shop: Shop) -> None:
     assert shop.reads.query("store", {})[0][0]["pools"]
 
 
+def demo_person(shop: Shop, user: str) -> dict[str, Any]:
+    """Return a person of the demo store as its service takes one."""
+    person = next(one for one in shop.reads.query("people", {})[0] if one["user"] == user)
+    return {"badge": f"BADGE-{user}", "user": user, "name": person["name"]}
+
+
 async def test_removed_person_leaves_host_within_seconds(shop: Shop) -> None:
     async with shop.courier() as courier:
         await shop.time.until(lambda: courier.full_sync.progress.completed)
         await shop.time.pass_(1)
-        person = shop.reads.query("people", {})[0][0]
-        said = {name: person[name] for name in ("badge", "user", "name")} | {"is_active": False}
+        said = demo_person(shop, "U1") | {"is_active": False}
         async with shop.client(straight=True) as client:
             path = f"/aisle/v1/stores/{STORE}/people"
             answer = await client.request_extension("POST", path, body={"people": [said]})
@@ -176,8 +181,7 @@ async def test_role_change_and_removal_reach_all_hosts_in_seconds(shop: Shop, tm
     with closing(OtherHost(shop, tmp_path / "other")) as other:
         async with shop.courier(), other.courier():
             await shop.time.pass_(1)
-            person = next(one for one in shop.reads.query("people", {})[0] if one["role"] == "staff")
-            said = {name: person[name] for name in ("badge", "user", "name")}
+            said = demo_person(shop, "U1")
 
             def are(role: str) -> bool:
                 asked = (

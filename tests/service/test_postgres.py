@@ -374,8 +374,8 @@ def test_a_schema_is_split_by_store_and_keeps_its_foreign_keys(server: Server) -
         assert len(before) > 10
         said = [row[0] for row in storage.read_now(lambda tx: tx.all("SELECT text FROM said"))]
     assert sorted(said[:5]) == ["product", "product_code", "store", "token", "token_store"]
-    assert said[5] == "anchor by store_number with -"
-    assert {text.partition(" by ")[2] for text in said[6:]} == {"store_number with anchor"}
+    assert said[5] == "assignment by store_number with -"
+    assert {text.partition(" by ")[2] for text in said[6:]} == {"store_number with assignment"}
     assert len(said) > 20
 
 

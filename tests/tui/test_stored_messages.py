@@ -77,10 +77,14 @@ class File:
         return isinstance(self.holder.get(node), ast.Expr)
 
     def is_for_operators(self, node: ast.AST) -> bool:
-        """Whether it is part of an error, or of a line for the log."""
+        """Whether it is part of an error, of a line for the log, or of the declaration of a query."""
         for each in self.around(node):
             if isinstance(each, ast.Raise):
                 return True
+            if isinstance(each, ast.Call) and ast.unparse(each.func).startswith(
+                ("QueryDeclaration[", "SupervisorQuery[")
+            ):
+                return True  # names of arguments
             name = called(each) if isinstance(each, ast.Call) else ""
             if name.endswith("Error") or name in ("InvalidResponse", *LOGS):
                 return True
