@@ -185,6 +185,7 @@ class LoadedStock:
         self._table = table
         self._hashes: set[int] | None = None
         self._rows_left: Counter[str] = Counter()
+        self._places: dict[str, set[str]] = {}
         self._logs_by_store: dict[str, CountLog] = {}
         self._fully_read_stores: set[str] = set()
 
@@ -206,7 +207,10 @@ class LoadedStock:
         product, code = _location_key(count.body)
         loaded = log.loaded.get(product, {}).get(code)
         if loaded is None:
-            if other := self._loaded_elsewhere(log, count):
+            other = self._loaded_elsewhere(log, count)
+            if other and code and not await self._is_place(count.store, code):
+                return SplitCount(count)  # the service refuses it, with a better reason
+            if other:
                 _warn_of_location(count, other, notes)
                 return SplitCount(None)
             new = await self._skip_if_counted(log, count, notes)
@@ -229,6 +233,20 @@ class LoadedStock:
         new = count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at)
         await self._read_other_work(log, count.store)
         return SplitCount(new, tuple(left.values()), log.other_work.get(product, set()))
+
+    async def _is_place(self, store: str, code: str) -> bool:
+        """Return True if the store has the location, or its locations cannot be read."""
+        if store not in self._places:
+            try:
+                async with aclosing(
+                    self._client.pages(
+                        "list-locations", path={"store_number": store}, query={"page_size": _LOG_PAGE_SIZE}
+                    )
+                ) as pages:
+                    self._places[store] = {str(row.get("location_code")) async for rows, _ in pages for row in rows}
+            except ClientError:
+                self._places[store] = set()
+        return code in (self._places[store] or (code,))
 
     def _loaded_elsewhere(self, log: CountLog, count: Record) -> str:
         """Return the places where the product was loaded, if this count is of the same goods; otherwise empty.
