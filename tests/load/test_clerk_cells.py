@@ -44,6 +44,16 @@ def test_letters_are_read_in_the_encoding_in_which_words_have_them(
     assert next(word for word in names[0].split() if not word.isascii()) in found.notes[0]
 
 
+@pytest.mark.parametrize("cells", ["P,,4", "P,1,4"])
+async def test_an_old_price_that_is_set_is_named(cells: str, world: World) -> None:
+    stocked(world, "1,P,A,,1")
+    world.write("prices.csv", "product_number,store_number,price", cells)
+    words = "changed in row 2: old_price, which is not named, becomes the price before where the price changes"
+    assert any(words in line for line in (await loaded(world)).lines())
+    world.write("prices.csv", "product_number,store_number,price,old_price", f"{cells},7")
+    assert not any("old_price" in line for line in (await loaded(world)).lines())
+
+
 @pytest.mark.parametrize("names", [["Łosoś"], ["Żurek", "Łosoś"], ["Řízek", "Knedlík s vejci", "Kůže"]])
 def test_letters_of_no_western_encoding_are_doubted(names: list[str], write: Write, tmp_path: Path) -> None:
     rows = (f"P{at},{name}" for at, name in enumerate(names))
