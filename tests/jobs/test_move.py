@@ -565,3 +565,20 @@ def test_a_number_where_no_quantity_is_open_is_told_as_one(number: str, before: 
     hand.say(*before)
     assert hand.feed(UnknownCode(number)) == "pick.no_quantity"
     assert hand.feed(UnknownCode(f"{number}0000")) == "move.unknown"
+
+
+@pytest.mark.parametrize("again", [("P1", "P1", "P1", "P1", "P1"), ("=6",), ("=30",)])
+def test_undo_takes_back_the_consent_to_more_than_the_books_have(again: tuple[str, ...]) -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "=7", "y")
+    assert hand.held == {"P1": 7}
+    hand.say("u")
+    assert hand.held == {"P1": 1}
+    assert hand.say(*again) == "move.exceeds_expected"
+
+
+def test_undo_keeps_the_consent_that_what_remains_needs() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "=7", "y", "P1", "u")
+    assert hand.held == {"P1": 7}
+    assert hand.say("P1") == "move.taken"

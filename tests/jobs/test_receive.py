@@ -494,3 +494,30 @@ def test_a_number_where_no_quantity_is_open_is_told_as_one(number: str) -> None:
     assert hand.feed(UnknownCode(number)) == "pick.no_quantity"
     assert not hand.view.choices
     assert hand.feed(UnknownCode(f"{number}0000")) == "receive.unknown"
+
+
+@pytest.mark.parametrize("again", [("P5",), ("=13",), ("=30",)])
+def test_undo_takes_back_the_consent_to_more_than_is_announced(again: tuple[str, ...]) -> None:
+    hand = Hand()
+    hand.say("D-2", "P5", "=12", "P5", "y")
+    assert hand.state.in_hand is not None
+    assert hand.state.in_hand.quantity == 13
+    hand.say("u")
+    assert hand.state.in_hand.quantity == 12
+    assert hand.say(*again) == "receive.more_than_announced"
+    assert hand.state.in_hand.quantity == 12
+
+
+def test_undo_keeps_the_consent_that_what_remains_needs() -> None:
+    hand = Hand()
+    hand.say("D-2", "P5", "=13", "y", "P5", "u")
+    assert hand.say("P5") == "receive.taken"
+    hand.say("DOCK", "u", "u")
+    assert hand.state.in_hand is None
+    assert hand.say("P5", "=30") == "receive.more_than_announced"
+
+
+def test_undo_takes_back_the_consent_to_goods_that_are_not_announced() -> None:
+    hand = Hand()
+    hand.say("D-2", "P9", "y", "u")
+    assert hand.say("P9") == "receive.not_announced"

@@ -217,6 +217,16 @@ def test_known_codes_in_one_write_are_scans_of_their_own(home: StoreFolder, name
         assert frame.view.done - before == (taken or 0)  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("pace", PACES)
+@pytest.mark.parametrize("way", ["home", *OPEN[:-1]], indirect=True)
+def test_numbers_of_products_in_one_burst_are_scans_of_their_own(home: StoreFolder, way: str, pace: float) -> None:
+    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+    cache.write_products([service_rows.product(NUMBER, "Elsewhere", "5012345678900")])
+    with begin(home, way) as session:
+        stand(home, session, way)
+        assert told(Scanner(session).send(f"{NUMBER}\n{NUMBER}\n", pace)) not in (UNKNOWN, BAD_LINE)
+
+
 @pytest.mark.parametrize("data", ["4101\n4102\n", "4102\n4101\n", f"4102\n{BARCODES[0]}\n", "A-1\n4101\n"])
 @pytest.mark.parametrize("way", ["home", *OPEN[:-1]], indirect=True)
 def test_known_numbers_in_one_write_are_not_refused_as_a_whole(home: StoreFolder, way: str, data: str) -> None:

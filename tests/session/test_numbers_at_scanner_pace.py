@@ -84,18 +84,24 @@ def test_anything_between_it_and_y_drops_it(home: StoreFolder, between: str) -> 
         assert quantities(session) == {"P4": Decimal(1)}
 
 
-def test_a_number_after_a_refused_scan_is_named_when_it_is_asked_back(home: StoreFolder) -> None:
+@pytest.mark.parametrize("number", ["17", "7*7", "55"])
+@pytest.mark.parametrize("pace", PACES)
+def test_y_is_not_promised_for_a_number_after_a_refused_scan(home: StoreFolder, pace: float, number: str) -> None:
     with at(home, user="U1") as session:
         begun(session, "count")
         scan = Scanner(session)
         scan.send(f"{TEA}\r")
         scan.send("4000000000006\r")
         scan.rest(2.5)
-        scan.send("17\r")
-        frame = scan.send("y\r")
-        assert told(frame)[0] == ASK
-        assert "17 of Tea" in shown(frame, 80, 24)
+        frame = scan.send(f"{number}\r", pace)
+        assert told(frame) == (ASK, "input.number_after_refused_scan")
+        assert f"{number} of Tea" in shown(frame, 80, 24)
+        scan.send("y\r")
         assert quantities(session) == {"P4": Decimal(1)}
+        scan.rest(2.5)
+        assert told(scan.send(f"{number}\r", pace)) == (ASK, "input.confirm_fast_number")
+        scan.send("y\r", 0.1)
+        assert quantities(session) == {"P4": Decimal(49 if number == "7*7" else int(number))}, "y takes what it says"
 
 
 @pytest.mark.parametrize(("number", "pace"), [("7", 0.0), ("7", 0.006), ("12", 0.1), ("120", 0.1)])

@@ -299,6 +299,8 @@ class AdjustJob(Job[AdjustState]):
             case Scan(meanings) if number_choices(state):
                 if question := _add_to_question(state, meanings[0]):
                     return question
+                if state.number_match and meanings[0].key == state.number_match.key:
+                    return _handle_scan(_clear_question(state), meanings)  # it says what the number was
                 return _reply(state, WRONG, "count.answer_first", what=meanings[0].label or meanings[0].key)
             case Command("d") if number_choices(state):
                 return _ask_quantity(state, WRONG)

@@ -20,7 +20,16 @@ from aisle.scan.escape_sequences import (
     possible_prefix_of,
 )
 from aisle.scan.gs1_separators import F8_SEQUENCE, GROUP_SEPARATOR, KEY_MARK, begins_gs1_message
-from aisle.scan.inputs import LONG_PAUSE_S, TYPING_PAUSE_S, DecodedInput, EscapeInput, Key, Line, OpenLine
+from aisle.scan.inputs import (
+    LONG_PAUSE_S,
+    SAME_SCAN_S,
+    TYPING_PAUSE_S,
+    DecodedInput,
+    EscapeInput,
+    Key,
+    Line,
+    OpenLine,
+)
 
 MAX_LINE: Final = 4096
 """Characters of a line that are kept; a line of that length was cut and is refused."""
@@ -37,14 +46,17 @@ LATE_ESCAPE_S: Final = 3.0
 LOST_PASTE_END_S: Final = 2.0
 """Seconds of silence after which a paste has lost its end; Enter and Backspace on an empty line are keys again."""
 
-_DATA_BYTES = re.compile(rb"[\x04\x1d\x1e\x20-\x7e]+")
-"""Data: printable ASCII and the separators of GS1 and ISO 15434 messages (EOT, GS, RS)."""
+_DATA_BYTES = re.compile(rb"[\x1d\x1e\x20-\x7e]+")
+"""Data: printable ASCII and the separators of GS1 and ISO 15434 messages (GS, RS)."""
 _NON_ASCII_BYTES = re.compile(rb"[\x80-\xff]+")
 _TERMINATORS: Final = {0x0D: "cr", 0x0A: "lf", 0x09: "tab", 0x03: "etx"}
+_EOT: Final = 0x04
+"""End of an ISO 15434 message, to which it belongs; elsewhere a terminator that some scanners send."""
+_SEPARATORS: Final = "\x1d\x1e"
 _ESC: Final = 0x1B
 _BRACKET: Final = 0x5B
 _STX: Final = 0x02
-_IGNORED: Final = frozenset(range(0x20)) - {0x04, 0x1D, 0x1E, _ESC, 0x08, *_TERMINATORS}
+_IGNORED: Final = frozenset(range(0x20)) - {_EOT, 0x1D, 0x1E, _ESC, 0x08, *_TERMINATORS}
 _NOISE_CONTROLS: Final = "\x00\x07\x11\x13"
 """Controls that lines and terminals send without a scan: padding, bell, XON and XOFF. Others belong to a scan."""
 _PASTE_START, _PASTE_END = "\x1b[200~", "\x1b[201~"
@@ -149,6 +161,7 @@ class Decoder:
 
     def _record_time(self, t: float, characters: int = 1) -> None:
         """Record the times of the open line, or of a new one."""
+        self._drop_stray_separators(t)
         if not self._text and not self._pending_utf8:
             self._line_started_at, self._longest_pause = t, 0.0
             self._pauses, self._character_count, self._before_pause, self._controls = [], 0, 0, []
@@ -162,6 +175,11 @@ class Decoder:
         self._character_count += characters
         self._read_at = t
         self._last_terminator = self._next_prefix = ""
+
+    def _drop_stray_separators(self, t: float) -> None:
+        """Drop separators that a scanner sent after its terminator: nothing followed them."""
+        if t - self._read_at >= SAME_SCAN_S and not self._text.strip(_SEPARATORS):
+            self._text = self._reported_text = ""
 
     def _median_pause(self) -> float:
         """Return the median pause between characters, including pauses of zero; the lower one of two."""
@@ -197,7 +215,13 @@ class Decoder:
         self._text = (self._text + cleaned)[:MAX_LINE]
 
     def _read_control(self, byte: int, t: float) -> None:
-        if byte in _IGNORED:
+        is_ignored = byte in _IGNORED
+        if byte == _EOT and not self._pending_utf8 and not self._text.strip(_SEPARATORS):
+            self._text, is_ignored = "", True
+        elif byte == _EOT and ("[)>" in self._text or self._text[-1:] in _SEPARATORS):
+            self._add_data(chr(byte), t)
+            return
+        if is_ignored:
             self._dropped, self._dropped_at = (self._dropped + chr(byte))[:MAX_DROPPED], t
             if self._is_inside_scan(t) and (chr(byte) not in _NOISE_CONTROLS or begins_gs1_message(self._text)):
                 self._add_inner_key(None, t)
@@ -206,7 +230,9 @@ class Decoder:
             return
         if self._pending_utf8:
             self._flush_utf8()
-        if byte in _TERMINATORS:
+        if byte == _EOT:
+            self._end_line("eot", t)
+        elif byte in _TERMINATORS:
             self._end_line(_TERMINATORS[byte], t)
         elif byte == _ESC:
             self._sequence = EscapeSequence(t)
@@ -222,6 +248,7 @@ class Decoder:
         self._next_prefix = ""
         last_ended, self._terminated_at = self._terminated_at, t
         dropped, self._dropped = self._dropped, ""
+        self._drop_stray_separators(t)
         if self._text:
             gap, pace = max(self._longest_pause, t - self._read_at), self._median_pause()
             text = self._text if pace >= TYPING_PAUSE_S else self._mark_controls()
@@ -402,8 +429,9 @@ class Decoder:
         return 0 < t <= self._late_until and not self._text and _LATE_SS3.fullmatch(data) is not None
 
     def _flush(self) -> list[DecodedInput]:
-        if self._text != self._reported_text:
-            self._reported_text = self._text
-            self._decoded.append(OpenLine(self._text))
+        text = self._text if self._text.strip(_SEPARATORS) else ""
+        if text != self._reported_text:
+            self._reported_text = text
+            self._decoded.append(OpenLine(text))
         decoded, self._decoded = self._decoded, []
         return decoded

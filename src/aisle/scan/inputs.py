@@ -23,7 +23,7 @@ class Line(NamedTuple):
     A scan of other control characters alone has these as text, so that it does not count as Enter.
     """
     terminator: str
-    """Terminator: `cr`, `lf`, `tab`, `etx` or `paste`."""
+    """Terminator: `cr`, `lf`, `tab`, `etx`, `eot` or `paste`."""
     started_at: float
     """Time at which its first byte was read, in monotonic seconds."""
     ended_at: float

@@ -253,7 +253,12 @@ class InputHandler:
         return line, meaning
 
     def _ask_for_number(self, line: Line, quantity: Quantity) -> None:
-        """Ask whether a number at the pace of a scanner is a quantity."""
+        """Ask whether a number at the pace of a scanner is a quantity; after a refused scan it is not taken by `y`."""
+        if not self._page.question.is_asked:
+            asked = self._batch.ask_for_rejected_scan(line.text.strip(" "), self._page.stack.jobs)
+            if asked:
+                self._work.answer(asked, UnknownCode(line.text), line.text)
+                return
         self._fast_number = _FastNumber(self._page.identity, quantity, line.text)
         verdict = Verdict(ASK, msg("input.confirm_fast_number", text=line.text.strip(" ")))
         self._work.answer(verdict, UnknownCode(line.text), line.text)

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 
 from aisle.jobs.job import Event, Opened, Start, money_message
 from aisle.jobs.pages import PAGE_LETTERS
+from aisle.jobs.quantities import MAX_LIKELY_QUANTITY
 from aisle.jobs.view import ASK, BACK, INFO, WRONG, Frame, Msg, Verdict, msg
+from aisle.scan.grammar import is_multiplied, normalise_input
 from aisle.scan.gs1_separators import has_separator
 from aisle.scan.in_store_codes import is_unknown_in_store_code
 from aisle.scan.meaning import (
@@ -103,6 +105,8 @@ class MeaningHandler:
             return
         if asked.is_pending:
             self._report_multiplier(asked, meaning, raw)
+        elif isinstance(meaning, Scan) and is_multiplied(raw):
+            self._report_unused_multiplier(meaning, raw)
         if is_unknown_label:
             self._verdicts.add_detail(msg("session.store_label"))
 
@@ -112,6 +116,14 @@ class MeaningHandler:
             self._page.question, self._verdicts.current = asked, asked.multiplier_kept(verdict)
         else:
             self._verdicts.current = asked.multiplier_dropped(meaning, raw, verdict, self._page.top.job.name)
+
+    def _report_unused_multiplier(self, scan: Scan, raw: str) -> None:
+        """Add to the verdict that the multiplier of a scan is dropped: what was scanned has no quantity here."""
+        verdict, job = self._verdicts.current, self._page.top.job.name
+        is_counted = scan.matches[0].kind == PRODUCT and job not in _PAGES_WITHOUT_QUANTITY
+        if not is_counted and not (verdict and verdict.kind == WRONG):
+            times = PendingQuestion(multiplier=normalise_input(raw).partition("*")[0].lstrip("?"))
+            self._verdicts.current = times.multiplier_dropped(scan, "", verdict, job)
 
     def _report_unanswered(self, asked: PendingQuestion, meaning: Meaning) -> None:
         if not asked.is_asked or self._page.question is asked:
@@ -179,6 +191,8 @@ class MeaningHandler:
         """Ask whether a number was meant for the scan that was refused before; return whether that is asked."""
         if not isinstance(meaning, Quantity):
             return False
+        if meaning.value > MAX_LIKELY_QUANTITY and ask_quantity.find_number(self._store.reader, meaning):
+            return False  # it is no quantity; the job says what it is
         verdict = self._batch.ask_for_rejected_scan(raw.strip(" "), self._page.stack.jobs)
         if not verdict:
             return False
@@ -281,6 +295,9 @@ def _choice_hint(accepts: Accepts) -> Msg | None:
     last = "" if accepts.choices < 2 else f"-{accepts.choices}"
     return msg("input.type", keys=f"1{last}") if accepts.choices else None
 
+
+_PAGES_WITHOUT_QUANTITY = ("home", "look_up", "locations")
+"""Jobs that only show a scanned product."""
 
 _UNUSED_VERDICTS = (".unknown", "pick.waiting", "pick.answer_first", "pick.put_back_first")
 """Ends of the verdicts of jobs that have no use for words."""

@@ -55,6 +55,10 @@ MAX_LEFTOVER_LETTERS = 3
 """Letters that somebody leaves on the line without Enter at most; more are a word."""
 
 
+_SEPARATORS = "\x1d\x1e\x04"
+"""Signs around a code that is no message: a scanner added them."""
+
+
 class PreparedLine(NamedTuple):
     """Line to apply."""
 
@@ -151,6 +155,9 @@ class MeaningResolver:
         if any(interpretation.price is not None for interpretation in interpretations):
             candidates = reader.with_prices(candidates)
         meaning = resolve(text, accepts, interpretations, candidates, preferred_kinds)
+        if isinstance(meaning, UnknownCode | Text) and (plain := text.strip(_SEPARATORS)) not in (text, ""):
+            found = self._resolve_uncached(reader, plain, accepts, preferred_kinds)
+            return found if isinstance(found, Scan | Ambiguous | Text | UnknownCode) else UnknownCode(plain)
         if is_guess(meaning) and not reader.is_complete():
             return UnknownCode(interpretations[0].code)  # an unread part of the store may fit better
         return meaning

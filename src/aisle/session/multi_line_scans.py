@@ -94,7 +94,7 @@ class MultiLineScans:
                 return number
         last = items[-1] if items else None
         has_next_line = isinstance(last, OpenLine) and bool(last.text)
-        if self._held.lines and not (has_next_line and self._are_all_codes(self._held)):
+        if self._held.lines and not (has_next_line and self._are_all_codes(self._held, has_next_line=True)):
             self._decide(at, Silence(self._held.scan_number, 0.0), has_next_line=has_next_line)
         return len(items)
 
@@ -140,7 +140,7 @@ class MultiLineScans:
 
     def _hold(self, item: Line | Key | EscapeInput, at: float) -> None:
         """Add an input to its scan. Enter counts as an empty line; other keys inside a scan do nothing."""
-        if self._held.scan_number != item.scan_number:
+        if self._held.scan_number != item.scan_number or self._begins_anew(item):
             self._decide(at, Silence(self._held.scan_number, 0.0, is_over=True))
             is_late = (item.started_at if isinstance(item, Line) else at) < self._unknown_scan_until
             self._held = _HeldScan(item.scan_number, page=self._page.identity, is_late=is_late)
@@ -158,10 +158,18 @@ class MultiLineScans:
         elif isinstance(item, Key) and item.name == "enter":
             self._held = held._replace(has_enter=True)
 
+    def _begins_anew(self, item: Line | Key | EscapeInput) -> bool:
+        """Return whether a line is a later scan behind what its scanner sent after the terminator of the last one."""
+        if not isinstance(item, Line) or item.longest_pause < LATE_LINE_S or not item.before_pause:
+            return False
+        return self._is_code_line(item.text[item.before_pause :])
+
     def _refuse_further(self, held: _HeldScan, line: Line, at: float) -> None:
-        """Refuse one more line of a refused scan; if it is a code among others, say so again."""
-        reason = _bad_line_message(held)
-        if reason is not None and held.refused_codes > self._held.refused_codes:
+        """Refuse one more line of a refused scan; if it is a code among others, or comes late, say so again."""
+        reason, is_late = _bad_line_message(held), line.longest_pause >= LATE_LINE_S
+        if reason is None and is_late and not held.is_secret:
+            reason = msg("input.several_lines")
+        if reason is not None and (is_late or held.refused_codes > self._held.refused_codes):
             self._inputs.take_own_line(line)
             self._inputs.refuse_further(line, reason, at)
         else:
@@ -182,9 +190,10 @@ class MultiLineScans:
     def _is_code_line(self, text: str) -> bool:
         return self._resolver.is_code(text) or self._resolver.is_known_code(text)
 
-    def _are_all_codes(self, held: _HeldScan) -> bool:
+    def _are_all_codes(self, held: _HeldScan, *, has_next_line: bool = False) -> bool:
+        """Return whether each line is a code; one of several may also be a number that the store knows."""
         texts = [line.text for line in held.lines]
-        if len(texts) == 1 and not held.applied and not held.is_late:
+        if len(texts) == 1 and not (held.applied or held.is_late or has_next_line):
             return self._resolver.is_code(texts[0], is_one=True)
         return all(self._is_code_line(text) or _is_noise(text) for text in texts)
 
@@ -196,7 +205,7 @@ class MultiLineScans:
         if not held.lines:
             self._decide_enter(held, at, silence)
             return
-        last, are_codes = held.lines[-1], self._are_all_codes(held)
+        last, are_codes = held.lines[-1], self._are_all_codes(held, has_next_line=has_next_line)
         if not are_codes and len(held.lines) + held.applied + held.has_enter + has_next_line + held.is_late > 1:
             held = self._with_refused(held, *held.lines)
             self._keep(silence, held._replace(lines=(), is_refused=True))

@@ -177,6 +177,11 @@ def repeat_question(state: CountState, event: Scan | Command, context: Context) 
             more, item.expected, context.policy.large_quantity
         ):
             return _ask_quantity(state, item, value + more)
+        if not is_plausibility_asked(state) and (state.choices[1].kind, state.choices[1].key) == (
+            first.kind,
+            first.key,
+        ):
+            return handle_scan(state._replace(choices=()), event.matches, context)  # it says what the number was
         return summary.reply(state, WRONG, "count.answer_first", what=first.label or first.key)
     if event.letter == "u":
         return drop_quantity(state)

@@ -257,6 +257,7 @@ def _undo_take(state: MoveState, step: UndoStep) -> Result:
     in_hand = state.in_hand
     for part in step.goods:
         in_hand = goods_in_hand.add_to_hand(in_hand, part._replace(quantity=-part.quantity))
+    in_hand = tuple(map(goods_in_hand.without_unused_consent, in_hand))
     index = goods_in_hand.find_goods(in_hand, step.goods[0])
     index = index if index >= 0 else len(in_hand) - 1
     phase = "load" if state.phase == "put" and not in_hand else state.phase

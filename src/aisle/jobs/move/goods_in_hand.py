@@ -93,6 +93,12 @@ def first_exceeding(goods: Iterable[Goods]) -> Goods | None:
     )
 
 
+def without_unused_consent(goods: Goods) -> Goods:
+    """Return goods without the consent to more than their stock if they do not exceed it."""
+    is_used = 0 <= goods.available < goods.quantity
+    return goods._replace(allow_overage=goods.allow_overage and is_used)
+
+
 def free_goods(stock_line: StockLine, location: str, pool: int) -> Goods:
     """Return an entry of quantity 0 for goods held for no order, from this pool (0: any pool)."""
     part = Goods(

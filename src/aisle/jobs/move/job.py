@@ -310,6 +310,8 @@ def _handle_scan(state: MoveState, matches: tuple[Match, ...], context: Context)
         return source.repeat_question(state, match)
     if more := source.add_to_question(state, match):
         return more
+    if source.is_number_of_product(state, match) and not state.pending_scan:
+        state = state._replace(choices=())  # it says what the number was
     if (
         source.is_number_asked(state)
         or state.phase in ("pool", "leave")

@@ -460,6 +460,11 @@ def drop_quantity(state: MoveState) -> Result:
     return reply(state._replace(choices=(), pending_scan=None), INFO, "count.not_so_many", label=label, value=quantity)
 
 
+def is_number_of_product(state: MoveState, match: Match) -> bool:
+    """Return True if it is asked whether digits are the number of this product."""
+    return match.kind == PRODUCT and any((each.kind, each.key) == ("is_product", match.key) for each in state.choices)
+
+
 def repeat_number_question(state: MoveState) -> Result:
     """Repeat the question about a quantity after a letter."""
     pending, quantity = state.pending_scan, state.choices[0].quantity

@@ -410,7 +410,11 @@ def _handle_scan(state: ReceiveState, matches: tuple[Match, ...], context: Conte
     if put_away.is_goods_question_open(state):
         return put_away.repeat_question(state, match, context)
     if put_away.is_number_asked(state):
-        return put_away.repeat_number_question(state, matches[0].label or matches[0].key)
+        answer = next((each for each in state.choices if each.kind == "is_product"), None)
+        if match is None or answer is None or (match.kind, match.key) != (PRODUCT, answer.key):
+            return put_away.repeat_number_question(state, matches[0].label or matches[0].key)
+        if state.pending_scan:
+            return _follow_choice(state, answer, context)
     state = state._replace(choices=(), pending_scan=None, phase="goods" if state.delivery_number else "delivery")
     if match is None:
         return reply(before, WRONG, "receive.not_this", what=name_of(matches[0]))
@@ -459,6 +463,8 @@ def _handle_records_by_number(state: ReceiveState, rows: tuple[RecordsByNumberRo
     found = quantities.best_match(rows, value, (LOCATION, DELIVERY, PRODUCT))
     if found is None or put_away.open_quantity_goods(state) is None:
         return put_away.enter_quantity(state, value, context)
+    if quantities.is_likely_number(rows, value):
+        return _handle_scan(state, (found,), context)
     label = found.key if found.kind == ORDER else found.label or found.key
     choices = (ReceiveChoice("amount", quantity=value), ReceiveChoice(f"is_{found.kind}", found.key, label=label))
     state_asked = state._replace(choices=choices, phase="goods")

@@ -385,7 +385,7 @@ def undo_step(state: ReceiveState, context: Context) -> Result:
         item = state.in_hand
         before = step.before if step.before and step.before.quantity else None
         quantity = before.quantity if before else ZERO
-        state = state._replace(in_hand=before)
+        state = _drop_unused_consent(state._replace(in_hand=before), item)
         was = item.quantity if item else ZERO
         return Turn(state, (), undo_verdict(msg("receive.undone_scan", label=step.label, was=was, now=quantity)))
     quantity = sum((entry.quantity for entry in step.entries), ZERO)
@@ -396,3 +396,13 @@ def undo_step(state: ReceiveState, context: Context) -> Result:
     write = receipt_write(state, step.entries, context, sign=-1)
     where = message.at_location(step.entries[0].location)
     return Turn(state, (write,), undo_verdict(msg("receive.undone", label=step.label, quantity=quantity, where=where)))
+
+
+def _drop_unused_consent(state: ReceiveState, goods: GoodsInHand | None) -> ReceiveState:
+    """Drop the consent to more than is announced if what remains after an undo does not exceed it."""
+    if goods is None:
+        return state
+    announced, received = announced_and_received(state, goods.product)
+    if received + _quantity_in_hand(state, goods.product) > announced:
+        return state
+    return state._replace(accepted_extra=tuple(each for each in state.accepted_extra if each != goods.product))

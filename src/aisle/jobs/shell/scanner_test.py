@@ -58,7 +58,7 @@ class ScannedInput(NamedTuple):
     text: str = ""
     """Text as it arrived."""
     end: str = ""
-    """Terminator: `cr`, `lf`, `tab`, `etx` or `paste`."""
+    """Terminator: `cr`, `lf`, `tab`, `etx`, `eot` or `paste`."""
     symbol: str = ""
     """AIM symbology identifier without `]`, such as `C1`; empty if there is none."""
     is_gs1: bool = False
@@ -101,6 +101,7 @@ END_NAMES: Final = {
     "lf": msg("scanner_test.end_lf"),
     "tab": msg("scanner_test.end_tab"),
     "etx": msg("scanner_test.end_etx"),
+    "eot": msg("scanner_test.end_eot"),
     "paste": msg("scanner_test.end_paste"),
 }
 """Texts of the terminators."""
