@@ -224,6 +224,18 @@ async def test_a_changed_price_is_said_to_be_that_of_the_chain(price: str, is_sa
     assert len(said) == is_said
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "is_warned"),
+    [("0.99", "99", True), ("99", "0.99", True), ("1", "20", False), ("1", "21", True), ("5", "0", False)],
+)
+async def test_a_price_that_jumps_is_warned_of(before: str, now: str, is_warned: bool, world: World) -> None:
+    for price, expected in ((before, False), (now, is_warned), (now, False)):
+        world.write("products.csv", "product_number,price", f"P,{price}", "Q,1")
+        said = [line for line in (await loaded(world)).lines() if "times the one before" in line]
+        assert len(said) == expected
+        assert all(f"{before} then, {now} now, of P." in line for line in said)
+
+
 async def test_parts_of_what_is_sold_whole_are_refused_with_the_setting(world: World) -> None:
     stocked(world, "1,P,A,,5.5")
     [bad] = (await loaded(world)).bad

@@ -34,6 +34,8 @@ from aisle.contract.wire import QueryValue, encode_segment
 from aisle.errors import ContractError
 
 _PAGE_SIZE = 1000
+_PRICE_JUMP = 20
+"""Factor beyond which a new price is doubted: a lost decimal mark makes 99 of 0.99."""
 _FILES_OF_CODES = (PRODUCTS.file, LOCATIONS.file)
 """Files in which codes with zeros inside are compared."""
 _STORE_LISTS = ("stores_allowed", "stores_not_allowed", "promo_stores_allowed", "promo_stores_not_allowed")
@@ -98,8 +100,9 @@ class _Comparison:
         self._users: dict[tuple[str, str], tuple[str, str]] = {}
         self._bare_hashes: set[int] = set()
         self._bare_keys: dict[RecordKey, str] = {}
-        self._prices: dict[int, int] = {}
+        self._prices: dict[int, Decimal] = {}
         self._changes_prices = False
+        self._price_jumps: dict[str, Decimal] = {}
 
     async def run(self) -> ServiceFindings:
         async with aclosing(self._read_pages()) as pages:
@@ -111,6 +114,7 @@ class _Comparison:
         known_keys = frozenset(key for keys in self._similar_keys.values() for key in keys)
         self._warn_of_kept_codes()
         self._warn_of_zeros_inside(known_keys)
+        self._warn_of_price_jumps()
         if self._changes_prices:
             self._table.notes.add_file_warning(
                 "its prices are those of the chain; a store that has a price of its own keeps it, until prices.csv"
@@ -160,8 +164,8 @@ class _Comparison:
         if self._table.name == PRODUCTS.file:
             for _, (product, price, *cells) in self._table.select_cells(("product_number", "price", *BARCODE_COLUMNS)):
                 mine = hash(product)
-                if price:
-                    self._prices[mine] = hash(_price(price))
+                if (new := _price(price)) is not None:
+                    self._prices[mine] = new
                 self._empty_columns |= {hash((product, name)) for name in self._empty_code_columns(cells)}
                 for key in _code_keys_of_cells(zip(BARCODE_COLUMNS, cells, strict=True)):
                     self._code_owners[hash(key)] = mine if self._code_owners.get(hash(key), mine) == mine else 0
@@ -176,7 +180,10 @@ class _Comparison:
         if self._bare_hashes and hash(bare := key_without_zeros(key)) in self._bare_hashes:
             self._bare_keys.setdefault(bare, name)
         if self._prices and (price := _price(row.get("price"))):
-            self._changes_prices |= self._prices.get(hash(name), hash(price)) != hash(price)
+            new = self._prices.get(hash(name), price)
+            self._changes_prices |= new != price
+            if new > price * _PRICE_JUMP or 0 < new * _PRICE_JUMP < price:
+                self._price_jumps[name] = price
         form_of = comparable_key(key)
         if hash(form_of) in self._key_hashes:
             self._similar_keys.setdefault(form_of, []).append(key)
@@ -229,6 +236,14 @@ class _Comparison:
             other, its = self._users.get((store, fold_code(user)), (user, badge))
             if other != user and its != badge:
                 yield line, f"user {difference_reason(user, other)}"
+
+    def _warn_of_price_jumps(self) -> None:
+        for line, (product, price) in (
+            self._table.select_cells(("product_number", "price")) if self._price_jumps else ()
+        ):
+            if before := self._price_jumps.get(product):
+                what = f"price is more than {_PRICE_JUMP} times the one before, or as much below it"
+                self._table.notes.add_warning(what, f"{before:f} then, {price} now, of {product}", line)
 
     def _warn_of_zeros_inside(self, known: frozenset[RecordKey]) -> None:
         """Add warnings for new keys that differ from others by zeros inside them alone (`A01` beside `A1`)."""
