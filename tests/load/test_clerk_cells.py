@@ -141,7 +141,7 @@ def test_rows_that_an_open_quote_takes_are_named(more: int, write: Write, tmp_pa
 
 async def test_a_refused_row_does_not_say_what_it_becomes(world: World) -> None:
     stocked(world, "1,P,A,,1")
-    world.write("prices.csv", "product_number,price", "P,0", "NONE,0")
+    world.write("prices.csv", "product_number,price", "P,0", "X9,0")
     said = [line for line in (await loaded(world)).lines() if "and becomes the price" in line]
     assert len(said) == 1
     assert said[0].endswith(": P.")
