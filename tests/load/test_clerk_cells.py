@@ -44,6 +44,16 @@ def test_letters_are_read_in_the_encoding_in_which_words_have_them(
     assert next(word for word in names[0].split() if not word.isascii()) in found.notes[0]
 
 
+@pytest.mark.parametrize("cells", ["P,,4", "P,1,4"])
+async def test_an_old_price_that_is_set_is_named(cells: str, world: World) -> None:
+    stocked(world, "1,P,A,,1")
+    world.write("prices.csv", "product_number,store_number,price", cells)
+    words = "changed in row 2: old_price, which is not named, becomes the price before where the price changes"
+    assert any(words in line for line in (await loaded(world)).lines())
+    world.write("prices.csv", "product_number,store_number,price,old_price", f"{cells},7")
+    assert not any("old_price" in line for line in (await loaded(world)).lines())
+
+
 @pytest.mark.parametrize("names", [["Łosoś"], ["Żurek", "Łosoś"], ["Řízek", "Knedlík s vejci", "Kůže"]])
 def test_letters_of_no_western_encoding_are_doubted(names: list[str], write: Write, tmp_path: Path) -> None:
     rows = (f"P{at},{name}" for at, name in enumerate(names))
@@ -131,7 +141,7 @@ def test_rows_that_an_open_quote_takes_are_named(more: int, write: Write, tmp_pa
 
 async def test_a_refused_row_does_not_say_what_it_becomes(world: World) -> None:
     stocked(world, "1,P,A,,1")
-    world.write("prices.csv", "product_number,price", "P,0", "NONE,0")
+    world.write("prices.csv", "product_number,price", "P,0", "X9,0")
     said = [line for line in (await loaded(world)).lines() if "and becomes the price" in line]
     assert len(said) == 1
     assert said[0].endswith(": P.")
@@ -142,3 +152,91 @@ async def test_a_row_without_a_place_is_warned_of_once(world: World) -> None:
     for expected in (1, 0):
         lines = (await loaded(world)).lines()
         assert sum("the goods are counted at no place" in line for line in lines) == expected
+
+
+@pytest.mark.parametrize("code", ["395200010000000000", "952000100001230000", "95200010000123000"])
+def test_a_container_number_that_a_spreadsheet_has_cut_is_warned_of(code: str, write: Write, tmp_path: Path) -> None:
+    header = "store_number,order_number,no_of_containers,line_number,product_number,quantity,container_barcode"
+    write("deliveries.csv", header, f"1,D,1,1,P,3,{code}")
+    assert "has only zeros after its 15th digit" in " ".join(Found(tmp_path).notes)
+
+
+# What the service has
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_warned"),
+    [
+        ("A1", "A01", True),
+        ("L01", "L1", True),
+        ("01-2", "01-02", True),
+        ("A-001", "A-01", True),
+        ("a1", "A01", True),
+        ("A1", "A10", False),
+        ("10.05", "10.5", False),
+        ("A-B", "A.B", False),
+        ("1-2", "1-20", False),
+        ("A0", "A", False),
+    ],
+)
+@pytest.mark.parametrize("is_loaded", [True, False])
+@pytest.mark.parametrize("file", ["products.csv", "locations.csv"])
+async def test_a_code_that_differs_by_zeros_inside_is_warned_of(
+    first: str, second: str, is_warned: bool, is_loaded: bool, file: str, world: World
+) -> None:
+    world.write("stores.csv", "store_number,store_name,is_warehouse", "1,One,false")
+    header, of = ("product_number", "") if file == "products.csv" else ("store_number,location_code", "1,")
+    if is_loaded:
+        world.write(file, header, of + first)
+        await loaded(world)
+    world.write(file, header, *([] if is_loaded else [of + first]), of + second)
+    said = " ".join((await loaded(world)).lines())
+    assert (
+        f"differs from another by zeros alone; if it is the same, write it in one way: {second}" in said
+    ) is is_warned
+    again = " ".join((await loaded(world)).lines())
+    assert "zeros alone" not in again
+
+
+@pytest.mark.parametrize(("code", "near"), [("a-1", "A-1"), ("A1", "A-1"), ("A-01", "A-1"), ("1-2", ""), ("B", "")])
+@pytest.mark.parametrize("recount", [True, False])
+async def test_a_place_that_is_not_there_is_not_a_moved_one(code: str, near: str, recount: bool, world: World) -> None:
+    stocked(world, "1,P,A-1,,5")
+    world.write("locations.csv", "store_number,location_code", "1,A-1", "1,C")
+    await loaded(world)
+    world.clear()
+    world.write("stock.csv", "store_number,product_number,location_code,quantity", f"1,P,{code},5")
+    report = await loaded(world, recount=recount)
+    [reason] = [row.reason for row in report.bad]
+    assert reason.endswith(f"There is no location {code}. {near}?" if near else f"There is no location {code}.")
+    assert not any("warning" in line for line in report.lines())
+    assert await world.stock("P") == 5
+
+
+@pytest.mark.parametrize(("price", "is_said"), [("1", False), ("1.00", False), ("2", True)])
+async def test_a_changed_price_is_said_to_be_that_of_the_chain(price: str, is_said: bool, world: World) -> None:
+    stocked(world, "1,P,A,,5")
+    world.write("prices.csv", "product_number,store_number,price", "P,1,4")
+    await loaded(world)
+    world.clear()
+    world.write("products.csv", "product_number,price", f"P,{price}")
+    said = [line for line in (await loaded(world)).lines() if "a store that has a price of its own keeps it" in line]
+    assert len(said) == is_said
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_warned"),
+    [("0.99", "99", True), ("99", "0.99", True), ("1", "20", False), ("1", "21", True), ("5", "0", False)],
+)
+async def test_a_price_that_jumps_is_warned_of(before: str, now: str, is_warned: bool, world: World) -> None:
+    for price, expected in ((before, False), (now, is_warned), (now, False)):
+        world.write("products.csv", "product_number,price", f"P,{price}", "Q,1")
+        said = [line for line in (await loaded(world)).lines() if "times the one before" in line]
+        assert len(said) == expected
+        assert all(f"{before} then, {now} now, of P." in line for line in said)
+
+
+async def test_parts_of_what_is_sold_whole_are_refused_with_the_setting(world: World) -> None:
+    stocked(world, "1,P,A,,5.5")
+    [bad] = (await loaded(world)).bad
+    assert "5.5 is not a whole number (where parts of one are sold, set allow_decimal of the product)." in bad.reason

@@ -65,8 +65,8 @@ async def test_further_codes_that_came_in_one_cell_and_stay_are_told(world: Worl
 @pytest.mark.parametrize(
     ("column", "words"),
     [
-        ("price", "cannot take this value away; write another one"),
-        ("is_active", "cannot take this value away; write another one"),
+        ("price", "cannot be emptied; write the value that it is to have"),
+        ("is_active", "cannot be emptied; write the value that it is to have"),
         ("product_name", "A product has a name"),
     ],
 )

@@ -121,6 +121,16 @@ async def test_goods_received_into_another_pool_are_counted(world: World) -> Non
     assert await spots(world) == {("A", 2): 8}
 
 
+async def test_goods_loaded_without_a_place_are_not_doubled_beside_their_total(world: World) -> None:
+    stocked(world, "1,P,,,5")
+    await loaded(world)
+    for rows in (["1,P,A,,5", "1,P,,,5"], ["1,P,,,5", "1,P,A,,5"], ["1,P,,,5", "1,P,A,,2", "1,P,B,,3"]):
+        stocked(world, *rows)
+        lines = (await loaded(world)).lines()
+        assert await world.stock("P") == 5
+        assert any("P: no place then, A now" in line for line in lines)
+
+
 _MOVED = re.compile(r"a row with 0 for each (place|pool) named here.*?\): P: (.*) then, (.*?)\.?$")
 
 
@@ -167,7 +177,7 @@ async def test_advice_of_a_report_gives_the_figures_of_the_file(
     stocked(world, *second)
     lines = (await loaded(world)).lines()
     assert await world.stock("P") == before
-    assert any("all its rows" in line or "all rows of the product" in line for line in lines)
+    assert any("all its rows" in line or "put all rows of the product" in line for line in lines)
     await recounted(world, *second, *_advised(second[0], lines))
     wanted: Spots = {}
     for _, _, place, pool, quantity in (row.split(",") for row in second):

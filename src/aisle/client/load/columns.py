@@ -53,7 +53,7 @@ class Column(NamedTuple):
         if self.kind in (cell_cleaning.LIST, cell_cleaning.NUMBERS, cell_cleaning.JSON):
             return []
         if self.kind in (cell_cleaning.NUMBER, cell_cleaning.MONEY, cell_cleaning.POOL, cell_cleaning.FLAG):
-            raise ValueError(f"is {cell}, but the interface cannot take this value away; write another one")
+            raise ValueError(f"is {cell}, and a figure or flag cannot be emptied; write the value that it is to have")
         return ""
 
 
@@ -171,7 +171,7 @@ def parse_pin(cell: str) -> str:
     """Parse a PIN. No message repeats it."""
     if cell.isascii() and cell.isdigit() and 4 <= len(cell) <= 12:
         return cell
-    raise ValueError("this is no PIN; write 4 to 12 digits, as text where it begins with a zero")
+    raise ValueError("has no PIN; write 4 to 12 digits, as text where it begins with a zero")
 
 
 def _parse_pool_text(cell: str) -> str:

@@ -299,7 +299,7 @@ def _odd_letters(word: str) -> float:
             odd += not before.isalnum() and char != "‘" and char != "’"
         else:
             odd += 1 if char in _NO_SIGNS else before.isalpha() and after.isalpha() and char not in "™®©"
-            odd += 1 if char in "£…‰" and (after if char == "…" else before).isalpha() else 0
+            odd += char in "£…‰" and (after.isalpha() or (char != "…" and before.isalpha()))
     return odd
 
 

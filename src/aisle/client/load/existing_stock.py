@@ -137,8 +137,8 @@ _MINUTE_LENGTH = len("2026-11-27T18:00")
 _ROW_FIELDS = ("store_number", *_LOCATION_FIELDS, "stock_pool")
 _MOVED_ADVICE = (
     ", which the file no longer names; it is left as it is (where the goods lie elsewhere now, put all rows of the"
-    " product in a stock.csv in a folder of its own, beside a row with 0 for each {} named here, and load that with"
-    " --recount)"
+    " product but totals in a stock.csv in a folder of its own, beside a row with 0 for each {} named here, and load"
+    " that with --recount)"
 )
 
 NO_LOCATION = "no place"
@@ -185,6 +185,9 @@ class LoadedStock:
         self._table = table
         self._hashes: set[int] | None = None
         self._rows_left: Counter[str] = Counter()
+        self._placeless: set[int] = set()
+        """Products with a count of goods without a location; a row that is read as a total makes none."""
+        self._places: dict[str, set[str]] = {}
         self._logs_by_store: dict[str, CountLog] = {}
         self._fully_read_stores: set[str] = set()
 
@@ -196,6 +199,9 @@ class LoadedStock:
         """
         log = await self._read_log(count.store)
         self._scan_file()
+        product, code = _location_key(count.body)
+        if not code:
+            self._placeless.add(hash((count.store, product, "")))
         found = await self._split_by_log(log, count, notes)
         self._rows_left[count.store] -= len(count.field_rows)
         if self._rows_left[count.store] <= 0:
@@ -206,7 +212,10 @@ class LoadedStock:
         product, code = _location_key(count.body)
         loaded = log.loaded.get(product, {}).get(code)
         if loaded is None:
-            if other := self._loaded_elsewhere(log, count):
+            other = self._loaded_elsewhere(log, count)
+            if other and code and not await self._is_place(count.store, code):
+                return SplitCount(count)  # the service refuses it, with a better reason
+            if other:
                 _warn_of_location(count, other, notes)
                 return SplitCount(None)
             new = await self._skip_if_counted(log, count, notes)
@@ -230,6 +239,20 @@ class LoadedStock:
         await self._read_other_work(log, count.store)
         return SplitCount(new, tuple(left.values()), log.other_work.get(product, set()))
 
+    async def _is_place(self, store: str, code: str) -> bool:
+        """Return True if the store has the location, or its locations cannot be read."""
+        if store not in self._places:
+            try:
+                async with aclosing(
+                    self._client.pages(
+                        "list-locations", path={"store_number": store}, query={"page_size": _LOG_PAGE_SIZE}
+                    )
+                ) as pages:
+                    self._places[store] = {str(row.get("location_code")) async for rows, _ in pages for row in rows}
+            except ClientError:
+                self._places[store] = set()
+        return code in (self._places[store] or (code,))
+
     def _loaded_elsewhere(self, log: CountLog, count: Record) -> str:
         """Return the places where the product was loaded, if this count is of the same goods; otherwise empty.
 
@@ -240,7 +263,8 @@ class LoadedStock:
         product, code = _location_key(count.body)
         found = []
         for at, pools in log.loaded.get(product, {}).items():
-            is_named = bool(code) and hash((count.store, product, at)) in self._file_hashes()
+            names = self._file_hashes() if at else self._placeless
+            is_named = bool(code) and hash((count.store, product, at)) in names
             if any(pools.values()) and not is_named:
                 found.append(at or NO_LOCATION)
         return ", ".join(sorted(found))

@@ -154,6 +154,9 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
             _warn_of_shared_codes(table, shared, findings, row)
             _warn_of_unit(table, row)
             row = _check_name(table, findings, row)
+        if table.name == PRICES.file and not row.reason and "old_price" not in row.values:
+            what = "old_price, which is not named, becomes the price before where the price changes"
+            table.notes.add_change(what, row.line)
         yield odd.check(row)
 
 

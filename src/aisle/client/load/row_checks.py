@@ -68,6 +68,15 @@ def comparable_key(key: RecordKey) -> RecordKey:
     return (*map(fold_code, before), name.lstrip("0") or name[-1:])
 
 
+def key_without_zeros(key: RecordKey) -> RecordKey:
+    """Return a key without the zeros before its groups of digits (`A01-02` as `A1-2`); those behind a point stay."""
+    *before, name = key
+    return (*map(fold_code, before), _ZEROS_BEFORE_DIGITS.sub("", fold_code(name)))
+
+
+_ZEROS_BEFORE_DIGITS = re.compile(r"(?<![\d.,])0+(?=\d)", re.ASCII)
+
+
 def difference_reason(new: str, known: str, where: str = "") -> str:
     """Return why a new name is refused beside a known one, with the likely cause. `where` locates the known one."""
     mine, its = fold_code(new), fold_code(known)
@@ -161,6 +170,8 @@ _SSCC_DIGITS = 18
 _SSCC_PREFIX = re.compile(r"\(00\)\s*|00(?=\d{18}$)", re.ASCII)
 """Prefix of a container number in its code (GS1)."""
 CONTAINER_COLUMN = "container_barcode"
+_CUT_DIGITS = re.compile(r"[1-9]\d{14}0{2,}", re.ASCII)
+"""Number of which a spreadsheet has kept the 15 digits that it can hold."""
 _TIME_START = 10
 """Index at which the time begins in a date."""
 _SALE_PRICES = {
@@ -240,7 +251,9 @@ class ImplausibleValues:
 
     def _container_warnings(self, row: TableRow, code: str) -> Iterator[tuple[str, str]]:
         key = container_key(code)
-        if len(code) > _SSCC_DIGITS and key.isdecimal() and (right := wrong_check_digit(key.zfill(_SSCC_DIGITS))):
+        if _CUT_DIGITS.fullmatch(code):
+            yield f"{CONTAINER_COLUMN} has only zeros after its 15th digit, as where a spreadsheet has cut it", code
+        elif len(code) > _SSCC_DIGITS and key.isdecimal() and (right := wrong_check_digit(key.zfill(_SSCC_DIGITS))):
             yield f"{CONTAINER_COLUMN} has a wrong check digit", f"{code} should end in {right}"
         order = str(row.values.get("order_number"))
         first, line = self._containers.setdefault(key, (order, row.line))

@@ -43,7 +43,7 @@ from aisle.client.load.placeless import EMPTY_PLACE
 from aisle.client.load.product_units import read_units
 from aisle.client.load.records import NO_FINDINGS, BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
-from aisle.client.load.row_checks import comparable_key
+from aisle.client.load.row_checks import comparable_key, key_without_zeros
 from aisle.client.load.service_comparison import compare_with_service
 from aisle.client.load.unnamed_stock import UnnamedStock, pools_counted
 from aisle.client.response import Response
@@ -246,6 +246,8 @@ class FileLoad:
         self._rows = self._loaded_rows = self._loaded_records = 0
         self._already_loaded: list[int] = []
         self._stores: dict[str, None] = {}
+        self._unknown_places: dict[str, list[tuple[int, str]]] = {}
+        """Refused rows, by their index, with a location that their store does not have."""
 
     def report(self) -> FileReport:
         loaded = self._loaded_rows, self._loaded_records
@@ -267,6 +269,7 @@ class FileLoad:
                 self._report_progress()
         self._elsewhere.note_all()
         await self._suggest_products()
+        await self._suggest_locations()
         self._report_progress()
 
     async def _suggest_products(self) -> None:
@@ -285,6 +288,23 @@ class FileLoad:
                             self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
         except ClientError:
             return  # it is only a hint
+
+    async def _suggest_locations(self) -> None:
+        """Add to refusals for an unknown location the store's location that differs by case, signs or zeros only."""
+        for store, rows in self._unknown_places.items():
+            path, query = {"store_number": store}, {"page_size": _PAGE_SIZE}
+            try:
+                async with aclosing(self._client.pages("list-locations", path=path, query=query)) as pages:
+                    near = {
+                        _bare_code(code): code
+                        async for found, _ in pages
+                        for code in (str(row.get("location_code") or "") for row in found)
+                    }
+            except ClientError:
+                return  # it is only a hint
+            for at, code in rows:
+                if other := near.get(_bare_code(code)):
+                    self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {other}?")
 
     async def _records_to_send(self, batch: list[Record]) -> list[Record]:
         """Return the records to send: for stock, those that were not loaded before."""
@@ -396,6 +416,9 @@ class FileLoad:
         elif _record_store(batch[0]) in self._closed_stores:
             await self._send(batch)
         elif len(batch) == 1:
+            code = str(batch[0].body.get("location_code") or "")
+            if batch[0].store and code and f"There is no location {code}." in reason:
+                self._unknown_places.setdefault(batch[0].store, []).append((len(self.bad), code))
             self._add_bad_rows(batch[0].rows, _refused_row(self._table.name, batch[0], reason, self._refused_field))
         else:
             middle = len(batch) // 2
@@ -512,6 +535,11 @@ def _in_pools(count: Record, pools: Mapping[str, Decimal], kept: ProductStock) -
     return count._replace(body=body)
 
 
+def _bare_code(code: str) -> str:
+    """Return the letters and digits of a code, without case and zeros before digits."""
+    return re.sub(r"[\W_]+", "", key_without_zeros((code,))[0])
+
+
 def _is_replayed(response: Response) -> bool:
     return response.headers.get("idempotency-replayed") == "true"
 
@@ -555,6 +583,7 @@ def _with_column_names(message: str, array: str) -> str:
     message = re.sub(rf"\b{re.escape(array)}\[\d+\]\.", "", message)
     message = re.sub(r"\b\w+\[(\d+)\]\.(\w+)", lambda found: f"{found[2]} of line {int(found[1]) + 1}", message)
     message = re.sub(rf"^{re.escape(array)}\[\d+\]: ", "", message)
+    message = _NO_WHOLE_NUMBER.sub(r"\g<0> (where parts of one are sold, set allow_decimal of the product)", message)
     return _POOL_FIELD.sub("quantity", message)
 
 
@@ -567,6 +596,7 @@ def _refusal_kind(record: Record, reason: str) -> str:
     return f"the service refused it: {reason}"
 
 
+_NO_WHOLE_NUMBER = re.compile(r"\b(?:quantity|stock_pool_\d+|counted_quantity): [\d.]+ is not a whole number(?=\.)")
 _POOL_FIELD = re.compile(r"\b(?:stock_pool_\d+|counted_quantity)\b(?=:)")
 _EXISTS_DIFFERENTLY = re.compile(r"exists with another content", re.IGNORECASE)
 _ADVICE = {

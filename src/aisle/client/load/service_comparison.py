@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from aisle.client.base import BaseClient
@@ -26,12 +27,17 @@ from aisle.client.load.row_checks import (
     comparable_key,
     container_key,
     difference_reason,
+    key_without_zeros,
 )
 from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.errors import ContractError
 
 _PAGE_SIZE = 1000
+_PRICE_JUMP = 20
+"""Factor beyond which a new price is doubted: a lost decimal mark makes 99 of 0.99."""
+_FILES_OF_CODES = (PRODUCTS.file, LOCATIONS.file)
+"""Files in which codes with zeros inside are compared."""
 _STORE_LISTS = ("stores_allowed", "stores_not_allowed", "promo_stores_allowed", "promo_stores_not_allowed")
 
 
@@ -92,6 +98,11 @@ class _Comparison:
         self._containers: dict[int, list[tuple[int, str, str]]] = {}
         self._warned: set[tuple[int, str]] = set()
         self._users: dict[tuple[str, str], tuple[str, str]] = {}
+        self._bare_hashes: set[int] = set()
+        self._bare_keys: dict[RecordKey, str] = {}
+        self._prices: dict[int, Decimal] = {}
+        self._changes_prices = False
+        self._price_jumps: dict[str, Decimal] = {}
 
     async def run(self) -> ServiceFindings:
         async with aclosing(self._read_pages()) as pages:
@@ -102,6 +113,13 @@ class _Comparison:
                     self._compare_row(store, row)
         known_keys = frozenset(key for keys in self._similar_keys.values() for key in keys)
         self._warn_of_kept_codes()
+        self._warn_of_zeros_inside(known_keys)
+        self._warn_of_price_jumps()
+        if self._changes_prices:
+            self._table.notes.add_file_warning(
+                "its prices are those of the chain; a store that has a price of its own keeps it, until prices.csv"
+                " changes it"
+            )
         refused = dict(self._refused_rows(known_keys)) if known_keys or self._users else {}
         refused |= dict(await self._rows_with_wrong_stores())
         return ServiceFindings(refused, known_keys, self._remaining_codes())
@@ -137,13 +155,17 @@ class _Comparison:
     def _scan_file(self) -> None:
         """Keep hashes of the file's keys, once it is known that the service has rows to compare."""
         self._key_hashes = {hash(comparable_key(key)) for _, key, _ in self._table.record_keys()}
+        if self._table.name in _FILES_OF_CODES:
+            self._bare_hashes = {hash(key_without_zeros(key)) for _, key, _ in self._table.record_keys()}
         if self._table.name == DELIVERIES.file and self._table.has_column(CONTAINER_COLUMN):
             for line, (order, code) in self._table.select_cells(("order_number", CONTAINER_COLUMN)):
                 if code:
                     self._containers.setdefault(hash(container_key(code)), []).append((line, order, code))
         if self._table.name == PRODUCTS.file:
-            for _, (product, *cells) in self._table.select_cells(("product_number", *BARCODE_COLUMNS)):
+            for _, (product, price, *cells) in self._table.select_cells(("product_number", "price", *BARCODE_COLUMNS)):
                 mine = hash(product)
+                if (new := _price(price)) is not None:
+                    self._prices[mine] = new
                 self._empty_columns |= {hash((product, name)) for name in self._empty_code_columns(cells)}
                 for key in _code_keys_of_cells(zip(BARCODE_COLUMNS, cells, strict=True)):
                     self._code_owners[hash(key)] = mine if self._code_owners.get(hash(key), mine) == mine else 0
@@ -155,6 +177,13 @@ class _Comparison:
         key = (store, name) if self._has_store else (name,)
         if isinstance(user := row.get("user"), str):
             self._users[store, fold_code(user)] = user, name
+        if self._bare_hashes and hash(bare := key_without_zeros(key)) in self._bare_hashes:
+            self._bare_keys.setdefault(bare, name)
+        if self._prices and (price := _price(row.get("price"))):
+            new = self._prices.get(hash(name), price)
+            self._changes_prices |= new != price
+            if new > price * _PRICE_JUMP or 0 < new * _PRICE_JUMP < price:
+                self._price_jumps[name] = price
         form_of = comparable_key(key)
         if hash(form_of) in self._key_hashes:
             self._similar_keys.setdefault(form_of, []).append(key)
@@ -208,6 +237,26 @@ class _Comparison:
             if other != user and its != badge:
                 yield line, f"user {difference_reason(user, other)}"
 
+    def _warn_of_price_jumps(self) -> None:
+        for line, (product, price) in (
+            self._table.select_cells(("product_number", "price")) if self._price_jumps else ()
+        ):
+            if before := self._price_jumps.get(product):
+                what = f"price is more than {_PRICE_JUMP} times the one before, or as much below it"
+                self._table.notes.add_warning(what, f"{before:f} then, {price} now, of {product}", line)
+
+    def _warn_of_zeros_inside(self, known: frozenset[RecordKey]) -> None:
+        """Add warnings for new keys that differ from others by zeros inside them alone (`A01` beside `A1`)."""
+        names: dict[RecordKey, str] = dict(self._bare_keys)
+        rows = self._table.record_keys() if self._table.name in _FILES_OF_CODES else ()
+        for line, key, _ in rows:
+            if not any(map(str.isdigit, key[-1])):
+                continue
+            other = names.setdefault(key_without_zeros(key), key[-1])
+            if key not in known and comparable_key((other,)) != comparable_key(key[-1:]):
+                what = f"{self._list.noun} differs from another by zeros alone; if it is the same, write it in one way"
+                self._table.notes.add_warning(what, f"{key[-1]} beside {other}", line)
+
     def _users_in_file(self) -> Iterator[tuple[int, tuple[str, ...]]]:
         return self._table.select_cells(("store_number", "badge", "user"))
 
@@ -249,6 +298,14 @@ class _Comparison:
         except (ValueError, LookupError, TypeError, RecursionError):
             return []
         return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+
+
+def _price(text: object) -> Decimal | None:
+    """Return a price as a number; None if it is none."""
+    try:
+        return Decimal(str(text))
+    except InvalidOperation:
+        return None
 
 
 def _code_keys_of_cells(cells: Iterable[tuple[str, str]]) -> Iterator[str]:
