@@ -60,9 +60,9 @@ b {{ margin-left: {quiet}mm; font-size: 11pt; }}
 """
 
 
-@click.command()
+@click.command("sheet")
 @click.option("--out", type=FILE, metavar="FILE", help="File that gets the page.", show_default="standard output")
-def sheet(out: str | None) -> int:
+def print_barcodes(out: str | None) -> int:
     """Print a page (HTML) with the commands as barcodes to scan."""
     text = sheet_html()
     if out is None:

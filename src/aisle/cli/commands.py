@@ -35,7 +35,7 @@ COMMANDS = {
     "outbox": "outbox:outbox",
     "journal": "outbox:journal",
     "doctor": "doctor:doctor",
-    "sheet": "barcode_sheet:sheet",
+    "sheet": "barcode_sheet:print_barcodes",
     "web": "web:web",
     "completion": "completion:completion",
 }
