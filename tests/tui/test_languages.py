@@ -29,7 +29,7 @@ SIZES = ((20, 16), (80, 24))
 
 ANYWHERE = """
     OK y i w m min h x ms MB Id PIN GLN ESL CR LF TAB ETX GS AIM TERM Code ITF Interleaved of PDF QR GS1 EAN UPC DotCode
-    Codabar Data Matrix DataMatrix DataBar Bluetooth offline Enter Minimum Maximum Min max
+    Codabar Data Matrix DataMatrix DataBar Bluetooth offline EOT Enter Minimum Maximum Min max
 """
 ALIKE = {
     "nl": """
