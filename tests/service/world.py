@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import closing
@@ -52,20 +53,21 @@ _REQUIRED: dict[str, Any] = {"receipt_type": 1, "location_code_tag": "shelf"}
 
 
 @cache
-def _made(demo: bool) -> bytes:
+def _made(demo: bool, now: float) -> bytes:
     """A database file of the newest schema, with the demo store or without a row of anybody's."""
+    clock = (lambda: now) if now else time.time
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "made.db"
-        open_service(file, demo=demo).close()
+        open_service(file, demo=demo, clock=clock).close()
         return file.read_bytes()
 
 
-def prepare(path: Path, *, demo: bool = False) -> None:
+def prepare(path: Path, *, demo: bool = False, now: float = 0.0) -> None:
     """Puts an empty database, or one with the demo store, where there is none: to make one takes longer than most tests
-    do."""
+    do. `now` is the time of the demo store's rows; 0 for the present."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.touch(mode=0o600)
-    path.write_bytes(_made(demo))
+    path.write_bytes(_made(demo, now))
 
 
 _made_filled: list[tuple[bytes, str]] = []
