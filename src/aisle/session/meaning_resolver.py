@@ -14,6 +14,7 @@ from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, 
 from aisle.scan.inputs import TYPING_PAUSE_S, Line
 from aisle.scan.meaning import (
     NUMBER_BESIDE_CODE,
+    PERSON,
     PRODUCT,
     Accepts,
     Ambiguous,
@@ -102,7 +103,7 @@ class MeaningResolver:
             meaning = self._look_up(question.with_multiplier(text.strip(" ")), accepts, kinds)
         if accepts.quantity and isinstance(meaning, RefusedInput | Text | UnknownCode):
             meaning = self._read_with_unit(text, accepts, meaning)
-        meaning = choose_product(page.stack.jobs, meaning)
+        meaning = choose_product(page.stack.jobs, ask_of_badge(page.top, meaning))
         if is_asked:
             meaning = question.apply_undo(meaning)
         if accepts.typed_only and isinstance(meaning, Choice) and not self._was_on_screen():
@@ -258,6 +259,21 @@ def is_guess(meaning: Meaning) -> bool:
     """Return whether a code had to be completed or shortened to find what it means."""
     scans = meaning.scans if isinstance(meaning, Ambiguous) else (meaning,) if isinstance(meaning, Scan) else ()
     return any(match.is_guess for scan in scans for match in scan.matches)
+
+
+def ask_of_badge(stacked_job: StackedJob, meaning: Meaning) -> Meaning:
+    """Return the choice between a badge and what else has its code, on a page that signs in and opens other things."""
+    kinds = stacked_job.job.prefers(stacked_job.state)
+    signs_in = PERSON in kinds and PRODUCT in kinds[kinds.index(PERSON) :] and not stacked_job.job.raw_input
+    if not isinstance(meaning, Scan) or not signs_in:
+        return meaning
+    people = [each for each in meaning.matches if each.kind == PERSON]
+    others = [each for each in meaning.matches if each.kind != PERSON]
+    if not people or not others:
+        return meaning
+    if meaning.is_look_up:
+        return Scan(tuple(others), is_look_up=True)
+    return Ambiguous(tuple(Scan((each,)) for each in (*people, *with_distinct_names(others))))
 
 
 def choose_product(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> Meaning:
