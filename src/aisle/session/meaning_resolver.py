@@ -47,10 +47,7 @@ MIN_SCAN = 5
 """Characters of the shortest scan; fewer are a part of a search."""
 
 FAST_S = 0.02
-"""Seconds between the digits of a number below which a scanner sent them."""
-
-MIN_FAST_DIGITS = 2
-"""Digits of a number that has a pace: it may be a short code, or a code cut off by its scanner."""
+"""Seconds between the characters of a number below which a scanner sent them."""
 
 MAX_LEFTOVER_LETTERS = 3
 """Letters that somebody leaves on the line without Enter at most; more are a word."""
@@ -193,12 +190,12 @@ class MeaningResolver:
     def is_fast_number(self, line: Line, quantity: Quantity) -> bool:
         """Return whether a quantity came at the pace of a scanner, or in one read, and is no number of the store.
 
-        It may be a code that was cut off, or a label (`3x50`, `500 g`). Jobs ask about numbers of the store themselves.
+        It may be a code that was cut off, or a label (`3x50`, `500 g`). The pace of one digit is the pause before its
+        Enter. Jobs ask about numbers of the store themselves.
         """
-        is_fast = bool(line.scan_number) and line.median_pause < FAST_S
-        if not is_fast or sum(char.isdecimal() for char in line.text) < MIN_FAST_DIGITS:
-            return False
-        return find_number(self._store.reader, quantity) is None
+        has_one_digit = sum(char.isdecimal() for char in line.text) == 1
+        pause = line.longest_pause if has_one_digit else line.median_pause
+        return bool(line.scan_number) and pause < FAST_S and find_number(self._store.reader, quantity) is None
 
     def is_unknown_yet(self, line: Line, meaning: Meaning) -> bool:
         """Return whether an unknown scan on a search page may be known once the store has been read whole."""
