@@ -21,7 +21,7 @@ from aisle.addresses import address_key
 from aisle.server.connections import ConnectionLimits, LimitedConnection, RepeatFilter, repeats_filtered
 from aisle.server.fair_starts import FairStarts
 from aisle.service.db.database import Busy, DatabaseFailed, TooManyWaiting, Transaction
-from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
+from aisle.service.db.fair_reads import CALLER, MOST_WAITING, FairTurns
 from aisle.service.db.statements import access
 from aisle.service.http import docs_pages
 from aisle.service.http.json_logging import AccessLog
@@ -168,7 +168,7 @@ async def test_a_long_read_waits_only_so_long() -> None:
 
 
 async def test_too_many_waiting_long_reads_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisle.service.db.fair_turns.MOST_WAITING", 2)
+    monkeypatch.setattr("aisle.service.db.fair_reads.MOST_WAITING", 2)
     monkeypatch.setattr("aisle.service.http.endpoint._TOO_MANY_WAIT_S", 0)
     monkeypatch.setattr("aisle.service.db.sqlite_reader._MAX_ROWS", 0)
     async with world.open_client(world.token("staff", ["S1"])) as other:

@@ -15,7 +15,7 @@ import pytest
 
 import aisle.service.db.statements as catalogue
 from aisle.contract.wire import OPERATIONS
-from aisle.service.auth.store_scope import StoreScopedTransaction, store_parameters, store_tables
+from aisle.service.auth.statement_scope import StoreScopedTransaction, store_parameters, store_tables
 from aisle.service.auth.tokens import Authorization, authorize
 from aisle.service.context import CHAIN, Context, OperationCall, Principal, Store
 from aisle.service.db import Row

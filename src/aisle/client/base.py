@@ -36,7 +36,7 @@ from aisle.contract.wire import (
     get_operation,
 )
 from aisle.errors import ContractError, SettingsError
-from aisle.text import clean
+from aisle.safe_text import clean
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError

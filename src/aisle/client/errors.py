@@ -29,7 +29,7 @@ from typing import Any
 
 from aisle.client.response import Response
 from aisle.errors import AisleError, ContractError
-from aisle.text import clean, end_sentence
+from aisle.safe_text import clean, end_sentence
 
 MAX_MESSAGE_LENGTH = 2000
 _TAG = re.compile(r"(?is)<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*(?:>|\Z)")

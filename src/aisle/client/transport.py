@@ -23,7 +23,7 @@ import httpx
 from aisle.client.errors import NotSent, OutcomeUnknown, ResponseTooLong
 from aisle.client.response import Response
 from aisle.errors import SettingsError
-from aisle.text import clean
+from aisle.safe_text import clean
 
 Transport = httpx.AsyncBaseTransport
 

@@ -11,9 +11,9 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.journal import EventEntry, Journal, JournalBatch, NewJob, OpenJob, Snapshot
 from aisle.outbox.operation_record import Author
 from aisle.scan.meaning import Ambiguous, Multiplier, Scan
-from aisle.session import ask_quantity
+from aisle.session import ask_measured_quantity
 from aisle.session.job_stack import JobResult, JobStack, StackedJob, is_readable, orders_by_job
-from aisle.session.profile import StoreAccess
+from aisle.session.terminal_settings import StoreAccess
 
 
 class JournalDraft:
@@ -306,7 +306,7 @@ class UnitOfWork:
         except Exception:  # another version wrote it
             return None
         if isinstance(event, Scan):
-            return event if ask_quantity.is_quantity_needed(self._stack.jobs, event) else None
+            return event if ask_measured_quantity.is_quantity_needed(self._stack.jobs, event) else None
         return event if isinstance(event, Ambiguous | Multiplier) else None
 
 
