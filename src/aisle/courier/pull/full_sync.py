@@ -18,6 +18,7 @@ from aisle.client.errors import (
     PagingLoop,
     RateLimited,
     ServerError,
+    TooManyRows,
     Unauthorized,
 )
 from aisle.client.paging import Envelope, Row, page_digest
@@ -49,6 +50,8 @@ Pages = AsyncGenerator[tuple[list[Row], Envelope], None]
 
 MAX_PASSES = 3
 """Passes over a list whose length keeps changing; after them the list is accepted, and no row is deleted."""
+MAX_LIST_ROWS = 1_000_000
+"""Rows that a pass reads of a list; one with more has no end, and would fill the disk."""
 FINISHED_ORDER_KEPT_S = 86400.0
 """Seconds that a finished order is kept, for sessions that still show it."""
 _MAX_UNREADABLE_PAGES = 3
@@ -336,6 +339,8 @@ class FullSync:
             except PagingLoop as error:
                 if self._is_end(stage, error):
                     break
+            except TooManyRows:
+                raise
             except InvalidResponse as error:
                 self._skip_page(stage, error)
         name = self._position.stage
@@ -389,6 +394,8 @@ class FullSync:
                 self._save_progress(self._progress._replace(at=after, done=self._progress.done + len(rows)))
             if at.stage == HEADERS and changed:
                 self.on_headers_changed(changed)
+        if after.rows + after.left_out > MAX_LIST_ROWS:
+            raise TooManyRows(f"The rows of {stage.operation} do not end: there are more than {MAX_LIST_ROWS:,}.")
         return True
 
     def _skip_page(self, stage: PagedStage, error: InvalidResponse) -> None:
