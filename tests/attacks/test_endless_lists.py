@@ -44,12 +44,13 @@ async def test_a_courier_leaves_pages_that_repeat(host: Host, leads: bool) -> No
 
 
 @pytest.mark.parametrize(
-    ("operation", "stage"), [("list-customer-orders", "headers"), ("list-store-products-stock", "stock")]
+    ("operation", "stage"),
+    [("list-customer-orders", "headers"), ("list-store-products-stock", "stock"), ("list-store-receipts", "receipts")],
 )
 async def test_a_courier_leaves_a_list_whose_new_rows_never_end(
     host: Host, monkeypatch: pytest.MonkeyPatch, operation: str, stage: str
 ) -> None:
-    monkeypatch.setattr("aisle.courier.pull.full_sync.MAX_LIST_ROWS", 40)
+    monkeypatch.setattr("aisle.client.paging.MAX_ROWS", 40)
     asked = 0
 
     def endless(fake: Fake, request: httpx.Request) -> httpx.Response:

@@ -21,9 +21,9 @@ from aisle.client.errors import (
     TooManyRows,
     Unauthorized,
 )
-from aisle.client.paging import Envelope, Row, page_digest
+from aisle.client.paging import Envelope, Row, check_row_count, page_digest
 from aisle.client.response import to_int64
-from aisle.contract.wire import QueryValue
+from aisle.contract.wire import OPERATIONS, QueryValue
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.maintenance import pause_gc
 from aisle.courier.operator_log import OperatorLog
@@ -50,8 +50,6 @@ Pages = AsyncGenerator[tuple[list[Row], Envelope], None]
 
 MAX_PASSES = 3
 """Passes over a list whose length keeps changing; after them the list is accepted, and no row is deleted."""
-MAX_LIST_ROWS = 1_000_000
-"""Rows that a pass reads of a list; one with more has no end, and would fill the disk."""
 FINISHED_ORDER_KEPT_S = 86400.0
 """Seconds that a finished order is kept, for sessions that still show it."""
 _MAX_UNREADABLE_PAGES = 3
@@ -394,8 +392,7 @@ class FullSync:
                 self._save_progress(self._progress._replace(at=after, done=self._progress.done + len(rows)))
             if at.stage == HEADERS and changed:
                 self.on_headers_changed(changed)
-        if after.rows + after.left_out > MAX_LIST_ROWS:
-            raise TooManyRows(f"The rows of {stage.operation} do not end: there are more than {MAX_LIST_ROWS:,}.")
+        check_row_count(OPERATIONS[stage.operation], after.rows + after.left_out)
         return True
 
     def _skip_page(self, stage: PagedStage, error: InvalidResponse) -> None:
