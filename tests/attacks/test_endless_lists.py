@@ -6,6 +6,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from aisle.client.errors import TooManyRows
+from aisle.client.paging import IdCursor
+from aisle.contract.operations import OPERATIONS
 from tests.courier.fake_service import Fake
 from tests.courier.host import Host
 
@@ -74,3 +77,11 @@ async def test_a_courier_leaves_a_list_whose_new_rows_never_end(
         reason = str(courier.full_sync.progress.reason_of(stage))
         assert "more than 40" in reason
     assert asked <= 20
+
+
+def test_small_pages_by_id_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.client.paging.MAX_PAGES", 10)
+    cursor = IdCursor(OPERATIONS["list-store-products-stock"], {"from_id": 0})
+    with pytest.raises(TooManyRows, match="more than 10"):
+        for number in range(1, 100):
+            assert cursor.advance([{"id": number}], {"next_page": number + 1})

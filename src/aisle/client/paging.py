@@ -20,7 +20,7 @@ Row = dict[str, Any]
 Envelope = Row
 """Fields of a page beside its rows."""
 _MAX_EMPTY_PAGES = 3
-MAX_PAGES = 100_000
+MAX_PAGES = 20_000
 """Pages that are read of one list; more do not end."""
 MAX_ROWS = 1_000_000
 """Rows that are read of one list; one with more has no end, and would fill the disk."""
@@ -97,7 +97,7 @@ class IdCursor:
     def __init__(self, op: Operation, query: Mapping[str, QueryValue]) -> None:
         self._op = op
         self._from = to_int64(query.get("from_id"))
-        self._rows = 0
+        self._rows = self._pages = 0
         self.scroll_id: str | None = None
         self.query: dict[str, QueryValue] = dict(query)
 
@@ -106,7 +106,10 @@ class IdCursor:
         if not rows:
             return False
         self._rows += len(rows)
+        self._pages += 1
         check_row_count(self._op, self._rows)
+        if self._pages > MAX_PAGES:
+            raise TooManyRows(f"The pages of {self._op.name} do not end: there are more than {MAX_PAGES:,}.")
         last = self._from - 1 if self._from is not None else None
         for row in rows:
             number = to_int64(row.get("id"))
