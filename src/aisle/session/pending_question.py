@@ -11,6 +11,8 @@ from aisle.jobs.quantities import letter_prompt, other_choice_text
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Msg, Step, Verdict, View, msg, raw, without_row_numbers
 from aisle.scan.grammar import is_multiplied
 from aisle.scan.meaning import (
+    LOCATION,
+    PERSON,
     PRODUCT,
     Accepts,
     Ambiguous,
@@ -204,7 +206,7 @@ class PendingQuestion(NamedTuple):
             )
         if not self.scans:
             return view
-        choices, keys = tuple(raw(ask_quantity.quantity_label(scan)) for scan in self._shown_scans), self._keys(accepts)
+        choices, keys = tuple(map(_choice_text, self._shown_scans)), self._keys(accepts)
         if self._is_paged:
             choices = *choices, msg("session.more_choices", count=len(self.scans) - len(choices))
         view = without_row_numbers(view)
@@ -234,9 +236,21 @@ def restore_question(
     )
 
 
+def _label(scan: Scan) -> Msg | str:
+    """Return a meaning in a few characters: goods with their quantity, a badge and a location in words."""
+    match = scan.matches[0]
+    return quantities.name_of(match) if match.kind in (LOCATION, PERSON) else ask_quantity.quantity_label(scan)
+
+
+def _choice_text(scan: Scan) -> Msg:
+    label = _label(scan)
+    return raw(label) if isinstance(label, str) else label
+
+
 def choice_question(scans: Sequence[Scan]) -> Msg:
     """Return the question which of these meanings is meant."""
     if len(scans) > 2:
-        return msg("session.ambiguous_of", count=len(scans))
-    labels = {f"way{number}": ask_quantity.quantity_label(scan) for number, scan in enumerate(scans, 1)}
+        is_of_products = all(scan.matches[0].kind == PRODUCT for scan in scans)
+        return msg("session.ambiguous_of", count=len(scans)) if is_of_products else msg("session.choose")
+    labels = {f"way{number}": _label(scan) for number, scan in enumerate(scans, 1)}
     return msg("session.ambiguous", **labels)

@@ -206,6 +206,8 @@ async def _with_store_values(ctx: Context, store_number: str, rows: list[str]) -
     for item in items:
         store_values = own[item["product_number"]]
         prices = {shown: store_values[name] for name, shown in _STORE_VALUE_FIELDS.items() if name in store_values}
+        if "price" in store_values:
+            item.pop("old_price", None)  # that of the catalogue belongs to its price
         found.append(to_json(item | prices | {"is_store_product": True}))
     return found
 
