@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from aisle.client.errors import TooManyRows
-from aisle.client.paging import IdCursor
+from aisle.client.paging import IdCursor, PageNumberCursor
 from aisle.contract.operations import OPERATIONS
 from tests.courier.fake_service import Fake
 from tests.courier.host import Host
@@ -46,12 +46,13 @@ async def test_a_courier_leaves_pages_that_repeat(host: Host, leads: bool) -> No
     assert set(host.numbers()) >= {"O1", "O2", "O3", "O4", "O5"}
 
 
+@pytest.mark.parametrize("leads", [True, False], ids=["named", "unnamed"])
 @pytest.mark.parametrize(
     ("operation", "stage"),
     [("list-customer-orders", "headers"), ("list-store-products-stock", "stock"), ("list-store-receipts", "receipts")],
 )
 async def test_a_courier_leaves_a_list_whose_new_rows_never_end(
-    host: Host, monkeypatch: pytest.MonkeyPatch, operation: str, stage: str
+    host: Host, monkeypatch: pytest.MonkeyPatch, operation: str, stage: str, leads: bool
 ) -> None:
     monkeypatch.setattr("aisle.client.paging.MAX_ROWS", 40)
     asked = 0
@@ -64,7 +65,7 @@ async def test_a_courier_leaves_a_list_whose_new_rows_never_end(
             {"order_number": f"X{n}", "is_active": True, "total_lines": 0, "id": n, "product_number": f"P{n}"}
             for n in range(asked * 10, asked * 10 + 10)
         ]
-        return httpx.Response(200, json={"list": rows, "next_page": asked + 1, "total_count": 9})
+        return httpx.Response(200, json={"list": rows, "next_page": asked + 1 if leads else "x", "total_count": 9})
 
     host.fake.add_order("O9")
     async with host.courier() as courier:
@@ -75,13 +76,15 @@ async def test_a_courier_leaves_a_list_whose_new_rows_never_end(
         missing = courier.full_sync.progress.missing
         assert {stage} <= set(missing) <= {stage, "lines"}, "lines are of the same list"
         reason = str(courier.full_sync.progress.reason_of(stage))
-        assert "more than 40" in reason
+        assert "more than 40" in reason or not leads
     assert asked <= 20
 
 
-def test_small_pages_by_id_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", [IdCursor, PageNumberCursor])
+def test_small_pages_come_to_an_end(monkeypatch: pytest.MonkeyPatch, kind: type[IdCursor | PageNumberCursor]) -> None:
     monkeypatch.setattr("aisle.client.paging.MAX_PAGES", 10)
-    cursor = IdCursor(OPERATIONS["list-store-products-stock"], {"from_id": 0})
+    cursor = kind(OPERATIONS["list-store-products-stock"], {"from_id": 0})
+    for number in range(1, 11):
+        assert cursor.advance([{"id": number}], {"next_page": number + 1})
     with pytest.raises(TooManyRows, match="more than 10"):
-        for number in range(1, 100):
-            assert cursor.advance([{"id": number}], {"next_page": number + 1})
+        cursor.advance([{"id": 11}], {"next_page": 12})

@@ -65,7 +65,8 @@ class PageNumberCursor:
         if digest is not None:
             self._seen_digests.add(digest)
         self._empty = 0 if rows else self._empty + 1
-        has_no_end = len(self._seen_digests) > MAX_PAGES or self._empty >= _MAX_EMPTY_PAGES
+        check_page_count(self._op, len(self._seen_digests))
+        has_no_end = self._empty >= _MAX_EMPTY_PAGES
         if repeated or following <= self._page or has_no_end:
             where = f"page {self._page} leads to page {following}"
             raise PagingLoop(f"The pages of {self._op.name} do not end: {where}.", rows)
@@ -108,8 +109,7 @@ class IdCursor:
         self._rows += len(rows)
         self._pages += 1
         check_row_count(self._op, self._rows)
-        if self._pages > MAX_PAGES:
-            raise TooManyRows(f"The pages of {self._op.name} do not end: there are more than {MAX_PAGES:,}.")
+        check_page_count(self._op, self._pages)
         last = self._from - 1 if self._from is not None else None
         for row in rows:
             number = to_int64(row.get("id"))
@@ -122,6 +122,12 @@ class IdCursor:
             return envelope["next_page"] is not None
         size = to_int64(self.query.get("page_size"))
         return size is None or len(rows) >= size
+
+
+def check_page_count(op: Operation, count: int) -> None:
+    """Raise TooManyRows above MAX_PAGES."""
+    if count > MAX_PAGES:
+        raise TooManyRows(f"The pages of {op.name} do not end: there are more than {MAX_PAGES:,}.")
 
 
 def check_row_count(op: Operation, count: int) -> None:
