@@ -25,6 +25,7 @@ from aisle.service.db.fair_turns import CALLER, MOST_WAITING, FairTurns
 from aisle.service.db.statements import access
 from aisle.service.http import docs_pages
 from aisle.service.http.json_logging import AccessLog
+from tests.run_length import tries
 from tests.service.test_connections import CHUNKED, SECONDS, answers, app, connected, ended, serving
 from tests.service.world import API, World
 
@@ -49,7 +50,7 @@ def test_pipelined_requests_wait_for_the_current_answer() -> None:
         callers = [opened.enter_context(closing(connected(port))) for _ in range(3)]
         for caller in callers:
             caller.setblocking(False)
-            caller.send(GET * 10_000)
+            caller.send(GET * tries(3_000, 10_000))
         until = monotonic() + SECONDS
         while len(server.server_state.tasks) < len(callers) and monotonic() < until:
             sleep(0.01)
