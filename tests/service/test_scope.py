@@ -33,7 +33,7 @@ from tests.service.world import World
 # Statements on rows of stores that name none: only a token of all stores can have them carried out.
 OF_ALL_STORES = {
     "access.TOKEN_STORES",
-    "access.EXPIRED_TOKEN_STORES_DELETE",
+    "access.STORES_OF_TOKENS_DELETE",
     "access.HAS_DATA",
     "access.SIMILAR_STORES",
     "products.PRODUCTS_IN_OPEN_DELIVERIES",

@@ -51,8 +51,7 @@ MESSAGE_S = 15.0
 MAX_SILENCE_S = 45.0
 """Seconds without any response after which a sync fails.
 
-That is longer than three attempts of an unanswered request. A request with a slow response may take twice as long and
-is not waited for.
+That is longer than three attempts of an unanswered request, and than one whose response does not end in time.
 """
 
 

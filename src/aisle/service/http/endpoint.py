@@ -367,16 +367,15 @@ class OperationEndpoint:
         ):
             return None
 
-        async def note(tx: Transaction) -> None:
+        async def note(tx: Transaction) -> bool:
             await tx.run(access.TOKEN_USED_SET, principal.token_id, format_timestamp(now))
-            yesterday = format_timestamp(now - _EXPIRED_RETENTION_S)
-            await tx.run(access.OLD_SIGN_IN_FAILURES_DELETE, yesterday, format_timestamp(now))
-            await tx.run(access.EXPIRED_TOKEN_STORES_DELETE, yesterday)
-            await tx.run(access.EXPIRED_TOKENS_DELETE, yesterday)
+            return await _delete_expired_sign_ins(tx, now)
 
         async def noted() -> None:
             try:
-                await self.database.write(note, stores=())
+                is_left = await self.database.write(note, stores=())
+                while is_left:
+                    is_left = await self.database.write(lambda tx: _delete_expired_sign_ins(tx, now), stores=())
                 keys_before = format_timestamp(now - self._keys_days * 86400)
                 await self._delete_in_batches(access.OLD_RESPONSES_STEP, access.OLD_RESPONSES_DELETE, keys_before)
                 before = format_timestamp(now - WRITE_HISTORY_DAYS * 86400)
@@ -397,6 +396,17 @@ class OperationEndpoint:
 
         while await self.database.write(batch, stores=()):
             pass
+
+
+async def _delete_expired_sign_ins(tx: Transaction, now: float) -> bool:
+    """Delete a batch of expired tokens of people, and of old failures; return True if more may be left."""
+    yesterday = format_timestamp(now - _EXPIRED_RETENTION_S)
+    failures = await tx.all(access.OLD_SIGN_IN_FAILURES_DELETE, yesterday, format_timestamp(now), _BATCH_ROWS)
+    tokens = [row[0] for row in await tx.all(access.EXPIRED_TOKENS, yesterday, _BATCH_ROWS)]
+    if tokens:
+        await tx.run(access.STORES_OF_TOKENS_DELETE, tokens)
+        await tx.run(access.TOKENS_DELETE, tokens)
+    return _BATCH_ROWS in (len(failures), len(tokens))
 
 
 def _generate_key(now: float) -> str:
