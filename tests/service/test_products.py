@@ -89,6 +89,55 @@ async def test_a_store_has_prices_of_its_own(world: World) -> None:
     assert (await product(world, "P2", store_number="S1"))["old_price"] == 3
 
 
+INEXACT_PRICES = ("1.99", "2.49", "4.60", "4.80", "19.99", "2.99", "3.49", "0.07", "0.1", "1234567.01", "2.50", "3")
+
+
+@pytest.mark.parametrize("price", INEXACT_PRICES)
+@pytest.mark.parametrize("store", [{}, {"store_number": "S1"}], ids=["catalogue", "store"])
+async def test_a_price_that_is_said_again_keeps_the_old_price(price: str, store: dict[str, str], world: World) -> None:
+    said = {"product_number": "P2", **store}
+    for again in (said | {"price": 2.75}, *[said | {"price": float(price)}] * 3):
+        await world.post(PRICES, {"products": [again]})
+    assert (await product(world, "P2", **store))["old_price"] == Decimal("2.75")
+
+
+@pytest.mark.parametrize("store", [{}, {"store_number": "S1"}], ids=["catalogue", "store"])
+async def test_an_unchanged_price_gets_no_old_price(store: dict[str, str], world: World) -> None:
+    said = {"product_number": "P2", "price": 2.49, **store}
+    await world.post("/products", {"products": [{"product_number": "P2", "price": 2.49}]})
+    for _ in range(2):
+        await world.post(PRICES, {"products": [said]})
+    assert not (await product(world, "P2", **store)).get("old_price")
+
+
+async def test_the_first_price_of_a_store_has_that_of_the_catalogue_before_it(world: World) -> None:
+    async def shown() -> tuple[Any, Any]:
+        found = await product(world, "P2", store_number="S1")
+        return found["price"], found.get("old_price")
+
+    own = {"product_number": "P2", "store_number": "S1"}
+    await world.post(PRICES, {"products": [{"product_number": "P2", "price": 4}]})
+    await world.post(PRICES, {"products": [own | {"price": 4}]})
+    assert await shown() == (4, Decimal("2.5"))
+    await world.post(PRICES, {"products": [own | {"price": 4.6}]})
+    assert await shown() == (Decimal("4.6"), 4)
+    await world.post(PRICES, {"products": [{"product_number": "P2", "price": 6}]})
+    assert await shown() == (Decimal("4.6"), 4)
+    await world.post(
+        PRICES, {"products": [{"product_number": "P1", "price": 6}, own | {"product_number": "P1", "price": 7}]}
+    )
+    await world.post(PRICES, {"products": [{"product_number": "P1", "price": 8}]})
+    found = await product(world, "P1", store_number="S1")
+    assert (found["price"], found["old_price"]) == (7, 6)
+
+
+async def test_a_price_of_the_store_alone_does_not_show_the_old_price_of_the_catalogue(world: World) -> None:
+    await world.post("/stores/S1/storeproducts", {"store_products": [{"product_number": "P2", "price": 3}]})
+    await world.post(PRICES, {"products": [{"product_number": "P2", "price": 6}]})
+    found = await product(world, "P2", store_number="S1")
+    assert (found["price"], found.get("old_price")) == (3, None)
+
+
 async def test_discount_prices_of_the_catalogue_and_of_a_store(world: World) -> None:
     said = {"product_number": "P2", "promotion": "Spring", "promotion_week": "22"}
     await world.post(DISCOUNTS, {"products": [said | {"discount_price": 2}]})

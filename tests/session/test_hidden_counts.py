@@ -33,7 +33,7 @@ def test_a_lot_that_may_end_in_a_count_is_asked(home: StoreFolder, job: str, tai
         for columns, rows in ((20, 16), (40, 20), (80, 24)):
             assert "Tea" in shown(frame, columns, rows)
         assert quantities(session) in ({}, {"P4": 0})
-        scan.send("7\r")
+        scan.send("7\r", 0.06)
         assert quantities(session) == {"P4": Decimal(7)}
         assert told(scan.send(f"010{TEA}{tail}\r", pace)) == HIDDEN, "so this scanner sends no separator"
 
@@ -54,7 +54,7 @@ def test_each_of_a_multiplied_label_is_asked(home: StoreFolder) -> None:
         begun(session, "count")
         scan = Scanner(session)
         assert told(scan.send(f"3*{LABEL}\r")) == HIDDEN
-        scan.send("7\r")
+        scan.send("7\r", 0.06)
         assert quantities(session) == {"P4": Decimal(21)}
 
 
@@ -63,7 +63,7 @@ def test_a_lot_that_was_whole_is_asked_about_once(home: StoreFolder) -> None:
         begun(session, "count")
         scan = Scanner(session)
         scan.send(f"{LABEL}\r")
-        scan.send("1\r")
+        scan.send("1\r", 0.06)
         assert told(scan.send(f"{LABEL}\r"))[0] == GOOD
         assert quantities(session) == {"P4": Decimal(2)}
 
@@ -97,5 +97,5 @@ def test_the_question_opens_nothing_and_survives_a_kill(home: StoreFolder) -> No
         Scanner(session).send(f"{LABEL}\r")
     with at(home, user="U1") as session:
         assert told(session.frames.build())[1] == "session.lot_may_have_quantity"
-        Scanner(session).send("4\r")
+        Scanner(session).send("4\r", 0.06)
         assert quantities(session) == {"P4": Decimal(4)}

@@ -76,7 +76,7 @@ def forgetful(home: StoreFolder, way: str) -> Iterator[tuple[Session, Scanner]]:
             session.store.unit_of_work.discard()
             return True
 
-        session.work.commit = forget  # type: ignore[method-assign]
+        session.event_runner.commit = forget  # type: ignore[method-assign]
         yield session, Scanner(session)
 
 
@@ -388,17 +388,34 @@ def test_a_line_right_after_an_unknown_one_is_told_by_itself(home: StoreFolder) 
         assert told(scanner.send("NO-CODE-2\n", 0.002)) == (WRONG, "input.too_soon")
 
 
-def test_a_letter_that_somebody_presses_again_is_taken_after_a_second(home: StoreFolder) -> None:
+@pytest.mark.parametrize(("pace", "tries"), [(0.06, 6), (0.0, 18)])
+def test_a_letter_that_somebody_presses_again_is_taken(home: StoreFolder, pace: float, tries: int) -> None:
+    """Over a link that stalls its Enter comes in the same read, as from a scanner: it is refused for longer."""
     with begin(home, "count.product") as session:
         stand(home, session, "count.product")
         scanner = Scanner(session)
         scanner.send("BEGIN:VCARD\nN:Muster\nEND:VCARD\n", 0.002)
         verdicts = []
-        for _ in range(6):
-            verdicts.append(told(scanner.send("h\r"))[1])
+        for _ in range(tries):
+            verdicts.append(told(scanner.send("h\r", pace))[1])
             scanner.rest(0.1)
         assert verdicts[0] == "input.too_soon"
         assert session.frames.build().view.name.startswith("help")
+
+
+@pytest.mark.parametrize("line", ["1", "y", "h", "12"])
+@pytest.mark.parametrize("after", [1.3, 3.0])
+def test_a_short_line_in_one_read_after_an_unknown_code_of_several_lines_is_a_part_of_it(
+    home: StoreFolder, line: str, after: float
+) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        scanner.send("BEGIN:VCARD\nN:Muster\nEND:VCARD\n", 0.002)
+        view = session.frames.build().view.name
+        scanner.rest(after)
+        assert told(scanner.send(f"{line}\r"))[0] == WRONG
+        assert session.frames.build().view.name == view
 
 
 @pytest.mark.parametrize("digits", ["0", "00", "7", "12"])

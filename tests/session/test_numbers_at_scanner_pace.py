@@ -1,4 +1,4 @@
-"""A number at the pace of a scanner may be a code that was cut off: two digits and more are asked back."""
+"""A number at the pace of a scanner may be a code that was cut off: it is asked back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PACES = (0.0, 0.001, 0.006, 0.012)
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("pace", PACES)
-@pytest.mark.parametrize("number", ["12", "952", "9520", "017", "1234567", "3*4", "2x50", "１２"])
+@pytest.mark.parametrize("number", ["7", "12", "952", "9520", "017", "1234567", "3*4", "2x50", "１２"])
 @pytest.mark.parametrize("job", JOBS)
 def test_a_number_at_scanner_pace_is_asked_back(home: StoreFolder, job: str, number: str, pace: float) -> None:
     with at(home, user="U1") as session:
@@ -106,7 +106,7 @@ def test_y_is_not_promised_for_a_number_after_a_refused_scan(home: StoreFolder, 
         assert quantities(session) == {"P4": Decimal(49 if number == "7*7" else int(number))}, "y takes what it says"
 
 
-@pytest.mark.parametrize(("number", "pace"), [("7", 0.0), ("7", 0.006), ("12", 0.1), ("120", 0.1)])
+@pytest.mark.parametrize(("number", "pace"), [("7", 0.03), ("7", 0.1), ("12", 0.1), ("120", 0.1)])
 def test_what_may_have_been_typed_is_taken(home: StoreFolder, number: str, pace: float) -> None:
     with at(home, user="U1") as session:
         begun(session, "count")

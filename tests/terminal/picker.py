@@ -88,9 +88,12 @@ class Picker:
     def rest(self) -> None:
         """Lets as much time pass since the last input as anybody needs for the next one: what comes sooner belongs to
         the same scan."""
-        while (left := self._free - time.monotonic()) > 0:
-            self.terminal.pump(left)
+        self._wait_until(self._free)
         self._free = time.monotonic() + HANDS_S
+
+    def _wait_until(self, moment: float) -> None:
+        while (left := moment - time.monotonic()) > 0:
+            self.terminal.pump(left)
 
     def read(self) -> None:
         """Lets the next input come as late as somebody sends it who has read a refusal."""
@@ -118,7 +121,9 @@ class Picker:
         self.terminal.wait_for(lambda _: self.seen()[-1]["raw"] == texts[-1], START_S)
 
     def enter(self, text: str) -> Seen:
-        """One scan, or something typed and Enter."""
+        """One scan, or something typed and Enter; a single character is typed, because no scanner sends one alone."""
+        if len(text) == 1:
+            return self.type(text)
         (seen,) = self.write(text.encode() + b"\r")
         return seen
 
@@ -128,14 +133,14 @@ class Picker:
         self.rest()
         for char in text:
             self.terminal.write(char.encode())
-            self.terminal.pump(KEY_S)
+            self._wait_until(time.monotonic() + KEY_S)
         self.terminal.write(b"\r")
         self.scans += 1
         seen = self.answered(before + 1)[-1]
         self._hands_free(HANDS_S, seen)
         if seen["verdict"] == "input.confirm_fast_number":
             self.scans -= 1  # the answer is no entry of its own
-            return self.enter("y")
+            (seen,) = self.write(b"y\r")
         return seen
 
     def take(self, text: str, step: str, verdict: str = "pick.picked", *, typed: bool = False) -> Seen:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from aisle.text import clean
+from aisle.safe_text import clean
 from tests.bench.generated_store import ean13
 from tests.run_length import tries
 from tests.terminal.picker import Picker
@@ -67,7 +67,9 @@ def test_hostile_names_are_only_names(hostile_shop: list[str], picker: Pick, col
         app.shows(hostile_shop[0])
         app.enter(hostile_shop[number])
         app.shows("0 of 2", literal)
-        app.pour(code, f"9*{code}", f"X{number}/{text}", "n", "u", f"?{code}")
+        app.pour(code, f"9*{code}", f"X{number}/{text}", "n", "u")
+        app.read()
+        app.type(f"?{code}")
         app.shows(literal)
         app.go_home()
         app.enter(code)

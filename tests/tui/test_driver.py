@@ -20,6 +20,7 @@ from textual.drivers.linux_driver import LinuxDriver
 
 from aisle.host.processes import process_state
 from aisle.scan.inputs import DecodedInput, Key, Line, OpenLine
+from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.tui import driver
 from tests.terminal.harness import Terminal, python
 
@@ -143,6 +144,16 @@ def test_a_resize_in_the_middle_of_a_scan_breaks_nothing(rig: Rig) -> None:
         terminal.write(b"1333931\r")
         terminal.wait_for(lambda _: rig.lines() == ["4006381333931"])
         assert rig.entries("Resize") == [["Resize", 80, 24], ["Resize", 20, 16]]
+
+
+def test_a_window_beyond_all_screens_is_painted_in_part(rig: Rig) -> None:
+    with rig.run() as terminal:
+        rig.ready(terminal)
+        terminal.resize(65535, 65535)
+        terminal.wait_for(lambda _: ["Resize", MAX_COLUMNS, MAX_ROWS] in rig.entries("Resize"))
+        terminal.resize(60, 20)
+        terminal.wait_for(lambda _: ["Resize", 60, 20] in rig.entries())
+        assert len(rig.entries("Resize")) == 3
 
 
 def test_no_sequence_in_the_input_gives_the_screen_another_size(rig: Rig) -> None:

@@ -14,6 +14,7 @@ from aisle.scan.grammar import PRINTED_COMMANDS, PRINTED_LETTERS, asks_look_up, 
 from aisle.scan.inputs import TYPING_PAUSE_S, Line
 from aisle.scan.meaning import (
     NUMBER_BESIDE_CODE,
+    PERSON,
     PRODUCT,
     Accepts,
     Ambiguous,
@@ -28,12 +29,12 @@ from aisle.scan.meaning import (
 )
 from aisle.scan.resolve import resolve
 from aisle.scan.units import parse_amount
-from aisle.session.ask_quantity import find_number, quantity_with_unit, unit_of_product
+from aisle.session.ask_measured_quantity import find_number, quantity_with_unit, unit_of_product
+from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_stack import StackedJob
-from aisle.session.page import Page
-from aisle.session.profile import ProfileInForce
 from aisle.session.store_connection import StoreConnection
+from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.typed_line import has_changed_meaning
 
 MIN_CODE_DIGITS = 6
@@ -46,10 +47,7 @@ MIN_SCAN = 5
 """Characters of the shortest scan; fewer are a part of a search."""
 
 FAST_S = 0.02
-"""Seconds between the digits of a number below which a scanner sent them."""
-
-MIN_FAST_DIGITS = 2
-"""Digits of a number that has a pace: it may be a short code, or a code cut off by its scanner."""
+"""Seconds between the characters of a number below which a scanner sent them."""
 
 MAX_LEFTOVER_LETTERS = 3
 """Letters that somebody leaves on the line without Enter at most; more are a word."""
@@ -102,7 +100,7 @@ class MeaningResolver:
             meaning = self._look_up(question.with_multiplier(text.strip(" ")), accepts, kinds)
         if accepts.quantity and isinstance(meaning, RefusedInput | Text | UnknownCode):
             meaning = self._read_with_unit(text, accepts, meaning)
-        meaning = choose_product(page.stack.jobs, meaning)
+        meaning = choose_product(page.stack.jobs, ask_of_badge(page.top, meaning))
         if is_asked:
             meaning = question.apply_undo(meaning)
         if accepts.typed_only and isinstance(meaning, Choice) and not self._was_on_screen():
@@ -192,12 +190,12 @@ class MeaningResolver:
     def is_fast_number(self, line: Line, quantity: Quantity) -> bool:
         """Return whether a quantity came at the pace of a scanner, or in one read, and is no number of the store.
 
-        It may be a code that was cut off, or a label (`3x50`, `500 g`). Jobs ask about numbers of the store themselves.
+        It may be a code that was cut off, or a label (`3x50`, `500 g`). The pace of one digit is the pause before its
+        Enter. Jobs ask about numbers of the store themselves.
         """
-        is_fast = bool(line.scan_number) and line.median_pause < FAST_S
-        if not is_fast or sum(char.isdecimal() for char in line.text) < MIN_FAST_DIGITS:
-            return False
-        return find_number(self._store.reader, quantity) is None
+        has_one_digit = sum(char.isdecimal() for char in line.text) == 1
+        pause = line.longest_pause if has_one_digit else line.median_pause
+        return bool(line.scan_number) and pause < FAST_S and find_number(self._store.reader, quantity) is None
 
     def is_unknown_yet(self, line: Line, meaning: Meaning) -> bool:
         """Return whether an unknown scan on a search page may be known once the store has been read whole."""
@@ -258,6 +256,21 @@ def is_guess(meaning: Meaning) -> bool:
     """Return whether a code had to be completed or shortened to find what it means."""
     scans = meaning.scans if isinstance(meaning, Ambiguous) else (meaning,) if isinstance(meaning, Scan) else ()
     return any(match.is_guess for scan in scans for match in scan.matches)
+
+
+def ask_of_badge(stacked_job: StackedJob, meaning: Meaning) -> Meaning:
+    """Return the choice between a badge and what else has its code, on a page that signs in and opens other things."""
+    kinds = stacked_job.job.prefers(stacked_job.state)
+    signs_in = PERSON in kinds and PRODUCT in kinds[kinds.index(PERSON) :] and not stacked_job.job.raw_input
+    if not isinstance(meaning, Scan) or not signs_in:
+        return meaning
+    people = [each for each in meaning.matches if each.kind == PERSON]
+    others = [each for each in meaning.matches if each.kind != PERSON]
+    if not people or not others:
+        return meaning
+    if meaning.is_look_up:
+        return Scan(tuple(others), is_look_up=True)
+    return Ambiguous(tuple(Scan((each,)) for each in (*people, *with_distinct_names(others))))
 
 
 def choose_product(stacked_jobs: Sequence[StackedJob], meaning: Meaning) -> Meaning:

@@ -9,7 +9,8 @@ scanner with a memory; otherwise it is unknown as a whole, and none of its lines
 * all else (a number, a letter, words, Enter) is held until nothing came for a tenth of a second.
 
 A link that stalls makes longer pauses between the lines of a scan. What comes at scanner pace within `LATE_LINE_S` of
-an unknown scan, and is no code, is a part of it.
+an unknown scan, and is no code, is a part of it; after several lines also a short line in one read within
+`LAST_LINE_S`.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from aisle.jobs.view import WRONG, Msg, msg
 from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
 from aisle.session.apply_input import InputHandler
+from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
-from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.page import Page
+from aisle.session.meaning_resolver import FAST_S, MeaningResolver
 from aisle.session.verdicts import Verdicts
 
 SAME_SCAN_S: Final = 0.3
@@ -32,6 +33,13 @@ SAME_SCAN_S: Final = 0.3
 
 LATE_LINE_S: Final = 1.0
 """Seconds after an unknown scan within which a link that stalls may bring more of it."""
+
+LAST_LINE_S: Final = 5.0
+"""Seconds after an unknown scan of several lines within which a short line in one read belongs to it: nobody types so
+fast."""
+
+SHORT_LINE: Final = 2
+"""Most characters of a line that may be an answer; a longer number is asked back anyway."""
 
 
 class _HeldScan(NamedTuple):
@@ -73,7 +81,7 @@ class MultiLineScans:
         self._held = _HeldScan()
         self._useless_line_at = -math.inf
         """End of the last line at a person's pace that was of no use."""
-        self._unknown_scan_until = 0.0
+        self._unknown_scan_until = -math.inf
         """Monotonic moment until which more of an unknown scan may come."""
         self._is_letter_refused = False
         """Whether the line refused for it last was a single letter."""
@@ -120,12 +128,12 @@ class MultiLineScans:
             self._useless_line_at = at  # an empty line of the same scan
         else:
             if not isinstance(item, OpenLine):
-                self._unknown_scan_until = 0.0  # a person has reacted
+                self._unknown_scan_until = -math.inf  # a person has reacted
             self._inputs.apply(item, at)
 
     def _apply_typed_line(self, item: Line, at: float) -> None:
         """Apply a line at a person's pace, but refuse it right after a useless one: then a scanner sent both."""
-        self._unknown_scan_until = 0.0  # a person has reacted
+        self._unknown_scan_until = -math.inf  # a person has reacted
         is_too_soon = 0 < item.started_at - self._useless_line_at < SAME_SCAN_S
         if is_too_soon and item.longest_pause and not self._resolver.is_code(item.text):
             line = self._inputs.take_own_line(item)
@@ -142,8 +150,7 @@ class MultiLineScans:
         """Add an input to its scan. Enter counts as an empty line; other keys inside a scan do nothing."""
         if self._held.scan_number != item.scan_number or self._begins_anew(item):
             self._decide(at, Silence(self._held.scan_number, 0.0, is_over=True))
-            is_late = (item.started_at if isinstance(item, Line) else at) < self._unknown_scan_until
-            self._held = _HeldScan(item.scan_number, page=self._page.identity, is_late=is_late)
+            self._held = _HeldScan(item.scan_number, page=self._page.identity, is_late=self._is_late(item, at))
         held = self._held
         if held.is_refused:
             if isinstance(item, Line):
@@ -157,6 +164,14 @@ class MultiLineScans:
                 self._held = held._replace(lines=(*held.lines, line), page=page, is_secret=is_secret)
         elif isinstance(item, Key) and item.name == "enter":
             self._held = held._replace(has_enter=True)
+
+    def _is_late(self, item: Line | Key | EscapeInput, at: float) -> bool:
+        """Return whether an input may belong to the unknown scan before it."""
+        if not isinstance(item, Line):
+            return at < self._unknown_scan_until
+        is_in_one_read = item.longest_pause < FAST_S and len(item.text.strip(" ")) <= SHORT_LINE
+        more = LAST_LINE_S - LATE_LINE_S if is_in_one_read and self._is_unknown_multi_line else 0.0
+        return item.started_at < self._unknown_scan_until + more
 
     def _begins_anew(self, item: Line | Key | EscapeInput) -> bool:
         """Return whether a line is a later scan behind what its scanner sent after the terminator of the last one."""
@@ -260,7 +275,7 @@ class MultiLineScans:
             else:
                 self._inputs.apply_line(line, at)
                 self._is_unknown_multi_line = False
-                self._unknown_scan_until = line.ended_at + LATE_LINE_S if self._is_useless(line) else 0.0
+                self._unknown_scan_until = line.ended_at + LATE_LINE_S if self._is_useless(line) else -math.inf
             if self._batch.has_failed:
                 return
 

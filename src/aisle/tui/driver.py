@@ -34,6 +34,7 @@ from aisle.scan.decoder import Decoder
 from aisle.scan.escape_sequences import STRING_INTRODUCERS
 from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine
 from aisle.scan.line_grouping import LineGrouper
+from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 
 ESCAPE_TIMEOUT_S: Final = 0.1
 """Seconds of silence after which an ESC is the Esc key."""
@@ -385,12 +386,15 @@ def _terminal_file() -> TextIO:
 
 
 def _terminal_size() -> tuple[int, int]:
-    """Return columns and rows of the terminal; 80 x 24 if unknown."""
+    """Return columns and rows of the terminal, within limits; 80 x 24 if unknown.
+
+    Whoever connects chooses the size of the window, and a frame of 65535 x 65535 takes gigabytes.
+    """
     for file in (sys.__stdin__, sys.__stderr__, sys.__stdout__):
         with suppress(OSError, ValueError, AttributeError):
             columns, rows = os.get_terminal_size(file.fileno())  # type: ignore[union-attr]
             if columns and rows:
-                return columns, rows
+                return min(columns, MAX_COLUMNS), min(rows, MAX_ROWS)
     return 80, 24
 
 

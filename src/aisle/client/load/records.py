@@ -29,11 +29,13 @@ from aisle.client.load.placeless import Placeless
 from aisle.client.load.report import BadRow, LoadError, not_read_reason
 from aisle.client.load.row_checks import (
     BARCODE_COLUMNS,
+    NUMBER_COLUMN,
     ImplausibleValues,
     SharedCodes,
     code_keys,
     codes_in_cell,
     find_conflicts,
+    keys_in_column,
 )
 
 
@@ -71,14 +73,17 @@ class ServiceFindings(NamedTuple):
     known_keys: Collection[RecordKey] = ()
     code_owners: Mapping[str, tuple[str, str]] = {}
 
-    def other_owner(self, code: str, product: str) -> str:
-        """Return the other product of the service that has this code; empty if there is none."""
-        owners = (
-            self.code_owners[key][0] for key in (code_keys(code) if self.code_owners else ()) if key in self.code_owners
-        )
-        return next((owner for owner in owners if owner != product), "")
+    def other_owner(self, column: str, code: str, product: str) -> str:
+        """Return the other product of the service that has this code of a column; empty if there is none.
+
+        Two numbers are never the same code.
+        """
+        keys = keys_in_column(column, code) if self.code_owners else ()
+        owners = (self.code_owners[key] for key in keys if key in self.code_owners)
+        return next((owner for owner, its in owners if owner != product and (column, its) != _TWO_NUMBERS), "")
 
 
+_TWO_NUMBERS = (NUMBER_COLUMN, NUMBER_COLUMN)
 NO_FINDINGS = ServiceFindings()
 RecordReader = Callable[[CsvTable, ServiceFindings], Iterator[Record | BadRows]]
 
@@ -177,14 +182,14 @@ def _check_name(table: CsvTable, findings: ServiceFindings, row: TableRow) -> Ta
 
 
 def _warn_of_shared_codes(table: CsvTable, shared: SharedCodes, findings: ServiceFindings, row: TableRow) -> None:
-    product = row.values["product_number"]
-    for name in BARCODE_COLUMNS:
+    product = row.values[NUMBER_COLUMN]
+    for name in (NUMBER_COLUMN, *BARCODE_COLUMNS):
         for code in codes_in_cell(name, row.values.get(name, "")):
-            if other := shared.earlier_product(code, product, row.line):
+            if other := shared.earlier_product(name, code, product, row.line):
                 line, its = other
                 value = f"{code} of {product} is also of {its} (row {line})"
                 table.notes.add_warning(f"{name} is on two products", value, row.line)
-            elif its := findings.other_owner(code, product):
+            elif its := findings.other_owner(name, code, product):
                 value = f"{code} of {product} is also of {its}, which the service has"
                 table.notes.add_warning(f"{name} is on two products", value, row.line)
 

@@ -74,6 +74,11 @@ def key_without_zeros(key: RecordKey) -> RecordKey:
     return (*map(fold_code, before), _ZEROS_BEFORE_DIGITS.sub("", fold_code(name)))
 
 
+def bare_code(code: str) -> str:
+    """Return the letters and digits of a code, without case and zeros before digits."""
+    return re.sub(r"[\W_]+", "", key_without_zeros((code,))[0])
+
+
 _ZEROS_BEFORE_DIGITS = re.compile(r"(?<![\d.,])0+(?=\d)", re.ASCII)
 
 
@@ -129,26 +134,42 @@ def _format_key(key: RecordKey) -> str:
 
 
 class SharedCodes:
-    """Barcodes that several products of a file share. Ask in the order of the rows."""
+    """Codes that several products of a file share: barcodes, or one's barcode and another's number.
+
+    Ask in the order of the rows.
+    """
 
     def __init__(self, table: CsvTable) -> None:
         seen: set[int] = set()
         self._shared: set[int] = set()
         self._first: dict[str, tuple[int, str]] = {}
-        for name in BARCODE_COLUMNS:
+        self._numbers: set[str] = set()
+        """Keys of which the first use is a product's number."""
+        for name in (NUMBER_COLUMN, *BARCODE_COLUMNS):
             for _, cell in table.column_cells(name):
-                for key in map(hash, {key for code in codes_in_cell(name, cell) for key in code_keys(code)}):
+                for key in map(hash, {key for code in codes_in_cell(name, cell) for key in keys_in_column(name, code)}):
                     if key in seen:
                         self._shared.add(key)
                     seen.add(key)
 
-    def earlier_product(self, code: str, product: str, line: int) -> tuple[int, str] | None:
+    def earlier_product(self, column: str, code: str, product: str, line: int) -> tuple[int, str] | None:
         """Return the earlier row, and its product, with this code; None if there is none."""
-        shared = [key for key in code_keys(code) if hash(key) in self._shared]
-        firsts = [self._first.setdefault(key, (line, product)) for key in shared]
-        return next((first for first in firsts if first[1] != product), None)
+        shared = [key for key in keys_in_column(column, code) if hash(key) in self._shared]
+        for key in shared:
+            if column == NUMBER_COLUMN and key not in self._first:
+                self._numbers.add(key)
+        firsts = [(key, self._first.setdefault(key, (line, product))) for key in shared]
+        return next(
+            (
+                first
+                for key, first in firsts
+                if first[1] != product and not (column == NUMBER_COLUMN and key in self._numbers)
+            ),
+            None,
+        )
 
 
+NUMBER_COLUMN = "product_number"
 FURTHER_BARCODES = "barcodes_array"
 BARCODE_COLUMNS = ("barcode", "purchase_unit_barcode", FURTHER_BARCODES)
 """Columns with barcodes of a product."""
@@ -163,6 +184,11 @@ def codes_in_cell(column: str, cell: str) -> list[str]:
 def code_keys(code: str) -> tuple[str, ...]:
     """Return the keys under which a code is stored or looked up."""
     return tuple(dict.fromkeys((*index_keys(code), *lookup_keys(code))))
+
+
+def keys_in_column(column: str, code: str) -> tuple[str, ...]:
+    """Return the keys of a code of that column; a product's number has no other forms."""
+    return index_keys(code) if column == NUMBER_COLUMN else code_keys(code)
 
 
 _SSCC_DIGITS = 18

@@ -30,7 +30,7 @@ from aisle.client.load.columns import (
     STORE_PRODUCTS,
     STORES,
 )
-from aisle.client.load.confirmed import Confirmed, lost_meanwhile
+from aisle.client.load.confirmed_keys import Confirmed, lost_meanwhile
 from aisle.client.load.csv_table import CsvTable, RecordKey
 from aisle.client.load.existing_stock import (
     LoadedStock,
@@ -43,13 +43,13 @@ from aisle.client.load.placeless import EMPTY_PLACE
 from aisle.client.load.product_units import read_units
 from aisle.client.load.records import NO_FINDINGS, BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
-from aisle.client.load.row_checks import comparable_key, key_without_zeros
+from aisle.client.load.row_checks import bare_code, comparable_key
 from aisle.client.load.service_comparison import compare_with_service
 from aisle.client.load.unnamed_stock import UnnamedStock, pools_counted
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
-from aisle.text import clean, end_sentence
+from aisle.safe_text import clean, end_sentence
 
 
 class LoadName(NamedTuple):
@@ -296,14 +296,14 @@ class FileLoad:
             try:
                 async with aclosing(self._client.pages("list-locations", path=path, query=query)) as pages:
                     near = {
-                        _bare_code(code): code
+                        bare_code(code): code
                         async for found, _ in pages
                         for code in (str(row.get("location_code") or "") for row in found)
                     }
             except ClientError:
                 return  # it is only a hint
             for at, code in rows:
-                if other := near.get(_bare_code(code)):
+                if other := near.get(bare_code(code)):
                     self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {other}?")
 
     async def _records_to_send(self, batch: list[Record]) -> list[Record]:
@@ -533,11 +533,6 @@ def _in_pools(count: Record, pools: Mapping[str, Decimal], kept: ProductStock) -
         counted = {name: "stock_pool_1" if name == "counted_quantity" else name for name in names}
         body = body | {name: body[name] + kept.at_places(pool) for name, pool in counted.items()}
     return count._replace(body=body)
-
-
-def _bare_code(code: str) -> str:
-    """Return the letters and digits of a code, without case and zeros before digits."""
-    return re.sub(r"[\W_]+", "", key_without_zeros((code,))[0])
 
 
 def _is_replayed(response: Response) -> bool:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from aisle.client.base import BaseClient
 from aisle.client.errors import ClientError, Forbidden, NotFound, ServerError, TransportError, Unauthorized
 from aisle.client.load.cell_cleaning import CLEAR_WORDS, fold_code
+from aisle.client.load.code_meanings import check_meanings
 from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STORES
 from aisle.client.load.csv_table import CsvTable, RecordKey
 from aisle.client.load.records import ServiceFindings
@@ -22,12 +23,13 @@ from aisle.client.load.row_checks import (
     BARCODE_COLUMNS,
     CONTAINER_COLUMN,
     FURTHER_BARCODES,
-    code_keys,
+    NUMBER_COLUMN,
     codes_in_cell,
     comparable_key,
     container_key,
     difference_reason,
     key_without_zeros,
+    keys_in_column,
 )
 from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue, encode_segment
@@ -70,7 +72,8 @@ async def compare_with_service(table: CsvTable, client: BaseClient) -> ServiceFi
     if listed is None:
         return ServiceFindings()
     try:
-        return await _Comparison(table, client, listed).run()
+        findings = await _Comparison(table, client, listed).run()
+        return findings._replace(refused_rows=await check_meanings(table, client) | dict(findings.refused_rows))
     except (TransportError, ServerError) as error:
         raise LoadError(
             f"Whether the service has what {table.name} names cannot be read: {error} Load again later: it goes on,"
@@ -167,7 +170,7 @@ class _Comparison:
                 if (new := _price(price)) is not None:
                     self._prices[mine] = new
                 self._empty_columns |= {hash((product, name)) for name in self._empty_code_columns(cells)}
-                for key in _code_keys_of_cells(zip(BARCODE_COLUMNS, cells, strict=True)):
+                for key in _code_keys_of_cells(zip((NUMBER_COLUMN, *BARCODE_COLUMNS), (product, *cells), strict=True)):
                     self._code_owners[hash(key)] = mine if self._code_owners.get(hash(key), mine) == mine else 0
 
     def _compare_row(self, store: str, row: Row) -> None:
@@ -221,7 +224,7 @@ class _Comparison:
                 )
 
     def _compare_codes(self, product: str, row: Row) -> None:
-        for field in BARCODE_COLUMNS:
+        for field in (NUMBER_COLUMN, *BARCODE_COLUMNS):
             if row.get(field) and hash((product, field)) in self._empty_columns:
                 self._kept_codes.setdefault(product, []).append((field, str(row[field])))
             for key in _code_keys_of_cells([(field, str(row.get(field) or ""))]):
@@ -312,4 +315,4 @@ def _code_keys_of_cells(cells: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Yield the keys of all codes in these columns."""
     for name, cell in cells:
         for code in codes_in_cell(name, cell):
-            yield from code_keys(code)
+            yield from keys_in_column(name, code)

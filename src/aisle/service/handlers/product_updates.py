@@ -12,7 +12,7 @@ from aisle.service.auth.tokens import authorize_store
 from aisle.service.context import CHAIN, Context, OperationCall
 from aisle.service.db.statements import products as sql
 from aisle.service.domain import audit
-from aisle.service.domain.json_text import drop_none
+from aisle.service.domain.json_fragments import drop_none
 from aisle.service.errors import SUCCESS, conflict, forbidden, to_json_bytes, unprocessable
 from aisle.service.handlers import store_products
 from aisle.service.handlers.products import (
@@ -27,6 +27,7 @@ from aisle.service.handlers.products import (
 MergeProduct = Callable[[Body, Body], Body]
 """Merge of a stored product with the fields of a request."""
 
+_PRICES = ("price", "old_price")
 _CHAIN_ONLY_FIELDS = ("price_compare_unit", "price_compare_multiplier")
 
 
@@ -40,13 +41,13 @@ async def update_product_attributes(ctx: Context, call: OperationCall) -> bytes:
 
 async def create_prices(ctx: Context, call: OperationCall) -> bytes:
     """Set prices in the catalogue, or in the store that a price names. The previous price becomes the old price."""
-    await _write_prices(ctx, call, _with_price, _with_price)
+    await _write_prices(ctx, call, _with_price, _with_store_price)
     return SUCCESS
 
 
 async def create_discount_prices(ctx: Context, call: OperationCall) -> bytes:
     """Set promotion prices in the catalogue, or discount prices in the store that a price names."""
-    await _write_prices(ctx, call, _with_promotion, _with_discount)
+    await _write_prices(ctx, call, _with_promotion, lambda old, said, _: _with_discount(old, said))
     return SUCCESS
 
 
@@ -115,7 +116,7 @@ async def _merge_products(ctx: Context, bodies: Iterable[tuple[int, Body]], merg
 
 
 async def _write_prices(
-    ctx: Context, call: OperationCall, merge_in_chain: MergeProduct, merge_in_store: MergeProduct
+    ctx: Context, call: OperationCall, merge_in_chain: MergeProduct, merge_in_store: store_products.MergeStoreProduct
 ) -> None:
     """Write prices without a store to the catalogue, others to their stores."""
     chain: list[tuple[int, Body]] = []
@@ -144,6 +145,12 @@ def _check_store_price(body: Body, field: str) -> None:
 def _with_price(old: Body, body: Body) -> Body:
     before = {"old_price": old["price"]} if old.get("price", body["price"]) != body["price"] else {}
     return old | before | body
+
+
+def _with_store_price(old: Body, body: Body, product: Body) -> Body:
+    """Merge a store's own price. Before the first one, the store has the catalogue's price and old price."""
+    shown = old if "price" in old else old | {name: product[name] for name in _PRICES if name in product}
+    return _with_price(shown, body)
 
 
 def _with_promotion(old: Body, body: Body) -> Body:

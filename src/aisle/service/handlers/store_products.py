@@ -9,15 +9,17 @@ from typing import Any
 from aisle.service.context import Context, OperationCall, Store
 from aisle.service.db.statements import products as sql
 from aisle.service.domain import audit
-from aisle.service.domain.json_text import drop_none, parse_json_object, to_json
-from aisle.service.domain.latest_values import SETTING, find_later_writes, key_of, record_write_times, superseded
+from aisle.service.domain.json_fragments import drop_none, parse_json_object, to_json
 from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantity, parse_int32, parse_thousandths
+from aisle.service.domain.repeated_writes import SETTING, find_later_writes, key_of, record_write_times, superseded
 from aisle.service.domain.timestamps import parse_start_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, unprocessable
 from aisle.service.handlers.products import load_products
 from aisle.service.http.validation import PRICE_FIELDS
 
 Body = dict[str, Any]
+MergeStoreProduct = Callable[[Body, Body, Body], Body]
+"""Merge of a store's stored fields with those of a request; the last one is the product of the catalogue."""
 
 # Fields with the same name in the request and in the stock entry.
 _UNCHANGED_FIELDS = (
@@ -73,8 +75,10 @@ async def _keep_latest(ctx: Context, bodies: Iterable[Body]) -> None:
     record_write_times(ctx, SETTING, fields_by_key)
 
 
-def _merge_fields(old: Body, body: Body) -> Body:
-    return old | body
+def _merge_fields(old: Body, body: Body, product: Body) -> Body:
+    """Merge a store's fields. With its first own price it keeps the catalogue's old price of that time."""
+    is_first = "price" in body and "price" not in old and "old_price" in product
+    return ({"old_price": product["old_price"]} if is_first else {}) | old | body
 
 
 async def change_store_products(
@@ -84,7 +88,7 @@ async def change_store_products(
     field: str,
     *,
     sets_original_levels: bool = False,
-    merge: Callable[[Body, Body], Body] = _merge_fields,
+    merge: MergeStoreProduct = _merge_fields,
 ) -> None:
     """Store the named fields of products. A product outside the store's range is added.
 
@@ -108,7 +112,7 @@ async def change_store_products(
         data |= (
             _original_levels(data) if sets_original_levels else _check_local_change(before, data, product, item_field)
         )
-        written[item["product_number"]] = merge(before, data)
+        written[item["product_number"]] = merge(before, data, product)
         _check_min_max(written[item["product_number"]], item_field)
         _check_series(item, written[item["product_number"]], item_field)
     await _save(ctx, store, old, written)

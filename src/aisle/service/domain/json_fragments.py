@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from json.encoder import encode_basestring as quoted
 from typing import Any
 
@@ -68,6 +69,6 @@ def drop_none(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_json_object(object_json: str) -> dict[str, Any]:
-    """Parse a stored object."""
-    value: dict[str, Any] = json.loads(object_json)
+    """Parse a stored object. A number with a fraction becomes a Decimal, so that it equals that of a request."""
+    value: dict[str, Any] = json.loads(object_json, parse_float=Decimal)
     return value

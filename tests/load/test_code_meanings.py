@@ -1,0 +1,141 @@
+"""Codes of a file that mean something else in the store, or nothing: the report names them, and what they also mean."""
+
+import pytest
+
+from tests.load.test_repeated_loads import World
+
+CODE, CASE, FREE = "4006381333931", "14006381333938", "4012345678901"
+HEADERS = {
+    "stores.csv": "store_number,store_name,is_warehouse",
+    "products.csv": "product_number,product_name,barcode,purchase_unit_barcode,barcodes_array",
+    "locations.csv": "store_number,location_code",
+    "people.csv": "store_number,badge,user,name",
+    "orders.csv": "store_number,order_number,line_number,product_number,quantity,preferred_location_code,barcode",
+    "deliveries.csv": "store_number,order_number,no_of_containers,line_number,product_number,quantity,barcode",
+}
+STORE = {
+    "stores.csv": ["1,One,false", "2,Two,false"],
+    "products.csv": [f"S01,Tea,{CODE},{CASE},", "S02,Ink,,,04252614", "0300,Pen,,,"],
+    "locations.csv": ["1,P1", "1,A-01-2"],
+}
+
+
+async def load(world: World, files: dict[str, list[str]]) -> tuple[list[str], list[str]]:
+    """Return the bad rows and the warnings of a load of these files."""
+    world.clear()
+    for name, rows in files.items():
+        world.write(name, HEADERS[name], *rows)
+    report = await world.load()
+    assert report is not None
+    return list(map(str, report.bad)), [note for file in report.files for note in file.notes if "warning" in note]
+
+
+ALSO = "also another code of the store, and at home a scan of it has to ask which is meant"
+
+
+@pytest.mark.parametrize(
+    ("person", "column", "value"),
+    [
+        ("1,S01,jan,Jan", "badge", "S01 of Jan is also product S01"),
+        ("1,s01,jan,Jan", "badge", "s01 of Jan is also product S01"),
+        ("1,P1,kai,Kai", "badge", "P1 of Kai is also place P1"),
+        ("1,a-01-2,kai,Kai", "badge", "a-01-2 of Kai is also place A-01-2"),
+        (f"1,{CODE},leo,Leo", "badge", f"{CODE} of Leo is also a code of product S01"),
+        (f"2,0{CODE},leo,Leo", "badge", f"0{CODE} of Leo is also a code of product S01"),
+        (f"1,{CASE},leo,Leo", "badge", f"{CASE} of Leo is also a code of product S01"),
+        ("1,04252614,mia,Mia", "badge", "04252614 of Mia is also a code of product S02"),
+        ("1,B-1,s02,Mia", "user", "s02 of Mia is also product S02"),
+        ("1,0300,ina,Ina", "badge", "0300 of Ina is also product 0300"),
+    ],
+)
+async def test_badge_that_is_another_code_of_the_store_is_warned_of(
+    person: str, column: str, value: str, world: World
+) -> None:
+    bad, notes = await load(world, STORE | {"people.csv": [person]})
+    assert bad == []
+    assert notes == [f"people.csv:2: warning: {column} is {ALSO}: {value}."]
+    assert await load(world, {"people.csv": [person]}) == ([], notes)
+
+
+@pytest.mark.parametrize("person", ["1,B-1,jan,Jan", "2,P1,kai,Kai", f"1,{FREE},leo,Leo", "1,S0,s0,Mia"])
+async def test_badge_of_its_own_is_not_warned_of(person: str, world: World) -> None:
+    assert await load(world, STORE | {"people.csv": [person]}) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("product", "value"),
+    [
+        ("S19,x,S01,,", "barcode is on two products: S01 of S19 is also of S01"),
+        ("S19,x,s01,,", "barcode is on two products: s01 of S19 is also of S01"),
+        ("S19,x,0300,,", "barcode is on two products: 0300 of S19 is also of 0300"),
+        ("S19,x,,S02,", "purchase_unit_barcode is on two products: S02 of S19 is also of S02"),
+        (f"S19,x,,,{FREE};S01", "barcodes_array is on two products: S01 of S19 is also of S01"),
+        (f"{CODE},x,,,", f"product_number is on two products: {CODE} of {CODE} is also of S01"),
+    ],
+)
+@pytest.mark.parametrize("is_before", [True, False], ids=["earlier load", "same file"])
+async def test_barcode_that_is_the_number_of_another_product_is_warned_of(
+    product: str, value: str, is_before: bool, world: World
+) -> None:
+    rows = [product] if is_before else [*STORE["products.csv"], product]
+    if is_before:
+        await load(world, STORE)
+    bad, notes = await load(world, {"products.csv": rows})
+    assert bad == []
+    assert any(f"products.csv:{len(rows) + 1}: warning: {value}" in note for note in notes)
+
+
+async def test_barcode_that_is_the_own_number_is_not_warned_of(world: World) -> None:
+    files = {"stores.csv": STORE["stores.csv"], "products.csv": [f"{FREE},x,{FREE},,", "S7,y,S7,,"]}
+    assert await load(world, files) == ([], [])
+    assert await load(world, files) == ([], [])
+
+
+DELIVERY, ORDER = "1,D,1,1,S02,10,{}", "1,O,1,S02,10,,{}"
+
+
+@pytest.mark.parametrize(("name", "row"), [("deliveries.csv", DELIVERY), ("orders.csv", ORDER)])
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        (CODE, f"{CODE} of S02 is also of S01, which the service has"),
+        (f"0{CODE}", f"0{CODE} of S02 is also of S01, which the service has"),
+        (CASE, f"{CASE} of S02 is also of S01, which the service has"),
+        ("S01", "S01 of S02 is also the number of another product"),
+        ("04252614", ""),
+        (FREE, ""),
+        ("S02", ""),
+    ],
+)
+async def test_barcode_of_a_line_that_is_of_another_product_is_warned_of(
+    name: str, row: str, code: str, value: str, world: World
+) -> None:
+    bad, notes = await load(world, STORE | {name: [row.format(code)]})
+    assert bad == []
+    assert notes == ([f"{name}:2: warning: barcode is on two products: {value}."] if value else [])
+
+
+async def test_barcode_of_lines_of_two_products_is_warned_of(world: World) -> None:
+    rows = [f"1,D,1,1,S02,10,{FREE}", f"1,D,1,2,S02,10,{FREE}", f"1,D,1,3,0300,10,{FREE}"]
+    _, notes = await load(world, STORE | {"deliveries.csv": rows})
+    assert notes == [f"deliveries.csv:4: warning: barcode is on two products: {FREE} of 0300 is also of S02 (row 2)."]
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("P9", ", and a pick would send people there; write one of its places, or none"),
+        ("p1", "; P1?"),
+        ("P01", "; P1?"),
+        ("a-01-2", "; A-01-2?"),
+        ("A012", "; A-01-2?"),
+    ],
+)
+async def test_preferred_location_that_the_store_does_not_have_is_refused(code: str, hint: str, world: World) -> None:
+    bad, _ = await load(world, STORE | {"orders.csv": [f"1,O,1,S01,1,{code},", "1,O2,1,S01,1,P1,"]})
+    assert bad == [f"orders.csv:2: preferred_location_code {code!r}: store 1 has no such place{hint}"]
+
+
+@pytest.mark.parametrize("row", ["1,O,1,S01,1,P1,", "1,O,1,S01,1,,", "2,O,1,S01,1,P9,"])
+async def test_preferred_location_that_is_there_is_loaded(row: str, world: World) -> None:
+    assert await load(world, STORE | {"orders.csv": [row]}) == ([], [])
