@@ -21,7 +21,7 @@ from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.decoder import Decoder
 from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine
 from aisle.scan.meaning import PRODUCT, Match, Scan
-from aisle.session import profile
+from aisle.session import terminal_settings
 from aisle.session.pending_question import PendingQuestion
 from aisle.session.session import Session, open_session
 from aisle.session.unit_of_work import MAX_REPLAYED
@@ -29,6 +29,7 @@ from aisle.settings import Settings
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from tests.cache import service_rows
+from tests.copied_databases import copy_cache
 
 ORDER = service_rows.order(
     "4101",
@@ -39,11 +40,8 @@ ORDER = service_rows.order(
 )
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
-    """A home with a small store in its cache."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+def small_store(cache: CacheWriter) -> None:
+    """A small store."""
     cache.write_people([service_rows.person("U1", "Anna Kovac"), service_rows.person("U2", "Anna Berg")])
     cache.write_products(
         [service_rows.product(f"P{n}", f"Product {n}", code) for n, code in enumerate(("", *BARCODES)) if n]
@@ -55,6 +53,13 @@ def home(aisle_home: Path) -> StoreFolder:
         [ORDER, service_rows.order("4102", service_rows.line(1, "P2", 2))], lines_known=True, read_began=1.0
     )
     sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with a small store in its cache."""
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    copy_cache(home.folder, "0001", small_store)
     return home
 
 
@@ -103,10 +108,10 @@ def test_reused_terminal_name_remembers_nobody(home: StoreFolder, monkeypatch: p
     with at(home) as session:
         say(session, "BADGE-U1", "4101")
         signed_in = session.context.clock()
-    monkeypatch.setattr(profile, "terminal_assigned_at", lambda _settings: signed_in - 3600)
+    monkeypatch.setattr(terminal_settings, "terminal_assigned_at", lambda _settings: signed_in - 3600)
     with at(home) as session:
         assert session.frames.build().user == "Anna Kovac"
-    monkeypatch.setattr(profile, "terminal_assigned_at", lambda _settings: signed_in + 3600)
+    monkeypatch.setattr(terminal_settings, "terminal_assigned_at", lambda _settings: signed_in + 3600)
     with at(home) as session:
         assert session.frames.build().view.name == "sign_in"
         assert say(session, "BADGE-U1").view.name.startswith("pick."), "her work is where she left it"

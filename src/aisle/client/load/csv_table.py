@@ -22,8 +22,15 @@ from aisle.client.load.csv_dialect import (
     split_first_row,
 )
 from aisle.client.load.footer_rows import incomplete_total_reason, subtotal_reason, total_reason
+from aisle.client.load.number_and_date_format import (
+    CURRENCY_NAMES,
+    MONTH_NAMES,
+    Notation,
+    currency_of,
+    split_unit,
+    with_cents,
+)
 from aisle.client.load.report import FileNotes, LoadError
-from aisle.client.load.value_notation import CURRENCY_NAMES, MONTH_NAMES, Notation, currency_of, split_unit, with_cents
 
 Values = dict[str, Any]
 """Values of rows of a file by field, as they are sent."""
