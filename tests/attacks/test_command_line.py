@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from aisle.cli import main
+from aisle.safe_text import clean
 from aisle.service.domain.timestamps import HOST_TIME_ZONE
 from aisle.service.http.server import Address
-from aisle.text import clean
 
 EVIL = "\x1b]0;owned\x07\x9b31m\u202eevil\u2028\x7f"
 

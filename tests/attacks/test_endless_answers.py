@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aisle.client import Client
-from aisle.client.errors import InvalidResponse, OutcomeUnknown, PagingLoop, ResponseTooLong
+from aisle.client.errors import InvalidResponse, OutcomeUnknown, PagingLoop, ResponseTooLong, ResponseTooSlow
 from aisle.client.response import MAX_INT64, Response, to_int64
 from aisle.client.transport import MAX_RESPONSE_BYTES, SMALL_RESPONSE_BYTES, Timeouts
 from aisle.courier.pull.change_feed import MAX_PAGES
@@ -204,3 +204,30 @@ async def test_interim_answers_without_end_are_given_up() -> None:
         async with Client(url, "t", timeouts=Timeouts(read=0.5)) as client:
             with pytest.raises(OutcomeUnknown, match="only interim responses"):
                 await asyncio.wait_for(client.request("list-stores"), 10)
+
+
+async def test_answer_that_drips_is_asked_for_once() -> None:
+    asked = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal asked
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            asked += 1
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n")
+            while True:
+                writer.write(b" ")
+                await writer.drain()
+                await asyncio.sleep(0.05)
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with Client(url, "t", timeouts=Timeouts(total=0.3)) as client:
+            with pytest.raises(ResponseTooSlow, match=r"did not end in 0\.3 s"):
+                await asyncio.wait_for(client.list_stores(), 10)
+    assert asked == 1

@@ -6,6 +6,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from aisle.client.errors import TooManyRows
+from aisle.client.paging import IdCursor, PageNumberCursor
+from aisle.contract.operations import OPERATIONS
 from tests.courier.fake_service import Fake
 from tests.courier.host import Host
 
@@ -41,3 +44,47 @@ async def test_a_courier_leaves_pages_that_repeat(host: Host, leads: bool) -> No
         await courier.full_sync.run_to_end()
         assert "headers" in courier.full_sync.progress.missing
     assert set(host.numbers()) >= {"O1", "O2", "O3", "O4", "O5"}
+
+
+@pytest.mark.parametrize("leads", [True, False], ids=["named", "unnamed"])
+@pytest.mark.parametrize(
+    ("operation", "stage"),
+    [("list-customer-orders", "headers"), ("list-store-products-stock", "stock"), ("list-store-receipts", "receipts")],
+)
+async def test_a_courier_leaves_a_list_whose_new_rows_never_end(
+    host: Host, monkeypatch: pytest.MonkeyPatch, operation: str, stage: str, leads: bool
+) -> None:
+    monkeypatch.setattr("aisle.client.paging.MAX_ROWS", 40)
+    asked = 0
+
+    def endless(fake: Fake, request: httpx.Request) -> httpx.Response:
+        nonlocal asked
+        asked += 1
+        assert asked < 100, "it goes on for ever"
+        rows = [
+            {"order_number": f"X{n}", "is_active": True, "total_lines": 0, "id": n, "product_number": f"P{n}"}
+            for n in range(asked * 10, asked * 10 + 10)
+        ]
+        return httpx.Response(200, json={"list": rows, "next_page": asked + 1 if leads else "x", "total_count": 9})
+
+    host.fake.add_order("O9")
+    async with host.courier() as courier:
+        await courier.sync_once()
+        host.fake.fail(operation, *[endless] * 200)
+        courier.full_sync.request_full()
+        await courier.full_sync.run_to_end()
+        missing = courier.full_sync.progress.missing
+        assert {stage} <= set(missing) <= {stage, "lines"}, "lines are of the same list"
+        reason = str(courier.full_sync.progress.reason_of(stage))
+        assert "more than 40" in reason or not leads
+    assert asked <= 20
+
+
+@pytest.mark.parametrize("kind", [IdCursor, PageNumberCursor])
+def test_small_pages_come_to_an_end(monkeypatch: pytest.MonkeyPatch, kind: type[IdCursor | PageNumberCursor]) -> None:
+    monkeypatch.setattr("aisle.client.paging.MAX_PAGES", 10)
+    cursor = kind(OPERATIONS["list-store-products-stock"], {"from_id": 0})
+    for number in range(1, 11):
+        assert cursor.advance([{"id": number}], {"next_page": number + 1})
+    with pytest.raises(TooManyRows, match="more than 10"):
+        cursor.advance([{"id": 11}], {"next_page": 12})

@@ -21,7 +21,7 @@ from aisle.client import Client, asgi_transport
 from aisle.client.sign_in import WEB_CHANNEL, NotSignedIn, SignedIn, sign_in
 from aisle.server import connections
 from aisle.server.connections import ConnectionLimits
-from aisle.service.limits import RateLimits
+from aisle.service.rate_limits import RateLimits
 from aisle.web.app import SignInError
 from aisle.web.sign_ins import CheckTurns, Person
 from tests.attacks.test_sign_in_lockout import ANN, PEOPLE

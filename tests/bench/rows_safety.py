@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from aisle import text
+from aisle import safe_text
 from aisle.cache.reader import CacheReader
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
@@ -20,16 +20,16 @@ from aisle.jobs.job import Policy
 from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
-from aisle.service.auth.store_scope import StoreScopedTransaction
+from aisle.service.auth.statement_scope import StoreScopedTransaction
 from aisle.service.auth.tokens import create_token
 from aisle.service.db import sqlite_connection as sqlite
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service, open_service
 from aisle.service.http import request_parsing
 from aisle.service.http.endpoint import OperationEndpoint
-from aisle.service.limits import RateLimits
-from aisle.session.profile import Profile, StoreAccess
+from aisle.service.rate_limits import RateLimits
 from aisle.session.session import Session
+from aisle.session.terminal_settings import Profile, StoreAccess
 from aisle.tui.layout.screen import layout_screen
 from tests.bench import generated_store
 from tests.bench.bench import Bench
@@ -75,7 +75,7 @@ def _scans(bench: Bench) -> list[Pair]:
                 outbox.execute(f"PRAGMA synchronous={mode}").fetchall()
                 found.append(took_ms(lambda: _say(session, code)))
             frame = session.take([], time.monotonic())
-            text.clean.cache_clear()
+            safe_text.clean.cache_clear()
             shown.append(took_ms(lambda frame=frame: layout_screen(frame, COLUMNS, ROWS)))  # type: ignore[misc]
             with _uncleaned():
                 raw.append(took_ms(lambda frame=frame: layout_screen(frame, COLUMNS, ROWS)))  # type: ignore[misc]
@@ -97,7 +97,7 @@ def _say(session: Session, said: str) -> None:
 @contextmanager
 def _uncleaned() -> Iterator[None]:
     """Nothing is sanitised in the block."""
-    clean = text.clean
+    clean = safe_text.clean
     users = [module for module in list(sys.modules.values()) if getattr(module, "clean", None) is clean]
     try:
         for module in users:

@@ -15,7 +15,7 @@ from typing import Any, NotRequired, Union, get_args, get_origin, get_type_hints
 import apsw
 import pytest
 
-import aisle.jobs.rows
+import aisle.jobs.row_types
 from aisle.cache import query_registry, supervisor_queries
 from aisle.cache.order_overlay import Overlay
 from aisle.cache.query_registry import QUERIES
@@ -29,7 +29,7 @@ from aisle.contract.models.stores import Store, StoreCreate
 from aisle.host.database import transaction
 from aisle.jobs.count.count_state import log_write
 from aisle.jobs.job import PARTLY_RECEIVED, LocalNote, Request, Write
-from aisle.jobs.rows import service
+from aisle.jobs.row_types import service
 from aisle.jobs.supervisor.order_filter import view_key
 from aisle.outbox import session_requests
 from aisle.outbox.local_notes import SAVED_VIEW, save_note
@@ -50,8 +50,8 @@ INTERFACE_MODELS = {
 
 def row_types() -> dict[str, Any]:
     """All row types by query name, as the two registries declare them."""
-    names = [each.name for each in pkgutil.iter_modules(aisle.jobs.rows.__path__)]
-    modules = [importlib.import_module(f"aisle.jobs.rows.{name}") for name in names]
+    names = [each.name for each in pkgutil.iter_modules(aisle.jobs.row_types.__path__)]
+    modules = [importlib.import_module(f"aisle.jobs.row_types.{name}") for name in names]
     by_name = {name: value for module in modules for name, value in vars(module).items()}
     sources = (Path(str(each.__file__)).read_text("utf-8") for each in (query_registry, supervisor_queries))
     return {query: by_name[row] for source in sources for query, row in DECLARED.findall(source)}

@@ -13,7 +13,7 @@ from aisle.service.db import Database
 from aisle.service.domain.timestamps import Clock
 from aisle.service.factory import Service
 from aisle.service.http import server
-from aisle.service.limits import RateLimits
+from aisle.service.rate_limits import RateLimits
 
 NEW = ("--database", "sqlite:///{folder}/new.db")
 

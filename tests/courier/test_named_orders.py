@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 
-from aisle.session.profile import iso_time
+from aisle.session.terminal_settings import iso_time
 from tests.courier.test_real_service import Shop
 from tests.courier.test_request_counts import Heard
 from tests.courier.test_request_counts import shop as heard_shop  # noqa: F401 - a fixture

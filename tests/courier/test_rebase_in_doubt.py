@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from aisle.jobs.job import RESEND
-from aisle.outbox.rebase_excess import EXCESS
+from aisle.outbox.excess_picks import EXCESS
 from tests.courier.document_host import PUT, Shop
 from tests.courier.fake_service import Fake, answer_lost
 from tests.courier.host import Host

@@ -11,7 +11,7 @@ import pytest
 
 from aisle.client import Client
 from aisle.courier.pull.read_queue import PendingReadBacks
-from aisle.courier.read_topics import PRODUCT, Topic
+from aisle.courier.topics_to_reread import PRODUCT, Topic
 from aisle.host.database import transaction
 from tests.courier.host import Host
 from tests.courier.test_picks_and_moves import goods

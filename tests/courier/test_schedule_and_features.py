@@ -9,9 +9,9 @@ import pytest
 from aisle.courier.pull.cache_update import ReadSequence
 from aisle.courier.pull.read_queue import PendingReadBacks
 from aisle.courier.push.request import OFF, request_body
-from aisle.courier.read_topics import Topic, topics_of_operation
 from aisle.courier.schedule import PullIntervals, Timetable, WakeEvent, backoff_s
 from aisle.courier.service_features import Features, features_of_headers, parse_features
+from aisle.courier.topics_to_reread import Topic, topics_of_operation
 from aisle.outbox.operation_record import CREATE_LOGS
 from tests.courier.host import Host
 from tests.courier.simulated_time import Time

@@ -14,7 +14,7 @@ from aisle.cache.reader import CacheReader
 from aisle.cli.reason_texts import reason_text
 from aisle.jobs.job import Write
 from aisle.jobs.supervisor.store_product_fields import UPDATE
-from aisle.outbox.rebase_excess import is_excess
+from aisle.outbox.excess_picks import is_excess
 from aisle.outbox.service_restore import list_restores
 from aisle.service.factory import open_service
 from aisle.service.http.endpoint import WRITE_HISTORY_DAYS

@@ -16,7 +16,7 @@ from aisle.host.notify_sockets import SECRET_PREFIX
 from aisle.jobs.job import Request, Write
 from aisle.jobs.order_operations import CLOSE_LINE, REJECT, REOPEN, OrderAction, decide
 from aisle.jobs.supervisor.store_product_fields import update_write as write_product
-from aisle.outbox import session_requests, user_tokens
+from aisle.outbox import session_requests, user_token_owners
 from aisle.outbox.operation_record import UPDATE_ORDER, Author, Intent, principal_of
 from aisle.service.auth.tokens import create_token
 from aisle.service.demo.store import SUPERVISOR_PIN
@@ -122,7 +122,7 @@ async def _a_changed_pin_ends_the_token(shop: StaffShop, courier: Courier) -> No
         assert (await admin.request_extension("POST", path, body={"people": [fred]})).status == 200
     (back,) = shop.says(FRED, shop.deed(shop.order(order), OrderAction(REOPEN)))
     courier.wake()
-    await shop.time.until(lambda: user_tokens.count_waiting_for(shop.desk.db, "U6", shop.time.now) == 1, 60)
+    await shop.time.until(lambda: user_token_owners.count_waiting_for(shop.desk.db, "U6", shop.time.now) == 1, 60)
     assert shop.desk.state(back) == "queued"
     assert await shop.prove(courier, name="old") == "pin"
     assert await shop.prove(courier, "97531", "new") == "done"

@@ -10,7 +10,7 @@ import pytest
 from aisle.host.database import fetch, transaction
 from aisle.host.notify_sockets import SECRET_PREFIX, user_of_token_name, user_token_name
 from aisle.jobs.job import Write
-from aisle.outbox import user_tokens
+from aisle.outbox import user_token_owners
 from aisle.outbox.operation_record import Author, Intent, principal_of
 from tests.courier.fake_service import OWN, Fake, answer_lost, says
 from tests.courier.host import Host, quiet
@@ -61,7 +61,7 @@ async def test_operation_without_token_holds_only_its_lane(desk: Host) -> None:
         await desk.time.until(lambda: desk.desk.state(beside) == "done", 30)
         await desk.time.pass_(120)
         assert (desk.desk.state(mine), desk.desk.state(after)) == ("queued", "queued")
-        assert user_tokens.operations_waiting_for_tokens(desk.desk.db, desk.time.now) == (("U6", 1),)
+        assert user_token_owners.operations_waiting_for_tokens(desk.desk.db, desk.time.now) == (("U6", 1),)
         assert courier.is_idle, "nothing of it can be sent"
         await prove(desk, courier)
         await settled(desk, 3)
@@ -80,7 +80,7 @@ async def test_early_expired_token_is_requested_again_without_duplicate(desk: Ho
         await desk.time.pass_(120)
         row = desk.desk.outbox.get(mine)
         assert (row.state, row.has_key, desk.state()) == ("queued", 1, "live")
-        assert user_tokens.count_waiting_for(desk.desk.db, "U6", desk.time.now) == 1
+        assert user_token_owners.count_waiting_for(desk.desk.db, "U6", desk.time.now) == 1
         (other,) = desk.desk.write(update("O2", {1: 1}))
         courier.wake()
         await desk.time.until(lambda: desk.desk.state(other) == "done", 60)
@@ -99,7 +99,7 @@ async def test_a_token_is_used_as_long_as_the_service_says_and_no_longer(desk: H
         courier.wake()
         await desk.time.pass_(60)
         assert sent(desk.fake) == []
-        assert user_tokens.count_waiting_for(desk.desk.db, "U6", desk.time.now) == 1
+        assert user_token_owners.count_waiting_for(desk.desk.db, "U6", desk.time.now) == 1
         await prove(desk, courier, name="again")
         await settled(desk, 1)
 
@@ -108,11 +108,11 @@ async def test_a_courier_that_is_gone_has_taken_the_token_with_it_and_no_work(de
     async with desk.running(desk.courier(intervals=quiet())) as courier:
         await live(desk)
         await prove(desk, courier)
-        assert user_tokens.has_token(desk.desk.db, principal_of("U6"), desk.time.now)
+        assert user_token_owners.has_token(desk.desk.db, principal_of("U6"), desk.time.now)
     says_fred(desk, reject("O1"))
     async with desk.running(desk.courier(intervals=quiet())) as courier:
         await live(desk)
-        assert not user_tokens.has_token(desk.desk.db, principal_of("U6"), desk.time.now)
+        assert not user_token_owners.has_token(desk.desk.db, principal_of("U6"), desk.time.now)
         await desk.time.pass_(60)
         assert desk.desk.states() == ["queued"]
         await prove(desk, courier, name="again")

@@ -11,7 +11,7 @@ from aisle.cache.reader import CacheReader
 from aisle.client import Client, Response, RetryPolicy
 from aisle.courier import courier as couriers
 from aisle.courier.courier import Courier
-from aisle.courier.operator_log import Notice
+from aisle.courier.operator_notices import Notice
 from aisle.host.database import transaction
 from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
@@ -23,8 +23,8 @@ from aisle.outbox.operation_record import Author, Intent, Operation
 from aisle.outbox.operation_state import CONFIRMED, QUEUED, SENDING
 from aisle.outbox.service_restore import Restore, list_restores
 from aisle.scan.inputs import Line as Said
-from aisle.session.profile import Profile, StoreAccess, iso_time
 from aisle.session.session import Session
+from aisle.session.terminal_settings import Profile, StoreAccess, iso_time
 from tests.courier.host import URL
 from tests.courier.writes import STORE
 

@@ -30,8 +30,8 @@ from aisle.jobs.view import GOOD, Frame
 from aisle.outbox.journal import Committed, Journal, JournalBatch
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
-from aisle.session.profile import Profile, StoreAccess
 from aisle.session.session import Session
+from aisle.session.terminal_settings import Profile, StoreAccess
 from tests.courier.writes import STORE
 from tests.faults.soak import EACH, PICK_UP, Plan, goods, orders
 

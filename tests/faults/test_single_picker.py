@@ -25,8 +25,8 @@ from aisle.jobs.view import Frame, Step
 from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
-from aisle.session.profile import Profile, StoreAccess
 from aisle.session.session import Session
+from aisle.session.terminal_settings import Profile, StoreAccess
 from tests.courier.writes import STORE
 from tests.faults import soak
 from tests.faults.host_results import Desk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.jobs.choice_keys import FREE_LETTERS, LETTER_OF_CHOICE, MAX_CHOICES, assign_letters
+from aisle.jobs.choice_letters import FREE_LETTERS, LETTER_OF_CHOICE, MAX_CHOICES, assign_letters
 from aisle.jobs.job import Query
 from aisle.scan.grammar import PRINTED_LETTERS
 from aisle.scan.meaning import Choice

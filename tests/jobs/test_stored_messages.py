@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.cli.reason_texts import reason_text
-from aisle.jobs.message import DETAIL_ARGUMENT, NO_MESSAGE, is_stored_message, read_message, store_message, store_text
+from aisle.jobs.stored_message import (
+    DETAIL_ARGUMENT,
+    NO_MESSAGE,
+    is_stored_message,
+    read_message,
+    store_message,
+    store_text,
+)
 from aisle.jobs.view import Msg, msg
 from aisle.tui.message_text import MessageWriter
 

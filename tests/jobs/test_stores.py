@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aisle.jobs.job import Changed, Close, Context, Event, Opened, Query, Refresh, Resumed, Rows, SwitchStore
-from aisle.jobs.supervisor.store_data import StoresState, parse_store
+from aisle.jobs.supervisor.store_record import StoresState, parse_store
 from aisle.jobs.supervisor.stores import SUBSETS, StoresJob
 from aisle.jobs.view import DetailView, ListView, Step, msg
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, CursorKey, Match, Scan, Text, TypedText

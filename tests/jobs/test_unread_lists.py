@@ -14,12 +14,12 @@ from aisle.jobs.count.my_entries import MyEntriesJob
 from aisle.jobs.job import Job
 from aisle.jobs.locations import LocationsJob
 from aisle.jobs.look_up import LookUpJob
-from aisle.jobs.message import store_message as kept
 from aisle.jobs.move.clearance_tasks import ClearanceTasksJob
 from aisle.jobs.move.job import MoveJob
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.shell.home import HomeJob
+from aisle.jobs.stored_message import store_message as kept
 from aisle.jobs.supervisor.deliveries import DeliveriesJob
 from aisle.jobs.supervisor.exceptions import EXCEPTION_KINDS, ExceptionsJob, ExceptionsState
 from aisle.jobs.supervisor.log import LogJob

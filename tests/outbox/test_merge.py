@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.jobs.job import Write
-from aisle.outbox.merge import can_merge, merge_batch, merge_writes
+from aisle.outbox.merge_operations import can_merge, merge_batch, merge_writes
 from tests.writes import movement, picked, update
 
 WRITES = st.lists(

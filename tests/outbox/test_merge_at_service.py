@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aisle.jobs.job import Write
-from aisle.outbox.merge import merge_batch
+from aisle.outbox.merge_operations import merge_batch
 from tests.run_length import tries
 from tests.service.world import World
 

@@ -13,7 +13,7 @@ from aisle.errors import StorageError
 from aisle.host.database import fetch, migrate, transaction
 from aisle.jobs.job import CLOSED_BY_HAND, Resolve
 from aisle.outbox import operation_state
-from aisle.outbox.merge import product_lanes
+from aisle.outbox.merge_operations import product_lanes
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.operation_record import (
     ID_ALPHABET,

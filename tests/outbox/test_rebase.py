@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from aisle.cache.order_overlay import apply_to_order
 from aisle.jobs.job import Write
-from aisle.outbox.merge import merge_batch
+from aisle.outbox.merge_operations import merge_batch
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.rebase import RebasedLine, is_picked, merge_line_updates, rebase_line
+from aisle.outbox.rebase_picks import RebasedLine, is_picked, merge_line_updates, rebase_line
 from tests.writes import update
 
 

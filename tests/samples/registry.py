@@ -9,9 +9,9 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.message import store_message
 from aisle.jobs.shell.home import HomeJob, HomeState, OpenOrderRow
 from aisle.jobs.shell.sign_in import Person, SignInJob, SignInState
+from aisle.jobs.stored_message import store_message
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, LinkState, MissingList, UnusableRows, Verdict, View, msg
 from tests.samples import look_up
 from tests.samples.clearance import CLEARANCE_SAMPLES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from aisle.jobs.supervisor.store_data import ListedStore, Store, StoresState, parse_store
+from aisle.jobs.supervisor.store_record import ListedStore, Store, StoresState, parse_store
 from aisle.jobs.supervisor.stores import StoresJob
 from aisle.jobs.view import INFO, WRONG, Frame, LinkState, Verdict, msg
 

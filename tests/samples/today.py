@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.message import store_message
+from aisle.jobs.stored_message import store_message
 from aisle.jobs.supervisor.today import Aisle, Person, Terminal, TodayJob, TodayState
 from aisle.jobs.view import WRONG, Frame, LinkState, Verdict, msg
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND
-from aisle.jobs.message import StoredMessage, store_message
+from aisle.jobs.stored_message import StoredMessage, store_message
 from aisle.jobs.supervisor.store_product_view import field_label, format_value
 from aisle.jobs.supervisor.unconfirmed import (
     OTHER_ORDER,

@@ -39,7 +39,7 @@ from aisle.service.context import Role
 from aisle.service.db import Row
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.factory import Service, open_service
-from aisle.service.limits import RateLimits
+from aisle.service.rate_limits import RateLimits
 from tests.service.world import START, assert_books
 
 AnyCase = Case[Any]

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from aisle.service.http.workers import CANNOT_START
+from aisle.service.http.worker_processes import CANNOT_START
 
 
 def ends_at_once(at: object, ready: object, follow: object) -> None:

@@ -22,7 +22,7 @@ from aisle.service.db import DatabaseUnreachable
 from aisle.service.db.postgres import PostgresDatabase
 from aisle.service.http import server as waiting
 from aisle.service.http.server import wait_for_database
-from aisle.service.http.workers import LEAVE, Commands
+from aisle.service.http.worker_processes import LEAVE, Commands
 from tests.service.postgres import Server, execute
 from tests.service.serve_process import SECONDS, command_of
 from tests.terminal.lifeline import Lifeline

@@ -26,7 +26,7 @@ from aisle.service.http import request_parsing
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import AccessLog
 from aisle.service.http.server import run_server
-from aisle.service.limits import (
+from aisle.service.rate_limits import (
     MAX_CODE_LENGTH,
     MAX_HEADER_BYTES,
     MAX_HEADERS,

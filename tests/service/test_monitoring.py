@@ -26,7 +26,7 @@ from aisle.service.http import health_pages
 from aisle.service.http.app import App
 from aisle.service.http.json_logging import JsonFormatter, log_as_json
 from aisle.service.http.metrics import Metrics
-from aisle.service.limits import RateLimits
+from aisle.service.rate_limits import RateLimits
 from tests.service.world import API, World
 from tests.terminal.lifeline import Lifeline
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from aisle.service.auth.store_scope import StoreScopedTransaction
+from aisle.service.auth.statement_scope import StoreScopedTransaction
 from aisle.service.db import Statement
 from aisle.service.db.statements import stock as sql
 from aisle.service.domain.timestamps import format_timestamp

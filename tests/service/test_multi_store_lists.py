@@ -75,7 +75,7 @@ async def test_changed_products_are_found_for_few_and_many(world: World, monkeyp
     await world.put("/stores/S3/storeproducts", [{"product_number": "P2", "min": 1}])
     found = []
     for few_products in (50, 0):
-        monkeypatch.setattr("aisle.service.handlers.stock._MAX_NAMED_PRODUCTS", few_products)
+        monkeypatch.setattr("aisle.service.handlers.stock_reads._MAX_NAMED_PRODUCTS", few_products)
         rows = await world.rows("/storeproducts/stock", last_modified_date=day)
         found.append([(row["store_number"], row["product_number"]) for row in rows])
         assert (await world.rows("/storeproducts/stock", last_modified_date=day, store_number="S3")) == [

@@ -17,7 +17,7 @@ from aisle.service.db.postgres import PostgresDatabase
 from aisle.service.db.postgres_transaction import PostgresTransaction
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import format_timestamp
-from aisle.service.handlers.prefetch import prefetch_statements
+from aisle.service.handlers.query_prefetch import prefetch_statements
 from tests.service import postgres
 from tests.service.world import LOGS, START, World
 

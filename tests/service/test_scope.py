@@ -15,7 +15,7 @@ import pytest
 
 import aisle.service.db.statements as catalogue
 from aisle.contract.wire import OPERATIONS
-from aisle.service.auth.store_scope import StoreScopedTransaction, store_parameters, store_tables
+from aisle.service.auth.statement_scope import StoreScopedTransaction, store_parameters, store_tables
 from aisle.service.auth.tokens import Authorization, authorize
 from aisle.service.context import CHAIN, Context, OperationCall, Principal, Store
 from aisle.service.db import Row
@@ -33,7 +33,7 @@ from tests.service.world import World
 # Statements on rows of stores that name none: only a token of all stores can have them carried out.
 OF_ALL_STORES = {
     "access.TOKEN_STORES",
-    "access.EXPIRED_TOKEN_STORES_DELETE",
+    "access.STORES_OF_TOKENS_DELETE",
     "access.HAS_DATA",
     "access.SIMILAR_STORES",
     "products.PRODUCTS_IN_OPEN_DELIVERIES",

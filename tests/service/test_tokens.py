@@ -192,4 +192,9 @@ async def test_locations_new_products_and_first_prices_are_audited(world: World)
         {"product_name": "New", "price": 4},
     )
     await world.post("/products/prices", {"products": [{"product_number": "P9", "store_number": "S1", "price": 3}]})
-    assert (await entries(world, OF_STORE, subject="store product"))[-1] == ("store product", "P9", {}, {"price": 3})
+    assert (await entries(world, OF_STORE, subject="store product"))[-1] == (
+        "store product",
+        "P9",
+        {},
+        {"price": 3, "old_price": 4},
+    )

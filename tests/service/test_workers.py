@@ -15,8 +15,8 @@ import pytest
 
 from aisle.errors import StorageError, UsageError
 from aisle.server.http_server import listening
-from aisle.service.http import workers
-from aisle.service.http.workers import LEAVE, Commands, run_workers
+from aisle.service.http import worker_processes
+from aisle.service.http.worker_processes import LEAVE, Commands, run_workers
 from tests.service.idle_worker import COUNTED, NINTH, comes_up_once, ends_at_once
 from tests.service.serve_process import SECONDS, command_of, served
 
@@ -72,8 +72,8 @@ def test_workers_that_never_come_up_are_not_tried_for_ever() -> None:
 def test_workers_are_restarted_without_limit_after_first_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database that is away for a while ends no service."""
     monkeypatch.setenv(COUNTED, str(tmp_path / "starts"))
-    monkeypatch.setattr(workers, "_PAUSE", 0.05)
-    monkeypatch.setattr(workers, "_LONGEST_PAUSE", 0.05)
+    monkeypatch.setattr(worker_processes, "_PAUSE", 0.05)
+    monkeypatch.setattr(worker_processes, "_LONGEST_PAUSE", 0.05)
     commands, answered = Commands(), []
 
     def leave() -> None:

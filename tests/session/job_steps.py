@@ -222,8 +222,8 @@ def stand(home: StoreFolder, session: Session, way: str) -> View:
     scans = WAYS[way].scans
     if scans and scans[0] in JOBS:
         session.start_batch()
-        session.work.open(Start(str(scans[0]), {}))
-        session.work.commit()
+        session.event_runner.open(Start(str(scans[0]), {}))
+        session.event_runner.commit()
         scans = scans[1:]
     for scan in scans:  # each is kept before the next: the log reads what was kept
         say(session, scan) if isinstance(scan, str) else scan(home, session)

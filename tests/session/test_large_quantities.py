@@ -62,8 +62,8 @@ def stand(session: Session, way: Way) -> None:
     """Goes there, from whatever page is open."""
     job, *scans = way.scans
     session.start_batch()
-    session.work.open(Start(job, {}))
-    session.work.commit()
+    session.event_runner.open(Start(job, {}))
+    session.event_runner.commit()
     for text in scans:
         say(session, text)
 

@@ -215,7 +215,7 @@ def _numbers(folder: Path, out: Mapping[str, frozenset[str]]) -> dict[str, set[s
 def _walked(home: StoreFolder, terminal: str, keys: tuple[str, ...]) -> Iterator[Session]:
     """A session of which nothing is kept, where these lines lead."""
     with closing(open_session(home, Settings(terminal=terminal))) as session:
-        session.work.commit = lambda: _forgotten(session)  # type: ignore[method-assign]
+        session.event_runner.commit = lambda: _forgotten(session)  # type: ignore[method-assign]
         session.start()
         session.resize(WIDE, HIGH)
         for key in ("BADGE-U1", *keys):

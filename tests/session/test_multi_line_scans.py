@@ -76,7 +76,7 @@ def forgetful(home: StoreFolder, way: str) -> Iterator[tuple[Session, Scanner]]:
             session.store.unit_of_work.discard()
             return True
 
-        session.work.commit = forget  # type: ignore[method-assign]
+        session.event_runner.commit = forget  # type: ignore[method-assign]
         yield session, Scanner(session)
 
 

@@ -46,7 +46,7 @@ def home(aisle_home: Path) -> StoreFolder:
 
 def opened(session: Session, job: str, *scans: str) -> Frame:
     """The job on the screen, after these scans."""
-    session.work.open(Start(job, {}))
+    session.event_runner.open(Start(job, {}))
     frame = session.frames.build()
     for scan in scans:
         frame = say(session, scan)

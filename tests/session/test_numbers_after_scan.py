@@ -54,8 +54,8 @@ def opened(session: Session, job: str) -> None:
     name = {"count of a product": "count", "recount": "count", "missing": "count", "put": "move"}.get(job, job)
     if name != "pick":
         session.start_batch()
-        session.work.open(Start(name, {}))
-        session.work.commit()
+        session.event_runner.open(Start(name, {}))
+        session.event_runner.commit()
     for scan in JOBS[job]:
         say(session, scan)
 

@@ -210,7 +210,7 @@ def test_page_reports_missing_order_after_service_answer(home: StoreFolder, sess
 
     cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.delete_absent_orders(["2468"], read_began=session.context.clock() - 60)
-    session.work.open(Start("order", {"order_number": "2468"}))
+    session.event_runner.open(Start("order", {"order_number": "2468"}))
     assert "order.unknown" in notes(session.poll()), "what it said a minute ago may be otherwise now"
     assert cache.delete_absent_orders(["2468"], read_began=session.context.clock()) == (), (
         "who works on it hears of it once"

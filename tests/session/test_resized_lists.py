@@ -78,8 +78,8 @@ def opened(session: Session, name: str) -> ListView | None:
     job, args, said = LISTS[name]
     if job:
         session.start_batch()
-        session.work.open(Start(job, args))
-        session.work.commit()
+        session.event_runner.open(Start(job, args))
+        session.event_runner.commit()
     frame = say(session, *said)
     return frame.view if isinstance(frame.view, ListView) and frame.view.total > 1 else None
 
@@ -141,7 +141,7 @@ def test_the_locations_of_a_count_use_the_whole_page(home: StoreFolder) -> None:
         while len(session.stack.jobs) > 1:
             say(session, "b")
         session.start_batch()
-        session.work.open(Start("count", {}))
+        session.event_runner.open(Start("count", {}))
         frame = say(session, "3", *(f"A-{number}" for number in range(1, 41)))
         assert frame.view.name == "count.list"
         session.take([Key("end")], 0.0)

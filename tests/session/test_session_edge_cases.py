@@ -15,8 +15,8 @@ from aisle.cache.reader import CacheReader
 from aisle.cache.writer import LinkRow
 from aisle.client import Response
 from aisle.client.errors import status_error
+from aisle.courier.outcome_messages import reason_of
 from aisle.courier.pull import sync_progress
-from aisle.courier.response_outcome import reason_of
 from aisle.errors import SettingsError, StorageError
 from aisle.host.courier_monitor import write_heartbeat
 from aisle.host.database import fetch_one
@@ -28,9 +28,9 @@ from aisle.outbox.journal import Journal
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.session_requests import take_read_requests
 from aisle.scan.inputs import Key, OpenLine
-from aisle.session.notifications import REPEAT_S, SESSION_HEARTBEAT_S, STALE_S
+from aisle.session.courier_connection import REPEAT_S, SESSION_HEARTBEAT_S, STALE_S
+from aisle.session.screen_size import list_height
 from aisle.session.session import Session, open_session
-from aisle.session.terminal import list_height
 from aisle.session.verdicts import STANDS_S
 from aisle.settings import Settings
 from tests.cache import service_rows
@@ -49,7 +49,7 @@ def locked(home: StoreFolder, session: Session) -> apsw.Connection:
 
 def opened(session: Session, job: str, *scans: str) -> Frame:
     """What is on the screen with this job on top, after these scans."""
-    session.work.open(Start(job, {}))
+    session.event_runner.open(Start(job, {}))
     return say(session, *scans)
 
 

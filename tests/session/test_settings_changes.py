@@ -22,8 +22,8 @@ from aisle.jobs import store_time
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.scan.inputs import Line
-from aisle.session.profile import SettingsWatch, profile_from_settings
 from aisle.session.session import Session, open_session
+from aisle.session.terminal_settings import SettingsWatch, profile_from_settings
 from aisle.settings import LANGUAGES, LOSS_REASONS, SHORTAGE_REASONS, LoadedSettings, Settings, load_settings
 from aisle.settings.files import save_last_valid
 from aisle.tui.message_text import MessageWriter

@@ -47,7 +47,7 @@ def home(aisle_home: Path) -> StoreFolder:
 
 def opened(session: Session, job: str, *scans: str, **args: Any) -> Frame:
     """What is on the screen with this job on top, after these scans."""
-    session.work.open(Start(job, args))
+    session.event_runner.open(Start(job, args))
     return say(session, *scans)
 
 

@@ -115,7 +115,7 @@ def test_all_that_was_typed_in_one_read_goes_where_it_was_meant(session: Session
     """An order is opened, the store is changed over it, and what follows in the same read is the other store's; the
     yes itself is none before the question was on the screen."""
     enter(session, "0001-1", EAN)
-    session.work.open(Start("stores", {"change": True}))
+    session.event_runner.open(Start("stores", {"change": True}))
     asked = enter(session, "0002", "1")
     assert (asked.store, asked.view.name, asked.verdict and asked.verdict.text.id) == (
         *("0001", "stores.change"),
@@ -134,7 +134,7 @@ def test_all_that_was_typed_in_one_read_goes_where_it_was_meant(session: Session
     assert current_store_settings(settled).settings.store == "0002"
     assert {home.store for home in visited_stores(settled.data_folder, "embedded")} == {"0001", "0002"}
     enter(session, "b", "b")
-    session.work.open(Start("stores", {"change": True}))
+    session.event_runner.open(Start("stores", {"change": True}))
     enter(session, "0001")
     frame = enter(session, "1")
     assert (frame.store, frame.view.name) == ("0001", "pick.product")
@@ -150,7 +150,7 @@ def test_what_somebody_has_of_his_own_goes_with_him(session: Session, settled: L
     settled.files[-1].write_text('[store."0002"]\nlanguage = "fr"\n')
     session.terminal.message_text = spoken
     assert enter(session, ".", "deutsch").language == "de"
-    session.work.open(Start("stores", {"change": True}))
+    session.event_runner.open(Start("stores", {"change": True}))
     enter(session, "0002")
     frame = enter(session, "1")
     assert (frame.store, frame.language) == ("0002", "de")
@@ -171,7 +171,7 @@ def test_a_store_that_cannot_be_opened_is_told_and_nothing_changes(
     enter(session, "0001-1")
     for opens, why in ((broken, "session.store_not_switched"), (None, "session.one_store")):
         session.open_store = opens
-        session.work.open(Start("stores", {"change": True}))
+        session.event_runner.open(Start("stores", {"change": True}))
         enter(session, "0002")
         frame = enter(session, "1")
         assert frame.verdict is not None
@@ -197,7 +197,7 @@ def test_a_change_that_fails_halfway_leaves_the_terminal_where_it_was(
             raise Full("The disk is full.")
         return whole(journal, *args, **named)
 
-    session.work.open(Start("stores", {"change": True}))
+    session.event_runner.open(Start("stores", {"change": True}))
     enter(session, "0002")
     rooms = session.store.access
     with monkeypatch.context() as patch:
@@ -214,7 +214,7 @@ def test_a_change_that_fails_halfway_leaves_the_terminal_where_it_was(
     assert load_terminal_store(settled.data_folder, "dock") is None
     enter(session, "b", "b", "b", "b")
     assert enter(session, "0001-1").view.name == "pick.product"
-    session.work.open(Start("stores", {"change": True}))
+    session.event_runner.open(Start("stores", {"change": True}))
     enter(session, "0002")
     assert enter(session, "1").store == "0002", "the next time it can be kept"
 
@@ -237,7 +237,7 @@ def fred(aisle_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
 
 def changes(desk: Desk, store: str) -> Any:
     """Changes the store by the command; what stands on the screen after the yes."""
-    desk.session.work.open(Start("stores", {"change": True}))
+    desk.session.event_runner.open(Start("stores", {"change": True}))
     assert desk.says(store).view.name == "stores.change", "it may be looked at, and what is typed is no PIN"
     return desk.says("1")
 
@@ -269,7 +269,7 @@ def test_it_is_asked_once_and_a_change_that_is_left_is_none(fred: Desk) -> None:
 
 
 def test_digits_that_match_no_store_may_be_pin_and_are_not_stored(fred: Desk) -> None:
-    fred.session.work.open(Start("stores", {"change": True}))
+    fred.session.event_runner.open(Start("stores", {"change": True}))
     for text in ("2468", PIN):
         told = fred.says(text).verdict
         assert told is not None
@@ -360,7 +360,7 @@ async def test_what_was_left_unsent_is_sent_by_its_own_courier(
         return lambda: called.append((loaded.settings.store, threading.get_ident()))
 
     enter(session, "0001-1", EAN)
-    session.work.open(Start("stores", {"change": True}))
+    session.event_runner.open(Start("stores", {"change": True}))
     enter(session, "0002")
     enter(session, "1")
     for module in ("cache.store_queries", "outbox.operation_queue"):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from aisle.text import clean
+from aisle.safe_text import clean
 from tests.bench.generated_store import ean13
 from tests.terminal.picker import Picker
 from tests.terminal.shop import Shop

@@ -24,8 +24,8 @@ from aisle.jobs.view import PAGING_TEXT_IDS, Chart, DetailView, Frame, ListView,
 from aisle.scan.inputs import Line, OpenLine
 from aisle.session.job_stack import StackedJob
 from aisle.session.pending_question import PendingQuestion
+from aisle.session.screen_size import list_height
 from aisle.session.session import Session, open_session
-from aisle.session.terminal import list_height
 from aisle.settings import LANGUAGES, Settings
 from aisle.tui.layout.screen import layout_screen, visible_row_count
 from aisle.tui.layout.styled_lines import plain_lines
@@ -125,7 +125,7 @@ class Walker:
         self.session = session
         self.size = size
         session.terminal.rows_in_view = partial(visible_row_count, is_ascii=True)
-        session.work.commit = self._forget  # type: ignore[method-assign]  # nothing that is tried here is to last
+        session.event_runner.commit = self._forget  # type: ignore[method-assign]  # nothing that is tried here is to last
         session.start()
         session.resize(*size)
 

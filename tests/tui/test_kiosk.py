@@ -14,7 +14,7 @@ from textual.dom import DOMNode
 
 from aisle.cache.csv_export import write_csv
 from aisle.jobs import job
-from aisle.session.profile import profile_from_settings
+from aisle.session.terminal_settings import profile_from_settings
 from aisle.settings import Settings
 from aisle.tui.app import AisleApp
 from tests.tui.test_headless import Desk, open_app

@@ -14,8 +14,8 @@ from aisle.messages import loader
 from aisle.messages.languages import LANGUAGE_FORMATS
 from aisle.messages.loader import load_messages, message_lengths
 from aisle.messages.message_format import MessagePart, parse_message
+from aisle.safe_text import width
 from aisle.settings import LANGUAGES
-from aisle.text import width
 from aisle.tui import message_text
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.message_text import MessageWriter

@@ -9,7 +9,7 @@ import pytest
 from aisle.jobs import JOBS
 from aisle.jobs.job import Context, Opened, Query
 from aisle.jobs.view import Frame, LinkState, ListView, Msg, Row, raw
-from aisle.session.terminal import ScreenSize
+from aisle.session.screen_size import ScreenSize
 from aisle.tui.layout.list_view import list_lines
 from aisle.tui.layout.screen import layout_screen, visible_row_count
 from aisle.tui.layout.step_view import LayoutBox

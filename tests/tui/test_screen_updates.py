@@ -6,7 +6,7 @@ import pyte
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisle.text import clean
+from aisle.safe_text import clean
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, clip_line, line_width, plain_lines
 from aisle.tui.screen_widget import ScreenChange, find_changes

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aisle.jobs import JOBS
 from aisle.jobs.view import INFO, WRONG, Frame, LinkState, ListView, Row, Step, Verdict, View, msg, numbered_rows
-from aisle.text import width
+from aisle.safe_text import width
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import ROLES, StyledScreen, line_width, plain_lines
 from aisle.tui.message_text import MessageWriter

@@ -19,16 +19,16 @@ import pytest
 
 import aisle
 from aisle.courier.link_state import LinkState
+from aisle.courier.outcome_messages import reason_of
 from aisle.courier.push.pre_push_checks import StaleOperation
-from aisle.courier.response_outcome import reason_of
 from aisle.host.file_recovery import Recovery
-from aisle.jobs.message import read_message
-from aisle.jobs.message import store_message as kept
+from aisle.jobs.stored_message import read_message
+from aisle.jobs.stored_message import store_message as kept
 from aisle.jobs.view import Msg, msg
 from aisle.messages.loader import load_messages, message_lengths
 from aisle.messages.message_format import parse_message
+from aisle.outbox.excess_picks import excess_reason_of as told_left
 from aisle.outbox.operation_queue import OperationQueue
-from aisle.outbox.rebase_excess import excess_reason_of as told_left
 from aisle.tui.message_text import MessageWriter
 from tests.tui.test_languages import ALIKE, ANYWHERE
 from tests.tui.test_languages import words as words_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.text import supports_utf8
+from aisle.safe_text import supports_utf8
 from aisle.tui import themes
 from aisle.tui.layout.styled_lines import ROLES
 

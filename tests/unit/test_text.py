@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from wcwidth import wcwidth
 
-from aisle.text import (
+from aisle.safe_text import (
     ASCII_ELLIPSIS,
     ELLIPSIS,
     MAX_LENGTH,
@@ -155,7 +155,7 @@ def test_a_long_name_in_wide_characters_is_measured_once(monkeypatch: pytest.Mon
         asked.append(char)
         return cell_width(char)
 
-    monkeypatch.setattr("aisle.text.cell_width", counted)
+    monkeypatch.setattr("aisle.safe_text.cell_width", counted)
     assert fit_end("北" * MAX_LENGTH + "12", 7) == "…北北12"
     assert len(asked) < 2 * MAX_LENGTH
 

@@ -48,7 +48,7 @@ def open_cache(folder: Path, *, writer: bool) -> apsw.Connection:
             connection.execute("INSERT INTO sqlite_sequence VALUES ('change', ?)", (int(time.time() * 1000),))
             connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}").fetchall()
     connection.wal_autocheckpoint(WAL_PAGES)
-    from aisle.cache.zone_change import (
+    from aisle.cache.time_zone_change import (
         recompute_times,
     )  # only the writer pays for this import
 

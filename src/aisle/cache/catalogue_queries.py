@@ -16,8 +16,15 @@ from aisle.json_codec import to_text
 from aisle.search_text import index_text, normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.products import CataloguePageRow, CatalogueRow, FacetsRow, ProductRow, SetPartRow, VariantRow
-    from aisle.jobs.rows.service import ServiceProduct
+    from aisle.jobs.row_types.products import (
+        CataloguePageRow,
+        CatalogueRow,
+        FacetsRow,
+        ProductRow,
+        SetPartRow,
+        VariantRow,
+    )
+    from aisle.jobs.row_types.service import ServiceProduct
 
 DEFAULT_SIZE = 20
 """Rows of a window if the query names no size."""

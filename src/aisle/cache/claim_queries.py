@@ -32,8 +32,8 @@ from aisle.outbox.local_notes import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.operations import RefusedOperationsRow
-    from aisle.jobs.rows.orders import AssignedOrdersRow, OrderHeader, OrderRow, OrdersByNumberRow, WorkerRow
+    from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderHeader, OrderRow, OrdersByNumberRow, WorkerRow
 
 _LAST_WORKER = """
 SELECT j.user, s.terminal, h.since FROM order_in_work h JOIN job j ON j.job_id = h.job_id
@@ -150,7 +150,7 @@ def add_batch_pickers(cache: apsw.Connection, outbox: apsw.Connection, rows: Seq
 
     They are empty if there is none. If it is in several batches of this host, the last opened one counts. If the order
     is assigned to a person, only the batches of that person count until it is opened; opening ends the assignment (see
-    `opened` in aisle.jobs.pick.orders).
+    `opened` in aisle.jobs.pick.order_updates).
     """
     numbers = [str(row["order_number"]) for row in rows]
     found = fetch(outbox, _BATCH_PICKERS, to_text(numbers)) if rows else []

@@ -20,8 +20,8 @@ from aisle.outbox.journal import session_from_row
 from aisle.outbox.operation_record import CREATE_MOVEMENT
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.people import ClearancePermissionRow
-    from aisle.jobs.rows.supervisor import AssignmentsRow, HeldByCategoryRow, TagsRow
+    from aisle.jobs.row_types.people import ClearancePermissionRow
+    from aisle.jobs.row_types.supervisor import AssignmentsRow, HeldByCategoryRow, TagsRow
 
 DEFAULT_SIZE = 20
 

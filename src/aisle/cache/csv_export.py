@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aisle.jobs.job import Args, Export, Json, Query, Rows, format_number
-from aisle.text import clean
+from aisle.safe_text import clean
 
 MAX_ROWS = 100_000
 """Greatest number of rows in a file; spreadsheets take hardly more."""

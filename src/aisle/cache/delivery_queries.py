@@ -28,7 +28,7 @@ from aisle.outbox.operation_record import CREATE_LOGS, Operation
 from aisle.search_text import natural_key, normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.deliveries import (
+    from aisle.jobs.row_types.deliveries import (
         DeliveriesExpectingRow,
         DeliveriesRow,
         DeliveryLineRow,

@@ -30,7 +30,7 @@ from aisle.json_codec import to_text
 from aisle.outbox.local_notes import notes_of_topic
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
+    from aisle.jobs.row_types.supervisor import DifferencesRow, NegativeStockRow, RecountsRow
 
 REREAD_S = 120
 """Seconds within which changed stock and changed orders are both read again."""

@@ -22,12 +22,12 @@ from aisle.jobs.pick.stops import parse_lines, sum_in_hand, sum_own_in_hand
 from aisle.json_codec import from_text, to_text
 from aisle.outbox.local_notes import NOT_PUT_DOWN, find_note
 from aisle.outbox.operation_record import Operation
-from aisle.outbox.rebase import has_base, picked_change
+from aisle.outbox.rebase_picks import has_base, picked_change
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.operations import OpenWorkRow
-    from aisle.jobs.rows.orders import OrderRow
+    from aisle.jobs.row_types.operations import OpenWorkRow
+    from aisle.jobs.row_types.orders import OrderRow
 
 _LINES_IN_HAND = """
 SELECT l.order_number, l.in_hand FROM line l INDEXED BY line_in_hand
@@ -151,7 +151,7 @@ SELECT body, merge_key = '' FROM operation
 WHERE operation = 'update-customer-order' AND body ->> '$.orders.order_number' = ? AND app_user = ?
 AND superseded_by = '' AND (merge_key = '' OR state <> 'rejected')
 """
-"""Updates with an empty merge key are excess that no line could take (aisle.outbox.rebase_excess)."""
+"""Updates with an empty merge key are excess that no line could take (aisle.outbox.excess_picks)."""
 
 
 _MOVEMENTS_OF_USER = """

@@ -37,13 +37,13 @@ from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Json
 from aisle.jobs.pick.put_down import is_pickup_location
 from aisle.json_codec import from_text, to_text
+from aisle.outbox.excess_picks import is_excess
 from aisle.outbox.operation_record import Operation, operation_from_row
-from aisle.outbox.rebase_excess import is_excess
 from aisle.scan.meaning import Candidate
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import (
+    from aisle.jobs.row_types.locations import (
         HeldGoodsRow,
         LocationHeader,
         LocationRow,
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
         ProductHereRow,
         RecordsByNumberRow,
     )
-    from aisle.jobs.rows.operations import RefusedOperationsRow
-    from aisle.jobs.rows.orders import RefusalOfUserRow
+    from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.orders import RefusalOfUserRow
 
 DEFAULT_LOCATIONS_SIZE = 20
 """Rows of a window if the query names no size."""
@@ -459,7 +459,7 @@ AND EXISTS (SELECT 1 FROM json_each(lanes) WHERE value = ?) ORDER BY n
 def refusals_of_order(outbox: apsw.Connection, number: str) -> dict[str, RefusalOfUserRow]:
     """Return by user of this host their last refused operation on an order.
 
-    Excess that no line could take is left out (see aisle.outbox.rebase_excess).
+    Excess that no line could take is left out (see aisle.outbox.excess_picks).
     """
     found = [operation_from_row(each) for each in fetch(outbox, _REFUSED_OF_ORDER, f"order/{number}")]
     return {each.app_user: {"n": each.n, "why": each.last_error} for each in found if not is_excess(each)}
@@ -508,7 +508,7 @@ def _preferred_locations(
 def refused_operations(outbox: apsw.Connection, args: Mapping[str, Json]) -> QueryResult[RefusedOperationsRow]:
     """Return the refused operations of one kind that nobody has resolved, oldest first.
 
-    `left` is set for excess that no order line could take (see aisle.outbox.rebase_excess).
+    `left` is set for excess that no order line could take (see aisle.outbox.excess_picks).
     """
     query_args = str(args["operation"]), str(args["since"]), to_text(args.get("ops") or [])
     found = [operation_from_row(row) for row in fetch(outbox, _REFUSED_OPERATIONS, *query_args)]

@@ -20,7 +20,7 @@ from aisle.host.database import fetch, fetch_one
 from aisle.jobs.job import Json
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import CREATE_MOVEMENT, UPDATE_ORDER, Operation
-from aisle.outbox.rebase import PICKED
+from aisle.outbox.rebase_picks import PICKED
 
 MAX_KEPT_STATES = 500
 """Number of kept states beyond which orders without pending operations are dropped."""

@@ -38,12 +38,12 @@ from aisle.outbox.operation_state import (
     SENDING,
     is_last_in_lanes,
 )
-from aisle.outbox.rebase import BASE, PICKED
+from aisle.outbox.rebase_picks import BASE, PICKED
 from aisle.outbox.reconciliation import replacement_write
-from aisle.outbox.user_tokens import user_awaited_by
+from aisle.outbox.user_token_owners import user_awaited_by
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.operations import ComparedFigureRow, NeedingPersonRow, OperationItemRow, UnconfirmedRow
+    from aisle.jobs.row_types.operations import ComparedFigureRow, NeedingPersonRow, OperationItemRow, UnconfirmedRow
     from aisle.outbox.evidence import OrderState
 
 ORDER_FLAGS = ("is_active", "is_claimed", "is_picked", "is_rejected")
@@ -156,7 +156,7 @@ def _compare_settings(
 def _excess_as_order(line: Row) -> Row:
     """Return a line as it was when it could not take the excess, in the form of an order.
 
-    See aisle.outbox.rebase_excess.
+    See aisle.outbox.excess_picks.
     """
     return {"lines": {str(line.get("line_number")): line}}
 

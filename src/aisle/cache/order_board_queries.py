@@ -32,7 +32,7 @@ ORDER_STATUSES = ("open", "partial", "picked", "rejected", "finished")
 """States of an order, in the words of our own service. interface: fulfillment_status."""
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.orders import AbsentOrderRow, OrderBoardRow, OrderHeader, OrdersByNumberRow
+    from aisle.jobs.row_types.orders import AbsentOrderRow, OrderBoardRow, OrderHeader, OrdersByNumberRow
 
 SortKey = tuple[Any, ...]
 """Sort key of an order; the last part is its number."""

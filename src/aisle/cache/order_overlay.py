@@ -22,7 +22,7 @@ from aisle.jobs.quantities import MAX_DIGITS
 from aisle.json_codec import to_text
 from aisle.outbox.operation_record import REJECT_LINES, Operation
 from aisle.outbox.operation_state import IN_DOUBT, NEEDS_PERSON, QUEUED
-from aisle.outbox.rebase import BASE, PICKED, has_base, is_picked, picked_change, rebase_line
+from aisle.outbox.rebase_picks import BASE, PICKED, has_base, is_picked, picked_change, rebase_line
 
 if TYPE_CHECKING:
     from aisle.operation_bodies import LineRejection, LineUpdate, MovementEnd, MovementEntry

@@ -40,7 +40,7 @@ from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.orders import (
+    from aisle.jobs.row_types.orders import (
         OrderHeader,
         OrderLineRow,
         OrderRow,

@@ -17,7 +17,7 @@ from aisle.host.database import fetch, fetch_one
 from aisle.outbox.operation_record import Operation
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.orders import OrderHeader
+    from aisle.jobs.row_types.orders import OrderHeader
 
 PendingByOrder = Mapping[str, Sequence[Operation]]
 

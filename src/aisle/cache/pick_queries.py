@@ -27,11 +27,11 @@ from aisle.json_codec import to_text
 from aisle.search_text import natural_key
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import HeldGoodsRow, OtherLocationsRow, PickupLocationsRow, StockAtLocationRow
-    from aisle.jobs.rows.log import ShortReasonsRow
-    from aisle.jobs.rows.orders import LocationStockRow, OrdersWithProductRow
-    from aisle.jobs.rows.products import LabelledProduct, OrderOfCustomerRow, ProductRow, UnexpectedProductRow
-    from aisle.jobs.rows.stores import FeaturesRow
+    from aisle.jobs.row_types.locations import HeldGoodsRow, OtherLocationsRow, PickupLocationsRow, StockAtLocationRow
+    from aisle.jobs.row_types.log import ShortReasonsRow
+    from aisle.jobs.row_types.orders import LocationStockRow, OrdersWithProductRow
+    from aisle.jobs.row_types.products import LabelledProduct, OrderOfCustomerRow, ProductRow, UnexpectedProductRow
+    from aisle.jobs.row_types.stores import FeaturesRow
 
     LoadProduct = Callable[[Mapping[str, Json]], QueryResult[ProductRow]]
 

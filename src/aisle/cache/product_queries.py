@@ -32,8 +32,8 @@ from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation, operation_from_row
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.deliveries import ReceivedLine
-    from aisle.jobs.rows.products import NextDeliveriesRow, PendingChangeRow, ProductRow, StoreProductRow
+    from aisle.jobs.row_types.deliveries import ReceivedLine
+    from aisle.jobs.row_types.products import NextDeliveriesRow, PendingChangeRow, ProductRow, StoreProductRow
 
 DEFAULT_DELIVERY_COUNT = 3
 """Rows of a window if the query names no size."""

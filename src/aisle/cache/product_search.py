@@ -30,8 +30,8 @@ from aisle.json_codec import to_text
 from aisle.search_text import normalise_text, search_variants
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.products import NearbyStoreRow, ProductRow, SearchRow, SurroundingRow
-    from aisle.jobs.rows.service import ServiceProduct
+    from aisle.jobs.row_types.products import NearbyStoreRow, ProductRow, SearchRow, SurroundingRow
+    from aisle.jobs.row_types.service import ServiceProduct
 
 DEFAULT_SIZE = 20
 """Rows of a window if the query names no size."""

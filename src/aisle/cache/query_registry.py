@@ -48,26 +48,26 @@ if TYPE_CHECKING:
         product_search,
         store_queries,
     )
-    from aisle.jobs.rows import deliveries, locations, log, operations, orders, people, products, stores  # noqa: F401 - named in quotes below
-    from aisle.jobs.rows.locations import (
+    from aisle.jobs.row_types import deliveries, locations, log, operations, orders, people, products, stores  # noqa: F401 - named in quotes below
+    from aisle.jobs.row_types.locations import (
         LocationRow,
         OtherLocationsRow,
         RecordsByNumberRow,
     )
-    from aisle.jobs.rows.operations import OpenWorkRow, RefusedOperationsRow
-    from aisle.jobs.rows.orders import (
+    from aisle.jobs.row_types.operations import OpenWorkRow, RefusedOperationsRow
+    from aisle.jobs.row_types.orders import (
         OrderHeader,
         OrderRow,
         OrdersRow,
         OrdersWithProductRow,
         OrderToPickRow,
     )
-    from aisle.jobs.rows.people import LanguageRow, PeopleRow, PersonRow
-    from aisle.jobs.rows.products import (
+    from aisle.jobs.row_types.people import LanguageRow, PeopleRow, PersonRow
+    from aisle.jobs.row_types.products import (
         ProductRow,
     )
-    from aisle.jobs.rows.stores import StoreRow, UnreadListsRow
-    from aisle.outbox import user_tokens
+    from aisle.jobs.row_types.stores import StoreRow, UnreadListsRow
+    from aisle.outbox import user_token_owners
 else:
     catalogue_queries = LazyModule("aisle.cache.catalogue_queries")
     claim_queries = LazyModule("aisle.cache.claim_queries")
@@ -79,7 +79,7 @@ else:
     product_queries = LazyModule("aisle.cache.product_queries")
     product_search = LazyModule("aisle.cache.product_search")
     store_queries = LazyModule("aisle.cache.store_queries")
-    user_tokens = LazyModule("aisle.outbox.user_tokens")
+    user_token_owners = LazyModule("aisle.outbox.user_token_owners")
 
 PEOPLE_SIZE = 50
 """Rows of a window on people if the query names no size."""
@@ -393,7 +393,7 @@ QUERIES: Mapping[str, QueryDeclaration[Any]] = {
     "people": QueryDeclaration["people.PeopleRow"]("search first size", _query_people),
     "person": QueryDeclaration["people.PersonRow"]("user", _query_person),
     "user_token": QueryDeclaration["people.UserTokenRow"](
-        "user now", lambda on, args: user_tokens.user_token_query(on.cache, on.outbox, args)
+        "user now", lambda on, args: user_token_owners.user_token_query(on.cache, on.outbox, args)
     ),
     "language": QueryDeclaration["people.LanguageRow"](
         "user", lambda on, args: _query_language(on.outbox, str(args["user"]))

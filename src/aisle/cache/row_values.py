@@ -18,12 +18,12 @@ from aisle.json_codec import to_text
 from aisle.search_text import natural_key
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.orders import LocatedRow, LocationStockRow, PutDownRow
-    from aisle.jobs.rows.service import Number
+    from aisle.jobs.row_types.orders import LocatedRow, LocationStockRow, PutDownRow
+    from aisle.jobs.row_types.service import Number
 
 L = TypeVar("L", bound="LocatedRow")
 R = TypeVar("R")
-"""Type of the rows of a query, of aisle.jobs.rows."""
+"""Type of the rows of a query, of aisle.jobs.row_types."""
 
 QueryResult = tuple[list[R], int]
 """Rows and the total number."""

@@ -17,10 +17,10 @@ from aisle.cache.overlay_index import LOCATION_FIELD, PRODUCT_FIELD, OverlayInde
 from aisle.late import LazyModule
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, UPDATE_STORE_PRODUCTS, Operation
 from aisle.outbox.operation_state import CONFIRMED, IN_DOUBT, NEEDS_PERSON
-from aisle.outbox.rebase import has_base, picked_change
+from aisle.outbox.rebase_picks import has_base, picked_change
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import HeldGoodsRow
+    from aisle.jobs.row_types.locations import HeldGoodsRow
     from aisle.operation_bodies import LineUpdate
     from aisle.outbox import operation_record
 else:

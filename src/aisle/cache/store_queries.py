@@ -29,7 +29,7 @@ from aisle.outbox.outcome_reasons import DUPLICATE_KEY
 from aisle.search_text import normalise_text
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.stores import StorePageRow, StoresRow
+    from aisle.jobs.row_types.stores import StorePageRow, StoresRow
 
 KEPT_S: Final = 3.0
 """Seconds for which the counts of another store are kept."""

@@ -21,12 +21,12 @@ from aisle.outbox import session_requests
 from aisle.outbox.local_notes import SAVED_VIEW, notes_of_topic
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows import operations, orders, people, supervisor  # noqa: F401 - named in quotes below
-    from aisle.jobs.rows.orders import (
+    from aisle.jobs.row_types import operations, orders, people, supervisor  # noqa: F401 - named in quotes below
+    from aisle.jobs.row_types.orders import (
         OrdersByNumberRow,
         SavedViewsRow,
     )
-    from aisle.jobs.rows.supervisor import (
+    from aisle.jobs.row_types.supervisor import (
         ExceptionsRow,
         RecountsRow,
     )

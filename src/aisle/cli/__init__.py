@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def print_error(error: Exception, status: int) -> int:
     """Print an error on stderr without control characters, and return the exit status."""
-    from aisle.text import clean
+    from aisle.safe_text import clean
 
     print(f"aisle: {clean(str(error))}", file=sys.stderr)
     return status

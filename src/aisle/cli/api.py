@@ -223,7 +223,7 @@ def _print_json(content: bytes) -> None:
     try:
         text = json.dumps(json.loads(content), ensure_ascii=sys.stdout.isatty(), indent=2)
     except (ValueError, RecursionError):
-        from aisle.text import clean
+        from aisle.safe_text import clean
 
         text = "\n".join(clean(line) for line in content.decode(errors="replace").split("\n"))
     sys.stdout.write(escape_control_characters(text) + "\n")

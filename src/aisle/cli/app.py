@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.errors import UsageError
 from aisle.host.store_folder import TERMINALS_FOLDER, VISITED_FOLDER, StoreFolder
+from aisle.safe_text import supports_utf8
 from aisle.settings import LoadedSettings, load_settings, service_url
-from aisle.text import supports_utf8
 
 if TYPE_CHECKING:
     from aisle.cli.options import SettingValues
     from aisle.jobs.job import SignIn
     from aisle.jobs.view import Frame, Msg
-    from aisle.session.profile import OpenedStore, OpenStore
+    from aisle.session.terminal_settings import OpenedStore, OpenStore
 
 
 def run(setting_values: SettingValues, home: str | None = None) -> int:

@@ -11,8 +11,8 @@ import click
 
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.cli.service_client import extension_rows, service_client
+from aisle.safe_text import clean
 from aisle.settings import LoadedSettings
-from aisle.text import clean
 
 if TYPE_CHECKING:
     from aisle.client.paging import Row

@@ -15,8 +15,8 @@ from aisle.cache.csv_export import format_cell
 from aisle.cli.options import SettingValues, json_option, setting_options, settings_from_options
 from aisle.cli.service_client import extension_path, service_client
 from aisle.client.errors import InvalidResponse, status_error
+from aisle.safe_text import clean
 from aisle.settings import LoadedSettings
-from aisle.text import clean
 
 if TYPE_CHECKING:
     from aisle.client.paging import Row

@@ -14,7 +14,7 @@ import click
 
 from aisle import __version__
 from aisle.cli.options import FOLDER, SettingValues, app_options
-from aisle.text import clean
+from aisle.safe_text import clean
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -17,8 +17,8 @@ from aisle.client.load.column_help import describe_columns
 from aisle.client.load.columns import LAYOUTS, STORES
 from aisle.errors import UsageError
 from aisle.host.store_folder import short_hash
+from aisle.safe_text import clean
 from aisle.settings import EMBEDDED, LoadedSettings, service_url
-from aisle.text import clean
 
 LOADS_FOLDER = "loads"
 """Subfolder of the data folder with the names of unfinished loads."""

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from aisle.errors import SettingsError
+from aisle.safe_text import clean
 from aisle.settings import LANGUAGES, THEMES, LoadedSettings, load_settings
-from aisle.text import clean
 
 SettingValues = Mapping[str, str | bool | None]
 """Values of settings on the command line; None where an option is absent."""

@@ -28,7 +28,7 @@ from aisle.host.notify_sockets import SessionSocket
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import store_time
 from aisle.jobs.job import CLOSED_BY_HAND, RESEND, Resolve
-from aisle.outbox import archive, user_tokens
+from aisle.outbox import archive, user_token_owners
 from aisle.outbox.journal import EventRow, Journal
 from aisle.outbox.observed_behaviour import ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
@@ -37,11 +37,11 @@ from aisle.outbox.operation_state import QUEUED
 from aisle.outbox.outcome_reasons import NO_TOKEN, stored_detail
 from aisle.outbox.service_restore import REPORTED
 from aisle.outbox.session_requests import FULL_SYNC, request_read
+from aisle.safe_text import clean, fit, width
 from aisle.settings import LoadedSettings, service_url
-from aisle.text import clean, fit, width
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.operations import ComparedFigureRow, OperationItemRow, UnconfirmedRow
+    from aisle.jobs.row_types.operations import ComparedFigureRow, OperationItemRow, UnconfirmedRow
 
 MAX_OPERATIONS = 1000
 """Maximum number of operations shown."""
@@ -74,7 +74,7 @@ def _print_operations(setting_values: SettingValues, *, show_all: bool) -> int:
     store = OperationQueue(connection)
     rows = list(store.recent(MAX_OPERATIONS))[::-1] if show_all else store.live_operations()
     titles = ("at", "state", "operation", "lanes", "as", "tries", "id", "note")
-    waiting_for = user_tokens.operations_waiting_for_tokens(connection, time.time())
+    waiting_for = user_token_owners.operations_waiting_for_tokens(connection, time.time())
     with closing(_open_cache(store_folder)) as cache:
         names = {each.user: person_name(cache, each.user) for each in waiting_for}
     _print_table(titles, [_operation_cells(row, names) for row in rows])

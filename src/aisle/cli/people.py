@@ -15,8 +15,8 @@ from aisle.cli.options import SettingValues, json_option, setting_options, setti
 from aisle.cli.service_client import extension_path, extension_rows, service_client
 from aisle.client.errors import status_error
 from aisle.errors import UsageError
+from aisle.safe_text import clean
 from aisle.settings import LoadedSettings
-from aisle.text import clean
 
 Person = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from aisle.jobs.message import DETAIL_ARGUMENT, read_message
+from aisle.jobs.stored_message import DETAIL_ARGUMENT, read_message
 from aisle.outbox.outcome_reasons import DUPLICATE_KEY
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def repeated_rows(progress: SyncProgress) -> Iterator[tuple[str, int]]:
 
 def list_name(name: str) -> str:
     """Return the display name of a list."""
-    from aisle.jobs.message import list_name
+    from aisle.jobs.stored_message import list_name
     from aisle.tui.message_text import MessageWriter
 
     return MessageWriter().write(list_name(name))

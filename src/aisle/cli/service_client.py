@@ -101,7 +101,7 @@ async def service_client(
     from aisle.cli.time_zones import service_zones
     from aisle.client.transport import asgi_transport
     from aisle.service.factory import open_service
-    from aisle.service.limits import keys_kept
+    from aisle.service.rate_limits import keys_kept
 
     store_folder = store_folder_of(loaded)
     zones, keys_days = service_zones(loaded), keys_kept(settings.keep_answers_days)

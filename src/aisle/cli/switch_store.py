@@ -12,8 +12,8 @@ from threading import Thread
 from aisle.cache.store_queries import unfinished_work
 from aisle.errors import AisleError
 from aisle.host.store_folder import StoreFolder, load_terminal_store, visited_stores
-from aisle.session.profile import OpenedStore, OpenStore, SettingsWatch, profile_from_settings
 from aisle.session.session import open_store
+from aisle.session.terminal_settings import OpenedStore, OpenStore, SettingsWatch, profile_from_settings
 from aisle.settings import LoadedSettings, load_settings, service_url, terminal_name
 
 COMMAND_LINE = "the command line"

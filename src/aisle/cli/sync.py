@@ -37,8 +37,8 @@ from aisle.jobs.view import LinkState
 from aisle.outbox.operation_queue import OperationQueue, open_outbox
 from aisle.outbox.outcome_reasons import NO_TOKEN, stored_detail
 from aisle.outbox.session_requests import FULL_SYNC, ORDER_LISTS, request_read
+from aisle.safe_text import clean
 from aisle.settings import EMBEDDED, LoadedSettings
-from aisle.text import clean
 
 T = TypeVar("T")
 
@@ -51,8 +51,7 @@ MESSAGE_S = 15.0
 MAX_SILENCE_S = 45.0
 """Seconds without any response after which a sync fails.
 
-That is longer than three attempts of an unanswered request. A request with a slow response may take twice as long and
-is not waited for.
+That is longer than three attempts of an unanswered request, and than one whose response does not end in time.
 """
 
 

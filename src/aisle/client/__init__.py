@@ -1,8 +1,8 @@
 """Async HTTP client over the contract: `async with Client(base_url, token) as client: await client.list_stores()`.
 
 Reads are retried within limits. A write is sent once; `outcome_of` judges its result, and the outbox resolves a doubt.
-The client imports the contract only, and httpx only in `transport`. Start reading at `base` (requests, pages, typed
-calls) and `errors`; `*_calls` have a method an operation; `load` is `aisle load`.
+Of the packages, the client imports the contract only, and httpx only in `transport`. Start reading at `base` (requests,
+pages, typed calls) and `errors`; `*_calls` have a method an operation; `load` is `aisle load`.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from aisle.client.errors import (
     PagingLoop,
     RateLimited,
     ResponseTooLong,
+    ResponseTooSlow,
     StatusError,
     TransportError,
     UnsuccessfulResult,
@@ -36,7 +37,7 @@ from aisle.contract.wire import (
     get_operation,
 )
 from aisle.errors import ContractError, SettingsError
-from aisle.text import clean
+from aisle.safe_text import clean
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -64,7 +65,7 @@ def wait_before_retry(error: ClientError, tries: int, random_fraction: float, po
     `tries` were made so far. `random_fraction` in [0, 1) gives full jitter, so that many clients do not return
     together. Retry-After is the minimum; one above the policy's limit is left to the caller.
     """
-    is_transient = isinstance(error, TransportError) or (
+    is_transient = (isinstance(error, TransportError) and not isinstance(error, ResponseTooSlow)) or (
         isinstance(error, StatusError) and error.status in _TRANSIENT_STATUSES
     )
     if (

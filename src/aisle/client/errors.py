@@ -4,6 +4,7 @@ ClientError (AisleError)
 ├── TransportError           no answer that could be used
 │   ├── NotSent              not one byte of the request reached the service
 │   └── OutcomeUnknown       it may have arrived and been carried out, and no answer tells
+│       └── ResponseTooSlow  its answer had begun, and did not end within `Timeouts.total`
 ├── StatusError              the service answered with a status that is not 2xx
 │   ├── Unauthorized         401: the token is missing, wrong or no longer valid
 │   ├── Forbidden            403: the token may not do this, or not in this store
@@ -15,6 +16,7 @@ ClientError (AisleError)
 ├── UnsuccessfulResult       2xx with `success: false` in the standard result
 └── InvalidResponse          2xx with a body that does not fit the interface (also a ContractError)
     ├── ResponseTooLong      it is longer than MAX_RESPONSE_BYTES
+    ├── TooManyRows          a list has more rows than are read
     └── PagingLoop           the pages of a list do not end; `rows` are those of the last one
 
 `message` is the service's own text, raw; `str()` of every error is clean enough for a terminal.
@@ -29,7 +31,7 @@ from typing import Any
 
 from aisle.client.response import Response
 from aisle.errors import AisleError, ContractError
-from aisle.text import clean, end_sentence
+from aisle.safe_text import clean, end_sentence
 
 MAX_MESSAGE_LENGTH = 2000
 _TAG = re.compile(r"(?is)<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*(?:>|\Z)")
@@ -49,6 +51,10 @@ class NotSent(TransportError):
 
 class OutcomeUnknown(TransportError):
     """The request may have been carried out; only a read, or a resend under its key, can tell."""
+
+
+class ResponseTooSlow(OutcomeUnknown):
+    """Response that takes longer than a call may. Sending the same again takes as long."""
 
 
 class StatusError(ClientError):
@@ -107,6 +113,10 @@ class InvalidResponse(ClientError, ContractError):
 
 class ResponseTooLong(InvalidResponse):
     """Response of which reading was stopped because it is too long."""
+
+
+class TooManyRows(InvalidResponse):
+    """List with more rows than are read; those of its last page were used."""
 
 
 class PagingLoop(InvalidResponse):

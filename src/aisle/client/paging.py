@@ -11,7 +11,7 @@ from hashlib import blake2b
 from marshal import dumps
 from typing import Any, Protocol
 
-from aisle.client.errors import InvalidResponse, PagingLoop
+from aisle.client.errors import InvalidResponse, PagingLoop, TooManyRows
 from aisle.client.response import to_int64
 from aisle.contract.wire import Operation, QueryValue
 
@@ -20,8 +20,10 @@ Row = dict[str, Any]
 Envelope = Row
 """Fields of a page beside its rows."""
 _MAX_EMPTY_PAGES = 3
-MAX_PAGES = 100_000
+MAX_PAGES = 20_000
 """Pages that are read of one list; more do not end."""
+MAX_ROWS = 1_000_000
+"""Rows that are read of one list; one with more has no end, and would fill the disk."""
 
 
 class PageCursor(Protocol):
@@ -45,11 +47,14 @@ class PageNumberCursor:
         self._empty = 0
         self._seen_digests: set[bytes] = set()
         """Digests of the pages that were read."""
+        self._rows = 0
         self.scroll_id: str | None = None
         self.query: dict[str, QueryValue] = {**query, self._param: self._page}
 
     def advance(self, rows: Sequence[Row], envelope: Envelope) -> bool:
-        """Advance as PageCursor. Raise PagingLoop if pages repeat or never end."""
+        """Advance as PageCursor. Raise PagingLoop or TooManyRows if pages repeat or never end."""
+        self._rows += len(rows)
+        check_row_count(self._op, self._rows)
         following = self._next_page(rows, envelope)
         if following is None:
             return False
@@ -60,7 +65,8 @@ class PageNumberCursor:
         if digest is not None:
             self._seen_digests.add(digest)
         self._empty = 0 if rows else self._empty + 1
-        has_no_end = len(self._seen_digests) > MAX_PAGES or self._empty >= _MAX_EMPTY_PAGES
+        check_page_count(self._op, len(self._seen_digests))
+        has_no_end = self._empty >= _MAX_EMPTY_PAGES
         if repeated or following <= self._page or has_no_end:
             where = f"page {self._page} leads to page {following}"
             raise PagingLoop(f"The pages of {self._op.name} do not end: {where}.", rows)
@@ -92,6 +98,7 @@ class IdCursor:
     def __init__(self, op: Operation, query: Mapping[str, QueryValue]) -> None:
         self._op = op
         self._from = to_int64(query.get("from_id"))
+        self._rows = self._pages = 0
         self.scroll_id: str | None = None
         self.query: dict[str, QueryValue] = dict(query)
 
@@ -99,6 +106,10 @@ class IdCursor:
         """Advance as PageCursor. Raise InvalidResponse if ids are missing, unordered or below the requested one."""
         if not rows:
             return False
+        self._rows += len(rows)
+        self._pages += 1
+        check_row_count(self._op, self._rows)
+        check_page_count(self._op, self._pages)
         last = self._from - 1 if self._from is not None else None
         for row in rows:
             number = to_int64(row.get("id"))
@@ -111,6 +122,18 @@ class IdCursor:
             return envelope["next_page"] is not None
         size = to_int64(self.query.get("page_size"))
         return size is None or len(rows) >= size
+
+
+def check_page_count(op: Operation, count: int) -> None:
+    """Raise TooManyRows above MAX_PAGES."""
+    if count > MAX_PAGES:
+        raise TooManyRows(f"The pages of {op.name} do not end: there are more than {MAX_PAGES:,}.")
+
+
+def check_row_count(op: Operation, count: int) -> None:
+    """Raise TooManyRows above MAX_ROWS."""
+    if count > MAX_ROWS:
+        raise TooManyRows(f"The rows of {op.name} do not end: there are more than {MAX_ROWS:,}.")
 
 
 def smaller_pages(op: Operation, query: Mapping[str, QueryValue]) -> list[dict[str, QueryValue]]:

@@ -20,10 +20,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from aisle.client.errors import NotSent, OutcomeUnknown, ResponseTooLong
+from aisle.client.errors import NotSent, OutcomeUnknown, ResponseTooLong, ResponseTooSlow
 from aisle.client.response import Response
 from aisle.errors import SettingsError
-from aisle.text import clean
+from aisle.safe_text import clean
 
 Transport = httpx.AsyncBaseTransport
 
@@ -152,7 +152,7 @@ class HttpSender:
         lane = self._writes if write else self._reads
         async with lane.slots:
             try:
-                async with asyncio.timeout(self.timeouts.total), _HeadTimeout(self.timeouts.read) as head:
+                async with asyncio.timeout(self.timeouts.total) as whole, _HeadTimeout(self.timeouts.read) as head:
                     response = await lane.transport(self).handle_async_request(
                         self._request(method, target, headers, body, head)
                     )
@@ -166,6 +166,10 @@ class HttpSender:
                     f"The service at {self.base_url} cannot be reached: {_describe_error(error)}. Check base_url."
                 ) from error
             except (httpx.HTTPError, OSError) as error:
+                if whole.expired():
+                    raise ResponseTooSlow(
+                        f"The answer of the service at {self.base_url} did not end in {self.timeouts.total:g} s."
+                    ) from error
                 raise OutcomeUnknown(
                     f"No answer came from the service at {self.base_url}: {_describe_error(error)}."
                 ) from error

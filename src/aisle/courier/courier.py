@@ -19,7 +19,7 @@ from aisle.courier.clock import apply_clock_jump
 from aisle.courier.link_state import SYNCING, LinkState, LinkStatus
 from aisle.courier.maintenance import Maintenance, release_memory, run_forever
 from aisle.courier.notify import Notifier
-from aisle.courier.operator_log import LinkLog, Notice, OperatorLog
+from aisle.courier.operator_notices import LinkLog, Notice, OperatorLog
 from aisle.courier.pull.cache_update import CacheUpdate, ReadSequence
 from aisle.courier.pull.full_sync import FullSync
 from aisle.courier.pull.incremental_sync import IncrementalSync
@@ -32,10 +32,10 @@ from aisle.courier.push.push_loop import PushEvents, PushLoop
 from aisle.courier.push.reconciler import Reconciler, ReconcilerEvents
 from aisle.courier.push.request import PushSettings
 from aisle.courier.push.user_tokens import TokenStore
-from aisle.courier.read_topics import topics_of_operation
+from aisle.courier.resend_after_restore import KeyedRestoreRecovery, UnkeyedRestoreRecovery
 from aisle.courier.schedule import ListBackoffs, PullIntervals, RandomSource, Sleep
 from aisle.courier.service_features import Features, parse_features
-from aisle.courier.service_restore import KeyedRestoreRecovery, UnkeyedRestoreRecovery
+from aisle.courier.topics_to_reread import topics_of_operation
 from aisle.errors import StorageError
 from aisle.host.database import is_replaced
 from aisle.host.file_recovery import WatchedDatabase, recover_file

@@ -15,7 +15,7 @@ from aisle.courier.clock import has_jumped, to_steady_clock
 from aisle.courier.courier import ClientFactory, Courier, Runtime
 from aisle.courier.link_state import REFUSED
 from aisle.courier.maintenance import HEARTBEAT_S
-from aisle.courier.operator_log import Notice
+from aisle.courier.operator_notices import Notice
 from aisle.courier.push.request import PushSettings
 from aisle.courier.schedule import PullIntervals, Sleep
 from aisle.errors import StorageError
@@ -27,7 +27,7 @@ from aisle.host.processes import freeze_gc
 from aisle.host.program_version import PROGRAM_VERSION, is_newer
 from aisle.host.store_folder import StoreFolder
 from aisle.parent_pipe import parent_pipe_fd
-from aisle.text import clean
+from aisle.safe_text import clean
 
 IDLE_EXIT_S = 120.0
 """Seconds that it stays without a session and with nothing to send, in case somebody returns soon."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from aisle.client.errors import ClientError, RateLimited, ServerError, StatusError, TransportError, Unauthorized
 from aisle.client.response import Response
 from aisle.courier.clock import ClockSkew
-from aisle.courier.response_outcome import reason_of
+from aisle.courier.outcome_messages import reason_of
 from aisle.courier.schedule import RandomSource, backoff_s
 from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import SettingsError

@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import message, quantities, refusals
+from aisle.jobs import quantities, refusals, stored_message
 from aisle.jobs.adjust_state import MAX_CHOICES, MAX_UNDO, AdjustState, Reason, SentAdjustment, parse_reasons
-from aisle.jobs.choice_keys import assign_letters
+from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.count import count_state
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine
 from aisle.jobs.job import (
@@ -64,8 +64,8 @@ from aisle.scan.meaning import (
 from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import RecordsByNumberRow
-    from aisle.jobs.rows.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.locations import RecordsByNumberRow
+    from aisle.jobs.row_types.operations import RefusedOperationsRow
     from aisle.operation_bodies import LogEntry
 
 COLUMN_HEADS = {
@@ -636,7 +636,7 @@ def _send_undo(state: AdjustState, rows: tuple[RefusedOperationsRow, ...], conte
     if refused := refusals.refused_entry(rows, sent.line.product, sent.at):
         return Turn(undone, (), refusals.refused_entry_verdict(refused))
     write = _log_write(sent.line, -sent.quantity, context, {"reference": UNDO_PREFIX + sent.at})
-    change, where = signed_message(-sent.quantity), message.at_location(sent.line.location)
+    change, where = signed_message(-sent.quantity), stored_message.at_location(sent.line.location)
     text = msg("adjust.undone", label=sent.line.label, change=change, where=where)
     return Turn(undone, (write,), undo_verdict(text))
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import quantities
-from aisle.jobs.choice_keys import assign_letters
+from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.claims import parse_claim
 from aisle.jobs.job import (
     Changed,
@@ -25,7 +25,7 @@ from aisle.jobs.job import (
     Turn,
 )
 from aisle.jobs.pages import turn_page
-from aisle.jobs.pick.orders import ORDER_QUERY_PREFIX, query_assigned, query_orders
+from aisle.jobs.pick.order_updates import ORDER_QUERY_PREFIX, query_assigned, query_orders
 from aisle.jobs.pick.pick_state import MAX_ORDERS, TOTE_LETTERS
 from aisle.jobs.pick.stops import parse_lines
 from aisle.jobs.quantities import RECORD_CHOICES, may_be_number_of, name_of, to_decimal
@@ -63,7 +63,7 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.orders import AssignedOrdersRow, OrderHeader, OrderRow, OrdersRow
+    from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderHeader, OrderRow, OrdersRow
 
 
 class BatchOrder(NamedTuple):

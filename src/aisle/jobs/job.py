@@ -211,7 +211,7 @@ class Rows(NamedTuple):
 
     id: str
     rows: tuple[Json, ...]
-    """Rows of the query's type (aisle.jobs.rows)."""
+    """Rows of the query's type (aisle.jobs.row_types)."""
     total: int
     may_have_more: bool = False
     """True if there may be more rows than counted. A single row is then not known to be the only one."""

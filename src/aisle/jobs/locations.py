@@ -64,8 +64,8 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import LocationRow, LocationsRow, ProductHereRow
-    from aisle.jobs.rows.orders import OrderRow
+    from aisle.jobs.row_types.locations import LocationRow, LocationsRow, ProductHereRow
+    from aisle.jobs.row_types.orders import OrderRow
 
 
 class ListedLocation(NamedTuple):

@@ -76,7 +76,7 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.products import SearchRow
+    from aisle.jobs.row_types.products import SearchRow
 
 MAX_CHOICES = 3
 """Most numbered choices on the page of a product."""

@@ -18,8 +18,8 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.orders import LocationStockRow, OrdersWithProductRow
-    from aisle.jobs.rows.products import NextDeliveriesRow, ProductRow, SurroundingRow
+    from aisle.jobs.row_types.orders import LocationStockRow, OrdersWithProductRow
+    from aisle.jobs.row_types.products import NextDeliveriesRow, ProductRow, SurroundingRow
 
 UNKNOWN_AGE = Decimal(-1)
 """Age for unknown times."""

@@ -11,8 +11,8 @@ from aisle.jobs.view import Msg, msg, raw
 from aisle.scan.meaning import DELIVERY, LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import RecordsByNumberRow
-    from aisle.jobs.rows.orders import OrderHeader
+    from aisle.jobs.row_types.locations import RecordsByNumberRow
+    from aisle.jobs.row_types.orders import OrderHeader
 
 MAX_DIGITS = 30
 """Most digits before or after the decimal point of a number that can be used in calculations and be written out."""

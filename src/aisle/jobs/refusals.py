@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from aisle.jobs.job import Query, Rows
-from aisle.jobs.message import read_message
+from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import WRONG, Verdict, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.operations import RefusedOperationsRow
 
 REFUSED_QUERY = "not_taken"
 """Id of the query for refused log entries."""

@@ -18,7 +18,7 @@ STATE_WORDS = {
 class Msg(NamedTuple):
     """Message of the catalogue: its id and its arguments.
 
-    Strings among the arguments are raw: they pass `aisle.text` when they are drawn.
+    Strings among the arguments are raw: they pass `aisle.safe_text` when they are drawn.
     """
 
     id: str
@@ -287,7 +287,7 @@ class MissingList(NamedTuple):
 
     name: str
     why: str
-    """Reason as stored by `aisle.jobs.message`; empty if unknown."""
+    """Reason as stored by `aisle.jobs.stored_message`; empty if unknown."""
 
 
 class UnusableRows(NamedTuple):

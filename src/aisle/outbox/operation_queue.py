@@ -19,7 +19,18 @@ from aisle.cache.stock_overlay import products_of_operation
 from aisle.host.database import connect, fetch, fetch_one, migrate, storage_errors, transaction
 from aisle.jobs.job import DIFFERENCE, Json, Resolve, Write
 from aisle.json_codec import to_text
-from aisle.outbox.merge import can_merge, merge_batch, merge_writes, product_lanes
+from aisle.outbox.excess_picks import (
+    CARRIED_OVER_S,
+    EXCESS,
+    added_excess,
+    excess_query,
+    keep_excess,
+    keep_superseded,
+    merge_answers,
+    parse_carried_lines,
+    parse_superseded_lines,
+)
+from aisle.outbox.merge_operations import can_merge, merge_batch, merge_writes, product_lanes
 from aisle.outbox.operation_record import (
     BODY_VERSION,
     CREATE_MOVEMENT,
@@ -52,17 +63,6 @@ from aisle.outbox.operation_state import (
 )
 from aisle.outbox.outbox_file import OUTBOX_MIGRATIONS
 from aisle.outbox.outcome_reasons import NO_MESSAGE, StoredMessage, store_text
-from aisle.outbox.rebase_excess import (
-    CARRIED_OVER_S,
-    EXCESS,
-    added_excess,
-    excess_query,
-    keep_excess,
-    keep_superseded,
-    merge_answers,
-    parse_carried_lines,
-    parse_superseded_lines,
-)
 from aisle.outbox.reconciliation import replacement_write
 from aisle.outbox.service_restore import RestoreReplay
 

@@ -1,11 +1,11 @@
-"""Reasons stored for people, written by packages that do not know the jobs (see `aisle.jobs.message`)."""
+"""Reasons stored for people, written by packages that do not know the jobs (see `aisle.jobs.stored_message`)."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.message import (
+from aisle.jobs.stored_message import (
     DETAIL_ARGUMENT,
     NO_MESSAGE,
     StoredMessage,

@@ -14,6 +14,7 @@ from aisle.cache.order_overlay import to_decimal
 from aisle.host.database import fetch_one, transaction
 from aisle.jobs.job import ARRIVED, CLOSED_BY_HAND, DIFFERENCE, OVERAGE, RESEND, Json, Resolve, Write
 from aisle.json_codec import to_text
+from aisle.outbox.excess_picks import EXCESS, keep_excess
 from aisle.outbox.operation_record import CREATE_LOGS, CREATE_MOVEMENT, UPDATE_ORDER, Operation, write_of_operation
 from aisle.outbox.operation_state import (
     ASK_PERSON,
@@ -31,9 +32,8 @@ from aisle.outbox.operation_state import (
     encode_evidence,
 )
 from aisle.outbox.outcome_reasons import StoredMessage, store_text
-from aisle.outbox.rebase import BASE, PICKED, has_base
-from aisle.outbox.rebase_excess import EXCESS, keep_excess
-from aisle.outbox.user_tokens import user_awaited_by
+from aisle.outbox.rebase_picks import BASE, PICKED, has_base
+from aisle.outbox.user_token_owners import user_awaited_by
 
 _COUNTED_FIELDS = ("counted_quantity", *(f"stock_pool_{pool}" for pool in range(1, 11)))
 

@@ -16,7 +16,7 @@ from aisle.json_codec import from_text, to_text
 from aisle.outbox.operation_record import Author
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.operations import RequestStateRow
+    from aisle.jobs.row_types.operations import RequestStateRow
 
 FULL_SYNC = "everything"
 """Key of a read request for orders that means the whole store."""

@@ -1,4 +1,7 @@
-"""Resolution: interpretations of an input and the candidates found for them become one meaning."""
+"""Resolution: interpretations of an input and the candidates found for them become one meaning.
+
+The quantity comes of the label: its net measure, its count, or its price divided by the product's price.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from aisle.errors import UsageError
 from aisle.server.certificates import WATCH_S, CertificateWatch, good_until, renewed, stamp_of, take
 from aisle.server.connections import LARGEST_BACKLOG, ConnectionLimits, LimitedConnection, limited
 from aisle.server.fair_starts import FairStarts
-from aisle.server.handshakes import Handshakes
+from aisle.server.tls_handshakes import Handshakes
 
 _KEEP_ALIVE_SECONDS = 75
 

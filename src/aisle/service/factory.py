@@ -20,7 +20,7 @@ from aisle.service.demo.seed import has_data, seed_demo
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones, format_timestamp
 from aisle.service.errors import Refusal
 from aisle.service.http.json_logging import RequestRecorder
-from aisle.service.limits import KEYS_KEPT_DAYS, RateLimits
+from aisle.service.rate_limits import KEYS_KEPT_DAYS, RateLimits
 
 if TYPE_CHECKING:
     from aisle.service.http.app import App

@@ -23,13 +23,13 @@ from aisle.service.db.statements.access import COUNTER_SET, COUNTER_VALUE
 from aisle.service.db.statements.logs import LOG_ADD, LOG_FIRST
 from aisle.service.db.statements.stock import LEG_ADD
 from aisle.service.db.statements.stores import STORE_NUMBERS
-from aisle.service.domain.json_text import join_members, object_members, parse_json_object, quoted, to_json
+from aisle.service.domain.json_fragments import join_members, object_members, parse_json_object, quoted, to_json
 from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantity
 from aisle.service.domain.states import NOTHING_TO_REVIEW
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.handlers.logs import HISTORIC_DAYS
 from aisle.service.http.endpoint import WRITE_HISTORY_DAYS
-from aisle.service.limits import KEYS_KEPT_DAYS
+from aisle.service.rate_limits import KEYS_KEPT_DAYS
 
 MIN_AGE_DAYS = max(WRITE_HISTORY_DAYS, HISTORIC_DAYS + 31)
 """Minimum age of purged rows.

@@ -21,16 +21,16 @@ from aisle.scan.meaning import (
     UnknownCode,
 )
 from aisle.session.apply_meaning import MeaningHandler
+from aisle.session.current_page import Page
+from aisle.session.event_runner import EventRunner
 from aisle.session.help_pages import PAGE_BY_LETTER, HelpPages, apply_key_names, meaning_of_key
 from aisle.session.input_batch import InputBatch
 from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.page import Page
-from aisle.session.permissions import Permissions
-from aisle.session.profile import CURSOR_KEYS, MEANING_BY_KEY, ProfileInForce
+from aisle.session.pin_check import PinCheck
 from aisle.session.query_answers import raw_input
+from aisle.session.terminal_settings import CURSOR_KEYS, MEANING_BY_KEY, ProfileInForce
 from aisle.session.typed_line import TypedLine, typed_text_dropped
 from aisle.session.verdicts import Verdicts
-from aisle.session.work import Work
 
 if TYPE_CHECKING:
     from aisle.session.trace import Trace
@@ -56,8 +56,8 @@ class InputHandler:
         batch: InputBatch,
         profile: ProfileInForce,
         verdicts: Verdicts,
-        permissions: Permissions,
-        work: Work,
+        pin_check: PinCheck,
+        event_runner: EventRunner,
         resolver: MeaningResolver,
         meanings: MeaningHandler,
         help_pages: HelpPages,
@@ -68,8 +68,8 @@ class InputHandler:
         self._batch = batch
         self._profile = profile
         self._verdicts = verdicts
-        self._permissions = permissions
-        self._work = work
+        self._pin_check = pin_check
+        self._event_runner = event_runner
         self._resolver = resolver
         self._meanings = meanings
         self._help_pages = help_pages
@@ -84,7 +84,7 @@ class InputHandler:
         """Apply one input; its effects are committed at the end of the batch."""
         match item:
             case OpenLine(text):
-                self._work.feed(TypedText(self._typed_line.update(text)))
+                self._event_runner.feed(TypedText(self._typed_line.update(text)))
             case Line():
                 self.apply_line(self.take_own_line(item), at)
             case Key(name) if name != "back" and self._page.top.job.raw_input:
@@ -129,7 +129,7 @@ class InputHandler:
     def drop_typed(self, *, is_secret: bool) -> None:
         """Drop what was typed before a page that opened by itself, and say so."""
         if text := self._typed_line.drop(is_secret=is_secret):
-            self._work.feed(TypedText(""))
+            self._event_runner.feed(TypedText(""))
             self._verdicts.current = typed_text_dropped(text, self._verdicts.current)
 
     def is_typing_secret(self) -> bool:
@@ -139,7 +139,7 @@ class InputHandler:
     def _clear_open_line(self) -> None:
         """Tell the page that the open line is empty if it has followed one."""
         if self._typed_line.text:
-            self._work.feed(TypedText(""))
+            self._event_runner.feed(TypedText(""))
 
     # Lines
 
@@ -176,12 +176,12 @@ class InputHandler:
         """Refuse one more line of a scan that was refused: the new reason replaces the last one."""
         self._batch.serial += 1
         meaning = UnknownCode(line.text)
-        self._work.answer(Verdict(WRONG, reason), meaning, line.text)
+        self._event_runner.answer(Verdict(WRONG, reason), meaning, line.text)
         self._add_to_trace(line, meaning, at)
 
     def _refuse(self, line: Line, reason: Msg, at: float) -> None:
         meaning = UnknownCode(line.text)
-        self._work.answer(Verdict(WRONG, reason), meaning, line.text)
+        self._event_runner.answer(Verdict(WRONG, reason), meaning, line.text)
         self._meanings.record(meaning)
         self._add_to_trace(line, meaning, at)
 
@@ -233,14 +233,14 @@ class InputHandler:
             line, meaning = line._replace(text=self._waiting_number.text), confirmed
         if isinstance(meaning, Quantity | Back):  # the answer, another number, or never mind
             self._waiting_number = _NO_NUMBER
-        if not is_secret and (verdict := self._permissions.unexpected_pin(line, meaning)):
+        if not is_secret and (verdict := self._pin_check.unexpected_pin(line, meaning)):
             is_secret = True
             self._verdicts.show(verdict)
         elif not confirmed and isinstance(meaning, Quantity) and self._resolver.is_fast_number(line, meaning):
             self._ask_for_number(line, meaning)
         elif self._resolver.is_unknown_yet(line, meaning):
             text = msg("session.unknown_yet", text=line.text.strip(" "))
-            self._work.answer(Verdict(WRONG, text), meaning, line.text)
+            self._event_runner.answer(Verdict(WRONG, text), meaning, line.text)
         elif self._page.top.job.raw_input and not isinstance(meaning, Back):
             self._apply_raw(raw_input(line, meaning), "" if is_secret else line.text)
         else:
@@ -257,11 +257,11 @@ class InputHandler:
         if not self._page.question.is_asked:
             asked = self._batch.ask_for_rejected_scan(line.text.strip(" "), self._page.stack.jobs)
             if asked:
-                self._work.answer(asked, UnknownCode(line.text), line.text)
+                self._event_runner.answer(asked, UnknownCode(line.text), line.text)
                 return
         self._fast_number = _FastNumber(self._page.identity, quantity, line.text)
         verdict = Verdict(ASK, msg("input.confirm_fast_number", text=line.text.strip(" ")))
-        self._work.answer(verdict, UnknownCode(line.text), line.text)
+        self._event_runner.answer(verdict, UnknownCode(line.text), line.text)
 
     def _confirmed_number(self, line: Line) -> Quantity | None:
         """Return the number that the line before asked about on this page if the line is `y`."""

@@ -29,18 +29,18 @@ from aisle.scan.meaning import (
     Text,
     UnknownCode,
 )
-from aisle.session import ask_quantity
-from aisle.session.context import SessionContext
+from aisle.session import ask_measured_quantity
+from aisle.session.current_page import Page
+from aisle.session.event_runner import EventRunner
 from aisle.session.input_batch import InputBatch
+from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult, StackedJob, is_help_page
-from aisle.session.page import Page
 from aisle.session.pending_question import PendingQuestion, choice_question
-from aisle.session.permissions import Permissions
-from aisle.session.profile import ProfileInForce
+from aisle.session.pin_check import PinCheck
+from aisle.session.screen_size import Terminal
 from aisle.session.store_connection import StoreConnection
-from aisle.session.terminal import Terminal
+from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.verdicts import ScanRemarks, Verdicts
-from aisle.session.work import Work
 
 
 class MeaningHandler:
@@ -55,8 +55,8 @@ class MeaningHandler:
         terminal: Terminal,
         store: StoreConnection,
         verdicts: Verdicts,
-        permissions: Permissions,
-        work: Work,
+        pin_check: PinCheck,
+        event_runner: EventRunner,
         build_frame: Callable[[], Frame],
     ) -> None:
         self._page = page
@@ -66,8 +66,8 @@ class MeaningHandler:
         self._terminal = terminal
         self._store = store
         self._verdicts = verdicts
-        self._permissions = permissions
-        self._work = work
+        self._pin_check = pin_check
+        self._event_runner = event_runner
         self._build_frame = build_frame
         self._remarks = ScanRemarks(verdicts)
         self._are_lots_certain = False
@@ -76,7 +76,7 @@ class MeaningHandler:
     def feed(self, event: Event, raw: str) -> None:
         """Feed an event to the job on the screen, which may need a PIN for it."""
         feed = self._page.stack.feed
-        self._work.apply(self._permissions.require_pin(event, lambda: feed(event, self._context.current())), raw)
+        self._event_runner.apply(self._pin_check.require_pin(event, lambda: feed(event, self._context.current())), raw)
 
     def watch_separators(self, text: str) -> None:
         """Note whether the scanner sends separators."""
@@ -150,11 +150,11 @@ class MeaningHandler:
             self._note_lot(question, meaning)
             meaning = question.apply_choice(meaning)
         if question.measured_scan and isinstance(meaning, Back):
-            self._work.answer(Verdict(INFO, msg("session.dropped")), meaning, raw)
+            self._event_runner.answer(Verdict(INFO, msg("session.dropped")), meaning, raw)
         elif not self._ask_for_rejected_scan(question, meaning, raw):
-            meaning = ask_quantity.ask_if_measured(self._store.reader, self._page.stack.jobs, meaning)
+            meaning = ask_measured_quantity.ask_if_measured(self._store.reader, self._page.stack.jobs, meaning)
             if not self._are_lots_certain:
-                meaning = ask_quantity.ask_if_count_hidden(self._page.stack.jobs, meaning)
+                meaning = ask_measured_quantity.ask_if_count_hidden(self._page.stack.jobs, meaning)
             self._apply_unasked(question, meaning, raw)
 
     def _note_lot(self, question: PendingQuestion, meaning: Meaning) -> None:
@@ -166,24 +166,28 @@ class MeaningHandler:
     def _answer_question(self, question: PendingQuestion, meaning: Meaning, raw: str) -> bool:
         """Handle inputs that drop the question, turn its page, or need another answer; return whether it is done."""
         if isinstance(meaning, Back):
-            self._work.answer(Verdict(INFO, msg("session.dropped")), meaning, raw)
+            self._event_runner.answer(Verdict(INFO, msg("session.dropped")), meaning, raw)
             return True
         scan = question.measured_scan
         if question.doubtful_quantity and scan and meaning == Choice(2):
             self._page.question = question._replace(doubtful_quantity=None, number_match=None)
-            self._work.answer(Verdict(ASK, ask_quantity.quantity_question(scan)), meaning, raw)
+            self._event_runner.answer(Verdict(ASK, ask_measured_quantity.quantity_question(scan)), meaning, raw)
             return True
         match = (
-            ask_quantity.find_number(self._store.reader, meaning) if scan and isinstance(meaning, Quantity) else None
+            ask_measured_quantity.find_number(self._store.reader, meaning)
+            if scan and isinstance(meaning, Quantity)
+            else None
         )
         if scan and match and isinstance(meaning, Quantity):
             self._page.question = question._replace(doubtful_quantity=meaning, number_match=match)
-            text = msg("session.confirm_known_number", text=raw.strip(" "), said=ask_quantity.quantity_question(scan))
-            self._work.answer(Verdict(ASK, text), meaning, raw)
+            text = msg(
+                "session.confirm_known_number", text=raw.strip(" "), said=ask_measured_quantity.quantity_question(scan)
+            )
+            self._event_runner.answer(Verdict(ASK, text), meaning, raw)
             return True
         if next_page := question.next_page(meaning):
             self._page.question = next_page
-            self._work.answer(Verdict(ASK, choice_question(next_page.scans)), meaning, raw)
+            self._event_runner.answer(Verdict(ASK, choice_question(next_page.scans)), meaning, raw)
             return True
         return False
 
@@ -191,18 +195,18 @@ class MeaningHandler:
         """Ask whether a number was meant for the scan that was refused before; return whether that is asked."""
         if not isinstance(meaning, Quantity):
             return False
-        if meaning.value > MAX_LIKELY_QUANTITY and ask_quantity.find_number(self._store.reader, meaning):
+        if meaning.value > MAX_LIKELY_QUANTITY and ask_measured_quantity.find_number(self._store.reader, meaning):
             return False  # it is no quantity; the job says what it is
         verdict = self._batch.ask_for_rejected_scan(raw.strip(" "), self._page.stack.jobs)
         if not verdict:
             return False
         self._page.question = question
-        self._work.answer(verdict, meaning, raw)
+        self._event_runner.answer(verdict, meaning, raw)
         return True
 
     def _apply_unasked(self, question: PendingQuestion, meaning: Meaning, raw: str) -> None:
         """Apply an input that answers no question of the session; the job handles all that the session does not."""
-        answer, look_up = self._work.answer, _look_up_of(meaning, raw) if self._context.user.user else None
+        answer, look_up = self._event_runner.answer, _look_up_of(meaning, raw) if self._context.user.user else None
         match meaning:
             case Ambiguous(scans):
                 self._page.question = PendingQuestion(self._page.key, scans=scans)
@@ -220,16 +224,17 @@ class MeaningHandler:
                 answer(Verdict(INFO, msg("sign_in.already", name=name)), meaning, raw)
             case Scan() if self._needs_quantity(meaning):
                 self._page.question = PendingQuestion(self._page.key, measured_scan=meaning)
-                answer(Verdict(ASK, ask_quantity.quantity_question(meaning)), meaning, raw)
+                answer(Verdict(ASK, ask_measured_quantity.quantity_question(meaning)), meaning, raw)
             case RefusedInput():
                 if meaning.reason == "input.scan_not_accepted":
                     self._page.question = question  # it still stands
                 answer(self._refusal(meaning), meaning, raw)
             case _:
-                self._apply_known(self._permissions.require_pin(meaning, lambda: self._feed(meaning)), meaning, raw)
+                self._apply_known(self._pin_check.require_pin(meaning, lambda: self._feed(meaning)), meaning, raw)
 
     def _needs_quantity(self, scan: Scan) -> bool:
-        return ask_quantity.is_quantity_needed(self._page.stack.jobs, scan) and not self._work.is_refused(scan)
+        is_needed = ask_measured_quantity.is_quantity_needed(self._page.stack.jobs, scan)
+        return is_needed and not self._event_runner.is_refused(scan)
 
     def _refusal(self, refused: RefusedInput) -> Verdict:
         if refused.reason != "input.no_choice_back":
@@ -266,7 +271,8 @@ class MeaningHandler:
 
     def _apply_known(self, result: JobResult, meaning: Meaning, raw: str) -> None:
         """Apply a result, with verdicts that hold for what this host knows of the store."""
-        self._work.apply(add_price(unless_incomplete(result, meaning, self._store.reader.is_complete), meaning), raw)
+        qualified = unless_incomplete(result, meaning, self._store.reader.is_complete)
+        self._event_runner.apply(add_price(qualified, meaning), raw)
 
 
 def _look_up_of(meaning: Meaning, raw: str) -> tuple[Start, Event] | None:

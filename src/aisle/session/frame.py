@@ -5,12 +5,12 @@ from __future__ import annotations
 from aisle.cache.store_queries import count_waiting_in_other_stores
 from aisle.errors import StorageError
 from aisle.jobs.view import Frame, LinkState
-from aisle.session.context import SessionContext
+from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
-from aisle.session.page import Page
-from aisle.session.profile import ProfileInForce
+from aisle.session.job_context import SessionContext
+from aisle.session.screen_size import Terminal
 from aisle.session.store_connection import StoreConnection
-from aisle.session.terminal import Terminal
+from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.typed_line import TypedLine
 from aisle.session.verdicts import Verdicts
 

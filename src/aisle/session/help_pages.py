@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from aisle.jobs.job import Args, Start
 from aisle.jobs.view import PAGING_TEXT_IDS, DetailView, Frame, KeyHint, Step, View, numbered_rows
 from aisle.scan.meaning import Back, Command, Meaning
+from aisle.session.current_page import Page
+from aisle.session.event_runner import EventRunner
 from aisle.session.job_stack import StackedJob, is_help_page
-from aisle.session.page import Page
-from aisle.session.profile import ProfileInForce
-from aisle.session.terminal import Terminal
+from aisle.session.screen_size import Terminal
+from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.verdicts import Verdicts
-from aisle.session.work import Work
 
 PAGE_BY_LETTER = {"h": "help", ".": "palette"}
 """Jobs of the pages, by the letters that open them on every page."""
@@ -30,14 +30,14 @@ class HelpPages:
         profile: ProfileInForce,
         terminal: Terminal,
         verdicts: Verdicts,
-        work: Work,
+        event_runner: EventRunner,
         build_frame: Callable[[], Frame],
     ) -> None:
         self._page = page
         self._profile = profile
         self._terminal = terminal
         self._verdicts = verdicts
-        self._work = work
+        self._event_runner = event_runner
         self._build_frame = build_frame
 
     def page_of_line(self, text: str) -> str:
@@ -55,7 +55,7 @@ class HelpPages:
             return
         if is_help_page(top) and name != "help":
             self._close_page()
-        self._work.open(self._start(name))
+        self._event_runner.open(self._start(name))
         verdict = question.add_unanswered(Command(""), self._verdicts.current)
         self._verdicts.current = question.multiplier_dropped(Command(""), "", verdict, name)
 
@@ -70,7 +70,7 @@ class HelpPages:
     def _close_page(self) -> None:
         name = self._page.top.job.name
         while self._page.top.job.name == name:
-            self._work.feed(Back())
+            self._event_runner.feed(Back())
 
     def _start(self, name: str) -> Start:
         """Return what opens a page with what it explains."""

@@ -29,12 +29,12 @@ from aisle.scan.meaning import (
 )
 from aisle.scan.resolve import resolve
 from aisle.scan.units import parse_amount
-from aisle.session.ask_quantity import find_number, quantity_with_unit, unit_of_product
+from aisle.session.ask_measured_quantity import find_number, quantity_with_unit, unit_of_product
+from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
 from aisle.session.job_stack import StackedJob
-from aisle.session.page import Page
-from aisle.session.profile import ProfileInForce
 from aisle.session.store_connection import StoreConnection
+from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.typed_line import has_changed_meaning
 
 MIN_CODE_DIGITS = 6

@@ -23,9 +23,9 @@ from aisle.jobs.view import WRONG, Msg, msg
 from aisle.scan.grammar import parse_aim_prefix
 from aisle.scan.inputs import DecodedInput, EscapeInput, Key, Line, OpenLine, Silence
 from aisle.session.apply_input import InputHandler
+from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
 from aisle.session.meaning_resolver import FAST_S, MeaningResolver
-from aisle.session.page import Page
 from aisle.session.verdicts import Verdicts
 
 SAME_SCAN_S: Final = 0.3

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from aisle.jobs import COUNTS_SCANS, quantities
-from aisle.jobs.choice_keys import MAX_CHOICES, assign_letters
+from aisle.jobs.choice_letters import MAX_CHOICES, assign_letters
 from aisle.jobs.quantities import letter_prompt, other_choice_text
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, Msg, Step, Verdict, View, msg, raw, without_row_numbers
 from aisle.scan.grammar import is_multiplied
@@ -26,7 +26,7 @@ from aisle.scan.meaning import (
     Scan,
     UnknownCode,
 )
-from aisle.session import ask_quantity
+from aisle.session import ask_measured_quantity
 from aisle.session.job_stack import StackedJob, page_key
 
 MORE_LETTER = "m"
@@ -114,7 +114,7 @@ class PendingQuestion(NamedTuple):
         if self.doubtful_quantity and meaning == Choice(1):
             meaning = self.doubtful_quantity
         if self.measured_scan and isinstance(meaning, Quantity):
-            return ask_quantity.with_quantity(self.measured_scan, meaning.value) if meaning.value else Back()
+            return ask_measured_quantity.with_quantity(self.measured_scan, meaning.value) if meaning.value else Back()
         if isinstance(meaning, Choice) and meaning.number <= len(self._shown_scans):
             return self._shown_scans[meaning.number - 1]
         return meaning
@@ -146,7 +146,7 @@ class PendingQuestion(NamedTuple):
             return verdict
         count, why = (
             self.passed + 1,
-            ask_quantity.named(self.measured_scan) if self.measured_scan else choice_question(self.scans),
+            ask_measured_quantity.named(self.measured_scan) if self.measured_scan else choice_question(self.scans),
         )
         if verdict is None:
             return Verdict(WRONG, msg("session.input_not_applied", count=count, why=why))
@@ -194,7 +194,7 @@ class PendingQuestion(NamedTuple):
             plain = without_row_numbers(view)
             plain = plain._replace(choice_letters="") if isinstance(plain, Step | DetailView) else plain
             if not self.doubtful_quantity or not self.number_match or not isinstance(plain, Step | DetailView):
-                return plain._replace(choices=(), prompt=ask_quantity.prompt(self.measured_scan))
+                return plain._replace(choices=(), prompt=ask_measured_quantity.prompt(self.measured_scan))
             answers = (
                 msg("count.choice_quantity", quantity=self.doubtful_quantity.value),
                 other_choice_text(self.number_match),
@@ -229,7 +229,7 @@ def restore_question(
         )
     if isinstance(meaning, Scan):
         return PendingQuestion(page_key(stacked_jobs), measured_scan=meaning), Verdict(
-            ASK, ask_quantity.quantity_question(meaning)
+            ASK, ask_measured_quantity.quantity_question(meaning)
         )
     return PendingQuestion(page_key(stacked_jobs), multiplier=meaning.number), Verdict(
         INFO, msg("session.times", times=meaning.number)
@@ -239,7 +239,7 @@ def restore_question(
 def _label(scan: Scan) -> Msg | str:
     """Return a meaning in a few characters: goods with their quantity, a badge and a location in words."""
     match = scan.matches[0]
-    return quantities.name_of(match) if match.kind in (LOCATION, PERSON) else ask_quantity.quantity_label(scan)
+    return quantities.name_of(match) if match.kind in (LOCATION, PERSON) else ask_measured_quantity.quantity_label(scan)
 
 
 def _choice_text(scan: Scan) -> Msg:

@@ -1,4 +1,7 @@
-"""Changes from elsewhere: those of notified topics at once, of everything every few seconds."""
+"""Changes from elsewhere: those of notified topics at once, of everything every few seconds.
+
+It also signs out who was removed from the store's people.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,17 @@ from aisle.errors import StorageError
 from aisle.jobs.job import Changed, SignOut
 from aisle.jobs.view import INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.session.apply_input import InputHandler
-from aisle.session.context import SessionContext
+from aisle.session.courier_connection import LASTING_STATES
+from aisle.session.current_page import Page
+from aisle.session.event_runner import EventRunner
 from aisle.session.frame import FrameBuilder
+from aisle.session.job_context import SessionContext
 from aisle.session.meaning_resolver import MeaningResolver
-from aisle.session.notifications import LASTING_STATES
-from aisle.session.page import Page
-from aisle.session.permissions import Permissions
-from aisle.session.profile import ProfileChange, ProfileInForce, SettingsWatch
+from aisle.session.pin_check import PinCheck
 from aisle.session.sign_in import SignInFlow
 from aisle.session.store_connection import StoreConnection
+from aisle.session.terminal_settings import ProfileChange, ProfileInForce, SettingsWatch
 from aisle.session.verdicts import ALARM_MESSAGES, Verdicts
-from aisle.session.work import Work
 
 
 class ChangePoller:
@@ -32,8 +35,8 @@ class ChangePoller:
         profile: ProfileInForce,
         store: StoreConnection,
         verdicts: Verdicts,
-        permissions: Permissions,
-        work: Work,
+        pin_check: PinCheck,
+        event_runner: EventRunner,
         resolver: MeaningResolver,
         inputs: InputHandler,
         sign_in: SignInFlow,
@@ -46,8 +49,8 @@ class ChangePoller:
         self._profile = profile
         self._store = store
         self._verdicts = verdicts
-        self._permissions = permissions
-        self._work = work
+        self._pin_check = pin_check
+        self._event_runner = event_runner
         self._resolver = resolver
         self._inputs = inputs
         self._sign_in = sign_in
@@ -84,7 +87,7 @@ class ChangePoller:
         notifications = self._store.notifications
         notifications.heartbeat()
         notifications.keep_courier()
-        self._work.resend_secrets()
+        self._event_runner.resend_secrets()
         try:
             changes = notifications.all_changes()
         except StorageError as error:
@@ -96,7 +99,7 @@ class ChangePoller:
         self._report_link(self._store.notifications.link_message())
         self._report_restore()
         self._check_person()
-        self._permissions.remind()
+        self._pin_check.remind()
         frame = self._frames.build()
         if frame.link.waiting:
             self._store.notifications.subscribe_waiting()
@@ -107,8 +110,8 @@ class ChangePoller:
         verdict, bells, page = self._verdicts.current, self._verdicts.bells, self._page.identity
         is_secret = self._inputs.is_typing_secret()
         if changes:
-            self._work.notify(changes)
-        if self._work.commit():
+            self._event_runner.notify(changes)
+        if self._event_runner.commit():
             self._store.notifications.acknowledge()
             if self._page.identity != page:
                 self._inputs.drop_typed(is_secret=is_secret)
@@ -139,7 +142,7 @@ class ChangePoller:
         if not is_list_known or not (self._known_person == user or known_people_only):
             return
         name = self._context.user.name or user
-        self._work.run_effect(SignOut())
+        self._event_runner.run_effect(SignOut())
         if not self._context.user.user:
             self._verdicts.show(Verdict(WRONG, msg("session.no_longer_works_here", name=name)))
 

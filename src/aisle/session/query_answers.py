@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from aisle.cache.reader import CacheReader
 from aisle.jobs.job import Export, Query, RawInput, Rows
 from aisle.jobs.view import TRUE_COLOUR
+from aisle.safe_text import supports_utf8
 from aisle.scan.inputs import Line
 from aisle.scan.meaning import Meaning
-from aisle.session.profile import Profile
-from aisle.session.terminal import MessageText, Terminal
-from aisle.text import supports_utf8
+from aisle.session.screen_size import MessageText, Terminal
+from aisle.session.terminal_settings import Profile
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.operations import TerminalRow
+    from aisle.jobs.row_types.operations import TerminalRow
 
 
 def raw_input(line: Line, meaning: Meaning) -> RawInput:

@@ -1,7 +1,7 @@
 """State of one running app: inputs and clock ticks in, frames out.
 
 `Session` wires its parts together. An input passes `MultiLineScans` (is its scan complete), `InputHandler` (line or
-key), `MeaningResolver` (what it means), `MeaningHandler` (question or job), `Permissions`, `JobStack`, `Work` and
+key), `MeaningResolver` (what it means), `MeaningHandler` (question or job), `PinCheck`, `JobStack`, `Work` and
 `UnitOfWork`; then `FrameBuilder` shows the result.
 """
 
@@ -40,17 +40,22 @@ from aisle.outbox.operation_record import new_id
 from aisle.scan.inputs import DecodedInput
 from aisle.session.apply_input import InputHandler
 from aisle.session.apply_meaning import MeaningHandler
-from aisle.session.context import SessionContext
+from aisle.session.current_page import Page
+from aisle.session.event_runner import EventRunner
 from aisle.session.frame import FrameBuilder
 from aisle.session.help_pages import HelpPages
 from aisle.session.input_batch import InputBatch
+from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobStack
 from aisle.session.meaning_resolver import MeaningResolver
 from aisle.session.multi_line_scans import MultiLineScans
-from aisle.session.page import Page
-from aisle.session.permissions import Permissions
+from aisle.session.pin_check import PinCheck
 from aisle.session.poll_changes import ChangePoller
-from aisle.session.profile import (
+from aisle.session.query_answers import answer_query
+from aisle.session.screen_size import ScreenSize, Terminal
+from aisle.session.sign_in import SignInFlow
+from aisle.session.store_connection import StoreConnection
+from aisle.session.terminal_settings import (
     OpenStore,
     Profile,
     ProfileInForce,
@@ -58,13 +63,8 @@ from aisle.session.profile import (
     StoreAccess,
     profile_from_settings,
 )
-from aisle.session.query_answers import answer_query
-from aisle.session.sign_in import SignInFlow
-from aisle.session.store_connection import StoreConnection
-from aisle.session.terminal import ScreenSize, Terminal
 from aisle.session.typed_line import TypedLine
 from aisle.session.verdicts import Verdicts, error_message
-from aisle.session.work import Work
 from aisle.settings import LoadedSettings, Settings
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Session:
         self.store = StoreConnection(
             store_access, self.profile, self.stack, start_courier, lambda: self.context.clock(), make_id
         )
-        self.permissions = Permissions(self.page, self.context, self.store, self.verdicts)
+        self.pin_check = PinCheck(self.page, self.context, self.store, self.verdicts)
         self._wire_work()
         self._wire_inputs(person)
 
@@ -108,14 +108,14 @@ class Session:
         """Make the parts that run jobs and build frames."""
         self.batch = InputBatch()
         self.typed_line = TypedLine()
-        self.work = Work(
+        self.event_runner = EventRunner(
             self.page,
             self.batch,
             self.context,
             self.profile,
             self.store,
             self.verdicts,
-            self.permissions,
+            self.pin_check,
             self._trace,
             self._run_effect,
             self._explain_error,
@@ -142,18 +142,20 @@ class Session:
             self.terminal,
             self.store,
             self.verdicts,
-            self.permissions,
-            self.work,
+            self.pin_check,
+            self.event_runner,
             self.frames.build,
         )
-        help_pages = HelpPages(self.page, self.profile, self.terminal, self.verdicts, self.work, self.frames.build)
+        help_pages = HelpPages(
+            self.page, self.profile, self.terminal, self.verdicts, self.event_runner, self.frames.build
+        )
         self.inputs = InputHandler(
             self.page,
             self.batch,
             self.profile,
             self.verdicts,
-            self.permissions,
-            self.work,
+            self.pin_check,
+            self.event_runner,
             self.resolver,
             meanings,
             help_pages,
@@ -167,8 +169,8 @@ class Session:
             self.profile,
             self.store,
             self.verdicts,
-            self.permissions,
-            self.work,
+            self.pin_check,
+            self.event_runner,
             person,
         )
         self.changes = ChangePoller(
@@ -177,8 +179,8 @@ class Session:
             self.profile,
             self.store,
             self.verdicts,
-            self.permissions,
-            self.work,
+            self.pin_check,
+            self.event_runner,
             self.resolver,
             self.inputs,
             self.sign_in,
@@ -193,7 +195,7 @@ class Session:
         """Sign in the person of this terminal, at the step where the work was left."""
         self.start_batch()
         self.sign_in.start()
-        self.work.commit()
+        self.event_runner.commit()
         return self.frames.build()
 
     def take(self, items: Sequence[DecodedInput], at: float) -> Frame:
@@ -206,7 +208,7 @@ class Session:
         if self.batch.has_failed:
             self.inputs.reject_rest(items[number:])
             return self.frames.build()
-        if self.work.commit_batch():
+        if self.event_runner.commit_batch():
             self.verdicts.current = self.batch.refused.final_verdict(self.verdicts.current)
         else:
             self.inputs.reject_rest(())
@@ -236,8 +238,8 @@ class Session:
         view = self.page.view(self.profile.current.names_by_letter)
         if isinstance(view, ListView | Step) or self.stack.top.job.raw_input:
             result = self.stack.feed(Resumed(), self.context.current())
-            self.work.apply(result._replace(refreshes=()))  # the same rows again need no refresh
-        self.work.commit()
+            self.event_runner.apply(result._replace(refreshes=()))  # the same rows again need no refresh
+        self.event_runner.commit()
         return self.frames.build()
 
     def on_painted(self, serials: Sequence[int], at: float) -> None:
@@ -274,11 +276,11 @@ class Session:
     @property
     def is_ending(self) -> bool:
         """Return whether the session has ended."""
-        return self.work.is_ending
+        return self.event_runner.is_ending
 
     @is_ending.setter
     def is_ending(self, is_ending: bool) -> None:
-        self.work.is_ending = is_ending
+        self.event_runner.is_ending = is_ending
 
     # What its parts call
 
@@ -288,13 +290,13 @@ class Session:
     def _run_effect(self, effect: SessionEffect) -> None:
         match effect:
             case Quit():
-                self.work.is_ending = True
+                self.event_runner.is_ending = True
             case SwitchStore():
                 self._switch_store(effect.store)
             case PinConfirmed():
-                self.permissions.accept_pin(effect.until)
+                self.pin_check.accept_pin(effect.until)
             case UndoLast():
-                self.work.undo_last()
+                self.event_runner.undo_last()
             case SetPreference():
                 self.profile.personalise(effect)
             case SignIn() | SignOut():
@@ -311,14 +313,14 @@ class Session:
             self.profile,
             self.store,
             self.verdicts,
-            self.permissions,
-            self.work,
+            self.pin_check,
+            self.event_runner,
             self.sign_in,
         )
         switch.switch(number, self.open_store)
 
     def _recover_files(self) -> None:
-        from aisle.session.file_recovery import recovery_verdict
+        from aisle.session.lost_outbox_recovery import recovery_verdict
 
         self.verdicts.show(recovery_verdict(self.store, self.sign_in))
 
@@ -326,7 +328,7 @@ class Session:
         """Return why nothing could be written, after a recovery of the files if they were replaced."""
         if not isinstance(error, FileReplaced):
             return error_message(error)
-        from aisle.session.file_recovery import recovery_message
+        from aisle.session.lost_outbox_recovery import recovery_message
 
         return recovery_message(self.store, self.sign_in)
 
@@ -340,8 +342,8 @@ class SingleUserSession(Session):
 
     def confirm_pin(self, token: str, valid_until: float) -> None:
         """Accept the token of a PIN that was checked before the session began, and send it to the courier."""
-        self.permissions.accept_token(self._person.user, token, valid_until)
-        self.work.resend_secrets()
+        self.pin_check.accept_token(self._person.user, token, valid_until)
+        self.event_runner.resend_secrets()
 
     def _run_effect(self, effect: SessionEffect) -> None:
         """End the session where another one would change its person: the next one has to prove who it is."""
@@ -352,9 +354,9 @@ class SingleUserSession(Session):
             return
         if not isinstance(effect, Quit):
             self.store.unit_of_work.set_sign_in(SignOut())
-            if not self.work.commit():
+            if not self.event_runner.commit():
                 return
-        self.work.is_ending = True
+        self.event_runner.is_ending = True
 
 
 def open_store(store_folder: StoreFolder) -> StoreAccess:

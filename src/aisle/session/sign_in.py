@@ -11,17 +11,17 @@ from aisle import __version__
 from aisle.errors import StorageError
 from aisle.jobs.job import Opened, Resumed, SignIn, SignOut
 from aisle.jobs.view import INFO, Verdict, msg
-from aisle.session.context import SessionContext
-from aisle.session.page import Page
+from aisle.session.current_page import Page
+from aisle.session.event_runner import EventRunner
+from aisle.session.job_context import SessionContext
 from aisle.session.pending_question import restore_question
-from aisle.session.permissions import Permissions
-from aisle.session.profile import ProfileInForce
+from aisle.session.pin_check import PinCheck
 from aisle.session.store_connection import StoreConnection
+from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.verdicts import Verdicts
-from aisle.session.work import Work
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.people import LanguageRow
+    from aisle.jobs.row_types.people import LanguageRow
 
 NOBODY = SignIn("", "")
 
@@ -36,8 +36,8 @@ class SignInFlow:
         profile: ProfileInForce,
         store: StoreConnection,
         verdicts: Verdicts,
-        permissions: Permissions,
-        work: Work,
+        pin_check: PinCheck,
+        event_runner: EventRunner,
         fixed_person: SignIn | None = None,
     ) -> None:
         self._page = page
@@ -45,8 +45,8 @@ class SignInFlow:
         self._profile = profile
         self._store = store
         self._verdicts = verdicts
-        self._permissions = permissions
-        self._work = work
+        self._pin_check = pin_check
+        self._event_runner = event_runner
         self._fixed_person = fixed_person
 
     def start(self, user: SignIn | None = None) -> None:
@@ -81,7 +81,7 @@ class SignInFlow:
     def change(self, effect: SignIn | SignOut) -> None:
         """Sign in another person or nobody, with their own language instead of the last person's choices."""
         self._store.unit_of_work.set_sign_in(effect)
-        if not self._work.commit():
+        if not self._event_runner.commit():
             return
         user, last = effect if isinstance(effect, SignIn) else NOBODY, self._context.user
         if last.user not in ("", user.user):
@@ -101,14 +101,14 @@ class SignInFlow:
     def _sign_in(self, user: SignIn) -> None:
         """Show the first page of a person, or of nobody, and reopen the jobs that were left open."""
         self._context.sign_in(user)
-        self._permissions.reset()
+        self._pin_check.reset()
         self._page.stack.jobs.clear()
         self._page.stack.push("home" if user.user else "sign_in")
-        self._work.feed(Opened({}))
+        self._event_runner.feed(Opened({}))
         if user.user:
             self._resume_work(user.user)
         if len(self._page.stack.jobs) > 1:
-            self._work.feed(Resumed())
+            self._event_runner.feed(Resumed())
 
     def _resume_work(self, user: str) -> None:
         """Reopen jobs, and ask again what an interrupted session has asked."""

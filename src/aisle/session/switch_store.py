@@ -11,15 +11,15 @@ from aisle.host.store_folder import StoreFolder, TerminalStore, mark_visited, sa
 from aisle.jobs.job import LocalNote, SignIn, SignOut
 from aisle.jobs.view import GOOD, WRONG, Verdict, msg
 from aisle.outbox.local_notes import LANGUAGE
-from aisle.session.context import SessionContext
-from aisle.session.page import Page
+from aisle.session.current_page import Page
+from aisle.session.event_runner import EventRunner
+from aisle.session.job_context import SessionContext
 from aisle.session.pending_question import NO_QUESTION
-from aisle.session.permissions import Permissions
-from aisle.session.profile import OpenedStore, OpenStore, ProfileInForce
+from aisle.session.pin_check import PinCheck
 from aisle.session.sign_in import SignInFlow
 from aisle.session.store_connection import StoreConnection, close_store
+from aisle.session.terminal_settings import OpenedStore, OpenStore, ProfileInForce
 from aisle.session.verdicts import Verdicts, error_message
-from aisle.session.work import Work
 
 
 class _Restorable(Protocol):
@@ -42,8 +42,8 @@ class StoreSwitch:
         profile: ProfileInForce,
         store: StoreConnection,
         verdicts: Verdicts,
-        permissions: Permissions,
-        work: Work,
+        pin_check: PinCheck,
+        event_runner: EventRunner,
         sign_in: SignInFlow,
     ) -> None:
         self._page = page
@@ -51,13 +51,13 @@ class StoreSwitch:
         self._profile = profile
         self._store = store
         self._verdicts = verdicts
-        self._work = work
+        self._event_runner = event_runner
         self._sign_in = sign_in
-        self._parts: Sequence[_Restorable] = (store, profile, context, page, permissions, verdicts)
+        self._parts: Sequence[_Restorable] = (store, profile, context, page, pin_check, verdicts)
 
     def switch(self, number: str, open_store: OpenStore | None) -> None:
         """Go on in another store as the same person. Open jobs wait in the old one, whose courier sends the rest."""
-        if not self._work.commit():
+        if not self._event_runner.commit():
             return
         try:
             waiting = self._store.operations.pending_counts()[0]
@@ -78,7 +78,7 @@ class StoreSwitch:
         new = self._snapshot()
         self._restore(old)
         self._store.unit_of_work.set_sign_in(SignOut())
-        if not self._work.commit():
+        if not self._event_runner.commit():
             old = self._snapshot()
             self._restore(new)
             self._leave_for(old)
@@ -104,13 +104,13 @@ class StoreSwitch:
         if self._profile.has_personal_language:
             unit_of_work.add_local_note(LocalNote(LANGUAGE, user.user, self._profile.current.language))
         self._sign_in.start(user)
-        self._work.commit_or_raise()
+        self._event_runner.commit_or_raise()
 
     def _leave_for(self, old: Sequence[Any]) -> None:
         """Sign out at a store that could not be switched to, as far as possible, and go back."""
         with suppress(StorageError):
             self._store.unit_of_work.set_sign_in(SignOut())
-            self._work.commit_or_raise()
+            self._event_runner.commit_or_raise()
         with suppress(StorageError):
             self._store.end_session()
         left = self._store.access

@@ -16,7 +16,7 @@ from aisle.errors import SettingsError
 from aisle.jobs.view import Verdict
 from aisle.scan.inputs import Line
 from aisle.scan.meaning import Meaning, Scan
-from aisle.session.ask_quantity import quantity_label
+from aisle.session.ask_measured_quantity import quantity_label
 from aisle.session.job_stack import StackedJob
 
 

@@ -10,10 +10,10 @@ from aisle.jobs.job import Context, Event, LocalNote, Refresh, Request, Resolve,
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.journal import EventEntry, Journal, JournalBatch, NewJob, OpenJob, Snapshot
 from aisle.outbox.operation_record import Author
-from aisle.scan.meaning import Ambiguous, Multiplier, Scan
-from aisle.session import ask_quantity
+from aisle.scan.meaning import Ambiguous, Multiplier, RefusedInput, Scan, UnknownCode
+from aisle.session import ask_measured_quantity
 from aisle.session.job_stack import JobResult, JobStack, StackedJob, is_readable, orders_by_job
-from aisle.session.profile import StoreAccess
+from aisle.session.terminal_settings import StoreAccess
 
 
 class JournalDraft:
@@ -123,6 +123,27 @@ MAX_REPLAYED = 50
 MAX_REPLAYED_WITH_QUESTION = 4 * MAX_REPLAYED
 """The same while a question of the job may be open."""
 
+MAX_REFUSED_BYTES = 500_000
+"""Approximate bytes of refused inputs that a session stores a minute; no scanner and no person reaches them."""
+
+_REFUSED_ROW_BYTES = 400
+"""Approximate bytes of an event beside its text, which it holds twice."""
+
+
+class RefusedInputLimit:
+    """Limit for stored refused inputs, so that a flood of them fills no disk."""
+
+    def __init__(self) -> None:
+        self._minute_began = 0.0
+        self._bytes = 0
+
+    def exceeds(self, raw: str, at: float) -> bool:
+        """Count a refused input at `at` (seconds since 1970); return True if the minute has too many."""
+        if not 0 <= at - self._minute_began < 60:
+            self._minute_began, self._bytes = at, 0
+        self._bytes += _REFUSED_ROW_BYTES + 2 * len(raw.encode(errors="replace"))
+        return self._bytes > MAX_REFUSED_BYTES
+
 
 class UnitOfWork:
     """Collector of effects that commits them, or rolls the jobs back."""
@@ -136,6 +157,7 @@ class UnitOfWork:
         """Events of each job since its last snapshot."""
         self._questions: set[str] = set()
         """Jobs with an open question, which a resume finds among their events."""
+        self._refused_limit = RefusedInputLimit()
         self.has_failed = False
         """Whether the last commit failed."""
         self.unanswered: Ambiguous | Multiplier | Scan | None = None
@@ -195,7 +217,9 @@ class UnitOfWork:
             self._questions.discard(job_id)
 
     def add_answer(self, event: Event, at: float, raw: str, context: Context, verdict: Verdict) -> None:
-        """Add an answer that the session itself gave."""
+        """Add an answer that the session itself gave; of a flood of refused inputs only the first are kept."""
+        if isinstance(event, RefusedInput | UnknownCode) and self._refused_limit.exceeds(raw, at):
+            return
         top = self._stack.top
         step = top.job.step_name(top.state)
         self._draft.add_event("", at, raw, event, context, step, step, verdict)
@@ -306,7 +330,7 @@ class UnitOfWork:
         except Exception:  # another version wrote it
             return None
         if isinstance(event, Scan):
-            return event if ask_quantity.is_quantity_needed(self._stack.jobs, event) else None
+            return event if ask_measured_quantity.is_quantity_needed(self._stack.jobs, event) else None
         return event if isinstance(event, Ambiguous | Multiplier) else None
 
 

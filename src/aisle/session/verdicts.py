@@ -7,8 +7,8 @@ from typing import NamedTuple
 from aisle.errors import AisleError, SettingsError, StorageError
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import Match, Meaning, Scan
-from aisle.session.context import SessionContext
-from aisle.session.profile import ProfileInForce
+from aisle.session.job_context import SessionContext
+from aisle.session.terminal_settings import ProfileInForce
 
 ALARM_MESSAGES = ("session.not_saved", "session.inputs_not_saved", "session.cannot_save")
 """Messages that stand while nothing can be written."""

@@ -17,8 +17,8 @@ from textual.binding import BindingType
 from textual.screen import Screen
 
 from aisle.jobs.view import Frame
+from aisle.safe_text import supports_utf8
 from aisle.scan.inputs import DecodedInput
-from aisle.text import supports_utf8
 from aisle.tui.screen_widget import ScreenWidget
 from aisle.tui.themes import style_sheet, style_sheets
 

@@ -17,8 +17,8 @@ from aisle.jobs.view import Msg
 from aisle.messages.languages import LANGUAGE_FORMATS, LanguageFormat
 from aisle.messages.loader import message_lengths
 from aisle.messages.message_format import MessagePart, PluralForms, parse_message
+from aisle.safe_text import ASCII_ELLIPSIS, ELLIPSIS, clean, fit, fit_middle, to_ascii, width
 from aisle.settings import ENGLISH
-from aisle.text import ASCII_ELLIPSIS, ELLIPSIS, clean, fit, fit_middle, to_ascii, width
 
 Value = str | int | Decimal | Msg
 

@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from aisle.jobs.view import Frame
-from aisle.text import cell_width, width
+from aisle.safe_text import cell_width, width
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import StyledLine, StyledScreen, line_width
 

@@ -27,7 +27,7 @@ from starlette.websockets import WebSocket
 from aisle.addresses import address_key
 from aisle.server.connections import ConnectionLimits, repeats_filtered
 from aisle.server.http_server import HttpServer, server_config
-from aisle.server.websockets import PING_INTERVAL_S, LimitedWebSocket
+from aisle.server.websocket_disconnect import PING_INTERVAL_S, LimitedWebSocket
 from aisle.terminal_packets import MAX_COLUMNS, MAX_ROWS
 from aisle.web import pages
 from aisle.web.app_process import AppProcess, Start

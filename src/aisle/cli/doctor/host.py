@@ -17,9 +17,9 @@ from aisle.cli.service_client import store_folder_of
 from aisle.errors import StorageError
 from aisle.host import file_system
 from aisle.jobs.view import msg
+from aisle.safe_text import supports_utf8
 from aisle.session.query_answers import colour_count
 from aisle.settings import LoadedSettings, terminal_name
-from aisle.text import supports_utf8
 
 MIN_PYTHON = (3, 11)
 MIN_FREE_BYTES, LOW_FREE_BYTES = 100e6, 1e9

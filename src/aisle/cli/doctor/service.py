@@ -17,11 +17,11 @@ from aisle.cli.service_client import service_client, store_folder_of
 from aisle.client import Client, Response
 from aisle.client.errors import ClientError, TransportError, message_of
 from aisle.courier.list_requests import CHECKED_LISTS, ONE_ROW_REQUESTS, list_error
-from aisle.courier.response_outcome import unread_reason
+from aisle.courier.outcome_messages import unread_reason
 from aisle.courier.service_features import Features, features_of_headers
 from aisle.errors import AisleError
+from aisle.safe_text import clean
 from aisle.settings import EMBEDDED, LoadedSettings, service_url
-from aisle.text import clean
 
 TIMEOUT_S = 10.0
 """Seconds that the service may take for a minimal request."""

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from aisle.cli.doctor.report import Finding, format_count, ok, wrong
 from aisle.errors import SettingsError
-from aisle.session.profile import profile_from_settings
+from aisle.safe_text import clean, width
+from aisle.session.terminal_settings import profile_from_settings
 from aisle.settings import (
     EMBEDDED,
     MISSING_FILE,
@@ -22,7 +23,6 @@ from aisle.settings import (
     terminal_name,
 )
 from aisle.settings.files import read_settings_file
-from aisle.text import clean, width
 
 
 def check_settings(loaded: LoadedSettings) -> Iterable[Finding]:

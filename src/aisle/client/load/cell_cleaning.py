@@ -18,7 +18,7 @@ from aisle.barcode_keys import (
     normalise_code,
     wrong_check_digit,
 )
-from aisle.client.load.value_notation import (
+from aisle.client.load.number_and_date_format import (
     LOCAL_FLAGS,
     Notation,
     currency_of,

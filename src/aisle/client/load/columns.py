@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, get_args, get_origin
 from pydantic import BaseModel
 
 from aisle.client.load import cell_cleaning
-from aisle.client.load.value_notation import Notation, no_number_reason
+from aisle.client.load.number_and_date_format import Notation, no_number_reason
 from aisle.client.paging import Row
 from aisle.contract.models.deliveries import StoreDeliveryCreate, StoreDeliveryLineCreate
 from aisle.contract.models.orders import CustomerOrderCreate, CustomerOrderLineCreate

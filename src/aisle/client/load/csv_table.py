@@ -22,8 +22,8 @@ from aisle.client.load.csv_dialect import (
     split_first_row,
 )
 from aisle.client.load.footer_rows import incomplete_total_reason, subtotal_reason, total_reason
+from aisle.client.load.number_and_date_format import MONTH_NAMES, Notation, split_unit
 from aisle.client.load.report import FileNotes, LoadError
-from aisle.client.load.value_notation import MONTH_NAMES, Notation, split_unit
 
 Values = dict[str, Any]
 """Values of rows of a file by field, as they are sent."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from aisle.client.load.columns import LAYOUTS
 from aisle.errors import AisleError
-from aisle.text import clean, end_sentence
+from aisle.safe_text import clean, end_sentence
 
 BECOMES = "and becomes"
 """Words of warnings that say what a row does."""

@@ -30,7 +30,7 @@ from aisle.client.load.columns import (
     STORE_PRODUCTS,
     STORES,
 )
-from aisle.client.load.confirmed import Confirmed, lost_meanwhile
+from aisle.client.load.confirmed_keys import Confirmed, lost_meanwhile
 from aisle.client.load.csv_table import CsvTable, RecordKey
 from aisle.client.load.existing_stock import (
     LoadedStock,
@@ -49,7 +49,7 @@ from aisle.client.load.unnamed_stock import UnnamedStock, pools_counted
 from aisle.client.response import Response
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
-from aisle.text import clean, end_sentence
+from aisle.safe_text import clean, end_sentence
 
 
 class LoadName(NamedTuple):

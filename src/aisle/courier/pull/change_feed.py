@@ -10,7 +10,7 @@ from aisle.client.paging import Row
 from aisle.client.response import to_int64
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.pull.single_reads import SingleReads
-from aisle.courier.read_topics import CATALOGUE, PRODUCT, RECOUNT, Topic
+from aisle.courier.topics_to_reread import CATALOGUE, PRODUCT, RECOUNT, Topic
 
 CHANGES_CURSOR, MARK_CURSOR = "changes", "changes_mark"
 SEEN_CURSOR = "changes_seen"

@@ -18,14 +18,16 @@ from aisle.client.errors import (
     PagingLoop,
     RateLimited,
     ServerError,
+    TooManyRows,
     Unauthorized,
 )
-from aisle.client.paging import Envelope, Row, page_digest
+from aisle.client.paging import Envelope, Row, check_page_count, check_row_count, page_digest
 from aisle.client.response import to_int64
-from aisle.contract.wire import QueryValue
+from aisle.contract.wire import OPERATIONS, QueryValue
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.maintenance import pause_gc
-from aisle.courier.operator_log import OperatorLog
+from aisle.courier.operator_notices import OperatorLog
+from aisle.courier.outcome_messages import is_service_refusal, unread_reason
 from aisle.courier.pull import sync_progress
 from aisle.courier.pull.single_reads import SingleReads
 from aisle.courier.pull.sync_progress import StagePosition, SyncProgress
@@ -41,7 +43,6 @@ from aisle.courier.pull.sync_stages import (
     PageRead,
     paged_stage,
 )
-from aisle.courier.response_outcome import is_service_refusal, unread_reason
 from aisle.courier.schedule import ListBackoffs, Sleep, WakeEvent
 from aisle.outbox.outcome_reasons import DUPLICATE_KEY, StoredMessage, UnusableRows
 
@@ -333,6 +334,8 @@ class FullSync:
             try:
                 await self._read_pages_from(stage, self._position)
                 break
+            except TooManyRows:
+                raise
             except PagingLoop as error:
                 if self._is_end(stage, error):
                     break
@@ -389,6 +392,7 @@ class FullSync:
                 self._save_progress(self._progress._replace(at=after, done=self._progress.done + len(rows)))
             if at.stage == HEADERS and changed:
                 self.on_headers_changed(changed)
+        check_row_count(OPERATIONS[stage.operation], after.rows + after.left_out)
         return True
 
     def _skip_page(self, stage: PagedStage, error: InvalidResponse) -> None:
@@ -408,6 +412,7 @@ class FullSync:
         """Return True if a page without a usable next page is the end; otherwise the next page number is requested.
 
         An empty page is the end. A repeated page is an end that proves nothing, so no row is deleted after it.
+        Raise TooManyRows if new pages do not end.
         """
         before, self._previous_page = self._previous_page, error.rows
         if before is None:
@@ -415,6 +420,7 @@ class FullSync:
         digest = page_digest(error.rows)
         if error.rows and error.rows != before and digest not in self._seen_pages:
             self._seen_pages |= {digest} if digest is not None else set()
+            check_page_count(OPERATIONS[stage.operation], len(self._seen_pages))
             return False
         if error.rows or before is None:
             passed = self._position._replace(

@@ -15,7 +15,8 @@ from aisle.client.errors import ClientError, NotSent, RateLimited, Unauthorized
 from aisle.client.paging import Row
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
 from aisle.courier.list_requests import pages_by_count
-from aisle.courier.operator_log import OperatorLog
+from aisle.courier.operator_notices import OperatorLog
+from aisle.courier.outcome_messages import is_service_refusal, unread_reason
 from aisle.courier.pull.change_feed import MAX_SINGLE_READS, ChangeFeed, Changes
 from aisle.courier.pull.full_sync import FullSync
 from aisle.courier.pull.read_queue import MAX_RETRY_S, MissingLists, ReadQueue
@@ -31,7 +32,8 @@ from aisle.courier.pull.sync_stages import (
     STOCK,
     STORES,
 )
-from aisle.courier.read_topics import (
+from aisle.courier.schedule import ListBackoffs, PullIntervals, Sleep, Timetable, WakeEvent
+from aisle.courier.topics_to_reread import (
     ASSIGNMENT,
     CATALOGUE,
     DELIVERY,
@@ -46,8 +48,6 @@ from aisle.courier.read_topics import (
     Topic,
     topics_of_operation,
 )
-from aisle.courier.response_outcome import is_service_refusal, unread_reason
-from aisle.courier.schedule import ListBackoffs, PullIntervals, Sleep, Timetable, WakeEvent
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.outcome_reasons import StoredMessage
 from aisle.outbox.session_requests import FULL_SYNC, ORDER_LISTS

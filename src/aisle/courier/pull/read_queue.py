@@ -10,12 +10,21 @@ from math import inf
 from aisle.client.errors import InvalidResponse, RateLimited, ServerError, TransportError
 from aisle.client.paging import Row
 from aisle.courier.link_state import REQUEST_ERRORS, LinkState
-from aisle.courier.operator_log import OperatorLog
-from aisle.courier.pull.list_reads import LOG_LIST as LOG_LIST
+from aisle.courier.operator_notices import OperatorLog
+from aisle.courier.outcome_messages import unread_reason
+from aisle.courier.pull.log_and_recount_reads import LOG_LIST as LOG_LIST
 from aisle.courier.pull.single_reads import ReadOvertaken, SingleReads
-from aisle.courier.read_topics import ASSIGNMENT, LOG, ORDER, PRODUCT, RECOUNT, SURROUNDING, Topic, topics_of_operation
-from aisle.courier.response_outcome import unread_reason
 from aisle.courier.schedule import ListBackoffs, backoff_s
+from aisle.courier.topics_to_reread import (
+    ASSIGNMENT,
+    LOG,
+    ORDER,
+    PRODUCT,
+    RECOUNT,
+    SURROUNDING,
+    Topic,
+    topics_of_operation,
+)
 from aisle.errors import StorageError
 from aisle.outbox.operation_record import Operation
 from aisle.outbox.outcome_reasons import StoredMessage

@@ -19,8 +19,8 @@ from aisle.client.errors import ClientError
 from aisle.client.sign_in import NotSignedIn, sign_in
 from aisle.contract.wire import encode_body, get_operation
 from aisle.courier.link_state import LinkState
+from aisle.courier.outcome_messages import MAX_MESSAGE_LENGTH, reason_of
 from aisle.courier.push.user_tokens import TokenStore
-from aisle.courier.response_outcome import MAX_MESSAGE_LENGTH, reason_of
 from aisle.courier.schedule import Sleep, WakeEvent
 from aisle.errors import ContractError, SettingsError
 from aisle.outbox import session_requests

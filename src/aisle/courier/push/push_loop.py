@@ -16,25 +16,25 @@ from aisle.client import Client, Outcome, Response, outcome_of
 from aisle.client.base import parse_retry_after
 from aisle.client.errors import ClientError, InvalidResponse, RateLimited, ServerError, StatusError, Unauthorized
 from aisle.courier.link_state import MAX_PAUSE_S, LinkState
-from aisle.courier.push.decide_arrival import EMPTY_RESPONSE, OMITTED_LINE
-from aisle.courier.push.pre_push_checks import AdaptedOperation, StaleOperation, excess_of_response
-from aisle.courier.push.request import PushSettings, is_extension, request_body, request_headers, send_extension
-from aisle.courier.push.user_tokens import TokenStore
-from aisle.courier.response_outcome import (
+from aisle.courier.outcome_messages import (
     RequestResult,
     is_empty_success,
     is_from_intermediary,
     lacks_service_mark,
     reason_of,
 )
+from aisle.courier.push.decide_arrival import EMPTY_RESPONSE, OMITTED_LINE
+from aisle.courier.push.pre_push_checks import AdaptedOperation, StaleOperation, excess_of_response
+from aisle.courier.push.request import PushSettings, is_extension, request_body, request_headers, send_extension
+from aisle.courier.push.user_tokens import TokenStore
 from aisle.courier.schedule import ORDER_READS, RandomSource, Sleep, WakeEvent, backoff_s
 from aisle.courier.service_features import Features
 from aisle.errors import ContractError, SettingsError
+from aisle.outbox.excess_picks import EXCESS
 from aisle.outbox.operation_queue import OperationQueue, is_splittable
 from aisle.outbox.operation_record import UPDATE_ORDER, Operation
 from aisle.outbox.operation_state import IllegalTransition
 from aisle.outbox.outcome_reasons import NO_MESSAGE, StoredMessage, is_stored_message, read_message, store_message
-from aisle.outbox.rebase_excess import EXCESS
 
 if TYPE_CHECKING:
     from aisle.outbox.evidence import Evidence

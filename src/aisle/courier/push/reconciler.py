@@ -39,8 +39,8 @@ from aisle.courier.push.decide_arrival import (
 )
 from aisle.courier.push.lookup import Lookup, readback_observation
 from aisle.courier.push.request import PushSettings, entry_references
-from aisle.courier.read_topics import Topic, topics_of_operation
 from aisle.courier.schedule import LOOKUPS, ListBackoffs, Sleep, WakeEvent
+from aisle.courier.topics_to_reread import Topic, topics_of_operation
 from aisle.errors import ContractError
 from aisle.outbox.observed_behaviour import KEEPS_OMITTED_LINES, NO, SETTLING_S, YES, ObservedBehaviour
 from aisle.outbox.operation_queue import OperationQueue

@@ -18,6 +18,7 @@ from aisle.contract.wire import encode_body, encode_json, encode_segment, get_op
 from aisle.courier.service_features import Features
 from aisle.errors import ContractError
 from aisle.outbox.archive import DEFAULT_RETENTION, Retention
+from aisle.outbox.excess_picks import parse_excess
 from aisle.outbox.operation_record import (
     CREATE_LOGS,
     CREATE_MOVEMENT,
@@ -28,9 +29,8 @@ from aisle.outbox.operation_record import (
     Operation,
     without_expected,
 )
-from aisle.outbox.rebase import BASE
-from aisle.outbox.rebase_excess import parse_excess
-from aisle.text import clean
+from aisle.outbox.rebase_picks import BASE
+from aisle.safe_text import clean
 
 if TYPE_CHECKING:
     from aisle.operation_bodies import LineUpdate, OrderUpdate

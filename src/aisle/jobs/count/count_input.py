@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantities
-from aisle.jobs.count import count_state, summary, view
+from aisle.jobs.count import count_state, finish_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import Context, Query, Turn
 from aisle.jobs.quantities import DROP_QUANTITY, name_of, to_decimal
@@ -16,8 +16,8 @@ from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Command, Match, Scan
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import LocationRow, LocationsRow, RecordsByNumberRow
-    from aisle.jobs.rows.products import ProductRow
+    from aisle.jobs.row_types.locations import LocationRow, LocationsRow, RecordsByNumberRow
+    from aisle.jobs.row_types.products import ProductRow
 
 PlanTurn = Turn[CountState]
 
@@ -37,9 +37,9 @@ def add_scanned_to_plan(state: CountState, scan: Scan) -> PlanTurn:
     """Add a scanned location or product to the list; the walking order of a location is looked up first."""
     match = next((each for each in scan.matches if each.kind in (LOCATION, PRODUCT)), None)
     if match is None:
-        return summary.reply(state, WRONG, "count.not_this", what=name_of(scan.matches[0]))
+        return finish_count.reply(state, WRONG, "count.not_this", what=name_of(scan.matches[0]))
     if any(is_same_target(each, match) for each in state.plan):
-        return summary.reply(state, INFO, "count.listed_before", what=match.label or match.key)
+        return finish_count.reply(state, INFO, "count.listed_before", what=match.label or match.key)
     if match.kind == PRODUCT:
         return _add_to_plan(state, (CountTarget("product", match.key, match.label or match.key),))
     state = state._replace(pending_scan=match)
@@ -65,7 +65,7 @@ def query_aisle(state: CountState) -> PlanTurn:
     """Query all locations in the aisle of the location that was added last."""
     beside = next((each.key for each in reversed(state.plan) if each.key == state.location), "")
     if not beside:
-        return summary.reply(state, WRONG, "count.scan_location_first")
+        return finish_count.reply(state, WRONG, "count.scan_location_first")
     return Turn(state, (Query("aisle", "locations", {"beside": beside, "first": 0, "size": MAX_AISLE_LOCATIONS}),))
 
 
@@ -87,7 +87,7 @@ def _add_to_plan(state: CountState, targets: tuple[CountTarget, ...]) -> PlanTur
     todo = tuple(sorted(todo, key=_in_walk_order))
     first = max(0, todo.index(targets[0]) - ROWS_ABOVE) if len(targets) == 1 else 0
     state = state._replace(plan=todo, location=location, first_row=first)
-    return summary.reply(state, GOOD, "count.listed", what=what, count=len(todo))
+    return finish_count.reply(state, GOOD, "count.listed", what=what, count=len(todo))
 
 
 def _in_walk_order(target: CountTarget) -> tuple[Any, ...]:
@@ -102,10 +102,10 @@ def _in_walk_order(target: CountTarget) -> tuple[Any, ...]:
 def remove_from_plan(state: CountState) -> PlanTurn:
     """Remove the location scanned last from the list, or else the last target."""
     if not state.plan:
-        return summary.reply(state, WRONG, "count.nothing_to_undo")
+        return finish_count.reply(state, WRONG, "count.nothing_to_undo")
     removed = next((each for each in state.plan if each.key == state.location), state.plan[-1])
     state = state._replace(plan=tuple(each for each in state.plan if each != removed), location="", first_row=0)
-    return summary.reply(
+    return finish_count.reply(
         state, GOOD, "count.removed_from_list", what=removed.label or removed.key, count=len(state.plan)
     )
 
@@ -113,16 +113,16 @@ def remove_from_plan(state: CountState) -> PlanTurn:
 def start_plan(state: CountState) -> PlanTurn:
     """Start counting the first target of the list."""
     if not state.plan:
-        return summary.reply(state, WRONG, "count.list_empty")
-    return summary.begin_count(state, state.plan[0])
+        return finish_count.reply(state, WRONG, "count.list_empty")
+    return finish_count.begin_count(state, state.plan[0])
 
 
 def next_in_plan(state: CountState, context: Context) -> PlanTurn:
     """Go to the next target; send what is counted, and move a location with nothing counted to the end."""
     if state.counted_lines:
-        return summary.finish_counting(state, context)
-    postponed = summary.back_to_plan(state).plan[: 1 if state.location else 0]
-    return summary.begin_count(state._replace(plan=(*state.plan, *postponed)), state.plan[0])
+        return finish_count.finish_counting(state, context)
+    postponed = finish_count.back_to_plan(state).plan[: 1 if state.location else 0]
+    return finish_count.begin_count(state._replace(plan=(*state.plan, *postponed)), state.plan[0])
 
 
 Result = Turn[CountState]
@@ -141,17 +141,17 @@ def handle_scan(state: CountState, matches: tuple[Match, ...], context: Context)
     """Handle a scan: the next target, or one more of a product here."""
     match = next((each for each in matches if each.kind in (PRODUCT, LOCATION)), None)
     if match is None:
-        return summary.reply(state, WRONG, "count.not_this", what=name_of(matches[0]))
+        return finish_count.reply(state, WRONG, "count.not_this", what=name_of(matches[0]))
     if state.phase == "start":
-        turn = summary.begin_count(state, count_target(match))
+        turn = finish_count.begin_count(state, count_target(match))
         return turn if match.kind == LOCATION else turn._replace(state=turn.state._replace(pending_scan=match))
     if state.phase in ("pool", "leave") or (state.phase in QUESTION_PHASES and match.kind == LOCATION):
-        return summary.reply(state, WRONG, "count.answer_first", what=match.label or match.key)
+        return finish_count.reply(state, WRONG, "count.answer_first", what=match.label or match.key)
     if state.phase == "recount":
         return _add_to_recount(state, match, context)
-    state = summary.resume_counting(state._replace(choices=()))
+    state = finish_count.resume_counting(state._replace(choices=()))
     if state.only_product and match.key != state.only_product:
-        return summary.reply(state, WRONG, "count.product_first", label=state.label, what=match.label or match.key)
+        return finish_count.reply(state, WRONG, "count.product_first", label=state.label, what=match.label or match.key)
     if state.mode == "product":
         return _scan_at_stop(state, match, context)
     return _scan_location(state, match, context) if match.kind == LOCATION else scan_product(state, match, context)
@@ -182,12 +182,12 @@ def repeat_question(state: CountState, event: Scan | Command, context: Context) 
             first.key,
         ):
             return handle_scan(state._replace(choices=()), event.matches, context)  # it says what the number was
-        return summary.reply(state, WRONG, "count.answer_first", what=first.label or first.key)
+        return finish_count.reply(state, WRONG, "count.answer_first", what=first.label or first.key)
     if event.letter == "u":
         return drop_quantity(state)
     if not is_plausibility_asked(state):
         return Turn(state, (), Verdict(WRONG, quantities.number_question(_match_of_target(state.choices[1]), value)))
-    return summary.reply(state, WRONG, "count.confirm_quantity", value=value, label=item.label)
+    return finish_count.reply(state, WRONG, "count.confirm_quantity", value=value, label=item.label)
 
 
 def is_plausibility_asked(state: CountState) -> bool:
@@ -199,9 +199,9 @@ def drop_quantity(state: CountState) -> Result:
     """Drop the quantity in question; the earlier one stays."""
     item = view.open_quantity_line(state)
     if not is_plausibility_asked(state) or item is None:
-        return summary.reply(state._replace(choices=()), INFO, "count.dropped")
+        return finish_count.reply(state._replace(choices=()), INFO, "count.dropped")
     value = Decimal(state.choices[0].key)
-    return summary.reply(state._replace(choices=()), INFO, "count.not_so_many", value=value, label=item.label)
+    return finish_count.reply(state._replace(choices=()), INFO, "count.not_so_many", value=value, label=item.label)
 
 
 def count_target(match: Match) -> CountTarget:
@@ -223,13 +223,13 @@ def _match_of_target(choice: CountTarget) -> Match:
 
 def _scan_location(state: CountState, match: Match, context: Context) -> Result:
     if match.key.casefold() == state.location.casefold():
-        return summary.reply(state, INFO, "count.this_location", place=state.location)
+        return finish_count.reply(state, INFO, "count.this_location", place=state.location)
     if not state.counted_lines:
         before = (
-            state if not any(item.is_missing for item in state.lines) else summary.back_to_plan(state)
+            state if not any(item.is_missing for item in state.lines) else finish_count.back_to_plan(state)
         )  # an empty location is done
-        return summary.begin_count(before._replace(sent=None), count_target(match))
-    return summary.finish_counting(state._replace(next_target=count_target(match)), context)
+        return finish_count.begin_count(before._replace(sent=None), count_target(match))
+    return finish_count.finish_counting(state._replace(next_target=count_target(match)), context)
 
 
 def scan_product(state: CountState, match: Match, context: Context) -> Result:
@@ -289,7 +289,7 @@ def handle_product(state: CountState, row: ProductRow | None, context: Context) 
 def _add_scanned(state: CountState, index: int, match: Match, context: Context) -> Result:
     item = state.lines[index]
     if match.quantity % 1 and not item.allows_decimals:
-        return summary.reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=match.quantity)
+        return finish_count.reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=match.quantity)
     counted = (item.counted or Decimal(0)) + match.quantity
     question = _ask_if_plausible(state._replace(current_index=index), item, counted, context, scanned=match.quantity)
     return question or _set_counted(state, index, counted, context)
@@ -299,20 +299,20 @@ def _set_counted(state: CountState, index: int, counted: Decimal, context: Conte
     state = count_state.set_counted(state, index, counted, context.now)
     item = state.lines[index]
     id_ = "count.counted" if state.is_blind or not item.expected else "count.counted_of"
-    return summary.reply(state, GOOD, id_, label=item.label, counted=counted, expected=item.expected)
+    return finish_count.reply(state, GOOD, id_, label=item.label, counted=counted, expected=item.expected)
 
 
 def _add_to_recount(state: CountState, match: Match, context: Context) -> Result:
     """Add a scan to the second count; another product is rejected."""
     item = state.lines[state.question_index]
     if match.key != item.product:
-        return summary.reply(state, WRONG, "count.recount_first", label=item.label, what=match.label or match.key)
+        return finish_count.reply(state, WRONG, "count.recount_first", label=item.label, what=match.label or match.key)
     if match.quantity % 1 and not item.allows_decimals:
-        return summary.reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=match.quantity)
+        return finish_count.reply(state, WRONG, "count.whole_number_only", label=item.label, quantity=match.quantity)
     counted = (state.recount_quantity or Decimal(0)) + match.quantity
     if asked := _ask_if_plausible(state, item, counted, context, scanned=match.quantity):
         return asked
-    return summary.reply(
+    return finish_count.reply(
         state._replace(recount_quantity=counted), GOOD, "count.counted", label=item.label, counted=counted
     )
 
@@ -326,14 +326,14 @@ def _scan_at_stop(state: CountState, match: Match, context: Context) -> Result:
     code = match.key.casefold()
     for index, item in enumerate(state.lines):
         if item.location.casefold() == code:
-            return summary.reply(
-                summary.go_to_stop(state, index), GOOD, "count.at_stop", place=item.location, label=item.label
+            return finish_count.reply(
+                finish_count.go_to_stop(state, index), GOOD, "count.at_stop", place=item.location, label=item.label
             )
     pool = state.chosen_pool or state.lines[0].pool
     new = state.lines[0]._replace(location=match.key, pool=pool, expected=Decimal(0), held=Decimal(0))
     new = new._replace(counted=None, counted_at="", needs_recount=False, is_recounted=False, is_left_as_is=False)
-    state = summary.go_to_stop(state._replace(lines=(*state.lines, new)), len(state.lines))
-    return summary.reply(state, INFO, "count.new_stop", place=match.key, label=state.label)
+    state = finish_count.go_to_stop(state._replace(lines=(*state.lines, new)), len(state.lines))
+    return finish_count.reply(state, INFO, "count.new_stop", place=match.key, label=state.label)
 
 
 # Quantities
@@ -396,7 +396,7 @@ def _ask_if_plausible(
 
 def _ask_quantity(state: CountState, line: CountLine, value: Decimal) -> Result:
     state = state._replace(choices=(CountTarget("quantity", f"{value:f}"), CountTarget(DROP_QUANTITY, "")))
-    return summary.reply(state, ASK, "count.confirm_quantity", value=value, label=line.label)
+    return finish_count.reply(state, ASK, "count.confirm_quantity", value=value, label=line.label)
 
 
 def handle_choice(state: CountState, number: int, context: Context) -> Result:
@@ -408,18 +408,18 @@ def handle_choice(state: CountState, number: int, context: Context) -> Result:
     if choice.kind == "quantity":
         return _set_quantity(state, Decimal(choice.key), context)
     if choice.kind in count_state.UNCOUNTABLE_KINDS:  # cannot be counted; the number was meant for another page
-        return summary.reply(state, INFO, "count.dropped")
+        return finish_count.reply(state, INFO, "count.dropped")
     if is_number:
         return handle_scan(state, (_match_of_target(choice),), context)
-    return summary.finish_counting(state._replace(next_target=choice), context)
+    return finish_count.finish_counting(state._replace(next_target=choice), context)
 
 
 def _set_quantity(state: CountState, value: Decimal, context: Context) -> Result:
     state = state._replace(choices=())
     if state.phase == "recount":
-        return summary.answer_recount(state, value, context)
+        return finish_count.answer_recount(state, value, context)
     if state.phase == "missing":
-        return summary.set_missing_quantity(state, value, context)
+        return finish_count.set_missing_quantity(state, value, context)
     turn = _set_counted(state, state.current_index, value, context)
     if state.only_product:
         return _finish_single_product(turn.state, context)
@@ -430,13 +430,13 @@ def _set_quantity(state: CountState, value: Decimal, context: Context) -> Result
         return turn  # do not go on to stock at no location: another number is for this location, `n` goes there
     if next_index == state.current_index:
         return turn._replace(verdict=Verdict(GOOD, msg("count.all_stops", label=state.label, counted=value)))
-    return turn._replace(state=summary.go_to_stop(turn.state, next_index))
+    return turn._replace(state=finish_count.go_to_stop(turn.state, next_index))
 
 
 def _finish_single_product(state: CountState, context: Context) -> Result:
     """Send the count of the location's only product; a quantity of zero needs no recount."""
     item = state.lines[state.current_index]
-    return summary.finish_counting(
+    return finish_count.finish_counting(
         count_state.replace_line(state, state.current_index, item._replace(is_recounted=not item.counted)), context
     )
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from aisle.jobs import message, refusals
+from aisle.jobs import refusals, stored_message
 from aisle.jobs.job import Context, Policy, Query, Write
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg, raw
@@ -19,11 +19,11 @@ from aisle.scan.meaning import DELIVERY, ORDER, PERSON, REFERENCE, Match
 from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import LocationHeader, LocationRow
-    from aisle.jobs.rows.operations import RefusedOperationsRow
-    from aisle.jobs.rows.orders import LocationStockRow
-    from aisle.jobs.rows.products import ProductRow
-    from aisle.jobs.rows.stores import StoreRow
+    from aisle.jobs.row_types.locations import LocationHeader, LocationRow
+    from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.orders import LocationStockRow
+    from aisle.jobs.row_types.products import ProductRow
+    from aisle.jobs.row_types.stores import StoreRow
     from aisle.operation_bodies import LogEntry
 
 MAX_UNDO = 100
@@ -556,8 +556,8 @@ def undo_message(sent: SentCount) -> Msg:
             if has_locations and each.location
             else (each.product, each.label or each.product)
         )
-        changes.append(message.GoodsAmount(key, label, -each.quantity, is_change=True))
-    text = message.goods_message("count.sent_undone", "count.sent_undone_many", changes, what=sent.label)
+        changes.append(stored_message.GoodsAmount(key, label, -each.quantity, is_change=True))
+    text = stored_message.goods_message("count.sent_undone", "count.sent_undone_many", changes, what=sent.label)
     return msg("count.sent_undone_partly", told=text, count=sent.unknown_count) if sent.unknown_count else text
 
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import refusals
-from aisle.jobs.count import count_input, count_state, summary, view
+from aisle.jobs.count import count_input, count_state, finish_count, view
 from aisle.jobs.count.count_state import CountLine, CountState, CountTarget
 from aisle.jobs.job import (
     Args,
@@ -45,8 +45,8 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import LocationRow
-    from aisle.jobs.rows.products import ProductRow
+    from aisle.jobs.row_types.locations import LocationRow
+    from aisle.jobs.row_types.products import ProductRow
 
 Result = Turn[CountState]
 
@@ -148,11 +148,11 @@ class CountJob(Job[CountState]):
             case Rows(id_, rows, _):
                 return _handle_rows(state, id_, rows, context)
             case Resumed() | Closed():
-                return Turn(summary.fill_last_page(state, context), _refresh(state))
+                return Turn(finish_count.fill_last_page(state, context), _refresh(state))
             case Changed("product" | "location" | "recount" | "outbox"):
                 return Turn(state, _refresh(state))
         if isinstance(event, Command) and event.letter == "u" and state.closes_after_send and state.sent:
-            return summary.undo_sent(state)
+            return finish_count.undo_sent(state)
         if state.pending_scan and state.phase != "list":
             state = count_input.handle_product(state, None, context).state
         asked = count_input.is_quantity_asked(state)
@@ -176,9 +176,9 @@ class CountJob(Job[CountState]):
             case Command(letter):
                 return _handle_command(state, letter, context)
             case CursorKey(key) if state.phase in ("summary", "pool", "list"):
-                return Turn(summary.scroll(state, key, context))
+                return Turn(finish_count.scroll(state, key, context))
             case UnknownCode(code) | Text(code):
-                return summary.reply(state, WRONG, "count.unknown", code=code)
+                return finish_count.reply(state, WRONG, "count.unknown", code=code)
         return Turn(state)
 
 
@@ -200,18 +200,18 @@ def _handle_opened(state: CountState, args: Args, context: Context) -> Result:
     store = Query("store", "store", {})
     if args.get("location_code") and args.get("product_number") and args.get("empty"):
         number = str(args["product_number"])
-        turn = summary.begin_count(
+        turn = finish_count.begin_count(
             state._replace(closes_after_send=True), CountTarget("location", str(args["location_code"])), number
         )
         turn = turn._replace(state=turn.state._replace(label=str(args.get("label") or number)))
     elif args.get("location_code"):
-        turn = summary.begin_count(
+        turn = finish_count.begin_count(
             state._replace(closes_after_send=True), CountTarget("location", str(args["location_code"]))
         )
     elif args.get("product_number"):
         number = str(args["product_number"])
         target = CountTarget("product", number, str(args.get("label") or number))
-        turn = summary.begin_count(state._replace(closes_after_send=True), target)
+        turn = finish_count.begin_count(state._replace(closes_after_send=True), target)
     else:
         return Turn(state, (store, RECOUNTS_QUERY))
     return turn._replace(effects=(store, *turn.effects))
@@ -240,12 +240,12 @@ def _handle_rows(state: CountState, id_: str, rows: tuple[Json, ...], context: C
             return _open_product(state, row, context)
         case "here":
             return count_input.handle_product_here(state, row, context)
-        case summary.QUERY_ALL:
-            return summary.handle_all_lines(state, row, context)
+        case finish_count.QUERY_ALL:
+            return finish_count.handle_all_lines(state, row, context)
         case "scanned":
             return count_input.handle_product(state, row, context)
         case refusals.REFUSED_QUERY:
-            return summary.send_undo(state, rows, context)
+            return finish_count.send_undo(state, rows, context)
         case "records_by_number":
             return count_input.handle_records_by_number(state, rows, context)
         case "listed":
@@ -263,7 +263,7 @@ def _update_expected(state: CountState, id_: str, row: Json | None, context: Con
     fresh = tuple(item for item in fresh if state.only_product in ("", item.product))
     state = count_state.with_new_expected(state, fresh)
     if state.phase == "missing" and state.question_index < 0:
-        return summary.next_question(state, context)
+        return finish_count.next_question(state, context)
     return Turn(state)
 
 
@@ -288,7 +288,7 @@ def _open_single_product(state: CountState) -> Result:
     items = tuple(item for item in state.lines if item.product == state.only_product)
     items = items or (count_state.new_line(state, state.only_product, state.label),)
     label = items[0].label
-    return summary.reply(
+    return finish_count.reply(
         state._replace(lines=items, current_index=0), ASK, "count.how_many_at", label=label, place=state.location
     )
 
@@ -310,7 +310,7 @@ def _open_product(state: CountState, row: ProductRow | None, context: Context) -
     match, state = state.pending_scan, state._replace(label=items[0].label, pending_scan=None)
     location_count = len({item.location for item in items if item.location})
     if location_count:
-        state = summary.go_to_stop(state._replace(lines=items), 0)
+        state = finish_count.go_to_stop(state._replace(lines=items), 0)
         return _report_begun(
             state, msg("count.product_locations", label=state.label, count=location_count, place=state.location)
         )
@@ -330,24 +330,24 @@ def _handle_command(state: CountState, letter: str, context: Context) -> Result:
         args = {"location_code": state.location, "product_number": item.product if item else ""}
         return Turn(state, (Start("adjust", args),))
     if state.phase == "start":
-        return summary.undo_sent(state) if letter == "u" else _go_back(state)
+        return finish_count.undo_sent(state) if letter == "u" else _go_back(state)
     if state.phase == "list":
         return _handle_plan_command(state, letter, context)
     if state.phase == "recount" and letter in "dn":
         item = state.lines[state.question_index]
-        return summary.answer_recount(
+        return finish_count.answer_recount(
             state, state.recount_quantity if state.recount_quantity is not None else item.counted or Decimal(0), context
         )
     if state.phase in ("summary", "pool") and letter == "n":
-        return Turn(summary.scroll(state, "pagedown", context))
+        return Turn(finish_count.scroll(state, "pagedown", context))
     if state.phase != "count":
         return Turn(state)
     state = state._replace(choices=())
     match letter:
         case "d":
-            return summary.finish_counting(state, context)
+            return finish_count.finish_counting(state, context)
         case "u":
-            return _undo_step(state) if state.history or not state.last_sent else summary.undo_sent(state)
+            return _undo_step(state) if state.history or not state.last_sent else finish_count.undo_sent(state)
         case "k":
             return _ask_pool(state)
         case "n" if state.mode == "product":
@@ -365,23 +365,23 @@ def _handle_plan_command(state: CountState, letter: str, context: Context) -> Re
             return count_input.query_aisle(state)
         case "u":
             return count_input.remove_from_plan(state)
-    return Turn(summary.scroll(state, "pagedown", context))
+    return Turn(finish_count.scroll(state, "pagedown", context))
 
 
 def _skip(state: CountState) -> Result:
     next_index = count_input.next_stop(state)
     if next_index == state.current_index:
-        return summary.reply(state, INFO, "count.last_stop")
+        return finish_count.reply(state, INFO, "count.last_stop")
     location = state.lines[next_index].location
     if not location:
-        return summary.reply(summary.go_to_stop(state, next_index), INFO, "count.later_without_location")
-    return summary.reply(summary.go_to_stop(state, next_index), INFO, "count.later", place=location)
+        return finish_count.reply(finish_count.go_to_stop(state, next_index), INFO, "count.later_without_location")
+    return finish_count.reply(finish_count.go_to_stop(state, next_index), INFO, "count.later", place=location)
 
 
 def _undo_step(state: CountState) -> Result:
     back, item = count_state.undo_entry(state)
     if item is None:
-        return summary.reply(back, WRONG, "count.nothing_to_undo")
+        return finish_count.reply(back, WRONG, "count.nothing_to_undo")
     now = back.lines[back.current_index].counted
     was = item.counted or Decimal(0)
     label = _line_label(state, item)
@@ -397,14 +397,14 @@ def _line_label(state: CountState, line: CountLine) -> str:
 
 def _ask_pool(state: CountState) -> Result:
     if len(state.pools) < 2 or state.only_product:
-        return summary.reply(state, INFO, "count.one_pool")
-    return summary.reply(state._replace(phase="pool"), ASK, "count.which_pool")
+        return finish_count.reply(state, INFO, "count.one_pool")
+    return finish_count.reply(state._replace(phase="pool"), ASK, "count.which_pool")
 
 
 def _set_pool(state: CountState, number: int) -> Result:
     pool = next((pool for pool in state.pools if pool.number == number), None)
     if pool is None:
-        return summary.reply(state, WRONG, "count.no_pool", number=number)
+        return finish_count.reply(state, WRONG, "count.no_pool", number=number)
     state = state._replace(phase="count", chosen_pool=number, first_row=0)
     if state.mode == "product":
         current = state.lines[max(0, state.current_index)]
@@ -415,10 +415,10 @@ def _set_pool(state: CountState, number: int) -> Result:
         if count_state.line_key(line) not in keys:
             state = state._replace(lines=(*state.lines, line._replace(needs_recount=False, is_recounted=False)))
             keys.append(count_state.line_key(line))
-        state = summary.go_to_stop(state, keys.index(count_state.line_key(line)))
+        state = finish_count.go_to_stop(state, keys.index(count_state.line_key(line)))
     else:
         state = state._replace(current_index=-1)
-    return summary.reply(state, GOOD, "count.pool_chosen", number=pool.number, name=pool.name)
+    return finish_count.reply(state, GOOD, "count.pool_chosen", number=pool.number, name=pool.name)
 
 
 def _go_back(state: CountState) -> Result:
@@ -427,14 +427,16 @@ def _go_back(state: CountState) -> Result:
     if state.phase == "start":
         return Turn(state, (Close(Verdict(INFO, msg("count.closed"))),))
     if state.phase == "list":
-        return summary.reply(state._replace(phase="start", first_row=0), INFO, "count.list_kept", count=len(state.plan))
+        return finish_count.reply(
+            state._replace(phase="start", first_row=0), INFO, "count.list_kept", count=len(state.plan)
+        )
     if state.phase in ("pool", "leave"):
-        return summary.reply(state._replace(phase="count", first_row=0), INFO, "count.go_on")
+        return finish_count.reply(state._replace(phase="count", first_row=0), INFO, "count.go_on")
     if state.phase != "count":
-        return summary.reply(summary.resume_counting(state), INFO, "count.go_on")
+        return finish_count.reply(finish_count.resume_counting(state), INFO, "count.go_on")
     if state.counted_lines:
-        return summary.reply(state._replace(phase="leave"), ASK, "count.leave", count=len(state.counted_lines))
-    return summary.end_count(summary.back_to_plan(state), Verdict(INFO, msg("count.left")))
+        return finish_count.reply(state._replace(phase="leave"), ASK, "count.leave", count=len(state.counted_lines))
+    return finish_count.end_count(finish_count.back_to_plan(state), Verdict(INFO, msg("count.left")))
 
 
 def _handle_choice(state: CountState, number: int, context: Context) -> Result:
@@ -442,18 +444,18 @@ def _handle_choice(state: CountState, number: int, context: Context) -> Result:
         return count_input.handle_choice(state, number, context)
     match state.phase:
         case "start" if number == 3:
-            return summary.reply(count_input.show_plan(state), INFO, "count.list_started")
+            return finish_count.reply(count_input.show_plan(state), INFO, "count.list_started")
         case "start" if number == 4:
             return Turn(state, (Start("exceptions", {"kind": "recounts"}),))
         case "start":
             return Turn(state, (Start("adjust", {}) if number == 1 else Start("my_entries", {}),))
         case "missing":
-            return summary.answer_missing(state, number, context)
+            return finish_count.answer_missing(state, number, context)
         case "summary":
-            return summary.answer_summary(state, number, context)
+            return finish_count.answer_summary(state, number, context)
     if number == 1:
-        return summary.finish_counting(state, context)
+        return finish_count.finish_counting(state, context)
     if number == 2:
         gone = Verdict(INFO, msg("count.thrown_away", count=len(state.counted_lines)))
-        return summary.end_count(summary.back_to_plan(state), gone)
-    return summary.reply(state._replace(phase="count"), INFO, "count.go_on")
+        return finish_count.end_count(finish_count.back_to_plan(state), gone)
+    return finish_count.reply(state._replace(phase="count"), INFO, "count.go_on")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs import message, pages
+from aisle.jobs import pages, stored_message
 from aisle.jobs.adjust_state import parse_reasons
 from aisle.jobs.count import count_state
 from aisle.jobs.job import (
@@ -24,9 +24,9 @@ from aisle.jobs.job import (
     Write,
     format_number,
 )
-from aisle.jobs.message import read_message
 from aisle.jobs.pages import page_size
 from aisle.jobs.quantities import name_of, to_decimal, to_decimal_or_none
+from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -52,7 +52,7 @@ from aisle.scan.meaning import PRODUCT, Accepts, Back, Choice, Command, Scan, Te
 from aisle.undo_reference import UNDO_PREFIX
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.log import MyEntriesRow
+    from aisle.jobs.row_types.log import MyEntriesRow
 
 
 class Entry(NamedTuple):
@@ -336,7 +336,7 @@ def _answer_undo(state: MyEntriesState, entry: Entry, choice: int, context: Cont
         return Turn(state._replace(is_asking_undo=False), (), Verdict(INFO, msg("count.dropped")))
     change = signed_message(-_stock_change(entry))
     done = undo_verdict(
-        msg("my_entries.undone", label=entry.label, change=change, where=message.at_location(entry.location))
+        msg("my_entries.undone", label=entry.label, change=change, where=stored_message.at_location(entry.location))
     )
     state = state._replace(entry=entry._replace(is_undone=True), is_asking_undo=False)
     return Turn(state, (_reversing_write(entry, context), _query(state, context)), done)

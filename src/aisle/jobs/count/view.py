@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs import quantities
-from aisle.jobs.choice_keys import assign_letters
+from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.count import count_state
 from aisle.jobs.count.count_state import UNCOUNTABLE_KINDS, CountLine, CountState, CountTarget
 from aisle.jobs.job import money_message

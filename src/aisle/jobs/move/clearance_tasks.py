@@ -32,7 +32,7 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, ListView, Msg, Row, Verdict,
 from aisle.scan.meaning import LOCATION, PRODUCT, Accepts, Back, Command, CursorKey, Match, Scan, Text, UnknownCode
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.supervisor import AssignmentsRow
+    from aisle.jobs.row_types.supervisor import AssignmentsRow
 
 
 class TaskRow(NamedTuple):

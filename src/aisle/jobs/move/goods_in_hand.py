@@ -25,7 +25,7 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.walk_order import natural_key
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import LocationRow
+    from aisle.jobs.row_types.locations import LocationRow
     from aisle.operation_bodies import MovementEnd, MovementEntry
 
 MOVEMENT_SOURCE = "aisle"

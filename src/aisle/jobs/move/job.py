@@ -23,10 +23,10 @@ from aisle.jobs.job import (
     Start,
     Turn,
 )
-from aisle.jobs.message import read_message
 from aisle.jobs.move import clearance_tasks, destination, goods_in_hand, source, view
 from aisle.jobs.move.move_state import ASSIGNMENT_PREFIX, MAX_UNDO, ZERO, Goods, MoveChoice, MoveState, Pool, reply
 from aisle.jobs.quantities import name_of, to_decimal
+from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
 from aisle.jobs.walk_order import NO_WALK_ORDER
 from aisle.scan.meaning import (
@@ -46,8 +46,8 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import LocationsOfProductsRow, RecordsByNumberRow
-    from aisle.jobs.rows.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.locations import LocationsOfProductsRow, RecordsByNumberRow
+    from aisle.jobs.row_types.operations import RefusedOperationsRow
 
 
 def with_locations_known(state: MoveState, has_locations: bool) -> MoveState:

@@ -18,10 +18,10 @@ from aisle.scan.meaning import Match
 from aisle.settings import LARGE_QUANTITY
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import LocationRow, ProductHereRow
-    from aisle.jobs.rows.orders import OrderRow
-    from aisle.jobs.rows.products import ProductRow
-    from aisle.jobs.rows.service import Number
+    from aisle.jobs.row_types.locations import LocationRow, ProductHereRow
+    from aisle.jobs.row_types.orders import OrderRow
+    from aisle.jobs.row_types.products import ProductRow
+    from aisle.jobs.row_types.service import Number
 
 MAX_UNDO = 50
 """Number of takes and moves that can be undone."""

@@ -26,9 +26,9 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import PRODUCT, Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import LocationRow
-    from aisle.jobs.rows.orders import OrderRow
-    from aisle.jobs.rows.products import ProductRow
+    from aisle.jobs.row_types.locations import LocationRow
+    from aisle.jobs.row_types.orders import OrderRow
+    from aisle.jobs.row_types.products import ProductRow
 
 Result = Turn[MoveState]
 

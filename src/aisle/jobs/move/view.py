@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs import quantities
-from aisle.jobs.choice_keys import assign_letters
+from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.move import goods_in_hand, source
 from aisle.jobs.move.move_state import UNKNOWN_QUANTITY, ZERO, Goods, MoveChoice, MoveState, Pool, StockLine
 from aisle.jobs.view import KeyHint, LabelledValue, Line, Msg, Step, UpcomingStop, msg, raw

@@ -12,7 +12,7 @@ from aisle.jobs.pick.stops import PickLine, same_location, sum_in_hand, sum_piec
 from aisle.jobs.view import Msg, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.stores import StoreRow
+    from aisle.jobs.row_types.stores import StoreRow
 
 
 def exceeding_message(before: PickState, changes: Mapping[int, Decimal]) -> Msg | None:

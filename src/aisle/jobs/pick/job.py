@@ -23,7 +23,7 @@ from aisle.jobs.job import (
     Start,
     Turn,
 )
-from aisle.jobs.pick import goods_in_hand, lines, offered_choices, orders, pick_state, put_down, take_over, view
+from aisle.jobs.pick import goods_in_hand, lines, offered_choices, order_updates, pick_state, put_down, take_over, view
 from aisle.jobs.pick.offered_choices import reject_input
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, count_step
 from aisle.jobs.quantities import name_of, with_distinct_names
@@ -47,7 +47,7 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import RecordsByNumberRow
+    from aisle.jobs.row_types.locations import RecordsByNumberRow
 
 ScanTurn = Turn[PickState]
 
@@ -217,7 +217,7 @@ class PickJob(Job[PickState]):
     def handle(self, state: PickState, event: Event, context: Context) -> Result:
         """Return the next state; the functions below handle each kind of event."""
         turn = take_over.claim_on_first_change(_handle_event(state, event, context), context)
-        turn = orders.keep_redirections(put_down.mark_not_put_down(state, turn, context), context)
+        turn = order_updates.keep_redirections(put_down.mark_not_put_down(state, turn, context), context)
         turn = turn._replace(
             state=offered_choices.keep_choice_order(state, offered_choices.postpone_questions(state, turn.state, event))
         )
@@ -244,7 +244,12 @@ def _apply_policy(before: PickState, state: PickState, event: Event, context: Co
 def _is_background_event(event: Event) -> bool:
     """Return True if the event is a cache update and no input of this terminal."""
     return isinstance(event, Rows) and event.id.startswith(
-        (orders.ORDER_QUERY_PREFIX, take_over.SURPLUS_QUERY, take_over.REFUSED_QUERY, orders.ASSIGNED_QUERY)
+        (
+            order_updates.ORDER_QUERY_PREFIX,
+            take_over.SURPLUS_QUERY,
+            take_over.REFUSED_QUERY,
+            order_updates.ASSIGNED_QUERY,
+        )
     )
 
 
@@ -306,9 +311,9 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             opened = pick_state.new_pick(
                 numbers, args.get("totes") or {}, confirmed, context.policy.verified, is_only_viewed=is_only_viewed
             )
-            return Turn(opened, (goods_in_hand.QUERY_POOL_NAMES, *orders.query_all_orders(opened)))
+            return Turn(opened, (goods_in_hand.QUERY_POOL_NAMES, *order_updates.query_all_orders(opened)))
         case Changed("outbox"):
-            return Turn(state, (*_check_changes(state, context), *orders.query_all_orders(state, refresh=False)))
+            return Turn(state, (*_check_changes(state, context), *order_updates.query_all_orders(state, refresh=False)))
         case Changed("store"):
             return Turn(state, (goods_in_hand.QUERY_POOL_NAMES,))
         case Rows(goods_in_hand.POOL_NAMES_QUERY):
@@ -317,29 +322,33 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
             return lines.undo_count(state, rows, context)
         case Rows(take_over.REFUSED_QUERY, rows, _):
             return take_over.report_refused_put_down(state, rows, context)
-        case Rows(orders.ASSIGNED_QUERY, rows, _):
-            return orders.report_assigned(state, rows)
+        case Rows(order_updates.ASSIGNED_QUERY, rows, _):
+            return order_updates.report_assigned(state, rows)
         case Rows(take_over.SURPLUS_QUERY, rows, _):
             return take_over.report_surplus(state, rows, context)
         case Changed("order", ""):
-            return Turn(state, orders.query_all_orders(state, refresh=False))
+            return Turn(state, order_updates.query_all_orders(state, refresh=False))
         case Changed("order", key) if pick_state.find_tote(state, key) or any(
             goods.order == key for goods in state.to_return
         ):
-            return Turn(state, orders.query_orders((key,), refresh=False))
+            return Turn(state, order_updates.query_orders((key,), refresh=False))
         case Closed("shortage", answer) if answer:
             return _apply_shortage(state, answer, context)
         case Closed("count", answer) if answer:
             after = pick_state.add_undo_step(state, count_step(answer))
-            return Turn(after, (*take_over.query_surplus(after), *orders.query_all_orders(after)))
+            return Turn(after, (*take_over.query_surplus(after), *order_updates.query_all_orders(after)))
         case Resumed() | Closed():
             return Turn(
                 state,
-                (goods_in_hand.QUERY_POOL_NAMES, *_check_changes(state, context), *orders.query_all_orders(state)),
+                (
+                    goods_in_hand.QUERY_POOL_NAMES,
+                    *_check_changes(state, context),
+                    *order_updates.query_all_orders(state),
+                ),
             )
-        case Rows(id_, rows, _) if id_.startswith(orders.ORDER_QUERY_PREFIX):
-            return orders.update_order(
-                state, id_.removeprefix(orders.ORDER_QUERY_PREFIX), rows[0] if rows else None, context
+        case Rows(id_, rows, _) if id_.startswith(order_updates.ORDER_QUERY_PREFIX):
+            return order_updates.update_order(
+                state, id_.removeprefix(order_updates.ORDER_QUERY_PREFIX), rows[0] if rows else None, context
             )
         case Rows(offered_choices.NUMBER_QUERY, rows, _) if state.lookup.kind == offered_choices.NUMBER_QUERY:
             return _handle_records_by_number(state, rows, context)
@@ -350,7 +359,7 @@ def _handle_update(state: PickState, event: Event, context: Context) -> Result:
 
 def _check_changes(state: PickState, context: Context) -> tuple[Query, ...]:
     """Return the queries for surplus, refused put-downs and assignments; answers arrive in reverse order."""
-    return (*take_over.query_surplus(state), *take_over.query_refused(state), orders.query_assigned(context))
+    return (*take_over.query_surplus(state), *take_over.query_refused(state), order_updates.query_assigned(context))
 
 
 def _apply_shortage(state: PickState, answer: Args, context: Context) -> Result:
@@ -513,26 +522,28 @@ def _follow_order_choice(state: PickState, choice: PickChoice, context: Context)
             joined = pick_state.with_tote(
                 state._replace(is_batch=True), Tote(choice.key, pick_state.next_tote_letter(state))
             )
-            return Turn(joined, (orders.query_assigned(context), *orders.query_orders((choice.key,))))
+            return Turn(joined, (order_updates.query_assigned(context), *order_updates.query_orders((choice.key,))))
         case "tote" if tote:
             return put_down.select_tote(state, tote)
         case "take_over" | "open_free" if tote:
             confirmed = pick_state.with_tote(state, tote._replace(is_confirmed=True))
-            return Turn(confirmed, orders.query_orders(each.order for each in confirmed.totes if not each.has_lines))
+            return Turn(
+                confirmed, order_updates.query_orders(each.order for each in confirmed.totes if not each.has_lines)
+            )
         case "leave_out" if tote:
-            removed = orders.remove_order(state, tote, "left_out", kind=INFO)
-            queries = orders.query_orders(each.order for each in removed.state.totes if not each.has_lines)
+            removed = order_updates.remove_order(state, tote, "left_out", kind=INFO)
+            queries = order_updates.query_orders(each.order for each in removed.state.totes if not each.has_lines)
             return removed._replace(effects=(*removed.effects, *queries))
         case "finish":
             return Turn(state, (Start("order_actions", {"orders": [choice.key], "kind": "hand_over"}),))
         case "later":
-            return Turn(state, (orders.query_assigned(context),), Verdict(INFO, msg("pick.dropped")))
+            return Turn(state, (order_updates.query_assigned(context),), Verdict(INFO, msg("pick.dropped")))
         case "go_on":
-            return orders.start_without_missing(state)
+            return order_updates.start_without_missing(state)
         case "both":
             return Turn(state, (), Verdict(GOOD, msg("pick.both_pick", who=choice.label, order=choice.key)))
         case "hand_over" if tote:
-            return orders.remove_order(state, tote, "claimed", choice.label, kind=INFO)
+            return order_updates.remove_order(state, tote, "claimed", choice.label, kind=INFO)
         case "leave":
             return _leave(state, context)
         case "handed_over":

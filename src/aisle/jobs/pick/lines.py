@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 from aisle.jobs import quantities, refusals
 from aisle.jobs.count import count_state
 from aisle.jobs.job import Args, Context, Start, Turn, Write
-from aisle.jobs.message import GoodsAmount, at_location, goods_message
 from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state, put_down
 from aisle.jobs.pick.offered_choices import reject_input
-from aisle.jobs.pick.orders import remove_order
+from aisle.jobs.pick.order_updates import remove_order
 from aisle.jobs.pick.pick_state import PickChoice, PickState, Tote, UndoStep
 from aisle.jobs.pick.stops import move_line
 from aisle.jobs.pick.undo import moved_stop_step, restore_lines, restore_sources
+from aisle.jobs.stored_message import GoodsAmount, at_location, goods_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 from aisle.scan.meaning import PRODUCT, Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import StockAtLocationRow
-    from aisle.jobs.rows.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.locations import StockAtLocationRow
+    from aisle.jobs.row_types.operations import RefusedOperationsRow
 
 Result = Turn[PickState]
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import quantities, store_time
-from aisle.jobs.choice_keys import assign_letters
+from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.job import Effect, Event, Query, Turn
 from aisle.jobs.pick import goods_in_hand, pick_state
 from aisle.jobs.pick.goods_in_hand import has_goods_to_put_down, pieces_in_hand
@@ -21,8 +21,8 @@ from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.meaning import LOCATION, PRODUCT, Match, Quantity, Scan
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import StockAtLocationRow
-    from aisle.jobs.rows.products import LabelledProduct, UnexpectedProductRow
+    from aisle.jobs.row_types.locations import StockAtLocationRow
+    from aisle.jobs.row_types.products import LabelledProduct, UnexpectedProductRow
 
 ASSIGNED_CHOICES = ("take_in", "later")
 """Kinds of choices offered when a supervisor has assigned an order to this picker."""

@@ -14,8 +14,8 @@ from aisle.jobs.quantities import to_decimal
 from aisle.settings import SHORTAGE_REASONS
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import OtherLocationsRow
-    from aisle.jobs.rows.log import ShortReasonsRow
+    from aisle.jobs.row_types.locations import OtherLocationsRow
+    from aisle.jobs.row_types.log import ShortReasonsRow
 
 MAX_NEAR = 3
 """Number of locations before the reasons, so that both have one digit."""

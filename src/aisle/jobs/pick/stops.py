@@ -10,8 +10,8 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.walk_order import NO_WALK_ORDER, natural_key
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.orders import OrderLineRow
-    from aisle.jobs.rows.service import Number
+    from aisle.jobs.row_types.orders import OrderLineRow
+    from aisle.jobs.row_types.service import Number
 
 
 def same_location(one: str, other: str) -> bool:

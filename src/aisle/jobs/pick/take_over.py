@@ -10,10 +10,9 @@ from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import message
+from aisle.jobs import stored_message
 from aisle.jobs.claims import Claim, is_later, parse_claim
 from aisle.jobs.job import CLOSED_BY_HAND, Close, Context, Effect, Query, Resolve, Turn, Write
-from aisle.jobs.message import read_message
 from aisle.jobs.pick import goods_in_hand, offered_choices, operations, pick_state
 from aisle.jobs.pick.operations import claim_write
 from aisle.jobs.pick.pick_state import (
@@ -28,11 +27,12 @@ from aisle.jobs.pick.pick_state import (
 from aisle.jobs.pick.stops import sum_own_in_hand
 from aisle.jobs.product_page import store_day, time_message
 from aisle.jobs.quantities import order_progress, to_decimal
+from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.operations import RefusedOperationsRow
-    from aisle.jobs.rows.orders import OrderLineRow, OrderRow
+    from aisle.jobs.row_types.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.orders import OrderLineRow, OrderRow
     from aisle.operation_bodies import LineExcess
 
 GoodsTurn = Turn[PickState]
@@ -72,8 +72,10 @@ def returned_message(state: PickState) -> Msg:
 def undo_put_down_for_others(state: PickState, step: UndoStep, context: Context) -> GoodsTurn:
     """Take back into hand what was put down for another picker."""
     writes = operations.put_down_for_others(step.returned, step.location, context.store, context.user, is_undo=True)
-    amounts = [message.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
-    text = message.goods_message("pick.put_down_undone", "pick.put_down_undone_many", amounts, place=step.location)
+    amounts = [stored_message.GoodsAmount(goods.product, goods.label, goods.quantity) for goods in step.returned]
+    text = stored_message.goods_message(
+        "pick.put_down_undone", "pick.put_down_undone_many", amounts, place=step.location
+    )
     return Turn(state._replace(to_return=(*step.returned, *state.to_return), choices=()), writes, undo_verdict(text))
 
 

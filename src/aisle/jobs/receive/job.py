@@ -26,7 +26,6 @@ from aisle.jobs.job import (
     Start,
     Turn,
 )
-from aisle.jobs.message import read_message
 from aisle.jobs.quantities import name_of, to_decimal
 from aisle.jobs.receive import put_away, view
 from aisle.jobs.receive.put_away import LOG_OPERATION
@@ -43,6 +42,7 @@ from aisle.jobs.receive.receive_state import (
     partly_received_note,
     reply,
 )
+from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, View
 from aisle.scan.meaning import (
     DELIVERY,
@@ -63,9 +63,9 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.deliveries import DeliveriesExpectingRow, DeliveriesRow, DeliveryRow
-    from aisle.jobs.rows.locations import RecordsByNumberRow
-    from aisle.jobs.rows.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.deliveries import DeliveriesExpectingRow, DeliveriesRow, DeliveryRow
+    from aisle.jobs.row_types.locations import RecordsByNumberRow
+    from aisle.jobs.row_types.operations import RefusedOperationsRow
 
 MAX_DELIVERY_CHOICES = 7
 """Maximum number of numbered deliveries; any other can be scanned."""

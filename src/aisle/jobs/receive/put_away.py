@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from aisle.jobs import message, quantities
+from aisle.jobs import quantities, stored_message
 from aisle.jobs.job import Context, Effect, Json, Query, Refresh, Turn
 from aisle.jobs.quantities import DROP_QUANTITY, to_decimal
 from aisle.jobs.receive.receive_state import (
@@ -30,9 +30,9 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg, raw, undo_verdict
 from aisle.scan.meaning import PRODUCT, Match
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.deliveries import DeliveriesExpectingRow
-    from aisle.jobs.rows.locations import LocationsOfProductsRow
-    from aisle.jobs.rows.products import ProductRow
+    from aisle.jobs.row_types.deliveries import DeliveriesExpectingRow
+    from aisle.jobs.row_types.locations import LocationsOfProductsRow
+    from aisle.jobs.row_types.products import ProductRow
 
 LOG_OPERATION = "create-store-product-logs"
 
@@ -394,7 +394,7 @@ def undo_step(state: ReceiveState, context: Context) -> Result:
         taken = UndoStep(step.label, step.before._replace(quantity=ZERO))
         state = add_undo_step(state._replace(in_hand=step.before), taken)
     write = receipt_write(state, step.entries, context, sign=-1)
-    where = message.at_location(step.entries[0].location)
+    where = stored_message.at_location(step.entries[0].location)
     return Turn(state, (write,), undo_verdict(msg("receive.undone", label=step.label, quantity=quantity, where=where)))
 
 

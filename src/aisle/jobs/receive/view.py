@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs import pages, quantities
-from aisle.jobs.choice_keys import assign_letters
+from aisle.jobs.choice_letters import assign_letters
 from aisle.jobs.receive import put_away
 from aisle.jobs.receive.receive_state import (
     DeliveryLine,

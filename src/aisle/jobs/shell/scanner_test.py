@@ -23,6 +23,7 @@ from aisle.jobs.view import (
     msg,
     raw,
 )
+from aisle.safe_text import to_ascii
 from aisle.scan.decoder import MAX_LINE
 from aisle.scan.grammar import PRINTED_COMMANDS, parse_aim_prefix
 from aisle.scan.gs1 import gs1_fault, may_be_gs1, parse_message
@@ -46,10 +47,9 @@ from aisle.scan.meaning import (
     TypedText,
     UnknownCode,
 )
-from aisle.text import to_ascii
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.operations import TerminalRow
+    from aisle.jobs.row_types.operations import TerminalRow
 
 
 class ScannedInput(NamedTuple):

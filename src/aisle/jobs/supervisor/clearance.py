@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from aisle.barcode_keys import has_valid_check_digit
 from aisle.jobs import pages
 from aisle.jobs.job import Changed, Close, Closed, Context, Event, Job, Json, Opened, Query, Resumed, Rows, Start, Turn
-from aisle.jobs.message import read_message
 from aisle.jobs.move.clearance_tasks import TaskRow, quantity_with_unit
 from aisle.jobs.pages import page_size
 from aisle.jobs.quantities import to_decimal
 from aisle.jobs.shell.pin import MIN_TYPED_LENGTH
+from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import (
     BACK,
     INFO,

@@ -38,7 +38,7 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.scan.meaning import Accepts, Back, Choice, Command
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.operations import RequestStateRow
+    from aisle.jobs.row_types.operations import RequestStateRow
 
 TIMEOUT_S = 30.0
 """Seconds the request may wait to be sent. After that it expires."""

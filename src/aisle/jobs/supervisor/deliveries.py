@@ -64,7 +64,7 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.deliveries import DeliveryRow, ReceiptsRow
+    from aisle.jobs.row_types.deliveries import DeliveryRow, ReceiptsRow
 
 TO_RECEIVE, RECEIVED, ALL, RECEIPTS = "open", "received", "all", "receipts"
 """Subsets of the list. Receipts are also listed by type if there are several types."""

@@ -60,8 +60,8 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.log import LogRow, LossesRow
-    from aisle.jobs.rows.operations import FileRow
+    from aisle.jobs.row_types.log import LogRow, LossesRow
+    from aisle.jobs.row_types.operations import FileRow
 
 EXPORT_COLUMNS = (
     "id",

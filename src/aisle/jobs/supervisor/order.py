@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs import claims, message
+from aisle.jobs import claims, stored_message
 from aisle.jobs.job import (
     Args,
     Changed,
@@ -24,7 +24,6 @@ from aisle.jobs.job import (
     Start,
     Turn,
 )
-from aisle.jobs.message import read_message
 from aisle.jobs.order_operations import (
     CLAIM,
     CLOSE_LINE,
@@ -39,6 +38,7 @@ from aisle.jobs.order_operations import (
 )
 from aisle.jobs.pages import PAGE_LETTERS, open_record, reject_input, turn_page
 from aisle.jobs.quantities import to_decimal
+from aisle.jobs.stored_message import read_message
 from aisle.jobs.supervisor.order_actions import ACTION_NAMES
 from aisle.jobs.supervisor.orders_view import STATUS_NAMES, BoardOrder, parse_order_row
 from aisle.jobs.view import BACK, INFO, PAGE_HINTS, WRONG, Block, DetailView, KeyHint, Line, Msg, Verdict, msg, raw
@@ -57,7 +57,7 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.orders import OrderHeader, OrderHistoryRow, OrderLineRow, OrderRow
+    from aisle.jobs.row_types.orders import OrderHeader, OrderHistoryRow, OrderLineRow, OrderRow
 
 PICK = "pick"
 """Action of the page that starts another job instead of `order_actions`."""
@@ -282,7 +282,7 @@ def _lines(state: OrderState) -> tuple[Line, ...]:
     if order.status == "rejected" and order.rejection_reason:
         lines.append(Line("note", msg("order.rejected_why", why=order.rejection_reason)))
     if places := dict.fromkeys(place for line in state.lines for place, _ in line.put_down_at):
-        lines.append(Line("note", msg("order.waits_at_location", place=message.list_locations(places))))
+        lines.append(Line("note", msg("order.waits_at_location", place=stored_message.list_locations(places))))
     if state.state in _LAST_STATE_TEXTS:
         lines.append(Line("note", msg(_LAST_STATE_TEXTS[state.state], why=read_message(state.why))))
     return tuple(lines)

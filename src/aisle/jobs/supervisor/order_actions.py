@@ -25,7 +25,6 @@ from aisle.jobs.job import (
     Turn,
     Write,
 )
-from aisle.jobs.message import read_message
 from aisle.jobs.order_operations import (
     CLAIM,
     CONFIRMED_ACTIONS,
@@ -42,6 +41,7 @@ from aisle.jobs.order_operations import (
 from aisle.jobs.pages import page_size
 from aisle.jobs.pick.shortage_choices import Reason, parse_reasons
 from aisle.jobs.quantities import order_progress
+from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import (
     ASK,
     BACK,
@@ -76,7 +76,7 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.orders import OrderOutcomesRow, OrderToActOnRow
+    from aisle.jobs.row_types.orders import OrderOutcomesRow, OrderToActOnRow
 
 ACTION_PAGE, REASON_PAGE, PERSON_PAGE, CONFIRM_PAGE, WAIT_PAGE, RESULTS_PAGE = (
     "action",

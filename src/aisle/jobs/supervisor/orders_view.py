@@ -15,7 +15,7 @@ from aisle.jobs.supervisor.order_filter import BUILT_IN_VIEWS, FILTER_FIELDS, Or
 from aisle.jobs.view import BACK, NEXT_PAGE, KeyHint, Line, ListView, Msg, Row, Step, View, msg, raw
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.orders import OrderHeader, OrdersByNumberRow
+    from aisle.jobs.row_types.orders import OrderHeader, OrdersByNumberRow
 
 
 class BoardOrder(NamedTuple):

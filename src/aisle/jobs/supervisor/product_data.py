@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from aisle.jobs.job import Json
 from aisle.jobs.product_page import Unit, parse_product
 from aisle.jobs.quantities import to_decimal
-from aisle.jobs.supervisor.store_data import format_field, parse_free_fields
+from aisle.jobs.supervisor.store_record import format_field, parse_free_fields
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.products import CataloguePageRow, CatalogueRow, FacetsRow, SetPartRow, VariantRow
+    from aisle.jobs.row_types.products import CataloguePageRow, CatalogueRow, FacetsRow, SetPartRow, VariantRow
 
 PRICES = {
     "price": "product.price",

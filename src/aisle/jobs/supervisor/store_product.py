@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from aisle.jobs import choice_keys
+from aisle.jobs import choice_letters
 from aisle.jobs.job import (
     Changed,
     Close,
@@ -93,7 +93,9 @@ class StoreProductJob(Job[StoreProductState]):
             return Accepts(kind in NUMERIC, kind in (NUMBER, MONEY), choices, text=kind in (CODES, DAY))
         if state.phase == CONFIRM:
             kind = FIELD_BY_NAME[state.field].kind
-            return Accepts(kind in NUMERIC, kind in (NUMBER, MONEY), 1, typed_only=True, choice_letters=choice_keys.YES)
+            return Accepts(
+                kind in NUMERIC, kind in (NUMBER, MONEY), 1, typed_only=True, choice_letters=choice_letters.YES
+            )
         if state.phase == CHART:
             return Accepts(command_letters=PAGE_LETTERS)
         letters = (

@@ -20,7 +20,7 @@ from aisle.jobs.quantities import to_decimal
 from aisle.jobs.view import Msg, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.products import PendingChangeRow, StoreProductRow
+    from aisle.jobs.row_types.products import PendingChangeRow, StoreProductRow
 
 MAX_FIGURES = 400
 """Most figures of a series."""

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs import choice_keys
+from aisle.jobs import choice_letters
 from aisle.jobs.job import Json, money_message
 from aisle.jobs.look_up import delivery_rows, estimate, with_age
-from aisle.jobs.message import is_stored_message, read_message
 from aisle.jobs.product_page import ExpectedDelivery
 from aisle.jobs.quantities import to_decimal
+from aisle.jobs.stored_message import is_stored_message, read_message
 from aisle.jobs.supervisor.store_product_fields import (
     CODES,
     DAY,
@@ -395,7 +395,7 @@ def _confirm_step(state: StoreProductState, product: StoreProduct) -> Step:
             *(Line("note", _range_message(product, name)) for name in bound[:1]),
         ),
         choices=(msg("store_product.send"),),
-        choice_letters=choice_keys.YES,
+        choice_letters=choice_letters.YES,
         key_hints=(BACK,),
     )
 

@@ -24,7 +24,7 @@ from aisle.jobs.job import (
 )
 from aisle.jobs.pages import page_size, turn_page
 from aisle.jobs.quantities import name_of
-from aisle.jobs.supervisor.store_data import (
+from aisle.jobs.supervisor.store_record import (
     ADDRESS,
     FIELDS,
     ORGANISATION,

@@ -1,4 +1,4 @@
-"""Job that shows the figures of the day, work by hour, activity by location, and terminals in use."""
+"""Job that shows the figures of the day, work by hour, activity by aisle and location, and terminals."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from aisle.jobs.job import (
     Rows,
     Turn,
 )
-from aisle.jobs.message import left_out_rows, read_message, unreadable_list
 from aisle.jobs.pages import turn_page
 from aisle.jobs.quantities import to_decimal
+from aisle.jobs.stored_message import left_out_rows, read_message, unreadable_list
 from aisle.jobs.view import BACK, PAGE_HINTS, Block, Chart, DetailView, Line, ListView, Msg, Row, Series, View, msg, raw
 from aisle.scan.meaning import Accepts, Back, Choice, Command, CursorKey
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
+    from aisle.jobs.row_types.supervisor import TodayHoursRow, TodayLocationsRow, TodayRow, TodayTerminalsRow
 
 PHASES = ("hours", "locations", "terminals")
 """Pages that the numbers of the first page open."""

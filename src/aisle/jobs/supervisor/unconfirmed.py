@@ -28,8 +28,8 @@ from aisle.jobs.job import (
     Start,
     Turn,
 )
-from aisle.jobs.message import is_stored_message, read_message
 from aisle.jobs.pages import page_size
+from aisle.jobs.stored_message import is_stored_message, read_message
 from aisle.jobs.supervisor.store_product_view import field_label, format_value
 from aisle.jobs.view import (
     ASK,
@@ -67,7 +67,7 @@ from aisle.scan.meaning import (
 )
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.operations import OperationItemRow, UnconfirmedRow
+    from aisle.jobs.row_types.operations import OperationItemRow, UnconfirmedRow
 
 COUNT, OPEN_ORDER = "count", "look"
 """Choices that open another job: count the location, open the order."""

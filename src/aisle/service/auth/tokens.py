@@ -1,4 +1,4 @@
-"""Tokens: create, list, revoke and authenticate (README: Roles).
+"""Tokens: create, list, revoke and authenticate; refusal of a store with similar numbers named (README: Roles).
 
 A token is `aisle_`, 256 random bits and a checksum. Only its SHA-256 is stored.
 """

@@ -25,8 +25,8 @@ import asyncpg
 
 from aisle.errors import StorageError
 from aisle.service.db.database import GROWING_TABLES, Busy, DatabaseFailed, DatabaseMonitor, DatabaseUnreachable, Work
-from aisle.service.db.fair_turns import FairTurns
-from aisle.service.db.postgres_schema import migrate
+from aisle.service.db.fair_reads import FairTurns
+from aisle.service.db.postgres_migrations import migrate
 from aisle.service.db.postgres_transaction import (
     REFUSED,
     SERVER_ERRORS,

@@ -19,7 +19,7 @@ import apsw
 
 from aisle.errors import StorageError
 from aisle.service.db.database import GROWING_TABLES, AccessKind, DatabaseFailed, DatabaseMonitor, Work
-from aisle.service.db.fair_turns import FairTurns
+from aisle.service.db.fair_reads import FairTurns
 from aisle.service.db.sqlite_connection import (
     DISK_ERRORS,
     SqliteTransaction,
@@ -28,8 +28,8 @@ from aisle.service.db.sqlite_connection import (
     public_error,
     run_sync,
 )
+from aisle.service.db.sqlite_migrations import migrate, store_statistics
 from aisle.service.db.sqlite_reader import InlineReader, ReadTooLong
-from aisle.service.db.sqlite_schema import migrate, store_statistics
 from aisle.service.db.sqlite_writer import SqliteWriter
 
 T = TypeVar("T")

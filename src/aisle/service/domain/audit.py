@@ -9,7 +9,7 @@ from aisle.service.context import CHAIN, Context
 from aisle.service.db import Transaction
 from aisle.service.db.statements import access
 from aisle.service.db.statements import logs as sql
-from aisle.service.domain.json_text import to_json
+from aisle.service.domain.json_fragments import to_json
 
 Subject = Literal["product", "store product", "store", "location", "order", "person", "token"]
 COMMAND_TOKEN_NAME = "command line"

@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from aisle.service.db.statements import logs as sql
-from aisle.service.domain.json_text import join_members, object_members, parse_json_object, quoted, text_member, to_json
+from aisle.service.domain.json_fragments import (
+    join_members,
+    object_members,
+    parse_json_object,
+    quoted,
+    text_member,
+    to_json,
+)
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.order_line import OrderLine
 from aisle.service.domain.quantities import format_quantity

@@ -9,7 +9,7 @@ from typing import Any
 from aisle.service.context import Context
 from aisle.service.db import Row
 from aisle.service.db.statements import orders as sql
-from aisle.service.domain.json_text import to_json
+from aisle.service.domain.json_fragments import to_json
 from aisle.service.domain.quantities import to_json_number
 from aisle.service.domain.states import check_transition, line_state
 from aisle.service.errors import conflict, unprocessable

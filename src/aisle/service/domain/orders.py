@@ -12,7 +12,7 @@ from aisle.service.db.statements import access
 from aisle.service.db.statements import orders as sql
 from aisle.service.db.statements import stock as stock_sql
 from aisle.service.db.text_search import search_key
-from aisle.service.domain.json_text import drop_none, to_json
+from aisle.service.domain.json_fragments import drop_none, to_json
 from aisle.service.domain.ledger import Ledger, StockKey
 from aisle.service.domain.log_entries import FINISH_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.order_line import REASON_FIELDS, OrderLine

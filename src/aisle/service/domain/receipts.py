@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from aisle.service.db.statements import deliveries as sql
-from aisle.service.domain.json_text import parse_json_object
+from aisle.service.domain.json_fragments import parse_json_object
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.order_line import OrderLine, load_open_line
 from aisle.service.domain.quantities import format_quantity

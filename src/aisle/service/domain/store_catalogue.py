@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from aisle.service.context import Context, Store
 from aisle.service.db.statements import products, stores
-from aisle.service.domain.json_text import parse_json_object
+from aisle.service.domain.json_fragments import parse_json_object
 from aisle.service.errors import unprocessable
 
 NO_LOCATION = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aisle.service.context import CHAIN, Context, OperationCall
 from aisle.service.db.statements import logs as sql
-from aisle.service.domain.json_text import parse_json_object
+from aisle.service.domain.json_fragments import parse_json_object
 from aisle.service.domain.timestamps import parse_timestamp
 from aisle.service.errors import bad_request, to_json_bytes
 

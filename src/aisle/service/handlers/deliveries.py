@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from aisle.service.auth.tokens import authorize_store
 from aisle.service.context import Context, OperationCall, Store, split_wire_id
 from aisle.service.db import Row
-from aisle.service.db.product_codes import find_products_by_code
+from aisle.service.db.barcode_index_keys import find_products_by_code
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.statements import deliveries as sql
 from aisle.service.db.text_search import search_key
-from aisle.service.domain.json_text import (
+from aisle.service.domain.json_fragments import (
     drop_none,
     join_members,
     object_members,
@@ -51,7 +51,7 @@ from aisle.service.handlers.list_response import (
     reduced_envelope,
 )
 from aisle.service.handlers.multi_store_list import MultiStoreList, page_key_query
-from aisle.service.limits import check_code
+from aisle.service.rate_limits import check_code
 
 UNDOCUMENTED_DELIVERY_FIELDS = ("description", "reason_code")
 

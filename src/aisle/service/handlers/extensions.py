@@ -33,22 +33,22 @@ from aisle.service.db.statements import stock as stock_sql
 from aisle.service.db.statements import stores as location_sql
 from aisle.service.db.text_search import natural_sort_key, search_key
 from aisle.service.domain import audit
-from aisle.service.domain.json_text import drop_none, to_json
+from aisle.service.domain.json_fragments import drop_none, to_json
 from aisle.service.domain.picking import parse_pool
 from aisle.service.domain.quantities import parse_whole_number, to_json_number
 from aisle.service.errors import SUCCESS, bad_request, to_json_bytes, unprocessable
 from aisle.service.handlers import people, tokens
 from aisle.service.handlers.audit import list_audit, list_chain_audit
-from aisle.service.handlers.clearance import list_assignments
 from aisle.service.handlers.deliveries import mark_deliveries
 from aisle.service.handlers.logs import retrieve_log_entry, retrieve_store, review_logs
+from aisle.service.handlers.order_clearance import list_assignments
 from aisle.service.handlers.order_list import list_orders_by_number
 from aisle.service.handlers.order_update import reject_lines
 from aisle.service.handlers.recounts import list_recounts, write_recounts
 from aisle.service.handlers.registry import BULK_BODY_LIMIT, Handler
 from aisle.service.http.idempotency import unknown_keys
 from aisle.service.http.large_body_turns import MIB
-from aisle.service.limits import check_code
+from aisle.service.rate_limits import check_code
 
 log = logging.getLogger("aisle.service")
 

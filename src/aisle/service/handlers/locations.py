@@ -9,7 +9,7 @@ from aisle.service.context import Context, OperationCall, Store
 from aisle.service.db import Row
 from aisle.service.db.queries import Query, filter_query, page_query, search_filter, with_page
 from aisle.service.db.statements import stores as sql
-from aisle.service.domain.json_text import (
+from aisle.service.domain.json_fragments import (
     join_members,
     parse_json_object,
     pool_members,

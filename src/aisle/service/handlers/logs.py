@@ -24,7 +24,7 @@ from aisle.service.domain.counts_and_adjustments import (
     count_free,
     count_held,
 )
-from aisle.service.domain.json_text import drop_none, join_members, object_members, parse_json_object, quoted
+from aisle.service.domain.json_fragments import drop_none, join_members, object_members, parse_json_object, quoted
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_entries import LogEntry, LogWriter
 from aisle.service.domain.order_line import OrderLine, load_open_line

@@ -7,7 +7,7 @@ from typing import Any
 from aisle.service.context import Context, OperationCall
 from aisle.service.db.statements import deliveries as sql
 from aisle.service.db.statements import orders as order_sql
-from aisle.service.domain.json_text import drop_none
+from aisle.service.domain.json_fragments import drop_none
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_entries import IN_HAND_SOURCE, LogEntry, LogWriter
 from aisle.service.domain.movements import MovementEnd, move_goods

@@ -10,7 +10,7 @@ from aisle.service.auth.tokens import authorize_store, require_role
 from aisle.service.context import Context, OperationCall, Store
 from aisle.service.db.statements import orders as sql
 from aisle.service.domain import audit
-from aisle.service.domain.json_text import drop_none, to_json
+from aisle.service.domain.json_fragments import drop_none, to_json
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_entries import LogWriter
 from aisle.service.domain.order_line import OrderLine, check_ordered_quantity
@@ -28,7 +28,7 @@ from aisle.service.domain.quantities import parse_quantity, parse_whole_number
 from aisle.service.domain.states import STATUS_IDS, order_fulfilment
 from aisle.service.domain.store_catalogue import StoreCatalogue
 from aisle.service.errors import SUCCESS, conflict, unprocessable
-from aisle.service.limits import check_code
+from aisle.service.rate_limits import check_code
 
 Body = dict[str, Any]
 

@@ -12,7 +12,7 @@ from aisle.service.db import Row, Statement
 from aisle.service.db.queries import Query, filter_query, page_query, search_filter
 from aisle.service.db.statements import orders as sql
 from aisle.service.db.statements.stores import LOCATION_EXISTS
-from aisle.service.domain.json_text import (
+from aisle.service.domain.json_fragments import (
     join_members,
     json_boolean,
     object_members,

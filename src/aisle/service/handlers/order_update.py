@@ -8,8 +8,7 @@ from typing import Any
 from aisle.service.auth.tokens import require_role
 from aisle.service.context import Context, OperationCall
 from aisle.service.db.statements import orders as sql
-from aisle.service.domain.json_text import drop_none
-from aisle.service.domain.latest_values import LINE, closed_later, key_of, record_write_times, superseded
+from aisle.service.domain.json_fragments import drop_none
 from aisle.service.domain.ledger import Ledger
 from aisle.service.domain.log_entries import LogWriter
 from aisle.service.domain.order_audit import note_order, settings_of
@@ -34,6 +33,7 @@ from aisle.service.domain.quantities import (
     parse_whole_number,
     to_json_number,
 )
+from aisle.service.domain.repeated_writes import LINE, closed_later, key_of, record_write_times, superseded
 from aisle.service.domain.store_catalogue import Location, StoreCatalogue
 from aisle.service.errors import SUCCESS, Refusal, conflict, not_found, to_json_bytes, unprocessable
 

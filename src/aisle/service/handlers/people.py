@@ -13,7 +13,7 @@ from aisle.service.context import Context, OperationCall, ReadRunner, Role, Stor
 from aisle.service.db import Row
 from aisle.service.db.statements import access
 from aisle.service.domain import audit
-from aisle.service.domain.json_text import drop_none
+from aisle.service.domain.json_fragments import drop_none
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import SUCCESS, Refusal, to_json_bytes, unprocessable
 

@@ -12,7 +12,7 @@ from aisle.service.auth.tokens import authorize_store
 from aisle.service.context import CHAIN, Context, OperationCall
 from aisle.service.db.statements import products as sql
 from aisle.service.domain import audit
-from aisle.service.domain.json_text import drop_none
+from aisle.service.domain.json_fragments import drop_none
 from aisle.service.errors import SUCCESS, conflict, forbidden, to_json_bytes, unprocessable
 from aisle.service.handlers import store_products
 from aisle.service.handlers.products import (

@@ -10,7 +10,7 @@ from aisle.service.db import Row
 from aisle.service.db.queries import filter_query, page_query
 from aisle.service.db.statements import logs as log_sql
 from aisle.service.db.statements import stock as sql
-from aisle.service.domain.json_text import drop_none
+from aisle.service.domain.json_fragments import drop_none
 from aisle.service.domain.quantities import parse_row_id
 from aisle.service.domain.states import RECOUNT_COUNTED, RECOUNT_OPEN, TRANSITIONS, check_transition
 from aisle.service.domain.store_catalogue import NO_LOCATION, StoreCatalogue

@@ -9,9 +9,9 @@ from typing import Any
 from aisle.service.context import Context, OperationCall, Store
 from aisle.service.db.statements import products as sql
 from aisle.service.domain import audit
-from aisle.service.domain.json_text import drop_none, parse_json_object, to_json
-from aisle.service.domain.latest_values import SETTING, find_later_writes, key_of, record_write_times, superseded
+from aisle.service.domain.json_fragments import drop_none, parse_json_object, to_json
 from aisle.service.domain.quantities import THOUSANDTHS_PER_UNIT, format_quantity, parse_int32, parse_thousandths
+from aisle.service.domain.repeated_writes import SETTING, find_later_writes, key_of, record_write_times, superseded
 from aisle.service.domain.timestamps import parse_start_of_day, parse_timestamp
 from aisle.service.errors import SUCCESS, unprocessable
 from aisle.service.handlers.products import load_products

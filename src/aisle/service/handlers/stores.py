@@ -10,12 +10,12 @@ from aisle.service.db.queries import filter_query, page_query, search_filter
 from aisle.service.db.statements import stores as sql
 from aisle.service.db.text_search import search_key
 from aisle.service.domain import audit
-from aisle.service.domain.json_text import drop_none, parse_json_object, to_json
+from aisle.service.domain.json_fragments import drop_none, parse_json_object, to_json
 from aisle.service.domain.ordering_schedule import is_schedule_row
 from aisle.service.domain.timestamps import TimeZone, parse_timestamp
 from aisle.service.errors import SUCCESS, conflict, unprocessable
 from aisle.service.handlers.list_response import list_envelope, parse_scroll_page
-from aisle.service.limits import check_code
+from aisle.service.rate_limits import check_code
 
 _TIME_FIELDS = ("store_next_ordering_datetime", "store_next_delivery_datetime", "last_order_line_exported_on")
 

@@ -14,7 +14,7 @@ from aisle.service.auth.tokens import (
 from aisle.service.context import CHAIN, Context, OperationCall
 from aisle.service.db.statements import access
 from aisle.service.domain import audit
-from aisle.service.domain.json_text import drop_none
+from aisle.service.domain.json_fragments import drop_none
 from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.errors import SUCCESS, not_found, to_json_bytes, unprocessable
 

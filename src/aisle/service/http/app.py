@@ -16,7 +16,7 @@ from aisle.service.http.health_pages import health_routes, metrics_route
 from aisle.service.http.json_logging import RequestRecorder
 from aisle.service.http.middleware import RequestMiddleware
 from aisle.service.http.routes import operation_routes, respond_not_found
-from aisle.service.limits import KEYS_KEPT_DAYS, RateLimits
+from aisle.service.rate_limits import KEYS_KEPT_DAYS, RateLimits
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics

@@ -24,22 +24,22 @@ from starlette.types import Receive, Scope, Send
 
 from aisle.addresses import address_key
 from aisle.service.auth.authorization_cache import AuthorizationCache, AuthorizationKey, CachedAuthorization
-from aisle.service.auth.store_scope import StoreScopedTransaction
+from aisle.service.auth.statement_scope import StoreScopedTransaction
 from aisle.service.auth.tokens import authorization_statement, authorize, hash_secret, store_refusal
 from aisle.service.context import Context, OperationCall, Principal
 from aisle.service.db import Busy, Database, DatabaseFailed, Statement, TooManyWaiting, Transaction, ValueTooLong
-from aisle.service.db.fair_turns import CALLER
+from aisle.service.db.fair_reads import CALLER
 from aisle.service.db.statements import access
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones, format_timestamp
 from aisle.service.errors import JSON_TYPE, PROBLEM_TYPE, Refusal, bad_request, forbidden
 from aisle.service.handlers.people import SIGN_IN_CHANNEL_HEADER, WEB_CHANNEL
-from aisle.service.handlers.prefetch import prefetch_statements
+from aisle.service.handlers.query_prefetch import prefetch_statements
 from aisle.service.handlers.registry import OperationResult, ParsedRequest, ServedOperation, locked_stores
 from aisle.service.http import request_parsing
 from aisle.service.http.idempotency import run_once
 from aisle.service.http.json_logging import REQUEST_RECORD
 from aisle.service.http.large_body_turns import SMALL, HeldBytes, Turn, Turns
-from aisle.service.limits import KEYS_KEPT_DAYS, RateLimiter, RateLimits
+from aisle.service.rate_limits import KEYS_KEPT_DAYS, RateLimiter, RateLimits
 
 log = logging.getLogger("aisle.service")
 
@@ -367,16 +367,15 @@ class OperationEndpoint:
         ):
             return None
 
-        async def note(tx: Transaction) -> None:
+        async def note(tx: Transaction) -> bool:
             await tx.run(access.TOKEN_USED_SET, principal.token_id, format_timestamp(now))
-            yesterday = format_timestamp(now - _EXPIRED_RETENTION_S)
-            await tx.run(access.OLD_SIGN_IN_FAILURES_DELETE, yesterday, format_timestamp(now))
-            await tx.run(access.EXPIRED_TOKEN_STORES_DELETE, yesterday)
-            await tx.run(access.EXPIRED_TOKENS_DELETE, yesterday)
+            return await _delete_expired_sign_ins(tx, now)
 
         async def noted() -> None:
             try:
-                await self.database.write(note, stores=())
+                is_left = await self.database.write(note, stores=())
+                while is_left:
+                    is_left = await self.database.write(lambda tx: _delete_expired_sign_ins(tx, now), stores=())
                 keys_before = format_timestamp(now - self._keys_days * 86400)
                 await self._delete_in_batches(access.OLD_RESPONSES_STEP, access.OLD_RESPONSES_DELETE, keys_before)
                 before = format_timestamp(now - WRITE_HISTORY_DAYS * 86400)
@@ -397,6 +396,17 @@ class OperationEndpoint:
 
         while await self.database.write(batch, stores=()):
             pass
+
+
+async def _delete_expired_sign_ins(tx: Transaction, now: float) -> bool:
+    """Delete a batch of expired tokens of people, and of old failures; return True if more may be left."""
+    yesterday = format_timestamp(now - _EXPIRED_RETENTION_S)
+    failures = await tx.all(access.OLD_SIGN_IN_FAILURES_DELETE, yesterday, format_timestamp(now), _BATCH_ROWS)
+    tokens = [row[0] for row in await tx.all(access.EXPIRED_TOKENS, yesterday, _BATCH_ROWS)]
+    if tokens:
+        await tx.run(access.STORES_OF_TOKENS_DELETE, tokens)
+        await tx.run(access.TOKENS_DELETE, tokens)
+    return _BATCH_ROWS in (len(failures), len(tokens))
 
 
 def _generate_key(now: float) -> str:

@@ -33,7 +33,7 @@ from starlette.requests import Request
 from aisle import __version__
 from aisle.contract.wire import OPERATIONS
 from aisle.service.handlers.extensions import EXTENSIONS
-from aisle.service.http.workers import METRICS_FOLDER_VARIABLE
+from aisle.service.http.worker_processes import METRICS_FOLDER_VARIABLE
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # Several workers have none; one worker uses the same names.
 

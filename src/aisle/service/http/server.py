@@ -29,8 +29,15 @@ from aisle.service.db import Busy, Database, DatabaseUnreachable, open_database,
 from aisle.service.domain.timestamps import HOST_TIME_ZONE, Clock, TimeZones
 from aisle.service.factory import Service, open_service
 from aisle.service.http.json_logging import AccessLog, log_as_json
-from aisle.service.http.workers import CANNOT_START, DRAIN, LEAVE, METRICS_FOLDER_VARIABLE, Commands, run_workers
-from aisle.service.limits import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_QUERY_BYTES, RateLimits
+from aisle.service.http.worker_processes import (
+    CANNOT_START,
+    DRAIN,
+    LEAVE,
+    METRICS_FOLDER_VARIABLE,
+    Commands,
+    run_workers,
+)
+from aisle.service.rate_limits import KEYS_KEPT_DAYS, MAX_HEADER_BYTES, MAX_QUERY_BYTES, RateLimits
 
 if TYPE_CHECKING:
     from aisle.service.http.metrics import Metrics

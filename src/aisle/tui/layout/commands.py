@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from aisle.jobs.view import KeyHint, LabelledValue, Msg
-from aisle.text import fit, width, wrap
+from aisle.safe_text import fit, width, wrap
 from aisle.tui.layout.styled_lines import StyledLine, line_width
 from aisle.tui.message_text import MessageWriter
 

@@ -21,7 +21,7 @@ from aisle.jobs.view import (
     msg,
     numbered_rows,
 )
-from aisle.text import fit, fit_middle, width, wrap
+from aisle.safe_text import fit, fit_middle, width, wrap
 from aisle.tui.layout.commands import (
     VerdictOverlap,
     choice_flow,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from aisle.jobs.view import PAGE_HINTS, ListView, Msg, Row, msg, raw
-from aisle.text import width, wrap
+from aisle.safe_text import width, wrap
 from aisle.tui.layout.commands import (
     UNLIMITED_ROWS,
     choice_flow,

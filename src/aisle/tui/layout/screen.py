@@ -9,7 +9,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from aisle.jobs.message import LIST_NAMES
+from aisle.jobs.stored_message import LIST_NAMES
 from aisle.jobs.view import (
     ASK,
     GOOD,
@@ -26,7 +26,7 @@ from aisle.jobs.view import (
     msg,
 )
 from aisle.late import LazyModule
-from aisle.text import fit, fit_end, width, wrap
+from aisle.safe_text import fit, fit_end, width, wrap
 from aisle.tui.layout import step_view
 from aisle.tui.layout.commands import VerdictOverlap, excess_cells, progress_bar
 from aisle.tui.layout.step_view import LayoutBox

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from aisle.jobs.view import Line, Msg, Step, UpcomingStop, msg
-from aisle.text import fit, shorten_distinctly, width, wrap
+from aisle.safe_text import fit, shorten_distinctly, width, wrap
 from aisle.tui.layout.commands import (
     UNLIMITED_ROWS,
     choice_flow,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aisle.text import fit_start, width
+from aisle.safe_text import fit_start, width
 
 StyledSpan = tuple[str, str]
 """Text and its role; the role determines the colour, and is empty for plain text."""

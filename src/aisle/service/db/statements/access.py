@@ -66,10 +66,10 @@ TOKEN_REVOKE = """
 TOKENS_OF_PERSON_REVOKE = """
     UPDATE token SET revoked_on = $3
     WHERE person_store = $1 AND person_badge = $2 AND parent_id <> '' AND revoked_on IS NULL"""
-EXPIRED_TOKEN_STORES_DELETE = """
-    DELETE FROM token_store
-    WHERE token_id IN (SELECT t.token_id FROM token t WHERE t.parent_id <> '' AND t.expires_on < $1)"""
-EXPIRED_TOKENS_DELETE = "DELETE FROM token WHERE parent_id <> '' AND expires_on < $1"
+EXPIRED_TOKENS = """
+    SELECT token_id FROM token WHERE parent_id <> '' AND expires_on < $1 ORDER BY token_id LIMIT $2"""
+STORES_OF_TOKENS_DELETE = "DELETE FROM token_store WHERE token_id = ANY($1)"
+TOKENS_DELETE = "DELETE FROM token WHERE token_id = ANY($1)"
 ALL_TOKENS = """
     SELECT token_id, name, role, all_stores, created_on, expires_on, revoked_on, last_used_on
     FROM token ORDER BY created_on, token_id"""
@@ -143,6 +143,10 @@ SIGN_IN_FAILURES_SET = """
     ON CONFLICT (store_number, who) DO UPDATE
     SET failures = excluded.failures, failed_on = excluded.failed_on, locked_until = excluded.locked_until"""
 SIGN_IN_FAILURES_DELETE = "DELETE FROM sign_in_failure WHERE store_number = $1 AND who = $2"
-OLD_SIGN_IN_FAILURES_DELETE = "DELETE FROM sign_in_failure WHERE failed_on < $1 AND locked_until < $2"
+OLD_SIGN_IN_FAILURES_DELETE = """
+    DELETE FROM sign_in_failure WHERE failed_on < $1 AND (store_number, who) IN (
+        SELECT f.store_number, f.who FROM sign_in_failure f
+        WHERE f.failed_on < $1 AND f.locked_until < $2 ORDER BY f.store_number, f.who LIMIT $3)
+    RETURNING who"""
 
 HAS_DATA = "SELECT EXISTS (SELECT 1 FROM store) OR EXISTS (SELECT 1 FROM product)"

@@ -16,17 +16,17 @@ from aisle.service.auth.tokens import ROLES
 from aisle.service.context import CHAIN, BeforeTransaction, Context, OperationCall, Replay, Role
 from aisle.service.errors import Refusal
 from aisle.service.handlers import (
-    clearance,
     deliveries,
     locations,
     logs,
     movements,
+    order_clearance,
     order_create,
     order_list,
     order_update,
     product_updates,
     products,
-    stock,
+    stock_reads,
     store_products,
     stores,
 )
@@ -117,11 +117,11 @@ HANDLERS: dict[str, Handler] = {
     ),
     "update-customer-order": Handler(order_update.update_customer_order),
     "create-customer-order-clearance": Handler(
-        clearance.create_customer_order_clearance, frozenset({"supervisor", "admin"})
+        order_clearance.create_customer_order_clearance, frozenset({"supervisor", "admin"})
     ),
-    "list-store-products-stock": Handler(stock.list_store_products_stock),
-    "retrieve-store-product-stock": Handler(stock.retrieve_store_product_stock),
-    "retrieve-store-product-surrounding": Handler(stock.retrieve_store_product_surrounding),
+    "list-store-products-stock": Handler(stock_reads.list_store_products_stock),
+    "retrieve-store-product-stock": Handler(stock_reads.retrieve_store_product_stock),
+    "retrieve-store-product-surrounding": Handler(stock_reads.retrieve_store_product_surrounding),
     "update-store-products": Handler(store_products.update_store_products, _SUPERVISOR_ROLES, BULK_BODY_LIMIT),
     "create-store-products": Handler(store_products.create_store_products, _INTEGRATION_ROLES, BULK_BODY_LIMIT),
     "list-deliveries": Handler(deliveries.list_deliveries),

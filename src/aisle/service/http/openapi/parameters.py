@@ -15,7 +15,7 @@ from aisle.service.http.request_parsing import (
     REPLAY_PATTERN,
     VERSIONS_PATTERN,
 )
-from aisle.service.limits import MAX_CODE_LENGTH
+from aisle.service.rate_limits import MAX_CODE_LENGTH
 
 Schema = dict[str, Any]
 

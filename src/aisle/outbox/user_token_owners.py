@@ -20,7 +20,7 @@ from aisle.outbox.operation_record import Operation, principal_of, user_of_princ
 from aisle.outbox.operation_state import QUEUED
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.people import UserTokenRow
+    from aisle.jobs.row_types.people import UserTokenRow
 
 MAX_TOKEN_S = 3600.0
 """Greatest lifetime of a token in seconds, whatever the service grants; then the PIN is asked again."""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from aisle.jobs.job import Context, SignIn
-from aisle.session.profile import ProfileInForce, iso_time
-from aisle.session.terminal import Terminal
+from aisle.session.screen_size import Terminal
+from aisle.session.terminal_settings import ProfileInForce, iso_time
 
 
 class _Snapshot(NamedTuple):

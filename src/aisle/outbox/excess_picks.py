@@ -20,7 +20,7 @@ from aisle.json_codec import to_text
 from aisle.outbox.operation_record import Operation, RandomBytes, new_id
 from aisle.outbox.operation_state import REFUSED
 from aisle.outbox.outcome_reasons import StoredMessage, excess_reason, superseded_reason
-from aisle.outbox.rebase import BASE, PICKED, has_base
+from aisle.outbox.rebase_picks import BASE, PICKED, has_base
 
 if TYPE_CHECKING:
     from aisle.operation_bodies import LineExcess, LineUpdate

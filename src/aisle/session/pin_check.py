@@ -12,15 +12,15 @@ from aisle.jobs.view import ASK, INFO, ListView, Verdict, msg
 from aisle.late import LazyModule
 from aisle.scan.inputs import Line
 from aisle.scan.meaning import Meaning, Text, UnknownCode
-from aisle.session.context import SessionContext
+from aisle.session.current_page import Page
+from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult
-from aisle.session.page import Page
 from aisle.session.query_answers import raw_input
 from aisle.session.store_connection import StoreConnection
 from aisle.session.verdicts import Verdicts
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.people import UserTokenRow
+    from aisle.jobs.row_types.people import UserTokenRow
     from aisle.jobs.shell import pin
 else:
     pin = LazyModule("aisle.jobs.shell.pin")
@@ -61,7 +61,7 @@ class _UnsentToken(NamedTuple):
         return time.time() < self.valid_until
 
 
-class Permissions:
+class PinCheck:
     """Decides whether the PIN is needed, and opens its page."""
 
     def __init__(self, page: Page, context: SessionContext, store: StoreConnection, verdicts: Verdicts) -> None:

@@ -11,18 +11,18 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aisle import json_codec
-from aisle.jobs.choice_keys import MAX_CHOICES
+from aisle.jobs.choice_letters import MAX_CHOICES
 from aisle.jobs.claims import is_later
 from aisle.jobs.job import Close, Context, Effect, LocalNote, Query, Refresh, Turn
-from aisle.jobs.message import read_message
 from aisle.jobs.pick import goods_in_hand, pick_state, take_over
 from aisle.jobs.pick.pick_state import PUT_DOWN_BY_OTHER, PickChoice, PickState, Tote
 from aisle.jobs.pick.stops import PickLine, is_nothing_picked, move_line, parse_lines
 from aisle.jobs.pick.undo import adjust_history, moved_stop_step
+from aisle.jobs.stored_message import read_message
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.orders import AssignedOrdersRow, OrderRow, OrderToPickRow, RefusalOfUserRow
+    from aisle.jobs.row_types.orders import AssignedOrdersRow, OrderRow, OrderToPickRow, RefusalOfUserRow
 
 ChangeTurn = Turn[PickState]
 

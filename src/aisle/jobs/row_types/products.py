@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import NotRequired, TypedDict
 
 from aisle.jobs.job import Json
-from aisle.jobs.rows.orders import LocationStockRow
-from aisle.jobs.rows.service import Number, Pools, ServiceProduct
+from aisle.jobs.row_types.orders import LocationStockRow
+from aisle.jobs.row_types.service import Number, Pools, ServiceProduct
 
 
 class SearchRow(TypedDict):

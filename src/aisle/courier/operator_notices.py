@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from aisle.courier.link_state import OFFLINE, REFUSED, LinkStatus
 from aisle.outbox.outcome_reasons import NO_MESSAGE, StoredMessage
-from aisle.text import clean
+from aisle.safe_text import clean
 
 MAX_NOTICES = 100
 

@@ -12,8 +12,8 @@ from aisle.jobs.job import Close, Context, Effect, Query, Refresh, Turn, money_m
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undo_verdict
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.locations import LocationRow
-    from aisle.jobs.rows.operations import RefusedOperationsRow
+    from aisle.jobs.row_types.locations import LocationRow
+    from aisle.jobs.row_types.operations import RefusedOperationsRow
 
 Result = Turn[CountState]
 

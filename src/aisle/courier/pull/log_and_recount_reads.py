@@ -18,7 +18,7 @@ from aisle.client.errors import InvalidResponse, message_of, status_error
 from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.list_requests import pages_by_count
-from aisle.courier.operator_log import OperatorLog
+from aisle.courier.operator_notices import OperatorLog
 
 LOG_DAYS = 7
 """Days of the store's log that are kept."""

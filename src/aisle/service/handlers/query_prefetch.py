@@ -14,7 +14,7 @@ from aisle.service.context import OperationCall
 from aisle.service.db import Statement
 from aisle.service.db.statements import logs, orders, products, stock, stores
 from aisle.service.db.statements import stock as sql
-from aisle.service.domain.json_text import drop_none
+from aisle.service.domain.json_fragments import drop_none
 from aisle.service.handlers.logs import is_count
 
 Body = dict[str, Any]

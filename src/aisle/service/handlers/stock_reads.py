@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from aisle.service.auth.tokens import authorize_store, authorize_stores
 from aisle.service.context import Context, OperationCall, Store, split_wire_id, wire_id
 from aisle.service.db import Row
-from aisle.service.db.product_codes import lookup_code_keys
+from aisle.service.db.barcode_index_keys import lookup_code_keys
 from aisle.service.db.queries import Query, filter_query, merge_queries, page_query, search_filter, with_page
 from aisle.service.db.statements import products as product_sql
 from aisle.service.db.statements import stock as sql
 from aisle.service.db.statements import stores as store_sql
-from aisle.service.domain.json_text import (
+from aisle.service.domain.json_fragments import (
     join_members,
     json_boolean,
     object_members,

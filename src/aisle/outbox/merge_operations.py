@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs.job import Write
 from aisle.outbox.operation_record import UPDATE_ORDER
-from aisle.outbox.rebase import merge_line_updates
+from aisle.outbox.rebase_picks import merge_line_updates
 
 if TYPE_CHECKING:
     from aisle.operation_bodies import LineUpdate, OrderUpdate

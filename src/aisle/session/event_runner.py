@@ -11,14 +11,14 @@ from aisle.jobs.job import Changed, Event, Resumed, SessionEffect, Start
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.outbox.operation_record import Author, principal_of
 from aisle.scan.meaning import Command
-from aisle.session.context import SessionContext
+from aisle.session.current_page import Page
 from aisle.session.input_batch import InputBatch
+from aisle.session.job_context import SessionContext
 from aisle.session.job_stack import JobResult
-from aisle.session.page import Page
 from aisle.session.pending_question import NO_QUESTION
-from aisle.session.permissions import Permissions
-from aisle.session.profile import ProfileInForce
+from aisle.session.pin_check import PinCheck
 from aisle.session.store_connection import StoreConnection
+from aisle.session.terminal_settings import ProfileInForce
 from aisle.session.unit_of_work import UnsentSecrets
 from aisle.session.verdicts import Verdicts
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from aisle.session.trace import Trace
 
 
-class Work:
+class EventRunner:
     """Jobs of the session with what they have done since the last commit.
 
     `run_effect` carries out effects on the session itself; `explain_error` says why nothing could be written.
@@ -40,7 +40,7 @@ class Work:
         profile: ProfileInForce,
         store: StoreConnection,
         verdicts: Verdicts,
-        permissions: Permissions,
+        pin_check: PinCheck,
         trace: Trace | None,
         run_effect: Callable[[SessionEffect], None],
         explain_error: Callable[[StorageError], Msg],
@@ -51,7 +51,7 @@ class Work:
         self._profile = profile
         self._store = store
         self._verdicts = verdicts
-        self._permissions = permissions
+        self._pin_check = pin_check
         self._trace = trace
         self.run_effect = run_effect
         self._explain_error = explain_error
@@ -145,7 +145,7 @@ class Work:
         secrets = unit_of_work.secrets
         self._store_question()
         user, profile = self._context.user.user, self._profile.current
-        needs_principal = unit_of_work.supervises and self._permissions.token_state()["wanted"]
+        needs_principal = unit_of_work.supervises and self._pin_check.token_state()["wanted"]
         principal = principal_of(user) if needs_principal else ""
         author = Author(profile.store, user, terminal=profile.terminal, supervisor_principal=principal)
         has_courier_work = unit_of_work.commit(author)
@@ -168,7 +168,7 @@ class Work:
     def resend_secrets(self) -> None:
         """Send the courier again what no file may hold."""
         self._secrets.resend(self._store.access)
-        self._permissions.resend_token()
+        self._pin_check.resend_token()
 
 
 def _record_number(lanes: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from aisle.jobs.job import format_number
 
 if TYPE_CHECKING:
-    from aisle.jobs.rows.stores import StorePageRow, StoresRow
+    from aisle.jobs.row_types.stores import StorePageRow, StoresRow
 
 ADDRESS = {
     "address": "store.address",
