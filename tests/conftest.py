@@ -22,6 +22,7 @@ from aisle.host.store_folder import StoreFolder
 from aisle.outbox.operation_queue import open_outbox
 from aisle.settings import time_zone
 from tests.clock import Clock
+from tests.copied_databases import copied_databases
 from tests.terminal.harness import Terminal
 from tests.terminal.lifeline import Lifeline, foreign_names, left_over
 from tests.writes import STORE
@@ -82,9 +83,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     In the default run a test with processes of its own, which may starve on a crowded machine, has one more try; the
     closing line counts it, and the summary says where it was.
     """
-    for item in items:
-        if _is_sampled_out(item):
-            item.add_marker(pytest.mark.full)
+    for item in _sampled_out(items):
+        item.add_marker(pytest.mark.full)
     items[:] = _interleaved(items)
     if os.environ.get("AISLE_FULL") == "1":
         return
@@ -114,16 +114,38 @@ def _module_of(item: pytest.Item) -> str:
     return item.nodeid.partition("::")[0]
 
 
-def _is_sampled_out(item: pytest.Item) -> bool:
-    """Tell whether `sampled(n)` leaves this case to the long runs.
+def _sampled_out(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield the cases that `sampled(n)` leaves to the long runs.
 
-    The indices of a case's parameters are added up, so that each value of each parameter stays in some case; the
-    length of the test's name is added, so that not all tests of a module leave out the same values.
+    The numbers of a case's values, each on its axis, are added up; the length of the test's name is added, so that not
+    all tests of a module leave out the same values. Where there are several axes, each value stays in some case.
     """
-    marker = item.get_closest_marker("sampled")
-    if marker is None or not isinstance(item, pytest.Function):
-        return False
-    return (sum(item.callspec.indices.values()) + len(item.originalname)) % int(marker.args[0]) != 0
+    tests: dict[tuple[str, str], list[pytest.Function]] = {}
+    for item in items:
+        if isinstance(item, pytest.Function) and item.get_closest_marker("sampled"):
+            tests.setdefault((_module_of(item), item.originalname), []).append(item)
+    for (_, name), cases in tests.items():
+        every = int(next(cases[0].iter_markers("sampled")).args[0])
+        places = _places(cases)
+        kept = {n for n, place in enumerate(places) if (sum(place) + len(name)) % every == 0}
+        seen = {(axis, value) for n in kept for axis, value in enumerate(places[n])}
+        for n, place in enumerate(places):
+            if len(place) > 1 and not seen.issuperset(enumerate(place)):
+                kept.add(n)
+                seen.update(enumerate(place))
+        yield from (case for n, case in enumerate(cases) if n not in kept)
+
+
+def _places(cases: list[pytest.Function]) -> list[tuple[int, ...]]:
+    """Return for each case the numbers of its values on the axes of the test; arguments that go together are one axis.
+
+    `callspec.indices` of pytest 9 is the number of the case for every argument.
+    """
+    axes = []
+    for name in cases[0].callspec.params:
+        numbers: dict[int, int] = {}
+        axes.append(tuple(numbers.setdefault(id(case.callspec.params[name]), len(numbers)) for case in cases))
+    return [*zip(*dict.fromkeys(axes), strict=True)]
 
 
 @pytest.fixture
@@ -148,6 +170,13 @@ def _nobody_looks_through_all_tests() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(maintenance, "gc", SimpleNamespace(collect=lambda: 0))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _new_databases_are_copies() -> Iterator[None]:
+    """A new cache.db or outbox.db of this process is a copy of an empty one; other processes create theirs."""
+    with copied_databases():
         yield
 
 

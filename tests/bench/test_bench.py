@@ -56,7 +56,8 @@ def test_the_same_lines_measure_the_other_program() -> None:
     assert start.ratio is not None
 
 
-LIGHT = ("search", "lists", "goods", "orders", "change", "path", "radio", "safety")
+LIGHT = ("search", "lists", "path")
+MIDDLE = ("goods", "orders", "change", "radio", "safety")
 HEAVY = (
     *("products", "sent", "waiting", "pages", "stores", "syncs", "busy", "service", "sync", "courier", "sessions"),
     *("handhelds", "chain", "start", "memory", "scan", "burst"),
@@ -64,7 +65,11 @@ HEAVY = (
 
 
 @pytest.mark.pty
-@pytest.mark.parametrize("names", [LIGHT, pytest.param(HEAVY, marks=pytest.mark.full)], ids=["light", "heavy"])
+@pytest.mark.parametrize(
+    "names",
+    [LIGHT, pytest.param(MIDDLE, marks=pytest.mark.full), pytest.param(HEAVY, marks=pytest.mark.full)],
+    ids=["light", "middle", "heavy"],
+)
 def test_every_row_is_measured(names: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The real program, installed as from a wheel, over a small store that all groups share."""
     monkeypatch.setenv("AISLE_ALLOW_VOLATILE", "1")
@@ -77,7 +82,7 @@ def test_every_row_is_measured(names: Sequence[str], monkeypatch: pytest.MonkeyP
 
 
 def test_all_groups_have_a_short_form() -> None:
-    assert {*LIGHT, *HEAVY, "bytes"} == set(GROUPS)
+    assert {*LIGHT, *MIDDLE, *HEAVY, "bytes"} == set(GROUPS)
 
 
 def test_clocks_tell_what_each_function_takes_by_itself() -> None:

@@ -257,3 +257,26 @@ def test_receipt_entries_are_no_counts(desk: Desk) -> None:
     desk.cache.write_logs([logged(9, "P1", quantity=4, reference="D7")], "2026-11-13")
     desk.confirm(op_id, "{}")
     assert not desk.rows()
+
+
+@pytest.mark.parametrize(
+    ("later", "count"),
+    [
+        ({}, 8),
+        ({"app_user_name": None, "reference": "aisle load"}, 8),
+        ({"stock_pool": "1", "stock_pool_1": 8}, 8),
+        ({"location_code": "a-1"}, 8),
+        ({"location_code": "A-2"}, None),
+        ({"stock_pool": "4", "stock_pool_4": 8}, None),
+        ({"product_number": "P2"}, None),
+        ({"customer_order_number": "4101"}, None),
+        ({"moved_on": "2026-11-20T11:00:00Z"}, None),
+    ],
+)
+def test_count_after_which_another_was_made_says_so(desk: Desk, later: dict[str, Any], count: int | None) -> None:
+    fields = {"counted_quantity": 9, "expected_quantity": 6, "stock_pool": "1", "quantity": 3}
+    first = logged(8, "P1", **fields, moved_on="2026-11-20T11:59:00Z", created_on="2026-11-20T12:20:00Z")
+    other = logged(7, "P1") | {"counted_quantity": 8, "moved_on": "2026-11-20T12:10:00Z"} | later
+    desk.cache.write_logs([other, first], "2026-11-13")
+    [row] = [row for row in desk.rows() if row["counted_quantity"] == 9]
+    assert row["later_count"] == count

@@ -29,7 +29,7 @@ from aisle.courier.pull import sync_progress
 from aisle.courier.service_features import Features, parse_features
 from aisle.errors import StorageError
 from aisle.host import file_system
-from aisle.host.database import connect, transaction
+from aisle.host.database import transaction
 from aisle.host.file_recovery import recover_file
 from aisle.host.leader_lock import Leader, LeaderLock
 from aisle.host.store_folder import StoreFolder
@@ -320,9 +320,7 @@ def test_an_outbox_of_an_older_program_is_left_as_it_is(
     home: StoreFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("aisle.cli.doctor.store.OUTBOX_MIGRATIONS", (*OUTBOX_MIGRATIONS, ""))
-    with closing(connect(home.outbox, guarded=True)) as outbox, transaction(outbox):
-        outbox.execute(OUTBOX_MIGRATIONS[0]).fetchall()
-        outbox.execute("PRAGMA user_version = 1").fetchall()
+    open_outbox(home.folder).close()
     found = doctor(capsys)
     assert found.of("outbox") == [(NOTE, "nothing waits; schema 1 of 2 The next start brings it up to date.")]
     assert found.status == 0

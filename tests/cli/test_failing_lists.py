@@ -131,7 +131,7 @@ def test_a_service_of_the_document_alone_is_read_whole(shop: Shop, capsys: pytes
     assert found["lists"] == ["ok all could be read "]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_list_that_is_missing_is_named_and_why(

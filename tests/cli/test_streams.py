@@ -11,6 +11,14 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import app, main
+from tests.service.world import prepare
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> Path:
+    """A home with the demo store at its embedded service, which is not made again by each command."""
+    prepare(aisle_home / "service.db", demo=True)
+    return aisle_home
 
 
 def shell(line: str, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -29,18 +37,18 @@ def shell(line: str, **environ: str) -> subprocess.CompletedProcess[str]:
         ("$A people list <&- >&-", 0, ""),
     ],
 )
-def test_a_stream_that_is_closed_is_one_of_nothing(aisle_home: Path, line: str, status: int, says: str) -> None:
+def test_a_stream_that_is_closed_is_one_of_nothing(home: Path, line: str, status: int, says: str) -> None:
     done = shell(line)
     assert done.returncode == status, done.stderr
     assert "Traceback" not in done.stderr
     assert says in done.stderr
 
 
-def test_without_errors_to_be_told_a_command_does_its_work_all_the_same(aisle_home: Path) -> None:
+def test_without_errors_to_be_told_a_command_does_its_work_all_the_same(home: Path) -> None:
     assert shell("$A sync 2>&-").returncode == 0
 
 
-def test_unencodable_characters_are_escaped(aisle_home: Path) -> None:
+def test_unencodable_characters_are_escaped(home: Path) -> None:
     done = shell('$A people set B --user-name zoe --name "Zoë 😀" && $A people list --json', PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.isascii()

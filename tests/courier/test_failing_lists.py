@@ -353,6 +353,7 @@ async def test_rows_of_a_wrong_type_are_counted_and_said_until_they_are_right(sh
     assert _left(shop) == {}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("wait", ["", "1", "30"])
 @pytest.mark.parametrize("name", LISTS)
 async def test_patience_asked_at_one_list_alone_keeps_no_other_waiting(shop: Shop, name: str, wait: str) -> None:
@@ -409,6 +410,7 @@ def _patience(shop: Shop, asked: list[float], wait: str) -> Answering:
     return patience
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("wait", ["", "1", "30", "600", "rubbish"])
 @pytest.mark.parametrize("name", ["headers", "lines", "stock", "deliveries"])
 async def test_a_list_that_asks_for_patience_at_first_is_read_after_all_others(

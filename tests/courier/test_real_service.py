@@ -21,6 +21,7 @@ from tests.courier.host import URL
 from tests.courier.session_outbox import Desk
 from tests.courier.simulated_time import Time
 from tests.courier.writes import STORE
+from tests.service.world import prepare
 
 
 class Flaky(httpx.AsyncBaseTransport):
@@ -55,6 +56,7 @@ class Shop:
     def __init__(self, root: Path) -> None:
         self.time = Time()
         self.home = StoreFolder(root, URL, STORE)
+        prepare(self.home.service_db, demo=True, now=self.time.now)
         self.service: Service = open_service(self.home.service_db, demo=True, clock=self.time.clock)
         self.line = Flaky(self.service.app)
         self.time.busy = lambda: self.line.in_flight

@@ -373,6 +373,7 @@ def _theft(shop: Shop) -> None:
     shop.count(0, "A-2")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "story",
     [_take_between_count, _take_what_was_just_brought, _undo_after_a_count, _two_at_one_order, _theft],

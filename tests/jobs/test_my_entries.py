@@ -252,3 +252,14 @@ def test_count_without_previous_figure_has_no_difference_and_no_undo() -> None:
     hand.feed(Choice(1))
     hand.feed(Choice(1))
     assert not [effect for effect in hand.effects if isinstance(effect, Write)]
+
+
+def test_count_that_a_later_one_replaced_says_so() -> None:
+    hand = Hand(entry(9, later_count=Decimal(8)), entry(7))
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListView)
+    assert [row.cells[1].id for row in view.rows] == ["my_entries.counted_again", "operation_state.confirmed"]
+    hand.feed(Choice(1))
+    step = hand.job.view(hand.state)
+    assert isinstance(step, Step)
+    assert "my_entries.later_count" in [line.text.id for line in step.lines]

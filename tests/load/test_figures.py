@@ -219,3 +219,57 @@ def test_no_date_changes_without_a_word(tmp_path_factory: pytest.TempPathFactory
     found = Found(folder)
     if found.bodies and (day := found.bodies[0]["order_lines"][0].get("pickup_date")):
         assert day == cell or any("row 2" in note or "orders.csv:2: " in note for note in found.notes), (cell, day)
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        *(
+            (cell, 12)
+            for cell in ("€ 12,-", "12,- €", "€12,--", "12.- CHF", "CHF 12.—", "EUR 12,–", "12,-EUR", "$12.-")
+        ),
+        ("€ 1.299,-", 1299),
+        ("€ 12,-\u00a0", 12),
+        ("-12,- €", -12),
+    ],
+)
+def test_dash_in_the_place_of_cents_is_read(cell: str, value: int, write: Write, tmp_path: Path) -> None:
+    write("prices.csv", "product_number;price", f"P;{cell}")
+    found = Found(tmp_path)
+    assert (found.bad, [body["price"] for body in found.bodies]) == ({}, [value])
+    assert any("a dash read as no cents" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        *((cell, "if the dash stands for no cents, write 12.00") for cell in ("12,-", "12,--", "12.-", "12,–")),
+        *((cell, "is no amount that can be read") for cell in ("12€50", "£0.99p", "12,50 €/kg", "€ 12 pro St")),
+        ("12 €,-", "is no amount that can be read"),
+    ],
+)
+@pytest.mark.parametrize("column", ["price", "special_price", "purchase_price"])
+def test_amount_that_cannot_be_read_has_a_true_reason(
+    cell: str, words: str, column: str, write: Write, tmp_path: Path
+) -> None:
+    write("products.csv", f"product_number;{column}", f"P;{cell}")
+    [reason] = Found(tmp_path).bad.values()
+    assert words in reason
+    assert "mixed up" not in reason
+
+
+@pytest.mark.parametrize(
+    ("cells", "seen"),
+    [
+        (("1,99 €;$ 2,49", "£ 2,99;3,49 €"), "1,99 € in row 2, $ 2,49 in row 2, £ 2,99 in row 3"),
+        (("£1.99;", "$1,299.00;"), "£1.99 in row 2, $1,299.00 in row 3"),
+        (("CHF 1.95;", "2.95;EUR 3.95"), "CHF 1.95 in row 2, EUR 3.95 in row 3"),
+        (("€ 1,99;2,99 EUR", "3,99;"), ""),
+        (("1,99;2,99", "$ 3,99;"), ""),
+    ],
+)
+def test_several_currencies_are_warned_of(cells: tuple[str, ...], seen: str, write: Write, tmp_path: Path) -> None:
+    write("prices.csv", "product_number;price;old_price", *(f"P{at};{cell}" for at, cell in enumerate(cells)))
+    warned = [note for note in Found(tmp_path).notes if "currencies" in note]
+    told = f"prices.csv: warning: its prices have several currencies, and are taken as they are: {seen}."
+    assert warned == ([told] if seen else [])

@@ -20,6 +20,7 @@ from aisle.service.domain.timestamps import format_timestamp
 from aisle.service.http.app import App
 from tests.realdata import lookalike
 from tests.realdata.convert import SPARE, STORE, Facts, convert
+from tests.run_length import tries
 
 Rows = list[dict[str, str]]
 
@@ -234,8 +235,9 @@ async def test_names_that_need_encoding_reach_their_place(tmp_path: Path, opened
 
 
 async def test_a_sample_of_the_real_data_is_loaded(tmp_path: Path, test_data: Path, opened: Callable[[], Any]) -> None:
-    facts = convert(test_data, tmp_path / "csv", sample=200, copies=["536365"])
-    assert (facts.orders, facts.places) == (201, 1_050)
+    sample = tries(50, 200)
+    facts = convert(test_data, tmp_path / "csv", sample=sample, copies=["536365"])
+    assert (facts.orders, facts.places) == (sample + 1, 1_050)
     async with opened() as shop:
         report = await load(tmp_path / "csv", shop.client)
         await assert_loaded(shop, report, facts, tmp_path / "csv")

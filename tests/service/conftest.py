@@ -16,7 +16,7 @@ import pytest_asyncio
 from aisle.service.db import sqlite_reader
 from aisle.service.db.postgres import PostgresDatabase
 from tests.service import citus, postgres
-from tests.service.world import World
+from tests.service.world import World, filled
 
 BOTH = frozenset(
     {
@@ -104,12 +104,15 @@ def _split() -> Iterator[tuple[str, PostgresDatabase]]:
 @pytest_asyncio.fixture
 async def world(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[World]:
     """Four stores, five products, five places in S1, no stock."""
-    if engine in ("postgres", "citus"):
-        url, storage = request.getfixturevalue("_shared" if engine == "postgres" else "_split")
-        postgres.emptied(storage)
-        made = World(url, storage)
+    if engine == "sqlite":
+        made = await filled(tmp_path)
     else:
-        made = World(tmp_path, twice=engine == "twice")
-    await made.fill()
+        if engine == "twice":
+            made = World(tmp_path, twice=True)
+        else:
+            url, storage = request.getfixturevalue("_shared" if engine == "postgres" else "_split")
+            postgres.emptied(storage)
+            made = World(url, storage)
+        await made.fill()
     yield made
     await made.close()

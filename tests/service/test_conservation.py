@@ -235,7 +235,7 @@ def _run(machine: type[Books], few: int, many: int) -> None:
 
 
 def test_stock_is_conserved_and_logged_on_sqlite() -> None:
-    _run(Books, 6, 40)
+    _run(Books, 4, 40)
 
 
 def test_stock_is_conserved_and_logged_on_postgres(server: postgres.Server) -> None:
@@ -246,4 +246,4 @@ def test_stock_is_conserved_and_logged_on_postgres(server: postgres.Server) -> N
             def __init__(self) -> None:
                 super().__init__(url, storage)
 
-        _run(OnPostgres, 3, 40)
+        _run(OnPostgres, 2, 40)

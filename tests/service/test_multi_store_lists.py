@@ -29,6 +29,7 @@ async def uneven(world: World) -> None:
             await world.post(path, {"storeproductlog": [entry]}, query={"is_from_receipt": True})
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("path", "query"),
     [

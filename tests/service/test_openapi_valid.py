@@ -93,7 +93,7 @@ async def test_the_validator_sees_what_is_not(served: dict[str, Any], place: tup
     for name in place[:-1]:
         part = part[name]
     part[place[-1]] = wrong
-    assert list(OpenAPIV31SpecValidator(served).iter_errors())
+    assert next(OpenAPIV31SpecValidator(served).iter_errors(), None)
 
 
 async def test_every_schema_is_one(served: dict[str, Any]) -> None:

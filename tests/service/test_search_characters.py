@@ -31,6 +31,7 @@ async def _fill(world: World) -> None:
         await world.count(one, "A1", stock_pool_1=1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("sign", SIGNS)
 @pytest.mark.parametrize(
     ("path", "name", "query"),

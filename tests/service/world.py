@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import secrets
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import closing
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import apsw
 import httpx
 
 from aisle.contract.wire import OPERATIONS
@@ -50,30 +53,53 @@ _REQUIRED: dict[str, Any] = {"receipt_type": 1, "location_code_tag": "shelf"}
 
 
 @cache
-def _made(demo: bool) -> bytes:
+def _made(demo: bool, now: float) -> bytes:
     """A database file of the newest schema, with the demo store or without a row of anybody's."""
+    clock = (lambda: now) if now else time.time
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "made.db"
-        open_service(file, demo=demo).close()
+        open_service(file, demo=demo, clock=clock).close()
         return file.read_bytes()
 
 
-def prepare(path: Path, *, demo: bool = False) -> None:
+def prepare(path: Path, *, demo: bool = False, now: float = 0.0) -> None:
     """Puts an empty database, or one with the demo store, where there is none: to make one takes longer than most tests
-    do."""
+    do. `now` is the time of the demo store's rows; 0 for the present."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.touch(mode=0o600)
-    path.write_bytes(_made(demo))
+    path.write_bytes(_made(demo, now))
+
+
+_made_filled: list[tuple[bytes, str]] = []
+
+
+async def filled(folder: Path) -> World:
+    """A filled service over a SQLite file in this folder: the copy of one that is filled once in a process."""
+    if not _made_filled:
+        with tempfile.TemporaryDirectory() as made:
+            world = World(Path(made))
+            await world.fill()
+            await world.close()
+            with closing(apsw.Connection(str(world.path))) as connection:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            _made_filled.append((world.path.read_bytes(), world.secret))
+    content, secret = _made_filled[0]
+    file = folder / "service.db"
+    file.touch(mode=0o600)
+    file.write_bytes(content)
+    return World(folder, secret=secret)
 
 
 class World:
     """The service, a clock that stands still until it is moved, and an admin's client.
 
     `where` is a folder for a SQLite file, or a PostgreSQL address; a `storage` that is lent is left open. With `twice`,
-    all that is written is written once in vain before.
+    all that is written is written once in vain before. `secret` is that of an admin whom the database knows.
     """
 
-    def __init__(self, where: Path | str, storage: Database | None = None, *, twice: bool = False) -> None:
+    def __init__(
+        self, where: Path | str, storage: Database | None = None, *, twice: bool = False, secret: str = ""
+    ) -> None:
         self.now = START
         self.database = where / "service.db" if isinstance(where, Path) else where
         self._lent = storage is not None
@@ -81,7 +107,7 @@ class World:
             prepare(self.database)
         watched = Watched(storage or open_database(self.database), twice=twice)
         self.service = Service(watched, lambda: self.now)
-        self.secret = self.token()
+        self.secret = secret or self.token()
         self.client = self.open_client(self.secret)
 
     def token(self, role: Any = "admin", stores: list[str] | None = None, expires_on: str | None = None) -> str:

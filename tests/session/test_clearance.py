@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.cache.writer import CacheWriter, LinkRow, open_cache
+from aisle.cache.writer import CacheWriter, LinkRow
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.shell.pin import MIN_TYPED_PACE_MS
 from aisle.jobs.view import Frame
@@ -18,18 +18,23 @@ from aisle.scan.inputs import Line, OpenLine
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.cache import service_rows
+from tests.copied_databases import copy_cache
 
 TAG, SECRET = "backroom", "753190862413"
+
+
+def fill(cache: CacheWriter) -> None:
+    """A store whose service was heard of, with a tag and a supervisor."""
+    cache.write_people([{**service_rows.person("U6", "Fred", role="supervisor"), "has_pin": True}])
+    cache.write_locations([{**service_rows.location("BR-01", 1), "tags": [TAG]}])
+    cache.set_link(LinkRow(state="live", last_ok=1.0, features="people, sign-in, assignments"))
 
 
 @pytest.fixture
 def home(aisle_home: Path) -> StoreFolder:
     """A store whose service was heard of, with a tag and a supervisor."""
     home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
-    cache.write_people([{**service_rows.person("U6", "Fred", role="supervisor"), "has_pin": True}])
-    cache.write_locations([{**service_rows.location("BR-01", 1), "tags": [TAG]}])
-    cache.set_link(LinkRow(state="live", last_ok=1.0, features="people, sign-in, assignments"))
+    copy_cache(home.folder, "0001", fill)
     return home
 
 

@@ -20,17 +20,15 @@ from aisle.scan.inputs import Line
 from aisle.session.session import Session, open_session
 from aisle.settings import Settings
 from tests.cache import service_rows
+from tests.copied_databases import copy_cache
 
 CODES = ("4006381333931", "5901234123457", "9780201379624", "4012345678901", "2812345000007")
 WEIGHED = "281234501234" + check_digit("281234501234")
 CASE = "14006381333938"
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
+def fill(cache: CacheWriter) -> None:
     """A home with a place of five products in its cache."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     unit = {"units": [{"unit_barcode": CASE, "unit_quantity": 12}]}
     cheese = {"allow_decimal": True, "base_unit_name": "kg"}
     cache.write_products(
@@ -44,6 +42,13 @@ def home(aisle_home: Path) -> StoreFolder:
     cache.write_stock([service_rows.stock(f"P{n}", 10 * n, places={"A-1": 10 * n}) for n in range(1, 6)])
     cache.write_locations([service_rows.location("A-1", 1, default_stock_pool="1"), service_rows.location("A-2", 2)])
     cache.write_stores([{"storeName": "One", "storeNo": "0001", "storeStockPool1": "Shop", "storeStockPool3": "Web"}])
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with a place of five products in its cache."""
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    copy_cache(home.folder, "0001", fill)
     return home
 
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from aisle.cache.writer import CacheWriter
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs import JOBS
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, DetailView, ListView
@@ -15,8 +16,9 @@ from aisle.outbox.operation_queue import open_outbox
 from aisle.scan.inputs import Key, OpenLine
 from aisle.session.session import Session
 from tests.cache import service_rows
+from tests.copied_databases import copy_cache
 from tests.session.job_steps import ELSEWHERE, LOOKS, WAYS, lasts, stand, step_of
-from tests.session.test_session import BARCODES, _writer, at, home, say, sent, told
+from tests.session.test_session import BARCODES, _writer, at, home, say, sent, small_store, told
 
 __all__ = ["home"]
 
@@ -60,15 +62,17 @@ def test_every_step_of_every_job_has_a_way_in_the_table() -> None:
     assert steps <= {step_of(way) for way in WAYS}
 
 
+def with_headers_only(cache: CacheWriter) -> None:
+    """One order whose lines have not come yet, a store with two pools, and a product of which some lies at no place."""
+    cache.write_stores([{"storeName": "One", "storeNo": "0001", "storeStockPool1": "Shop", "storeStockPool3": "Web"}])
+    cache.write_stock([service_rows.stock("P9", 7, places={"A-3": 3})])
+    cache.write_orders([service_rows.order("4199", total_lines=2)], lines_known=False, read_began=1.0)
+
+
 @pytest.fixture(autouse=True)
 def headers_only(home: StoreFolder) -> None:
-    """One order whose lines have not come yet, a store with two pools, and a product of which some lies at no place."""
-    with _writer(home) as cache:
-        cache.write_stores(
-            [{"storeName": "One", "storeNo": "0001", "storeStockPool1": "Shop", "storeStockPool3": "Web"}]
-        )
-        cache.write_stock([service_rows.stock("P9", 7, places={"A-3": 3})])
-        cache.write_orders([service_rows.order("4199", total_lines=2)], lines_known=False, read_began=1.0)
+    """The small store with more: see `with_headers_only`."""
+    copy_cache(home.folder, "0001", small_store, with_headers_only)
 
 
 @pytest.mark.sampled(2)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from aisle.cache.writer import CacheWriter, open_cache
+from aisle.cache.writer import CacheWriter
 from aisle.courier.pull import sync_progress
 from aisle.host.store_folder import StoreFolder
 from aisle.jobs.view import ASK, WRONG
 from tests.cache import service_rows
+from tests.copied_databases import copy_cache
 from tests.session.scanner import Scanner
 from tests.session.test_numbers_after_refused_scan import opened
 from tests.session.test_numbers_after_scan import quantities
@@ -23,16 +24,20 @@ FIVE = f"010{TEA}305"
 """A label of five of them."""
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
+def fill(cache: CacheWriter) -> None:
     """Tea and salt at two places each."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_people([service_rows.person("U1", "Anna Kovac")])
     cache.write_products([service_rows.product("P1", "Tea", TEA), service_rows.product("P2", "Salt", SALT)])
     cache.write_stock([service_rows.stock(number, 90, places={"A-1": 45, "A-2": 45}) for number in ("P1", "P2")])
     cache.write_locations([service_rows.location("A-1", 1), service_rows.location("A-2", 2)])
     sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """Tea and salt at two places each."""
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    copy_cache(home.folder, "0001", fill)
     return home
 
 

@@ -60,7 +60,7 @@ SHORT = ("numbers", "a number and a known code", "a known code and a number", "a
 UNKNOWN = (WRONG, "input.several_lines")
 TOO_SOON = (WRONG, "input.too_soon")
 BAD_LINE = (WRONG, "input.bad_line")
-FUZZ = [20_000, pytest.param(1_000_000, marks=pytest.mark.full)]
+FUZZ = [2_000, pytest.param(1_000_000, marks=pytest.mark.full)]
 """Random scans at all steps together."""
 every = pytest.mark.parametrize("way", list(WAYS), indirect=True)
 
@@ -106,6 +106,7 @@ def test_no_line_of_a_longer_scan_means_anything_at_any_step(home: StoreFolder, 
         is_unknown(scanner, PAYMENT, PACES[1 + list(WAYS).index(way) % 4])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("pace", PACES[1:])
 @pytest.mark.parametrize("way", ["home", *OPEN], indirect=True)
 def test_slow_bytes_are_the_same_scan(home: StoreFolder, way: str, pace: float) -> None:
@@ -134,6 +135,7 @@ def _cuts(payload: str, dice: Random) -> list[int]:
     return [place for place in places if not payload[place - 1].isspace()] or [1]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("stall", [0.11, 0.15, 0.3, 0.8])
 @pytest.mark.parametrize("way", ["home", *OPEN], indirect=True)
 def test_a_scan_whose_lines_a_link_parts_changes_nothing(home: StoreFolder, way: str, stall: float) -> None:
@@ -202,6 +204,7 @@ BURSTS = {
 """Lines in one write, and how much of the order they pick; None: refused as a whole."""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", BURSTS)
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n", "\t"])
 def test_known_codes_in_one_write_are_scans_of_their_own(home: StoreFolder, name: str, end: str) -> None:
@@ -217,6 +220,7 @@ def test_known_codes_in_one_write_are_scans_of_their_own(home: StoreFolder, name
         assert frame.view.done - before == (taken or 0)  # type: ignore[union-attr]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("pace", PACES)
 @pytest.mark.parametrize("way", ["home", *OPEN[:-1]], indirect=True)
 def test_numbers_of_products_in_one_burst_are_scans_of_their_own(home: StoreFolder, way: str, pace: float) -> None:
@@ -235,6 +239,7 @@ def test_known_numbers_in_one_write_are_not_refused_as_a_whole(home: StoreFolder
         assert told(Scanner(session).send(data)) not in (UNKNOWN, BAD_LINE)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("bad", ["X-1?", "952000110", "12", "milk", "40"])
 @pytest.mark.parametrize("at_line", [0, 1, 2])
 @pytest.mark.parametrize("pace", [0.0, 0.003, 0.012])
@@ -270,6 +275,7 @@ def test_first_line_read_alone_counts_and_rest_of_scan_is_refused(home: StoreFol
         assert (before.done, after.done) == (before.done, before.done + 1)  # type: ignore[union-attr]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("pace", PACES)
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n", "\t", "\r\r", "\n\n"])
 def test_batch_scanner_codes_are_separate_scans(home: StoreFolder, pace: float, end: str) -> None:
@@ -297,6 +303,7 @@ def test_scans_in_quick_succession_are_answered_one_by_one(home: StoreFolder, pa
             scanner.rest(pause)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("pace", PACES)
 @pytest.mark.parametrize("text", ["A-1", "A-2", "4101", "4102", BARCODES[0], "BADGE-U1", "nothing-1"])
 def test_a_line_is_looked_up_once_however_long_it_is_held(
@@ -352,6 +359,7 @@ def test_a_payment_code_leaves_the_count_that_was_typed(home: StoreFolder, pace:
         assert session.stack.top.state.current_line.counted == 17
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("pace", [0.055, 0.06, 0.08, 0.1])
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
 @pytest.mark.parametrize("first", ["BCD", "zzz", "Muster Verein"])

@@ -17,17 +17,15 @@ from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from tests.cache import service_rows
 from tests.cache.test_delivery_queries import delivery, line
+from tests.copied_databases import copy_cache
 from tests.session.test_session import at, say, told
 
 TEA, SALT, RICE = "4006381333931", "5901234123457", "9780201379624"
 UNKNOWN = "96385074"
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
+def fill(cache: CacheWriter) -> None:
     """A home with two products at a place, and one that is weighed."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_people([service_rows.person("U1", "Anna Kovac")])
     cache.write_products(
         [
@@ -41,6 +39,13 @@ def home(aisle_home: Path) -> StoreFolder:
     cache.write_locations([service_rows.location("A-1", 1), service_rows.location("A-2", 2)])
     cache.write_deliveries([delivery("D-1", line(1, "P1", 9), line(2, "P3", 40))], 1.0)
     sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with two products at a place, and one that is weighed."""
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    copy_cache(home.folder, "0001", fill)
     return home
 
 

@@ -29,6 +29,7 @@ from aisle.settings import Settings
 from aisle.tui.layout.screen import layout_screen
 from aisle.tui.layout.styled_lines import plain_lines
 from tests.cache import service_rows
+from tests.copied_databases import copy_cache
 
 ORDER = service_rows.order(
     "4101",
@@ -39,11 +40,8 @@ ORDER = service_rows.order(
 )
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
-    """A home with a small store in its cache."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
+def small_store(cache: CacheWriter) -> None:
+    """A small store."""
     cache.write_people([service_rows.person("U1", "Anna Kovac"), service_rows.person("U2", "Anna Berg")])
     cache.write_products(
         [service_rows.product(f"P{n}", f"Product {n}", code) for n, code in enumerate(("", *BARCODES)) if n]
@@ -55,6 +53,13 @@ def home(aisle_home: Path) -> StoreFolder:
         [ORDER, service_rows.order("4102", service_rows.line(1, "P2", 2))], lines_known=True, read_began=1.0
     )
     sync_progress.save_progress(cache, sync_progress.SyncProgress(completed=1.0))
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with a small store in its cache."""
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    copy_cache(home.folder, "0001", small_store)
     return home
 
 

@@ -17,16 +17,14 @@ from aisle.jobs.view import ASK, GOOD, INFO, Frame, Step
 from aisle.session.session import Session
 from aisle.tui.message_text import MessageWriter
 from tests.cache import service_rows
+from tests.copied_databases import copy_cache
 from tests.session.test_count import at, say, told
 
 CODE, OTHER = "4006381333931", "5901234123457"
 
 
-@pytest.fixture
-def home(aisle_home: Path) -> StoreFolder:
+def fill(cache: CacheWriter) -> None:
     """A home with a place of two products, one of which has the code of a third that lies nowhere near."""
-    home = StoreFolder(aisle_home, "embedded", "0001")
-    cache = CacheWriter(open_cache(home.folder, writer=True), "0001")
     cache.write_products(
         [
             service_rows.product("P1", "Apple juice", CODE),
@@ -42,6 +40,13 @@ def home(aisle_home: Path) -> StoreFolder:
     cache.write_locations([service_rows.location("A-1", 1), service_rows.location("A-2", 2)])
     lines = [{"line_number": 1, "product_number": "P3", "quantity": 4}]
     cache.write_deliveries([{"order_number": "D-1", "store_number": "0001", "order_lines": lines}], read_began=1.0)
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> StoreFolder:
+    """A home with a place of two products, one of which has the code of a third that lies nowhere near."""
+    home = StoreFolder(aisle_home, "embedded", "0001")
+    copy_cache(home.folder, "0001", fill)
     return home
 
 

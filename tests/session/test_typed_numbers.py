@@ -48,6 +48,7 @@ def outcome(session: Session, text: str) -> str:
     return f"{frame.view.name} {told(frame)[1]}".strip()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("column", range(len(INPUTS)), ids=INPUTS)
 @pytest.mark.parametrize("way", ALL)
 def test_each_input_at_each_step(

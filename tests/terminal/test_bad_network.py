@@ -15,6 +15,7 @@ from random import Random
 import pytest
 
 from tests.faults.proxy import FINE, GONE, STORMS, Proxy
+from tests.run_length import tries
 from tests.terminal.picker import Picker
 from tests.terminal.service_process import counting_service, read_book
 from tests.terminal.shop import Shop, door, on_this_host
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.pty
 
 Pick = Callable[..., Picker]
 
-ORDERS = 3
+ORDERS = tries(2, 3)
 LINES = 4
 EACH = 3
 DRAIN_S = 120.0

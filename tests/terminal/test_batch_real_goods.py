@@ -88,30 +88,24 @@ def work(app: Picker, shop: Shop, orders: list[str]) -> None:
     assert {row["reason_code"] for row in short} == {DAMAGED}
 
 
-@pytest.fixture
-def at_work(aisle_home: Path, tmp_path: Path, picker: Pick) -> Callable[[Path, str], None]:
-    """Loads a sample with two copies of an invoice, and picks both with a third order."""
-
-    def run(data: Path, invoice: str) -> None:
-        convert(data, tmp_path / "csv", sample=25, copies=[invoice])
-        door("load", str(tmp_path / "csv"))
-        door("sync", "--store", ONLINE)
-        with Shop(aisle_home / "service.db", ONLINE) as shop:
-            copies = [invoice, f"{invoice}-2"]
-            app = picker("--store", ONLINE)
-            app.shows("Sign in", "live")
-            app.enter(USER)
-            app.take("1", "home", "sign_in.done")
-            work(app, shop, [*copies, third_order(shop, *copies)])
-
-    return run
+def work_online(home: Path, picker: Pick, invoice: str) -> None:
+    """Somebody picks two copies of an invoice with a third order."""
+    with Shop(home / "service.db", ONLINE) as shop:
+        copies = [invoice, f"{invoice}-2"]
+        app = picker("--store", ONLINE)
+        app.shows("Sign in", "live")
+        app.enter(USER)
+        app.take("1", "home", "sign_in.done")
+        work(app, shop, [*copies, third_order(shop, *copies)])
 
 
-def test_a_round_of_made_up_goods(at_work: Callable[[Path, str], None], tmp_path: Path) -> None:
-    lookalike.write(tmp_path / "data", 7)
-    at_work(tmp_path / "data", lookalike.INVOICE)
+def test_a_round_of_made_up_goods(made_up_home: Path, picker: Pick) -> None:
+    work_online(made_up_home, picker, lookalike.INVOICE)
 
 
 @pytest.mark.full
-def test_a_round_of_real_goods(at_work: Callable[[Path, str], None], test_data: Path) -> None:
-    at_work(test_data, "536365")
+def test_a_round_of_real_goods(aisle_home: Path, tmp_path: Path, picker: Pick, test_data: Path) -> None:
+    convert(test_data, tmp_path / "csv", sample=25, copies=["536365"])
+    door("load", str(tmp_path / "csv"))
+    door("sync", "--store", ONLINE)
+    work_online(aisle_home, picker, "536365")

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from tests.realdata import lookalike
 from tests.realdata.convert import STORE as ONLINE
 from tests.realdata.convert import convert
 from tests.terminal.picker import START_S, Picker
@@ -94,34 +93,29 @@ def work(app: Picker, shop: Shop) -> None:
     assert shop.balances() == {number: have - Decimal(less.get(number, 0)) for number, have in before.items()}
 
 
-@pytest.fixture
-def at_work(aisle_home: Path, tmp_path: Path, picker: Pick) -> Callable[[Path, str], None]:
-    """Loads a sample of a dataset, and works with its goods."""
-
-    def run(data: Path, invoice: str) -> None:
-        convert(data, tmp_path / "csv", sample=25, copies=[invoice])
-        door("load", str(tmp_path / "csv"))
-        door("sync", "--store", ONLINE)
-        with Shop(aisle_home / "service.db", ONLINE) as shop:
-            app = picker("--store", ONLINE)
-            app.shows("Sign in", "live")
-            app.enter("ann")
-            app.take("1", "home", "sign_in.done")
-            work(app, shop)
-
-    return run
+def work_online(home: Path, picker: Pick) -> None:
+    """Somebody works with the goods of the store that was loaded."""
+    with Shop(home / "service.db", ONLINE) as shop:
+        app = picker("--store", ONLINE)
+        app.shows("Sign in", "live")
+        app.enter("ann")
+        app.take("1", "home", "sign_in.done")
+        work(app, shop)
 
 
-def test_made_up_goods(at_work: Callable[[Path, str], None], tmp_path: Path) -> None:
-    lookalike.write(tmp_path / "data", 7)
-    at_work(tmp_path / "data", lookalike.INVOICE)
+def test_made_up_goods(made_up_home: Path, picker: Pick) -> None:
+    work_online(made_up_home, picker)
 
 
 @pytest.mark.full
-def test_real_goods(at_work: Callable[[Path, str], None], test_data: Path) -> None:
-    at_work(test_data, "536365")
+def test_real_goods(aisle_home: Path, tmp_path: Path, picker: Pick, test_data: Path) -> None:
+    convert(test_data, tmp_path / "csv", sample=25, copies=["536365"])
+    door("load", str(tmp_path / "csv"))
+    door("sync", "--store", ONLINE)
+    work_online(aisle_home, picker)
 
 
+@pytest.mark.full
 def test_killed_while_looking_in_counts_and_moves(shop: Shop, picker: Pick) -> None:
     """The next start stands in the look again, and back leads to the step that was left."""
     before = shop.balances()

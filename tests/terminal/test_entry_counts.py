@@ -1,6 +1,7 @@
 """How many hands each job takes, counted in a real terminal from the first byte to the finished state.
 
-S is a scan, C an entry (characters and Enter), K a single key. One test for each row of the table.
+S is a scan, C an entry (characters and Enter), K a single key. One test for each row of the table. Those whose job has
+another test that counts its hands at a terminal (first order, batch, shortage, move, count, resume) are long runs.
 """
 
 from __future__ import annotations
@@ -95,6 +96,7 @@ def open_job(app: Picker, name: str, step: str) -> None:
     app.take(next(word for word in reversed(words) if word.isdigit()), step, "")
 
 
+@pytest.mark.full
 def test_an_order_of_five_lines_product_only(shop: Shop, five: list[Line], begin: Begin) -> None:
     hands = begin("FIVE")
     hands.scan("FIVE", "pick.product", "pick.opened")
@@ -105,6 +107,7 @@ def test_an_order_of_five_lines_product_only(shop: Shop, five: list[Line], begin
     assert hands.did == {"S": 1 + 5}
 
 
+@pytest.mark.full
 def test_an_order_of_five_lines_each_place_verified(shop: Shop, five: list[Line], begin: Begin) -> None:
     hands = begin("FIVE", flags=("--verified",))
     hands.scan("FIVE", "pick.location", "pick.opened")
@@ -116,6 +119,7 @@ def test_an_order_of_five_lines_each_place_verified(shop: Shop, five: list[Line]
     assert hands.did == {"S": 1 + 10}
 
 
+@pytest.mark.full
 def test_two_orders_in_one_walk(shop: Shop, begin: Begin) -> None:
     """A product that both want is scanned once for each tote, at one stop; each take names its tote."""
     first, both, last = shop.goods(3)
@@ -139,6 +143,7 @@ def test_two_orders_in_one_walk(shop: Shop, begin: Begin) -> None:
     assert hands.did == {"S": 2 + 4, "C": 1}
 
 
+@pytest.mark.full
 def test_twelve_of_a_line(shop: Shop, begin: Begin) -> None:
     shop.add_product("DOZEN", "A dozen", "2000000000015", "A-01-1")
     shop.add_order("TWELVE", [("DOZEN", 12)])
@@ -150,6 +155,7 @@ def test_twelve_of_a_line(shop: Shop, begin: Begin) -> None:
     assert hands.did == {"S": 1, "C": 1}
 
 
+@pytest.mark.full
 def test_a_shortage(shop: Shop, five: list[Line], begin: Begin) -> None:
     hands = begin("FIVE")
     hands.app.take("FIVE", "pick.product", "pick.opened")
@@ -159,6 +165,7 @@ def test_a_shortage(shop: Shop, five: list[Line], begin: Begin) -> None:
     assert hands.did == {"C": 2}
 
 
+@pytest.mark.full
 def test_a_product_is_moved_and_the_next_from_the_same_place(shop: Shop, begin: Begin) -> None:
     place, (first, second, *_) = goods_at(shop, 5)
     to, before = empty_place(shop), shop.balances()
@@ -178,6 +185,7 @@ def test_a_product_is_moved_and_the_next_from_the_same_place(shop: Shop, begin: 
     assert shop.balances() == before
 
 
+@pytest.mark.full
 def test_a_place_with_five_products_is_counted(shop: Shop, begin: Begin) -> None:
     place, rows = goods_at(shop, 5)
     hands = begin()
@@ -255,6 +263,7 @@ def test_each_job_undoes_last_step_with_one_entry(shop: Shop, five: list[Line], 
     assert shop.balances() == before
 
 
+@pytest.mark.full
 def test_resume_after_kill_takes_no_entry(shop: Shop, five: list[Line], begin: Begin, picker: Pick) -> None:
     hands = begin("FIVE")
     hands.app.take("FIVE", "pick.product", "pick.opened")

@@ -111,7 +111,9 @@ def test_run(aisle_home, picker):
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["SIGINT", "SIGKILL"])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.full), signal.SIGKILL], ids=["SIGINT", "SIGKILL"]
+)
 def test_interrupted_test_run_leaves_no_process(tmp_path: Path, number: int) -> None:
     """Two terminals, two couriers and a service, and then the run itself is gone."""
     test = tmp_path / "test_run.py"

@@ -155,6 +155,7 @@ def two_copies(aisle_home: Path, tmp_path: Path, picker: Pick) -> Callable[[Path
     return run
 
 
+@pytest.mark.full
 def test_two_copies_of_a_made_up_invoice(two_copies: Callable[[Path, str], None], tmp_path: Path) -> None:
     lookalike.write(tmp_path / "data", 7)
     two_copies(tmp_path / "data", lookalike.INVOICE)

@@ -22,7 +22,7 @@ PACES = (0.0, 0.001, 0.003, 0.006, 0.012)
 TORN_S = 0.05
 """After a longer pause, which a busy machine makes, the test has not sent what it meant to send."""
 
-RANDOM = tries(8, 40)
+RANDOM = tries(4, 40)
 COUNT_ROWS = 5
 """Rows of the page with its title, location, product and quantity."""
 
@@ -55,7 +55,7 @@ def is_refused(app: Picker, payload: str, pace: float) -> bool:
     return True
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("pace", PACES)
 def test_a_payment_code_changes_no_count(shop: Shop, picker: Pick, pace: float) -> None:
     place, rows = goods_at(shop, 5)

@@ -84,7 +84,9 @@ def steps(lines: list[Line]) -> Steps:
     ]
 
 
-@pytest.mark.parametrize("both", [False, True], ids=["the session", "the session and the courier"])
+@pytest.mark.parametrize(
+    "both", [pytest.param(False, marks=pytest.mark.full), True], ids=["the session", "the session and the courier"]
+)
 def test_killed_at_each_step(scene: Scene, both: bool) -> None:
     lines = scene.shop.lines(ORDER)
     entered = []

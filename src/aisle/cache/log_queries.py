@@ -58,6 +58,10 @@ _LOG_ENTRIES = f"""
 SELECT key, at, raw FROM log INDEXED BY log_listed
 WHERE at >= ? AND {IS_LISTED_SQL} AND ? IN ('', app_user_name) AND ? IN ('', product_number)
 """  # noqa: S608 - conditions of our own
+_LATER_COUNTS = """
+SELECT key, at, raw FROM log INDEXED BY log_counted
+WHERE product_number = ? AND at > ? AND instr(raw, '"counted_quantity"') ORDER BY at
+"""
 _LOG_ENTRIES_BY_ID = "SELECT l.key, l.at, l.raw FROM json_each(?) e JOIN log l ON l.key = e.value WHERE l.at >= ?"
 
 _UNDO_ENTRIES = f"SELECT key, at, raw FROM log INDEXED BY log_back WHERE at >= ? AND instr(raw, '{UNDO_MARK}')"  # noqa: S608
@@ -123,7 +127,28 @@ def entries_of_day(
     filtered = _filter_rows(_add_product_names(cache, rows), args)
     filtered.sort(key=lambda row: (row["at"], row["key"]), reverse=True)
     first, size = window_bounds(args, DEFAULT_DAY_SIZE)
-    return [{**row, "undone": is_undone(row, undone)} for row in filtered[first : first + size]], len(filtered)
+    shown = filtered[first : first + size]
+    later = (_later_count(cache, row) if row["outcome"] == OUTCOME_CONFIRMED else None for row in shown)
+    return [
+        {**row, "undone": is_undone(row, undone), "later_count": count} for row, count in zip(shown, later, strict=True)
+    ], len(filtered)
+
+
+def _later_count(cache: apsw.Connection, row: EntryRow) -> Decimal | None:
+    """Return the last count of the same place and pool that was made after a count; None without one.
+
+    It may have reached the service first: this count then changes nothing.
+    """
+    if row["counted_quantity"] is None:
+        return None
+    found = None
+    for key, at, raw in fetch(cache, _LATER_COUNTS, row["product_number"], row["at"]):
+        entry = parse_row(raw)
+        other, is_held = log_row(str(key), str(at), entry), bool(entry.get("customer_order_number"))
+        is_same_pool = not row["pool"] or not other["pool"] or row["pool"] == other["pool"]
+        if other["location_code"].casefold() == row["location_code"].casefold() and is_same_pool and not is_held:
+            found = other["counted_quantity"]
+    return found
 
 
 def undone_entries(cache: apsw.Connection, outbox: apsw.Connection, since: str) -> set[str]:

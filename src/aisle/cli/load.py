@@ -46,7 +46,7 @@ def load_files(
 
     DIR has any of stores, products, attributes, free_fields, prices, discount_prices, locations, people,
     store_products, stock, orders, deliveries (.csv). An empty cell keeps the value that is there; (empty) removes it.
-    The exit status is 0 if every row is loaded, else 1.
+    The exit status is 0 if every row is loaded, or was before and is the same, else 1.
     """
     if columns is not None:
         for line in describe_columns(columns):
@@ -76,7 +76,7 @@ def load_files(
             file=sys.stderr,
         )
         return 1
-    return 0 if report.is_complete else 1
+    return 0 if report.is_all_loaded else 1
 
 
 def _name_file(loaded: LoadedSettings, directory: Path) -> Path:

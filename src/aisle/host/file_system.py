@@ -136,14 +136,14 @@ def file_system_type(folder: Path, mounts: str) -> str:
     `mounts` is the text of /proc/self/mountinfo. Of two mounts at one path the later one counts.
     """
     best, found_type = -1, ""
-    parts = folder.parts
+    path = os.fspath(folder).rstrip("/") + "/"
     for line in mounts.splitlines():
         before, _, after = line.partition(" - ")
         fields = before.split(" ")
         if len(fields) < 5 or not after:
             continue
-        point = Path(_unescape(fields[4])).parts
-        if len(point) >= best and parts[: len(point)] == point:
+        point = _unescape(fields[4]).rstrip("/") + "/"
+        if len(point) >= best and path.startswith(point):
             best, found_type = len(point), after.split(" ", 1)[0]
     return found_type
 

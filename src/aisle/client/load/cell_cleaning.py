@@ -25,6 +25,7 @@ from aisle.client.load.number_and_date_format import (
     is_serial_day,
     no_number_reason,
     number_changes,
+    with_cents,
 )
 
 TEXT, CODE, DOTTED_CODE, BARCODE, BARCODES = "text", "code", "dotted code", "barcode", "barcodes"
@@ -463,6 +464,9 @@ def _split_at_blanks(bare: str) -> list[str]:
     return parts if all(_CODE_DIGITS.fullmatch(part) for part in parts) else [bare]
 
 
+_PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
+
+
 def _clean_number(cell: str, notation: Notation, *, is_money: bool = False) -> CleanedCell:
     """Clean a number; a currency may stand beside an amount of money alone."""
     if cell.isascii() and cell.isdecimal() and (cell[0] != "0" or len(cell) == 1):
@@ -472,8 +476,12 @@ def _clean_number(cell: str, notation: Notation, *, is_money: bool = False) -> C
         return CleanedCell("", changes)
     if currency_of(bare) and not is_money:
         raise ValueError(no_number_reason(bare))
-    value = notation.normalize_number(bare)
-    return CleanedCell(value, ", ".join(filter(None, (changes, *number_changes(bare, value)))))
+    amount = with_cents(bare) if is_money else bare
+    value = notation.normalize_number(amount)
+    if is_money and value == amount and not _PLAIN.fullmatch(value):
+        raise ValueError(no_number_reason(bare, is_money=True))
+    dash = "a dash read as no cents" if amount != bare else ""
+    return CleanedCell(value, ", ".join(filter(None, (changes, dash, *number_changes(amount, value)))))
 
 
 def _clean_numbers(cell: str, notation: Notation) -> CleanedCell:

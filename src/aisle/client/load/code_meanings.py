@@ -12,9 +12,9 @@ from typing import NamedTuple
 from aisle.barcode_keys import index_keys, lookup_keys, may_identify
 from aisle.client.base import BaseClient
 from aisle.client.errors import ClientError, Forbidden, NotFound, Unauthorized
-from aisle.client.load.columns import DELIVERIES, ORDERS, PEOPLE
+from aisle.client.load.columns import DELIVERIES, DISCOUNT_PRICES, ORDERS, PEOPLE
 from aisle.client.load.csv_table import CsvTable
-from aisle.client.load.row_checks import BARCODE_COLUMNS, bare_code, code_keys, codes_in_cell
+from aisle.client.load.row_checks import BARCODE_COLUMNS, bare_code, code_keys, codes_in_cell, price_of
 from aisle.client.paging import Row
 from aisle.errors import ContractError
 
@@ -29,6 +29,8 @@ async def check_meanings(table: CsvTable, client: BaseClient) -> dict[int, str]:
 
     Raise ContractError if a list cannot be read.
     """
+    if table.name == DISCOUNT_PRICES.file:
+        await _warn_of_discounts(table, client)
     if table.name == PEOPLE.file:
         await _warn_of_badges(table, client)
     if table.name in (ORDERS.file, DELIVERIES.file) and table.has_column("barcode"):
@@ -117,6 +119,18 @@ async def _warn_of_barcodes(table: CsvTable, client: BaseClient) -> None:
         for number, code, is_number in _codes_of(row):
             meaning = "the number of another product" if is_number else f"of {number}, which the service has"
             found.compare(code, number, meaning, owner=number)
+
+
+async def _warn_of_discounts(table: CsvTable, client: BaseClient) -> None:
+    """Add warnings for discount prices above the price in the catalogue."""
+    discounts: dict[str, list[tuple[int, str]]] = {}
+    for line, (product, discount) in table.select_cells(("product_number", "discount_price")):
+        discounts.setdefault(product, []).append((line, discount))
+    async for row in _pages(client, "list-products"):
+        for line, discount in discounts.get(str(row.get("product_number") or ""), ()):
+            price, mine = price_of(row.get("price")), price_of(discount)
+            if price is not None and mine is not None and mine > price:
+                table.notes.add_warning("discount_price is above the price", f"{mine} and {price}", line)
 
 
 async def _unknown_locations(table: CsvTable, client: BaseClient) -> dict[int, str]:

@@ -22,7 +22,14 @@ from aisle.client.load.csv_dialect import (
     split_first_row,
 )
 from aisle.client.load.footer_rows import incomplete_total_reason, subtotal_reason, total_reason
-from aisle.client.load.number_and_date_format import MONTH_NAMES, Notation, split_unit
+from aisle.client.load.number_and_date_format import (
+    CURRENCY_NAMES,
+    MONTH_NAMES,
+    Notation,
+    currency_of,
+    split_unit,
+    with_cents,
+)
 from aisle.client.load.report import FileNotes, LoadError
 
 Values = dict[str, Any]
@@ -82,6 +89,9 @@ class CsvTable:
         self._subtotal_indexes = [at for at, name in enumerate(names) if name in _SUBTOTAL_COLUMNS]
         self._row_before: list[str] = []
         self._number_indexes = {at for at, column in self._named_columns if column.kind in _DECIMAL_KINDS}
+        self._money_indexes = {at for at, column in self._named_columns if column.kind == cell_cleaning.MONEY}
+        self._currencies: dict[str, tuple[int, str]] = {}
+        """First row and cell of each currency."""
         self._split_row = 0
         self._known_names = frozenset(layout.columns)
         self._other_header = 0
@@ -253,6 +263,11 @@ class CsvTable:
                 for index in codes:
                     if index < len(found) and "." in found[index]:
                         self._notation.observe_code(_unwrap_cell(found[index]))
+        if len(self._currencies) > 1:
+            seen = ", ".join(
+                f"{cell_cleaning.trim_blanks(cell)} in row {line}" for line, cell in self._currencies.values()
+            )
+            self.notes.add_file_warning(f"its prices have several currencies, and are taken as they are: {seen}")
         for assumption in (*self._dialect.assumptions, *self._notation.describe_assumptions()):
             self.notes.add_assumption(assumption)
 
@@ -260,19 +275,29 @@ class CsvTable:
         for index in numbers:
             cell, _ = self._split_unit(index, found) if index < len(found) else ("", "")
             if "," in cell or "." in cell:
+                cell = with_cents(cell) if index in self._money_indexes else cell
                 for part in cell_cleaning.split_numbers(cell):
                     self._notation.observe_number(line, _unwrap_cell(part))
+        for index in self._money_indexes:
+            cell = found[index] if index < len(found) else ""
+            if cell and not (cell[0].isdigit() and cell[-1].isdigit()) and (sign := currency_of(_unwrap_cell(cell))):
+                self._currencies.setdefault(CURRENCY_NAMES[sign], (line, cell))
         for index in dates:
             if index < len(found) and found[index]:
                 self._notation.observe_date(line, _unwrap_cell(found[index]))
 
     def _read_rows(self) -> Iterator[tuple[int, list[str], str]]:
+        """Yield the number, cells and reason of each row that is not empty.
+
+        Rows are numbered as a spreadsheet shows them: a cell with line ends inside makes no further rows.
+        """
         with open_csv(self.path, self._dialect) as (raw, stream):
             text: list[str] = []
             reader: Any = csv_reader(_remember_lines(stream, text), self._dialect)
             next(reader)
+            row = self._dialect.skipped_lines + 1
             while True:
-                line = reader.line_num + 1 + self._dialect.skipped_lines
+                line = row = reader.line_num + 1 + self._dialect.skipped_lines if self._dialect.is_boxed else row + 1
                 text.clear()
                 try:
                     found = next(reader)
@@ -280,6 +305,7 @@ class CsvTable:
                     break
                 except csv.Error as error:
                     self.position = raw.tell()
+                    row += len(text) - 1  # its lines are rows as soon as its quotation mark is closed
                     yield (
                         line,
                         split_first_row("".join(text), self._dialect.separator),
@@ -316,6 +342,7 @@ class CsvTable:
         values: Values = {}
         changes: list[str] = []
         warnings: list[tuple[str, str]] = []
+        faults: list[str] = []
         for index, column in self._named_columns:
             cell, unit = self._split_unit(index, found) if index < len(found) else ("", "")
             if not cell:
@@ -328,7 +355,8 @@ class CsvTable:
                 if cleaned.value:
                     values[column.name] = column.parse(cleaned.value)
             except ValueError as error:
-                return TableRow(line, values, f"{column.name} {error}{self._unit_advice(index, found)}", key)
+                faults.append(f"{column.name} {error}{self._unit_advice(index, found)}")
+                continue
             if unit:
                 changes.append(f"{column.name}: the unit {unit} taken off, which is the product's own")
             if cleaned.changes:
@@ -337,6 +365,8 @@ class CsvTable:
                 warnings.append((f"{column.name} {cleaned.warning}", repr(cleaned.value)))
             if cleaned.further_codes:
                 warnings += _add_further_codes(values, column.name, cleaned.further_codes)
+        if faults:
+            return TableRow(line, values, "; also ".join(faults), key)
         for name in self._required:
             if name not in values:
                 return TableRow(line, values, self._empty_reason(name, values), key)

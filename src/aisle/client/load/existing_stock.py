@@ -162,7 +162,8 @@ class CountLog(NamedTuple):
 class SplitCount(NamedTuple):
     """Count before it is sent: the part that is new, the rows that were loaded before, and where other work was done.
 
-    Rows whose goods were loaded elsewhere are in neither; their warnings say what to do.
+    Rows whose goods were loaded elsewhere are in neither; their warnings say what to do. `other_rows` is the number of
+    rows loaded before with another figure.
 
     `worked` has the locations (empty for none) and pools (empty if not said) of the product at which the log has
     entries that are no load.
@@ -170,6 +171,7 @@ class SplitCount(NamedTuple):
 
     new: Record | None
     loaded_rows: tuple[int, ...] = ()
+    other_rows: int = 0
     worked: AbstractSet[tuple[str, str]] = frozenset()
 
 
@@ -219,10 +221,12 @@ class LoadedStock:
                 _warn_of_location(count, other, notes)
                 return SplitCount(None)
             new = await self._skip_if_counted(log, count, notes)
-            return SplitCount(new, (), log.other_work.get(product, set()))
+            return SplitCount(new, worked=log.other_work.get(product, set()))
         left = {name: line for name, line in count.field_rows.items() if name == _COUNT_FIELD or name in loaded}
-        for name, line in left.items() if not count.is_beside else ():
+        differing = sum(
             _warn_of_difference(count.body, name, line, loaded, notes)
+            for name, line in (left.items() if not count.is_beside else ())
+        )
         if len(left) < len(count.field_rows) and (gone := self._pools_no_longer_named(count, loaded)):
             then = _format_pools({name: loaded[name] for name in gone})
             for name, line in count.field_rows.items():
@@ -230,14 +234,14 @@ class LoadedStock:
                     value = f"{product}: {then} then, {_format_pool(name)} now"
                     what = f"the stock was loaded before in another pool{_MOVED_ADVICE.format('pool')}"
                     notes.add_warning(what, value, line)
-            return SplitCount(None, tuple(left.values()))
+            return SplitCount(None, tuple(left.values()), differing)
         if len(left) == len(count.field_rows):
-            return SplitCount(None, tuple(left.values()))
+            return SplitCount(None, tuple(left.values()), differing)
         body = {name: value for name, value in count.body.items() if name not in left}
         at = {name: line for name, line in count.field_rows.items() if name not in left}
         new = count._replace(body=body, line=min(at.values()), rows=len(at), field_rows=at)
         await self._read_other_work(log, count.store)
-        return SplitCount(new, tuple(left.values()), log.other_work.get(product, set()))
+        return SplitCount(new, tuple(left.values()), differing, log.other_work.get(product, set()))
 
     async def _is_place(self, store: str, code: str) -> bool:
         """Return True if the store has the location, or its locations cannot be read."""
@@ -403,10 +407,13 @@ def _warn_of_location(count: Record, other: str, notes: FileNotes) -> None:
         )
 
 
-def _warn_of_difference(body: Row, name: str, line: int, known: Pools, notes: FileNotes) -> None:
+def _warn_of_difference(body: Row, name: str, line: int, known: Pools, notes: FileNotes) -> bool:
+    """Add a warning if a row has another figure than was loaded. Return True if it has."""
     then = {name: known[name]} if name in known else known
-    if sum(then.values(), Decimal(0)) != Decimal(str(body[name])):
+    is_other = sum(then.values(), Decimal(0)) != Decimal(str(body[name]))
+    if is_other:
         held = {pool: quantity for pool, quantity in then.items() if quantity}
         said = _format_pools(held) if len(held) > 1 else f"{sum(held.values(), Decimal(0)):f}"
         value = f"{body['product_number']}: {said} then, {body[name]} in the file"
         notes.add_warning("the stock was loaded before with another figure, and is left as it is", value, line)
+    return is_other

@@ -19,6 +19,8 @@ _BLANKS = "\\s\u200b\u2060\ufeff"
 _THOUSANDS = re.compile(rf"([+-]?[1-9][0-9]{{0,2}})((?:[{_BLANKS}'\u2019][0-9]{{3}})+)(?![0-9])(.*)", re.DOTALL)
 _CURRENCY = re.compile(r"\A\s*(?:EUR|USD|GBP|CHF)(?=[\s\d+.,-])|(?<=[\s\d.,-])(?:EUR|USD|GBP|CHF)\s*\Z")
 _CURRENCY_SIGNS = "€$£"
+CURRENCY_NAMES = {"€": "EUR", "$": "USD", "£": "GBP"} | {name: name for name in ("EUR", "USD", "GBP", "CHF")}
+"""Currencies that may stand beside an amount, by their sign or name."""
 _NO_ZERO = re.compile(r"([+-]?)([.,]\d+)", re.ASCII)
 """Number without a digit before its decimal mark."""
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
@@ -58,6 +60,8 @@ _MINUS_BEHIND = re.compile(rf"([0-9](?:[0-9.,'\u2019{_BLANKS}]*[0-9])?)[{_BLANKS
 """Trailing minus, `5-`; not `5,-`, which is a price of five."""
 YEARS_AHEAD = 20
 """Years from now that a year of two digits may lie ahead, within a span of a hundred years."""
+_NO_CENTS = re.compile(rf"(\d[.,])(?:[-\u2013\u2014]{{1,2}}|=)(?=[{_BLANKS}]*(?:\Z|[^\W\d_]|[€$£]))")
+"""Dash in the place of cents: `12,-` is a price of twelve."""
 _MIDNIGHT = re.compile(r"[ T]+0?0:00(?::00(?:\.0+)?)?")
 _YEAR_DIGITS = 4
 _LONGEST_MONTH = 31
@@ -130,7 +134,7 @@ class Notation:
             assumptions.append(f"decimal commas ({self._describe_evidence(COMMA)})")
         elif set(self._numbers) == {POINT} and self._ambiguous_number:
             assumptions.append(f"decimal points ({self._describe_evidence(POINT)})")
-        for order, (line, cell) in self._dates.items() if len(self._dates) == 1 else ():
+        for order, (line, cell) in self._dates.items():
             assumptions.append(f"dates with the {order} ({self._describe_date(line, cell)})")
         if self._short:
             line, cell = self._short
@@ -290,6 +294,14 @@ def _without_currency(cell: str) -> str:
     return _CURRENCY.sub("", cell).strip(_OUTER_BLANKS + _CURRENCY_SIGNS)
 
 
+def with_cents(cell: str) -> str:
+    """Return an amount with its currency and zeros for a dash in the place of cents: `€ 12,-` is `€ 12,00`.
+
+    Without a currency the dash may be a minus, and the cell is returned as it is.
+    """
+    return _NO_CENTS.sub(r"\g<1>00", cell) if currency_of(cell) else cell
+
+
 def currency_of(cell: str) -> str:
     """Return the currency beside a number; empty if there is none."""
     word = _CURRENCY.search(cell)
@@ -321,14 +333,18 @@ def split_unit(cell: str) -> tuple[str, str]:
     return (found[1], found[2]) if found and not _SHORTENED.fullmatch(cell) else (cell, "")
 
 
-def no_number_reason(cell: str) -> str:
-    """Return why a cell is no number, and what to do."""
+def no_number_reason(cell: str, *, is_money: bool = False) -> str:
+    """Return why a cell is no number, and what to do. With `is_money`, the column takes amounts of money."""
     if found := _IN_BRACKETS.fullmatch(cell):
         return f"{cell!r} is no number: brackets are a minus to an accountant; write -{found[1]} or {found[1]}"
     if _SHARE.fullmatch(cell):
         return f"{cell!r} is no number, but a share of one; write the figure itself"
     if _SHORTENED.fullmatch(cell):
         return f"{cell!r} is no number with all its digits, because a spreadsheet has shortened it; write them all"
+    if is_money and (found := _NO_CENTS.search(cell)):
+        return f"{cell!r} is no number; if the dash stands for no cents, write {cell[: found.start() + 1]}.00"
+    if currency_of(cell) and is_money:
+        return f"{cell!r} is no amount that can be read; write its digits alone, and a point where it has decimals"
     if currency_of(cell):
         return f"{cell!r} is no number of things, but money; look whether columns are mixed up, and write the number"
     if found := _QUANTITY_AND_UNIT.fullmatch(cell):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,8 +43,8 @@ class Record(NamedTuple):
     """Entry of a create body.
 
     `store` is the store in the path, or empty; `description` names the entry for a person; `line` is its first row in
-    the file, `rows` the number of its rows, and `field_rows` the row of each field of a count. `is_beside` marks a
-    count without a location of goods at no location, in addition to those at locations.
+    the file, `rows` the number of its rows, `field_rows` the row of each field of a count, and `line_rows` that of each
+    line. `is_beside` marks a count without a location of goods at no location, in addition to those at locations.
     """
 
     store: str
@@ -54,13 +54,18 @@ class Record(NamedTuple):
     rows: int
     field_rows: Mapping[str, int] = {}
     is_beside: bool = False
+    line_rows: Sequence[int] = ()
 
 
 class BadRows(NamedTuple):
-    """Rows that make no record, with their reasons; `rows` also counts the rows left out because of them."""
+    """Rows that make no record, with their reasons; `rows` also counts the rows left out because of them.
+
+    `name` is that of a record that is left out with them.
+    """
 
     bad_rows: tuple[BadRow, ...]
     rows: int
+    name: str = ""
 
 
 class ServiceFindings(NamedTuple):
@@ -162,7 +167,21 @@ def _checked_rows(table: CsvTable, findings: ServiceFindings) -> Iterator[TableR
         if table.name == PRICES.file and not row.reason and "old_price" not in row.values:
             what = "old_price, which is not named, becomes the price before where the price changes"
             table.notes.add_change(what, row.line)
+        if table.name == ORDERS.file and not row.reason and row.key not in findings.known_keys:
+            _warn_of_picked(table, row)
         yield odd.check(row)
+
+
+def _warn_of_picked(table: CsvTable, row: TableRow) -> None:
+    """Add a warning for a line that comes picked: its goods are taken off the shelf, counted there or not."""
+    number, quantity = row.values.get("product_number", ""), row.values.get("quantity", 0)
+    picked = row.values.get("picked_quantity", quantity if row.values.get("is_picked") else 0)
+    if picked:
+        what = (
+            "the line comes picked, and its goods are taken off the shelf; if they were gone when it was counted, count"
+            " again with --recount"
+        )
+        table.notes.add_warning(what, f"{picked} of {number}", row.line, beside=row.key[-1])
 
 
 def _check_name(table: CsvTable, findings: ServiceFindings, row: TableRow) -> TableRow:
@@ -323,20 +342,36 @@ def _line_reader(description: str, layout: FileLayout, unique_field: str = "line
             seen: dict[Any, int] = {}
             bad = []
             for row in rows:
-                reason = row.reason or _add_line(layout, record, row)
+                reason = row.reason or _add_line(layout, description, record, row)
                 reason = reason or _repeated_line_reason(record[layout.lines_field][-1], unique_field, seen, row)
                 if reason:
                     bad.append(BadRow(table.name, row.line, reason))
+            if not bad and layout is FREE_FIELDS:
+                _warn_of_similar_fields(table, rows)
             if bad:
-                yield BadRows(tuple(_add_left_out_reason(description, bad, rows)), len(rows))
+                name = rows[0].key[-1] if rows[0].key else ""
+                yield BadRows(tuple(_add_left_out_reason(description, bad, rows)), len(rows), name)
             else:
-                store = rows[0].values.get("store_number", "")
-                yield Record(store, f"{description} {record[layout.key[-1]]}", record, rows[0].line, len(rows))
+                store, lines = rows[0].values.get("store_number", ""), [row.line for row in rows]
+                name = f"{description} {record[layout.key[-1]]}"
+                yield Record(store, name, record, rows[0].line, len(rows), line_rows=lines)
 
     return read
 
 
-def _add_line(layout: FileLayout, record: Values, row: TableRow) -> str:
+def _warn_of_similar_fields(table: CsvTable, rows: list[TableRow]) -> None:
+    """Add warnings for free fields of a product with one place in the order, or keys that differ by case alone."""
+    seen: dict[tuple[str, str], int] = {}
+    for row in rows:
+        for name in ("sort_order", "key"):
+            value = str(row.values[name])
+            earlier = seen.setdefault((name, value.casefold()), row.line)
+            if earlier != row.line:
+                what = f"{name} of the same product stands in an earlier row too"
+                table.notes.add_warning(what, f"{value} in row {earlier}", row.line)
+
+
+def _add_line(layout: FileLayout, description: str, record: Values, row: TableRow) -> str:
     """Add a row to its record. Return the reason if it contradicts the record's earlier rows."""
     line: Values = {}
     for name, value in row.values.items():
@@ -345,7 +380,8 @@ def _add_line(layout: FileLayout, record: Values, row: TableRow) -> str:
         if name in layout.line_fields:
             line[layout.line_fields[name]] = value
         elif record.setdefault(name, value) != value:
-            return f"{name} is {value!r}, but {record[name]!r} in an earlier row of the same one; make them the same"
+            whose = f"{description} {row.key[-1]}" if row.key else description
+            return f"{name} is {value!r}, but {record[name]!r} in an earlier row of {whose}; write one of them in both"
     record.setdefault(layout.lines_field, []).append(line)
     return ""
 

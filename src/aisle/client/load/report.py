@@ -84,6 +84,8 @@ class FileNotes:
         self._changes: dict[str, list[int]] = {}
         self._warnings: dict[str, list[tuple[int, str]]] = {}
         self._file_warnings: list[str] = []
+        self._beside: dict[str, list[tuple[str, int, str]]] = {}
+        """Warnings that are only true if another record is loaded, by its name."""
 
     def add_assumption(self, text: str) -> None:
         """Add an assumption about the whole file."""
@@ -93,9 +95,15 @@ class FileNotes:
         """Add a change in a row."""
         self._changes.setdefault(text, []).append(line)
 
-    def add_warning(self, text: str, value: str, line: int) -> None:
-        """Add a warning on a row, with the value that shows it."""
-        self._warnings.setdefault(text, []).append((line, value))
+    def add_warning(self, text: str, value: str, line: int, *, beside: str = "") -> None:
+        """Add a warning on a row, with the value that shows it.
+
+        `beside` names a record of the file without which the warning is not true.
+        """
+        found = self._warnings.setdefault(text, [])
+        if beside:
+            self._beside.setdefault(beside, []).append((text, line, value))
+        found.append((line, value))
 
     def remove_warning(self, text: str, line: int) -> None:
         """Remove the warnings of one kind on a row, which is not loaded after all."""
@@ -107,6 +115,11 @@ class FileNotes:
         for text, found in self._warnings.items() if lines else ():
             if BECOMES in text:
                 self._warnings[text] = [one for one in found if one[0] not in lines]
+
+    def remove_warnings_beside(self, names: Iterable[str]) -> None:
+        """Remove the warnings on what other rows share with records of these names, which are not loaded."""
+        for text, line, value in (one for name in names for one in self._beside.pop(name, ())):
+            self._warnings[text] = [one for one in self._warnings[text] if one != (line, value)]
 
     def add_file_warning(self, text: str) -> None:
         """Add a warning on the whole file."""
@@ -159,6 +172,8 @@ class FileReport(NamedTuple):
     notes: tuple[str, ...] = ()
     stores: tuple[str, ...] = ()
     """Stores of the loaded rows."""
+    rows_left: int = 0
+    """Rows that were left out, and are not what the service has."""
 
 
 class LoadReport(NamedTuple):
@@ -182,8 +197,13 @@ class LoadReport(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """True if every row of every file was loaded and is still there."""
+        """True if no row was refused, and all that was loaded is still there."""
         return not self.bad and not self.lost
+
+    @property
+    def is_all_loaded(self) -> bool:
+        """True if every row of every file was loaded, now or before with the same figure, and is still there."""
+        return self.is_complete and not any(file.rows_left for file in self.files)
 
     def lines(self) -> list[str]:
         """Return the report as lines: files with their notes, bad rows, then what to do."""

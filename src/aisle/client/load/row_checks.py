@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 from datetime import date
+from decimal import Decimal, InvalidOperation
 
 from aisle.barcode_keys import index_keys, lookup_keys, split_codes, wrong_check_digit
 from aisle.client.load.cell_cleaning import fold_code, join_digits
-from aisle.client.load.columns import DELIVERIES, ORDERS, PRICES, PRODUCTS, STOCK, STORE_PRODUCTS
+from aisle.client.load.columns import ATTRIBUTES, DELIVERIES, ORDERS, PRICES, PRODUCTS, STOCK, STORE_PRODUCTS
 from aisle.client.load.csv_table import CsvTable, RecordKey, TableRow
 from aisle.client.load.report import BECOMES
 
@@ -170,6 +171,16 @@ class SharedCodes:
 
 
 NUMBER_COLUMN = "product_number"
+
+
+def price_of(text: object) -> Decimal | None:
+    """Return a price as a number; None if it is none."""
+    try:
+        return Decimal(str(text))
+    except InvalidOperation:
+        return None
+
+
 FURTHER_BARCODES = "barcodes_array"
 BARCODE_COLUMNS = ("barcode", "purchase_unit_barcode", FURTHER_BARCODES)
 """Columns with barcodes of a product."""
@@ -230,6 +241,7 @@ class ImplausibleValues:
         self._table = table
         self._last_year = date.today().year + _YEARS_AHEAD
         self._containers: dict[str, tuple[str, int]] = {}
+        self._warned_containers: set[tuple[str, str]] = set()
 
     def check(self, row: TableRow) -> TableRow:
         """Return the row, with a reason if it cannot be used. Add warnings for implausible values."""
@@ -240,10 +252,13 @@ class ImplausibleValues:
             return row._replace(reason=f"line_number {number} is no number of a line; write 1 or more")
         for what, value in self._warnings(row):
             self._table.notes.add_warning(what, value, row.line)
+        if self._table.name == DELIVERIES.file and row.values.get(CONTAINER_COLUMN):
+            self._warn_of_shared_container(row)
         return row
 
     def _warnings(self, row: TableRow) -> Iterator[tuple[str, str]]:
         yield from _price_warnings(row)
+        yield from _odd_settings(self._table.name, row)
         yield from self._dates(row)
         number = row.values.get("product_number")
         for name, meaning in _SALE_PRICES.items() if number else ():
@@ -281,10 +296,35 @@ class ImplausibleValues:
             yield f"{CONTAINER_COLUMN} has only zeros after its 15th digit, as where a spreadsheet has cut it", code
         elif len(code) > _SSCC_DIGITS and key.isdecimal() and (right := wrong_check_digit(key.zfill(_SSCC_DIGITS))):
             yield f"{CONTAINER_COLUMN} has a wrong check digit", f"{code} should end in {right}"
-        order = str(row.values.get("order_number"))
-        first, line = self._containers.setdefault(key, (order, row.line))
-        if first != order:
-            yield f"{CONTAINER_COLUMN} is on two deliveries", f"{code} of {order} is also of {first} (row {line})"
+
+    def _warn_of_shared_container(self, row: TableRow) -> None:
+        """Add a warning for a container of two deliveries, once for each of them."""
+        code, order = str(row.values[CONTAINER_COLUMN]), str(row.values.get("order_number"))
+        first, line = self._containers.setdefault(container_key(code), (order, row.line))
+        if first != order and (order, container_key(code)) not in self._warned_containers:
+            self._warned_containers.add((order, container_key(code)))
+            value = f"{code} of {order} is also of {first} (row {line})"
+            self._table.notes.add_warning(f"{CONTAINER_COLUMN} is on two deliveries", value, row.line, beside=first)
+
+
+def _odd_settings(file: str, row: TableRow) -> Iterator[tuple[str, str]]:
+    """Yield warnings for figures below zero, two pools of one name, and postal codes with a sign of thousands."""
+    values, number = row.values, str(row.values.get("product_number", ""))
+    for name, value in values.items() if file in _FILES_OF_SETTINGS else ():
+        if isinstance(value, int | Decimal) and value < 0 and not name.endswith("order"):
+            yield f"{name} is below zero", f"{value} of {number}"
+    pools = [value for name, value in values.items() if name.startswith("store_stock_pool_") and isinstance(value, str)]
+    for at, name in enumerate(pools):
+        if name.strip() and name.casefold() in map(str.casefold, pools[:at]):
+            yield "two stock pools have the same name", name
+    for name in _POSTAL_CODES:
+        if _GROUPED_POSTAL_CODE.fullmatch(str(values.get(name, ""))):
+            yield f"{name} has a point that a spreadsheet may have put into it", str(values[name])
+
+
+_FILES_OF_SETTINGS = (PRODUCTS.file, ATTRIBUTES.file, STORE_PRODUCTS.file)
+_POSTAL_CODES = ("postal_code", "customer_zipcode", "delivery_zipcode")
+_GROUPED_POSTAL_CODE = re.compile(r"\d{1,3}\.\d{3}", re.ASCII)
 
 
 def _price_warnings(row: TableRow) -> Iterator[tuple[str, str]]:

@@ -10,9 +10,9 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from aisle.client.base import BaseClient, parse_retry_after
 from aisle.client.errors import ClientError, Outcome, TransportError, message_of, outcome_of
@@ -31,7 +31,7 @@ from aisle.client.load.columns import (
     STORES,
 )
 from aisle.client.load.confirmed_keys import Confirmed, lost_meanwhile
-from aisle.client.load.csv_table import CsvTable, RecordKey
+from aisle.client.load.csv_table import CsvTable
 from aisle.client.load.existing_stock import (
     LoadedStock,
     ProductStock,
@@ -43,7 +43,7 @@ from aisle.client.load.placeless import EMPTY_PLACE
 from aisle.client.load.product_units import read_units
 from aisle.client.load.records import NO_FINDINGS, BadRows, Record, open_tables, read_records, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadProgress, LoadReport
-from aisle.client.load.row_checks import bare_code, comparable_key
+from aisle.client.load.row_checks import bare_code
 from aisle.client.load.service_comparison import compare_with_service
 from aisle.client.load.unnamed_stock import UnnamedStock, pools_counted
 from aisle.client.response import Response
@@ -207,6 +207,9 @@ def _ignore_progress(_: LoadProgress) -> None:
 
 
 _PAGE_SIZE = 1000
+_MAX_COMPARED = 20
+"""Number of refused records that are compared with those of the service."""
+_MAX_DIFFERENCES = 5
 _UNKNOWN_PRODUCT = re.compile(r"There is no product (\S+)\.")
 
 
@@ -234,6 +237,8 @@ class FileLoad:
         self._sleep = sleep
         self._closed_stores: dict[str, str] = {}
         self._refused_field = ""
+        self._refused_line = 0
+        """Index of the line of the record that the last refusal is about."""
         self._is_mixed = False
         self._findings = NO_FINDINGS
         self._is_stock = table.name == STOCK.file
@@ -245,6 +250,11 @@ class FileLoad:
         self._batch_key = load_id if self._is_stock else self._run_key
         self._rows = self._loaded_rows = self._loaded_records = 0
         self._already_loaded: list[int] = []
+        self._rows_left = 0
+        self._refused_names: set[str] = set()
+        """Orders and deliveries of the file that are not loaded."""
+        self._differing: list[tuple[int, Record]] = []
+        """Refused rows, by their index, with a record that the service has with other values."""
         self._stores: dict[str, None] = {}
         self._unknown_places: dict[str, list[tuple[int, str]]] = {}
         """Refused rows, by their index, with a location that their store does not have."""
@@ -252,9 +262,16 @@ class FileLoad:
     def report(self) -> FileReport:
         loaded = self._loaded_rows, self._loaded_records
         self._table.notes.remove_price_warnings({row.line for row in self.bad})
+        self._table.notes.remove_warnings_beside(self._refused_names)
         notes = tuple(self._table.notes.lines())
         return FileReport(
-            self._table.name, self._rows, *loaded, tuple(self._already_loaded), notes, tuple(self._stores)
+            self._table.name,
+            self._rows,
+            *loaded,
+            tuple(self._already_loaded),
+            notes,
+            tuple(self._stores),
+            self._rows_left,
         )
 
     async def send_all(self) -> None:
@@ -262,6 +279,7 @@ class FileLoad:
         self._findings = await compare_with_service(self._table, self._client)
         for found in self._batches():
             if isinstance(found, BadRows):
+                self._refused_names |= {found.name} if found.bad_rows and found.name else set()
                 self._add_bad_rows(found.rows, *found.bad_rows)
             else:
                 if batch := await self._records_to_send(found):
@@ -270,21 +288,22 @@ class FileLoad:
         self._elsewhere.note_all()
         await self._suggest_products()
         await self._suggest_locations()
+        await self._name_differences()
         self._report_progress()
 
     async def _suggest_products(self) -> None:
-        """Add to refusals for an unknown product the service's product that differs by zeros, blanks or case only."""
-        unknown_products: dict[RecordKey, list[int]] = {}
+        """Add to refusals for an unknown product the service's product that differs by zeros, signs or case only."""
+        unknown_products: dict[str, list[int]] = {}
         for at, row in enumerate(self.bad):
             if found := _UNKNOWN_PRODUCT.search(row.reason):
-                unknown_products.setdefault(comparable_key((found[1],)), []).append(at)
+                unknown_products.setdefault(bare_code(found[1]), []).append(at)
         if not unknown_products:
             return
         try:
             async with aclosing(self._client.pages("list-products", query={"page_size": _PAGE_SIZE})) as pages:
                 async for rows, _ in pages:
                     for number in (str(row.get("product_number") or "") for row in rows):
-                        for at in unknown_products.get(comparable_key((number,)), ()) if number else ():
+                        for at in unknown_products.get(bare_code(number), ()) if number else ():
                             self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {number}?")
         except ClientError:
             return  # it is only a hint
@@ -306,13 +325,30 @@ class FileLoad:
                 if other := near.get(bare_code(code)):
                     self.bad[at] = self.bad[at]._replace(reason=f"{self.bad[at].reason} {other}?")
 
+    async def _name_differences(self) -> None:
+        """Add to refusals of records that the service has with other values which of its values differ."""
+        for at, record in self._differing[:_MAX_COMPARED]:
+            store, number = _record_store(record), str(record.body.get("order_number") or "")
+            query: dict[str, QueryValue] = {"order_number": number, "page_size": _PAGE_SIZE}
+            is_order = self._table.name == ORDERS.file
+            query |= {"show_lines": True} if is_order else {"store_number": store}
+            operation, path = ("list-customer-orders", {"store_number": store}) if is_order else ("list-deliveries", {})
+            try:
+                async with aclosing(self._client.pages(operation, path=path, query=query)) as pages:
+                    found = [row async for rows, _ in pages for row in rows if row.get("order_number") == number]
+            except ContractError:
+                return  # it is only a hint
+            if found and (differing := differences(record.body, found[0])):
+                reason = f"{self.bad[at].reason} It has {', '.join(differing[:_MAX_DIFFERENCES])}."
+                self.bad[at] = self.bad[at]._replace(reason=reason)
+
     async def _records_to_send(self, batch: list[Record]) -> list[Record]:
         """Return the records to send: for stock, those that were not loaded before."""
         if not self._is_stock:
             return batch
         found: list[Record] = []
         for count in batch:
-            new, left, worked = (
+            new, left, other, worked = (
                 SplitCount(count)
                 if self._loaded_stock is None
                 else await self._loaded_stock.split_new(count, self._table.notes)
@@ -327,6 +363,7 @@ class FileLoad:
             if new and self._loaded_stock is not None:
                 new = self._elsewhere.unchanged(new, kept, worked)
             pools = self._pools_of(new, kept) if new else {}
+            is_refused = pools is None
             if pools is None:
                 new = None
             elif new:
@@ -336,6 +373,8 @@ class FileLoad:
                 if new is None or name not in new.field_rows:
                     self._table.notes.remove_warning(EMPTY_PLACE, line)
             self._already_loaded += left
+            if not is_refused:
+                self._rows_left += other + len(count.field_rows) - len(left) - (len(new.field_rows) if new else 0)
             self._rows += len(count.field_rows) - (len(new.field_rows) if new else 0)
             found += [with_load_reference(new)] if new else []
         return found
@@ -419,7 +458,11 @@ class FileLoad:
             code = str(batch[0].body.get("location_code") or "")
             if batch[0].store and code and f"There is no location {code}." in reason:
                 self._unknown_places.setdefault(batch[0].store, []).append((len(self.bad), code))
-            self._add_bad_rows(batch[0].rows, _refused_row(self._table.name, batch[0], reason, self._refused_field))
+            bad = _refused_row(self._table.name, batch[0], reason, self._refused_field, self._refused_line)
+            if _EXISTS_DIFFERENTLY.search(reason):
+                self._differing.append((len(self.bad), batch[0]))
+            self._refused_names.add(str(batch[0].body.get("order_number") or ""))
+            self._add_bad_rows(batch[0].rows, bad)
         else:
             middle = len(batch) // 2
             await self._send(batch[:middle])
@@ -437,6 +480,7 @@ class FileLoad:
             return ""
         raw = clean(message_of(response))
         self._refused_field = next(iter(_POOL_FIELD.findall(raw)), "")
+        self._refused_line = next((int(at) for at in _LINE_INDEX.findall(raw)), 0)
         message = end_sentence(_with_column_names(raw, self._target.array) or f"status {response.status}")
         if not self._is_store_refusal(response.status, message, batch):
             self._raise_unrecoverable(response.status, message)
@@ -535,6 +579,35 @@ def _in_pools(count: Record, pools: Mapping[str, Decimal], kept: ProductStock) -
     return count._replace(body=body)
 
 
+def differences(mine: Mapping[str, Any], its: Mapping[str, Any], where: str = "") -> list[str]:
+    """Return which values of a record the service has otherwise: texts and numbers, and the same of its lines."""
+    found = []
+    for name, value in mine.items():
+        is_plain = isinstance(value, str | int | Decimal) and not isinstance(value, bool) and "date" not in name
+        if is_plain and its.get(name) is not None and not _is_same(value, its[name]):
+            found.append(f"{name}{where} {its[name]}, not {value}")
+    lines, known = ({str(line.get("line_number")): line for line in _lines_of(body)} for body in (mine, its))
+    for number in lines:
+        found += (
+            differences(lines[number], known[number], f" of line {number}")
+            if number in known
+            else [f"no line {number}"]
+        )
+    return found + [f"a line {number}" for number in known if number not in lines]
+
+
+def _lines_of(body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the lines of an order or delivery, as it is sent or listed."""
+    return [line for line in body.get("order_lines") or body.get("lines") or () if isinstance(line, Mapping)]
+
+
+def _is_same(value: object, other: object) -> bool:
+    try:
+        return str(value) == str(other) or Decimal(str(value)) == Decimal(str(other))
+    except InvalidOperation:
+        return False
+
+
 def _is_replayed(response: Response) -> bool:
     return response.headers.get("idempotency-replayed") == "true"
 
@@ -564,10 +637,13 @@ def _named_or_created_store(record: Record) -> str:
     return record.store or str(record.body.get("store_number") or "")
 
 
-def _refused_row(file: str, record: Record, reason: str, field: str = "") -> BadRow:
+def _refused_row(file: str, record: Record, reason: str, field: str = "", line_index: int = 0) -> BadRow:
     rows = f" with its {record.rows} rows" if record.rows > 1 else ""
-    explained = f"{reason}{_ADVICE.get(file, '')}" if _EXISTS_DIFFERENTLY.search(reason) else reason
-    line = record.field_rows.get(field, record.line)
+    explained = reason
+    if _EXISTS_DIFFERENTLY.search(reason) and file in _ADVICE:
+        explained = f"{reason.partition('; change it')[0].rstrip('.').removeprefix('order_number: ')}.{_ADVICE[file]}"
+    of_line = record.line_rows[line_index] if line_index < len(record.line_rows) else record.line
+    line = record.field_rows.get(field, of_line)
     return BadRow(
         file, line, f"the service refused {record.description}{rows}: {explained}", _refusal_kind(record, explained)
     )
@@ -593,6 +669,8 @@ def _refusal_kind(record: Record, reason: str) -> str:
 
 _NO_WHOLE_NUMBER = re.compile(r"\b(?:quantity|stock_pool_\d+|counted_quantity): [\d.]+ is not a whole number(?=\.)")
 _POOL_FIELD = re.compile(r"\b(?:stock_pool_\d+|counted_quantity)\b(?=:)")
+_LINE_INDEX = re.compile(r"\b\w+\[\d+\]\.(?:order_lines|free_fields)\[(\d+)\]")
+"""Index of a line of a record, in the field that a refusal names."""
 _EXISTS_DIFFERENTLY = re.compile(r"exists with another content", re.IGNORECASE)
 _ADVICE = {
     ORDERS.file: " A load changes no order: change it where it was made, or give the row another order_number.",

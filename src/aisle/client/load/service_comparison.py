@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.client.base import BaseClient
@@ -30,6 +30,7 @@ from aisle.client.load.row_checks import (
     difference_reason,
     key_without_zeros,
     keys_in_column,
+    price_of,
 )
 from aisle.client.paging import Row
 from aisle.contract.wire import QueryValue, encode_segment
@@ -64,15 +65,13 @@ _SERVICE_LISTS = {
 
 
 async def compare_with_service(table: CsvTable, client: BaseClient) -> ServiceFindings:
-    """Compare the keys of a file that creates records with those of the service.
+    """Compare the keys of a file that creates records, and other codes and prices, with those of the service.
 
     Raise LoadError if the service does not respond. What it cannot list is noted and not compared.
     """
     listed = _SERVICE_LISTS.get(table.name)
-    if listed is None:
-        return ServiceFindings()
     try:
-        findings = await _Comparison(table, client, listed).run()
+        findings = await _Comparison(table, client, listed).run() if listed else ServiceFindings()
         return findings._replace(refused_rows=await check_meanings(table, client) | dict(findings.refused_rows))
     except (TransportError, ServerError) as error:
         raise LoadError(
@@ -167,7 +166,7 @@ class _Comparison:
         if self._table.name == PRODUCTS.file:
             for _, (product, price, *cells) in self._table.select_cells(("product_number", "price", *BARCODE_COLUMNS)):
                 mine = hash(product)
-                if (new := _price(price)) is not None:
+                if (new := price_of(price)) is not None:
                     self._prices[mine] = new
                 self._empty_columns |= {hash((product, name)) for name in self._empty_code_columns(cells)}
                 for key in _code_keys_of_cells(zip((NUMBER_COLUMN, *BARCODE_COLUMNS), (product, *cells), strict=True)):
@@ -182,7 +181,7 @@ class _Comparison:
             self._users[store, fold_code(user)] = user, name
         if self._bare_hashes and hash(bare := key_without_zeros(key)) in self._bare_hashes:
             self._bare_keys.setdefault(bare, name)
-        if self._prices and (price := _price(row.get("price"))):
+        if self._prices and (price := price_of(row.get("price"))):
             new = self._prices.get(hash(name), price)
             self._changes_prices |= new != price
             if new > price * _PRICE_JUMP or 0 < new * _PRICE_JUMP < price:
@@ -301,14 +300,6 @@ class _Comparison:
         except (ValueError, LookupError, TypeError, RecursionError):
             return []
         return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
-
-
-def _price(text: object) -> Decimal | None:
-    """Return a price as a number; None if it is none."""
-    try:
-        return Decimal(str(text))
-    except InvalidOperation:
-        return None
 
 
 def _code_keys_of_cells(cells: Iterable[tuple[str, str]]) -> Iterator[str]:

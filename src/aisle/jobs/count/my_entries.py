@@ -75,6 +75,8 @@ class Entry(NamedTuple):
     """State of the operation; a key of `STATE_WORDS`."""
     why: str = ""
     is_undone: bool = False
+    later_count: Decimal | None = None
+    """Quantity of a later count there, which stands instead of this one; None without one."""
 
     @property
     def can_be_undone(self) -> bool:
@@ -151,7 +153,9 @@ def _format_amount(entry: Entry) -> Msg:
 
 
 def _state_message(entry: Entry) -> Msg:
-    return msg("operation_state.undone") if entry.is_undone else msg(STATE_WORDS[entry.state])
+    if entry.is_undone:
+        return msg("operation_state.undone")
+    return msg(STATE_WORDS[entry.state] if entry.later_count is None else "my_entries.counted_again")
 
 
 def _entry_step(state: MyEntriesState, entry: Entry) -> Step:
@@ -163,6 +167,8 @@ def _entry_step(state: MyEntriesState, entry: Entry) -> Step:
     lines += [Line("product", raw(entry.label)), Line("quantity", _format_amount(entry))]
     if entry.why:
         lines.append(Line("note", read_message(entry.why)))
+    if entry.later_count is not None:
+        lines.append(Line("note", msg("my_entries.later_count", counted=entry.later_count)))
     facts = [
         LabelledValue(msg("head.state"), _state_message(entry)),
         LabelledValue(msg("head.time"), msg("clock", at=entry.at)),
@@ -294,6 +300,7 @@ def _parse_entry(row: MyEntriesRow, context: Context) -> Entry:
         state=str(row.get("outcome") or "confirmed"),
         why=str(row.get("why") or ""),
         is_undone=bool(row.get("undone")),
+        later_count=to_decimal_or_none(row.get("later_count")),
     )
 
 

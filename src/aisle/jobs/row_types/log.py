@@ -41,6 +41,8 @@ class MyEntriesRow(EntryRow):
     """Entry of the day."""
 
     undone: bool
+    later_count: Decimal | None
+    """Quantity of a later count of the same pool there; None without one."""
 
 
 class LogRow(EntryRow):

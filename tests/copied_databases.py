@@ -1,0 +1,105 @@
+"""Databases of hosts that are copied instead of made: empty ones, and those that many tests begin with."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import apsw
+import pytest
+
+from aisle.cache import cache_file, reader
+from aisle.cache.writer import CacheWriter, open_cache
+from aisle.host import database
+from aisle.host.file_system import make_private_folder
+from aisle.outbox.operation_queue import open_outbox
+
+CACHE, OUTBOX = "cache.db", "outbox.db"
+
+_filled: dict[tuple[str, ...], bytes] = {}
+"""By module and name of the functions that fill the cache, its store, and the time zone."""
+
+
+@contextmanager
+def copied_databases() -> Iterator[None]:
+    """Make each new cache and outbox of this process a copy of an empty one, as long as the block runs."""
+    create, in_memory = database._create, cache_file.empty_cache()
+    empty = {CACHE: _content(CACHE, _open_writer), OUTBOX: _content(OUTBOX, open_outbox)}
+    memory = in_memory.serialize("main")
+    in_memory.close()
+
+    def copy(path: Path) -> None:
+        if path.name not in empty:
+            create(path)
+            return
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+        try:
+            _write(temporary, empty[path.name])
+            if path.name == CACHE:
+                _count_from_now(temporary)
+            with suppress(FileExistsError):
+                os.link(temporary, path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            create(path)  # it says what is wrong
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def copy_in_memory() -> apsw.Connection:
+        connection = apsw.Connection(":memory:")
+        connection.deserialize("main", memory)
+        return connection
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "_create", copy)
+        patch.setattr(reader, "empty_cache", copy_in_memory)
+        yield
+
+
+def copy_cache(folder: Path, store: str, *fills: Callable[[CacheWriter], None]) -> None:
+    """Put a cache that these functions have filled into the folder, in which nobody works yet.
+
+    They run once in a process and time zone: they know nothing of a test.
+    """
+    key = (store, os.environ.get("TZ", ""), *(f"{fill.__module__}.{fill.__qualname__}" for fill in fills))
+    if key not in _filled:
+
+        def open_filled(made: Path) -> apsw.Connection:
+            connection = _open_writer(made)
+            for fill in fills:
+                fill(CacheWriter(connection, store))
+            return connection
+
+        _filled[key] = _content(CACHE, open_filled)
+    make_private_folder(folder)
+    for name in (CACHE, f"{CACHE}-wal", f"{CACHE}-shm"):
+        (folder / name).unlink(missing_ok=True)
+    _write(folder / CACHE, _filled[key])
+
+
+def _open_writer(folder: Path) -> apsw.Connection:
+    return open_cache(folder, writer=True)
+
+
+def _content(name: str, open_: Callable[[Path], apsw.Connection]) -> bytes:
+    """Return the file of that name that `open_` makes, with all that is in its log."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AISLE_ALLOW_VOLATILE", "1")
+        with closing(open_(Path(folder) / "made")) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return (Path(folder) / "made" / name).read_bytes()
+
+
+def _write(path: Path, content: bytes) -> None:
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+
+
+def _count_from_now(path: Path) -> None:
+    """Number changes above those of any older file, as a new cache does."""
+    with closing(apsw.Connection(os.fspath(path))) as connection:
+        connection.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'change'", (int(time.time() * 1000),))

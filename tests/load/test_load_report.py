@@ -1,0 +1,196 @@
+"""What the report of a load says is so: the row of a fault, what differs, what left the stock, and the exit status."""
+
+import pytest
+
+from aisle.client.load import LoadReport
+from tests.load.test_repeated_loads import STOCK_HEADER, World, stocked
+
+ORDER = "store_number,order_number,line_number,product_number,quantity,is_picked,picked_quantity,customer_name"
+DELIVERY = "store_number,order_number,no_of_containers,line_number,product_number,quantity,container_barcode"
+
+
+async def loaded(world: World, *, recount: bool = False) -> LoadReport:
+    report = await world.load(recount=recount)
+    assert report is not None
+    return report
+
+
+async def load(world: World, name: str, *rows: str) -> LoadReport:
+    """Return the report of a load of this file alone."""
+    world.clear()
+    world.write(name, *rows)
+    return await loaded(world)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "line"),
+    [
+        ("deliveries.csv", [DELIVERY, "1,D,1,1,P,1,", "1,D,1,2,Q,1.5,"], 3),
+        ("deliveries.csv", [DELIVERY, "1,C,1,1,P,1,", "1,D,1,1,P,1,", "1,C,1,2,Q,1,", "1,D,1,2,Q,1.5,"], 5),
+        ("deliveries.csv", [DELIVERY, "1,D,1,1,P,1,", "1,D,1,2,Q,1,", "1,D,1,3,XX,1,"], 4),
+        ("orders.csv", [ORDER, "1,O,1,P,1,,,", "1,O,2,Q,1.5,,,"], 3),
+        ("orders.csv", [ORDER, "1,O,7,P,1,,,", "1,O,5,Q,1,,,", "1,O,6,XX,1,,,"], 4),
+        ("free_fields.csv", ["product_number,sort_order,key,value", "P,1,a,x", "P,2,b,x", "Q,1,a,y", "P,2.5,c,x"], 5),
+    ],
+)
+async def test_refused_record_names_the_row_of_the_fault(name: str, rows: list[str], line: int, world: World) -> None:
+    stocked(world)
+    await loaded(world)
+    report = await load(world, name, *rows)
+    assert [row.line for row in report.bad] == [line]
+
+
+async def test_container_of_a_delivery_that_is_not_loaded_is_free(world: World) -> None:
+    code = "095200010000000012"
+    stocked(world)
+    world.write(
+        "deliveries.csv",
+        *(DELIVERY, f"1,C,1,1,P,1.5,{code}", f"1,D,1,1,P,1,{code}", f"1,E,1,1,P,1,{code}", f"1,E,1,2,Q,1,{code}"),
+    )
+    notes = [note for file in (await loaded(world)).files for note in file.notes if "two deliveries" in note]
+    assert notes == []
+
+
+async def test_container_of_two_deliveries_is_named_once(world: World) -> None:
+    code = "095200010000000012"
+    stocked(world)
+    world.write("deliveries.csv", DELIVERY, f"1,D,1,1,P,1,{code}", f"1,E,1,1,P,1,{code}", f"1,E,1,2,Q,1,{code}")
+    notes = [note for file in (await loaded(world)).files for note in file.notes if "two deliveries" in note]
+    assert [note.split(":")[1] for note in notes] == ["3"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_complete"),
+    [
+        (["1,P,A,1,5", "1,Q,A,1,2"], True),
+        (["1,P,A,1,6", "1,Q,A,1,2"], False),
+        (["1,P,B,1,5", "1,Q,A,1,2"], False),
+        (["1,P,A,2,5"], False),
+        (["1,P,A,1,5", "1,R,B,1,2"], True),
+        (["1,N,A,1,5", "1,P,A,1,5"], False),
+    ],
+)
+async def test_rows_that_are_left_are_not_complete(rows: list[str], is_complete: bool, world: World) -> None:
+    stocked(world, "1,P,A,1,5", "1,Q,A,1,2")
+    assert (await loaded(world)).is_all_loaded
+    await load(world, "products.csv", "product_number,is_stock", "N,false")
+    assert (await load(world, "stock.csv", STOCK_HEADER, *rows)).is_all_loaded == is_complete
+
+
+async def test_picked_lines_say_that_their_goods_leave_the_shelf(world: World) -> None:
+    stocked(world, "1,P,A,1,5")
+    await loaded(world)
+    rows = [
+        ORDER,
+        "1,O,1,P,1,true,1,",
+        "1,O,2,P,1,true,,",
+        "1,O4,1,P,2,false,1,",
+        "1,O2,1,P,1,,0,",
+        "1,O3,1,XX,1,true,1,",
+    ]
+    report = await load(world, "orders.csv", *rows)
+    words = "warning: the line comes picked, and its goods are taken off the shelf; if they were gone when it was"
+    told = [note for note in report.files[0].notes if words in note]
+    assert [note.split(":")[1] for note in told] == ["2", "3", "4"]
+    again = await load(world, "orders.csv", *rows[:5])
+    assert not any(words in note for note in again.files[0].notes)
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("1,O,1,P,2,,,A", "It has quantity of line 1 1, not 2."),
+        ("1,O,1,Q,1,,,A", "It has product_number of line 1 P, not Q."),
+        ("1,O,1,P,1,,,B", "It has customer_name A, not B."),
+        ("1,O,2,P,1,,,A", "It has no line 2, a line 1."),
+    ],
+)
+async def test_order_with_other_values_says_which(row: str, words: str, world: World) -> None:
+    stocked(world)
+    world.write("orders.csv", ORDER, "1,O,1,P,1,,,A")
+    await loaded(world)
+    [bad] = (await load(world, "orders.csv", ORDER, row)).bad
+    assert bad.reason == (
+        "the service refused order O: Order O exists with another content. A load changes no order: change it where it"
+        f" was made, or give the row another order_number. {words}"
+    )
+
+
+async def test_delivery_with_other_values_says_which(world: World) -> None:
+    stocked(world)
+    world.write("deliveries.csv", DELIVERY, "1,D,1,1,P,1,")
+    await loaded(world)
+    [bad] = (await load(world, "deliveries.csv", DELIVERY, "1,D,1,1,P,2,")).bad
+    assert bad.reason.endswith("It has quantity of line 1 1, not 2.")
+
+
+async def test_rows_of_one_order_that_differ_name_it(world: World) -> None:
+    stocked(world)
+    world.write("orders.csv", ORDER, "1,O,1,P,1,,,Özil", "1,O,2,P,1,,,Ozil")
+    [bad] = (await loaded(world)).bad
+    assert bad.reason.startswith("customer_name is 'Ozil', but 'Özil' in an earlier row of order O; write one of them")
+
+
+async def test_every_fault_of_a_row_is_named(world: World) -> None:
+    stocked(world)
+    world.write("products.csv", "product_number,price,special_price,is_active", "S,###,#WERT!,maybe", "T,1,x,true")
+    report = await loaded(world)
+    bad = {row.line: row.reason for row in report.bad if row.file == "products.csv"}
+    assert [
+        bad[2].count(name) for name in ("price is '###'", "; also special_price is '#WERT!'", "; also is_active ")
+    ] == [1, 1, 1]
+    assert "also" not in bad[3]
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "words"),
+    [
+        (
+            "discount_prices.csv",
+            ["product_number,discount_price", "Q,99"],
+            "discount_price is above the price: 99 and 2",
+        ),
+        ("store_products.csv", ["store_number,product_number,min", "1,P,-1"], "min is below zero: -1 of P"),
+        ("attributes.csv", ["product_number,average_weight", "P,-1"], "average_weight is below zero: -1 of P"),
+        (
+            "stores.csv",
+            ["store_number,store_name,is_warehouse,store_stock_pool_1,store_stock_pool_2", "5,x,false,Laden,laden"],
+            "two stock pools have the same name: laden",
+        ),
+        (
+            "stores.csv",
+            ["store_number,store_name,is_warehouse,postal_code", "5,x,false,01.067"],
+            "postal_code has a point",
+        ),
+        (
+            "free_fields.csv",
+            ["product_number,sort_order,key,value", "P,1,Bio,x", "P,2,bio,x"],
+            "key of the same product stands in an earlier row too: bio in row 2",
+        ),
+        (
+            "free_fields.csv",
+            ["product_number,sort_order,key,value", "P,1,Bio,x", "P,1,Art,x"],
+            "sort_order of the same product stands in an earlier row too: 1 in row 2",
+        ),
+        (
+            "orders.csv",
+            ["store_number,order_number,line_number,product_number,quantity,pickup_date"]
+            + [f"1,O{at},1,P,1,{day}" for at, day in enumerate(("30/11/2026", "11/30/2026"))],
+            "dates with the month first (11/30/2026 in row 3 is 2026-11-30)",
+        ),
+    ],
+)
+async def test_value_that_is_hardly_meant_is_named(name: str, rows: list[str], words: str, world: World) -> None:
+    stocked(world)
+    await loaded(world)
+    report = await load(world, name, *rows)
+    assert any(words in note for file in report.files for note in file.notes)
+
+
+@pytest.mark.parametrize(("number", "near"), [("S1", "S01"), ("s01", "S01"), ("S-01", "S01"), ("X9", "")])
+async def test_unknown_product_comes_with_the_nearest_one(number: str, near: str, world: World) -> None:
+    stocked(world)
+    await loaded(world)
+    await load(world, "products.csv", "product_number", "S01")
+    [bad] = (await load(world, "prices.csv", "product_number,price", f"{number},1")).bad
+    assert bad.reason.endswith(f"There is no product {number}.{f' {near}?' if near else ''}")
