@@ -84,10 +84,13 @@ SELECT h.order_number, s.terminal, j.job_id, j.user FROM order_in_work h JOIN jo
 JOIN session s ON s.session_id = j.session_id WHERE j.closed IS NULL
 """
 
+TYPED_AGAIN_S = 5.0
+"""So long without an answer a line is typed once more."""
+
 SCAN_LENGTH = 6
 """Least digits of a code that a scanner sends; shorter numbers are typed."""
 
-SECONDS = tries(20, 300)
+SECONDS = 20
 """How long they are at it; a test with a home of its own hears no AISLE_FULL any more."""
 
 
@@ -140,7 +143,7 @@ def picks(world: World, terminal: str) -> Script:
         elif step == "pick.return" and seen["verdict"] == "pick.put_back_done":
             seen = yield "b"
         else:
-            seen = yield {"home": "1", "pick.return": "1"}.get(step, "b")
+            seen = yield {"home": "1", "pick.return": "y"}.get(step, "b")
 
 
 def rules(world: World, me: str) -> Script:
@@ -185,6 +188,7 @@ class Actor:
         self.keys: deque[bytes] = deque()
         """What is still to send of the input: key by key, or a scan in one write."""
         self.next_key_at = time.monotonic()
+        self.sent = ""
         self.since = time.monotonic()
         self.answered = len(app.seen())
         self.done = False
@@ -199,11 +203,16 @@ class Actor:
         self.since = time.monotonic()
         self.waits = wanted if isinstance(wanted, re.Pattern) else None
         if isinstance(wanted, str):
-            is_scan = len(wanted) >= SCAN_LENGTH and wanted.isdecimal()
-            self.keys.extend([f"{wanted}\r".encode()] if is_scan else [key.encode() for key in f"{wanted}\r"])
-            seen = self.app.seen()
-            is_refused = bool(seen) and seen[-1]["kind"] in ("Unknown", "UnknownCode", "Refused", "Text")
-            self.next_key_at = time.monotonic() + (READING_S if is_refused else HANDS_S)
+            self.sent = wanted
+            self._send()
+
+    def _send(self) -> None:
+        """Sends the input: a code at once, other text key by key, and later after a refusal."""
+        is_scan = len(self.sent) >= SCAN_LENGTH and self.sent.isdecimal()
+        self.keys.extend([f"{self.sent}\r".encode()] if is_scan else [key.encode() for key in f"{self.sent}\r"])
+        seen = self.app.seen()
+        is_refused = bool(seen) and seen[-1]["kind"] in ("Unknown", "UnknownCode", "Refused", "Text")
+        self.next_key_at = time.monotonic() + (READING_S if is_refused else HANDS_S)
 
     def step(self) -> None:
         """Reads the screen; goes on where there is an answer."""
@@ -220,6 +229,8 @@ class Actor:
             if len(seen) > self.answered:
                 self.answered += 1
                 self._go(lambda: self.script.send(seen[self.answered - 1]))
+            elif time.monotonic() > self.next_key_at + TYPED_AGAIN_S:
+                self._send()  # a page opened while it was typed: the line is not taken
         patience = time.monotonic() - self.since
         assert patience < START_S, f"no answer for {patience:.0f} s:\n{self.app.terminal.text}"
 
