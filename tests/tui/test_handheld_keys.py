@@ -328,6 +328,7 @@ def test_shown_choices_lead_on_and_back_leads_home(
     assert {level.job.name for stand in walk.stands.values() for level in stand.levels} >= set(OPENED)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.screen}-{sample.state}")
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_all_that_a_screen_offers_is_printed(sample: Sample, size: tuple[int, int]) -> None:
