@@ -74,6 +74,8 @@ class MeaningResolver:
         self._batch = batch
         self._store = store
         self._profile = profile
+        self._is_scanned = False
+        """Whether the line that is applied came at the pace of a scanner."""
         self._reader: CacheReader | None = None
         """Reader that `_meanings` come from."""
         self._cache_version: object = None
@@ -99,6 +101,8 @@ class MeaningResolver:
             meaning = self._look_up(question.with_multiplier(text.strip(" ")), accepts, kinds)
         if accepts.quantity and isinstance(meaning, RefusedInput | Text | UnknownCode):
             meaning = self._read_with_unit(text, accepts, meaning)
+        if accepts.text and isinstance(meaning, UnknownCode) and not self._is_scanned:
+            meaning = Text(meaning.code)  # a name of digits; at the pace of a scanner it is a code
         meaning = choose_product(page.stack.jobs, ask_of_badge(page.top, meaning))
         if is_asked:
             meaning = question.apply_undo(meaning)
@@ -210,6 +214,7 @@ class MeaningResolver:
 
     def prepare(self, line: Line) -> PreparedLine:
         """Return a line as a scan or person meant it: without leftovers, with the characters that a key cut off."""
+        self._is_scanned = bool(line.scan_number)
         left, code = line.text[: line.before_pause].strip(" "), line.text[line.before_pause :]
         has_left = bool(left) and len(code) >= MIN_SCAN and not self._page.top.job.raw_input
         if has_left and left.isascii() and left.isdigit() and isinstance(self.resolve(code), Scan | Ambiguous):
